@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { sourceSettings } from './app/delivery-settings.ts'
 import { zoneRecords } from './app/dns.ts'
-import { examineInstallation } from './app/doctor.ts'
+import { runDoctor } from './app/doctor.ts'
 import { type Config, ConfigError, loadConfig } from './config/config.ts'
 import type { CheckedSource } from './interfaces/cli/command.ts'
 import { openInstallation } from './interfaces/cli/installation.ts'
@@ -49,7 +49,7 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     const config = readConfig()
     providerZoneOf(config)
     const folder = dataDir === undefined ? config.dataDir : resolve(dataDir)
-    return examineInstallation({ ...config, dataDir: folder }, db, systemClock)
+    return runDoctor({ ...config, dataDir: folder }, db, systemClock)
   },
   readInput: () => text(process.stdin),
   out: line => void process.stdout.write(line),

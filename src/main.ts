@@ -1,10 +1,10 @@
 /** The process: reads the configuration, starts the service, says where it is, and stops it on the first of several signals. */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
-import { welcome } from './app/first-run-banner.ts'
+import { firstRunBanner } from './app/first-run-banner.ts'
 import { startFaultText } from './app/start-faults.ts'
 import { type Config, loadConfig } from './config/config.ts'
-import { collectWhenQuiet } from './lib/idle-gc.ts'
+import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { trimWhenQuiet } from './lib/malloc-trim.ts'
@@ -17,7 +17,7 @@ import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
  */
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
-collectWhenQuiet()
+collectGarbageWhenIdle()
 await trimWhenQuiet()
 outliveBrokenStreams()
 process.umask(OWNER_ONLY_UMASK)
@@ -38,7 +38,7 @@ try {
       process.exit(1)
     },
   })
-  if (app.firstRun) showOnce(welcome(app.baseUrl, app.firstRun, config.simulator.domain), log)
+  if (app.firstRun) showOnce(firstRunBanner(app.baseUrl, app.firstRun, config.simulator.domain), log)
   log.info(
     { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
     'ready',

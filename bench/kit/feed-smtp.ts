@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { systemClock } from '../../src/lib/clock.ts'
 import { openSession } from '../../src/pipeline/delivery/smtp-client/open.ts'
-import { DEFAULT_TIMEOUTS, type Session } from '../../src/pipeline/delivery/smtp-client/types.ts'
+import { DEFAULT_TIMEOUTS, type SmtpSession } from '../../src/pipeline/delivery/smtp-client/types.ts'
 import type { FeedOptions, FeedResult } from './contender.ts'
 import { benchMessage, SENDER_DOMAIN } from './message.ts'
 import { destination } from './namespace.ts'
@@ -96,7 +96,7 @@ function ownField(index: number): Buffer {
 }
 
 /** Each of those who feed has an address of its own, as servers limit what one may do. */
-async function open(port: number, worker: number): Promise<Session> {
+async function open(port: number, worker: number): Promise<SmtpSession> {
   const session = await openSession({
     address: '127.0.0.1',
     port,

@@ -1,7 +1,7 @@
 /** Lists, searches and the export over very many emails of one account, over HTTP, while nothing else is asked. */
 import { setTimeout as pause } from 'node:timers/promises'
 import Database from 'better-sqlite3'
-import { SEGMENT_EMAILS } from '../../src/store/search-index.ts'
+import { BLOCK_EMAILS } from '../../src/store/search-index.ts'
 import { type MailhornContender, mailhorn } from '../kit/mailhorn.ts'
 import { addManyEmails, type ManyEmails } from '../kit/many-emails.ts'
 import { prepareNetwork } from '../kit/namespace.ts'
@@ -22,7 +22,7 @@ export const list: Scenario = {
 const ASKED = 200
 const WARM_UP_ASKED = 10
 /** The newest, which are not sealed yet. */
-const MOST_UNSEALED = 2 * SEGMENT_EMAILS
+const MOST_UNSEALED = 2 * BLOCK_EMAILS
 
 const COLUMNS: Column[] = [
   { figure: 'medianMs', title: 'median, ms', digits: 1 },
@@ -104,7 +104,7 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
 async function sealed(ours: MailhornContender, count: number): Promise<void> {
   const database = new Database(ours.databaseFile(), { readonly: true })
   const segmentCount = database.prepare('select count(*) from email_segments').pluck()
-  while ((segmentCount.get() as number) * SEGMENT_EMAILS < count - MOST_UNSEALED) await pause(200)
+  while ((segmentCount.get() as number) * BLOCK_EMAILS < count - MOST_UNSEALED) await pause(200)
   database.close()
 }
 

@@ -8,7 +8,7 @@ import type { Log } from '../lib/log.ts'
 import { createProcessMetrics } from '../lib/metrics.ts'
 import { createReaderPool, type ReaderPool } from '../lib/reader-pool.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
-import { sparingLine } from '../lib/throttled-log.ts'
+import { throttledLog } from '../lib/throttled-log.ts'
 import { type DeliveryThreads, startDeliveryThreads } from '../pipeline/delivery/threads.ts'
 import { leaseTerms } from '../pipeline/queue/leases.ts'
 import type { PathsTo } from '../pipeline/queue/paths.ts'
@@ -26,19 +26,19 @@ import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from '../store/se
 import type { Commands } from '../workers/commands.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 import { deliverySettings } from './delivery-settings.ts'
 import { startProviderDns } from './dns.ts'
-import { baseUrlOf, type HttpDoor, startHttpDoor } from './http.ts'
-import { startInboundDoor } from './inbound.ts'
+import { baseUrlOf, type HttpService, startHttpService } from './http.ts'
+import { startInboundService } from './inbound.ts'
 import { startKeyRotation } from './key-rotation.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
-import { startSweepers } from './maintenance.ts'
-import { startOwnPolicy } from './mta-sts.ts'
-import { startReading } from './query-worker.ts'
+import { startMaintenance } from './maintenance.ts'
+import { startMtaSts } from './mta-sts.ts'
+import { startQueryWorker } from './query-worker.ts'
 import { createReadiness } from './readiness.ts'
 import { knownSimulatorDomains } from './simulator-domains.ts'
-import { type SubmissionDoors, startSubmissionDoors } from './submission.ts'
+import { type SubmissionService, startSubmissionService } from './submission.ts'
 import { startWebhookDispatch } from './webhooks.ts'
 
 export interface AppDeps {
@@ -60,7 +60,7 @@ export interface App {
   /** Where mail from the world comes in. */
   inboundAddress: { address: string; port: number } | null
   /** Where users' mail comes in over SMTP. */
-  submission: SubmissionDoors
+  submission: SubmissionService
   /** Secrets of the first start, to be shown once. */
   firstRun: FirstRun | undefined
   /** Takes nothing more, lets what is under way end, and closes everything. */
@@ -91,7 +91,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const store = await openServiceStore(config, deps, clock)
     started.push(store.close)
     const { secret, secrets } = await openSecrets(config, store)
-    const reading = startReading({
+    const reading = startQueryWorker({
       entry: new URL('../workers/query.ts', import.meta.url),
       location: store.location,
       connectWriter: store.connectThread,
@@ -103,7 +103,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     })
     started.push(reading.stop)
     const plans = await openPlans(config, store, clock, log)
-    started.push(startSweepers({ store, plans, rates: config.feedback, clock, log }).stop)
+    started.push(startMaintenance({ store, plans, rates: config.feedback, clock, log }).stop)
     const certificates = await openCertificates({ config, clock, log, store, secrets })
     started.push(certificates.close)
     let delivery: DeliveryThreads | undefined
@@ -119,15 +119,15 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     })
     started.push(dns.close)
     const readiness = createReadiness(store.run, clock)
-    const { http, firstRun, ...behind } = await startHttpDoor(parts, readiness.notReady, started)
+    const { http, firstRun, ...behind } = await startHttpService(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
     if (isWhole) {
-      started.push(startKeyRotation(parts), startOwnPolicy(parts))
+      started.push(startKeyRotation(parts), startMtaSts(parts))
       started.push(startCertificateOrders(parts), startLinkCertificateOrders(parts))
     }
-    const inbound = await startInboundDoor(parts)
+    const inbound = await startInboundService(parts)
     started.push(inbound.close)
-    const submission = await startSubmissionDoors(parts, behind, started)
+    const submission = await startSubmissionService(parts, behind, started)
     if (isWhole) started.push(await startWebhooks(parts, behind, secret, deps.clock))
     delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined
     started.push(
@@ -161,7 +161,7 @@ async function openSecrets(config: Config, { db, run }: Store<Commands>) {
 
 /** The processes start when there is something to read. */
 function openReaders(
-  { config, store, ...parts }: Pick<Parts, 'config' | 'store' | 'metrics' | 'clock' | 'log'>,
+  { config, store, ...parts }: Pick<AppContext, 'config' | 'store' | 'metrics' | 'clock' | 'log'>,
   started: (() => unknown)[],
 ): ReaderPool {
   const readers = createReaderPool({
@@ -193,8 +193,8 @@ async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock
 }
 
 function startWebhooks(
-  parts: Parts,
-  behind: Pick<HttpDoor, 'accept' | 'preparation'>,
+  parts: AppContext,
+  behind: Pick<HttpService, 'accept' | 'preparation'>,
   secret: Buffer,
   adjustable: AdjustableClock | undefined,
 ): Promise<() => Promise<void>> {
@@ -208,7 +208,7 @@ function startWebhooks(
 }
 
 async function startDelivery(
-  { config, simulatorDomains, clock, log, store }: Parts,
+  { config, simulatorDomains, clock, log, store }: AppContext,
   secret: Buffer,
   adjustable: AdjustableClock | undefined,
 ): Promise<DeliveryThreads> {
@@ -232,7 +232,7 @@ async function startDelivery(
     clock,
     log,
   })
-  const failed = sparingLine({ log, clock }, 'error', 'scheduled emails could not enter the queue')
+  const failed = throttledLog({ log, clock }, 'error', 'scheduled emails could not enter the queue')
   const releaser = createReleaser({ run: store.run, clock, onError: error => failed({ err: error }) })
   store.on('scheduled', times => {
     for (const at of times as number[]) releaser.note(at)

@@ -13,9 +13,9 @@ import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { createImporter } from '../resources/contacts/import/importer.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 
-export function peopleRoutes({ clock, store, reading }: Parts, newId: IdSource): Route[] {
+export function audienceRoutesOf({ clock, store, reading }: AppContext, newId: IdSource): Route[] {
   const options = { store, reader: reading.reader, clock, newId }
   return [
     ...audienceRoutes(options),

@@ -4,8 +4,8 @@ import { broadcastRoutes } from '../interfaces/api/broadcasts/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
 import { every } from '../lib/clock.ts'
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
-import { oneAtATime } from '../lib/single-flight.ts'
-import { sparingLine } from '../lib/throttled-log.ts'
+import { singleFlight } from '../lib/single-flight.ts'
+import { throttledLog } from '../lib/throttled-log.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import type { Preparation } from '../pipeline/accept/prepare.ts'
 import { BROADCAST_DUE } from '../pipeline/broadcasts/broadcast-rows.ts'
@@ -13,13 +13,13 @@ import { createBroadcasts } from '../pipeline/broadcasts/broadcasts.ts'
 import { type LinkBase, linkFault } from '../pipeline/broadcasts/link-base.ts'
 import { type RunnerOptions, startBroadcastRunner } from '../pipeline/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../pipeline/broadcasts/send.ts'
-import type { Hands } from '../pipeline/queue/queue-admin.ts'
+import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { findTemplate } from '../resources/templates/template-rows.ts'
 import { MISSED } from '../store/command.ts'
 import type { BroadcastRow } from '../store/schema.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 
 const HOUR_MS = 3_600_000
 /** Where others change the store, too: hints of what is due may get lost. */
@@ -29,7 +29,7 @@ interface BroadcastingOptions {
   newId: IdSource
   accept: Accept
   preparation: Preparation
-  hands: Hands
+  hands: QueueAdmin
   linkTerms(): Promise<LinkTermsIds>
   /** Where the API is reached; to be called once the door is open. */
   baseUrl(): string
@@ -42,15 +42,15 @@ interface Broadcasting {
 }
 
 /** @param started gets what is to be closed, in the order of the starts */
-export function prepareBroadcasts(
-  parts: Parts,
+export function startBroadcasts(
+  parts: AppContext,
   { newId, accept, preparation, hands, linkTerms, baseUrl }: BroadcastingOptions,
   started: (() => unknown)[],
 ): Broadcasting {
   const { config, clock, log, store } = parts
   const { db, run } = store
   // cut off by a stop or a kill, the next start does the rest
-  const goingOn = oneAtATime<Pick<BroadcastRow, 'accountId' | 'id'>>(
+  const goingOn = singleFlight<Pick<BroadcastRow, 'accountId' | 'id'>>(
     async broadcasts => {
       for (const broadcast of broadcasts) await hands.letGo(mailOfBroadcast(broadcast))
     },
@@ -82,12 +82,12 @@ export function prepareBroadcasts(
 
 /** @returns a function that resolves when nothing is under way */
 function startRunner(
-  { config, simulatorDomains, clock, log, store, plans }: Parts,
+  { config, simulatorDomains, clock, log, store, plans }: AppContext,
   letGo: (broadcast: BroadcastRow) => void,
   links: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
 ): () => Promise<void> {
   const regions = Object.keys(config.regions)
-  const failed = sparingLine({ log, clock }, 'error', 'a broadcast could not be seen to; it is tried again')
+  const failed = throttledLog({ log, clock }, 'error', 'a broadcast could not be seen to; it is tried again')
   const runner = startBroadcastRunner({
     ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, ...links },
     simulatorDomains,

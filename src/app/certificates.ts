@@ -7,13 +7,13 @@ import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { CERTIFICATE_CHANGED, findCertificate } from '../resources/certificates/certificate-rows.ts'
 import { type KeeperOptions, startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
 import type { ChallengeType } from '../resources/certificates/order.ts'
-import { lookAgainOn } from '../store/writer/invalidation.ts'
-import type { Parts } from './context.ts'
+import { invalidateOn } from '../store/writer/invalidation.ts'
+import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 
 /** From files, from an authority, or made by ourselves. @throws ConfigError when the files cannot be used */
 export async function openCertificates(
-  parts: Pick<Parts, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
+  parts: Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
 ): Promise<Certificates> {
   const { config, clock, log } = parts
   const { certFile, keyFile } = config.smtp.tls
@@ -34,7 +34,7 @@ export async function openCertificates(
 
 /** That of the authority, whichever process has got it; until there is one, our own. */
 async function givenCertificate(
-  { config: { mailHost }, log, store, secrets }: Pick<Parts, 'config' | 'log' | 'store' | 'secrets'>,
+  { config: { mailHost }, log, store, secrets }: Pick<AppContext, 'config' | 'log' | 'store' | 'secrets'>,
   own: Certificates,
 ): Promise<Certificates> {
   const held = heldCertificate(own.current())
@@ -43,7 +43,7 @@ async function givenCertificate(
     if (row?.chain && row.key) held.use({ cert: row.chain, key: unsealed(secrets, row.key, mailHost) })
   }
   await look()
-  lookAgainOn(CERTIFICATE_CHANGED, store, look, error =>
+  invalidateOn(CERTIFICATE_CHANGED, store, look, error =>
     log.error({ err: error }, 'the new certificate cannot be read; the former one stays'),
   )
   return held
@@ -62,7 +62,7 @@ function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
 }
 
 /** @returns a function that resolves when nothing is under way */
-export function startCertificateOrders(parts: Parts): () => Promise<void> {
+export function startCertificateOrders(parts: AppContext): () => Promise<void> {
   const { config } = parts
   if (!config.acme.enabled) return async () => {}
   const { keeper, close } = keeperParts(parts)
@@ -86,7 +86,7 @@ export interface KeeperParts {
 }
 
 /** What keeps certificates of the configured authority. */
-export function keeperParts({ config, clock, log, store, secrets }: Parts): KeeperParts {
+export function keeperParts({ config, clock, log, store, secrets }: AppContext): KeeperParts {
   const { acme, dns } = config
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const authorities = readAuthorities(acme.caFile)

@@ -13,9 +13,9 @@ import type { Plans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
 import type { Store } from '../store/open.ts'
 import type { Commands } from '../workers/commands.ts'
-import type { Reading } from './query-worker.ts'
+import type { QueryWorker } from './query-worker.ts'
 
-export interface Parts {
+export interface AppContext {
   config: Config
   /** Every name of the simulator, former ones included. */
   simulatorDomains: ReadonlySet<string>
@@ -26,7 +26,7 @@ export interface Parts {
   plans: Plans
   passwords: Passwords
   secrets: SecretKeys
-  reading: Reading
+  reading: QueryWorker
   /** Child processes that read what may be hostile or large. */
   readers: ReaderPool
   generateKey: GenerateKey

@@ -10,12 +10,12 @@ import {
   type SmartHostSettings,
 } from '../pipeline/delivery/smart-host.ts'
 import type { DeliverySettings } from '../pipeline/delivery/threads.ts'
-import { connectionShares, threadCountOf } from './fd-budget.ts'
+import { fdBudget, threadCountOf } from './fd-budget.ts'
 
 /** @throws when the file of authorities cannot be read */
 export function deliverySettings(config: Config, simulatorDomains: ReadonlySet<string>): DeliverySettings {
   const { delivery, log, mailHost, dns, providers, smartHosts, fetch } = config
-  const shares = connectionShares(config)
+  const shares = fdBudget(config)
   return {
     threadCount: threadCountOf(delivery),
     logLevel: log.level,

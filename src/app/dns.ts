@@ -15,7 +15,7 @@ import type { NamedResolver } from '../resources/domains/key-visibility.ts'
 import { type OwnPolicy, ownPolicy } from '../resources/domains/own-policy.ts'
 import type { DnsReady, DnsThreadData } from '../workers/dns.ts'
 import { certificateNames } from './certificates.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 
 export interface ProviderDns {
   /** The first of them; null where the zone is not served. */
@@ -23,7 +23,7 @@ export interface ProviderDns {
   close(): Promise<void>
 }
 
-interface ProviderDnsOptions extends Pick<Parts, 'config' | 'store' | 'clock' | 'log'> {
+interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'clock' | 'log'> {
   entry: URL
   /** Of the same clock. */
   clockSeat: ClockSeat | null

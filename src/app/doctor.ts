@@ -4,7 +4,7 @@ import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'
 import { certificate, givenCertificate } from '../interfaces/doctor/certificate.ts'
 import { mailFilters } from '../interfaces/doctor/filters.ts'
-import { type Examination, examineAll, type Report } from '../interfaces/doctor/finding.ts'
+import { type DoctorReport, type Examination, examineAll } from '../interfaces/doctor/finding.ts'
 import { inboundMail } from '../interfaces/doctor/inbound.ts'
 import { diskSpace, diskSync, filePermissions, openFiles } from '../interfaces/doctor/machine.ts'
 import { reverseNames, type SendingAddress } from '../interfaces/doctor/names.ts'
@@ -17,25 +17,25 @@ import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { findCertificate } from '../resources/certificates/certificate-rows.ts'
-import { createInquiries } from '../resources/domains/check-session.ts'
+import { createCheckSessions } from '../resources/domains/check-session.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import { listZone } from '../resources/domains/zone-list.ts'
 import { databaseFile, locate } from '../store/dialect.ts'
 import type { Db } from '../store/schema.ts'
 import { publishedPolicy } from '../store/settings.ts'
 import { zoneRecords } from './dns.ts'
-import { connectionShares } from './fd-budget.ts'
+import { fdBudget } from './fd-budget.ts'
 
 const SAMPLE_KEYS = 3
 
 /** @param db null where there is none yet */
-export async function examineInstallation(config: Config, db: Db | null, clock: Clock): Promise<Report> {
+export async function runDoctor(config: Config, db: Db | null, clock: Clock): Promise<DoctorReport> {
   const { mailHost, dns, delivery } = config
   const { authorityPort, verifyResolvers: servers } = dns
   const { allowPrivateAddresses } = delivery
   const resolver = createResolver({ servers: dns.resolvers, clock })
   const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
-  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
   const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
   const records = zoneRecords(config, clock.now(), db ? await publishedPolicy(db) : undefined)
   const addresses = sendingAddresses(config, records)
@@ -115,8 +115,11 @@ function sendingAddresses(
 }
 
 /** One examination at a time, however many ask; what it found is told for a while. */
-export function sharedExamination(examine: () => Promise<Report>, clock: Clock): () => Promise<Report> {
-  let kept: { report: Promise<Report>; until: number } | undefined
+export function sharedDoctorRun(
+  examine: () => Promise<DoctorReport>,
+  clock: Clock,
+): () => Promise<DoctorReport> {
+  let kept: { report: Promise<DoctorReport>; until: number } | undefined
   return () => {
     if (kept && clock.monotonic() < kept.until) return kept.report
     const entry = { report: examine(), until: Number.POSITIVE_INFINITY }
@@ -141,6 +144,6 @@ function storedFilesOf({ dataDir, database: { url } }: Config) {
 }
 
 function filesOf(config: Config) {
-  const { deliveries: allowed, http: requests } = connectionShares(config)
+  const { deliveries: allowed, http: requests } = fdBudget(config)
   return { limit: openFileLimit(), wanted: config.delivery.connections, allowed, requests }
 }

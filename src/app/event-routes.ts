@@ -7,10 +7,10 @@ import type { IdSource } from '../lib/ids.ts'
 import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
 import type { Sessions } from '../resources/accounts/sessions.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 
-export function tellingRoutes(
-  { config, clock, store, plans, secrets }: Parts,
+export function eventRoutesOf(
+  { config, clock, store, plans, secrets }: AppContext,
   newId: IdSource,
   watching: { feed: EventFeed; sessions: Sessions },
 ): Route[] {

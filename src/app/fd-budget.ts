@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
 import { openFileLimit } from '../lib/open-files.ts'
 
-export interface ConnectionShares {
+export interface FdBudget {
   /** Of each HTTP listener. */
   http: number
   /** Of each SMTP listener. */
@@ -29,10 +29,10 @@ export function threadCountOf({ threads }: Config['delivery']): number {
   return threads || availableParallelism()
 }
 
-export function connectionShares(
+export function fdBudget(
   { delivery }: Pick<Config, 'delivery'>,
   limit = openFileLimit() ?? Number.POSITIVE_INFINITY,
-): ConnectionShares {
+): FdBudget {
   const left = Math.max(limit - OTHER_FILES, LEAST_LEFT)
   const within = (share: keyof typeof SHARES, most: number) =>
     Math.min(most, Math.floor(left * SHARES[share]))

@@ -11,7 +11,7 @@ import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import type { Preparation } from '../pipeline/accept/prepare.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 
 interface Ways {
   accept: Accept
@@ -22,7 +22,7 @@ interface Ways {
 
 /** To stand before the routes of sent emails. */
 export function fileRoutes(
-  { config, clock, store, plans, secrets }: Parts,
+  { config, clock, store, plans, secrets }: AppContext,
   { accept, preparation, baseUrl }: Ways,
 ): Route[] {
   const { horizonOf } = plans

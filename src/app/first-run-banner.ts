@@ -1,7 +1,7 @@
 /** What the first start shows on the console, once. */
 import type { FirstRun } from '../resources/accounts/first-run.ts'
 
-export function welcome(
+export function firstRunBanner(
   baseUrl: string,
   { email, generatedPassword, apiKey, credentialsFile }: FirstRun,
   simulatorDomain: string,

@@ -44,7 +44,7 @@ import { createIdSource, type IdSource } from '../lib/ids.ts'
 import { type Accept, createAccept } from '../pipeline/accept/accept.ts'
 import { createFetchAttachments } from '../pipeline/accept/fetch-attachments.ts'
 import { createPreparation } from '../pipeline/accept/prepare.ts'
-import { createHands, type Hands } from '../pipeline/queue/queue-admin.ts'
+import { createQueueAdmin, type QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import type { Outbound } from '../protocols/http-client/outbound.ts'
 import { createAccounts } from '../resources/accounts/accounts.ts'
 import { KEYS_DELETED } from '../resources/accounts/api-key-rows.ts'
@@ -62,20 +62,20 @@ import { createTemplates } from '../resources/templates/templates.ts'
 import { createBlobClaims } from '../store/blobs/claims.ts'
 import { MISSED } from '../store/command.ts'
 import { publishedPolicy } from '../store/settings.ts'
-import { peopleRoutes } from './audience-routes.ts'
-import { prepareBroadcasts } from './broadcasts.ts'
-import type { Parts } from './context.ts'
+import { audienceRoutesOf } from './audience-routes.ts'
+import { startBroadcasts } from './broadcasts.ts'
+import type { AppContext } from './context.ts'
 import { sourceSettings } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'
-import { examineInstallation, sharedExamination } from './doctor.ts'
-import { tellingRoutes } from './event-routes.ts'
-import { connectionShares } from './fd-budget.ts'
+import { runDoctor, sharedDoctorRun } from './doctor.ts'
+import { eventRoutesOf } from './event-routes.ts'
+import { fdBudget } from './fd-budget.ts'
 import { fileRoutes } from './file-routes.ts'
 import { describeInstallation } from './installation.ts'
 import { openLinkCertificates } from './link-certificates.ts'
 import { domainParts } from './sending-domains.ts'
 import { startTlsReports } from './tls-reports.ts'
-import { prepareLinks } from './tracking.ts'
+import { prepareTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
 const HOUR_MS = 3_600_000
@@ -83,11 +83,11 @@ const HOUR_MS = 3_600_000
 const DASHBOARD = new URL('../../dist/dashboard', import.meta.url).pathname
 const HTTP_GRACE_MS = 5_000
 
-export type HttpDoor = Awaited<ReturnType<typeof startHttpDoor>>
+export type HttpService = Awaited<ReturnType<typeof startHttpService>>
 
 /** @param started gets what is to be closed, in the order of the starts */
-export async function startHttpDoor(
-  parts: Parts,
+export async function startHttpService(
+  parts: AppContext,
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
@@ -97,7 +97,7 @@ export async function startHttpDoor(
   const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
   const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
-  const hands = createHands(common)
+  const hands = createQueueAdmin(common)
   await hands.settle()
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
@@ -119,11 +119,11 @@ export async function startHttpDoor(
     credentialsFile: config.admin.credentialsFile,
   })
   const outbound = startUserOutbound(parts, started)
-  const links = prepareLinks(parts, started)
+  const links = prepareTracking(parts, started)
   const accept = openDoor(parts, common.newId, outbound, links.terms)
   const baseUrl = () => baseUrlOf(config, http.address())
   const ways = { accept, preparation, hands, linkTerms: links.terms, baseUrl }
-  const broadcasts = prepareBroadcasts(parts, { ...common, ...ways }, started)
+  const broadcasts = startBroadcasts(parts, { ...common, ...ways }, started)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
   if (stopReports) started.push(stopReports)
   const routes = [
@@ -139,10 +139,10 @@ export async function startHttpDoor(
     ...operatorRoutes(parts, hands),
     ...apiKeyRoutes({ apiKeys }),
     ...domainParts(parts, common.newId, started),
-    ...tellingRoutes(parts, common.newId, { feed, sessions }),
+    ...eventRoutesOf(parts, common.newId, { feed, sessions }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
-    ...peopleRoutes(parts, common.newId),
+    ...audienceRoutesOf(parts, common.newId),
     ...fileRoutes(parts, { accept, preparation, baseUrl: () => baseUrlOf(config, http.address()) }),
     ...sendingRoutes(parts, accept),
     ...links.routes,
@@ -167,7 +167,7 @@ export async function startHttpDoor(
 }
 
 /** The machine, its queue and its names. */
-function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands: Hands): Route[] {
+function operatorRoutes({ config, clock, store, reading, pathsTo }: AppContext, hands: QueueAdmin): Route[] {
   const { db, run } = store
   const { reader } = reading
   const listZonePage = async (page: { limit: number; offset: number }) => {
@@ -176,7 +176,7 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands
   }
   return [
     ...alertRoutes({ db }),
-    ...doctorRoutes({ examine: sharedExamination(() => examineInstallation(config, db, clock), clock) }),
+    ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock), clock) }),
     ...queueRoutes({ hands, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
@@ -187,7 +187,7 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: Parts, hands
 /** What is done on large bodies, apart from the thread that takes requests. */
 /** Plain, over TLS, and for proofs alone. @returns the first of them */
 async function openListeners(
-  parts: Parts,
+  parts: AppContext,
   started: (() => unknown)[],
   options: Parameters<typeof createHttpApp>[0],
 ) {
@@ -195,7 +195,7 @@ async function openListeners(
   const { http, acme } = parts.config
   const common = {
     clock,
-    mostConnections: connectionShares(parts.config).http,
+    mostConnections: fdBudget(parts.config).http,
     mostPerClient: http.connectionsPerClient,
     trustedProxies: http.trustedProxies,
     headers: options.headers,
@@ -221,7 +221,7 @@ async function openListeners(
 }
 
 /** What the command line asks of a running service. */
-function startControl({ config, clock, log, store, passwords, pathsTo }: Parts): Promise<ControlServer> {
+function startControl({ config, clock, log, store, passwords, pathsTo }: AppContext): Promise<ControlServer> {
   const { db, run } = store
   const apiKeyPrefix = config.apiKeys.prefix
   const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix, pathsTo }
@@ -230,7 +230,7 @@ function startControl({ config, clock, log, store, passwords, pathsTo }: Parts):
 
 /** What every submission goes through. */
 function openDoor(
-  { config, simulatorDomains, clock, log, store, plans }: Parts,
+  { config, simulatorDomains, clock, log, store, plans }: AppContext,
   newId: IdSource,
   outbound: Outbound,
   linkTerms: () => Promise<LinkTermsIds>,
@@ -260,7 +260,7 @@ function openDoor(
 }
 
 /** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
-function sendingRoutes({ clock, store, plans, reading, secrets }: Parts, accept: Accept): Route[] {
+function sendingRoutes({ clock, store, plans, reading, secrets }: AppContext, accept: Accept): Route[] {
   const { horizonOf } = plans
   return [
     ...emailListRoutes({ reader: reading.reader, horizonOf }),
@@ -275,7 +275,7 @@ function sendingRoutes({ clock, store, plans, reading, secrets }: Parts, accept:
 
 /** What more there is to read of emails. @param baseUrl to be called once the door is open */
 function readingRoutes(
-  { config, clock, store, plans, reading }: Parts,
+  { config, clock, store, plans, reading }: AppContext,
   newId: IdSource,
   baseUrl: () => string,
 ): Route[] {
@@ -294,7 +294,7 @@ function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock)
 
 /** Who may do what. */
 function accountParts(
-  { config, clock, log, store, plans, passwords, secrets, metrics }: Parts,
+  { config, clock, log, store, plans, passwords, secrets, metrics }: AppContext,
   newId: IdSource,
 ) {
   const { db, find, run } = store

@@ -1,17 +1,20 @@
 /** Port 25 and what becomes of what it takes: a part of the composition root. */
 
 import type { AddressInfo } from 'node:net'
-import { startFeedback } from '../pipeline/inbound/bounce-processor.ts'
-import { startInbox } from '../pipeline/inbound/inbound-processor.ts'
+import { startBounceProcessor } from '../pipeline/inbound/bounce-processor.ts'
+import { startInboundProcessor } from '../pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../pipeline/inbound/inbox-counts.ts'
-import { createCrowd } from '../pipeline/inbound/ingest-load.ts'
-import { type ListenerOptions, startInboundListener } from '../pipeline/inbound/listener.ts'
+import { createIngestLoad } from '../pipeline/inbound/ingest-load.ts'
+import { type InboundListenerOptions, startInboundListener } from '../pipeline/inbound/listener.ts'
 import { countMail } from '../pipeline/inbound/mail-counts.ts'
 import { createMailReader } from '../pipeline/inbound/mail-reader.ts'
 import { createJudging, type JudgeMail } from '../pipeline/inbound/message-verdicts.ts'
-import { createAdmit } from '../pipeline/inbound/rcpt-policy.ts'
-import { createFreshMail, type FreshMail } from '../pipeline/inbound/recent-message-cache.ts'
-import { doorOf } from '../pipeline/inbound/recipients.ts'
+import { createRcptPolicy } from '../pipeline/inbound/rcpt-policy.ts'
+import {
+  createRecentMessageCache,
+  type RecentMessageCache,
+} from '../pipeline/inbound/recent-message-cache.ts'
+import { localRecipientOf } from '../pipeline/inbound/recipients.ts'
 import { createReportReader } from '../pipeline/inbound/report-reader.ts'
 import { createVerdicts, type VerdictMaker } from '../pipeline/inbound/verdicts/verdicts.ts'
 import { HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
@@ -19,26 +22,26 @@ import { createHostedDomains } from '../resources/domains/hosted.ts'
 import { INBOUND_STORED } from '../resources/emails/inbound-rows.ts'
 import { createBlobClaims } from '../store/blobs/claims.ts'
 import { MISSED } from '../store/command.ts'
-import type { Parts } from './context.ts'
-import { connectionShares } from './fd-budget.ts'
+import type { AppContext } from './context.ts'
+import { fdBudget } from './fd-budget.ts'
 
-export interface InboundDoor {
+export interface InboundService {
   /** Null where it is off. */
   address: AddressInfo | null
   close(): Promise<void>
 }
 
 /** @throws when the address is not to be had, or a certificate cannot be read */
-export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
+export async function startInboundService(parts: AppContext): Promise<InboundService> {
   const { config, clock, log, store, secrets, certificates, metrics, readers } = parts
   const { mailHost } = config
   const { listen } = config.smtp.inbound
   if (listen === null || !config.roles.includes('all')) return { address: null, close: async () => {} }
   const reader = createReportReader(readers)
   const verdicts = createVerdictMaker(parts)
-  const feedback = startFeedback({ ...store, reader, secrets, clock, log })
-  const fresh = createFreshMail(clock)
-  const crowd = createCrowd(clock)
+  const feedback = startBounceProcessor({ ...store, reader, secrets, clock, log })
+  const fresh = createRecentMessageCache(clock)
+  const crowd = createIngestLoad(clock)
   const inboxParts = {
     ...store,
     ...{ fresh, crowd },
@@ -52,7 +55,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
     log,
   }
   const inboxes = (['small', 'large'] as const).map(sizes => {
-    const inbox = startInbox({ ...inboxParts, sizes })
+    const inbox = startInboundProcessor({ ...inboxParts, sizes })
     store.on(INBOUND_STORED[sizes], inbox.note)
     store.on(MISSED, inbox.note)
     return inbox
@@ -71,10 +74,10 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
       listen,
       mailHost,
       certificates,
-      mostConnections: connectionShares(config).smtp,
+      mostConnections: fdBudget(config).smtp,
       newPerMinute: config.smtp.inbound.connectionsPerMinute,
-      admit: createAdmit({
-        reportDoorOf: recipient => doorOf(recipient, clock.now(), { secrets, mailHost }),
+      admit: createRcptPolicy({
+        reportDoorOf: recipient => localRecipientOf(recipient, clock.now(), { secrets, mailHost }),
         hosted,
       }),
       openBlob: () => store.blobs.receive(),
@@ -97,7 +100,7 @@ export async function startInboundDoor(parts: Parts): Promise<InboundDoor> {
   }
 }
 
-function createVerdictMaker({ config, store, metrics, clock, log }: Parts): VerdictMaker {
+function createVerdictMaker({ config, store, metrics, clock, log }: AppContext): VerdictMaker {
   const { mailHost, dns, spam, virus } = config
   return createVerdicts({
     entry: new URL('../workers/verdict.ts', import.meta.url),
@@ -117,7 +120,10 @@ function judgeBy({ judge }: VerdictMaker): JudgeMail {
     judge({ blobHash, bytes, clientIp, helo: helo ?? '', mailFrom, recipients, receivedAt })
 }
 
-function createTake({ store, clock, log }: Parts, fresh: FreshMail): ListenerOptions['take'] {
+function createTake(
+  { store, clock, log }: AppContext,
+  fresh: RecentMessageCache,
+): InboundListenerOptions['take'] {
   const claims = createBlobClaims({
     blobs: store.blobs,
     db: store.db,

@@ -5,7 +5,7 @@ import { startSweeper } from '../lib/sweeper.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import { rotateKeys } from '../resources/domains/rotation.ts'
 import { ROTATION_WANTED } from '../resources/domains/rotation-commands.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 import { verifyingResolvers } from './dns.ts'
 
 const HOUR_MS = 3_600_000
@@ -25,7 +25,7 @@ function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
 }
 
 /** @returns a function that resolves when nothing is under way */
-export function startKeyRotation(parts: Parts): () => Promise<void> {
+export function startKeyRotation(parts: AppContext): () => Promise<void> {
   const { config, clock, log, store, secrets, generateKey } = parts
   const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
   const options = {

@@ -10,10 +10,10 @@ import { startCertificateKeeper, unsealed } from '../resources/certificates/keep
 import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
 import { type KnownTrackingHost, listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
 import { MISSED } from '../store/command.ts'
-import { lookAgainOn } from '../store/writer/invalidation.ts'
+import { invalidateOn } from '../store/writer/invalidation.ts'
 import { type KeeperParts, keeperParts } from './certificates.ts'
-import type { Parts } from './context.ts'
-import { linkPlaceOf } from './tracking.ts'
+import type { AppContext } from './context.ts'
+import { trackingBaseOf } from './tracking.ts'
 
 /** An authority gives an account some hundred orders in three hours, and the installation's own must be among them. */
 const MOST_AT_ONCE = 20
@@ -28,7 +28,7 @@ export async function openLinkCertificates({
   log,
   store,
   secrets,
-}: Pick<Parts, 'config' | 'log' | 'store' | 'secrets'>): Promise<ContextFor> {
+}: Pick<AppContext, 'config' | 'log' | 'store' | 'secrets'>): Promise<ContextFor> {
   let contexts: ReadonlyMap<string, SecureContext> = new Map()
   const look = async () => {
     const rows = await listCertificates(store.db)
@@ -43,17 +43,17 @@ export async function openLinkCertificates({
   }
   if (!config.acme.enabled) return () => undefined
   await look()
-  lookAgainOn(CERTIFICATE_CHANGED, store, look, error =>
+  invalidateOn(CERTIFICATE_CHANGED, store, look, error =>
     log.error({ err: error }, 'certificates of hosts of links cannot be read; the former ones stay'),
   )
   return name => contexts.get(name.toLowerCase())
 }
 
 /** Orders them for the hosts whose records lead here. @returns a function that resolves when nothing is under way */
-export function startLinkCertificateOrders(parts: Parts): () => Promise<void> {
+export function startLinkCertificateOrders(parts: AppContext): () => Promise<void> {
   const { config, clock, log, store } = parts
   if (!config.acme.enabled || config.http.tlsListen === null) return async () => {}
-  const place = linkPlaceOf(config)
+  const place = trackingBaseOf(config)
   const { keeper, close } = keeperParts(parts)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
@@ -95,7 +95,7 @@ export function startLinkCertificateOrders(parts: Parts): () => Promise<void> {
 
 /** Their zones are others': a file is what they can be proven by. Once there is a certificate, links can lead there. */
 function keep(
-  { clock, store }: Parts,
+  { clock, store }: AppContext,
   keeper: KeeperParts['keeper'],
   { host, domainId: id, isServed }: KnownTrackingHost,
 ): () => Promise<void> {

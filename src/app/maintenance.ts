@@ -40,7 +40,13 @@ interface SweepersOptions {
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 
-export function startSweepers({ store, plans, rates, clock, log }: SweepersOptions): Pick<Sweeper, 'stop'> {
+export function startMaintenance({
+  store,
+  plans,
+  rates,
+  clock,
+  log,
+}: SweepersOptions): Pick<Sweeper, 'stop'> {
   const parts = { ...store, plans, clock, servingSince: clock.monotonic() }
   const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
     startSweeper({

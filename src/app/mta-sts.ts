@@ -9,7 +9,7 @@ import { createOutbound, type Outbound } from '../protocols/http-client/outbound
 import { CERTIFICATE_CHANGED } from '../resources/certificates/certificate-rows.ts'
 import type { OwnPolicy } from '../resources/domains/own-policy.ts'
 import { MTA_STS_ID, readSetting } from '../store/settings.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'
 
@@ -18,7 +18,7 @@ const LIMIT_MS = 10_000
 const LIMIT_BYTES = 64 * 1024
 
 /** @returns a function that resolves when nothing is under way */
-export function startOwnPolicy({ config, clock, log, store }: Parts): () => Promise<void> {
+export function startMtaSts({ config, clock, log, store }: AppContext): () => Promise<void> {
   const records = zoneRecords(config, clock.now())
   const policy = policyOf(config, records)
   const outbound = outboundToOurselves(config, records, clock)
@@ -60,7 +60,11 @@ async function faultOf(
 }
 
 /** The policy host has no address in the zone until it is published: it will have those of the provider host. */
-function outboundToOurselves(config: Config, records: readonly DnsRecord[], clock: Parts['clock']): Outbound {
+function outboundToOurselves(
+  config: Config,
+  records: readonly DnsRecord[],
+  clock: AppContext['clock'],
+): Outbound {
   const addresses = records.flatMap(record =>
     record.name === config.mailHost && (record.type === 'A' || record.type === 'AAAA')
       ? [record.address]

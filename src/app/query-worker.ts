@@ -10,7 +10,7 @@ import { StorageUnavailable } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
 import type { ReadingFunctions, ReadingThreadData } from '../workers/query.ts'
 
-export interface Reading {
+export interface QueryWorker {
   /**
    * Its functions throw TooManyWaiting when more has been asked than can be answered soon, and ThreadEnded until a
    * thread that died has been started again.
@@ -34,7 +34,7 @@ interface ReadingOptions {
 const MOST_WAITING = 200
 const RESTART_AFTER_MS = 1_000
 
-export function startReading(options: ReadingOptions): Reading {
+export function startQueryWorker(options: ReadingOptions): QueryWorker {
   const { log, clock } = options
   let current: { worker: Worker; caller: Caller }
   let restart: Timer | undefined

@@ -7,26 +7,26 @@ import type { Route } from '../interfaces/api/route.ts'
 import type { IdSource } from '../lib/ids.ts'
 import { createAutoconfigure } from '../resources/domains/autoconfigure/autoconfigure.ts'
 import { createCloudflare } from '../resources/domains/autoconfigure/cloudflare.ts'
-import { createInquiries, type Inquiries } from '../resources/domains/check-session.ts'
+import { type CheckSessions, createCheckSessions } from '../resources/domains/check-session.ts'
 import type { CheckerOptions } from '../resources/domains/checker.ts'
 import { createVisitHost } from '../resources/domains/checks/tracking.ts'
 import { DOMAIN_CHECK } from '../resources/domains/commands.ts'
 import { createDomains, type Domains } from '../resources/domains/domains.ts'
 import { startRechecks } from '../resources/domains/rechecks.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { rotateAfterMs } from './key-rotation.ts'
-import { linkPlaceOf } from './tracking.ts'
+import { trackingBaseOf } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
 type Started = (() => unknown)[]
 
 /** @param started gets what is to be closed, in the order of the starts */
-export function domainParts(parts: Parts, newId: IdSource, started: Started): Route[] {
+export function domainParts(parts: AppContext, newId: IdSource, started: Started): Route[] {
   const { config, clock, store } = parts
   const { db, run } = store
   const { mailHost } = config
-  const linkPlace = linkPlaceOf(config)
+  const linkPlace = trackingBaseOf(config)
   /** What is to be closed before checks are waited for. */
   const asking: Started = []
   const inquiries = openInquiries(parts, asking)
@@ -50,16 +50,16 @@ export function domainParts(parts: Parts, newId: IdSource, started: Started): Ro
   ]
 }
 
-function openInquiries({ config, clock }: Parts, asking: Started): Inquiries {
+function openInquiries({ config, clock }: AppContext, asking: Started): CheckSessions {
   const { authorityPort, verifyResolvers: servers } = config.dns
   const { allowPrivateAddresses } = config.delivery
-  const inquiries = createInquiries({ servers, clock, authorityPort, allowPrivateAddresses })
+  const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
   asking.push(inquiries.close)
   return inquiries
 }
 
 function openDomains(
-  parts: Parts,
+  parts: AppContext,
   newId: IdSource,
   { inquiries, linkPlace }: Pick<CheckerOptions, 'inquiries' | 'linkPlace'>,
   asking: Started,
@@ -79,7 +79,7 @@ function openDomains(
 }
 
 /** Domains are also checked by themselves. @returns ends that */
-function recheck({ clock, log, store }: Parts, { verify }: Domains): () => Promise<void> {
+function recheck({ clock, log, store }: AppContext, { verify }: Domains): () => Promise<void> {
   const rechecks = startRechecks({
     ...{ run: store.run, clock },
     check: verify,

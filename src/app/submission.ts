@@ -16,8 +16,8 @@ import type { RateLimit } from '../resources/accounts/rate-limit.ts'
 import { createSignInReport } from '../resources/accounts/sign-in-report.ts'
 import { findAccountOfUser } from '../resources/accounts/user-rows.ts'
 import type { Db } from '../store/schema.ts'
-import type { Parts } from './context.ts'
-import { connectionShares } from './fd-budget.ts'
+import type { AppContext } from './context.ts'
+import { fdBudget } from './fd-budget.ts'
 
 interface Behind {
   accept: Accept
@@ -26,7 +26,7 @@ interface Behind {
   rateLimit: RateLimit | undefined
 }
 
-export interface SubmissionDoors {
+export interface SubmissionService {
   /** STARTTLS; null where it is off. */
   submission: { address: string; port: number } | null
   /** TLS from the first octet. */
@@ -42,15 +42,15 @@ type Place = { host: string; port: number }
 const MOST_BYTES = 256 * 1024 * 1024
 
 /** @param started gets what is to be closed, in the order of the starts */
-export async function startSubmissionDoors(
-  { config, clock, log, store, certificates, metrics, readers }: Parts,
+export async function startSubmissionService(
+  { config, clock, log, store, certificates, metrics, readers }: AppContext,
   { accept, apiKeys, rateLimit }: Behind,
   started: (() => unknown)[],
-): Promise<SubmissionDoors> {
+): Promise<SubmissionService> {
   const reader = createMessageReader({ readers, newId: createIdSource(), clock, log })
   const common = {
     mailHost: config.mailHost,
-    mostConnections: connectionShares(config).smtp,
+    mostConnections: fdBudget(config).smtp,
     certificates,
     spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
     submit: createSubmit(accept, reader),

@@ -5,15 +5,15 @@ import { broadcastLinkRoutes } from '../interfaces/api/broadcasts/link-routes.ts
 import type { Route } from '../interfaces/api/route.ts'
 import { trackingRoutes } from '../interfaces/api/tracking/routes.ts'
 import { unsubscribeRoutes } from '../interfaces/api/unsubscribe/routes.ts'
-import { createVisitBook } from '../pipeline/tracking/visit-batcher.ts'
+import { createVisitBatcher } from '../pipeline/tracking/visit-batcher.ts'
 import { LINK_HOST_CHANGED } from '../resources/domains/commands.ts'
 import { listTrackingHosts } from '../resources/domains/known-tracking-hosts.ts'
 import type { LinkPlace } from '../resources/domains/tracking-host.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
-import { lookAgainOn } from '../store/writer/invalidation.ts'
-import type { Parts } from './context.ts'
+import { invalidateOn } from '../store/writer/invalidation.ts'
+import type { AppContext } from './context.ts'
 
-export interface Links {
+export interface TrackingLinks {
   routes: Route[]
   /** Whether nothing but links is to be found there. @param host as in the `Host` header; lower case */
   isHost(host: string): boolean
@@ -24,14 +24,14 @@ export interface Links {
 }
 
 /** @param started gets what is to be closed, in the order of the starts */
-export function prepareLinks(
-  { config, clock, log, store, secrets }: Parts,
+export function prepareTracking(
+  { config, clock, log, store, secrets }: AppContext,
   started: (() => unknown)[],
-): Links {
+): TrackingLinks {
   const common = linkHostOf(config)
   const own = followTrackingHosts({ config, log, store })
   const terms = Promise.withResolvers<LinkTermsIds>()
-  const visits = createVisitBook({
+  const visits = createVisitBatcher({
     run: store.run,
     clock,
     onError: error =>
@@ -60,7 +60,7 @@ function linkHostOf({ tracking, http }: Config): string | undefined {
 }
 
 /** How hosts of links below customers' domains lead here. */
-export function linkPlaceOf({ tracking, http, mailHost }: Config): LinkPlace {
+export function trackingBaseOf({ tracking, http, mailHost }: Config): LinkPlace {
   const base = URL.parse(tracking.baseUrl || http.baseUrl)
   const isNamed = base && base.hostname !== 'localhost' && isIP(base.hostname.replace(/[[\]]/g, '')) === 0
   const isSecure = base?.protocol === 'https:'
@@ -71,14 +71,14 @@ export function linkPlaceOf({ tracking, http, mailHost }: Config): LinkPlace {
 }
 
 /** Those that are known to lead here. */
-function followTrackingHosts({ config, log, store }: Pick<Parts, 'config' | 'log' | 'store'>) {
-  const place = linkPlaceOf(config)
+function followTrackingHosts({ config, log, store }: Pick<AppContext, 'config' | 'log' | 'store'>) {
+  const place = trackingBaseOf(config)
   let hosts: ReadonlySet<string> = new Set()
   const look = async () => {
     const known = await listTrackingHosts(store.db, place)
     hosts = new Set(known.filter(({ isServed }) => isServed).map(({ baseUrl }) => new URL(baseUrl).host))
   }
-  lookAgainOn(LINK_HOST_CHANGED, store, look, error =>
+  invalidateOn(LINK_HOST_CHANGED, store, look, error =>
     log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'),
   )
   return { look, has: (host: string) => hosts.has(host) }

@@ -1,7 +1,7 @@
 /** The client for hosts that users name: files by their URL, DNS providers, hosts of links. Part of the composition root. */
 import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../protocols/http-client/outbound.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 
 interface UserOutboundOptions extends Pick<OutboundOptions, 'authorities' | 'allowInsecureLoopback'> {
   /** Goes by the addresses of now: it was perhaps a moment ago that somebody has set them. */
@@ -10,7 +10,7 @@ interface UserOutboundOptions extends Pick<OutboundOptions, 'authorities' | 'all
 
 /** @param started gets what is to be closed, in the order of the starts */
 export function startUserOutbound(
-  { config, clock }: Pick<Parts, 'config' | 'clock'>,
+  { config, clock }: Pick<AppContext, 'config' | 'clock'>,
   started: (() => unknown)[],
   { looksAnew = false, ...more }: UserOutboundOptions = {},
 ): Outbound {

@@ -11,10 +11,10 @@ import { sendNotices } from '../pipeline/webhooks/notices.ts'
 import { hasWebhooks } from '../pipeline/webhooks/webhook-rows.ts'
 import { parseMailbox } from '../protocols/smtp/address.ts'
 import type { WebhookThreadData } from '../workers/webhook.ts'
-import type { Parts } from './context.ts'
+import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 
-interface DispatchOptions extends Parts {
+interface DispatchOptions extends AppContext {
   entry: URL
   secret: Uint8Array
   /** Of the same clock. */

@@ -24,7 +24,7 @@ import {
 import { smartHost, smartHostDomains } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
 import { warmupCaps, warmupStarts } from './warmup.ts'
-import { zoneRecords } from './zone-records.ts'
+import { readZoneRecords } from './zone-records.ts'
 
 export const DEFAULT_MAIL_HOST = 'mailhorn.test'
 
@@ -151,7 +151,7 @@ export const schema = {
       'Name servers of the provider zone, as its NS records name them.',
       '`ns1.<mail_host>,ns2.<mail_host>`',
     ),
-    records: zoneRecords(
+    records: readZoneRecords(
       'Further records of the provider zone, as in a zone file; in the environment with `;` between them: `@ CAA 0 issue "ca.example"; www A 192.0.2.1`.',
     ),
     reportsTo: optionalMailbox(

@@ -8,7 +8,7 @@ const ANY_ORIGIN = 'zone.invalid'
 const LINE = /(?:"(?:[^"\\]|\\.)*"|[^;"]|")+/g
 
 /** The lines themselves, each found good. A text in the environment holds several behind `;`. */
-export function zoneRecords(doc: string): Setting<readonly string[]> {
+export function readZoneRecords(doc: string): Setting<readonly string[]> {
   const { read } = list([], doc)
   return {
     read(raw) {

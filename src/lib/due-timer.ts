@@ -1,7 +1,7 @@
 /** Watches for the time of what becomes due: knows when the next is, never which. */
 import type { Clock, Timer } from './clock.ts'
 
-export interface DueWatch {
+export interface DueTimer {
   /** Something is due at `at`, epoch ms. */
   note(at: number): void
   /** Begins no more; resolves when nothing is under way. */
@@ -22,7 +22,7 @@ interface DueWatchOptions {
 }
 
 /** Looks at once for what has become due while nobody watched. */
-export function startDueWatch(options: DueWatchOptions): DueWatch {
+export function startDueTimer(options: DueWatchOptions): DueTimer {
   const { clock, work, longestSleepMs, afterFailureMs, onError } = options
   let nextAt = clock.now()
   let timer: Timer | undefined

@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 
 /** @returns the share of time that the calling thread has worked since it was asked last, 0 to 1 */
-export function createBusyShare(): () => number {
+export function createEventLoopUtilization(): () => number {
   let before = performance.eventLoopUtilization()
   return () => {
     const now = performance.eventLoopUtilization()

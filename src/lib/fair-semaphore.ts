@@ -1,7 +1,7 @@
 /** A bounded amount of room, of which no single owner gets more than a share; whoever waits gets some in turn. */
 import { TooManyWaiting } from './semaphore.ts'
 
-export interface FairSlots {
+export interface FairSemaphore {
   /**
    * Resolves with what gives the room back, once the owner has so much of it.
    * @throws TooManyWaiting
@@ -21,11 +21,11 @@ interface Waiting {
   enter(leave: () => void): void
 }
 
-export function createFairSlots(
+export function createFairSemaphore(
   most: number,
   mostOfAnOwner: number,
   waitingLimits: WaitingLimits = {},
-): FairSlots {
+): FairSemaphore {
   const mostWaitingOfAnOwner = waitingLimits.mostOfAnOwner ?? Number.POSITIVE_INFINITY
   const mostWaiting = waitingLimits.most ?? Number.POSITIVE_INFINITY
   const held = new Map<string, number>()

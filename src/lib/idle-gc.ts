@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { createBusyShare } from './event-loop-utilization.ts'
+import { createEventLoopUtilization } from './event-loop-utilization.ts'
 
 export interface OwnHeap {
   /** The share of time that was worked since it was asked last, 0 to 1. */
@@ -20,12 +20,12 @@ const QUIET_BELOW = 0.05
 const WORTH_BYTES = 8 * 1024 * 1024
 
 /** For this thread, which it does not keep from ending. */
-export function collectWhenQuiet(): void {
-  setInterval(quietCollection(ownHeap()), LOOK_EVERY_MS).unref()
+export function collectGarbageWhenIdle(): void {
+  setInterval(idleCollector(ownHeap()), LOOK_EVERY_MS).unref()
 }
 
 /** @returns what is to be called every few seconds */
-export function quietCollection(heap: OwnHeap): () => void {
+export function idleCollector(heap: OwnHeap): () => void {
   let needed = heap.heldBytes()
   return () => {
     const held = heap.heldBytes()
@@ -41,7 +41,7 @@ export function quietCollection(heap: OwnHeap): () => void {
 export function ownHeap(): OwnHeap {
   let collector: (() => void) | undefined
   return {
-    busyShare: createBusyShare(),
+    busyShare: createEventLoopUtilization(),
     // `process.memoryUsage()` would open a file, which is not to be had when a crowd has taken all of them
     heldBytes() {
       const { total_physical_size: heap, external_memory: beside } = getHeapStatistics()

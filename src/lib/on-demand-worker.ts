@@ -7,9 +7,9 @@ import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'n
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { BUSY_THREAD } from './thread-memory.ts'
-import { type Caller, createCaller, ThreadEnded } from './worker-rpc.ts'
+import { type Caller, createCaller, WorkerEnded } from './worker-rpc.ts'
 
-export interface PassingThread {
+export interface OnDemandWorker {
   /**
    * @param memory moves to the thread
    * @throws ThreadEnded; Error what the function there threw
@@ -38,7 +38,7 @@ interface PassingThreadOptions {
 }
 
 /** What the entry finds in `workerData`, besides its own. */
-export interface PassingThreadData {
+export interface OnDemandWorkerData {
   calls: MessagePort
 }
 
@@ -50,7 +50,7 @@ interface Running {
 /** The memory of a thread that has done much is only given back by its end. */
 const ENDS_AFTER_MS = 10_000
 
-export function createPassingThread(options: PassingThreadOptions): PassingThread {
+export function createOnDemandWorker(options: PassingThreadOptions): OnDemandWorker {
   const {
     name,
     entry,
@@ -96,7 +96,7 @@ export function createPassingThread(options: PassingThreadOptions): PassingThrea
 
   return {
     async call(called, input, memory = []) {
-      if (closed) throw new ThreadEnded()
+      if (closed) throw new WorkerEnded()
       clearTimeout(idle)
       running ??= start()
       const { caller } = running

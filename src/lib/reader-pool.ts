@@ -6,7 +6,7 @@
 import { type Clock, within } from './clock.ts'
 import { FairQueue } from './fair-queue.ts'
 import { createWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './worker-process.ts'
-import { ThreadEnded } from './worker-rpc.ts'
+import { WorkerEnded } from './worker-rpc.ts'
 
 export interface ReaderJob {
   /** Function of the process. */
@@ -67,15 +67,15 @@ class Pool implements ReaderPool {
   }
 
   async run(job: ReaderJob): Promise<unknown> {
-    if (this.#isClosed) throw new ThreadEnded()
+    if (this.#isClosed) throw new WorkerEnded()
     const process = await new Promise<WorkerProcess>(begin => {
       this.#queue.add(job.owner, job.sizeBytes, { ...job, begin })
       this.#beginWaiting()
     })
     try {
-      if (this.#isClosed) throw new ThreadEnded()
+      if (this.#isClosed) throw new WorkerEnded()
       const input = await job.load()
-      if (this.#isClosed) throw new ThreadEnded()
+      if (this.#isClosed) throw new WorkerEnded()
       return await this.#within(process, process.call(job.name, input))
     } finally {
       if (isLarge(job)) this.#largeRunning -= 1

@@ -1,6 +1,6 @@
 /** Work that is asked for again and again, and of which one round serves everybody who asked before it began. */
 
-export interface OneAtATime<T> {
+export interface SingleFlight<T> {
   /** The next round does it, with whatever else has been asked for until then. */
   ask(what: T): void
   /** Begins no more; resolves when nothing is under way. */
@@ -8,11 +8,11 @@ export interface OneAtATime<T> {
 }
 
 /** @param keyOf of what is the same when it is asked for twice */
-export function oneAtATime<T>(
+export function singleFlight<T>(
   work: (what: readonly T[]) => Promise<void>,
   keyOf: (what: T) => string,
   onError: (error: unknown) => void,
-): OneAtATime<T> {
+): SingleFlight<T> {
   const asked = new Map<string, T>()
   let running: Promise<void> | undefined
   let stopped = false

@@ -4,7 +4,7 @@
  * A Set or Map through which much passes costs more than it seems to: one that has been outgrown leads to the next, so that
  * as soon as one of them is old, all that follow, and what was in them, outlive their time until the whole heap is collected.
  */
-export class UnderWay<T extends object> implements Iterable<T> {
+export class Slab<T extends object> implements Iterable<T> {
   readonly #members: (T | undefined)[] = []
   readonly #free: number[] = []
 

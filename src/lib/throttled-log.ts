@@ -3,16 +3,16 @@ import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
 /** Says it, or counts it for the next time that it is said. */
-export type SparingLine = (context: object) => void
+export type ThrottledLog = (context: object) => void
 
 const SAID_EVERY_MS = 60_000
 
 /** Said at once, and then once a minute at most, with how often it has happened since it was said last. */
-export function sparingLine(
+export function throttledLog(
   { log, clock }: { log: Log; clock: Pick<Clock, 'monotonic'> },
   level: 'warn' | 'error',
   message: string,
-): SparingLine {
+): ThrottledLog {
   let saidAt = Number.NEGATIVE_INFINITY
   let times = 0
   return context => {

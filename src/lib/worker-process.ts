@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import { type CallChannel, type Caller, createCaller, ThreadEnded } from './worker-rpc.ts'
+import { type CallChannel, type Caller, createCaller, WorkerEnded } from './worker-rpc.ts'
 
 export interface WorkerProcess {
   /**
@@ -92,14 +92,14 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
 
   return {
     async call(called, input) {
-      if (isClosed) throw new ThreadEnded()
+      if (isClosed) throw new WorkerEnded()
       clearTimeout(idle)
       if (!running || running.hasEnded) running = start()
       const used = running
       try {
         return await used.call(called, input)
       } catch (error) {
-        if (isClosed) throw new ThreadEnded()
+        if (isClosed) throw new WorkerEnded()
         throw error
       } finally {
         if (used.isIdle()) endWhenIdle(used)
@@ -183,7 +183,7 @@ class RunningProcess {
         throw new ProcessNotStarted(`the process ${this.#name} could not be started`)
       return await this.#caller.call(called, input)
     } catch (error) {
-      throw error instanceof ThreadEnded ? new ProcessDied(`the process ${this.#name} ended`) : error
+      throw error instanceof WorkerEnded ? new ProcessDied(`the process ${this.#name} ended`) : error
     } finally {
       this.#callCount -= 1
       if (this.isIdle()) this.#keepServiceAlive(false)

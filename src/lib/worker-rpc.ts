@@ -1,7 +1,7 @@
 /**
  * Calls functions of another thread or process over a channel of messages. Errors travel as their name, message and stack.
  */
-import { UnderWay } from './slab.ts'
+import { Slab } from './slab.ts'
 
 /** What a message port of a thread and the channel of a child process have in common. */
 export interface CallChannel {
@@ -15,7 +15,7 @@ export interface CallChannel {
 export type Callable = Record<string, (input: any) => Promise<unknown>>
 
 /** An output with the memory that moves to the caller instead of being copied. */
-export class Moved<T = unknown> {
+export class Transferred<T = unknown> {
   readonly output: T
   readonly memory: readonly ArrayBuffer[]
 
@@ -36,7 +36,7 @@ type Answer =
   | { seq: number; ok: false; name: string; message: string; stack: string | undefined }
 
 /** The other thread or process has ended before it answered; whether it did what it was asked to do is not known. */
-export class ThreadEnded extends Error {}
+export class WorkerEnded extends Error {}
 
 export interface Caller {
   /**
@@ -52,7 +52,7 @@ export interface Caller {
 export function serveCalls(port: CallChannel, functions: Callable): void {
   port.on('message', async ({ seq, name, input }: Call) => {
     const answer = await answerTo(functions, { seq, name, input })
-    const moved = answer.ok && answer.output instanceof Moved ? answer.output : undefined
+    const moved = answer.ok && answer.output instanceof Transferred ? answer.output : undefined
     if (moved) port.postMessage({ ...answer, output: moved.output }, moved.memory)
     else port.postMessage(answer)
   })
@@ -69,7 +69,7 @@ async function answerTo(functions: Callable, { seq, name, input }: Call): Promis
 }
 
 export function createCaller(port: CallChannel): Caller {
-  const pending = new UnderWay<PromiseWithResolvers<unknown>>()
+  const pending = new Slab<PromiseWithResolvers<unknown>>()
   let isClosed = false
   port.on('message', (answer: Answer) => {
     const waiting = pending.take(answer.seq)
@@ -80,11 +80,11 @@ export function createCaller(port: CallChannel): Caller {
   })
   port.on('close', () => {
     isClosed = true
-    for (const { reject } of pending.takeAll()) reject(new ThreadEnded('the thread that was asked has ended'))
+    for (const { reject } of pending.takeAll()) reject(new WorkerEnded('the thread that was asked has ended'))
   })
   return {
     async call(name, input, memory = []) {
-      if (isClosed) throw new ThreadEnded('the thread that was asked has ended')
+      if (isClosed) throw new WorkerEnded('the thread that was asked has ended')
       const waiting = Promise.withResolvers<unknown>()
       const seq = pending.put(waiting)
       port.postMessage({ seq, name, input } satisfies Call, memory)

@@ -7,7 +7,7 @@ import type { Id } from '../lib/ids.ts'
 import { cutFound, type ListPage } from './list-page.ts'
 
 /** What a list is of, as queries of a table whose entries have an `id`, in whose order they came. */
-export interface Listing<Q, C extends string> {
+export interface ScannedList<Q, C extends string> {
   entries(): Q
   /** Of them those that are asked for. */
   matching(entries: Q): Q
@@ -24,8 +24,8 @@ const STRETCH_ENTRIES = 10_000
  * @param isCounted how many there are in all is known: no more is walked than what is shown
  * @returns keys of the page, newest first; `matched` is how many there are in all, unless that is known
  */
-export async function walkList<Q, C extends string>(
-  listing: Listing<Q, C>,
+export async function scanInChunks<Q, C extends string>(
+  listing: ScannedList<Q, C>,
   page: ListPage,
   isCounted: boolean,
 ): Promise<{ keys: KeyIn<C>[]; matched: number; hasMore: boolean }> {
@@ -59,7 +59,10 @@ interface Stretch {
 /** Any table of those that are listed, as far as it matters here. */
 type Entries = SelectQueryBuilder<{ entries: { id: Id; [column: string]: unknown } }, 'entries', object>
 
-function walkOf<Q, C extends string>({ entries, matching, key }: Listing<Q, C>, direction: 'asc' | 'desc') {
+function walkOf<Q, C extends string>(
+  { entries, matching, key }: ScannedList<Q, C>,
+  direction: 'asc' | 'desc',
+) {
   const beyond = direction === 'desc' ? '<' : '>'
   const upTo = direction === 'desc' ? '>=' : '<='
   const within = ({ from, to }: Stretch): Entries => {

@@ -6,7 +6,7 @@ import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { RowOps } from './row-ops.ts'
 import type { EmailSource } from './schema/emails.ts'
 import type { Db, Flag } from './schema.ts'
-import type { SegmentOps } from './search-index.ts'
+import type { IndexBlockOps } from './search-index.ts'
 import type { RecentEmails } from './writer/recent.ts'
 import type { SubscribersOf } from './writer/subscribers.ts'
 
@@ -62,7 +62,7 @@ export interface Tx {
   readonly db: Db
   readonly rows: RowOps
   readonly queue: QueueOps
-  readonly segments: SegmentOps
+  readonly segments: IndexBlockOps
   readonly recent: RecentEmails
   newId: IdSource
   /** Adds to a counter; the sums are written once, at the end of the group. */

@@ -1,8 +1,11 @@
 /** Which database a store is on: the only place that knows both, and everything but this file and their folders neither. */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { AddressFault, describeAddress, readPostgresUrl } from './postgres/address.ts'
-import { lacksTable as lacksPostgresTable, troubleOf as postgresTroubleOf } from './postgres/errors.ts'
+import { DatabaseUrlFault, describeAddress, readPostgresUrl } from './postgres/address.ts'
+import {
+  lacksTable as lacksPostgresTable,
+  postgresErrorKind as postgresTroubleOf,
+} from './postgres/errors.ts'
 import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
 import type { Reader } from './reader.ts'
@@ -21,7 +24,7 @@ export function faultIn(url: string): string | undefined {
     located({ dataDir: '', url })
     return undefined
   } catch (error) {
-    if (error instanceof AddressFault) return error.message
+    if (error instanceof DatabaseUrlFault) return error.message
     throw error
   }
 }
@@ -39,7 +42,7 @@ function located({ dataDir, url }: { dataDir: string; url: string }): StoreLocat
   if (/^postgres(?:ql)?:/.test(url)) return { kind: 'postgres', address: readPostgresUrl(url), blobFolder }
   const file = /^sqlite:(.+)$/.exec(url)?.[1]
   if (file === undefined)
-    throw new AddressFault('must be sqlite:<file> or postgres://user:password@host:port/database')
+    throw new DatabaseUrlFault('must be sqlite:<file> or postgres://user:password@host:port/database')
   return { kind: 'sqlite', databaseFile: resolve(dataDir, file), blobFolder }
 }
 

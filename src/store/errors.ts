@@ -5,7 +5,7 @@
  * and the group may try again; `unavailable`, nothing can be stored at the moment; `fatal`, the database may have lost
  * what it had confirmed, or holds no sound data: nothing may go on.
  */
-export type Trouble = 'own' | 'contended' | 'unavailable' | 'fatal'
+export type StoreErrorKind = 'own' | 'contended' | 'unavailable' | 'fatal'
 
 /** The disk may have lost what it had confirmed, or holds no sound database: nothing may go on. */
 export class DiskFailure extends Error {}

@@ -6,14 +6,14 @@ import type { Id } from '../lib/ids.ts'
 import { EMAIL_STATUSES, type EmailStatus } from './schema.ts'
 
 /** Most emails of one segment. */
-export const SEGMENT_EMAILS = 1024
+export const BLOCK_EMAILS = 1024
 /** Of one id, where many stand in a row. */
 export const ID_BYTES = 16
 /** Announced with an account's id when it has emails to be sealed. */
 export const UNSEALED = 'unsealed'
 
 /** A segment about to be sealed; see the rows of the same names. */
-export interface NewSegment {
+export interface NewIndexBlock {
   accountId: Id
   afterId: Id
   lastId: Id
@@ -27,19 +27,19 @@ export interface NewSegment {
 }
 
 /** An email has got another status; null when it has been deleted. */
-export interface SegmentMove {
+export interface IndexBlockMove {
   accountId: Id
   id: Id
   status: EmailStatus | null
 }
 
 /** Keeps the segments in step with the emails; part of every command that stores emails, moves or deletes them. */
-export interface SegmentOps {
+export interface IndexBlockOps {
   /** Emails have been stored. One whose id was made long ago breaks up the segment it would belong to. */
   arrived(emails: readonly { accountId: Id; id: Id }[]): Promise<void>
-  moved(moves: readonly SegmentMove[]): Promise<void>
+  moved(moves: readonly IndexBlockMove[]): Promise<void>
   /** False when the emails in its range are not, or no longer, those of the segment. */
-  seal(segment: NewSegment): Promise<boolean>
+  seal(segment: NewIndexBlock): Promise<boolean>
 }
 
 /** The byte of an email that has been deleted. */

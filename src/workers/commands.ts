@@ -1,17 +1,17 @@
 /** Every command there is; the writer thread runs them, everybody else names them. */
 import { acceptCommands } from '../pipeline/accept/commit.ts'
-import { keyCommands } from '../pipeline/accept/key-sweeper.ts'
+import { idempotencyKeyCommands } from '../pipeline/accept/key-sweeper.ts'
 import { scheduledCommands } from '../pipeline/accept/scheduled.ts'
 import { broadcastCommands } from '../pipeline/broadcasts/commands.ts'
-import { settleCommands } from '../pipeline/inbound/apply-report.ts'
+import { applyReportCommands } from '../pipeline/inbound/apply-report.ts'
 import { listInboundCommands } from '../pipeline/inbound/list-commands.ts'
 import { receiveCommands } from '../pipeline/inbound/receive-commands.ts'
 import { reportCommands } from '../pipeline/inbound/report-rows.ts'
-import { steerCommands } from '../pipeline/queue/admin-commands.ts'
+import { adminCommands } from '../pipeline/queue/admin-commands.ts'
 import { queueCommands } from '../pipeline/queue/commands.ts'
 import { deletedDomainCommands } from '../pipeline/queue/deleted-domains.ts'
-import { siteCapCommands } from '../pipeline/queue/destination-caps.ts'
-import { siteCommands } from '../pipeline/queue/destination-states.ts'
+import { destinationCapCommands } from '../pipeline/queue/destination-caps.ts'
+import { destinationStateCommands } from '../pipeline/queue/destination-states.ts'
 import { destinationCommands } from '../pipeline/queue/destination-sweeper.ts'
 import { expireCommands } from '../pipeline/queue/expire.ts'
 import { holdCommands } from '../pipeline/queue/hold.ts'
@@ -75,17 +75,17 @@ export const commands = {
   ...acceptCommands,
   ...scheduledCommands,
   ...broadcastCommands,
-  ...keyCommands,
+  ...idempotencyKeyCommands,
   ...releaseCommands,
   ...retryCommands,
   ...holdCommands,
   ...destinationCommands,
-  ...steerCommands,
+  ...adminCommands,
   ...queueCommands,
   ...deletedDomainCommands,
   ...expireCommands,
-  ...siteCommands,
-  ...siteCapCommands,
+  ...destinationStateCommands,
+  ...destinationCapCommands,
   ...warmupCommands,
   ...recipientCommands,
   ...suppressionCommands,
@@ -97,7 +97,7 @@ export const commands = {
   ...eventSweepCommands,
   ...shareCommands,
   ...reportCommands,
-  ...settleCommands,
+  ...applyReportCommands,
   ...webhookCommands,
   ...webhookDispatchCommands,
   ...inboundCommands,

@@ -2,29 +2,29 @@
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import { createAdjustableClock } from '../lib/adjustable-clock.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createBusyShare } from '../lib/event-loop-utilization.ts'
-import { collectWhenQuiet } from '../lib/idle-gc.ts'
+import { createEventLoopUtilization } from '../lib/event-loop-utilization.ts'
+import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import { type Id, wireId } from '../lib/ids.ts'
 import { createLog } from '../lib/log.ts'
-import { createPassingThread } from '../lib/on-demand-worker.ts'
+import { createOnDemandWorker } from '../lib/on-demand-worker.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
-import { createHandOver } from '../pipeline/delivery/local-delivery.ts'
+import { createLocalDelivery } from '../pipeline/delivery/local-delivery.ts'
 import { createKeyRing } from '../pipeline/delivery/message/key-ring.ts'
 import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
 import type { Ending } from '../pipeline/delivery/outcome/finish.ts'
 import { siteLimits } from '../pipeline/delivery/providers.ts'
 import { UNSTORED } from '../pipeline/delivery/recorder.ts'
-import { createRouter, type Route } from '../pipeline/delivery/route.ts'
+import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
 import { createSessionPool } from '../pipeline/delivery/session-pool.ts'
-import { createBrisk } from '../pipeline/delivery/shaping/adaptive-limit.ts'
-import { createCapBook } from '../pipeline/delivery/shaping/caps.ts'
+import { createAdaptiveLimit } from '../pipeline/delivery/shaping/adaptive-limit.ts'
+import { createCapRegistry } from '../pipeline/delivery/shaping/caps.ts'
 import type { PathName } from '../pipeline/delivery/shaping/congestion-feedback.ts'
 import { createSlots } from '../pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
-import { createAllowances } from '../pipeline/delivery/shaping/warmup-budget.ts'
+import { createWarmupBudgets } from '../pipeline/delivery/shaping/warmup-budget.ts'
 import { createSmartHostOf } from '../pipeline/delivery/smart-host.ts'
 import type {
   DeliveryFunctions,
@@ -34,17 +34,17 @@ import type {
 } from '../pipeline/delivery/threads.ts'
 import { createDane, type Dane } from '../pipeline/delivery/tls-policy/dane.ts'
 import { createSecurityOf } from '../pipeline/delivery/tls-policy/domain-security.ts'
-import { createTermsBook } from '../pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { createStsBook } from '../pipeline/delivery/tls-policy/mta-sts-cache.ts'
+import { createHostTlsPolicies } from '../pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { createMtaStsCache } from '../pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import { createTlsResults } from '../pipeline/delivery/tls-policy/tls-results.ts'
-import { createDeadEnd } from '../pipeline/delivery/undeliverable.ts'
+import { createUndeliverable } from '../pipeline/delivery/undeliverable.ts'
 import { createDeliveryWorker } from '../pipeline/delivery/worker.ts'
-import { listSiteCaps, SLOWED } from '../pipeline/queue/destination-caps.ts'
-import { listPausedSites, RESUMED } from '../pipeline/queue/destination-states.ts'
+import { listDestinationCaps, SLOWED } from '../pipeline/queue/destination-caps.ts'
+import { listPausedDestinations, RESUMED } from '../pipeline/queue/destination-states.ts'
 import { trackLeases } from '../pipeline/queue/held-leases.ts'
 import { HELD } from '../pipeline/queue/hold.ts'
 import { startLeaseKeeper } from '../pipeline/queue/leases.ts'
-import { type DueLane, stepDeferredLanes } from '../pipeline/queue/queue-key-rows.ts'
+import { type DueQueueKey, stepDeferredLanes } from '../pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../pipeline/queue/waiting-mail.ts'
 import { simulatedEnding, simulatedSequel } from '../pipeline/simulator/ending.ts'
 import { createSigner } from '../protocols/dkim/signer.ts'
@@ -65,14 +65,14 @@ import type { Commands } from './commands.ts'
 
 interface ForwardedLane {
   to: number
-  lane: DueLane
-  route: Route
+  lane: DueQueueKey
+  route: DeliveryRoute
 }
 
 /** While many attempts end, each end waits up to this long for company: fewer and larger commits. */
 const FINISH_PATIENCE_MS = 20
 
-collectWhenQuiet()
+collectGarbageWhenIdle()
 
 const data = workerData as DeliveryThreadData
 const control = parentPort!
@@ -96,7 +96,7 @@ const outbound = createOutbound({
 })
 
 const limitsOf = siteLimits(data.providers)
-const caps = createCapBook(() => listSiteCaps(db))
+const caps = createCapRegistry(() => listDestinationCaps(db))
 await caps.read()
 const smartHostOf = createSmartHostOf(data.smartHosts)
 const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, reply }) =>
@@ -107,7 +107,7 @@ const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, rep
 )
 
 const mostUnderWay = Math.ceil(data.connections / data.threadCount)
-const signing = createPassingThread({
+const signing = createOnDemandWorker({
   name: 'signing',
   entry: new URL('./signing.ts', import.meta.url),
   memory: QUIET_THREAD,
@@ -140,7 +140,7 @@ const worker = createDeliveryWorker({
   localName: data.localName,
   port: data.port,
   allowPrivateAddresses: data.allowPrivateAddresses,
-  terms: createTermsBook({ clock, authorities: data.authorities, dane }),
+  terms: createHostTlsPolicies({ clock, authorities: data.authorities, dane }),
   tlsResults,
   sourceIps: createSourceIps(data.sourceIps, clock),
   pool: createSessionPool(clock, {
@@ -148,11 +148,11 @@ const worker = createDeliveryWorker({
     mostIdle: Math.ceil(data.idleConnections / data.threadCount),
   }),
   slots: createSlots({
-    brisk: createBrisk({ clock, busyShare: createBusyShare(), most: mostUnderWay }),
+    brisk: createAdaptiveLimit({ clock, busyShare: createEventLoopUtilization(), most: mostUnderWay }),
     most: mostUnderWay,
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
   }),
-  allowances: createAllowances({
+  allowances: createWarmupBudgets({
     clock,
     run: writer.run,
     plan: data.warmup,
@@ -169,7 +169,7 @@ const worker = createDeliveryWorker({
   router,
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing, sign: createSigner(signing) }),
   simulate: simulatedEnding,
-  handOver: createHandOver({
+  handOver: createLocalDelivery({
     run: writer.run,
     blobs,
     claims: createBlobClaims({
@@ -180,7 +180,7 @@ const worker = createDeliveryWorker({
     }),
     localName: data.localName,
   }),
-  deadEnd: createDeadEnd({ find, clock }),
+  deadEnd: createUndeliverable({ find, clock }),
   forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {
     logEnding(delivery, ending)
@@ -210,7 +210,7 @@ const keeper =
 
 const functions: DeliveryFunctions = { pathsTo: async sites => worker.pathsTo(sites) }
 serveCalls(data.calls, functions)
-writer.on('due', due => worker.announced(due as DueLane[]))
+writer.on('due', due => worker.announced(due as DueQueueKey[]))
 writer.on(HELD, selectors => {
   for (const selector of selectors) worker.held(selector as MailSelector)
 })
@@ -239,7 +239,7 @@ control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'lanes') return worker.announced(message.lanes)
   stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
 })
-for (const { site, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedSites(
+for (const { site, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedDestinations(
   db,
   clock.now(),
 ))
@@ -286,7 +286,7 @@ function openDane(): Dane | null {
 }
 
 function stsBook() {
-  return createStsBook({
+  return createMtaStsCache({
     resolver,
     outbound,
     find,

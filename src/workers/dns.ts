@@ -20,7 +20,7 @@ import { MISSED } from '../store/command.ts'
 import { openReader, type StoreLocation } from '../store/dialect.ts'
 import { MTA_STS_ID, readSetting, SETTING_PUT } from '../store/settings.ts'
 import { createWriterClient } from '../store/writer/client.ts'
-import { lookAgainOn } from '../store/writer/invalidation.ts'
+import { invalidateOn } from '../store/writer/invalidation.ts'
 
 export interface DnsThreadData {
   listen: readonly { host: string; port: number }[]
@@ -79,7 +79,7 @@ let served = await publishedZone()
 const look = async () => {
   served = await publishedZone()
 }
-lookAgainOn(SETTING_PUT, writer, look, error =>
+invalidateOn(SETTING_PUT, writer, look, error =>
   log.error({ err: error }, 'dns: what the zone holds cannot be read; it stays as it was'),
 )
 const zone: Zone = {

@@ -1,7 +1,7 @@
 /** Entry of the thread that reads received mail which is small, and the head of what could not be read in full. */
 import { workerData } from 'node:worker_threads'
 import { AFTER_ACCEPTING, stepBack } from '../lib/thread-priority.ts'
-import { Moved, serveCalls } from '../lib/worker-rpc.ts'
+import { serveCalls, Transferred } from '../lib/worker-rpc.ts'
 import type { MailThreadData, ReadingOrder } from '../pipeline/inbound/mail-reader.ts'
 import { readInbound, readInboundHead } from '../pipeline/inbound/read-inbound.ts'
 
@@ -13,6 +13,6 @@ serveCalls(calls, {
   async read({ bytes, fault }: ReadingOrder) {
     const octets = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     const read = fault === null ? readInbound(octets, mailHost) : readInboundHead(octets, fault, mailHost)
-    return new Moved(read, [read.content.body.buffer as ArrayBuffer])
+    return new Transferred(read, [read.content.body.buffer as ArrayBuffer])
   },
 })

@@ -4,7 +4,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { emailCsv } from '../interfaces/api/emails/csv.ts'
 import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
 import { systemClock } from '../lib/clock.ts'
-import { collectWhenQuiet } from '../lib/idle-gc.ts'
+import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import type { Id } from '../lib/ids.ts'
 import { createLog, type LogLevel } from '../lib/log.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
@@ -12,10 +12,10 @@ import { serveCalls } from '../lib/worker-rpc.ts'
 import { listRecipients, type RecipientQuestion } from '../pipeline/broadcasts/broadcast-recipients.ts'
 import { rebuildMessage } from '../pipeline/delivery/message/rebuild.ts'
 import { type DestinationQuestion, reportDestinations } from '../pipeline/queue/destination-report.ts'
-import { createQueueViewer } from '../pipeline/queue/queue-stats-cache.ts'
+import { createQueueStatsCache } from '../pipeline/queue/queue-stats-cache.ts'
 import { type AccountQuestion, listAccountContacts } from '../resources/contacts/account-list.ts'
 import { type ExportQuestion, exportContacts } from '../resources/contacts/export.ts'
-import type { Filter } from '../resources/contacts/filters.ts'
+import type { SegmentFilter } from '../resources/contacts/filters.ts'
 import type { CountedAudience } from '../resources/contacts/known-counts.ts'
 import { type ContactQuestion, countMembers, listContacts } from '../resources/contacts/list.ts'
 import { type MetricsQuestion, reportMetrics } from '../resources/events/metrics-report.ts'
@@ -36,7 +36,7 @@ export interface ReadingThreadData {
   logLevel: LogLevel
 }
 
-collectWhenQuiet()
+collectGarbageWhenIdle()
 
 const data = workerData as ReadingThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
@@ -64,11 +64,11 @@ const functions = {
   listContacts: (question: ContactQuestion) => listContacts(db, question),
   listAccountContacts: (question: AccountQuestion) => listAccountContacts(db, question),
   listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
-  countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly Filter[] }) =>
+  countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly SegmentFilter[] }) =>
     countMembers(db, audience, filters),
   exportContacts: (question: ExportQuestion) => exportContacts(db, question),
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
-  viewQueue: createQueueViewer({
+  viewQueue: createQueueStatsCache({
     db,
     clock,
     onError: error => log.warn({ err: error }, 'the queue could not be looked through'),

@@ -1,9 +1,9 @@
 /** Entry of the thread that signs for a delivery thread. */
 import { workerData } from 'node:worker_threads'
-import type { PassingThreadData } from '../lib/on-demand-worker.ts'
+import type { OnDemandWorkerData } from '../lib/on-demand-worker.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
 import { type SigningJob, signAll } from '../protocols/dkim/signer.ts'
 
-const { calls } = workerData as PassingThreadData
+const { calls } = workerData as OnDemandWorkerData
 
 serveCalls(calls, { signAll: async (job: SigningJob) => signAll(job) })

@@ -3,11 +3,11 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
 import { every, systemClock } from '../lib/clock.ts'
-import { collectWhenQuiet } from '../lib/idle-gc.ts'
+import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import type { Id } from '../lib/ids.ts'
 import { createLog, type LogLevel } from '../lib/log.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
-import { sparingLine } from '../lib/throttled-log.ts'
+import { throttledLog } from '../lib/throttled-log.ts'
 import { WEBHOOK_CHANGED } from '../pipeline/webhooks/commands.ts'
 import { Dispatcher } from '../pipeline/webhooks/dispatcher.ts'
 import { stepDueWebhooks } from '../pipeline/webhooks/webhook-rows.ts'
@@ -40,7 +40,7 @@ const GRACE_MS = 5_000
 /** Ends of attempts are stored together. */
 const PATIENCE_MS = 5
 
-collectWhenQuiet()
+collectGarbageWhenIdle()
 
 const data = workerData as WebhookThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
@@ -57,7 +57,7 @@ const outbound = createOutbound({
   ...{ resolver, clock, allowLoopback, allowInsecureLoopback, keepAlive: true },
   ...(authorities && { authorities }),
 })
-const failed = sparingLine({ log, clock }, 'error', 'a webhook could not be served; it is tried again')
+const failed = throttledLog({ log, clock }, 'error', 'a webhook could not be served; it is tried again')
 const dispatcher = new Dispatcher({
   run: writer.run,
   ...{ clock, outbound, random: Math.random, mailHost: data.mailHost },
@@ -68,7 +68,7 @@ const dispatcher = new Dispatcher({
 const look = async () => {
   for await (const { webhookId, at } of stepDueWebhooks(db)) dispatcher.note(webhookId, at)
 }
-const unseen = sparingLine({ log, clock }, 'warn', 'what is due for webhooks could not be looked up')
+const unseen = throttledLog({ log, clock }, 'warn', 'what is due for webhooks could not be looked up')
 const lookAgain = () => {
   look().catch(error => unseen({ err: error }))
 }

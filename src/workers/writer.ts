@@ -1,8 +1,8 @@
 /** Entry of the writer thread. */
 
-import { collectWhenQuiet } from '../lib/idle-gc.ts'
+import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
 import { runWriterThread } from '../store/writer/thread.ts'
 import { commands } from './commands.ts'
 
-collectWhenQuiet()
+collectGarbageWhenIdle()
 await runWriterThread(commands)

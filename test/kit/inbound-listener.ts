@@ -3,24 +3,24 @@ import * as assert from 'uvu/assert'
 import { createIdSource } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/lib/metrics.ts'
-import { createCrowd } from '../../src/pipeline/inbound/ingest-load.ts'
+import { createIngestLoad } from '../../src/pipeline/inbound/ingest-load.ts'
 import { startInboundListener } from '../../src/pipeline/inbound/listener.ts'
 import { countMail } from '../../src/pipeline/inbound/mail-counts.ts'
-import type { Admit } from '../../src/pipeline/inbound/rcpt-policy.ts'
+import type { RcptPolicy } from '../../src/pipeline/inbound/rcpt-policy.ts'
 import { createManualClock } from './manual-clock.ts'
 import { dialSmtp, type SmtpClient } from './smtp-client.ts'
 import type { TestContext } from './suite.ts'
 import { testCertificate } from './tls.ts'
 
 interface Scripted {
-  admit: Admit
+  admit: RcptPolicy
   take(): Promise<void>
   mostConnections: number
 }
 
 const newId = createIdSource()
 
-export const admitAll: Admit = async recipient => ({
+export const admitAll: RcptPolicy = async recipient => ({
   kind: 'inbox',
   message: { accountId: newId(0), domainId: newId(0) },
   recipient,
@@ -53,7 +53,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
           },
         }
       },
-      crowd: createCrowd(clock),
+      crowd: createIngestLoad(clock),
       counts: countMail(metrics, 'inbound'),
       clock,
       log: createLog('silent'),

@@ -1,14 +1,14 @@
 /** Whom the checks of domains ask in tests that start no service. */
 
 import { systemClock } from '../../src/lib/clock.ts'
-import { createInquiries, type Inquiries } from '../../src/resources/domains/check-session.ts'
+import { type CheckSessions, createCheckSessions } from '../../src/resources/domains/check-session.ts'
 
 /**
  * @param servers `address:port` of scripted resolvers; none where nothing is asked
  * @param timeoutMs as any machine takes, unless a test waits for silence
  */
-export function testInquiries(servers: string[] = [], timeoutMs = 10_000): Inquiries {
-  return createInquiries({
+export function testInquiries(servers: string[] = [], timeoutMs = 10_000): CheckSessions {
+  return createCheckSessions({
     servers,
     clock: systemClock,
     authorityPort: 1,

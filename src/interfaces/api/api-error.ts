@@ -47,7 +47,7 @@ const LONGEST_MESSAGE = 64 * 1024
 const LONGEST_OF_A_FIELD = 1_000
 
 /** Thrown on the way through the HTTP door and turned into a reply at its frame. */
-export class Refused extends Error {
+export class ApiError extends Error {
   readonly status: number
   readonly errorName: ErrorName
   readonly errors: readonly FieldProblem[] | undefined
@@ -80,19 +80,19 @@ function shortened(text: string, most: number): string {
 }
 
 /** A refusal of the accept path, as this door puts it. */
-export function refusedBy({ refused, message, errors }: Refusal): Refused {
+export function apiErrorOf({ refused, message, errors }: Refusal): ApiError {
   const { http, name } = REFUSALS[refused]
-  return new Refused(http, name, message, { errors })
+  return new ApiError(http, name, message, { errors })
 }
 
-export function notFound(what: string): Refused {
-  return new Refused(404, 'not_found', `${what} not found`)
+export function notFound(what: string): ApiError {
+  return new ApiError(404, 'not_found', `${what} not found`)
 }
 
-export function invalidField(path: string, message: string, name: ErrorName = 'validation_error'): Refused {
-  return new Refused(422, name, message, { errors: [{ path, message }] })
+export function invalidField(path: string, message: string, name: ErrorName = 'validation_error'): ApiError {
+  return new ApiError(422, name, message, { errors: [{ path, message }] })
 }
 
-export function bodyTooLarge(limitBytes: number): Refused {
-  return new Refused(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`)
+export function bodyTooLarge(limitBytes: number): ApiError {
+  return new ApiError(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`)
 }

@@ -1,6 +1,6 @@
 /** What an API key that is bound to one domain may see and do; sessions and other keys act for the whole account. */
 import { isSentFrom } from '../../resources/emails/email-rows.ts'
-import { Refused } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 import type { Credential } from './route.ts'
 
 /** The only domain whose mail the credential sends and sees, or null when it may all. */
@@ -17,7 +17,7 @@ export function mayTouch(credential: Credential, email: { sender: string }): boo
 export function insistOnWholeAccount(credential: Credential): void {
   const domain = boundDomain(credential)
   if (domain !== null)
-    throw new Refused(
+    throw new ApiError(
       403,
       'invalid_access',
       `This API key is bound to ${domain} and cannot change anything for the whole account.`,

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { ApiKeys } from '../../resources/accounts/api-keys.ts'
 import { SESSION_TOKEN_PREFIX, type Sessions } from '../../resources/accounts/sessions.ts'
-import { Refused } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 import { type SessionCookie, sessionTokenOf } from './auth/cookie.ts'
 import type { Access, Credential } from './route.ts'
 
@@ -43,7 +43,7 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
     if (access === 'public') return credential ?? null
     if (!credential) throw bearer === undefined ? missing(access) : unknown(bearer, access)
     if (access === 'session' && credential.kind === 'key')
-      throw new Refused(401, 'restricted_api_key', 'This API key is restricted to sending; sign in instead.')
+      throw new ApiError(401, 'restricted_api_key', 'This API key is restricted to sending; sign in instead.')
     return credential
   }
 }
@@ -60,8 +60,8 @@ function bearerOf({ headers }: IncomingMessage): string | undefined {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 }
 
-function missing(access: Access): Refused {
-  return new Refused(
+function missing(access: Access): ApiError {
+  return new ApiError(
     401,
     'missing_api_key',
     access === 'session'
@@ -70,11 +70,15 @@ function missing(access: Access): Refused {
   )
 }
 
-function unknown(bearer: string, access: Access): Refused {
+function unknown(bearer: string, access: Access): ApiError {
   if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(access)
-  return new Refused(401, 'invalid_api_key', 'The API key is invalid.')
+  return new ApiError(401, 'invalid_api_key', 'The API key is invalid.')
 }
 
-function elsewhere(): Refused {
-  return new Refused(403, 'security_error', 'A request with a session cookie must come from the same origin.')
+function elsewhere(): ApiError {
+  return new ApiError(
+    403,
+    'security_error',
+    'A request with a session cookie must come from the same origin.',
+  )
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { LONGEST_KEY } from '../../pipeline/accept/idempotency.ts'
 import type { BatchMode, PreparedRequest } from '../../pipeline/accept/prepared.ts'
 import type { IdempotencyToken, Sender } from '../../pipeline/accept/submission.ts'
-import { Refused } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 import { boundDomain } from './bound-key.ts'
 import type { ApiRequest } from './route.ts'
 
@@ -22,7 +22,7 @@ export function senderOf({ credential }: ApiRequest): Sender {
  * @param mode null of a single email
  * @throws Refused 400 when the key is unusable, and what reading the body throws
  */
-export async function readRepeatable(
+export async function readIdempotent(
   request: ApiRequest,
   endpoint: string,
   mode: BatchMode | null,
@@ -38,7 +38,7 @@ export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | unde
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
   if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
-    throw new Refused(
+    throw new ApiError(
       400,
       'invalid_idempotency_key',
       `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,

@@ -1,5 +1,5 @@
 /** What only an operator of the installation may do. */
-import { Refused } from './api-error.ts'
+import { ApiError } from './api-error.ts'
 import { type ApiRequest, sessionOf } from './route.ts'
 
 export function isOperator(request: ApiRequest): boolean {
@@ -8,5 +8,5 @@ export function isOperator(request: ApiRequest): boolean {
 
 /** @throws Refused 403 */
 export function insistOnOperator(request: ApiRequest): void {
-  if (!isOperator(request)) throw new Refused(403, 'invalid_access', 'Only an operator may do this.')
+  if (!isOperator(request)) throw new ApiError(403, 'invalid_access', 'Only an operator may do this.')
 }

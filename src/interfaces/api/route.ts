@@ -39,7 +39,7 @@ export interface ApiReply {
 }
 
 /** A reply that is not JSON. */
-export interface RawReply {
+export interface RawHttpReply {
   status: number
   headers: Record<string, string> & { 'content-type': string }
   content: Uint8Array | AsyncIterable<Uint8Array>
@@ -72,8 +72,8 @@ interface RouteShape extends RouteDescription {
 
 export type Route = RouteShape &
   (
-    | { access: 'public'; handle(request: ApiRequest<Credential | null>): Promise<ApiReply | RawReply> }
-    | { access: 'key' | 'session'; handle(request: ApiRequest): Promise<ApiReply | RawReply> }
+    | { access: 'public'; handle(request: ApiRequest<Credential | null>): Promise<ApiReply | RawHttpReply> }
+    | { access: 'key' | 'session'; handle(request: ApiRequest): Promise<ApiReply | RawHttpReply> }
   )
 
 export function ok(body: object): ApiReply {

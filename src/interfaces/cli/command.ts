@@ -5,9 +5,9 @@ import type { SourceReportOptions } from '../../pipeline/delivery/shaping/source
 import type { PathView } from '../../pipeline/queue/paths.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import type { Db } from '../../store/schema.ts'
-import type { Report } from '../doctor/finding.ts'
+import type { DoctorReport } from '../doctor/finding.ts'
 import type { Change } from './control/operations.ts'
-import type { Result } from './result.ts'
+import type { CliResult } from './result.ts'
 
 /** The installation that a command is about. */
 export interface Installation {
@@ -51,7 +51,7 @@ export interface CommandInput {
    * Looks at the installation from all sides.
    * @param db null where there is none yet @param dataDir in place of that in the configuration @throws CommandError
    */
-  examine(db: Db | null, dataDir: string | undefined): Promise<Report>
+  examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
   /** All of the standard input. */
   readInput(): Promise<string>
 }
@@ -69,5 +69,5 @@ export interface CliCommand {
   /** How many words may follow the name. */
   positionals?: { least: number; most: number }
   /** @throws UsageError, CommandError, OperationRefused */
-  run(input: CommandInput): Promise<Result>
+  run(input: CommandInput): Promise<CliResult>
 }

@@ -5,13 +5,13 @@ import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/
 import type { PathView } from '../../pipeline/queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../../pipeline/queue/view.ts'
 import type { CliCommand, Installation } from './command.ts'
-import { more, PAGING, PAGING_USAGE, pageOf, pagingDetails } from './paging.ts'
+import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 import { isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN = 50
 const LONGEST_TEXT = 60
 
-export const destinationCommands: CliCommand[] = [
+export const destinationCliCommands: CliCommand[] = [
   ...VIEW_BY.map(
     (by): CliCommand => ({
       name: by === 'domain' ? 'queue ages' : 'queue sites',
@@ -20,7 +20,7 @@ export const destinationCommands: CliCommand[] = [
       details: `${pagingDetails(`${by}s`, SHOWN)}\n  Columns are minutes since the mail came: up to so many.`,
       options: PAGING,
       async run({ values, open }) {
-        const page = pageOf(values, SHOWN)
+        const page = cliPageOf(values, SHOWN)
         const { db, clock, pathsTo } = await open()
         const all = { domain: null, accountId: null, class: null, ...page }
         const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
@@ -41,7 +41,7 @@ export const destinationCommands: CliCommand[] = [
     options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
       const given = dayOf(values.day)
-      const page = pageOf(values, SHOWN)
+      const page = cliPageOf(values, SHOWN)
       const { db, clock, pathsTo } = await open()
       const now = clock.now()
       const { entries, total } = await reportDestinations(db, {

@@ -1,5 +1,5 @@
 /** `mailhorn doctor`: looks at the installation from all sides, and says what to do. */
-import type { Finding, FindingStatus, Report } from '../doctor/finding.ts'
+import type { DoctorFinding, DoctorReport, FindingStatus } from '../doctor/finding.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { CommandError, printable } from './result.ts'
 
@@ -31,7 +31,7 @@ async function databaseOf({ open }: CommandInput) {
   }
 }
 
-export function reportText({ findings, took_ms: tookMs }: Report): string {
+export function reportText({ findings, took_ms: tookMs }: DoctorReport): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(finding => lineOf(finding, width))
   const count = (status: FindingStatus) => findings.filter(finding => finding.status === status).length
@@ -39,7 +39,7 @@ export function reportText({ findings, took_ms: tookMs }: Report): string {
   return [...lines, '', `${sums}, in ${(tookMs / 1_000).toFixed(1)} s`].join('\n')
 }
 
-function lineOf({ check, subject, status, message, advice }: Finding, width: number): string[] {
+function lineOf({ check, subject, status, message, advice }: DoctorFinding, width: number): string[] {
   const about = subject === null ? '' : `${printable(subject)}: `
   const line = `${WORDS[status].padEnd(7)}  ${check.padEnd(width)}  ${about}${printable(message)}`
   return advice === null ? [line] : [line, `${' '.repeat(width + 11)}${printable(advice)}`]

@@ -1,7 +1,7 @@
 /** `mailhorn domains …`: sending domains, whosever they are. */
 import type { CliCommand } from './command.ts'
 
-export const domainCommands: CliCommand[] = [
+export const domainCliCommands: CliCommand[] = [
   {
     name: 'domains rotate',
     usage: '<name> [--account <id>]',

@@ -4,7 +4,7 @@ import { parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'
 import { type Holds, holdsOf, listHolds } from '../../pipeline/queue/hold-rows.ts'
 import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
-import { messageIdOf, parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { messageIdOf, parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-trace.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
 import type { CliCommand } from './command.ts'
@@ -49,10 +49,10 @@ function emailJson({ email, accountName, deliveries, attempts }: EmailTrace, hol
     account_id: wireId('acc', accountId),
     account: accountName,
     broadcast_id: broadcastId && wireId('brd', broadcastId),
-    from: parseMailboxes(email.sender).map(mailboxText).join(', '),
-    to: parseMailboxes(email.toList).map(mailboxText),
-    cc: parseMailboxes(email.ccList).map(mailboxText),
-    bcc: parseMailboxes(email.bccList).map(mailboxText),
+    from: parseStoredMailboxes(email.sender).map(mailboxText).join(', '),
+    to: parseStoredMailboxes(email.toList).map(mailboxText),
+    cc: parseStoredMailboxes(email.ccList).map(mailboxText),
+    bcc: parseStoredMailboxes(email.bccList).map(mailboxText),
     subject,
     status,
     error,

@@ -16,7 +16,7 @@ export const SELECTING = {
 const USAGE = '[--domain <name>] [--account <id>] [--broadcast <id>] [--email <id>]'
 const DETAILS = '  Meant is the mail of which all that is named is true; something must be named.'
 
-export const holdCommands: CliCommand[] = [
+export const holdCliCommands: CliCommand[] = [
   {
     name: 'queue holds',
     usage: '',

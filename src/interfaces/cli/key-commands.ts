@@ -4,7 +4,7 @@ import { listEveryApiKey } from '../../resources/accounts/api-key-rows.ts'
 import type { CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'
 
-export const keyCommands: CliCommand[] = [
+export const keyCliCommands: CliCommand[] = [
   {
     name: 'key list',
     usage: '',

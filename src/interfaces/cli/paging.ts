@@ -1,7 +1,7 @@
 /** Which part of a long list is shown. */
 import { UsageError } from './result.ts'
 
-export interface Page {
+export interface CliPage {
   limit: number
   offset: number
 }
@@ -14,15 +14,15 @@ export function pagingDetails(what: string, shown: number): string {
 }
 
 /** @throws UsageError */
-export function pageOf(
+export function cliPageOf(
   { limit, offset }: Readonly<Record<string, string | boolean | undefined>>,
   shown: number,
-): Page {
+): CliPage {
   return { limit: numberOf('limit', limit, shown, 1), offset: numberOf('offset', offset, 0, 0) }
 }
 
 /** What to say below a page that is not all; undefined below one that is. */
-export function more({ limit, offset }: Page, shown: number, total: number): string | undefined {
+export function more({ limit, offset }: CliPage, shown: number, total: number): string | undefined {
   if (offset + shown >= total) return offset > 0 && shown === 0 ? `There are ${total}.` : undefined
   return `${offset + 1} to ${offset + shown} of ${total} are shown; --offset ${offset + limit} shows more.`
 }

@@ -3,20 +3,20 @@ import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
-import type { Report } from '../doctor/finding.ts'
+import type { DoctorReport } from '../doctor/finding.ts'
 import type { CheckedSource, CliCommand, Installation, ProviderZone, SourceSettings } from './command.ts'
 import { OperationFailed, OperationRefused } from './control/operation.ts'
-import { destinationCommands } from './destination-commands.ts'
+import { destinationCliCommands } from './destination-commands.ts'
 import { doctorCommands } from './doctor-commands.ts'
-import { domainCommands } from './domain-commands.ts'
+import { domainCliCommands } from './domain-commands.ts'
 import { emailCommands } from './email-commands.ts'
 import { helpFor, overview } from './help.ts'
-import { holdCommands } from './hold-commands.ts'
-import { keyCommands } from './key-commands.ts'
-import { queueCommands } from './queue-commands.ts'
-import { CommandError, type Result, UsageError } from './result.ts'
+import { holdCliCommands } from './hold-commands.ts'
+import { keyCliCommands } from './key-commands.ts'
+import { queueCliCommands } from './queue-commands.ts'
+import { type CliResult, CommandError, UsageError } from './result.ts'
 import { sourceCommands } from './source-commands.ts'
-import { userCommands } from './user-commands.ts'
+import { userCliCommands } from './user-commands.ts'
 import { zoneCommands } from './zone-commands.ts'
 
 export interface ProgramDeps {
@@ -30,7 +30,7 @@ export interface ProgramDeps {
   /** @throws CommandError */
   sourceSettings(): SourceSettings
   /** @throws CommandError */
-  examine(db: Db | null, dataDir: string | undefined): Promise<Report>
+  examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
   readInput(): Promise<string>
   out(text: string): void
   err(text: string): void
@@ -39,15 +39,15 @@ export interface ProgramDeps {
 export const EXIT = { ok: 0, failure: 1, usage: 2 } as const
 
 const COMMANDS: readonly CliCommand[] = [
-  ...userCommands,
-  ...keyCommands,
-  ...queueCommands,
-  ...holdCommands,
+  ...userCliCommands,
+  ...keyCliCommands,
+  ...queueCliCommands,
+  ...holdCliCommands,
   ...emailCommands,
-  ...destinationCommands,
+  ...destinationCliCommands,
   ...doctorCommands,
   ...sourceCommands,
-  ...domainCommands,
+  ...domainCliCommands,
   ...zoneCommands,
 ]
 /** Their messages say it all. */
@@ -108,7 +108,7 @@ function help(words: readonly string[], deps: ProgramDeps): number {
 
 function say(
   { out }: ProgramDeps,
-  { text, json, isBad = false }: { text: string } & Partial<Result>,
+  { text, json, isBad = false }: { text: string } & Partial<CliResult>,
   asJson: boolean,
 ) {
   out(`${asJson ? JSON.stringify(json, null, 2) : text}\n`)

@@ -5,7 +5,7 @@ import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { MOST_DOMAINS } from './control/queue-operations.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
-import { more, PAGING, PAGING_USAGE, type Page, pageOf, pagingDetails } from './paging.ts'
+import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS = 50
@@ -13,7 +13,7 @@ const LONGEST_REPLY = 60
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
 
-export const queueCommands: CliCommand[] = [
+export const queueCliCommands: CliCommand[] = [
   {
     name: 'queue show',
     usage: PAGING_USAGE,
@@ -21,7 +21,7 @@ export const queueCommands: CliCommand[] = [
     details: pagingDetails('domains', SHOWN_DOMAINS),
     options: PAGING,
     async run({ values, open }) {
-      const page = pageOf(values, SHOWN_DOMAINS)
+      const page = cliPageOf(values, SHOWN_DOMAINS)
       const { db, clock } = await open()
       const all = { by: 'domain', domain: null, accountId: null, class: null } as const
       const view = await viewQueue(db, { ...all, now: clock.now(), ...page })
@@ -90,7 +90,7 @@ function countsOf({ neverTried, deferred, underWay, held }: Counts) {
   return { fresh: neverTried, deferred, under_way: underWay, held }
 }
 
-function queueText({ at, totals, total, entries }: QueueView, page: Page): string {
+function queueText({ at, totals, total, entries }: QueueView, page: CliPage): string {
   if (total === 0) return 'Nothing is waiting.'
   const rows = entries.map(({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, lastReply }) => [
     ...[name!, neverTried, deferred, underWay, held],

@@ -1,6 +1,6 @@
 /** What a command has to say, for people and for programs, and why it could not do what was asked. */
 
-export interface Result {
+export interface CliResult {
   /** For `--json`: snake_case keys, ISO times. */
   json: unknown
   /** For people; without final line break. */

@@ -8,7 +8,7 @@ const PASSWORD_OPTION = { 'password-stdin': { type: 'boolean' } } as const
 const PASSWORD_DETAILS = `  --password-stdin   Takes the password from the first line of the standard input. Without it one is
                      made and shown, this once.`
 
-export const userCommands: CliCommand[] = [
+export const userCliCommands: CliCommand[] = [
   {
     name: 'user list',
     usage: '',

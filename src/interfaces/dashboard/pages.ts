@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { PAGE_HEADERS } from './headers.ts'
 
-export interface Page {
+export interface DashboardPage {
   status: number
   headers: Record<string, string> & { 'content-type': string }
   content: Uint8Array
@@ -15,7 +15,7 @@ export interface Pages {
    * @param encodings what the client says it takes (`Accept-Encoding`)
    * @returns undefined for a file that is not there
    */
-  find(path: string, encodings: string): Page | undefined
+  find(path: string, encodings: string): DashboardPage | undefined
 }
 
 interface Asset {
@@ -49,7 +49,11 @@ export function openPages(folder: string): Pages {
   }
 }
 
-function pageOf({ type, plain, gzip }: Asset, encodings: string, headers: Record<string, string>): Page {
+function pageOf(
+  { type, plain, gzip }: Asset,
+  encodings: string,
+  headers: Record<string, string>,
+): DashboardPage {
   const isCompressed = gzip !== undefined && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(encodings)
   return {
     status: 200,
@@ -85,7 +89,7 @@ function readIfThere(path: string): Uint8Array | undefined {
   }
 }
 
-const NOT_BUILT: Page = {
+const NOT_BUILT: DashboardPage = {
   status: 503,
   headers: { ...PAGE_HEADERS, 'content-type': 'text/html; charset=utf-8' },
   content: Buffer.from(

@@ -4,12 +4,12 @@
  * keep its looks ([why](../../docs/decisions/0055-dashboard.md)).
  */
 import { previewHeaders } from './headers.ts'
-import type { Page } from './pages.ts'
+import type { DashboardPage } from './pages.ts'
 
 const FIELD = 'html='
 
 /** @param body of a form whose only field is `html`, as `text/plain` (HTML §4.10.22.8); undefined for anything else */
-export function previewOf(body: Uint8Array, withPictures: boolean): Page | undefined {
+export function previewOf(body: Uint8Array, withPictures: boolean): DashboardPage | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   if (bytes.toString('latin1', 0, FIELD.length) !== FIELD) return undefined
   const end = bytes.toString('latin1', bytes.length - 2) === '\r\n' ? bytes.length - 2 : bytes.length

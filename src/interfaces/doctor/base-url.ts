@@ -1,6 +1,6 @@
 /** Whether the world can open the links that this installation puts into mail. */
 import { isHttps, reachOf } from '../../protocols/dns/url-reach.ts'
-import { bad, type Examination, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 
 export interface BaseUrlOptions {
   /** `http.base_url`; empty where it is not set. */
@@ -19,7 +19,7 @@ const CHECK = 'base_url'
 export function baseUrl(options: BaseUrlOptions): Examination {
   const { trackingBaseUrl } = options
   const own = options.baseUrl || `http://${options.listensAt}`
-  const tracking: Finding[] = trackingBaseUrl
+  const tracking: DoctorFinding[] = trackingBaseUrl
     ? [findingOf('tracking.base_url', trackingBaseUrl, options)]
     : []
   return {
@@ -32,7 +32,7 @@ function findingOf(
   setting: string,
   url: string,
   { mailHost, laboratory, ...options }: BaseUrlOptions,
-): Finding {
+): DoctorFinding {
   const reach = reachOf(url)
   const isDerived = setting === 'http.base_url' && options.baseUrl === ''
   const said = isDerived ? `${setting} is not set, so links lead to ${url}` : `${setting} is ${url}`

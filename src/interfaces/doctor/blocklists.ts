@@ -2,7 +2,7 @@
 
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { reverseName } from '../../protocols/dns/reverse.ts'
-import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
+import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
 interface BlocklistsOptions {
   resolver: Pick<Resolver, 'addresses4' | 'txt'>
@@ -27,20 +27,21 @@ async function lookUp(
   resolver: BlocklistsOptions['resolver'],
   address: string,
   list: string,
-): Promise<Finding> {
+): Promise<DoctorFinding> {
   const name = `${reverseName(address).replace(/\.(?:in-addr|ip6)\.arpa$/, '')}.${list}`
   const subject = `${address} ${list}`
   const answer = await resolver.addresses4(name, { fresh: true })
-  if (answer.kind === 'failure') return unknown(CHECK, subject, `The list does not answer: ${answer.reason}.`)
+  if (answer.kind === 'failure')
+    return unknownFinding(CHECK, subject, `The list does not answer: ${answer.reason}.`)
   if (answer.kind !== 'found') return good(CHECK, subject, 'It is not listed.')
   if (answer.records.some(record => REFUSED.test(record)))
-    return unknown(
+    return unknownFinding(
       CHECK,
       subject,
       'The list does not answer through this resolver: public resolvers are often turned away. Set dns.resolvers to one of your own.',
     )
   if (!answer.records.some(record => LISTED.test(record)))
-    return unknown(
+    return unknownFinding(
       CHECK,
       subject,
       `The answer ${answer.records.join(', ')} is none of a list: it may be no more.`,

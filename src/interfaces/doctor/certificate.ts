@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../lib/clock.ts'
 import type { CertificateRow } from '../../store/schema/certificates.ts'
-import { bad, type Examination, type Finding, good } from './finding.ts'
+import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 
 interface CertificateOptions {
   /** That it should be for. */
@@ -44,7 +44,7 @@ export function givenCertificate({ find, mailHost, clock }: GivenOptions): Exami
   }
 }
 
-function refusedNext(fault: string, nextAt: number, mailHost: string): Finding {
+function refusedNext(fault: string, nextAt: number, mailHost: string): DoctorFinding {
   const at = new Date(nextAt).toISOString()
   return bad('failed', CHECK, mailHost, `The authority gave none: ${fault}. It is asked again at ${at}.`, ASK)
 }
@@ -76,7 +76,7 @@ function readCertificate(path: string): { own: X509Certificate } | { fault: stri
   }
 }
 
-function age(own: X509Certificate, subject: string, now: number, advice = RENEW): Finding {
+function age(own: X509Certificate, subject: string, now: number, advice = RENEW): DoctorFinding {
   const until = Date.parse(own.validTo)
   const days = Math.floor((until - now) / DAY_MS)
   const day = new Date(until).toISOString().slice(0, 10)
@@ -94,13 +94,13 @@ function age(own: X509Certificate, subject: string, now: number, advice = RENEW)
   return good(CHECK, subject, `It is good for ${days} days, until ${day}.`)
 }
 
-function nameOf(own: X509Certificate, subject: string, mailHost: string): Finding[] {
+function nameOf(own: X509Certificate, subject: string, mailHost: string): DoctorFinding[] {
   if (own.checkHost(mailHost) !== undefined) return []
   const message = `It is not for ${mailHost}, but for ${own.subjectAltName ?? own.subject}.`
   return [bad('warning', CHECK, subject, message, `Get one that names ${mailHost}.`)]
 }
 
-function keyOf(own: X509Certificate, keyFile: string): Finding[] {
+function keyOf(own: X509Certificate, keyFile: string): DoctorFinding[] {
   const advice = 'See to smtp.tls.key_file.'
   try {
     if (own.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))) return []

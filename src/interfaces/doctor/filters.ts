@@ -1,7 +1,7 @@
 /** Whether the filters that received mail is shown to are there, and answer as they should. */
 import type { Clock } from '../../lib/clock.ts'
 import { addressText } from '../../pipeline/inbound/verdicts/exchange.ts'
-import type { Filter } from '../../pipeline/inbound/verdicts/filter.ts'
+import type { ContentFilter } from '../../pipeline/inbound/verdicts/filter.ts'
 import { createFilters, type FilterSettings } from '../../pipeline/inbound/verdicts/filters.ts'
 import { bad, type Examination, good } from './finding.ts'
 
@@ -28,7 +28,7 @@ export function mailFilters({ filters, clock }: FiltersOptions): Examination {
 }
 
 async function look(
-  { name, ping }: Pick<Filter<unknown>, 'name' | 'ping'>,
+  { name, ping }: Pick<ContentFilter<unknown>, 'name' | 'ping'>,
   place: string,
   signal: AbortSignal,
 ) {
@@ -42,7 +42,7 @@ async function look(
   }
 }
 
-function placeOf({ rspamdUrl, spamd, clamd }: FilterSettings, name: Filter<unknown>['name']): string {
+function placeOf({ rspamdUrl, spamd, clamd }: FilterSettings, name: ContentFilter<unknown>['name']): string {
   if (name === 'rspamd') return rspamdUrl!
   return addressText((name === 'spamd' ? spamd : clamd)!)
 }

@@ -5,7 +5,7 @@ import { type Clock, within } from '../../lib/clock.ts'
 export type FindingStatus = 'ok' | 'unknown' | 'warning' | 'failed'
 
 /** In wire spelling. */
-export interface Finding {
+export interface DoctorFinding {
   check: string
   /** What it is about: an address, a name, a list; null for the installation as a whole. */
   subject: string | null
@@ -18,16 +18,16 @@ export interface Finding {
 export interface Examination {
   check: string
   /** Ends soon after the signal. */
-  examine(signal: AbortSignal): Promise<Finding[]>
+  examine(signal: AbortSignal): Promise<DoctorFinding[]>
 }
 
 /** In wire spelling. */
-export interface Report {
+export interface DoctorReport {
   /** The worst of all. */
   status: FindingStatus
   checked_at: string
   took_ms: number
-  findings: Finding[]
+  findings: DoctorFinding[]
 }
 
 /** Of a whole examination. */
@@ -35,17 +35,17 @@ const LIMIT_MS = 20_000
 const FROM_BEST = ['ok', 'unknown', 'warning', 'failed'] as const
 
 /** All at once. What takes too long, or goes wrong inside, is a finding, too. */
-export async function examineAll(examinations: readonly Examination[], clock: Clock): Promise<Report> {
+export async function examineAll(examinations: readonly Examination[], clock: Clock): Promise<DoctorReport> {
   const beganAt = clock.monotonic()
   const checkedAt = clock.now()
   const over = new AbortController()
   const found = await Promise.all(
     examinations.map(async ({ check, examine }) => {
       const examining = examine(over.signal).catch(error => [
-        unknown(check, null, `It could not be looked at: ${(error as Error).message}.`),
+        unknownFinding(check, null, `It could not be looked at: ${(error as Error).message}.`),
       ])
       const findings = await within(clock, LIMIT_MS, examining)
-      return findings ?? [unknown(check, null, `It took longer than ${LIMIT_MS / 1_000} s.`)]
+      return findings ?? [unknownFinding(check, null, `It took longer than ${LIMIT_MS / 1_000} s.`)]
     }),
   )
   over.abort(new Error('the examination is over'))
@@ -58,11 +58,11 @@ export async function examineAll(examinations: readonly Examination[], clock: Cl
   }
 }
 
-export function good(check: string, subject: string | null, message: string): Finding {
+export function good(check: string, subject: string | null, message: string): DoctorFinding {
   return { check, subject, status: 'ok', message, advice: null }
 }
 
-export function unknown(check: string, subject: string | null, message: string): Finding {
+export function unknownFinding(check: string, subject: string | null, message: string): DoctorFinding {
   return { check, subject, status: 'unknown', message, advice: null }
 }
 
@@ -72,6 +72,6 @@ export function bad(
   subject: string | null,
   message: string,
   advice: string,
-): Finding {
+): DoctorFinding {
   return { check, subject, status, message, advice }
 }

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
-import { bad, type Examination, good, unknown } from './finding.ts'
+import { bad, type Examination, good, unknownFinding } from './finding.ts'
 import { greetingOf } from './greeting.ts'
 import { addressesOf } from './outbound-port.ts'
 
@@ -21,7 +21,7 @@ export function inboundMail({ resolver, clock, mailHost, port, isAllowed }: Inbo
     check: CHECK,
     async examine(signal) {
       const mx = await resolver.mx(mailHost)
-      if (mx.kind === 'failure') return [unknown(CHECK, mailHost, `${mx.reason}.`)]
+      if (mx.kind === 'failure') return [unknownFinding(CHECK, mailHost, `${mx.reason}.`)]
       if (mx.kind !== 'found')
         return [
           bad(

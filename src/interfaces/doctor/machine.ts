@@ -5,7 +5,7 @@ import { open, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../lib/clock.ts'
 import { filesForOthers, isForOthers, type StoredFiles } from '../../store/file-modes.ts'
-import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
+import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
 interface DiskOptions {
   folder: string
@@ -79,7 +79,7 @@ export function filePermissions(files: StoredFiles): Examination {
   return {
     check,
     async examine() {
-      if (!existsSync(dataDir)) return [unknown(check, dataDir, 'There is no data folder yet.')]
+      if (!existsSync(dataDir)) return [unknownFinding(check, dataDir, 'There is no data folder yet.')]
       const open = filesForOthers(files)
       if (open.length > 0) {
         const advice = `Run chmod 700 ${dataDir} and chmod go-rwx ${open.join(' ')}: mail and keys are in them.`
@@ -115,9 +115,9 @@ export function openFiles({ limit, wanted, allowed, requests }: OpenFilesOptions
   const check = 'open_files'
   return {
     check,
-    async examine(): Promise<Finding[]> {
+    async examine(): Promise<DoctorFinding[]> {
       if (limit === undefined)
-        return [unknown(check, null, 'The system does not say how many files may be open.')]
+        return [unknownFinding(check, null, 'The system does not say how many files may be open.')]
       const files = Number.isFinite(limit) ? `${limit} files` : 'Any number of files'
       const text = `${files} may be open: enough for ${allowed} deliveries at once (delivery.connections is ${wanted}) and for ${requests} connections to each HTTP listener.`
       if (allowed >= wanted) return [good(check, null, text)]

@@ -1,7 +1,7 @@
 /** Whether the addresses we send from have names that lead back to them, and so does the name we greet with. */
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { nameFaults } from '../../protocols/dns/reverse.ts'
-import { bad, type Examination, good, unknown } from './finding.ts'
+import { bad, type Examination, good, unknownFinding } from './finding.ts'
 
 export interface SendingAddress {
   address: string
@@ -39,7 +39,9 @@ export function reverseNames({ resolver, addresses }: NamesOptions): Examination
             return good(CHECK, address, `Its name leads back to it, and so does ${ehlo}.`)
           const message = `${faults.join('; ')}.`
           const isLost = faults.some(fault => fault.includes('is not known'))
-          return isLost ? unknown(CHECK, address, message) : bad('failed', CHECK, address, message, ADVICE)
+          return isLost
+            ? unknownFinding(CHECK, address, message)
+            : bad('failed', CHECK, address, message, ADVICE)
         }),
       )
     },

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
-import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
+import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 import { greetingOf } from './greeting.ts'
 
 export interface OutboundPortOptions {
@@ -27,7 +27,7 @@ export function outboundPort(options: OutboundPortOptions): Examination {
   }
 }
 
-async function ofPort(options: OutboundPortOptions, signal: AbortSignal): Promise<Finding[]> {
+async function ofPort(options: OutboundPortOptions, signal: AbortSignal): Promise<DoctorFinding[]> {
   const { port, probes } = options
   if (probes.length === 0) return []
   const tries = await Promise.all(probes.map(domain => tryDomain(options, domain, signal)))
@@ -36,7 +36,7 @@ async function ofPort(options: OutboundPortOptions, signal: AbortSignal): Promis
     return [good(CHECK, null, `Port ${port} is open: ${answered.host} says "${answered.greeting}".`)]
   const reasons = tries.map(({ host, reason }) => `${host}: ${reason}`).join('; ')
   const anyDialled = tries.some(({ wasDialled }) => wasDialled)
-  if (!anyDialled) return [unknown(CHECK, null, `No mail server could be tried (${reasons}).`)]
+  if (!anyDialled) return [unknownFinding(CHECK, null, `No mail server could be tried (${reasons}).`)]
   return [bad('failed', CHECK, null, `Port ${port} to the world is closed (${reasons}).`, CLOSED)]
 }
 
@@ -64,7 +64,7 @@ async function tryDomain(options: OutboundPortOptions, domain: string, signal: A
 async function ofSmartHost(
   { smartHost, resolver, clock }: OutboundPortOptions,
   signal: AbortSignal,
-): Promise<Finding[]> {
+): Promise<DoctorFinding[]> {
   const { host, port } = smartHost!
   const subject = `${host}:${port}`
   const [address = host] = await addressesOf(resolver, host)

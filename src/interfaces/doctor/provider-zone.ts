@@ -1,16 +1,16 @@
 /** The provider zone as the world sees it: delegated, answered for, and with the records that it should have. */
 
-import type { Witness } from '../../protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../protocols/dns/dns-observer.ts'
 import { findZoneServers } from '../../protocols/dns/name-servers.ts'
 import { recordData } from '../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
-import type { Inquiries } from '../../resources/domains/check-session.ts'
+import type { CheckSessions } from '../../resources/domains/check-session.ts'
 import { checkDmarc } from '../../resources/domains/checks/dmarc.ts'
-import { bad, type Examination, type Finding, good, unknown } from './finding.ts'
+import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
-export interface ProviderZoneOptions {
+export interface ZoneCheckOptions {
   mailHost: string
-  inquiries: Inquiries
+  inquiries: CheckSessions
   /** What should be there. */
   records: readonly DnsRecord[]
   /** Some keys of customers, as they should stand in the zone. */
@@ -22,9 +22,12 @@ export interface ProviderZoneOptions {
 const DELEGATE =
   'Delegate it in the zone above (NS records, with the addresses of the name servers), and let port 53, UDP and TCP, lead to dns.listen; or copy the records that `mailhorn dns records` prints.'
 
-export function providerZone(options: ProviderZoneOptions): Examination[] {
+export function providerZone(options: ZoneCheckOptions): Examination[] {
   const { mailHost, inquiries, laboratory } = options
-  const examination = (check: string, examine: (resolvers: readonly Witness[]) => Promise<Finding[]>) => ({
+  const examination = (
+    check: string,
+    examine: (resolvers: readonly DnsObserver[]) => Promise<DoctorFinding[]>,
+  ) => ({
     check,
     async examine() {
       if (laboratory)
@@ -53,7 +56,7 @@ export function providerZone(options: ProviderZoneOptions): Examination[] {
   ]
 }
 
-async function delegation({ mailHost, inquiries }: ProviderZoneOptions): Promise<Finding[]> {
+async function delegation({ mailHost, inquiries }: ZoneCheckOptions): Promise<DoctorFinding[]> {
   const check = 'zone_delegation'
   const inquiry = inquiries.open()
   try {
@@ -77,15 +80,16 @@ async function delegation({ mailHost, inquiries }: ProviderZoneOptions): Promise
 }
 
 async function records(
-  { records: wanted }: ProviderZoneOptions,
-  resolvers: readonly Witness[],
-): Promise<Finding[]> {
+  { records: wanted }: ZoneCheckOptions,
+  resolvers: readonly DnsObserver[],
+): Promise<DoctorFinding[]> {
   const check = 'zone_records'
   const visible = wanted.filter(({ type }) => ['A', 'AAAA', 'MX', 'TXT', 'CNAME'].includes(type))
   const findings = await Promise.all(
     visible.map(async record => {
       const answer = await askAny(resolvers, record)
-      if (answer.kind === 'unknown') return unknown(check, record.name, `${record.type}: ${answer.reason}.`)
+      if (answer.kind === 'unknown')
+        return unknownFinding(check, record.name, `${record.type}: ${answer.reason}.`)
       if (answer.records.some(found => textOf(found) === textOf(record))) return undefined
       const found = answer.records.map(textOf).join(', ') || 'nothing'
       const message = `The world should find ${record.type} ${textOf(record)}, and finds ${found}.`
@@ -96,13 +100,16 @@ async function records(
   return told.length > 0 ? told : [good(check, null, `All ${visible.length} records are as they should be.`)]
 }
 
-async function keys({ sampleKeys }: ProviderZoneOptions, resolvers: readonly Witness[]): Promise<Finding[]> {
+async function keys(
+  { sampleKeys }: ZoneCheckOptions,
+  resolvers: readonly DnsObserver[],
+): Promise<DoctorFinding[]> {
   const check = 'zone_keys'
   const sample = await sampleKeys()
   const findings = await Promise.all(
     sample.map(async record => {
       const answer = await askAny(resolvers, record)
-      if (answer.kind === 'unknown') return unknown(check, record.name, `${answer.reason}.`)
+      if (answer.kind === 'unknown') return unknownFinding(check, record.name, `${answer.reason}.`)
       if (answer.records.some(found => textOf(found) === textOf(record))) return undefined
       const message = 'The world does not find this DKIM key: mail signed with it does not verify.'
       return bad('failed', check, record.name, message, DELEGATE)
@@ -114,7 +121,10 @@ async function keys({ sampleKeys }: ProviderZoneOptions, resolvers: readonly Wit
 }
 
 /** Also of mail in the name of the provider host, such as reports. */
-async function dmarc({ mailHost }: ProviderZoneOptions, resolvers: readonly Witness[]): Promise<Finding[]> {
+async function dmarc(
+  { mailHost }: ZoneCheckOptions,
+  resolvers: readonly DnsObserver[],
+): Promise<DoctorFinding[]> {
   const check = 'own_dmarc'
   const { status, policy, advice } = await checkDmarc(mailHost, resolvers)
   if (policy) return [good(check, mailHost, `Its policy is ${policy.policy}.`)]
@@ -122,7 +132,7 @@ async function dmarc({ mailHost }: ProviderZoneOptions, resolvers: readonly Witn
   return [bad(status === 'failed' ? 'failed' : 'warning', check, mailHost, message, advice ?? DELEGATE)]
 }
 
-async function askAny(resolvers: readonly Witness[], { name, type }: DnsRecord) {
+async function askAny(resolvers: readonly DnsObserver[], { name, type }: DnsRecord) {
   for (const resolver of resolvers) {
     const answer = await resolver.ask(name, type)
     if (answer.kind === 'answer') return answer

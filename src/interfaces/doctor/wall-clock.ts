@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
-import { bad, type Examination, good, unknown } from './finding.ts'
+import { bad, type Examination, good, unknownFinding } from './finding.ts'
 
 interface WallClockOptions {
   outbound: Outbound
@@ -30,9 +30,9 @@ export function wallClock({ outbound, clock, url }: WallClockOptions): Examinati
         whenLonger: 'cut',
       })
       if (reply instanceof OutboundFault)
-        return [unknown(CHECK, url, `No date could be had: ${reply.message}.`)]
+        return [unknownFinding(CHECK, url, `No date could be had: ${reply.message}.`)]
       const date = Date.parse(reply.headers.date ?? '')
-      if (Number.isNaN(date)) return [unknown(CHECK, url, 'The answer has no date.')]
+      if (Number.isNaN(date)) return [unknownFinding(CHECK, url, 'The answer has no date.')]
       const offMs = (askedAt + clock.now()) / 2 - date
       const off = `${Math.round(Math.abs(offMs) / 1_000)} s ${offMs > 0 ? 'ahead of' : 'behind'} ${new URL(url).host}`
       if (Math.abs(offMs) < WARN_MS) return [good(CHECK, null, 'The clock is right.')]

@@ -14,7 +14,7 @@ const LONGEST_NAME = 76
  * @param message with lines that end in CRLF
  * @returns values as text (UTF-8, RFC 6532, or what old programs write), still folded and encoded; the body is the rest of the message
  */
-export function readHead(message: Buffer): { fields: HeaderField[]; body: Buffer } | Refusal {
+export function readSubmittedHead(message: Buffer): { fields: HeaderField[]; body: Buffer } | Refusal {
   const bodyAt = bodyStart(message)
   if (bodyAt > MOST_OCTETS) return refuse(`The header is larger than ${MOST_OCTETS / 1024} KB.`)
   const lines = message.toString('latin1', 0, bodyAt).split('\r\n')

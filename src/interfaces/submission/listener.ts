@@ -15,12 +15,12 @@ import { MOST_RECIPIENTS } from '../../pipeline/accept/recipients.ts'
 import { MOST_MESSAGE_BYTES, type Sender } from '../../pipeline/accept/submission.ts'
 import { type Listening, startListening } from '../../pipeline/inbound/listening.ts'
 import type { MailCounts } from '../../pipeline/inbound/mail-counts.ts'
-import { createReplyTo, Reply } from '../../pipeline/inbound/reply.ts'
+import { createReplyTo, ReplyError } from '../../pipeline/inbound/reply.ts'
 import { StrictSmtpServer } from '../../pipeline/inbound/smtp-server.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import type { Incoming } from './incoming.ts'
-import type { SignIn } from './sign-in.ts'
+import type { SubmissionSignIn } from './sign-in.ts'
 
 /** What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws StorageUnavailable */
 export type Submit = (
@@ -30,7 +30,7 @@ export type Submit = (
 ) => Promise<string>
 
 /** Who may submit: whoever signs in, or whoever is near, for one account. */
-export type Admission = { signIn: SignIn } | { networks: Networks; sender: Sender }
+export type Admission = { signIn: SubmissionSignIn } | { networks: Networks; sender: Sender }
 
 export interface SubmissionOptions {
   listen: { host: string; port: number }
@@ -84,13 +84,13 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     hideSTARTTLS: isTls,
     onMailFrom(_sender, session, answer) {
       const left = spend(senderIn(session, admission).accountId)
-      answer(left ? null : new Reply(450, '4.7.1 Too many messages a second, try again shortly'))
+      answer(left ? null : new ReplyError(450, '4.7.1 Too many messages a second, try again shortly'))
     },
     onRcptTo({ address }, { envelope }, answer) {
       if (envelope.rcptTo.length >= MOST_RECIPIENTS)
-        return answer(new Reply(452, `4.5.3 A message may have ${MOST_RECIPIENTS} recipients`))
+        return answer(new ReplyError(452, `4.5.3 A message may have ${MOST_RECIPIENTS} recipients`))
       const mailbox = parseAddress(address)
-      return answer('fault' in mailbox ? new Reply(553, `5.1.3 The address ${mailbox.fault}`) : null)
+      return answer('fault' in mailbox ? new ReplyError(553, `5.1.3 The address ${mailbox.fault}`) : null)
     },
     onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
   }
@@ -116,12 +116,15 @@ function admitted({ admission, clock, log }: SubmissionOptions, end: EndSession)
     disabledCommands: ['AUTH'],
     onConnect({ remoteAddress }, answer) {
       const isNear = admission.networks.contains(remoteAddress)
-      return answer(isNear ? null : new Reply(554, '5.7.1 Nothing is taken from your network here'))
+      return answer(isNear ? null : new ReplyError(554, '5.7.1 Nothing is taken from your network here'))
     },
   }
 }
 
-function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Log; end: EndSession }) {
+function createAuth(
+  signIn: SubmissionSignIn,
+  { clock, log, end }: { clock: Clock; log: Log; end: EndSession },
+) {
   const failures = new WeakMap<SMTPServerSession, number>()
   return (
     { username, password }: SMTPServerAuthentication,
@@ -137,7 +140,7 @@ function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Lo
         return end(session.id, '4.7.0 Too many failed logins')
       await sleep(clock, count * FAILURE_DELAY_MS)
       return answer(
-        new Reply(
+        new ReplyError(
           535,
           '5.7.8 The user name is resend, mailhorn or the id of the key, and the password an API key',
         ),
@@ -145,7 +148,7 @@ function createAuth(signIn: SignIn, { clock, log, end }: { clock: Clock; log: Lo
     }
     settle().catch(error => {
       log.error({ err: error }, 'a login over SMTP could not be checked')
-      answer(new Reply(454, '4.7.0 The login cannot be checked now'))
+      answer(new ReplyError(454, '4.7.0 The login cannot be checked now'))
     })
   }
 }
@@ -157,7 +160,7 @@ function createReceiver(
 ) {
   const replyTo = createReplyTo(451, { log, clock })
   const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
-    if (!pieces) throw new Reply(451, '4.3.2 Too much at once, try again later')
+    if (!pieces) throw new ReplyError(451, '4.3.2 Too much at once, try again later')
     const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
     return submit(senderIn(session, admission), pieces, recipients.filter(isMailbox))
   }
@@ -175,7 +178,7 @@ function createReceiver(
     })
     stream.once('end', async () => {
       try {
-        if (stream.sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
+        if (stream.sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
         const text = await settle(message.pieces(), session)
         counts.taken()
         answer(null, text)

@@ -5,7 +5,7 @@ import { type IdSource, idKey, idText } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { ReaderPool } from '../../lib/reader-pool.ts'
 import { ProcessNotStarted } from '../../lib/worker-process.ts'
-import { ThreadEnded } from '../../lib/worker-rpc.ts'
+import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { Refusal } from '../../pipeline/accept/refusal.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
 import { withOwnMemory } from '../../pipeline/accept/transferables.ts'
@@ -80,5 +80,5 @@ const UNREADABLE: Refusal = {
 
 /** The message was not looked at: no process could be started, or the service stops. */
 function isOfTheMachine(error: unknown): boolean {
-  return error instanceof ProcessNotStarted || error instanceof ThreadEnded
+  return error instanceof ProcessNotStarted || error instanceof WorkerEnded
 }

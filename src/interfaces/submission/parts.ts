@@ -4,7 +4,7 @@ import { readMail } from '../../pipeline/inbound/parts/read-mail.ts'
 import { decodeBytes } from '../../pipeline/inbound/parts/transfer.ts'
 import type { Content } from '../../resources/emails/content.ts'
 
-export interface Parts {
+export interface MessageParts {
   content: Content
   attachments: SubmittedAttachment[]
   /** Nothing was cut or left out: messages that say something else have other parts. */
@@ -15,7 +15,7 @@ export interface Parts {
 const MOST_SHOWN = 100
 
 /** A message that cannot be taken apart is sent all the same, and shown without its texts. */
-export async function partsOf(message: Buffer): Promise<Parts> {
+export async function partsOf(message: Buffer): Promise<MessageParts> {
   const { html, text, parts, faults } = readMail(message)
   const attachments: SubmittedAttachment[] = []
   // Hardly any file is longer than its encoding. One that is was made to fill the memory of who decodes it.

@@ -10,10 +10,10 @@ import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
 import { legibleMailboxes, parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import { readControl } from './control-fields.ts'
-import { readHead } from './head.ts'
+import { readSubmittedHead } from './head.ts'
 import { withShortLines, withWholeLines } from './lines.ts'
 import { outgoingFields } from './outgoing-fields.ts'
-import type { Parts } from './parts.ts'
+import type { MessageParts } from './parts.ts'
 import { unfolded } from './unfolded.ts'
 
 export interface Submitted {
@@ -41,10 +41,10 @@ const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 /** @param partsOf takes the message apart for those who look at it; null where that has failed */
 export async function readMessage(
   { octets, recipients, now, messageName }: Submitted,
-  partsOf: ((message: Buffer) => Promise<Parts>) | null,
+  partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
 ): Promise<ReadMessage | Refusal> {
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
-  const head = readHead(withWholeLines(octets))
+  const head = readSubmittedHead(withWholeLines(octets))
   if (isRefusal(head)) return head
   const shown = head.fields.map(({ name, value }) => ({ name, value: decodeWords(unfolded(value)) }))
   const from = readFrom(head.fields)
@@ -87,7 +87,7 @@ export async function readMessage(
   }
 }
 
-const NOTHING_READ: Parts = { content: { html: null, text: null }, attachments: [], isWhole: false }
+const NOTHING_READ: MessageParts = { content: { html: null, text: null }, attachments: [], isWhole: false }
 
 /** The one mailbox whose domain must be the sender's. */
 function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {

@@ -1,7 +1,7 @@
 /** What the process that reads submitted messages is asked, and how its answers travel. */
 
 import type { PreparedRequest } from '../../pipeline/accept/prepared.ts'
-import { prepareWhole } from '../../pipeline/accept/raw-message.ts'
+import { prepareRawMessage } from '../../pipeline/accept/raw-message.ts'
 import { isRefusal, type Refusal } from '../../pipeline/accept/refusal.ts'
 import type { IdempotencyToken } from '../../pipeline/accept/submission.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
@@ -35,7 +35,7 @@ export async function doReadingJob(
   if (isRefusal(read)) return read
   const idempotency = read.idempotency && { endpoint: ENDPOINT, ...read.idempotency }
   try {
-    const prepared = await prepareWhole(options, read.message)
+    const prepared = await prepareRawMessage(options, read.message)
     return { prepared, idempotency }
   } catch (error) {
     if (error instanceof StorageUnavailable) return { unavailable: error.message }

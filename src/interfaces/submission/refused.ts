@@ -1,12 +1,12 @@
 /** A refusal of the accept path, as this door puts it. */
 import { REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
-import { Reply } from '../../pipeline/inbound/reply.ts'
+import { ReplyError } from '../../pipeline/inbound/reply.ts'
 
 const MOST_CHARACTERS = 400
 
-export function refusalReply({ refused, message }: Refusal): Reply {
+export function refusalReply({ refused, message }: Refusal): ReplyError {
   const [code, enhanced] = REFUSALS[refused].reply.split(' ')
-  return new Reply(Number(code), `${enhanced} ${printable(message)}`)
+  return new ReplyError(Number(code), `${enhanced} ${printable(message)}`)
 }
 
 /** One line of ASCII. */

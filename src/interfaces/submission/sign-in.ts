@@ -5,13 +5,17 @@ import { idKey, parseWireId, sameId } from '../../lib/ids.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 import type { ApiKeys } from '../../resources/accounts/api-keys.ts'
-import { createGuessGuard, type Verdict } from '../../resources/accounts/guess-guard.ts'
+import { createGuessGuard, type GuessVerdict } from '../../resources/accounts/guess-guard.ts'
 import { reportVerdict, type SignInReport } from '../../resources/accounts/sign-in-report.ts'
 import { hashToken } from '../../resources/accounts/tokens.ts'
 
-export type SignedIn = { sender: Sender } | 'wrong' | 'too-many'
+export type SubmissionIdentity = { sender: Sender } | 'wrong' | 'too-many'
 
-export type SignIn = (from: string, userName: string, password: string) => Promise<SignedIn>
+export type SubmissionSignIn = (
+  from: string,
+  userName: string,
+  password: string,
+) => Promise<SubmissionIdentity>
 
 const USER_NAMES = new Set(['resend', 'mailhorn'])
 /** Networks with keys that were right there; the pair used longest ago is forgotten first. */
@@ -28,7 +32,7 @@ interface SignInOptions {
  * been right from a network before is accepted from there whatever was guessed, so that one program with an old key does not
  * stop the others beside it.
  */
-export function createSignIn({ apiKeys, clock, report }: SignInOptions): SignIn {
+export function createSignIn({ apiKeys, clock, report }: SignInOptions): SubmissionSignIn {
   const guard = createGuessGuard(clock)
   const known = new Set<string>()
 
@@ -51,7 +55,7 @@ export function createSignIn({ apiKeys, clock, report }: SignInOptions): SignIn 
       return sender !== undefined
     }
     const isRegular = known.has(place) && (await isRight())
-    const verdict: Verdict = isRegular ? { kind: 'right' } : await guard.hear(guess, isRight)
+    const verdict: GuessVerdict = isRegular ? { kind: 'right' } : await guard.hear(guess, isRight)
     reportVerdict(report, verdict, { address, user: null })
     if (verdict.kind !== 'right' || !sender) return verdict.kind === 'too-many' ? 'too-many' : 'wrong'
     known.delete(place)

@@ -7,16 +7,16 @@ import type { BlobClaims } from '../../store/blobs/claims.ts'
 import type { Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Accepted } from './answer.ts'
-import { createInFlight } from './backpressure.ts'
+import { createBackpressure } from './backpressure.ts'
 import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
-import { createRepeats } from './idempotency-in-flight.ts'
+import { createInFlightRequests } from './idempotency-in-flight.ts'
 import type { NewEmailOptions } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
-import { completeEmails } from './resolve-attachments.ts'
+import { resolveAttachments } from './resolve-attachments.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
-import { travellingMemory } from './transferables.ts'
+import { transferablesOf } from './transferables.ts'
 
 export interface Accept {
   /**
@@ -44,14 +44,14 @@ interface AcceptOptions extends NewEmailOptions {
 
 export function createAccept(options: AcceptOptions): Accept {
   const { run, clock, claims, feedbackRegions, quotaOf } = options
-  const { once } = createRepeats(options)
-  const inFlight = createInFlight()
+  const { once } = createInFlightRequests(options)
+  const inFlight = createBackpressure()
 
   return {
     async send(sender, prepared, idempotency) {
       const claim = claims.open(prepared.blobs)
       const work = async (): Promise<Accepted | Refusal> => {
-        const complete = await completeEmails(options, sender, prepared, claim)
+        const complete = await resolveAttachments(options, sender, prepared, claim)
         if (isRefusal(complete)) return complete
         const blobs = complete.emails.flatMap(email => email.blobs)
         await claim.place(blobs)
@@ -67,7 +67,7 @@ export function createAccept(options: AcceptOptions): Accept {
         }
         const contents = complete.emails.map(({ content }) => content)
         return inFlight(idKey(sender.accountId), weightOf(input), () =>
-          run('accept', input, travellingMemory(contents, blobs)),
+          run('accept', input, transferablesOf(contents, blobs)),
         )
       }
       let isSettled = false

@@ -18,7 +18,7 @@ import { ON_SUPPRESSION_LIST } from '../../resources/events/suppressed.ts'
 import { batchCommand, besideOthers, type Tx } from '../../store/command.ts'
 import type { DomainRow } from '../../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
-import { type KnownKeys, keyText, lookUpKeys, rememberKey } from './idempotency.ts'
+import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, characterCount } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
@@ -64,7 +64,9 @@ export const acceptCommands = {
   accept: besideOthers(
     batchCommand<AcceptInput, Accepted | Refusal>(acceptAll, { weigh: weightOf }),
     ({ sender: { accountId }, idempotency, emails, quota }) => [
-      ...(idempotency ? [`idempotency key ${keyText({ sender: { accountId }, idempotency })}`] : []),
+      ...(idempotency
+        ? [`idempotency key ${idempotencyKeyText({ sender: { accountId }, idempotency })}`]
+        : []),
       ...(quota ? [`quota ${idKey(accountId)}`] : []),
       ...emails.flatMap(({ blobs }) => blobs.map(({ hash }) => `blob ${idKey(hash)}`)),
     ],

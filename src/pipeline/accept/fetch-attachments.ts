@@ -3,7 +3,7 @@
  * stored. They go to the disk while they come; one and the same URL is fetched once a request.
  */
 import type { Clock } from '../../lib/clock.ts'
-import { createFairSlots } from '../../lib/fair-semaphore.ts'
+import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import type { OutboundReply } from '../../protocols/http-client/exchange.ts'
@@ -66,7 +66,7 @@ const BUSY: Refusal = {
 
 export function createFetchAttachments(options: FetchOptions): OpenFetching {
   const { outbound } = options
-  const slots = createFairSlots(REQUESTS_AT_ONCE, REQUESTS_AT_ONCE_OF_AN_ACCOUNT, {
+  const slots = createFairSemaphore(REQUESTS_AT_ONCE, REQUESTS_AT_ONCE_OF_AN_ACCOUNT, {
     mostOfAnOwner: REQUESTS_WAITING_OF_AN_ACCOUNT,
   })
   return (accountId, onStaged) => {

@@ -5,11 +5,11 @@
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Find } from '../../store/read.ts'
 import type { Accepted } from './answer.ts'
-import { answerTo, keyText, lookUpKeys } from './idempotency.ts'
+import { idempotencyKeyText, idempotentAnswer, lookUpKeys } from './idempotency.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
-export interface Repeats {
+export interface InFlightRequests {
   /** Does the work, or answers as it was answered before. Without a token it is always done. */
   once(
     sender: Sender,
@@ -26,7 +26,7 @@ interface UnderWay {
 
 const LONGEST_WAIT_MS = 10_000
 
-export function createRepeats({ find, clock }: { find: Find; clock: Clock }): Repeats {
+export function createInFlightRequests({ find, clock }: { find: Find; clock: Clock }): InFlightRequests {
   const underWay = new Map<string, UnderWay>()
 
   return {
@@ -34,12 +34,13 @@ export function createRepeats({ find, clock }: { find: Find; clock: Clock }): Re
       if (!idempotency) return work()
       const { bodyHash } = idempotency
       const request = { sender, idempotency, now: clock.now() }
-      const key = keyText(request)
+      const key = idempotencyKeyText(request)
       const until = clock.monotonic() + LONGEST_WAIT_MS
       for (let first = underWay.get(key); first; first = underWay.get(key)) {
         const ended = await within(clock, until - clock.monotonic(), outcomeOf(first))
         if (!ended) return stillRunning()
-        if (ended.accepted) return answerTo(bodyHash, { bodyHash: first.bodyHash, accepted: ended.accepted })
+        if (ended.accepted)
+          return idempotentAnswer(bodyHash, { bodyHash: first.bodyHash, accepted: ended.accepted })
       }
       const answer = lookUpKeys(find, [request]).then(keys => keys.answerFor(request) ?? work())
       underWay.set(key, { bodyHash, answer })

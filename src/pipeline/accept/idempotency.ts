@@ -40,22 +40,22 @@ export async function lookUpKeys(find: Find, requests: readonly Request[]): Prom
   const known = new Map<string, KnownKey>()
   for (const [i, row] of rows.entries()) {
     if (!row || row.createdAt <= keyed[i]!.now - KEY_RETENTION_MS) continue
-    known.set(keyText(keyed[i]!), { bodyHash: row.bodyHash, accepted: readAnswer(row.response) })
+    known.set(idempotencyKeyText(keyed[i]!), { bodyHash: row.bodyHash, accepted: readAnswer(row.response) })
   }
   return {
     answerFor(request) {
-      const former = request.idempotency ? known.get(keyText(request)) : undefined
-      return former && answerTo(request.idempotency!.bodyHash, former)
+      const former = request.idempotency ? known.get(idempotencyKeyText(request)) : undefined
+      return former && idempotentAnswer(request.idempotency!.bodyHash, former)
     },
     add(request, accepted) {
       if (request.idempotency)
-        known.set(keyText(request), { bodyHash: request.idempotency.bodyHash, accepted })
+        known.set(idempotencyKeyText(request), { bodyHash: request.idempotency.bodyHash, accepted })
     },
   }
 }
 
 /** The former answer, where the body is the former body. */
-export function answerTo(bodyHash: Uint8Array, former: KnownKey): Accepted | Refusal {
+export function idempotentAnswer(bodyHash: Uint8Array, former: KnownKey): Accepted | Refusal {
   if (equalBytes(former.bodyHash, bodyHash)) return former.accepted
   return {
     refused: 'idempotency_mismatch',
@@ -86,7 +86,7 @@ export async function rememberKey(
 }
 
 /** Tells keys of different accounts and endpoints apart. */
-export function keyText({ sender, idempotency }: Pick<Request, 'sender' | 'idempotency'>): string {
+export function idempotencyKeyText({ sender, idempotency }: Pick<Request, 'sender' | 'idempotency'>): string {
   return `${idKey(sender.accountId)}${idempotency!.endpoint} ${idempotency!.key}`
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { command, type Run } from '../../store/command.ts'
 import { KEY_RETENTION_MS } from './idempotency.ts'
 
-export const keyCommands = {
+export const idempotencyKeyCommands = {
   /** Deletes keys as old as `before` (epoch ms), oldest first, at most `limit`. @returns how many there were */
   forgetKeys: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const { numDeletedRows } = await tx.db
@@ -32,7 +32,7 @@ export async function* sweepKeys({
   run,
   clock,
 }: {
-  run: Run<typeof keyCommands>
+  run: Run<typeof idempotencyKeyCommands>
   clock: Clock
 }): AsyncGenerator<void> {
   for (let deleted = MOST_AT_ONCE; deleted === MOST_AT_ONCE; yield)

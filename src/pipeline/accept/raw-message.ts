@@ -27,7 +27,7 @@ interface WholeOptions {
 }
 
 /** @throws StorageUnavailable */
-export async function prepareWhole(
+export async function prepareRawMessage(
   { blobs: files, storedFromCharacters }: WholeOptions,
   { raw, recipients, attachments, ...rest }: SubmittedMessage,
 ): Promise<PreparedRequest> {

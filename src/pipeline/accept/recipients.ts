@@ -6,7 +6,7 @@ import { type Refusal, refuseField } from './refusal.ts'
 /** The contract's limit; it counts the entries as given. */
 export const MOST_RECIPIENTS = 50
 
-export interface Recipient {
+export interface EnvelopeRecipient {
   address: string
   domain: string
   kind: RecipientKind
@@ -29,15 +29,15 @@ export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>):
 export function envelopeRecipients(
   lists: Record<RecipientKind, readonly Mailbox[]>,
   envelope?: readonly Mailbox[],
-): Recipient[] {
+): EnvelopeRecipient[] {
   const named = firstOfEach(lists)
   if (!envelope) return [...named.values()]
   const bcc = firstOfEach({ to: [], cc: [], bcc: envelope })
   return [...bcc].map(([key, recipient]) => ({ ...recipient, kind: named.get(key)?.kind ?? 'bcc' }))
 }
 
-function firstOfEach(lists: Record<RecipientKind, readonly Mailbox[]>): Map<string, Recipient> {
-  const seen = new Map<string, Recipient>()
+function firstOfEach(lists: Record<RecipientKind, readonly Mailbox[]>): Map<string, EnvelopeRecipient> {
+  const seen = new Map<string, EnvelopeRecipient>()
   for (const kind of ['to', 'cc', 'bcc'] as const)
     for (const { address, domain } of lists[kind]) {
       const key = foldAddress(address)

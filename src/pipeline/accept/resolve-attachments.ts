@@ -10,7 +10,7 @@ import type { Sender } from './submission.ts'
 type CompleteRequest = Pick<AcceptInput, 'emails' | 'batch'>
 
 /** @param claim hears of every file that is fetched */
-export async function completeEmails(
+export async function resolveAttachments(
   options: NewEmailOptions & { openFetching: OpenFetching },
   sender: Sender,
   { emails, leftOut: leftOutBefore, mode, refusal }: PreparedRequest,

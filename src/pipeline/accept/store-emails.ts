@@ -16,11 +16,11 @@ import {
   type EmailStatus,
   type Flag,
 } from '../../store/schema.ts'
-import type { DueLane } from '../queue/queue-key-rows.ts'
-import type { Recipient } from './recipients.ts'
+import type { DueQueueKey } from '../queue/queue-key-rows.ts'
+import type { EnvelopeRecipient } from './recipients.ts'
 
 /** A content that is in the store, and has users already. */
-export interface StoredContent {
+export interface NewStoredContent {
   contentId: number
 }
 
@@ -41,9 +41,9 @@ export interface NewEmail {
   >
   fromDomain: string
   /** The same object for emails of a request that say the same. */
-  content: Content | EncodedContent | StoredContent
+  content: Content | EncodedContent | NewStoredContent
   blobs: StagedBlob[]
-  recipients: (Recipient & { simulated: boolean })[]
+  recipients: (EnvelopeRecipient & { simulated: boolean })[]
   /** All recipients are at the simulator: no verified domain is needed. */
   simulated: boolean
   class: number
@@ -191,7 +191,7 @@ function countEmail(tx: Tx, decided: Decided) {
 
 /** Each lane once, however many emails go to it. */
 function announceDue(tx: Tx, accepted: readonly Decided[]) {
-  const lanes = new Map<string, DueLane>()
+  const lanes = new Map<string, DueQueueKey>()
   for (const { email, suppressed } of accepted) {
     const { accountId, createdAt: at, scheduledAt } = email.row
     if (scheduledAt !== null) continue

@@ -5,7 +5,7 @@ import type { PreparedRequest } from './prepared.ts'
 import type { NewEmail } from './store-emails.ts'
 
 /** Each once. All of it belongs to the emails alone: whoever made it has put it into memory of its own. */
-export function travellingMemory(
+export function transferablesOf(
   contents: readonly NewEmail['content'][],
   blobs: readonly StagedBlob[],
 ): ArrayBuffer[] {

@@ -37,7 +37,7 @@ export const beginCommands = {
     const isDue = row?.status === 'scheduled' || (row?.status === 'sending' && row.sentContentId === null)
     if (!row || !isDue || row.nextAt === null || row.nextAt > now) return
     if (row.contentId !== input.contentId || row.previewText !== input.previewText) return
-    const fault = await faultOf(tx, row)
+    const fault = await broadcastFaultOf(tx, row)
     if (fault) return failBroadcast(tx, row, fault, now)
     const [segment] = row.segmentId
       ? await tx.rows.find('segments', [{ audienceId: row.audienceId, id: row.segmentId }], ['filters'])
@@ -58,7 +58,7 @@ export const beginCommands = {
   findMembers: command<BroadcastKey & { now: number }, void>(async (tx, input) => {
     const row = await lockBroadcast(tx, input)
     if (row?.status !== 'sending' || row.sentContentId === null || row.countedAt !== null) return
-    const fault = await faultOf(tx, row)
+    const fault = await broadcastFaultOf(tx, row)
     if (fault) return failBroadcast(tx, row, fault, input.now)
     const page = await membersAfter(tx, row)
     const ids = page.members.map(({ id }) => id).filter(id => order(id, row.toContactId) <= 0)
@@ -93,7 +93,7 @@ export async function failBroadcast(
 }
 
 /** Why it cannot be sent now. */
-export async function faultOf(tx: Tx, row: BroadcastRow): Promise<Fault | undefined> {
+export async function broadcastFaultOf(tx: Tx, row: BroadcastRow): Promise<Fault | undefined> {
   const gone = await goneOf(tx, row)
   if (gone) return { message: gone, isPassing: false }
   if (await findSendingDomain(tx, row.accountId, row.sender)) return undefined

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { visibleSince } from '../../resources/emails/visible.ts'
-import { walkList } from '../../store/chunked-scan.ts'
+import { scanInChunks } from '../../store/chunked-scan.ts'
 import type { ListPage } from '../../store/list-page.ts'
 import type { BroadcastRow, Db } from '../../store/schema.ts'
 
@@ -18,7 +18,7 @@ export const RECIPIENT_TYPES = [
 export type RecipientType = (typeof RECIPIENT_TYPES)[number]
 
 export const BOUNCE_TYPES = ['Permanent', 'Transient', 'Undetermined'] as const
-export type BounceType = (typeof BOUNCE_TYPES)[number]
+export type RecipientBounceType = (typeof BOUNCE_TYPES)[number]
 
 export interface RecipientQuestion {
   broadcast: Pick<BroadcastRow, 'accountId' | 'id' | 'audienceId' | 'firstEmailId' | 'lastEmailId'>
@@ -28,7 +28,7 @@ export interface RecipientQuestion {
   /** Lower-case; null for any. */
   address: string | null
   /** Of those that bounced; null for any. */
-  bounceType: BounceType | null
+  bounceType: RecipientBounceType | null
   page: ListPage
 }
 
@@ -42,7 +42,7 @@ export interface FoundRecipient {
   /** Those that were followed, in the order of the page. */
   links: { url: string; clicks: number }[]
   /** Null of one that did not bounce. */
-  bounceType: BounceType | null
+  bounceType: RecipientBounceType | null
 }
 
 export interface RecipientsFound {
@@ -63,7 +63,7 @@ const STATUSES = {
 export async function listRecipients(db: Db, question: RecipientQuestion): Promise<RecipientsFound> {
   const { broadcast, page } = question
   if (!broadcast.firstEmailId) return { total: 0, hasMore: false, rows: [] }
-  const { keys, matched, hasMore } = await walkList(listing(db, question), page, false)
+  const { keys, matched, hasMore } = await scanInChunks(listing(db, question), page, false)
   return { total: matched, hasMore, rows: await recipientsOf(db, broadcast, keys) }
 }
 
@@ -174,7 +174,7 @@ async function linksOf(db: Db, broadcastId: Id, emailIds: readonly Id[]) {
   return links
 }
 
-async function bouncesOf(db: Db, emailIds: readonly Id[]): Promise<ReadonlyMap<string, BounceType>> {
+async function bouncesOf(db: Db, emailIds: readonly Id[]): Promise<ReadonlyMap<string, RecipientBounceType>> {
   const rows = await db
     .selectFrom('events')
     .select(['subjectId', 'data'])
@@ -184,7 +184,7 @@ async function bouncesOf(db: Db, emailIds: readonly Id[]): Promise<ReadonlyMap<s
   return new Map(
     rows.map(({ subjectId, data }) => [
       idKey(subjectId),
-      (JSON.parse(data) as { bounce: { type: BounceType } }).bounce.type,
+      (JSON.parse(data) as { bounce: { type: RecipientBounceType } }).bounce.type,
     ]),
   )
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
 import { listPropertyKeys } from '../../resources/contacts/property-keys.ts'
-import { parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type BroadcastCounts, readBroadcastCounts } from '../../resources/events/broadcast-counts.ts'
 import type { Run } from '../../store/command.ts'
 import type { FoundPage } from '../../store/list-page.ts'
@@ -189,14 +189,20 @@ async function sendTest(
 ): Promise<Accepted | Refusal | undefined> {
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
-  const [from] = parseMailboxes(broadcast.sender)
+  const [from] = parseStoredMailboxes(broadcast.sender)
   const places = await placesOf(db, broadcast)
   const submissions = []
   for (const recipient of to) {
     const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
     submissions.push({
       ...sampleOf(broadcast, recipient.address, contact, places),
-      ...{ from: from!, to: [recipient], cc: [], bcc: [], replyTo: parseMailboxes(broadcast.replyToList) },
+      ...{
+        from: from!,
+        to: [recipient],
+        cc: [],
+        bcc: [],
+        replyTo: parseStoredMailboxes(broadcast.replyToList),
+      },
       ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, topicId: null, template: null },
       tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
     })

@@ -18,7 +18,7 @@ import type { BroadcastPageRow, BroadcastRow, ContactRow } from '../../store/sch
 import { ID_BYTES, idAt } from '../../store/search-index.ts'
 import { takeRoom } from '../accept/quota.ts'
 import { type Decided, storeEmails } from '../accept/store-emails.ts'
-import { failBroadcast, faultOf } from './begin.ts'
+import { broadcastFaultOf, failBroadcast } from './begin.ts'
 import { type EmailTerms, emailMaker } from './emails.ts'
 import { type BroadcastKey, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 
@@ -53,7 +53,7 @@ export function expandCommandsWith(lookAhead: number) {
         if (row?.status !== 'sending' || row.countedAt === null) return
         const page = await firstPage(tx, row)
         if (!page) return endOf(tx, row, input.now)
-        const fault = await faultOf(tx, row)
+        const fault = await broadcastFaultOf(tx, row)
         if (fault) return failBroadcast(tx, row, fault, input.now)
         const emails = await seeTo(tx, row, input, idsOf(page))
         if (!emails) return failBroadcast(tx, row, { message: input.linkFault!, isPassing: true }, input.now)

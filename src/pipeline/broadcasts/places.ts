@@ -7,7 +7,7 @@ import type { Db } from '../../store/schema.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
 import { type Fallbacks, subjectWithFallbacks, withFallbacks } from './fallbacks.ts'
 import { contentToSend, MOST_PLACEHOLDERS } from './texts.ts'
-import { unusualKeys, type Words, withNames } from './unusual-names.ts'
+import { type NameTexts, unusualKeys, withNames } from './unusual-names.ts'
 
 export interface Places {
   fallbacks: Fallbacks
@@ -28,7 +28,7 @@ export async function placesOf(db: Db, broadcast: StoredBroadcast): Promise<Plac
 
 /** What the emails of a broadcast have in common. A part in which nothing is to be changed stays the same text. */
 export function settledWords(
-  { subject, html, text, previewText }: Words & { subject: string },
+  { subject, html, text, previewText }: NameTexts & { subject: string },
   { fallbacks, keys }: Places,
 ): EmailText & { subject: string } {
   const words = withNames({ subject, html, text, previewText }, name => isAmong(keys, name))

@@ -1,7 +1,7 @@
 /** Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast in its turn. */
 
 import type { Clock } from '../../lib/clock.ts'
-import { type DueWatch, startDueWatch } from '../../lib/due-timer.ts'
+import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { Plans } from '../../resources/accounts/plans.ts'
 import { encodeContent } from '../../resources/emails/content.ts'
 import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
@@ -30,9 +30,9 @@ const LONGEST_SLEEP_MS = 500
 const AFTER_FAILURE_MS = 5_000
 
 /** To be told of the times at which there is something to be done. */
-export function startBroadcastRunner(options: RunnerOptions): DueWatch {
+export function startBroadcastRunner(options: RunnerOptions): DueTimer {
   const { db, clock, onError } = options
-  return startDueWatch({
+  return startDueTimer({
     clock,
     async work(now) {
       const { due, nextAt } = await findDueBroadcast(db, now)

@@ -10,7 +10,7 @@ import type { BroadcastRow } from '../../store/schema.ts'
 import type { Refusal } from '../accept/refusal.ts'
 import { refuseSendTime } from '../accept/send-time.ts'
 import { endHold, startHold } from '../queue/hold.ts'
-import { faultOf } from './begin.ts'
+import { broadcastFaultOf } from './begin.ts'
 import { findBroadcast } from './broadcast-rows.ts'
 import { type CheckedSendOrder, sendState } from './draft.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
@@ -61,7 +61,7 @@ export const sendCommands = {
   resumeBroadcast: command<Order, Ordered>(async (tx, order) => {
     const row = await lockBroadcast(tx, order)
     if (!row) return undefined
-    const fault = row.status === 'failed' ? await faultOf(tx, row) : undefined
+    const fault = row.status === 'failed' ? await broadcastFaultOf(tx, row) : undefined
     if (fault)
       return {
         refused: 'wrong_state',

@@ -2,7 +2,7 @@
 
 import type { Id } from '../../lib/ids.ts'
 import { maySend } from '../../resources/domains/status.ts'
-import { parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { LINKING } from '../../resources/emails/link-terms.ts'
 import type { Tx } from '../../store/command.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/schema.ts'
@@ -96,5 +96,5 @@ export async function findSendingDomain(
 }
 
 export function domainOf(sender: string): string {
-  return parseMailboxes(sender)[0]!.domain
+  return parseStoredMailboxes(sender)[0]!.domain
 }

@@ -6,7 +6,7 @@ import { type TemplateFault, templateFault } from '../../resources/templates/lim
 import { parseText } from '../../resources/templates/parse.ts'
 import { builtInOf, isEmailVariable } from '../../resources/templates/variables.ts'
 import { withPreheader } from './preheader.ts'
-import { mayBeKey, type Words, withNames } from './unusual-names.ts'
+import { mayBeKey, type NameTexts, withNames } from './unusual-names.ts'
 
 export const LONGEST_NAME = 200
 export const LONGEST_PREVIEW = 500
@@ -14,7 +14,7 @@ export const LONGEST_PREVIEW = 500
 export const MOST_PLACEHOLDERS = 1_000
 
 /** What makes these texts unfit for a broadcast; undefined when nothing does. */
-export function wordsFault(words: Words): TemplateFault | undefined {
+export function wordsFault(words: NameTexts): TemplateFault | undefined {
   const tooLarge = templateFault(words)
   if (tooLarge) return tooLarge
   // which of them contacts have is known once it is sent

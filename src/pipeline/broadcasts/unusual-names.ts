@@ -5,7 +5,7 @@ import { parseText, writeText } from '../../resources/templates/parse.ts'
 import { propertyOf } from '../../resources/templates/variables.ts'
 
 /** What a broadcast says, as it is written. */
-export interface Words extends EmailText {
+export interface NameTexts extends EmailText {
   previewText: string | null
 }
 
@@ -14,7 +14,7 @@ export function mayBeKey(text: string): boolean {
 }
 
 /** The same words, with these names written so that all who parse them find them. */
-export function withNames<W extends Words>(words: W, isName: (text: string) => boolean): W {
+export function withNames<W extends NameTexts>(words: W, isName: (text: string) => boolean): W {
   const marked = (text: string) => {
     const parsed = parseText(text, isName)
     return parsed.placeholders.some(({ verbatim }) => verbatim) ? writeText(parsed) : text
@@ -30,7 +30,7 @@ export function withNames<W extends Words>(words: W, isName: (text: string) => b
 }
 
 /** All that would be keys, if contacts had them; each once. */
-export function unusualKeys({ subject, html, text, previewText }: Words): string[] {
+export function unusualKeys({ subject, html, text, previewText }: NameTexts): string[] {
   const places = [subject, html, text, previewText].flatMap(
     part => parseText(part ?? '', mayBeKey).placeholders,
   )

@@ -5,23 +5,23 @@ import { type HostAddresses, inOrderOfTrying, lookUpAddresses } from '../../prot
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { type Outcome, outcomeWithoutHost } from './outcome/outcome.ts'
 import type { SourceIp } from './shaping/source-ips.ts'
-import type { HostTerms, TermsBook } from './tls-policy/host-tls-policy.ts'
-import type { Way } from './tls-policy/next-hop.ts'
+import type { HostTlsPolicies, HostTlsPolicy } from './tls-policy/host-tls-policy.ts'
+import type { NextHop } from './tls-policy/next-hop.ts'
 import type { TlsResults } from './tls-policy/tls-results.ts'
 
-export interface AddressOptions {
+export interface HostAddressOptions {
   resolver: Resolver
-  terms: TermsBook
+  terms: HostTlsPolicies
   /** Null where nobody is told of TLS. */
   tlsResults: TlsResults | null
   random: () => number
   allowPrivateAddresses: boolean
 }
 
-export interface Place {
+export interface HostAddress {
   host: string
   address: string
-  terms: HostTerms
+  terms: HostTlsPolicy
   /** Undefined: the system chooses. */
   source: SourceIp | undefined
 }
@@ -44,11 +44,11 @@ const FAMILIES = ['ipv4', 'ipv6'] as const
  * @param sources at most one of each family; none: the system chooses
  */
 export async function* addressesOf(
-  options: AddressOptions,
-  way: Way,
+  options: HostAddressOptions,
+  way: NextHop,
   sources: readonly SourceIp[],
   { outcomes, unfit }: SoFar,
-): AsyncGenerator<Place> {
+): AsyncGenerator<HostAddress> {
   let left = MOST_ADDRESSES
   for (const [i, { name: host }] of inOrderOfTrying(way.hosts, options.random).entries()) {
     if (unfit.has(host)) continue
@@ -77,8 +77,8 @@ export async function* addressesOf(
 }
 
 async function addressesOfHost(
-  { resolver, random, allowPrivateAddresses }: AddressOptions,
-  way: Way,
+  { resolver, random, allowPrivateAddresses }: HostAddressOptions,
+  way: NextHop,
   host: string,
   sources: readonly SourceIp[],
   { outcomes, limit }: { outcomes: Outcome[]; limit: number },

@@ -1,8 +1,8 @@
 /** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the smart host. */
 import type { Clock } from '../../lib/clock.ts'
-import { type AddressOptions, addressesOf, type Place } from './addresses.ts'
+import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
 import {
-  type HostTrial,
+  type HostAttempt,
   lastWord,
   type PhaseRecord,
   phaseRecords,
@@ -10,8 +10,8 @@ import {
 } from './outcome/host-attempt.ts'
 import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts } from './outcome/outcome.ts'
 import { relayed } from './outcome/relayed.ts'
-import { insistsOnTls, waitingForTls } from './outcome/tls-required.ts'
-import { NO_LINE, type Turn } from './pipeline.ts'
+import { requiresTls, waitingForTls } from './outcome/tls-required.ts'
+import { NOT_PIPELINED, type PipelineSlot } from './pipeline.ts'
 import type { SessionPool } from './session-pool.ts'
 import type { SourceIp } from './shaping/source-ips.ts'
 import { SharedSession } from './shared-session.ts'
@@ -19,22 +19,22 @@ import type { SmartHost } from './smart-host.ts'
 import { openSession } from './smtp-client/open.ts'
 import {
   DEFAULT_TIMEOUTS,
-  type Session,
   type SessionFailure,
   type SessionOptions,
+  type SmtpSession,
   type Transaction,
   type TransactionResult,
 } from './smtp-client/types.ts'
-import { type HostTerms, type TermsBook, without } from './tls-policy/host-tls-policy.ts'
-import type { Way } from './tls-policy/next-hop.ts'
+import { type HostTlsPolicies, type HostTlsPolicy, without } from './tls-policy/host-tls-policy.ts'
+import type { NextHop } from './tls-policy/next-hop.ts'
 
 export interface AttemptResult {
   outcome: Outcome
   /** In the order of the attempt; the last one gave the outcome, unless nobody was reached. */
-  trials: HostTrial[]
+  trials: HostAttempt[]
 }
 
-export interface AttemptOptions extends AddressOptions {
+export interface AttemptOptions extends HostAddressOptions {
   clock: Clock
   pool: SessionPool
   localName: string
@@ -51,10 +51,10 @@ const MOST_SESSIONS = 2
  */
 export async function attempt(
   options: AttemptOptions,
-  way: Way,
+  way: NextHop,
   transaction: Transaction,
   sources: readonly SourceIp[] = [],
-  turn: Turn = NO_LINE,
+  turn: PipelineSlot = NOT_PIPELINED,
 ): Promise<AttemptResult> {
   const result = await attemptHosts(options, way, transaction, sources, turn)
   return way.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
@@ -62,12 +62,12 @@ export async function attempt(
 
 async function attemptHosts(
   options: AttemptOptions,
-  way: Way,
+  way: NextHop,
   transaction: Transaction,
   sources: readonly SourceIp[],
-  turn: Turn,
+  turn: PipelineSlot,
 ): Promise<AttemptResult> {
-  const trials: HostTrial[] = []
+  const trials: HostAttempt[] = []
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
   const known = await overKnownSession(options, sessionNames(way, sources), { transaction, turn, trials })
@@ -93,15 +93,15 @@ async function attemptHosts(
 /** What is sent, behind whom, and where it is written down. */
 interface Errand {
   transaction: Transaction
-  turn: Turn
-  trials: HostTrial[]
+  turn: PipelineSlot
+  trials: HostAttempt[]
 }
 
 /** To a host that does not know BDAT, though it offers it, over one more. */
 async function overNewSession(
   options: AttemptOptions,
-  way: Way,
-  place: Place,
+  way: NextHop,
+  place: HostAddress,
   errand: Errand,
 ): Promise<{ outcome: Outcome; opened: boolean }> {
   const { host, address, terms, source } = place
@@ -134,7 +134,7 @@ async function overNewSession(
 }
 
 /** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
-function noteTls(terms: TermsBook, host: string, opened: Session | SessionFailure) {
+function noteTls(terms: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
   const { tlsFallback } = 'failure' in opened ? opened : opened.facts
   const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
   if (tlsFallback) terms.brokeTls(host, tlsFallback)
@@ -167,17 +167,17 @@ async function overKnownSession(
   return undefined
 }
 
-function sessionNames(way: Way, sources: readonly SourceIp[]): string[] {
+function sessionNames(way: NextHop, sources: readonly SourceIp[]): string[] {
   return sources.length === 0 ? [way.sessions] : sources.map(({ address }) => sessionsFrom(way, address))
 }
 
 /** Sessions are shared among deliveries from the same address. */
-function sessionsFrom({ sessions }: Way, source: string | undefined): string {
+function sessionsFrom({ sessions }: NextHop, source: string | undefined): string {
   return source === undefined ? sessions : `${sessions} from ${source}`
 }
 
 async function transact(
-  terms: TermsBook,
+  terms: HostTlsPolicies,
   shared: SharedSession,
   { transaction, turn, trials }: Errand,
 ): Promise<Outcome> {
@@ -187,7 +187,7 @@ async function transact(
   const result = await shared.send(transaction, () => turn.offer(shared))
   const said = outcomeOf(result.recipients[0]!, mxHost)
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
-  const outcome = tlsFallback !== null && insistsOnTls(said) ? waitingForTls(said) : said
+  const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
   if (outcome !== said) {
     terms.insistedOnTls(mxHost)
     void session.quit()
@@ -209,7 +209,7 @@ async function transact(
 }
 
 /** MAIL was answered, and what left with it never was. */
-function isLostEnvelope({ facts }: Session, { recipients, replies }: TransactionResult): boolean {
+function isLostEnvelope({ facts }: SmtpSession, { recipients, replies }: TransactionResult): boolean {
   const [recipient] = recipients
   if (!facts.extensions.has('PIPELINING') || recipient?.kind !== 'failed' || !replies.mail) return false
   const { kind, phase } = recipient.failure
@@ -218,7 +218,7 @@ function isLostEnvelope({ facts }: Session, { recipients, replies }: Transaction
 
 /** What a new session took to open belongs to its first transaction. */
 function phasesOf(
-  { facts }: Session,
+  { facts }: SmtpSession,
   { timings, replies }: TransactionResult,
   fresh: boolean,
 ): PhaseRecord[] {
@@ -230,16 +230,16 @@ function trialInVain(
   host: string,
   ip: string,
   { tlsFallback, timings, replies }: SessionFailure,
-  { policy, brokenTls }: HostTerms,
+  { policy, brokenTls }: HostTlsPolicy,
   outcome: Outcome,
-): HostTrial {
+): HostAttempt {
   const phases = phaseRecords(timings, replies)
   const why = tlsFallback?.message ?? brokenTls
   return { host, ip, ...lastWord(outcome), tls: null, tlsFallback: why, policy, phases }
 }
 
 /** A host that does not fulfil our terms is well: others may go there on theirs. */
-function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTerms, mxHost: string): Outcome {
+function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTlsPolicy, mxHost: string): Outcome {
   const outcome = outcomeOfFailure(failure, mxHost)
   return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
 }
@@ -249,7 +249,7 @@ function isStale({ phase, reply }: Outcome): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }
 
-function sessionOptions({ clock, port, localName }: AttemptOptions, { host, address, source }: Place) {
+function sessionOptions({ clock, port, localName }: AttemptOptions, { host, address, source }: HostAddress) {
   return {
     address,
     port,

@@ -4,16 +4,16 @@ import { type ClaimedDelivery, StorageUnavailable } from '../../store/command.ts
 import type { MessageMaker } from './message/message.ts'
 import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
-import { type Turn, TurnLost } from './pipeline.ts'
+import { type PipelineSlot, PipelineSlotLost } from './pipeline.ts'
 import { createPreparedMessages, LARGEST_BEFORE_BYTES } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
 import { type Router, SIMULATOR_ROUTE } from './route.ts'
-import type { Judge } from './shaping/congestion-feedback.ts'
-import type { Source } from './shaping/source-ips.ts'
-import type { SlowWatch } from './slow-delivery-timer.ts'
-import { brokenInside, type CarryOptions, carry, failedBeforeTransfer } from './transport.ts'
+import type { JudgeCongestion } from './shaping/congestion-feedback.ts'
+import type { EgressSource } from './shaping/source-ips.ts'
+import type { SlowDeliveryTimer } from './slow-delivery-timer.ts'
+import { brokenInside, failedBeforeTransfer, type TransmitOptions, transmit } from './transport.ts'
 
-export interface DeliveringOptions extends CarryOptions {
+export interface DeliveryRunnerOptions extends TransmitOptions {
   clock: Clock
   router: Router
   maker: MessageMaker
@@ -22,29 +22,39 @@ export interface DeliveringOptions extends CarryOptions {
   onError(error: unknown, delivery?: ClaimedDelivery): void
 }
 
-export interface Delivering {
+export interface DeliveryRunner {
   /** Makes its message while others are under way, so that it has not to be waited for. */
   prepare(delivery: ClaimedDelivery): void
   /**
    * Resolves when the attempt has ended; that is recorded meanwhile.
    * @returns false where it lost its turn in the line: nothing was sent, and nothing is recorded
    */
-  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge, turn?: Turn): Promise<boolean>
+  deliver(
+    delivery: ClaimedDelivery,
+    source: EgressSource,
+    judge: JudgeCongestion,
+    turn?: PipelineSlot,
+  ): Promise<boolean>
 }
 
 const AFTER_FAILURE_MS = 1_000
 
-export function createDelivering(
-  options: DeliveringOptions,
+export function createDeliveryRunner(
+  options: DeliveryRunnerOptions,
   recorder: Recorder,
-  slow: SlowWatch,
+  slow: SlowDeliveryTimer,
   stopping: AbortSignal,
-): Delivering {
+): DeliveryRunner {
   const { clock, router, maker, onError } = options
   const prepared = createPreparedMessages(clock, maker)
   let lastBytes = 0
 
-  const attemptOf = async (delivery: ClaimedDelivery, source: Source, startedAt: number, turn?: Turn) => {
+  const attemptOf = async (
+    delivery: ClaimedDelivery,
+    source: EgressSource,
+    startedAt: number,
+    turn?: PipelineSlot,
+  ) => {
     const message =
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
     if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
@@ -52,7 +62,7 @@ export function createDelivering(
     delivery.source = undefined
     const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
     const site = countedSite(route)
-    return { ...(await carry(options, route, delivery, message, source, turn)), message, site }
+    return { ...(await transmit(options, route, delivery, message, source, turn)), message, site }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -76,7 +86,7 @@ export function createDelivering(
       const watched = slow.begin(delivery, startedAt)
       try {
         const attempted = await attemptOf(delivery, source, startedAt, turn).catch(error => {
-          if (error instanceof TurnLost) return undefined
+          if (error instanceof PipelineSlotLost) return undefined
           onError(error, delivery)
           return { ...brokenInside(), message: null, site: null }
         })

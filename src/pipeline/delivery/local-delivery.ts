@@ -1,6 +1,6 @@
 /** Mail to a domain that is received here: it goes into its inbox, once, and over no network. */
 import { wireId } from '../../lib/ids.ts'
-import { formatReply, type Reply } from '../../protocols/smtp/reply.ts'
+import { formatReply, type SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
 import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
@@ -10,7 +10,7 @@ import type { OutgoingMessage } from './message/message.ts'
 import type { Ending } from './outcome/finish.ts'
 
 /** @throws StorageUnavailable when it cannot be kept: it is tried again */
-export type HandOver = (
+export type DeliverLocally = (
   delivery: ClaimedDelivery,
   domain: HostedDomain,
   message: OutgoingMessage,
@@ -27,14 +27,14 @@ interface HandOverOptions {
 
 /** As at port 25 (RFC 5321 §6.3). */
 const MOST_HOPS = 50
-const LOOPING: Reply = {
+const LOOPING: SmtpReply = {
   code: 554,
   enhanced: '5.4.6',
   text: 'the message has come through too many servers',
 }
 
 /** A delivery that comes again, because what became of it was not recorded, finds its message there. */
-export function createHandOver({ run, blobs, claims, localName }: HandOverOptions): HandOver {
+export function createLocalDelivery({ run, blobs, claims, localName }: HandOverOptions): DeliverLocally {
   return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
     const [head, ...rest] = message.bytes
     if (hopCount(head!) >= MOST_HOPS) return ending('bounced', LOOPING)
@@ -64,7 +64,7 @@ export function createHandOver({ run, blobs, claims, localName }: HandOverOption
   }
 }
 
-function ending(kind: 'delivered' | 'bounced', reply: Reply): Ending {
+function ending(kind: 'delivered' | 'bounced', reply: SmtpReply): Ending {
   return {
     kind,
     class: kind === 'delivered' ? 'unknown' : 'no-route',

@@ -2,7 +2,7 @@
 import type { SharedSession } from './shared-session.ts'
 
 /** What a delivery knows of its place in the line. */
-export interface Turn {
+export interface PipelineSlot {
   /** The session of the one before, as long as that is under way and another may follow. */
   readonly ahead: SharedSession | undefined
   /**
@@ -15,7 +15,7 @@ export interface Turn {
 }
 
 /** Nothing has been sent, and nothing is to be recorded: the delivery waits in the queue as before. */
-export class TurnLost extends Error {
+export class PipelineSlotLost extends Error {
   constructor() {
     super('those before it in line ended badly')
     this.name = 'TurnLost'
@@ -23,11 +23,11 @@ export class TurnLost extends Error {
 }
 
 /** In front of none and behind none. */
-export const NO_LINE: Turn = { ahead: undefined, alone: async () => {}, offer() {} }
+export const NOT_PIPELINED: PipelineSlot = { ahead: undefined, alone: async () => {}, offer() {} }
 
 interface LineOptions<T> {
   /** Resolves when it has ended. Never fails. */
-  carryOut(item: T, turn: Turn): Promise<void>
+  carryOut(item: T, turn: PipelineSlot): Promise<void>
   /** Whether the next may be begun while others of the line are under way. */
   mayFollow(): boolean
   /** Asked of those that have not been sent when all before them have ended. */
@@ -36,7 +36,7 @@ interface LineOptions<T> {
 }
 
 /** Carries out one after another, and one behind another where that is offered. Resolves when the last has ended. */
-export async function carryOutInLine<T>(first: T, options: LineOptions<T>): Promise<void> {
+export async function runPipelined<T>(first: T, options: LineOptions<T>): Promise<void> {
   let place: Place | undefined
   for (let item: T | undefined = first; item; item = options.next()) {
     place = new Place(place, options.mayStillBegin)
@@ -47,7 +47,7 @@ export async function carryOutInLine<T>(first: T, options: LineOptions<T>): Prom
   await place!.cleared
 }
 
-class Place implements Turn {
+class Place implements PipelineSlot {
   readonly #mayStillBegin: () => boolean
   readonly #movedOn = Promise.withResolvers<void>()
   readonly #cleared = Promise.withResolvers<void>()
@@ -73,7 +73,7 @@ class Place implements Turn {
   async alone() {
     if (!this.#former) return
     await this.#former.cleared
-    if (!this.#mayStillBegin()) throw new TurnLost()
+    if (!this.#mayStillBegin()) throw new PipelineSlotLost()
   }
 
   offer(session: SharedSession) {

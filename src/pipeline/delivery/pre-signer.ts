@@ -6,14 +6,14 @@ import type { Mark } from '../queue/waiting-mail.ts'
 
 export type WaitingDelivery = Mark & { accountId: Id; address: string }
 
-export interface Foresight {
+export interface PreSigner {
   /** The site may have begun to rest. */
   note(site: string): void
   /** Resolves when nothing is under way. */
   stop(): Promise<void>
 }
 
-export interface ForesightOptions {
+export interface PreSignerOptions {
   clock: Clock
   /** None of its mail can go anywhere now. */
   rests(site: string): boolean
@@ -35,7 +35,7 @@ const WHILE_BUSY_MS = 50
 /** Between looks for new mail; longer while there is none. */
 const LOOK_AFTER_MS = { least: 5_000, most: 30_000 }
 
-export function startForesight(options: ForesightOptions): Foresight {
+export function startPreSigner(options: PreSignerOptions): PreSigner {
   const { clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError } = options
   const stopping = new AbortController()
   const resting = new Set<string>()

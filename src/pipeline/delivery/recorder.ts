@@ -1,6 +1,6 @@
 /** Hands the ends of attempts to the store, and keeps them until they are stored. */
 import { type Clock, sleep } from '../../lib/clock.ts'
-import { UnderWay } from '../../lib/slab.ts'
+import { Slab } from '../../lib/slab.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
 import type { Finish, queueCommands } from '../queue/commands.ts'
 
@@ -25,7 +25,7 @@ export function createRecorder(
   stopping: AbortSignal,
 ): Recorder {
   /** Each resolves when its end is stored or given up. */
-  const waiting = new UnderWay<Promise<void>>()
+  const waiting = new Slab<Promise<void>>()
 
   const stored = async (finish: Finish): Promise<boolean> => {
     for (;;) {

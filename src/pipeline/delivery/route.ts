@@ -8,13 +8,13 @@ import { providerOf } from './providers.ts'
 import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './smart-host.ts'
 import type { DomainSecurity } from './tls-policy/next-hop.ts'
 
-export interface Route {
+export interface DeliveryRoute {
   /** Deliveries of one site share concurrency, pace and pauses. */
   site: string
-  destination: Destination
+  destination: RouteDestination
 }
 
-export type Destination =
+export type RouteDestination =
   /** Domains with the same `hostSet` share connections, as far as they ask the same of them. */
   | {
       kind: 'hosts'
@@ -35,9 +35,9 @@ export type Destination =
   | { kind: 'unknown'; reason: string }
 
 export interface Router {
-  routeOf(domain: string): Promise<Route>
+  routeOf(domain: string): Promise<DeliveryRoute>
   /** Takes over what another thread has found. */
-  prime(domain: string, route: Route): void
+  prime(domain: string, route: DeliveryRoute): void
   /** Looks again where mail for these domains goes; for all, when none is named. */
   forget(domains?: readonly string[]): void
 }
@@ -60,12 +60,12 @@ const UNKNOWN_KEPT_MS = 5_000
 const MOST_KEPT = 20_000
 /** Where mail for a domain that is received here would have nowhere else to go. */
 const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
-export const SIMULATOR_ROUTE: Route = { site: 'simulator', destination: { kind: 'simulator' } }
+export const SIMULATOR_ROUTE: DeliveryRoute = { site: 'simulator', destination: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {
   const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
-  const kept = new Map<string, { route: Promise<Route>; until: number }>()
-  const keep = (domain: string, route: Promise<Route>) => {
+  const kept = new Map<string, { route: Promise<DeliveryRoute>; until: number }>()
+  const keep = (domain: string, route: Promise<DeliveryRoute>) => {
     const entry = { route, until: clock.monotonic() + KEPT_MS }
     kept.delete(domain)
     if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
@@ -95,7 +95,7 @@ export function createRouter(options: RouterOptions): Router {
     },
   }
 
-  async function lookUp(domain: string): Promise<Route> {
+  async function lookUp(domain: string): Promise<DeliveryRoute> {
     const [found, security] = await Promise.all([mxHostsOf(domain), securityOf(domain)])
     if (found.kind === 'hosts') return routeTo(found.hosts, security)
     const hosted = OURS_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
@@ -103,7 +103,7 @@ export function createRouter(options: RouterOptions): Router {
   }
 
   /** What would come back to us over the relay need not go there; the MX is asked of such domains alone. */
-  async function unlessOurs(domain: string, smartHost: SmartHost): Promise<Route> {
+  async function unlessOurs(domain: string, smartHost: SmartHost): Promise<DeliveryRoute> {
     const hosted = await hostedOf(domain)
     const isOurs = hosted && OURS_IF_HOSTED.has((await mxHostsOf(domain)).kind)
     return isOurs ? into(hosted) : relayedBy(smartHost)
@@ -115,7 +115,7 @@ export function createRouter(options: RouterOptions): Router {
 }
 
 /** The site is a provider's where all hosts are, else the set of the hosts, whatever their preferences. */
-export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): Route {
+export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): DeliveryRoute {
   const names = hosts.map(({ name }) => name).sort()
   const hostSet = names.join(' ')
   return {
@@ -124,15 +124,15 @@ export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): Ro
   }
 }
 
-function relayedBy({ name: site }: SmartHost): Route {
+function relayedBy({ name: site }: SmartHost): DeliveryRoute {
   return { site, destination: { kind: 'smart-host' } }
 }
 
-function into(domain: HostedDomain): Route {
+function into(domain: HostedDomain): DeliveryRoute {
   return { site: 'here', destination: { kind: 'hosted', domain } }
 }
 
-function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): Destination {
+function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): RouteDestination {
   switch (found.kind) {
     case 'null-mx':
       return { kind: 'nowhere', enhanced: '5.1.10', reason: `${domain} takes no mail (null MX)` }

@@ -1,12 +1,12 @@
 /** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createHostFaults } from './host-faults.ts'
-import type { Session } from './smtp-client/types.ts'
+import type { SmtpSession } from './smtp-client/types.ts'
 import type { PolicyName } from './tls-policy/host-tls-policy.ts'
 
 /** A session and the MX host it leads to. */
 export interface PooledSession {
-  session: Session
+  session: SmtpSession
   mxHost: string
   /** By which rule it is secured. */
   policy: PolicyName

@@ -1,10 +1,10 @@
 /** Makes an email `sent` while its first attempt is still under way, when that takes its time. */
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { UnderWay } from '../../lib/slab.ts'
+import { Slab } from '../../lib/slab.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import type { queueCommands } from '../queue/commands.ts'
 
-export interface SlowWatch {
+export interface SlowDeliveryTimer {
   /** @returns by which number it ends */
   begin(delivery: ClaimedDelivery, startedAt: number): number
   end(number: number): void
@@ -21,12 +21,12 @@ interface Watched {
 const LOOK_EVERY_MS = 500
 const SLOW_AFTER_MS = 1_000
 
-export function createSlowWatch(
+export function createSlowDeliveryTimer(
   run: Run<Pick<typeof queueCommands, 'handedOver'>>,
   clock: Clock,
   onError: (error: unknown) => void,
-): SlowWatch {
-  const underWay = new UnderWay<Watched>()
+): SlowDeliveryTimer {
+  const underWay = new Slab<Watched>()
   let timer: Timer | undefined
 
   const look = () => {

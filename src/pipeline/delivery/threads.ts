@@ -4,14 +4,14 @@ import type { ClockSeat } from '../../lib/adjustable-clock.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log, LogLevel } from '../../lib/log.ts'
 import { BUSY_THREAD } from '../../lib/thread-memory.ts'
-import { type Caller, createCaller, ThreadEnded } from '../../lib/worker-rpc.ts'
+import { type Caller, createCaller, WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { Run } from '../../store/command.ts'
 import type { StoreLocation } from '../../store/dialect.ts'
 import type { Db } from '../../store/schema.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { type LeaseTerms, type LeaseWork, startLeaseWatch } from '../queue/leases.ts'
 import type { PathState, PathsTo } from '../queue/paths.ts'
-import { type DueLane, listDueLanes } from '../queue/queue-key-rows.ts'
+import { type DueQueueKey, listDueQueueKeys } from '../queue/queue-key-rows.ts'
 import type { LimitSettings } from './providers.ts'
 import { UNSTORED } from './recorder.ts'
 import type { SourceIp } from './shaping/source-ips.ts'
@@ -71,7 +71,7 @@ export interface DeliverySettings {
   fetchLoopback: boolean
 }
 
-export type DeliveryOrder = { order: 'lanes'; lanes: DueLane[] } | { order: 'stop'; graceMs: number }
+export type DeliveryOrder = { order: 'lanes'; lanes: DueQueueKey[] } | { order: 'stop'; graceMs: number }
 export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
 
 /** What can be asked of a delivery thread. */
@@ -131,7 +131,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   }
   /** To all, since the thread at home in a domain passes its lane to the one of its site: both must be listening. */
   const announceDue = async () => {
-    const order: DeliveryOrder = { order: 'lanes', lanes: await listDueLanes(db) }
+    const order: DeliveryOrder = { order: 'lanes', lanes: await listDueQueueKeys(db) }
     for (const worker of threads) worker.postMessage(order)
   }
   const look = () => {
@@ -207,7 +207,7 @@ async function pathsBy(caller: Caller, sites: readonly string[]): ReturnType<Pat
   try {
     return (await caller.call('pathsTo', sites)) as Map<string, PathState[]>
   } catch (error) {
-    if (error instanceof ThreadEnded) return new Map()
+    if (error instanceof WorkerEnded) return new Map()
     throw error
   }
 }

@@ -8,12 +8,12 @@ import type { Id } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { utcDay } from '../../lib/periods.ts'
 import {
-  reportDestinations,
   reportFileName,
   reportId,
   reportJson,
   TLS_REPORT_TYPE,
   type TlsReport,
+  tlsReportAddresses,
 } from '../../protocols/bounces/tls-report.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
@@ -85,7 +85,7 @@ async function report(
   const { db, resolver, from, mailHost, log } = options
   const answer = await resolver.txt(`_smtp._tls.${domain}`)
   if (answer.kind === 'failure') return false
-  const destinations = answer.kind === 'found' ? reportDestinations(answer.records) : []
+  const destinations = answer.kind === 'found' ? tlsReportAddresses(answer.records) : []
   if (destinations.length === 0) return true
   const policies = policyResults(await listTlsResults(db, day, domain))
   const told = { domain, day, submitter: mailHost, contact: from.address, policies }

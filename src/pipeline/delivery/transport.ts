@@ -3,42 +3,42 @@ import { wireId } from '../../lib/ids.ts'
 import { needsSmtpUtf8 } from '../../protocols/smtp/address.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
-import type { HandOver } from './local-delivery.ts'
+import type { DeliverLocally } from './local-delivery.ts'
 import type { OutgoingMessage } from './message/message.ts'
 import type { Ending } from './outcome/finish.ts'
 import type { Outcome } from './outcome/outcome.ts'
-import { NO_LINE, type Turn } from './pipeline.ts'
-import type { Route } from './route.ts'
+import { NOT_PIPELINED, type PipelineSlot } from './pipeline.ts'
+import type { DeliveryRoute } from './route.ts'
 import type { SiteSignal } from './shaping/congestion-feedback.ts'
-import type { Source, SourceIps } from './shaping/source-ips.ts'
+import type { EgressSource, SourceIps } from './shaping/source-ips.ts'
 import type { SmartHostOf } from './smart-host.ts'
 import type { Transaction } from './smtp-client/types.ts'
-import { wayOver, wayTo } from './tls-policy/next-hop.ts'
-import type { DeadEnd } from './undeliverable.ts'
+import { nextHopOver, nextHopTo } from './tls-policy/next-hop.ts'
+import type { Undeliverable } from './undeliverable.ts'
 
-export interface Carried {
+export interface TransmitResult {
   ending: Ending
   signal: SiteSignal
 }
 
-export interface CarryOptions extends AttemptOptions {
+export interface TransmitOptions extends AttemptOptions {
   smartHostOf: SmartHostOf
   sourceIps: SourceIps
   /** What becomes of mail to a simulator address. */
   simulate(delivery: ClaimedDelivery): Ending
   /** Into an inbox of ours. */
-  handOver: HandOver
-  deadEnd: DeadEnd
+  handOver: DeliverLocally
+  deadEnd: Undeliverable
 }
 
-export async function carry(
-  options: CarryOptions,
-  { destination }: Route,
+export async function transmit(
+  options: TransmitOptions,
+  { destination }: DeliveryRoute,
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
-  { ips }: Source,
-  turn: Turn = NO_LINE,
-): Promise<Carried> {
+  { ips }: EgressSource,
+  turn: PipelineSlot = NOT_PIPELINED,
+): Promise<TransmitResult> {
   switch (destination.kind) {
     case 'simulator':
       return { ending: options.simulate(delivery), signal: 'nothing' }
@@ -54,12 +54,12 @@ export async function carry(
         signal: 'trouble',
       }
     case 'smart-host': {
-      const way = wayOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
+      const way = nextHopOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
       return carried(await attempt(options, way, transactionOf(delivery, message), ips, turn))
     }
     case 'hosts': {
       const { hosts, hostSet, security } = destination
-      const way = wayTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
+      const way = nextHopTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
       if ('reason' in way) {
         const { kind, reason, enhanced } = way
         return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
@@ -74,7 +74,7 @@ export async function carry(
  * Where our address is not wanted the next attempt is from another, if there is one: what was refused for good gets that
  * chance. Where we have several, it is the trouble of this one alone.
  */
-function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): Carried {
+function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): TransmitResult {
   const { outcome, trials } = result
   const source = trials.at(-1)?.source
   const isUnwanted = source !== undefined && outcome.meaning?.pressure === 'reputation'
@@ -91,16 +91,16 @@ function signalOf({ hostTrouble, onOurTerms = false, reply, meaning }: Outcome):
 }
 
 /** The email cannot be made into a message: it fails before transfer. */
-export function failedBeforeTransfer(reason: string): Carried {
+export function failedBeforeTransfer(reason: string): TransmitResult {
   return { ending: withoutReply('failed', 'unknown', reason), signal: 'nothing' }
 }
 
 /** Something of ours broke: it is tried again, whoever's fault it was. */
-export function brokenInside(): Carried {
+export function brokenInside(): TransmitResult {
   return { ending: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'nothing' }
 }
 
-function carried({ outcome, trials }: AttemptResult): Carried {
+function carried({ outcome, trials }: AttemptResult): TransmitResult {
   const { verdict, phase, reply, text, enhanced, meaning, alert = meaning?.alert } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
   const signal = signalOf(outcome)

@@ -3,12 +3,12 @@ import type { Clock } from '../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Ending } from './outcome/finish.ts'
-import type { Destination } from './route.ts'
+import type { RouteDestination } from './route.ts'
 
-type Nowhere = Extract<Destination, { kind: 'nowhere' }>
+type Nowhere = Extract<RouteDestination, { kind: 'nowhere' }>
 
 /** How a delivery ends whose domain has no host. */
-export type DeadEnd = (delivery: ClaimedDelivery, destination: Nowhere) => Promise<Ending>
+export type Undeliverable = (delivery: ClaimedDelivery, destination: Nowhere) => Promise<Ending>
 
 /** No such domain; what only a zone that was broken for a moment may say. */
 const NO_DOMAIN = '5.1.2'
@@ -18,7 +18,7 @@ const NULL_MX = '5.1.10'
 const CONFIRMED_AFTER_MS = 300_000
 
 /** That a domain does not exist is believed at the second look, which alone costs a read of the delivery. */
-export function createDeadEnd({ find, clock }: { find: Find; clock: Clock }): DeadEnd {
+export function createUndeliverable({ find, clock }: { find: Find; clock: Clock }): Undeliverable {
   const isConfirmed = async ({ emailId, ordinal, attempt }: ClaimedDelivery, reason: string) => {
     if (attempt === 1) return false
     const [former] = await find('deliveries', [{ emailId, ordinal }], ['lastReply', 'lastAttemptAt'])

@@ -5,28 +5,28 @@ import type { MailSelector } from '../../store/schema/steering.ts'
 import type { queueCommands } from '../queue/commands.ts'
 import { mayBeAbout } from '../queue/hold-rows.ts'
 import type { PathState } from '../queue/paths.ts'
-import type { DueLane } from '../queue/queue-key-rows.ts'
+import type { DueQueueKey } from '../queue/queue-key-rows.ts'
 import { createScheduler, type Scheduler } from '../queue/scheduler.ts'
-import { createDelivering, type DeliveringOptions } from './delivery-runner.ts'
-import { type Foresight, type ForesightOptions, startForesight } from './pre-signer.ts'
+import { createDeliveryRunner, type DeliveryRunnerOptions } from './delivery-runner.ts'
+import { type PreSigner, type PreSignerOptions, startPreSigner } from './pre-signer.ts'
 import type { SiteLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
-import type { Route } from './route.ts'
-import type { PauseFacts } from './shaping/circuit-breaker.ts'
+import type { DeliveryRoute } from './route.ts'
+import type { BreakerState } from './shaping/circuit-breaker.ts'
 import type { PathName } from './shaping/congestion-feedback.ts'
 import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './shaping/outages.ts'
 import { createSites, type Sites } from './shaping/sites.ts'
 import type { Slots } from './shaping/slots.ts'
-import type { Allowances } from './shaping/warmup-budget.ts'
-import { createSlowWatch } from './slow-delivery-timer.ts'
+import type { WarmupBudgets } from './shaping/warmup-budget.ts'
+import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
 
 export interface DeliveryWorker {
   /** Lanes announced to all threads; the one at home in a domain finds out whose its site is. */
-  announced(lanes: readonly DueLane[]): void
+  announced(lanes: readonly DueQueueKey[]): void
   /** A lane another thread found to belong here, by this route. */
-  forwarded(lane: DueLane, route: Route): void
+  forwarded(lane: DueQueueKey, route: DeliveryRoute): void
   /** A pause that began in a former life; of a site that belongs here, or else nothing happens. */
-  resume(name: PathName, pause: PauseFacts): void
+  resume(name: PathName, pause: BreakerState): void
   /** The operator holds this mail: what has been claimed of it and not begun goes back. */
   held(selector: MailSelector): void
   /** Of those sites that this worker knows. */
@@ -43,12 +43,12 @@ export interface DeliveryWorker {
   stop(graceMs: number): Promise<number>
 }
 
-export interface WorkerOptions extends DeliveringOptions {
+export interface WorkerOptions extends DeliveryRunnerOptions {
   run: Run<typeof queueCommands & OutageCommands>
   deferredLanesOf: OutageOptions['deferredLanesOf']
   slots: Slots
   /** Closed with the worker. */
-  allowances: Allowances
+  allowances: WarmupBudgets
   limitsOf(site: string): SiteLimits
   /** See `SitesOptions`. */
   capOf(site: string): number | null
@@ -60,15 +60,15 @@ export interface WorkerOptions extends DeliveringOptions {
   index: number
   threadCount: number
   /** Passes a lane to the thread that serves its site; with the route, so that both agree on it. */
-  forward(threadIndex: number, lane: DueLane, route: Route): void
+  forward(threadIndex: number, lane: DueQueueKey, route: DeliveryRoute): void
   /** A site is left alone for a while, by one of our sources. */
-  onPause(name: PathName, pause: PauseFacts): void
+  onPause(name: PathName, pause: BreakerState): void
   /** The operator has it tried before its time. */
   onResumed(site: string): void
   /** It answers again. */
   onRecovery(name: PathName): void
   /** Deliveries that wait in the lane, in its order. */
-  waitingIn: ForesightOptions['waitingIn']
+  waitingIn: PreSignerOptions['waitingIn']
 }
 
 /** For what could not be stored while the disk was full, or the database away. */
@@ -78,7 +78,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { clock, run, router, owner, threadCount, index, onError } = options
   const stopping = new AbortController()
   const recorder = createRecorder(run, clock, stopping.signal)
-  const slow = createSlowWatch(run, clock, onError)
+  const slow = createSlowDeliveryTimer(run, clock, onError)
   const threadOf = (key: string) => hashText(key) % threadCount
 
   const giveBack = (leases: readonly ClaimedDelivery[]) => {
@@ -86,7 +86,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   }
   const sites = createSites({
     ...options,
-    ...createDelivering(options, recorder, slow, stopping.signal),
+    ...createDeliveryRunner(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
     onSpent: (site, unbegun) => void outages.spent(site, unbegun).catch(onError),
     onPause(rest) {
@@ -166,8 +166,8 @@ function foresightOf(
   { clock, slots, waitingIn, maker, onError }: WorkerOptions,
   { rests }: Sites,
   { lanesOf }: Scheduler,
-): Foresight {
+): PreSigner {
   const isIdle = () => !slots.isBusy
   const { hasRoom, signAhead } = maker
-  return startForesight({ clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError })
+  return startPreSigner({ clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError })
 }

@@ -5,7 +5,7 @@
 
 import type { Id } from '../../lib/ids.ts'
 import { bounceType } from '../../protocols/bounces/bounce-class.ts'
-import type { Report, ReportedRecipient } from '../../protocols/bounces/report.ts'
+import type { BounceReport, ReportedRecipient } from '../../protocols/bounces/report.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import { recipientCommands } from '../../resources/events/commands.ts'
 import { hasHappened } from '../../resources/events/has-happened.ts'
@@ -14,16 +14,16 @@ import { addSuppressions } from '../../resources/suppressions/suppression-rows.t
 import { command, type Tx } from '../../store/command.ts'
 import { REPORT_STATE } from '../../store/schema/reports.ts'
 import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/schema.ts'
-import { type Leaving, leaveByMail } from './mailto-unsubscribe.ts'
+import { type UnsubscribeMail, unsubscribeByMail } from './mailto-unsubscribe.ts'
 
 export interface ReadReport {
   /** Undefined where it could not be read. */
-  report: Report | undefined
+  report: BounceReport | undefined
   /** Undefined where it names no delivery of ours. */
   ref: { emailId: Id; ordinal: number } | undefined
   fault: string | undefined
   /** Of mail to an unsubscribe address, which is no report; null where a program has sent it by itself. */
-  leaving?: Leaving | null
+  leaving?: UnsubscribeMail | null
 }
 
 /** What came of a report; all but the first four changed nothing. */
@@ -42,7 +42,7 @@ const COLUMNS = ['accountId', 'emailId', 'ordinal', 'address', 'status', 'state'
 /** A delivery in these was never given to another host, so that no other host can report on it. */
 const NEVER_LEFT = new Set<DeliveryRow['status']>(['suppressed', 'canceled'])
 
-export const settleCommands = {
+export const applyReportCommands = {
   /** False where it had been settled before. */
   settleReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
     const { id, at, report, fault } = input
@@ -86,9 +86,9 @@ async function effectOf(
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
 }
 
-async function leave(tx: Tx, leaving: Leaving | null, at: number): Promise<ReportEffect> {
+async function leave(tx: Tx, leaving: UnsubscribeMail | null, at: number): Promise<ReportEffect> {
   if (leaving === null) return 'nothing-to-do'
-  const wish = await leaveByMail(tx, leaving, at)
+  const wish = await unsubscribeByMail(tx, leaving, at)
   if (wish === undefined) return 'unknown-delivery'
   return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
 }
@@ -146,7 +146,7 @@ async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: nu
   return 'delayed'
 }
 
-async function complain(tx: Tx, delivery: Delivery, report: Report, at: number): Promise<ReportEffect> {
+async function complain(tx: Tx, delivery: Delivery, report: BounceReport, at: number): Promise<ReportEffect> {
   const { accountId, emailId, ordinal } = delivery
   const data = { complaint: { type: report.feedbackType ?? 'abuse' } }
   const input = { accountId, emailId, ordinal, at, data, suppress: true }
@@ -181,6 +181,6 @@ function errorOf(said: ReportedRecipient): string {
 }
 
 /** What the report says of itself, and of whom; recorded for people, decides nothing. */
-function detailOf({ recipients, reportingMta, envelopeId, messageId, feedbackType }: Report) {
+function detailOf({ recipients, reportingMta, envelopeId, messageId, feedbackType }: BounceReport) {
   return { recipients: recipients.slice(0, 20), reportingMta, envelopeId, messageId, feedbackType }
 }

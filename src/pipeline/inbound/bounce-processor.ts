@@ -4,21 +4,21 @@ import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import { sparingLine } from '../../lib/throttled-log.ts'
-import type { Report } from '../../protocols/bounces/report.ts'
+import { throttledLog } from '../../lib/throttled-log.ts'
+import type { BounceReport } from '../../protocols/bounces/report.ts'
 import { readRefToken } from '../../protocols/smtp/verp.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Run } from '../../store/command.ts'
 import type { ReportRow } from '../../store/schema/reports.ts'
 import type { Db } from '../../store/schema.ts'
-import type { ReadReport, settleCommands } from './apply-report.ts'
+import type { applyReportCommands, ReadReport } from './apply-report.ts'
 import { isTemporary } from './mail-reader.ts'
-import { readLeaving } from './mailto-unsubscribe.ts'
+import { readUnsubscribeMail } from './mailto-unsubscribe.ts'
 import { isGood } from './recipients.ts'
 import type { ReportReader } from './report-reader.ts'
 import { unreadReports } from './report-rows.ts'
 
-export interface Feedback {
+export interface BounceProcessor {
   /** There is something to read. */
   note(): void
   /** Resolves when nothing is under way. */
@@ -28,7 +28,7 @@ export interface Feedback {
 interface FeedbackOptions {
   db: Db
   blobs: BlobFiles
-  run: Run<typeof settleCommands>
+  run: Run<typeof applyReportCommands>
   reader: ReportReader
   secrets: SecretKeys
   clock: Clock
@@ -39,9 +39,9 @@ const AT_ONCE = 50
 const AGAIN_MS = 5_000
 const LONGEST_FAULT = 300
 
-export function startFeedback(options: FeedbackOptions): Feedback {
+export function startBounceProcessor(options: FeedbackOptions): BounceProcessor {
   const { db, clock } = options
-  const unread = sparingLine(options, 'error', 'reports could not be read; they are tried again in a while')
+  const unread = throttledLog(options, 'error', 'reports could not be read; they are tried again in a while')
   const stopping = new AbortController()
   let wanted = true
   let working: Promise<void> | undefined
@@ -110,9 +110,9 @@ async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackO
       report: undefined,
       ref: undefined,
       fault: undefined,
-      leaving: readLeaving(row, bytes, secrets) ?? null,
+      leaving: readUnsubscribeMail(row, bytes, secrets) ?? null,
     }
-  let report: Report
+  let report: BounceReport
   try {
     report = await reader.read(withReturnPath(bytes, row.sender))
   } catch (error) {
@@ -127,7 +127,7 @@ function unreadable(error: unknown): ReadReport {
 }
 
 /** The delivery that a report is about: by the token of its address, or at the feedback loop by our header alone. */
-function refOf(row: ReportRow, { kind, correlation }: Report, secrets: SecretKeys): ReadReport['ref'] {
+function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: SecretKeys): ReadReport['ref'] {
   if (row.door === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
   if (row.door !== 'feedback-loop' || kind !== 'complaint' || correlation === undefined) return undefined
   const ref = readRefToken(secrets, 'correlation', correlation)

@@ -21,7 +21,7 @@ const COLUMNS = [
 export type ShownInbound = Pick<InboundMessageRow, (typeof COLUMNS)[number]>
 
 /** Who asks, and how far they see. */
-export interface Sight {
+export interface InboundAccess {
   accountId: Id
   /** Epoch ms; what was received then or before is out of sight. */
   horizon: number
@@ -29,7 +29,11 @@ export interface Sight {
   domain: string | null
 }
 
-export async function findInbound(find: Find, sight: Sight, id: Id): Promise<ShownInbound | undefined> {
+export async function findInbound(
+  find: Find,
+  sight: InboundAccess,
+  id: Id,
+): Promise<ShownInbound | undefined> {
   const [row] = await find('inboundMessages', [{ accountId: sight.accountId, id }], COLUMNS)
   return row && isInSight(row, sight) ? row : undefined
 }

@@ -7,7 +7,7 @@
 import { type Clock, sleep, type Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
-import { sparingLine } from '../../lib/throttled-log.ts'
+import { throttledLog } from '../../lib/throttled-log.ts'
 import {
   type UnlistedInbound,
   unlistedLargeInbound,
@@ -17,13 +17,13 @@ import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import type { InboxCounts } from './inbox-counts.ts'
-import type { Crowd } from './ingest-load.ts'
+import type { IngestLoad } from './ingest-load.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
 import { isTemporary, type MailReader, type MailSource } from './mail-reader.ts'
 import { type JudgeMail, NOT_JUDGED, type Verdicts } from './message-verdicts.ts'
-import type { FreshMail } from './recent-message-cache.ts'
+import type { RecentMessageCache } from './recent-message-cache.ts'
 
-export interface Inbox {
+export interface InboundProcessor {
   /** There is something to read. */
   note(): void
   /** What has not been listed by then is read again after the next start. */
@@ -34,9 +34,9 @@ interface InboxOptions {
   sizes: 'small' | 'large'
   db: Db
   blobs: BlobFiles
-  fresh: Pick<FreshMail, 'take'>
+  fresh: Pick<RecentMessageCache, 'take'>
   /** Of those who wait for their 250, at port 25. */
-  crowd: Pick<Crowd, 'isThere'>
+  crowd: Pick<IngestLoad, 'isThere'>
   run: Run<typeof listInboundCommands>
   reader: MailReader
   /** Never rejects. */
@@ -63,7 +63,7 @@ const TERMS = {
   large: { find: unlistedLargeInbound, atOnce: 16, lookedUpMax: 64, takesTurns: true },
 }
 
-export function startInbox(options: InboxOptions): Inbox {
+export function startInboundProcessor(options: InboxOptions): InboundProcessor {
   const { db, crowd, clock } = options
   const { find, atOnce, lookedUpMax, takesTurns } = TERMS[options.sizes]
   const { notListed, unseen } = complaints(options)
@@ -159,7 +159,7 @@ function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
 
 /** While nothing can be stored there is one every few seconds, for each message. */
 function complaints(logging: Pick<InboxOptions, 'log' | 'clock'>) {
-  const line = (message: string) => sparingLine(logging, 'error', message)
+  const line = (message: string) => throttledLog(logging, 'error', message)
   return {
     notListed: line('a received message could not be listed; it is tried again in a while'),
     unseen: line('received mail could not be looked for; it is looked for again in a while'),

@@ -1,7 +1,7 @@
 /** How many messages are on their way from DATA to their 250. While those are many, what can wait steps back. */
 import type { Clock } from '../../lib/clock.ts'
 
-export interface Crowd {
+export interface IngestLoad {
   enter(): void
   leave(): void
   size(): number
@@ -13,7 +13,7 @@ const MANY = 8
 /** Commits acknowledge many at once, and the next ones come at once. */
 const MOMENT_MS = 100
 
-export function createCrowd(clock: Pick<Clock, 'monotonic'>): Crowd {
+export function createIngestLoad(clock: Pick<Clock, 'monotonic'>): IngestLoad {
   let size = 0
   let manyAt = Number.NEGATIVE_INFINITY
   return {

@@ -4,13 +4,13 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { countByNetblock, slowestOfLargest } from './eviction.ts'
-import { FAST_BYTES_PER_SECOND, type Transfer } from './min-data-rate.ts'
+import { FAST_BYTES_PER_SECOND, type MinDataRate } from './min-data-rate.ts'
 
 export interface LargeMessages {
   /** Takes a place, if need be that of another message, which is ended. @returns false when there is none */
-  enter(one: Transfer): boolean
+  enter(one: MinDataRate): boolean
   /** Gives the place back, if the message has one. */
-  leave(one: Transfer): void
+  leave(one: MinDataRate): void
 }
 
 /** Places that one netblock keeps when others want them. */
@@ -18,9 +18,9 @@ const SHARE_OF_NETBLOCK = 8
 const ENDED = '4.4.2 Too many large messages at once, and this one came in slowest; try again later'
 
 export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'>): LargeMessages {
-  const held = new Set<Transfer>()
+  const held = new Set<MinDataRate>()
 
-  const victimFor = (one: Transfer): Transfer | undefined => {
+  const victimFor = (one: MinDataRate): MinDataRate | undefined => {
     const now = clock.monotonic()
     const candidates = [...held]
       .filter(transfer => !transfer.isHeldUp())

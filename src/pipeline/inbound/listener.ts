@@ -5,19 +5,19 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
 import type { BlobStream } from '../../store/blobs/stream.ts'
-import type { Crowd } from './ingest-load.ts'
+import type { IngestLoad } from './ingest-load.ts'
 import { takeIn } from './intake.ts'
 import { createLargeMessages } from './large-messages.ts'
 import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
 import type { MailCounts } from './mail-counts.ts'
-import type { Transfer } from './min-data-rate.ts'
-import { type Admit, type Door, messagesOf, reportsOf } from './rcpt-policy.ts'
+import type { MinDataRate } from './min-data-rate.ts'
+import { type LocalRecipient, messagesOf, type RcptPolicy, reportsOf } from './rcpt-policy.ts'
 import type { ReceivedMail } from './receive-commands.ts'
-import { createReplyTo, Reply } from './reply.ts'
+import { createReplyTo, ReplyError } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
 
-export interface ListenerOptions {
+export interface InboundListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
   certificates: Certificates
@@ -25,13 +25,13 @@ export interface ListenerOptions {
   mostConnections?: number | undefined
   /** Connections from one address; any number when 0. */
   newPerMinute: number
-  admit: Admit
+  admit: RcptPolicy
   /** Where the bytes of a message go while they come. */
   openBlob(): BlobStream
   /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
   /** Told of the messages that are under way. */
-  crowd: Crowd
+  crowd: IngestLoad
   counts: MailCounts
   clock: Clock
   log: Log
@@ -55,15 +55,15 @@ const LONGEST_MS = 900_000
 type Answer = (error?: Error | null) => void
 
 /** @throws when the address is not to be had */
-export function startInboundListener(options: ListenerOptions): Promise<Listening> {
+export function startInboundListener(options: InboundListenerOptions): Promise<Listening> {
   return startListening(createServer(options), { ...options, name: 'an inbound' })
 }
 
-function createServer(options: ListenerOptions): StrictSmtpServer {
+function createServer(options: InboundListenerOptions): StrictSmtpServer {
   const { mailHost, certificates, clock, admit, newPerMinute, mostConnections, counts } = options
   const notAdmitted = createReplyTo(451, options)
   /** Behind the addresses of transactions under way, by their envelopes. */
-  const named = new WeakMap<object, Map<string, Door>>()
+  const named = new WeakMap<object, Map<string, LocalRecipient>>()
   const receive = createReceiver(options, {
     doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
     receive: (id, stream) => server.receive(id, stream),
@@ -77,15 +77,16 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
       onMailFrom(_sender, { transaction }, answer) {
-        answer(transaction > MOST_MESSAGES ? new Reply(421, '4.7.0 Enough for one connection') : null)
+        answer(transaction > MOST_MESSAGES ? new ReplyError(421, '4.7.0 Enough for one connection') : null)
       },
       onRcptTo({ address }, { envelope }, answer) {
         if (envelope.rcptTo.length >= MOST_RECIPIENTS)
-          return answer(new Reply(452, '4.5.3 Too many recipients'))
+          return answer(new ReplyError(452, '4.5.3 Too many recipients'))
         return admit(address).then(
           door => {
-            if (!door) return answer(new Reply(550, '5.7.1 No such address here, and nothing is relayed'))
-            const doors = named.get(envelope) ?? new Map<string, Door>()
+            if (!door)
+              return answer(new ReplyError(550, '5.7.1 No such address here, and nothing is relayed'))
+            const doors = named.get(envelope) ?? new Map<string, LocalRecipient>()
             named.set(envelope, doors.set(address, door))
             return answer()
           },
@@ -106,19 +107,19 @@ function createServer(options: ListenerOptions): StrictSmtpServer {
 
 interface Transactions {
   /** Behind the addresses that were named. */
-  doorsOf(session: SMTPServerSession): Door[]
+  doorsOf(session: SMTPServerSession): LocalRecipient[]
   receive: StrictSmtpServer['receive']
 }
 
 /** One message from the end of DATA's 354 to its reply. */
 function createReceiver(
-  { take, openBlob, crowd, counts, clock, log }: ListenerOptions,
+  { take, openBlob, crowd, counts, clock, log }: InboundListenerOptions,
   { doorsOf, receive }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
   const large = createLargeMessages(MOST_LARGE, clock)
 
-  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: Transfer) => {
+  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
     const doors = doorsOf(session)
     const bytes = createMailBytes()
     const blob = openBlob()
@@ -165,7 +166,7 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
     async write(block) {
       sizeBytes += block.length
       if (!hasPlace && sizeBytes > LARGEST_INLINE_BYTES) {
-        if (!enter()) throw new Reply(452, '4.3.1 Too many large messages at once, try again later')
+        if (!enter()) throw new ReplyError(452, '4.3.1 Too many large messages at once, try again later')
         hasPlace = true
       }
       await blob.write(block)
@@ -175,13 +176,13 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
 
 /** @throws Reply */
 function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
-  if (sizeExceeded) throw new Reply(552, '5.3.4 The message is too large')
-  if (bytes.hasBareLineEnd) throw new Reply(550, '5.6.11 Lines end in CR LF')
+  if (sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
+  if (bytes.hasBareLineEnd) throw new ReplyError(550, '5.6.11 Lines end in CR LF')
   if (bytes.hopCount() > MOST_HOPS)
-    throw new Reply(554, '5.4.6 The message has come through too many servers')
+    throw new ReplyError(554, '5.4.6 The message has come through too many servers')
 }
 
-function factsOf(session: SMTPServerSession, doors: readonly Door[]) {
+function factsOf(session: SMTPServerSession, doors: readonly LocalRecipient[]) {
   const { envelope, remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
   return {
     reports: reportsOf(doors),

@@ -8,11 +8,11 @@ import { type Clock, within } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
-import { createPassingThread, type PassingThreadData } from '../../lib/on-demand-worker.ts'
+import { createOnDemandWorker, type OnDemandWorkerData } from '../../lib/on-demand-worker.ts'
 import { inOwnMemory } from '../../lib/own-memory.ts'
 import { JobTooLong, type ReaderPool } from '../../lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
-import { ThreadEnded } from '../../lib/worker-rpc.ts'
+import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
 import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
@@ -55,7 +55,7 @@ export interface ReadingOrder {
   fault: string | null
 }
 
-export interface MailThreadData extends PassingThreadData {
+export interface MailThreadData extends OnDemandWorkerData {
   mailHost: string
 }
 
@@ -85,7 +85,7 @@ const HEAD_ONLY = 'so that only its header was read'
 
 export function createMailReader(options: ReaderOptions): MailReader {
   const { entry, mailHost, readers, run, metrics, clock, log } = options
-  const thread = createPassingThread({
+  const thread = createOnDemandWorker({
     ...{ name: 'inbound', entry, data: { mailHost }, heapMib: SMALL_READ_HEAP_MIB, metrics, log },
   })
   const startedAt = clock.now()
@@ -98,7 +98,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
     run('markInboundReading', { accountId, id, at })
   const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
     const done = turn.then(async () => {
-      if (isClosing) throw new ThreadEnded()
+      if (isClosing) throw new WorkerEnded()
       const order = await load()
       const read = await within(clock, SMALL_READ_MAX_MS, thread.call('read', order, [order.bytes.buffer]))
       if (read !== undefined) return read as ReadMail
@@ -113,7 +113,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
       const read = await readers.run({
         ...{ name: READ_MAIL, owner: idKey(mail.accountId), sizeBytes: mail.sizeBytes },
         async load(): Promise<StoredMail> {
-          if (isClosing) throw new ThreadEnded()
+          if (isClosing) throw new WorkerEnded()
           marked.add(mail)
           await mark(mail, clock.now())
           return { blobHash: mail.rawHash }
@@ -166,7 +166,7 @@ const NOT_UNMARKED = 'A message that was being read is read by its header alone 
 /** The message was not looked at: it can be read later. */
 export function isTemporary(error: unknown): boolean {
   return (
-    error instanceof StorageUnavailable || error instanceof ProcessNotStarted || error instanceof ThreadEnded
+    error instanceof StorageUnavailable || error instanceof ProcessNotStarted || error instanceof WorkerEnded
   )
 }
 

@@ -1,13 +1,13 @@
 /** Mail to an unsubscribe address: whoever has it sent wants to leave, whatever it says. */
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import { readHead } from '../../protocols/bounces/parts/head.ts'
+import { readReportHead } from '../../protocols/bounces/parts/head.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ReportRow } from '../../store/schema/reports.ts'
 import { leaveLists, type Wish } from '../tracking/preferences.ts'
 import { readUnsubscribeToken, type Subscription } from '../tracking/unsubscribe-token.ts'
 
-export interface Leaving {
+export interface UnsubscribeMail {
   /** The delivery whose address it is. */
   ref: { emailId: Uint8Array; ordinal: number }
   /** What the subject brings along, for when the email is gone. */
@@ -19,13 +19,13 @@ const HEAD_BYTES = 64 * 1024
 const TOKEN = /[\w-]{40,1024}/g
 
 /** Undefined for what a program has sent by itself: a bounce, or an answer (RFC 3834 §5). */
-export function readLeaving(
+export function readUnsubscribeMail(
   { sender, emailId, ordinal }: Pick<ReportRow, 'sender' | 'emailId' | 'ordinal'>,
   bytes: Uint8Array,
   secrets: SecretKeys,
-): Leaving | undefined {
+): UnsubscribeMail | undefined {
   const text = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1').replace(/\r\n?/g, '\n')
-  const { head } = readHead(text, 0, text.length)
+  const { head } = readReportHead(text, 0, text.length)
   const isByItself = !/^(?:no\b.*)?$/i.test(head.raw('auto-submitted') ?? '')
   if (sender === '' || isByItself) return undefined
   const words = (head.text('subject') ?? '').replace(/\s/g, '').match(TOKEN) ?? []
@@ -34,14 +34,18 @@ export function readLeaving(
 }
 
 /** Part of a command. Undefined where neither the email nor the subject says who it is. */
-export async function leaveByMail(tx: Tx, { ref, spare }: Leaving, at: number): Promise<Wish | undefined> {
+export async function unsubscribeByMail(
+  tx: Tx,
+  { ref, spare }: UnsubscribeMail,
+  at: number,
+): Promise<Wish | undefined> {
   const subscription = (await subscriptionOf(tx, ref)) ?? spare
   return subscription && leaveLists(tx, { ...subscription, at })
 }
 
 async function subscriptionOf(
   tx: Tx,
-  { emailId, ordinal }: Leaving['ref'],
+  { emailId, ordinal }: UnsubscribeMail['ref'],
 ): Promise<Subscription | undefined> {
   const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], ['accountId', 'address'])
   if (!delivery) return undefined

@@ -17,7 +17,7 @@ interface TransferOptions {
 }
 
 /** Times are in monotonic ms. */
-export class Transfer {
+export class MinDataRate {
   readonly netblock: string
   readonly isHeldUp: () => boolean
   readonly stop: (text: string) => void

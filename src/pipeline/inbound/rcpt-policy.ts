@@ -7,12 +7,12 @@ import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import type { NewReport } from './report-rows.ts'
 
 /** Where mail for an address goes. */
-export type Door =
+export type LocalRecipient =
   | { kind: 'report'; report: NewReport }
   | { kind: 'inbox'; message: Pick<NewInbound, 'accountId' | 'domainId'>; recipient: string }
 
 /** @throws when the store cannot be asked */
-export type Admit = (recipient: string) => Promise<Door | undefined>
+export type RcptPolicy = (recipient: string) => Promise<LocalRecipient | undefined>
 
 interface AdmissionOptions {
   reportDoorOf(recipient: string): NewReport | undefined
@@ -20,7 +20,7 @@ interface AdmissionOptions {
 }
 
 /** Any address at a domain that receives mail is good: its owner sorts them. */
-export function createAdmit({ reportDoorOf, hosted }: AdmissionOptions): Admit {
+export function createRcptPolicy({ reportDoorOf, hosted }: AdmissionOptions): RcptPolicy {
   return async recipient => {
     const report = reportDoorOf(recipient)
     if (report) return { kind: 'report', report }
@@ -36,7 +36,7 @@ export function createAdmit({ reportDoorOf, hosted }: AdmissionOptions): Admit {
 }
 
 /** The messages that a mail becomes: one for each account, with all its addresses. */
-export function messagesOf(doors: readonly Door[]): NewInbound[] {
+export function messagesOf(doors: readonly LocalRecipient[]): NewInbound[] {
   const inboxes = doors.filter(door => door.kind === 'inbox')
   const byAccount = Map.groupBy(inboxes, ({ message }) => idKey(message.accountId))
   return [...byAccount.values()].map(own => {
@@ -45,6 +45,6 @@ export function messagesOf(doors: readonly Door[]): NewInbound[] {
   })
 }
 
-export function reportsOf(doors: readonly Door[]): NewReport[] {
+export function reportsOf(doors: readonly LocalRecipient[]): NewReport[] {
   return doors.flatMap(door => (door.kind === 'report' ? [door.report] : []))
 }

@@ -4,7 +4,7 @@ import type { ReadMail } from './mail-reader.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 import { readHeadOnly, readMail } from './parts/read-mail.ts'
 import { encodeInboundContent } from './stored-content.ts'
-import { isClaim } from './verdicts/strip-auth-results.ts'
+import { isForgedAuthResults } from './verdicts/strip-auth-results.ts'
 
 /** @param mailHost authentication results in its name are left out, since they were made up by the sender */
 export function readInbound(bytes: Buffer, mailHost: string): ReadMail {
@@ -22,7 +22,7 @@ export function readInboundHead(bytes: Buffer, fault: string, mailHost: string):
 }
 
 function stored({ html, text, headers, ...rest }: ParsedMail, mailHost: string): ReadMail {
-  const believed = headers.filter(([name, value]) => !isClaim(name, value, mailHost))
+  const believed = headers.filter(([name, value]) => !isForgedAuthResults(name, value, mailHost))
   const encoded = encodeInboundContent({ html, text, headers: believed })
   return { ...rest, content: { ...encoded, body: new Uint8Array(encoded.body) } }
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
 
-export interface FreshMail {
+export interface RecentMessageCache {
   /** Where there is room: what has been there longer is read sooner. */
   keep(blob: Pick<StagedBlob, 'hash' | 'body'>): void
   /** Undefined where it is to be read from the store. What is taken is not kept any longer. */
@@ -13,7 +13,7 @@ const MOST_BYTES = 8 * 1024 * 1024
 /** By then it has been read by another process, or was not stored. */
 const STALE_MS = 60_000
 
-export function createFreshMail(clock: Clock, mostBytes = MOST_BYTES): FreshMail {
+export function createRecentMessageCache(clock: Clock, mostBytes = MOST_BYTES): RecentMessageCache {
   const kept = new Map<string, { bytes: Uint8Array; at: number }>()
   let heldBytes = 0
   const drop = (name: string) => {

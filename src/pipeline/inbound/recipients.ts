@@ -6,7 +6,7 @@ import { readRefToken } from '../../protocols/smtp/verp.ts'
 import { readMailToken } from '../tracking/unsubscribe-token.ts'
 import type { NewReport } from './report-rows.ts'
 
-export interface DoorOptions {
+export interface LocalRecipientOptions {
   secrets: SecretKeys
   /** Lower case. */
   mailHost: string
@@ -27,10 +27,10 @@ const OURS: ReadonlyMap<string, NewReport['door']> = new Map([
  * The door behind an address: a return path whose token is ours and not too old (RFC 5321 §4.4), an unsubscribe address
  * whose token is ours, or an address of the provider host (RFC 2142 §5). Undefined where there is none.
  */
-export function doorOf(
+export function localRecipientOf(
   recipient: string,
   now: number,
-  { secrets, mailHost }: DoorOptions,
+  { secrets, mailHost }: LocalRecipientOptions,
 ): NewReport | undefined {
   const address = foldAddress(recipient)
   const token = RETURN_PATH.exec(address)?.[1]

@@ -10,7 +10,7 @@ import { inboundRowView, mailboxes } from './view.ts'
 /** Says how often a message has been passed on or answered by us: machines at both ends could go on for ever. */
 export const ANSWERED_HEADER = 'X-Mailhorn-Answered'
 
-export interface Words {
+export interface ReplyTexts {
   html: string | null
   text: string | null
 }
@@ -37,13 +37,13 @@ export function roundsFault(message: Message): string | undefined {
 }
 
 /** Whom an answer goes to (RFC 5322 §3.6.2). */
-export function answerTo({ replyToList, fromList }: ShownInbound): Mailbox[] {
+export function replyReferences({ replyToList, fromList }: ShownInbound): Mailbox[] {
   const asked = legible(mailboxes(replyToList))
   return asked.length > 0 ? asked : legible(mailboxes(fromList)).slice(0, 1)
 }
 
 /** In the thread of the message (RFC 5322 §3.6.4). */
-export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: Words): Submission {
+export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: ReplyTexts): Submission {
   const references = [
     ...(headerOf(message, 'references') ?? headerOf(message, 'in-reply-to') ?? '').matchAll(MESSAGE_ID),
     ...(message.messageId ?? '').matchAll(MESSAGE_ID),

@@ -1,10 +1,10 @@
 /** What a client of our listeners is told: an SMTP reply as an error, as smtp-server takes it. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { sparingLine } from '../../lib/throttled-log.ts'
+import { throttledLog } from '../../lib/throttled-log.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 
-export class Reply extends Error {
+export class ReplyError extends Error {
   readonly responseCode: number
 
   /** @param text with its enhanced status code in front (RFC 3463) */
@@ -15,18 +15,18 @@ export class Reply extends Error {
 }
 
 /** What a message that was not taken is answered with. */
-export type ReplyTo = (error: unknown) => Reply
+export type ReplyTo = (error: unknown) => ReplyError
 
 /** @param unavailable the code when nothing can be stored */
 export function createReplyTo(unavailable: number, { log, clock }: { log: Log; clock: Clock }): ReplyTo {
-  const warn = sparingLine({ log, clock }, 'warn', 'messages are refused for now')
+  const warn = throttledLog({ log, clock }, 'warn', 'messages are refused for now')
   return error => {
-    if (error instanceof Reply) return error
+    if (error instanceof ReplyError) return error
     if (error instanceof StorageUnavailable) {
       warn({ err: error })
-      return new Reply(unavailable, '4.3.1 Nothing can be stored now, try again later')
+      return new ReplyError(unavailable, '4.3.1 Nothing can be stored now, try again later')
     }
     log.error({ err: error }, 'a message could not be taken')
-    return new Reply(451, '4.3.0 Something is wrong here, try again later')
+    return new ReplyError(451, '4.3.0 Something is wrong here, try again later')
   }
 }

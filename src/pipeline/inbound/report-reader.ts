@@ -1,10 +1,10 @@
 /** Reads reports in a child process: hostile mail costs the process, at worst. */
 import type { ReaderPool } from '../../lib/reader-pool.ts'
-import type { Report } from '../../protocols/bounces/report.ts'
+import type { BounceReport } from '../../protocols/bounces/report.ts'
 
 export interface ReportReader {
   /** @throws what `ReaderPool.run` throws */
-  read(bytes: Uint8Array): Promise<Report>
+  read(bytes: Uint8Array): Promise<BounceReport>
 }
 
 /** Function of the process that reads reports. */
@@ -18,6 +18,6 @@ export function createReportReader(readers: Pick<ReaderPool, 'run'>): ReportRead
       (await readers.run({
         ...{ name: READ_REPORT, owner: OWNER, sizeBytes: bytes.length },
         load: async () => bytes,
-      })) as Report,
+      })) as BounceReport,
   }
 }

@@ -12,7 +12,7 @@ import { netblockOf } from '../../protocols/dns/netblock.ts'
 import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } from './connections.ts'
 import { slowestOfLargest } from './eviction.ts'
 import type { MailCounts } from './mail-counts.ts'
-import { FAST_BYTES_PER_SECOND, Transfer } from './min-data-rate.ts'
+import { FAST_BYTES_PER_SECOND, MinDataRate } from './min-data-rate.ts'
 import { adapt, type Connection, keepWriting, waitsForUs } from './smtp-connection.ts'
 
 /** A connection from the moment TCP accepts it until it is closed. */
@@ -33,7 +33,7 @@ interface Open {
   /** Runs once we have closed our side. */
   linger: Timer | undefined
   /** The message that comes in. */
-  transfer: Transfer | undefined
+  transfer: MinDataRate | undefined
   /** Monotonic ms: when it was accepted, or a message began or had come in. */
   progressAt: number
 }
@@ -131,10 +131,10 @@ export class StrictSmtpServer extends SMTPServer {
    *
    * @param id of the session
    */
-  receive(id: string, stream: Pick<Readable, 'isPaused'>): { transfer: Transfer; finish(): void } {
+  receive(id: string, stream: Pick<Readable, 'isPaused'>): { transfer: MinDataRate; finish(): void } {
     const now = this.#clock.monotonic()
     const open = this.#open.get(id)
-    const transfer = new Transfer(now, {
+    const transfer = new MinDataRate(now, {
       netblock: open?.netblock ?? '',
       isHeldUp: () => stream.isPaused(),
       stop: text => this.end(id, text),

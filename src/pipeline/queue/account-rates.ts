@@ -21,7 +21,7 @@ export interface RateTerms {
 }
 
 /** Of one account, in a day. */
-export interface Feedback {
+export interface AccountFeedback {
   delivered: number
   /** For good: the address is in vain. */
   bounced: number
@@ -52,7 +52,10 @@ const METRICS = ['delivered', 'bounced_permanent', 'complained'] as const
 const KINDS = METRICS.map(metric => metricKind(metric, null, null))
 
 /** What is to be said of an account, if anything. Pure. */
-export function judgeRates({ delivered, bounced, complained }: Feedback, terms: RateTerms): RateFinding[] {
+export function judgeRates(
+  { delivered, bounced, complained }: AccountFeedback,
+  terms: RateTerms,
+): RateFinding[] {
   const all = delivered + bounced
   if (all < LEAST_DELIVERIES) return []
   const judge = (
@@ -148,7 +151,7 @@ async function watch(
   })
 }
 
-async function feedbackOf(db: Db, accountId: Id, since: number): Promise<Feedback> {
+async function feedbackOf(db: Db, accountId: Id, since: number): Promise<AccountFeedback> {
   const rows = await db
     .selectFrom('counters')
     .select(['kind', eb => eb.fn.sum<number>('count').as('count')])

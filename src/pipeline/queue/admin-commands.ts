@@ -4,7 +4,7 @@ import { command, type Lane, laneKey, type Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 import { findWaiting, type Mark, type StepInput, type WaitingMail } from './waiting-mail.ts'
 
-export interface Steered {
+export interface AdminAction {
   /** Deliveries changed by this step. */
   count: number
   /** Where the next one begins; null at the end. */
@@ -15,9 +15,9 @@ const weigh = ({ limit }: StepInput) => limit
 const CANCELED = 'canceled by the operator'
 const ANY_MAIL = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
-export const steerCommands = {
+export const adminCommands = {
   /** Deferred deliveries are due at once, without a change of their schedule. */
-  retryWaiting: command<StepInput, Steered>(
+  retryWaiting: command<StepInput, AdminAction>(
     async (tx, input) => {
       const { found, after } = await findWaiting(tx, input)
       return { count: await makeDue(tx, earlyOf(found, input.now), input.now), after }
@@ -26,7 +26,7 @@ export const steerCommands = {
   ),
 
   /** Of a lane, those alone whose last attempt broke off: the host was in trouble, and is not any more. */
-  retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { lane: Lane }, Steered>(
+  retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { lane: Lane }, AdminAction>(
     async (tx, { lane, after: former, limit, now }) => {
       const place = { kind: 'lane', lane } as const
       const { found, after } = await findWaiting(tx, { place, selector: ANY_MAIL, after: former, limit })
@@ -38,7 +38,7 @@ export const steerCommands = {
   ),
 
   /** What is under way goes on. */
-  cancelWaiting: command<StepInput, Steered>(
+  cancelWaiting: command<StepInput, AdminAction>(
     async (tx, input) => {
       const { found, after } = await findWaiting(tx, input)
       const attempts = await tx.rows.find('attempts', found.map(lastAttempt), ['outcome'])

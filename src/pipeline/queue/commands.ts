@@ -25,8 +25,8 @@ import {
 } from '../../store/schema.ts'
 import { type Arrival, countArrivals, type Destination } from './destinations.ts'
 import { holdEmails } from './hold.ts'
-import { inOrder, openSieve } from './hold-filter.ts'
-import { unwantedOf, withheld } from './recipient-eligibility.ts'
+import { inOrder, openHoldFilter } from './hold-filter.ts'
+import { ineligibleOf, withheld } from './recipient-eligibility.ts'
 
 /** Names one attempt of one delivery; good only while the lease is. */
 export interface LeaseRef {
@@ -91,11 +91,11 @@ export const queueCommands = {
    */
   claim: besideOthers(
     command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
-      const sieve = await openSieve(tx)
+      const sieve = await openHoldFilter(tx)
       const open = sieve.open(lanes)
       const claims = await tx.queue.claim(open, { owner, now, until: leaseUntil })
       for (const claim of claims) claim.deliveries = await sieve.sift(claim.deliveries, now)
-      const unwanted = await unwantedOf(
+      const unwanted = await ineligibleOf(
         tx,
         claims.map(({ deliveries }, i) => ({ lane: open[i]!, deliveries })),
       )

@@ -10,7 +10,7 @@ import { type DeliveryChange, recordDeliveries } from '../../resources/events/re
 import { command, type Run, type Tx } from '../../store/command.ts'
 import { type Db, DELIVERY_STATE, type DeletedDomainRow, type DeliveryRow } from '../../store/schema.ts'
 import { stepDueLanes } from './queue-key-rows.ts'
-import { type Mark, type Place, waitingAt } from './waiting-mail.ts'
+import { type Mark, type QueuePosition, waitingAt } from './waiting-mail.ts'
 
 interface StepOf<P> {
   domain: DeletedDomainRow
@@ -32,7 +32,7 @@ const weigh = ({ limit }: { limit: number }) => limit
 
 export const deletedDomainCommands = {
   /** @returns where to go on; null at the end of the place */
-  failWaitingOf: command<StepOf<Place> & { after: Mark | null }, Mark | null>(
+  failWaitingOf: command<StepOf<QueuePosition> & { after: Mark | null }, Mark | null>(
     async (tx, { domain, place, after, limit, now }) => {
       const seen = await waitingAt(tx, place, after, limit)
       const emails = await tx.rows.find(
@@ -94,7 +94,7 @@ export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): As
   }
 }
 
-async function* placesOf(db: Db, { accountId }: DeletedDomainRow): AsyncGenerator<Place> {
+async function* placesOf(db: Db, { accountId }: DeletedDomainRow): AsyncGenerator<QueuePosition> {
   for await (const lane of stepDueLanes(db, null))
     if (sameId(lane.accountId, accountId)) yield { kind: 'lane', lane }
   yield { kind: 'held' }

@@ -6,11 +6,11 @@ import type { Db, SiteCapRow } from '../../store/schema.ts'
 export const SLOWED = 'site-slowed'
 
 /** By name. */
-export function listSiteCaps(db: Db): Promise<SiteCapRow[]> {
+export function listDestinationCaps(db: Db): Promise<SiteCapRow[]> {
   return db.selectFrom('siteCaps').selectAll().orderBy('site').execute()
 }
 
-export const siteCapCommands = {
+export const destinationCapCommands = {
   /** In place of what was ordered before. */
   slowSite: command<SiteCapRow, void>(async (tx, { site, ...cap }) => {
     await tx.db

@@ -2,7 +2,7 @@
 import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
 import type { DestinationReplyRow } from '../../store/schema/steering.ts'
 import type { Db } from '../../store/schema.ts'
-import { listPausedSites } from './destination-states.ts'
+import { listPausedDestinations } from './destination-states.ts'
 import { DESTINATION_KINDS, type DestinationResult, NOBODY, parseDestinationKind } from './destinations.ts'
 
 export interface DestinationQuestion {
@@ -37,7 +37,7 @@ export interface DestinationReport {
 export async function reportDestinations(db: Db, question: DestinationQuestion): Promise<DestinationReport> {
   const { day, site, now, limit, offset } = question
   const entries = await countedOn(db, day)
-  const paused = await listPausedSites(db, now)
+  const paused = await listPausedDestinations(db, now)
   // of several addresses of ours that rest, the first to be tried again counts
   for (const { site: name, pausedUntil: until, reason } of paused.sort(
     (a, b) => b.pausedUntil - a.pausedUntil,

@@ -9,11 +9,11 @@ export const RESUMED = 'site-resumed'
 const KEPT_MS = 14 * 86_400_000
 
 /** Those whose pause has not ended. */
-export function listPausedSites(db: Db, now: number): Promise<SiteStateRow[]> {
+export function listPausedDestinations(db: Db, now: number): Promise<SiteStateRow[]> {
   return db.selectFrom('siteStates').selectAll().where('pausedUntil', '>', now).execute()
 }
 
-export const siteCommands = {
+export const destinationStateCommands = {
   putSiteState: command<SiteStateRow, void>(async (tx, row) => {
     const { site: _, source: __, ...state } = row
     await tx.db

@@ -2,24 +2,24 @@
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createHeap } from '../../lib/heap.ts'
 import { type Lane, laneKey } from '../../store/command.ts'
-import type { DueLane } from './queue-key-rows.ts'
+import type { DueQueueKey } from './queue-key-rows.ts'
 
-export interface BookedLane extends Lane {
+export interface IndexedQueueKey extends Lane {
   key: string
 }
 
-export interface LaneBook {
+export interface DueIndex {
   /** The lane has a delivery due at `at` (epoch ms), which may be known already. */
-  note(lane: DueLane): void
+  note(lane: DueQueueKey): void
   /** A lane handed out by `onDue` has been served; `nextAt` is null when nothing waits in it. */
-  served(lane: BookedLane, nextAt: number | null): void
+  served(lane: IndexedQueueKey, nextAt: number | null): void
   /** Lanes with waiting deliveries. */
   size(): number
   /** No lane becomes due any more. */
   close(): void
 }
 
-interface Entry extends BookedLane {
+interface Entry extends IndexedQueueKey {
   /** When it is due, while it sleeps; earliest note, while it is being served. */
   at: number
   serving: boolean
@@ -29,7 +29,7 @@ interface Entry extends BookedLane {
 const LONGEST_SLEEP_MS = 10_000
 
 /** @param onDue gets each lane once, and again only after `served` */
-export function createLaneBook(clock: Clock, onDue: (lane: BookedLane) => void): LaneBook {
+export function createDueIndex(clock: Clock, onDue: (lane: IndexedQueueKey) => void): DueIndex {
   const entries = new Map<string, Entry>()
   const sleeping = createHeap<{ entry: Entry; at: number }>(({ at }) => at)
   let timer: Timer | undefined

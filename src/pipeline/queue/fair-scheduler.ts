@@ -4,17 +4,17 @@
  */
 import { idKey } from '../../lib/ids.ts'
 import { DELIVERY_CLASS } from '../../store/schema.ts'
-import type { BookedLane } from './due-index.ts'
+import type { IndexedQueueKey } from './due-index.ts'
 
 /** Claim at most `limit` deliveries of the lane, for the site. */
-export interface Turn {
-  lane: BookedLane
+export interface Grant {
+  lane: IndexedQueueKey
   site: string
   limit: number
 }
 
 /** How many more deliveries a site can take now. */
-export interface Room {
+export interface Capacity {
   /** Of any class. */
   any: number
   /** Of transactional mail, which need not wait behind what else has been claimed. */
@@ -23,14 +23,14 @@ export interface Room {
   isForTransactional?: boolean
 }
 
-export interface Turns {
-  add(site: string, lane: BookedLane): void
+export interface FairScheduler {
+  add(site: string, lane: IndexedQueueKey): void
   /** The next turns of all sites with room. A site without room is passed over until `reopen`. */
-  next(roomOf: (site: string) => Room): Turn[]
+  next(roomOf: (site: string) => Capacity): Grant[]
   /** The site has room again. False when nothing waits for it. */
   reopen(site: string): boolean
   /** Lanes that wait for the site. */
-  lanesOf(site: string): BookedLane[]
+  lanesOf(site: string): IndexedQueueKey[]
 }
 
 /** Of an account's turn, by class. */
@@ -46,19 +46,19 @@ const MOST_TURNS = 100
 /** What waits of one account at one site. */
 interface Waiting {
   /** By class, each in the order of its turns. */
-  lanes: Map<number, BookedLane[]>
+  lanes: Map<number, IndexedQueueKey[]>
   /** What the classes may still take in the turn that has begun. */
   shares: Map<number, number>
 }
 
-export function createTurns(): Turns {
+export function createFairScheduler(): FairScheduler {
   /** Accounts by site, in the order of their turns; a site with none is not listed. */
   const sites = new Map<string, Map<string, Waiting>>()
   /** Sites that may have room, in the order of their turns. */
   const open = new Set<string>()
 
-  const turnsOf = (site: string, accounts: Map<string, Waiting>, room: Room, most: number): Turn[] => {
-    const turns: Turn[] = []
+  const turnsOf = (site: string, accounts: Map<string, Waiting>, room: Capacity, most: number): Grant[] => {
+    const turns: Grant[] = []
     for (const [key, waiting] of accounts) {
       const isOver = serve(site, waiting, room, turns, most)
       if (isOver) accounts.delete(key)
@@ -80,7 +80,7 @@ export function createTurns(): Turns {
       open.add(site)
     },
     next(roomOf) {
-      const turns: Turn[] = []
+      const turns: Grant[] = []
       const isOnly = open.size === 1
       for (const site of [...open].slice(0, MOST_TURNS)) {
         const accounts = sites.get(site)!
@@ -110,7 +110,13 @@ export function createTurns(): Turns {
  * @param room what is given is taken from it
  * @returns whether the turn is over
  */
-function serve(site: string, { lanes, shares }: Waiting, room: Room, turns: Turn[], most: number): boolean {
+function serve(
+  site: string,
+  { lanes, shares }: Waiting,
+  room: Capacity,
+  turns: Grant[],
+  most: number,
+): boolean {
   let given = 0
   for (const [laneClass, share] of sharesOf(lanes, shares)) {
     const ofClass = lanes.get(laneClass)!
@@ -137,7 +143,7 @@ function serve(site: string, { lanes, shares }: Waiting, room: Room, turns: Turn
 }
 
 /** Nobody else waits for what is left. */
-function takeRest(turn: Turn, { any, transactional }: Room) {
+function takeRest(turn: Grant, { any, transactional }: Capacity) {
   turn.limit += turn.lane.class === DELIVERY_CLASS.transactional ? transactional : any
 }
 

@@ -3,7 +3,7 @@ import { type ClaimedDelivery, type Lane, laneKey, type Tx } from '../../store/c
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { type HeldMail, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
-export interface Sieve {
+export interface HoldFilter {
   readonly holds: Holds
   /** Those of which nothing is held as a whole. */
   open<L extends Lane>(lanes: readonly L[]): readonly L[]
@@ -12,7 +12,7 @@ export interface Sieve {
 }
 
 /** As of the transaction. */
-export async function openSieve(tx: Tx): Promise<Sieve> {
+export async function openHoldFilter(tx: Tx): Promise<HoldFilter> {
   const holds = holdsOf(await listHolds(tx.db))
   return {
     holds,

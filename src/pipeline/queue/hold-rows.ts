@@ -50,7 +50,7 @@ export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   const wholeLanes = active.filter(({ broadcastId, emailId }) => broadcastId === null && emailId === null)
   return {
     isEmpty: rows.length === 0,
-    holdsLane: lane => wholeLanes.some(hold => coversLane(hold, lane)),
+    holdsLane: lane => wholeLanes.some(hold => coversQueueKey(hold, lane)),
     holdsMail: mail => active.some(hold => isAbout(hold, mail)),
     heldMs(mail, now) {
       const since = mail.email?.scheduledAt ?? mail.email?.createdAt ?? now
@@ -64,7 +64,7 @@ export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
 }
 
 /** Whether mail of the lane may be meant: `broadcastId` and `emailId` are left aside. */
-export function coversLane(
+export function coversQueueKey(
   { domain, accountId }: MailSelector,
   lane: Pick<Lane, 'domain' | 'accountId'>,
 ): boolean {
@@ -76,7 +76,7 @@ export function mayBeAbout(
   selector: MailSelector,
   mail: Pick<HeldMail, 'domain' | 'accountId' | 'emailId'>,
 ): boolean {
-  return coversLane(selector, mail) && isNullOr(selector.emailId, mail.emailId)
+  return coversQueueKey(selector, mail) && isNullOr(selector.emailId, mail.emailId)
 }
 
 export function isAbout(selector: MailSelector, mail: HeldMail): boolean {

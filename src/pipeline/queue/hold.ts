@@ -5,7 +5,7 @@ import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { mailOf } from './hold-filter.ts'
 import { holdsOf, isSameSelector, listActiveHolds, listHolds } from './hold-rows.ts'
-import type { DueLane } from './queue-key-rows.ts'
+import type { DueQueueKey } from './queue-key-rows.ts'
 
 /** Topic of announcements: a selector whose mail shall not be begun, though it may have been claimed. */
 export const HELD = 'held'
@@ -45,7 +45,7 @@ export const holdCommands = {
   ),
 
   /** The queue hears of lanes that wait. */
-  announceLanes: command<readonly DueLane[], void>(async (tx, lanes) => {
+  announceLanes: command<readonly DueQueueKey[], void>(async (tx, lanes) => {
     for (const lane of lanes) tx.announce('due', lane)
   }),
 
@@ -127,8 +127,8 @@ async function listParked({ db }: Tx, after: DeliveryKey | null, limit: number):
 }
 
 /** Each lane once. */
-function earliest(deliveries: readonly Parked[]): Iterable<DueLane> {
-  const lanes = new Map<string, DueLane>()
+function earliest(deliveries: readonly Parked[]): Iterable<DueQueueKey> {
+  const lanes = new Map<string, DueQueueKey>()
   for (const { domain, class: laneClass, accountId, nextAt } of deliveries) {
     const key = laneKey({ domain, class: laneClass, accountId })
     const at = Math.min(nextAt, lanes.get(key)?.at ?? nextAt)

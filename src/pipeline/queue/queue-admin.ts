@@ -8,15 +8,15 @@ import type { IdSource } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { MailSelector } from '../../store/schema/steering.ts'
 import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
-import type { Steered, steerCommands } from './admin-commands.ts'
+import type { AdminAction, adminCommands } from './admin-commands.ts'
 import type { holdCommands, NewHold } from './hold.ts'
-import { coversLane } from './hold-rows.ts'
-import { type DueLane, stepDueLanes } from './queue-key-rows.ts'
-import type { Place, StepInput } from './waiting-mail.ts'
+import { coversQueueKey } from './hold-rows.ts'
+import { type DueQueueKey, stepDueLanes } from './queue-key-rows.ts'
+import type { QueuePosition, StepInput } from './waiting-mail.ts'
 
-export type HandCommands = typeof holdCommands & typeof steerCommands
+export type QueueAdminCommands = typeof holdCommands & typeof adminCommands
 
-export interface Hands {
+export interface QueueAdmin {
   /** What the selector names and nothing is; undefined when all of it may be. */
   unknownIn(selector: MailSelector): Promise<'account' | 'broadcast' | 'email' | undefined>
   /** In force when it resolves, for mail that comes later, too. */
@@ -39,9 +39,9 @@ export interface Progress {
   hasMore: boolean
 }
 
-export interface HandsOptions {
+export interface QueueAdminOptions {
   db: Db
-  run: Run<HandCommands>
+  run: Run<QueueAdminCommands>
   clock: Clock
   newId: IdSource
 }
@@ -53,7 +53,7 @@ const LANES_TOGETHER = 500
 /** Nobody waits longer for an answer. */
 const MOST_MS = 5_000
 
-export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
+export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): QueueAdmin {
   const settle = async () => {
     let after = await run('letGo', { after: null, limit: TOGETHER })
     while (after) after = await run('letGo', { after, limit: TOGETHER })
@@ -62,7 +62,7 @@ export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
   const walk = async (
     name: 'retryWaiting' | 'cancelWaiting',
     selector: MailSelector,
-    places: AsyncIterable<Place>,
+    places: AsyncIterable<QueuePosition>,
   ): Promise<Progress> => {
     const endsAt = clock.monotonic() + MOST_MS
     const now = clock.now()
@@ -70,7 +70,7 @@ export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
     for await (const place of places)
       for (let after: StepInput['after'] = null, isFirst = true; isFirst || after; isFirst = false) {
         if (deliveries > 0 && clock.monotonic() >= endsAt) return { deliveries, hasMore: true }
-        const step: Steered = await run(name, { place, selector, after, limit: TOGETHER, now })
+        const step: AdminAction = await run(name, { place, selector, after, limit: TOGETHER, now })
         deliveries += step.count
         after = step.after
       }
@@ -114,8 +114,8 @@ export function createHands({ db, run, clock, newId }: HandsOptions): Hands {
 async function* placesOf(
   db: Db,
   selector: MailSelector,
-  isWanted: (lane: DueLane) => boolean,
-): AsyncGenerator<Place> {
+  isWanted: (lane: DueQueueKey) => boolean,
+): AsyncGenerator<QueuePosition> {
   const { emailId } = selector
   if (emailId) return yield { kind: 'email', emailId }
   for await (const lanes of lanesOf(db, selector))
@@ -124,11 +124,11 @@ async function* placesOf(
 }
 
 /** Lanes with mail that may be meant, some at a time; others get their turn in between. */
-async function* lanesOf(db: Db, selector: MailSelector): AsyncGenerator<DueLane[]> {
-  let some: DueLane[] = []
+async function* lanesOf(db: Db, selector: MailSelector): AsyncGenerator<DueQueueKey[]> {
+  let some: DueQueueKey[] = []
   let steps = 0
   for await (const lane of stepDueLanes(db, selector.domain)) {
-    if (coversLane(selector, lane)) some.push(lane)
+    if (coversQueueKey(selector, lane)) some.push(lane)
     if (++steps % LANES_TOGETHER !== 0) continue
     await turn()
     yield some

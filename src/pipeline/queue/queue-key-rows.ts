@@ -5,23 +5,23 @@ import type { Lane } from '../../store/command.ts'
 import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
 
 /** A lane and when its first delivery is due. */
-export interface DueLane extends Lane {
+export interface DueQueueKey extends Lane {
   at: number
 }
 
 /** All of them. */
-export async function listDueLanes(db: Db): Promise<DueLane[]> {
+export async function listDueQueueKeys(db: Db): Promise<DueQueueKey[]> {
   return Array.fromAsync(stepDueLanes(db, null))
 }
 
 /** One index step a lane, however many deliveries it holds. @param domain the only one to look at, where it is given */
-export async function* stepDueLanes(db: Db, domain: string | null): AsyncGenerator<DueLane> {
+export async function* stepDueLanes(db: Db, domain: string | null): AsyncGenerator<DueQueueKey> {
   const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
-  for (let last: DueLane | undefined; ; ) {
+  for (let last: DueQueueKey | undefined; ; ) {
     const after = last
       ? sql`and (domain, class, account_id) > (${last.domain}, ${last.class}, ${last.accountId})`
       : sql``
-    const { rows } = await sql<DueLane>`
+    const { rows } = await sql<DueQueueKey>`
       select domain, class, account_id, next_at as at from deliveries
       where state = 0 ${ofDomain} ${after} order by domain, class, account_id, next_at limit 1`.execute(db)
     last = rows[0]

@@ -4,9 +4,9 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../store/schema.ts'
-import { type QueueQuestion, type QueueSnapshot, type QueueView, readQueue, viewOf } from './view.ts'
+import { type QueueQuestion, type QueueSnapshot, type QueueView, queueViewOf, readQueue } from './view.ts'
 
-export type QueueViewer = (question: QueueQuestion) => Promise<QueueView>
+export type QueueStats = (question: QueueQuestion) => Promise<QueueView>
 
 interface QueueViewerOptions {
   db: Db
@@ -24,12 +24,12 @@ const USABLE_MS = 60_000
 /** Of the time, that is spent looking. */
 const LEAST_REST = 10
 
-export function createQueueViewer({
+export function createQueueStatsCache({
   db,
   clock,
   onError,
   longFrom = LONG_FROM,
-}: QueueViewerOptions): QueueViewer {
+}: QueueViewerOptions): QueueStats {
   let last: { snapshot: QueueSnapshot; readAt: number; tookMs: number } | undefined
   let reading: Promise<QueueSnapshot> | undefined
 
@@ -59,5 +59,5 @@ export function createQueueViewer({
     return snapshot
   }
 
-  return async question => viewOf(db, await snapshotFor(question.now), question)
+  return async question => queueViewOf(db, await snapshotFor(question.now), question)
 }

@@ -20,7 +20,7 @@ const REASONS: Record<Objection, string> = { unsubscribed: LEFT_EVERYTHING, opte
 const NO_CONTACT = 'No contact of the audience has this address any more.'
 
 /** With the reason, for people. */
-export async function unwantedOf(
+export async function ineligibleOf(
   tx: Tx,
   claimed: readonly ClaimedMail[],
 ): Promise<Map<ClaimedDelivery, string>> {

@@ -3,7 +3,7 @@
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
 import { maySend } from '../../resources/domains/status.ts'
-import { parseMailboxes } from '../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
 import { suppressedEvent } from '../../resources/events/suppressed.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -162,5 +162,5 @@ function endOf(
 }
 
 function domainOf(sender: string): string {
-  return parseMailboxes(sender)[0]!.domain
+  return parseStoredMailboxes(sender)[0]!.domain
 }

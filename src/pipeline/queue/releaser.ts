@@ -1,6 +1,6 @@
 /** Lets scheduled emails into the queue when their time has come. */
 import type { Clock } from '../../lib/clock.ts'
-import { type DueWatch, startDueWatch } from '../../lib/due-timer.ts'
+import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { Run } from '../../store/command.ts'
 import type { releaseCommands } from './release.ts'
 
@@ -16,8 +16,8 @@ const LONGEST_SLEEP_MS = 500
 const AFTER_FAILURE_MS = 1_000
 
 /** To be told of the times for which emails are scheduled. */
-export function createReleaser({ run, clock, onError }: ReleaserOptions): DueWatch {
-  return startDueWatch({
+export function createReleaser({ run, clock, onError }: ReleaserOptions): DueTimer {
+  return startDueTimer({
     clock,
     work: now => run('releaseScheduled', { now, limit: MOST_AT_ONCE }),
     longestSleepMs: LONGEST_SLEEP_MS,

@@ -1,13 +1,13 @@
 /** Claims what is due as the sites have room for it: woken by lanes that become due and by room that comes free. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Claim, ClaimedDelivery, Lane } from '../../store/command.ts'
-import { type BookedLane, createLaneBook } from './due-index.ts'
-import { createTurns, type Room, type Turn } from './fair-scheduler.ts'
-import type { DueLane } from './queue-key-rows.ts'
+import { createDueIndex, type IndexedQueueKey } from './due-index.ts'
+import { type Capacity, createFairScheduler, type Grant } from './fair-scheduler.ts'
+import type { DueQueueKey } from './queue-key-rows.ts'
 
 export interface Scheduler {
   /** Lanes that have become due, or will. */
-  note(lanes: readonly DueLane[]): void
+  note(lanes: readonly DueQueueKey[]): void
   /** The site has room again. */
   freed(site: string): void
   /** Lanes with waiting deliveries. */
@@ -22,7 +22,7 @@ interface SchedulerOptions {
   clock: Clock
   /** The site that takes the lane's mail, or null when another scheduler serves it. */
   siteOf(lane: Lane): Promise<string | null>
-  roomOf(site: string): Room
+  roomOf(site: string): Capacity
   claim(lanes: readonly (Lane & { limit: number })[]): Promise<Claim[]>
   /** @param laneClass of all of them */
   take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
@@ -33,11 +33,11 @@ const AFTER_FAILURE_MS = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { clock } = options
-  const turns = createTurns()
+  const turns = createFairScheduler()
   let claiming: Promise<void> | undefined
   let stopped = false
 
-  const book = createLaneBook(clock, lane => {
+  const book = createDueIndex(clock, lane => {
     options.siteOf(laneOf(lane)).then(
       site => {
         if (site === null) return book.served(lane, null)
@@ -48,12 +48,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     )
   })
 
-  const tryLater = (lanes: readonly BookedLane[], error: unknown) => {
+  const tryLater = (lanes: readonly IndexedQueueKey[], error: unknown) => {
     options.onError(error)
     for (const lane of lanes) book.served(lane, clock.now() + AFTER_FAILURE_MS)
   }
 
-  const serve = async (taken: readonly Turn[]) => {
+  const serve = async (taken: readonly Grant[]) => {
     const claims = await options.claim(taken.map(({ lane, limit }) => ({ ...laneOf(lane), limit })))
     for (const [i, { lane, site, limit }] of taken.entries()) {
       const { deliveries, nextAt } = claims[i]!

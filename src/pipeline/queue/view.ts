@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Id, idTime } from '../../lib/ids.ts'
 import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
-import { coversLane, type Holds, holdsOf, listHolds } from './hold-rows.ts'
+import { coversQueueKey, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 import { findLastReply } from './waiting.ts'
 
 export const VIEW_BY = ['domain', 'site'] as const
@@ -83,7 +83,7 @@ export interface QueueSnapshot {
 const GROUPS_AT_ONCE = 50
 
 export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueView> {
-  return viewOf(db, await readQueue(db, question.now, question.domain), question)
+  return queueViewOf(db, await readQueue(db, question.now, question.domain), question)
 }
 
 /** Steps over the index of what waits: it costs a look at each delivery that does. @param domain the only one; null for all */
@@ -100,7 +100,11 @@ export async function readQueue(db: Db, now: number, domain: string | null): Pro
 }
 
 /** What a question finds in the snapshot. Holds are those of now. */
-export async function viewOf(db: Db, snapshot: QueueSnapshot, question: QueueQuestion): Promise<QueueView> {
+export async function queueViewOf(
+  db: Db,
+  snapshot: QueueSnapshot,
+  question: QueueQuestion,
+): Promise<QueueView> {
   const holds = holdsOf(await listHolds(db))
   if (question.by === 'site') snapshot.sites ??= sitesOf(db)
   const sites = question.by === 'site' ? await snapshot.sites : undefined
@@ -154,7 +158,7 @@ function idAt(at: number): Id {
 
 function isWanted({ domain, accountId, class: wanted }: QueueQuestion, group: Group): boolean {
   const selector = { domain, accountId, broadcastId: null, emailId: null }
-  return coversLane(selector, group) && (wanted === null || wanted === group.class)
+  return coversQueueKey(selector, group) && (wanted === null || wanted === group.class)
 }
 
 function add(entry: QueueEntry, group: Group, holds: Holds): void {

@@ -7,13 +7,13 @@ import { mailOf } from './hold-filter.ts'
 import { type HeldMail, isAbout } from './hold-rows.ts'
 
 /** Where to look: in an email, in a lane, or among what holds keep apart. */
-export type Place =
+export type QueuePosition =
   | { kind: 'email'; emailId: DeliveryKey['emailId'] }
   | { kind: 'lane'; lane: Lane }
   | { kind: 'held' }
 
 export interface StepInput {
-  place: Place
+  place: QueuePosition
   selector: MailSelector
   /** The last delivery that was looked at; null at the beginning. */
   after: Mark | null
@@ -59,7 +59,7 @@ export async function findWaiting(
 }
 
 /** All that waits or is held in a place, by the index that holds it, and in its order. */
-export function waitingAt({ db }: Pick<Tx, 'db'>, place: Place, after: Mark | null, limit: number) {
+export function waitingAt({ db }: Pick<Tx, 'db'>, place: QueuePosition, after: Mark | null, limit: number) {
   const deliveries = db.selectFrom('deliveries').select(COLUMNS)
   const { waiting, held } = DELIVERY_STATE
   if (place.kind === 'email')

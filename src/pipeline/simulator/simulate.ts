@@ -1,24 +1,24 @@
 /** The recipient that never leaves: the local part of a simulator address says what becomes of the mail. */
 import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
-import type { Reply } from '../../protocols/smtp/reply.ts'
+import type { SmtpReply } from '../../protocols/smtp/reply.ts'
 
 export type SimulatedEvent = 'complained' | 'opened' | 'clicked'
 
 export interface Simulated {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
-  reply: Reply
+  reply: SmtpReply
   /** Of a deferral: when to try again. */
   retryAfterMs?: number
   /** What happens after delivery. */
   followedBy: SimulatedEvent[]
 }
 
-const ACCEPTED: Reply = { code: 250, enhanced: '2.0.0', text: 'accepted by the simulator' }
-const NO_USER: Reply = { code: 550, enhanced: '5.1.1', text: 'no such user at the simulator' }
-const FULL: Reply = { code: 552, enhanced: '5.2.2', text: 'the mailbox is full (simulated)' }
-const LATER: Reply = { code: 451, enhanced: '4.7.1', text: 'try again later (simulated)' }
-const FAILED: Reply = {
+const ACCEPTED: SmtpReply = { code: 250, enhanced: '2.0.0', text: 'accepted by the simulator' }
+const NO_USER: SmtpReply = { code: 550, enhanced: '5.1.1', text: 'no such user at the simulator' }
+const FULL: SmtpReply = { code: 552, enhanced: '5.2.2', text: 'the mailbox is full (simulated)' }
+const LATER: SmtpReply = { code: 451, enhanced: '4.7.1', text: 'try again later (simulated)' }
+const FAILED: SmtpReply = {
   code: 554,
   enhanced: '5.0.0',
   text: 'the message could not be handed over (simulated)',

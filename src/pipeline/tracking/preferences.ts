@@ -9,7 +9,7 @@ import { forgetOptOut, isOutOf, optOutsOf, rememberOptOut } from '../../resource
 import { contactsByAddress } from '../../resources/contacts/read.ts'
 import { unsubscribedTopicsOf } from '../../resources/contacts/subscriptions.ts'
 import { setSubscriptions } from '../../resources/contacts/topic-commands.ts'
-import { unsubscribeAddress } from '../../resources/contacts/unsubscribe.ts'
+import { unsubscribeContact } from '../../resources/contacts/unsubscribe.ts'
 import { writeContacts } from '../../resources/contacts/write-contacts.ts'
 import { type BroadcastRef, countForBroadcast } from '../../resources/events/broadcast-counts.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -116,7 +116,7 @@ export async function leaveLists(
   const optOut = (await optOutsOf(tx.db, accountId, [email])).get(email)
   const isRemembered = topicId === null ? optOut?.isFromEverything : optOut && isOutOf(optOut, topicId)
   const wasLeft = contacts.length === 0 ? isRemembered === true : contacts.every(isLeft)
-  await unsubscribeAddress(tx, { accountId, email, topicId, at })
+  await unsubscribeContact(tx, { accountId, email, topicId, at })
   if (wasLeft) return 'known'
   countUnsubscribed(tx, { accountId, broadcastId })
   return 'done'

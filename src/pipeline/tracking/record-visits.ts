@@ -9,7 +9,7 @@ import { type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { DeliveryRow, VisitRow } from '../../store/schema.ts'
 import { isByUrl, LAST_NUMBER } from './link-numbers.ts'
-import type { Recipient } from './tokens.ts'
+import type { TokenRecipient } from './tokens.ts'
 import type { Visitor } from './visitor.ts'
 
 /** One request for a pixel or a link. */
@@ -20,7 +20,7 @@ export interface Hit {
 
 /** What one recipient did with one link in a moment. */
 export interface VisitEntry {
-  recipient: Recipient
+  recipient: TokenRecipient
   /** -1 for the pixel; see `numberOfUrl` for links that have no number. */
   link: number
   /** Null for the pixel. */

@@ -18,7 +18,7 @@ interface TemplateParts extends PageParts {
 }
 
 /** What has been found is known as long as the same objects come. */
-export function createLinkPlans(): PlanOf {
+export function createRewritePlanCache(): PlanOf {
   const byContent = new WeakMap<Content, LinkPlan>()
   const byTemplate = new WeakMap<CompiledText, TemplateParts>()
   return content => {

@@ -8,12 +8,12 @@ import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
 import { LONGEST_TARGET } from './find-links.ts'
 
 /** One recipient of one email. */
-export interface Recipient extends DeliveryRef {
+export interface TokenRecipient extends DeliveryRef {
   accountId: Id
 }
 
 export interface ClickedLink {
-  recipient: Recipient
+  recipient: TokenRecipient
   /** Among all links of the page, or of its template, from 0 to `LAST_NUMBER`; null where it is known by its target alone. */
   number: number | null
   target: string
@@ -33,14 +33,14 @@ const BY_TARGET = 0xffff
 const LONGEST_TOKEN = Math.ceil(((TARGET_AT + LONGEST_TARGET + MAC_BYTES) * 4) / 3)
 
 /** @returns base64url, as all tokens here */
-export function createOpenToken(keys: SecretKeys, recipient: Recipient): string {
+export function createOpenToken(keys: SecretKeys, recipient: TokenRecipient): string {
   return signed(keys, headOf(OPEN, recipient, OPEN_BYTES))
 }
 
 /** @param link its target is printable ASCII of at most `LONGEST_TARGET` octets */
 export function createClickToken(
   keys: SecretKeys,
-  recipient: Recipient,
+  recipient: TokenRecipient,
   { number, target }: Pick<ClickedLink, 'number' | 'target'>,
 ): string {
   const bytes = headOf(CLICK, recipient, TARGET_AT + target.length)
@@ -50,7 +50,7 @@ export function createClickToken(
 }
 
 /** Undefined when it is not one of ours. */
-export function readOpenToken(keys: SecretKeys, token: string): Recipient | undefined {
+export function readOpenToken(keys: SecretKeys, token: string): TokenRecipient | undefined {
   const bytes = verified(keys, token, OPEN)
   return bytes?.length === OPEN_BYTES ? recipientOf(bytes) : undefined
 }
@@ -67,7 +67,7 @@ export function readClickToken(keys: SecretKeys, token: string): ClickedLink | u
   }
 }
 
-function headOf(kind: number, { accountId, emailId, ordinal }: Recipient, sizeBytes: number): Buffer {
+function headOf(kind: number, { accountId, emailId, ordinal }: TokenRecipient, sizeBytes: number): Buffer {
   const bytes = Buffer.alloc(sizeBytes)
   bytes[0] = VERSION
   bytes[1] = kind
@@ -77,7 +77,7 @@ function headOf(kind: number, { accountId, emailId, ordinal }: Recipient, sizeBy
   return bytes
 }
 
-function recipientOf(bytes: Buffer): Recipient {
+function recipientOf(bytes: Buffer): TokenRecipient {
   return {
     accountId: new Uint8Array(bytes.subarray(ACCOUNT_AT, EMAIL_AT)),
     emailId: new Uint8Array(bytes.subarray(EMAIL_AT, ORDINAL_AT)),

@@ -7,10 +7,10 @@ import { idKey } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import { numberOfUrl } from './link-numbers.ts'
 import type { Hit, VisitEntry, visitCommands } from './record-visits.ts'
-import type { ClickedLink, Recipient } from './tokens.ts'
+import type { ClickedLink, TokenRecipient } from './tokens.ts'
 
-export interface VisitBook {
-  opened(recipient: Recipient, hit: Hit): void
+export interface VisitBatcher {
+  opened(recipient: TokenRecipient, hit: Hit): void
   clicked(link: ClickedLink, hit: Hit): void
   /** Resolves when all that was noted has been recorded, or cannot be. */
   close(): Promise<void>
@@ -33,7 +33,7 @@ const ENTRIES_AT_ONCE = 200
 /** Of one entry these are kept as they are; further ones are counted. */
 const MOST_HITS = 8
 
-export function createVisitBook({ run, clock, onError, onLeftOut }: BookOptions): VisitBook {
+export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptions): VisitBatcher {
   let entries = new Map<string, VisitEntry>()
   let leftOut = 0
   let timer: Timer | undefined

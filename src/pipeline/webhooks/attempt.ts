@@ -7,7 +7,7 @@ import type { ClaimedWebhookDelivery, WebhookAttempt } from './dispatch-commands
 import { waitAfter } from './retry.ts'
 import { type Signing, signedHeaders } from './signature.ts'
 
-export interface AttemptOptions {
+export interface WebhookAttemptOptions {
   outbound: Pick<Outbound, 'send'>
   clock: Clock
   /** 0 to 1 */
@@ -28,7 +28,7 @@ const KEPT_BYTES = 4 * 1024
 
 /** Never rejects for what the endpoint does: any 2xx in time is success, all else is tried again. */
 export async function attemptWebhook(
-  { outbound, clock, random, mailHost }: AttemptOptions,
+  { outbound, clock, random, mailHost }: WebhookAttemptOptions,
   { webhookId, url, signing }: WebhookTarget,
   delivery: ClaimedWebhookDelivery,
 ): Promise<WebhookAttempt> {

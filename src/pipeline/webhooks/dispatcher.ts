@@ -5,25 +5,25 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { Run } from '../../store/command.ts'
-import { ATTEMPT_LIMIT_MS, type AttemptOptions, attemptWebhook } from './attempt.ts'
+import { ATTEMPT_LIMIT_MS, attemptWebhook, type WebhookAttemptOptions } from './attempt.ts'
 import type { webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
 import {
   type Endpoint,
   holdsWhatIsDue,
   isFailing,
-  isIdle,
+  isIdleEndpoint,
   isOnTrial,
   learn,
   newEndpoint,
   type Ready,
 } from './endpoint.ts'
 import { createProbes } from './probes.ts'
-import { createRecorder } from './recorder.ts'
+import { createWebhookRecorder } from './recorder.ts'
 import { signingOf } from './signature.ts'
-import { createSlots } from './slots.ts'
+import { createWebhookSlots } from './slots.ts'
 
-export interface DispatcherOptions extends AttemptOptions {
+export interface DispatcherOptions extends WebhookAttemptOptions {
   run: Run<typeof webhookDispatchCommands & Pick<typeof webhookCommands, 'disableFailingWebhook'>>
   secrets: SecretKeys
   onError(error: unknown): void
@@ -37,7 +37,7 @@ const AFTER_FAILURE_MS = 1_000
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #endpoints = new Map<string, Endpoint>()
-  readonly #slots = createSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
+  readonly #slots = createWebhookSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
   readonly #probes
   readonly #recorder
   readonly #underWay = new Map<Ready, Promise<void>>()
@@ -48,7 +48,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options
     this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#wake(endpoint))
-    this.#recorder = createRecorder({
+    this.#recorder = createWebhookRecorder({
       ...options,
       onRetry: ({ webhookId }, at) => this.note(webhookId, at),
       onRoom: () => {
@@ -115,7 +115,7 @@ export class Dispatcher {
   #wait(endpoint: Endpoint, waitMs: number): void {
     endpoint.timer?.cancel()
     endpoint.timer = undefined
-    if (isIdle(endpoint)) this.#endpoints.delete(idKey(endpoint.id))
+    if (isIdleEndpoint(endpoint)) this.#endpoints.delete(idKey(endpoint.id))
     else if (waitMs !== Number.POSITIVE_INFINITY)
       endpoint.timer = this.#options.clock.timer(waitMs, () => this.#pump(endpoint))
   }

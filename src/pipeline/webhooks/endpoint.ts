@@ -65,7 +65,7 @@ export function holdsWhatIsDue({ held }: Endpoint, now: number): boolean {
   return false
 }
 
-export function isIdle({ held, isClaiming, isResting, nextAt }: Endpoint): boolean {
+export function isIdleEndpoint({ held, isClaiming, isResting, nextAt }: Endpoint): boolean {
   const isBusy = held.size > 0 || isClaiming || isResting
   return !isBusy && nextAt === Number.POSITIVE_INFINITY
 }

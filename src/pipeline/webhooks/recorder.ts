@@ -18,7 +18,7 @@ interface RecorderOptions {
   onError(error: unknown): void
 }
 
-export interface Recorder {
+export interface WebhookRecorder {
   /**
    * Resolves when it is stored, or cannot be.
    * @param until epoch ms: from then on somebody else may have the lease
@@ -33,7 +33,13 @@ export interface Recorder {
 const MOST_WAITING = 1_000
 const AFTER_FAILURE_MS = 1_000
 
-export function createRecorder({ run, clock, onRetry, onRoom, onError }: RecorderOptions): Recorder {
+export function createWebhookRecorder({
+  run,
+  clock,
+  onRetry,
+  onRoom,
+  onError,
+}: RecorderOptions): WebhookRecorder {
   const waiting = new Set<Promise<void>>()
   let isStopping = false
 

@@ -4,7 +4,7 @@ export interface SlotUser {
   readonly inFlight: number
 }
 
-export interface Slots<U extends SlotUser> {
+export interface WebhookSlots<U extends SlotUser> {
   /** False when all are taken; `user` is called when there is one for it. */
   take(user: U): boolean
   free(): void
@@ -16,7 +16,10 @@ export interface Slots<U extends SlotUser> {
  * Half of them are for first requests alone: whoever has none under way finds room, however long those of others take.
  * @param onTurn a slot may be free for this one, which takes it or leaves it
  */
-export function createSlots<U extends SlotUser>(most: number, onTurn: (user: U) => void): Slots<U> {
+export function createWebhookSlots<U extends SlotUser>(
+  most: number,
+  onTurn: (user: U) => void,
+): WebhookSlots<U> {
   const waiting = new Set<U>()
   let taken = 0
 

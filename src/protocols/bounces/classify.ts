@@ -2,12 +2,12 @@
  * What a negative reply means: whether to try again, what kind of bounce it is, whether the address is at fault,
  * and what it tells of the site and of us. The phase comes first: a refused connection says nothing about a recipient.
  */
-import type { Reply } from '../smtp/reply.ts'
+import type { SmtpReply } from '../smtp/reply.ts'
 import { type BounceClass, isAddressFault } from './bounce-class.ts'
 import { retryHintMs } from './hint.ts'
-import { type Reading, type ReplyPhase, readReply } from './reading.ts'
+import { type ReplyPhase, type ReplyReading, readReplyText } from './reading.ts'
 import { RULES } from './rules/index.ts'
-import { type Alert, holds, type Rule } from './rules/rule.ts'
+import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
 
 /**
  * What a reply tells of sending to this site at all. `congestion`: less or later would get through. `reputation`:
@@ -21,7 +21,7 @@ export interface Meaning {
   /** No further mail should go to the address. */
   blamesAddress: boolean
   pressure: SitePressure
-  alert: Alert | undefined
+  alert: RuleAlert | undefined
   /** Of a deferral: how long the server asks us to wait, 30 s to 4 h. */
   hintMs: number | undefined
   /** Name of the rule that held. */
@@ -42,11 +42,11 @@ const PRESSING: ReadonlySet<BounceClass> = new Set(['unknown', 'policy'])
  */
 export function classify(
   phase: ReplyPhase,
-  reply: Reply,
+  reply: SmtpReply,
   provider?: string,
   rules: readonly Rule[] = RULES,
 ): Meaning {
-  const reading = readReply(phase, reply, provider)
+  const reading = readReplyText(phase, reply, provider)
   const found = rules.find(candidate => holds(candidate, reading))!
   // No message has been seen: what is called spam there is our address.
   const rule: Rule = phase === 'host' && found.class === 'spam' ? { ...found, class: 'blocked' } : found
@@ -64,12 +64,12 @@ export function classify(
 }
 
 /** By the reply code (RFC 5321 §4.2.1), unless the rule knows better. */
-function actionOf(rule: Rule, { code, phase }: Reading): 'bounce' | 'defer' {
+function actionOf(rule: Rule, { code, phase }: ReplyReading): 'bounce' | 'defer' {
   if (code < '500' || rule.tryAgain) return 'defer'
   return phase === 'host' && PASSING.has(rule.class) ? 'defer' : 'bounce'
 }
 
-function permanentClass({ class: found }: Rule, { phase, code }: Reading): BounceClass {
+function permanentClass({ class: found }: Rule, { phase, code }: ReplyReading): BounceClass {
   switch (phase) {
     case 'host':
       return code === '521' || code === '556' ? 'no-route' : 'policy'
@@ -83,13 +83,13 @@ function permanentClass({ class: found }: Rule, { phase, code }: Reading): Bounc
 }
 
 /** Where the message itself has been seen, words are not enough: filters speak of users and mailboxes, too. */
-function blamesAddress(bounceClass: BounceClass, rule: Rule, { phase, status, contradicts }: Reading) {
+function blamesAddress(bounceClass: BounceClass, rule: Rule, { phase, status, contradicts }: ReplyReading) {
   if (!isAddressFault(bounceClass) || contradicts || phase === 'host' || phase === 'mail') return false
   if (phase === 'rcpt' || rule.namesRecipient) return true
   return status !== undefined && RECIPIENT_STATUSES.has(status)
 }
 
-function pressureOf(bounceClass: BounceClass, rule: Rule, { phase, code }: Reading): SitePressure {
+function pressureOf(bounceClass: BounceClass, rule: Rule, { phase, code }: ReplyReading): SitePressure {
   if (bounceClass === 'greylisted' || rule.oneRecipient) return 'none'
   if (bounceClass === 'rate-limited' || code === '421') return 'congestion'
   if (bounceClass === 'blocked') return 'reputation'

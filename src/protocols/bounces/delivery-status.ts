@@ -11,7 +11,7 @@ export interface StatusGroup {
   diagnostics: readonly string[]
 }
 
-export interface DeliveryStatus {
+export interface DsnStatus {
   reportingMta: string | undefined
   envelopeId: string | undefined
   /** `X-Original-Message-ID`, which some add. */
@@ -42,7 +42,7 @@ export function holdsDeliveryStatus(text: string): boolean {
 }
 
 /** @param text lines end in LF */
-export function readDeliveryStatus(text: string): DeliveryStatus {
+export function readDeliveryStatus(text: string): DsnStatus {
   const message = new Map<string, string>()
   const groups: Group[] = []
   let opens = false

@@ -1,13 +1,13 @@
 /** The text of a bounce that the reporting system wrote itself, without the mail it returns. */
-import type { Head } from './parts/head.ts'
-import { readHead } from './parts/head.ts'
+import type { ReportHead } from './parts/head.ts'
+import { readReportHead } from './parts/head.ts'
 import type { Part } from './parts/part.ts'
 import { fold } from './reading.ts'
 
 export interface OwnText {
   lines: readonly string[]
   /** Head of the returned mail, as part or as text behind ours. */
-  returned: Head | undefined
+  returned: ReportHead | undefined
 }
 
 const MOST_LINES = 400
@@ -21,7 +21,7 @@ const TELLING_LINE = /^(?:received|return-path|message-id|mime-version|content-t
 
 export function ownTextOf(mail: Part): OwnText {
   const leaves: Part[] = []
-  const heads: Head[] = []
+  const heads: ReportHead[] = []
   gather(mail, leaves, heads)
   const plain = leaves.filter(({ type }) => type.value === 'text/plain')
   const texts = (plain.length > 0 ? plain : leaves.filter(({ type }) => type.value === 'text/html')).slice(
@@ -35,7 +35,7 @@ export function ownTextOf(mail: Part): OwnText {
 }
 
 /** Leaves of the mail itself; of what it encloses only the first head. */
-function gather(part: Part, leaves: Part[], heads: Head[]): void {
+function gather(part: Part, leaves: Part[], heads: ReportHead[]): void {
   const { value } = part.type
   if (value === 'message/rfc822' || value === 'message/global') {
     if (part.parts[0]) heads.push(part.parts[0].head)
@@ -45,7 +45,7 @@ function gather(part: Part, leaves: Part[], heads: Head[]): void {
     value === 'text/rfc822'
   ) {
     const text = part.text()
-    heads.push(readHead(text, 0, text.length).head)
+    heads.push(readReportHead(text, 0, text.length).head)
   } else if (part.parts.length > 0) for (const one of part.parts) gather(one, leaves, heads)
   else leaves.push(part)
 }
@@ -76,12 +76,12 @@ function isHeadAt(lines: readonly string[], at: number): boolean {
   return run.length >= 3 && run.some(line => TELLING_LINE.test(line))
 }
 
-function headIn(rest: string): Head | undefined {
+function headIn(rest: string): ReportHead | undefined {
   const lines = rest.split('\n').slice(0, 60)
   const at = lines.findIndex((_, i) => isHeadAt(lines, i))
   if (at < 0) return undefined
   const text = rest.split('\n').slice(at).join('\n')
-  return readHead(text, 0, text.length).head
+  return readReportHead(text, 0, text.length).head
 }
 
 function tidy(lines: readonly string[]): string[] {

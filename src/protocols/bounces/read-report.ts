@@ -3,18 +3,18 @@ import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
 import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'
 import {
-  type DeliveryStatus,
+  type DsnStatus,
   holdsDeliveryStatus,
   readDeliveryStatus,
   type StatusGroup,
   withoutType,
 } from './delivery-status.ts'
-import type { Head } from './parts/head.ts'
-import { type Part, readMail } from './parts/part.ts'
+import type { ReportHead } from './parts/head.ts'
+import { type Part, readReportParts } from './parts/part.ts'
 import { type OwnText, ownTextOf } from './passage.ts'
 import { BOUNCE_PHRASE, CHALLENGE_ACT, CHALLENGE_PHRASE, DELAY_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'
-import { MAIL, type Report, type ReportAction, type ReportedRecipient } from './report.ts'
+import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
 import { type Signs, signsOf } from './sender.ts'
 import { verdictOf } from './verdict.ts'
 
@@ -28,12 +28,12 @@ export interface ReadingOptions {
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const RECEIPT_TYPES = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
 
-export function readReport(raw: Uint8Array, options: ReadingOptions): Report {
-  const mail = readMail(raw)
+export function readReport(raw: Uint8Array, options: ReadingOptions): BounceReport {
+  const mail = readReportParts(raw)
   return readMailAs(mail, options, 0)
 }
 
-function readMailAs(mail: Part, options: ReadingOptions, depth: number): Report {
+function readMailAs(mail: Part, options: ReadingOptions, depth: number): BounceReport {
   const signs = signsOf(mail.head)
   const parts = [...walk(mail)]
   const own = ownTextOf(mail)
@@ -54,7 +54,7 @@ function* walk(part: Part): Iterable<Part> {
   if (!part.type.value.startsWith('message/')) for (const one of part.parts) yield* walk(one)
 }
 
-function returnedOf(returned: Head | undefined, { correlationHeader }: ReadingOptions) {
+function returnedOf(returned: ReportHead | undefined, { correlationHeader }: ReadingOptions) {
   const id = returned?.raw('message-id')
   return {
     messageId: id === undefined ? undefined : withoutBrackets(id),
@@ -63,7 +63,7 @@ function returnedOf(returned: Head | undefined, { correlationHeader }: ReadingOp
 }
 
 /** Abuse reports (RFC 5965), and those of Microsoft, which are a bare copy from an address of theirs. */
-function feedbackIn(mail: Part, parts: readonly Part[], base: Report): Report | undefined {
+function feedbackIn(mail: Part, parts: readonly Part[], base: BounceReport): BounceReport | undefined {
   const part = parts.find(({ type }) => type.value === 'message/feedback-report')
   if (part) {
     const type =
@@ -84,8 +84,8 @@ function aggregateIn(
   mail: Part,
   parts: readonly Part[],
   { subject }: Signs,
-  base: Report,
-): Report | undefined {
+  base: BounceReport,
+): BounceReport | undefined {
   const reportType = mail.type.params.get('report-type')?.toLowerCase()
   const isTls = ({ type, fileName }: Part) =>
     type.value.startsWith('application/tlsrpt') ||
@@ -102,11 +102,11 @@ function aggregateIn(
 interface Found {
   signs: Signs
   own: OwnText
-  base: Report
+  base: BounceReport
   options: ReadingOptions
 }
 
-function deliveryStatusIn(parts: readonly Part[], found: Found): Report | undefined {
+function deliveryStatusIn(parts: readonly Part[], found: Found): BounceReport | undefined {
   const { signs, base } = found
   const typed = parts.filter(({ type }) => STATUS_TYPES.has(type.value))
   const bySystem = signs.isDaemon || signs.hasNullSender || signs.failed.length > 0
@@ -116,7 +116,7 @@ function deliveryStatusIn(parts: readonly Part[], found: Found): Report | undefi
   if (statuses.length === 0) return undefined
   const groups = statuses.flatMap(({ recipients }) => recipients)
   const recipients = groups.map(group => recipientOf(group, groups.length === 1, found))
-  const first = <K extends keyof DeliveryStatus>(key: K) =>
+  const first = <K extends keyof DsnStatus>(key: K) =>
     statuses.find(status => status[key] !== undefined)?.[key]
   const isBounce = recipients.some(({ action }) => action === 'failed' || action === 'delayed')
   const id = first('messageId')
@@ -204,7 +204,7 @@ function enclosedIn(
   signs: Signs,
   options: ReadingOptions,
   depth: number,
-): Report | undefined {
+): BounceReport | undefined {
   if (depth > 1 || !(signs.isDaemon || signs.hasNullSender)) return undefined
   for (const part of parts) {
     const inner = part.type.value.startsWith('message/') ? part.parts[0] : undefined
@@ -226,10 +226,10 @@ function saysThatItReports(mail: Part, parts: readonly Part[]): boolean {
 function inWords(
   signs: Signs,
   own: OwnText,
-  base: Report,
+  base: BounceReport,
   options: ReadingOptions,
   isReport: boolean,
-): Report {
+): BounceReport {
   const text = fold(own.lines.join('\n').slice(0, 8_000))
   const asks = CHALLENGE_PHRASE.test(`${signs.subject}\n${text}`) && CHALLENGE_ACT.test(text)
   const isBounceOfDaemon = signs.failed.length > 0 || (signs.isDaemon && BOUNCE_PHRASE.test(text))

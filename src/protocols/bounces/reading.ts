@@ -1,10 +1,10 @@
 /** What of a reply the rules look at: code, status, and the words that are the server's own. */
-import type { Reply } from '../smtp/reply.ts'
+import type { SmtpReply } from '../smtp/reply.ts'
 
 /** `host`: before MAIL; the other side speaks to every sender alike. */
 export type ReplyPhase = 'host' | 'mail' | 'rcpt' | 'data' | 'final-dot'
 
-export interface Reading {
+export interface ReplyReading {
   phase: ReplyPhase
   provider: string | undefined
   /** Three digits. */
@@ -40,7 +40,11 @@ const LIST_HOST =
   /spamhaus|spamcop|barracuda|sorbs|uceprotect|abusix|abuseat|dnsbl|rbl|surbl|uribl|mailspike|psbl|senderscore|invaluement/
 const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,8}$/
 
-export function readReply(phase: ReplyPhase, { code, enhanced, text }: Reply, provider?: string): Reading {
+export function readReplyText(
+  phase: ReplyPhase,
+  { code, enhanced, text }: SmtpReply,
+  provider?: string,
+): ReplyReading {
   const said = text.slice(0, MOST_CHARACTERS)
   const [statusClass, status] = enhanced === null ? statusIn(said) : [enhanced[0], enhanced.slice(2)]
   return {

@@ -39,7 +39,7 @@ export interface ReportedRecipient {
   rule: string
 }
 
-export interface Report {
+export interface BounceReport {
   kind: ReportKind
   recipients: readonly ReportedRecipient[]
   reportingMta: string | undefined
@@ -53,7 +53,7 @@ export interface Report {
   feedbackType: string | undefined
 }
 
-export const MAIL: Report = {
+export const MAIL: BounceReport = {
   kind: 'mail',
   recipients: [],
   reportingMta: undefined,

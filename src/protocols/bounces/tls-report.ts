@@ -39,7 +39,7 @@ const URI = /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i
 const MOST_DESTINATIONS = 4
 
 /** The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3). */
-export function reportDestinations(texts: readonly string[]): string[] {
+export function tlsReportAddresses(texts: readonly string[]): string[] {
   const records = texts.filter(text => RECORD.test(text))
   if (records.length !== 1) return []
   const rua = records[0]!.split(';').find(field => /^\s*rua\s*=/.test(field))

@@ -15,7 +15,7 @@ export interface Evidence {
   provider: string | undefined
 }
 
-export interface Verdict {
+export interface BounceVerdict {
   class: BounceClass
   isHard: boolean
   replyCode: number | undefined
@@ -31,7 +31,7 @@ const ENHANCED = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
 const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
 
-export function verdictOf({ action, status, texts, provider }: Evidence): Verdict {
+export function verdictOf({ action, status, texts, provider }: Evidence): BounceVerdict {
   const told = texts.map(text => cleanText(text)).filter(text => text !== '')
   const read = (text: string) => readOne(text, action, status, provider)
   const meanings = (told.length > 0 ? told : ['']).map(read)

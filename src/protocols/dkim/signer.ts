@@ -1,7 +1,7 @@
 /** Much is signed by a thread of its own: what is asked for in one turn goes there in few messages, and each comes back as one. */
 import type { KeyObject } from 'node:crypto'
-import type { PassingThread } from '../../lib/on-demand-worker.ts'
-import { ThreadEnded } from '../../lib/worker-rpc.ts'
+import type { OnDemandWorker } from '../../lib/on-demand-worker.ts'
+import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { DkimAlgorithm } from './keys.ts'
 import { type PrivateKey, type Sign, signAtOnce, signHere } from './sign.ts'
 
@@ -24,7 +24,7 @@ const WORTH_TELLING = 4
 const MOST_IN_A_JOB = 12
 
 /** @param thread has `signAll` */
-export function createSigner(thread: Pick<PassingThread, 'call'>): Sign {
+export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
   let asked: Asked[] = []
   let underWay = 0
 
@@ -34,7 +34,7 @@ export function createSigner(thread: Pick<PassingThread, 'call'>): Sign {
       const signatures = (await thread.call('signAll', jobOf(batch))) as string[]
       for (const [i, { answer }] of batch.entries()) answer.resolve(signatures[i]!)
     } catch (error) {
-      if (error instanceof ThreadEnded) signEach(batch)
+      if (error instanceof WorkerEnded) signEach(batch)
       else for (const { answer } of batch) answer.reject(error)
     } finally {
       underWay--

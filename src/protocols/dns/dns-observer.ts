@@ -7,7 +7,7 @@ import { parseQueryName } from './name.ts'
 import { askServer, type Query, serverOf } from './query.ts'
 import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
 
-export type Testimony =
+export type ObservedAnswer =
   | {
       kind: 'answer'
       /** Of the type asked for, at the end of the chain. */
@@ -27,14 +27,14 @@ export type Testimony =
       refersTo?: string[]
     }
 
-export interface Witness {
+export interface DnsObserver {
   /** As the checks call it. */
   server: string
   /** Never rejects. */
-  ask(name: string, type: TypeName): Promise<Testimony>
+  ask(name: string, type: TypeName): Promise<ObservedAnswer>
 }
 
-export interface WitnessLimits {
+export interface DnsObserverLimits {
   clock: Clock
   /** For one question, asked once over UDP, and over TCP where needed. */
   timeoutMs?: number
@@ -49,16 +49,16 @@ const RCODE_NAMES = new Map<number, string>(Object.entries(RCODE).map(([name, co
 const MAY_DISLIKE_EDNS = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP])
 
 /** Looks everything up for us. @param server `address:port` @throws when it is no IP literal */
-export function resolverWitness(server: string, limits: WitnessLimits): Witness {
+export function resolverObserver(server: string, limits: DnsObserverLimits): DnsObserver {
   return witness({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
 }
 
 /** Is asked for what it has itself. @param label its name and address, for people */
-export function authorityWitness(
+export function authorityObserver(
   label: string,
   server: { host: string; port: number },
-  limits: WitnessLimits,
-): Witness {
+  limits: DnsObserverLimits,
+): DnsObserver {
   return witness({ label, server, flags: 0 }, limits)
 }
 
@@ -66,9 +66,9 @@ interface Asked extends Pick<Query, 'server' | 'flags'> {
   label: string
 }
 
-function witness({ label, server, flags }: Asked, limits: WitnessLimits): Witness {
+function witness({ label, server, flags }: Asked, limits: DnsObserverLimits): DnsObserver {
   const { clock, timeoutMs = 2_000, tries = 2, signal: closing } = limits
-  const asked = async (name: string, type: TypeName): Promise<Testimony> => {
+  const asked = async (name: string, type: TypeName): Promise<ObservedAnswer> => {
     let reason = 'out of time'
     let withoutEdns = false
     for (let round = 0; round < tries && !closing.aborted; round++) {
@@ -95,7 +95,7 @@ function witness({ label, server, flags }: Asked, limits: WitnessLimits): Witnes
   }
 }
 
-function testimonyOf(message: Message, name: string, type: TypeName, mustBeOwn: boolean): Testimony {
+function testimonyOf(message: Message, name: string, type: TypeName, mustBeOwn: boolean): ObservedAnswer {
   const { rcode, flags, answers } = message
   if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN)
     return { kind: 'unknown', reason: `answers with ${rcodeName(message)}` }
@@ -105,7 +105,7 @@ function testimonyOf(message: Message, name: string, type: TypeName, mustBeOwn: 
 }
 
 /** Of a server that does not answer for the name itself (RFC 1034 §4.3.2). */
-function refusalOf({ answers, authority }: Message): Testimony {
+function refusalOf({ answers, authority }: Message): ObservedAnswer {
   const refersTo = authority.flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
   if (answers.length === 0 && refersTo.length > 0)
     return { kind: 'unknown', reason: 'refers to other name servers', refersTo: refersTo.sort() }

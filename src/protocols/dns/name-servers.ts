@@ -3,7 +3,7 @@
  * are, whether they answer for the zone, and whether the zone above names the same ones (RFC 1034 §4.2.2).
  */
 
-import type { Testimony, Witness } from './dns-observer.ts'
+import type { DnsObserver, ObservedAnswer } from './dns-observer.ts'
 import type { TypeName } from './wire.ts'
 
 export interface NameServer {
@@ -24,18 +24,18 @@ export interface ZoneServers {
   /** The first of them. */
   servers: NameServer[]
   /** Those that answer, ready to be asked. */
-  witnesses: Witness[]
+  witnesses: DnsObserver[]
   /** Whom the zone above names, sorted; null where that could not be found out. */
   delegatedTo: string[] | null
 }
 
 export interface FindOptions {
   /** Asked in turn until one answers. */
-  resolvers: readonly Witness[]
+  resolvers: readonly DnsObserver[]
   /** Whether an address that the DNS names may be asked. */
   isAllowed(address: string): boolean
   /** @param label for people */
-  openWitness(label: string, address: string): Witness
+  openWitness(label: string, address: string): DnsObserver
 }
 
 const MOST_SERVERS = 4
@@ -78,7 +78,7 @@ async function openServer(
   name: string,
   zone: string,
   { resolvers, isAllowed, openWitness }: FindOptions,
-): Promise<{ server: NameServer; witness?: Witness }> {
+): Promise<{ server: NameServer; witness?: DnsObserver }> {
   const addresses = await addressesOf(name, resolvers)
   const address = addresses.find(isAllowed)
   if (address === undefined) {
@@ -110,7 +110,7 @@ async function delegationOf(zone: string, options: FindOptions): Promise<string[
 }
 
 /** Servers of the zone that holds the delegation, which may be some labels up. */
-async function askParents(from: string, resolvers: readonly Witness[]): Promise<string[]> {
+async function askParents(from: string, resolvers: readonly DnsObserver[]): Promise<string[]> {
   for (let name = from; name !== ''; name = parentOf(name)) {
     const answer = await askAny(resolvers, name, 'NS')
     if (answer.kind === 'unknown') return []
@@ -120,7 +120,7 @@ async function askParents(from: string, resolvers: readonly Witness[]): Promise<
   return []
 }
 
-async function addressesOf(name: string, resolvers: readonly Witness[]): Promise<string[]> {
+async function addressesOf(name: string, resolvers: readonly DnsObserver[]): Promise<string[]> {
   for (const type of ['A', 'AAAA'] as const) {
     const answer = await askAny(resolvers, name, type)
     const found =
@@ -130,8 +130,12 @@ async function addressesOf(name: string, resolvers: readonly Witness[]): Promise
   return []
 }
 
-async function askAny(resolvers: readonly Witness[], name: string, type: TypeName): Promise<Testimony> {
-  let last: Testimony = { kind: 'unknown', reason: 'there is nobody to ask' }
+async function askAny(
+  resolvers: readonly DnsObserver[],
+  name: string,
+  type: TypeName,
+): Promise<ObservedAnswer> {
+  let last: ObservedAnswer = { kind: 'unknown', reason: 'there is nobody to ask' }
   for (const resolver of resolvers) {
     last = await resolver.ask(name, type)
     if (last.kind === 'answer') return last
@@ -139,7 +143,7 @@ async function askAny(resolvers: readonly Witness[], name: string, type: TypeNam
   return last
 }
 
-function serverNames({ records }: Extract<Testimony, { kind: 'answer' }>): string[] {
+function serverNames({ records }: Extract<ObservedAnswer, { kind: 'answer' }>): string[] {
   return records
     .flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
     .sort()

@@ -3,13 +3,13 @@
  * overflow a socket's buffer at either end, and each one lost costs its look-up the time of a retry.
  */
 
-export interface Pace {
+export interface QueryBatching {
   /** Resolves when the caller may begin: at once, or in a later turn, first come first served. */
   turn(): Promise<void>
 }
 
 /** Unlike a limit on what is under way, this lets slow look-ups hold up nobody else. */
-export function createPace(perTurn: number): Pace {
+export function createQueryBatching(perTurn: number): QueryBatching {
   const waiting: (() => void)[] = []
   let begun = 0
 

@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Answer, LookUp } from './answer.ts'
 import { createAnswerCache } from './answer-cache.ts'
 import { parseQueryName } from './name.ts'
-import { createPace } from './query-batching.ts'
+import { createQueryBatching } from './query-batching.ts'
 
 export interface MxRecord {
   /** Lower case, without final dot; `''` in a null MX (RFC 7505). */
@@ -71,7 +71,7 @@ const SERVERS_OWN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EB
 export function createResolver(options: ResolverOptions): Resolver {
   const { clock, totalMs = 20_000, maxEntries = 10_000 } = options
   const channels = openChannels(options)
-  const pace = createPace(QUERIES_PER_TURN)
+  const pace = createQueryBatching(QUERIES_PER_TURN)
   let closed = false
 
   const lookUp = <T>(query: Query<T>): LookUp<T> => {

@@ -30,7 +30,7 @@ const REASONS = new Map<string, [FaultKind, string]>([
 const OURS = /^ERR_(?:INVALID|HTTP|UNESCAPED|METHOD|OUT_OF)_/
 
 /** The fault that an error of the runtime's network parts is. @throws the error itself when it is another one */
-export function faultOf(error: unknown): OutboundFault {
+export function httpFaultOf(error: unknown): OutboundFault {
   if (error instanceof OutboundFault) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   if (code === '' || OURS.test(code)) throw error

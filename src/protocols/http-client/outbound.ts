@@ -15,7 +15,7 @@ import {
   type OutboundRequest,
   StaleConnection,
 } from './exchange.ts'
-import { faultOf, OutboundFault } from './fault.ts'
+import { httpFaultOf, OutboundFault } from './fault.ts'
 import { readTarget, type Target } from './target.ts'
 
 export interface Outbound {
@@ -78,7 +78,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       try {
         return await exchanged(target, wanted, limit.signal)
       } catch (error) {
-        return faultOf(error)
+        return httpFaultOf(error)
       } finally {
         timer.cancel()
         limits.delete(limit)

@@ -11,7 +11,7 @@ import { textEntity } from './text-entity.ts'
 const CRLF = Buffer.from('\r\n')
 
 /** A text, or one that is encoded already. */
-export type Words = string | Entity
+export type BodyTexts = string | Entity
 
 export interface BodySource {
   html: string | null
@@ -23,8 +23,8 @@ export interface BodySource {
 
 /** One whose texts may be encoded already. */
 export interface WordedSource extends Pick<BodySource, 'attachments' | 'seed'> {
-  html: Words | null
-  text: Words | null
+  html: BodyTexts | null
+  text: BodyTexts | null
 }
 
 export interface ComposedBody {
@@ -75,8 +75,8 @@ function rootEntity({ html, text, attachments, seed }: WordedSource): Entity {
  * readers would show nothing in place of what the other part says.
  */
 function contentEntity(
-  html: Words | null,
-  text: Words | null,
+  html: BodyTexts | null,
+  text: BodyTexts | null,
   shown: readonly Entity[],
   boundaries: Boundaries,
 ): Entity | undefined {
@@ -90,7 +90,7 @@ function contentEntity(
   return plain ? multipart('alternative', boundaries.of('alternative'), [plain, rich]) : rich
 }
 
-function entityOf(subtype: 'plain' | 'html', words: Words): Entity {
+function entityOf(subtype: 'plain' | 'html', words: BodyTexts): Entity {
   return typeof words === 'string' ? textEntity(subtype, words) : words
 }
 

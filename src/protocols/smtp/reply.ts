@@ -1,6 +1,6 @@
 /** SMTP replies: the three-digit code (RFC 5321 §4.2), the enhanced status code (RFC 3463), and the text. */
 
-export interface Reply {
+export interface SmtpReply {
   /** 200 to 599. */
   code: number
   /** Class, subject and detail, as in `5.1.1`; null where the peer sent none. */
@@ -21,7 +21,7 @@ export function parseReplyLine(line: string): { code: number; last: boolean; tex
 }
 
 /** Puts the lines of one reply together. The enhanced code is taken only where it agrees with the reply code's class. */
-export function replyOf(code: number, lines: readonly string[]): Reply {
+export function replyOf(code: number, lines: readonly string[]): SmtpReply {
   let enhanced: string | null = null
   const texts: string[] = []
   for (const line of lines) {
@@ -34,16 +34,16 @@ export function replyOf(code: number, lines: readonly string[]): Reply {
 }
 
 /** `550 5.1.1 no such user`, as shown to people and stored. */
-export function formatReply({ code, enhanced, text }: Reply): string {
+export function formatReply({ code, enhanced, text }: SmtpReply): string {
   return [code, enhanced, text].filter(part => part !== null && part !== '').join(' ')
 }
 
-export function isPositive(reply: Reply): boolean {
+export function isPositive(reply: SmtpReply): boolean {
   return reply.code >= 200 && reply.code < 300
 }
 
 /** A permanent negative reply (RFC 5321 §4.2.1): the same command will fail again. */
-export function isPermanent(reply: Reply): boolean {
+export function isPermanent(reply: SmtpReply): boolean {
   return reply.code >= 500
 }
 

@@ -15,7 +15,7 @@ import { createGuessMemory } from './guess-memory.ts'
 /** Which counter a guess has to wait for. */
 export type GuessLimit = 'network_and_account' | 'network' | 'account' | 'session'
 
-export type Verdict =
+export type GuessVerdict =
   | { kind: 'right' }
   | { kind: 'wrong' }
   /** @param waitMs until the next guess is checked */
@@ -36,9 +36,9 @@ export interface GuessGuard {
    * found after another guess has used up the last free one is withheld. A right guess takes back the wrong ones that this
    * network made at this account, from all counters.
    */
-  hear(guess: Guess, isRight: () => Promise<boolean>): Promise<Verdict>
+  hear(guess: Guess, isRight: () => Promise<boolean>): Promise<GuessVerdict>
   /** Likewise for a guess by somebody who holds a session, counted by that session alone. */
-  hearInSession(session: string, isRight: () => Promise<boolean>): Promise<Verdict>
+  hearInSession(session: string, isRight: () => Promise<boolean>): Promise<GuessVerdict>
 }
 
 /** Wrong guesses after which a counter makes the next one wait. */
@@ -103,7 +103,7 @@ export function createGuessGuard(clock: Pick<Clock, 'monotonic'>): GuessGuard {
 async function check(
   isRight: () => Promise<boolean>,
   { countersNow, onWrong }: { countersNow: () => Counted[]; onWrong?: () => void },
-): Promise<Verdict> {
+): Promise<GuessVerdict> {
   const before = longestWait(countersNow())
   if (before) return before
   const right = await isRight()
@@ -121,8 +121,8 @@ async function check(
   return { kind: 'wrong' }
 }
 
-function longestWait(counters: Counted[]): Extract<Verdict, { kind: 'too-many' }> | undefined {
-  let longest: Extract<Verdict, { kind: 'too-many' }> | undefined
+function longestWait(counters: Counted[]): Extract<GuessVerdict, { kind: 'too-many' }> | undefined {
+  let longest: Extract<GuessVerdict, { kind: 'too-many' }> | undefined
   for (const { counter, key, limit, isHeeded } of counters) {
     const waitMs = isHeeded ? counter.waitMs(key) : 0
     if (waitMs > (longest?.waitMs ?? 0)) longest = { kind: 'too-many', waitMs, limit }

@@ -6,7 +6,7 @@
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 
 /** For whom a password is hashed. */
-export interface Turn {
+export interface PasswordTurn {
   /** Waits in one line: a client network (of IPv6 its /48), a known place, a user, the operator. */
   owner: string
   /** A part of the owner with a bound of its own: the /56 of an IPv6 client. */
@@ -16,7 +16,7 @@ export interface Turn {
 
 export interface PasswordQueue {
   /** @throws TooManyWaiting when too many wait, at once or when an attempt of another owner takes the place */
-  run<T>(turn: Turn, task: () => Promise<T>): Promise<T>
+  run<T>(turn: PasswordTurn, task: () => Promise<T>): Promise<T>
 }
 
 const RUNNING_MAX = 2
@@ -27,18 +27,18 @@ const WAITING_MAX_PER_PART = 4
 const KNOWN_IN_A_ROW_MAX = 3
 
 interface Waiting {
-  turn: Turn
+  turn: PasswordTurn
   start(): void
   reject(error: Error): void
 }
 
 export function createPasswordQueue(): PasswordQueue {
   const waiting: Waiting[] = []
-  const running: Turn[] = []
+  const running: PasswordTurn[] = []
   let knownInARow = 0
 
   /** How many of the same owner are ahead: those that run and those that have waited for longer. */
-  const rankOf = (turn: Turn, position = waiting.length) =>
+  const rankOf = (turn: PasswordTurn, position = waiting.length) =>
     running.filter(({ owner }) => owner === turn.owner).length +
     waiting.slice(0, position).filter(one => one.turn.owner === turn.owner).length
 
@@ -64,7 +64,7 @@ export function createPasswordQueue(): PasswordQueue {
   }
 
   /** The newest of those furthest down in a line, where the turn would be nearer to its owner's front. */
-  const displacedBy = (turn: Turn) => {
+  const displacedBy = (turn: PasswordTurn) => {
     const rank = rankOf(turn)
     const strangers = ranked().filter(one => isStrangers(one.turn))
     const candidates = isStrangers(turn) || strangers.length > 0 ? strangers : ranked()
@@ -72,8 +72,8 @@ export function createPasswordQueue(): PasswordQueue {
     const isAhead = last && (last.rank > rank || isStrangers(last.turn) !== isStrangers(turn))
     return isAhead ? last.at : undefined
   }
-  const makeRoom = (turn: Turn) => {
-    const of = (isSame: (one: Turn) => boolean) => waiting.filter(one => isSame(one.turn)).length
+  const makeRoom = (turn: PasswordTurn) => {
+    const of = (isSame: (one: PasswordTurn) => boolean) => waiting.filter(one => isSame(one.turn)).length
     if (of(one => one.owner === turn.owner) >= WAITING_MAX_PER_OWNER[turn.standing]) throw tooMany()
     if (turn.part !== undefined && of(one => one.part === turn.part) >= WAITING_MAX_PER_PART) throw tooMany()
     if (waiting.length < WAITING_MAX) return
@@ -99,7 +99,7 @@ export function createPasswordQueue(): PasswordQueue {
   }
 }
 
-function isStrangers({ standing }: Turn): boolean {
+function isStrangers({ standing }: PasswordTurn): boolean {
   return standing === 'stranger'
 }
 

@@ -1,7 +1,7 @@
 /** Passwords: scrypt (RFC 7914), a bounded number at a time in fair turns, because each costs 32 MiB and a core for a while. */
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
 import { equalBytes } from '../../lib/secret-keys.ts'
-import { createPasswordQueue, type Turn } from './password-queue.ts'
+import { createPasswordQueue, type PasswordTurn } from './password-queue.ts'
 
 export interface Passwords {
   /**
@@ -10,14 +10,14 @@ export interface Passwords {
    * @param turn the operator's where it is left out
    * @throws TooManyWaiting
    */
-  hash(password: string, turn?: Turn): Promise<string>
+  hash(password: string, turn?: PasswordTurn): Promise<string>
   /**
    * With no stored hash the work is done all the same, so that the answer's time tells nothing.
    *
    * @param turn the operator's where it is left out
    * @throws TooManyWaiting
    */
-  verify(password: string, stored: string | undefined, turn?: Turn): Promise<boolean>
+  verify(password: string, stored: string | undefined, turn?: PasswordTurn): Promise<boolean>
 }
 
 /** Characters of a password that somebody chooses. */
@@ -33,11 +33,11 @@ export interface PasswordCost {
 const COST: PasswordCost = { N: 32_768, r: 8, p: 1 }
 const HASH_BYTES = 32
 const SALT_BYTES = 16
-const OPERATOR: Turn = { owner: 'operator', standing: 'operator' }
+const OPERATOR: PasswordTurn = { owner: 'operator', standing: 'operator' }
 
 export function createPasswords(newCost = COST): Passwords {
   const queue = createPasswordQueue()
-  const derive = (password: string, salt: Buffer, cost: PasswordCost, turn: Turn) =>
+  const derive = (password: string, salt: Buffer, cost: PasswordCost, turn: PasswordTurn) =>
     queue.run(turn, () => scryptAsync(password.normalize('NFC'), salt, cost))
   return {
     async hash(password, turn = OPERATOR) {

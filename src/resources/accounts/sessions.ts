@@ -10,7 +10,7 @@ import type { Db, SessionRow, UserRow } from '../../store/schema.ts'
 import { createGuessGuard, type Guess } from './guess-guard.ts'
 import { networkHashOf, PLACE_KEPT_MS } from './known-places.ts'
 import type { Passwords } from './password.ts'
-import type { Turn } from './password-queue.ts'
+import type { PasswordTurn } from './password-queue.ts'
 import { findUserAtPlace } from './sign-in-place-rows.ts'
 import { reportVerdict, type SignInReport } from './sign-in-report.ts'
 import { createToken, hashToken } from './tokens.ts'
@@ -143,7 +143,7 @@ export function createSessions(options: SessionOptions): Sessions {
 }
 
 /** Accounts wait in lines of their own where they are known, and strangers in those of their networks. */
-function turnOf({ address, account, isKnownPlace }: Guess): Turn {
+function turnOf({ address, account, isKnownPlace }: Guess): PasswordTurn {
   const network = clientNetworkOf(address)
   if (isKnownPlace) return { owner: `account ${account}`, part: `${network} ${account}`, standing: 'known' }
   return { owner: siteNetworkOf(address) ?? network, part: network, standing: 'stranger' }

@@ -2,8 +2,8 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
-import { type SparingLine, sparingLine } from '../../lib/throttled-log.ts'
-import type { GuessLimit, Verdict } from './guess-guard.ts'
+import { type ThrottledLog, throttledLog } from '../../lib/throttled-log.ts'
+import type { GuessLimit, GuessVerdict } from './guess-guard.ts'
 
 interface Client {
   /** As sockets write it. */
@@ -31,9 +31,9 @@ export function createSignInReport(
   door: 'http' | 'smtp',
 ): SignInReport {
   const attempts = metrics.counter('sign_in_attempts', 'Attempts to sign in over HTTP and SMTP, by result.')
-  const lines = new Map<string, SparingLine>()
+  const lines = new Map<string, ThrottledLog>()
   const lineOf = (limit: string) => {
-    const line = lines.get(limit) ?? sparingLine({ log, clock }, 'warn', 'Attempts to sign in are throttled')
+    const line = lines.get(limit) ?? throttledLog({ log, clock }, 'warn', 'Attempts to sign in are throttled')
     lines.set(limit, line)
     return line
   }
@@ -48,7 +48,7 @@ export function createSignInReport(
 }
 
 /** Reports the verdict of the guess guard on an attempt. */
-export function reportVerdict(report: SignInReport, verdict: Verdict, client: Client): void {
+export function reportVerdict(report: SignInReport, verdict: GuessVerdict, client: Client): void {
   if (verdict.kind === 'too-many') report.throttled(client, verdict.limit, verdict.waitMs)
   else report.checked(verdict.kind)
 }

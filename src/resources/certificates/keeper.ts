@@ -1,7 +1,7 @@
 /** Sees to it that there is a good certificate: one process at a time orders, in time before the present one ends. */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
-import { startDueWatch } from '../../lib/due-timer.ts'
+import { startDueTimer } from '../../lib/due-timer.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
 import type { Run } from '../../store/command.ts'
@@ -52,7 +52,7 @@ const LONGEST_SLEEP_MS = 60 * MINUTE_MS
 /** @returns a function that resolves when nothing is under way */
 export function startCertificateKeeper(options: KeeperOptions): () => Promise<void> {
   const stopping = new AbortController()
-  const watch = startDueWatch({
+  const watch = startDueTimer({
     clock: options.clock,
     longestSleepMs: LONGEST_SLEEP_MS,
     afterFailureMs: MINUTE_MS,

@@ -13,7 +13,7 @@ export const PROPERTY_PREFIX = 'properties.'
 export type FilterOp = (typeof FILTER_OPS)[number]
 
 /** As it is stored, and on the wire. */
-export interface Filter {
+export interface SegmentFilter {
   /** One of `FILTER_FIELDS`, or a property's key after `PROPERTY_PREFIX`. */
   field: string
   op: FilterOp
@@ -63,7 +63,7 @@ export function everybodyOf(audienceId: Id): Membership {
 export async function membershipOf(
   db: Db,
   audienceId: Id,
-  filters: readonly Filter[],
+  filters: readonly SegmentFilter[],
   search = '',
 ): Promise<Membership> {
   const properties = await propertiesOf(db, audienceId, filters)
@@ -101,7 +101,7 @@ function holds(op: FilterOp, value: string, text: string): boolean {
   return op === 'exists'
 }
 
-async function propertiesOf(db: Db, audienceId: Id, filters: readonly Filter[]) {
+async function propertiesOf(db: Db, audienceId: Id, filters: readonly SegmentFilter[]) {
   const keys = filters.flatMap(({ field }) =>
     field.startsWith(PROPERTY_PREFIX) ? [field.slice(PROPERTY_PREFIX.length)] : [],
   )

@@ -2,14 +2,14 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db } from '../../store/schema.ts'
-import { type Filter, type Membership, membershipOf } from './filters.ts'
+import { type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { type CountedAudience, knownCount } from './known-counts.ts'
 import { STRETCH_CONTACTS, type Stretch, stretchesOf } from './stretches.ts'
 
 export interface ContactQuestion {
   audience: CountedAudience
   /** All must hold. */
-  filters: readonly Filter[]
+  filters: readonly SegmentFilter[]
   /** Part of the address or of a name; empty for any. */
   search: string
   limit: number
@@ -57,7 +57,7 @@ export async function listContacts(
 export async function countMembers(
   db: Db,
   audience: CountedAudience,
-  filters: readonly Filter[],
+  filters: readonly SegmentFilter[],
   size = STRETCH_CONTACTS,
 ): Promise<number> {
   const membership = await membershipOf(db, audience.id, filters)

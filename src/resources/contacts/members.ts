@@ -5,7 +5,7 @@
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db, SegmentRow, TopicRow } from '../../store/schema.ts'
-import { type Condition, everybodyOf, type Filter, type Membership, membershipOf } from './filters.ts'
+import { type Condition, everybodyOf, type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
 
 const COLUMNS = ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'] as const
@@ -42,7 +42,7 @@ export async function segmentMembers(
   limit: number,
   size = STRETCH_CONTACTS,
 ): Promise<MemberPage> {
-  const membership = await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
+  const membership = await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[])
   return pageOf(db, membership, after, limit, size)
 }
 
@@ -62,7 +62,7 @@ export async function hasMemberElsewhere(
   const members =
     filters === null
       ? everybodyOf(audienceId)
-      : await membershipOf(db, audienceId, JSON.parse(filters) as Filter[])
+      : await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[])
   if (members.isEmpty) return false
   const conditions: Condition[] = [
     ...members.conditions,

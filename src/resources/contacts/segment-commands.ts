@@ -4,14 +4,14 @@ import { command } from '../../store/command.ts'
 import type { SegmentRow } from '../../store/schema.ts'
 import { hasAudience } from './audience-commands.ts'
 import type { ContactPlace } from './contact.ts'
-import type { Filter } from './filters.ts'
+import type { SegmentFilter } from './filters.ts'
 import { MOST_SEGMENTS } from './limits.ts'
 
 export type SegmentKey = ContactPlace & { id: Id }
 
 export const segmentCommands = {
   createSegment: command<
-    SegmentKey & { name: string; filters: readonly Filter[]; at: number },
+    SegmentKey & { name: string; filters: readonly SegmentFilter[]; at: number },
     SegmentRow | 'no-audience' | 'too-many'
   >(async (tx, { accountId, audienceId, id, name, filters, at }) => {
     if (!(await hasAudience(tx, { accountId, audienceId }))) return 'no-audience'
@@ -33,7 +33,7 @@ export const segmentCommands = {
 
   /** Undefined when there is no such segment. What is absent stays as it is. */
   changeSegment: command<
-    SegmentKey & { name?: string; filters?: readonly Filter[]; at: number },
+    SegmentKey & { name?: string; filters?: readonly SegmentFilter[]; at: number },
     SegmentRow | undefined
   >(async (tx, { accountId, audienceId, id, name, filters, at }) => {
     if (!(await hasAudience(tx, { accountId, audienceId }))) return undefined

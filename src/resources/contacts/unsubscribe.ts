@@ -17,7 +17,7 @@ export interface Unsubscription {
 }
 
 export const unsubscribeCommands = {
-  unsubscribe: command<Unsubscription, number>(unsubscribeAddress),
+  unsubscribe: command<Unsubscription, number>(unsubscribeContact),
 }
 
 /**
@@ -26,7 +26,7 @@ export const unsubscribeCommands = {
  *
  * @returns how many contacts have the address
  */
-export async function unsubscribeAddress(
+export async function unsubscribeContact(
   tx: Tx,
   { accountId, email, topicId, at }: Unsubscription,
 ): Promise<number> {

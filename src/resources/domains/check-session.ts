@@ -2,10 +2,10 @@
 
 import type { Clock } from '../../lib/clock.ts'
 import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'
-import { authorityWitness, resolverWitness } from '../../protocols/dns/dns-observer.ts'
+import { authorityObserver, resolverObserver } from '../../protocols/dns/dns-observer.ts'
 import type { Inquiry } from './verify.ts'
 
-export interface Inquiries {
+export interface CheckSessions {
   /** What is open since then learns nothing more. */
   isClosed(): boolean
   /** To be closed when the check is over. */
@@ -29,7 +29,7 @@ interface InquiriesOptions {
 /** A whole check takes no longer. */
 const LIMIT_MS = 20_000
 
-export function createInquiries(options: InquiriesOptions): Inquiries {
+export function createCheckSessions(options: InquiriesOptions): CheckSessions {
   const { servers, clock, authorityPort, allowPrivateAddresses, timeoutMs = 2_000, tries = 2 } = options
   const closing = new AbortController()
   return {
@@ -39,9 +39,9 @@ export function createInquiries(options: InquiriesOptions): Inquiries {
       const timer = clock.timer(LIMIT_MS, () => over.abort(new Error('out of time')))
       const limits = { clock, timeoutMs, tries, signal: AbortSignal.any([over.signal, closing.signal]) }
       return {
-        resolvers: servers.map(server => resolverWitness(server, limits)),
+        resolvers: servers.map(server => resolverObserver(server, limits)),
         isAllowed: address => allowPrivateAddresses || isGlobalUnicast(address),
-        openWitness: (label, host) => authorityWitness(label, { host, port: authorityPort }, limits),
+        openWitness: (label, host) => authorityObserver(label, { host, port: authorityPort }, limits),
         close() {
           timer.cancel()
           over.abort(new Error('the check is over'))

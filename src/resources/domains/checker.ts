@@ -1,10 +1,10 @@
 /** Checks domains and records what came of it: what is asked for by users, and what comes due by itself. */
 import type { Clock } from '../../lib/clock.ts'
-import { createFairSlots } from '../../lib/fair-semaphore.ts'
+import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
-import type { Inquiries } from './check-session.ts'
+import type { CheckSessions } from './check-session.ts'
 import { withProblems } from './checks/observation.ts'
 import type { VisitHost } from './checks/tracking.ts'
 import type { CheckedDomainRow, domainCommands } from './commands.ts'
@@ -20,7 +20,7 @@ export interface CheckerOptions {
   run: Run<typeof domainCommands>
   clock: Clock
   mailHost: string
-  inquiries: Inquiries
+  inquiries: CheckSessions
   linkPlace: LinkPlace
   visitHost: VisitHost
   /** Told of every change of status. */
@@ -48,7 +48,7 @@ export function createChecker(
   options: CheckerOptions,
 ): (accountId: Id, id: Id) => Promise<CheckedResult | undefined> {
   const checking = new Map<string, Promise<CheckedResult | undefined>>()
-  const slots = createFairSlots(MOST_CHECKS, MOST_CHECKS_OF_ACCOUNT, MOST_WAITING)
+  const slots = createFairSemaphore(MOST_CHECKS, MOST_CHECKS_OF_ACCOUNT, MOST_WAITING)
 
   const check = async (accountId: Id, id: Id): Promise<CheckedResult | undefined> => {
     const leave = await slots.take(idKey(accountId))

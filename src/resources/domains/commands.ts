@@ -60,7 +60,7 @@ export const domainCommands = {
     { domain: DomainRow; keys: DkimKeyRow[] } & Pick<WantedDomain, 'pendingMax'>,
     CreateDomainResult
   >(async (tx, { domain, keys, pendingMax }) => {
-    const refusal = await refusalOf(tx.db, { ...domain, pendingMax })
+    const refusal = await domainRefusalOf(tx.db, { ...domain, pendingMax })
     if (refusal !== undefined) return refusal
     await tx.db.insertInto('domains').values(domain).execute()
     await tx.db.insertInto('dkimKeys').values(keys).execute()
@@ -198,7 +198,7 @@ async function activateKeys(
 }
 
 /** Why a domain cannot be registered, by what is stored; undefined when it can. */
-export async function refusalOf(
+export async function domainRefusalOf(
   db: Db,
   { accountId, name, pendingMax }: WantedDomain,
 ): Promise<DomainRefusal | undefined> {

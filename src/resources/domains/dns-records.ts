@@ -2,7 +2,7 @@
 import type { DkimKeyFacts } from './domain-rows.ts'
 import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
 
-export interface DnsRecord {
+export interface DomainDnsRecord {
   record: 'Verification' | 'DKIM 1' | 'DKIM 2' | 'DKIM 3' | 'SPF' | 'MX' | 'Tracking'
   type: 'TXT' | 'CNAME' | 'MX'
   host: string
@@ -21,12 +21,12 @@ export interface RecordsSource {
 }
 
 /** The six that every domain needs, in the order of the contract. @param mailHost the provider host */
-export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DnsRecord[] {
+export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DomainDnsRecord[] {
   const { name, region, verificationToken, keys } = domain
   return [
     { record: 'Verification', type: 'TXT', host: `_svc.${name}`, value: `svc-verify=${verificationToken}` },
     ...keys.map(({ slot, token }) => ({
-      record: `DKIM ${slot}` as DnsRecord['record'],
+      record: `DKIM ${slot}` as DomainDnsRecord['record'],
       type: 'CNAME' as const,
       host: `${token}._domainkey.${name}`,
       value: `${token}.dkim.${mailHost}`,
@@ -47,7 +47,7 @@ export function allRecordsOf(
   domain: RecordsSource & TrackedDomain,
   mailHost: string,
   place: LinkPlace,
-): DnsRecord[] {
+): DomainDnsRecord[] {
   const tracking = trackingHostOf(domain, place)
   const records = dnsRecordsOf(domain, mailHost)
   if (!tracking) return records

@@ -8,7 +8,7 @@ import type { DkimAlgorithm } from '../../protocols/dkim/keys.ts'
 import type { FoundPage, ListPage } from '../../store/list-page.ts'
 import type { DkimKeyRow } from '../../store/schema.ts'
 import { type CheckedResult, type CheckerOptions, createChecker } from './checker.ts'
-import { type DomainChanges, type DomainRefusal, refusalOf } from './commands.ts'
+import { type DomainChanges, type DomainRefusal, domainRefusalOf } from './commands.ts'
 import { type DomainWithKeys, findDomain, listDomains } from './domain-rows.ts'
 import { EARLY_CHECKS_MS } from './status.ts'
 
@@ -55,7 +55,7 @@ export function createDomains(options: DomainOptions): Domains {
   return {
     create: (accountId, name, region, settings = {}) =>
       inTurn(idKey(accountId), async () => {
-        const refusal = await refusalOf(db, { accountId, name, pendingMax })
+        const refusal = await domainRefusalOf(db, { accountId, name, pendingMax })
         if (refusal !== undefined) return refusal
         const now = clock.now()
         const domain = {

@@ -34,7 +34,7 @@ export type KeyStep =
   /** Another key takes its place. */
   | { kind: 'replace'; key: DkimKeyFacts }
 
-export interface Turns {
+export interface KeyTurns {
   now: number
   /** When somebody asked for other keys; null when nobody did. */
   wantedAt: number | null
@@ -43,7 +43,7 @@ export interface Turns {
 }
 
 /** What it is time for. A step that brings a key into use needs its record to be publicly visible, too. */
-export function stepsDue(keys: readonly DkimKeyFacts[], turns: Turns): KeyStep[] {
+export function stepsDue(keys: readonly DkimKeyFacts[], turns: KeyTurns): KeyStep[] {
   const { now } = turns
   const steps: KeyStep[] = []
   for (const key of keys) {
@@ -69,7 +69,7 @@ export function readyAt({ createdAt }: Pick<DkimKeyFacts, 'createdAt'>): number 
 /** When the key that signs is to give way, which may be past; infinity when it is not. */
 export function turnEndsAt(
   { activeFrom }: Pick<DkimKeyFacts, 'activeFrom'>,
-  { wantedAt, rotateAfterMs }: Omit<Turns, 'now'>,
+  { wantedAt, rotateAfterMs }: Omit<KeyTurns, 'now'>,
 ): number {
   const scheduled = rotateAfterMs === null ? Number.POSITIVE_INFINITY : activeFrom! + rotateAfterMs
   return Math.min(scheduled, wantedAt ?? Number.POSITIVE_INFINITY)

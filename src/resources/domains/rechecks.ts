@@ -1,6 +1,6 @@
 /** Checks domains by themselves when their time has come: a few at once, the longest due first, none forgotten by a crash. */
 import type { Clock } from '../../lib/clock.ts'
-import { type DueWatch, startDueWatch } from '../../lib/due-timer.ts'
+import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { Id } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { domainCommands } from './commands.ts'
@@ -20,7 +20,7 @@ const LONGEST_SLEEP_MS = 30_000
 const AFTER_FAILURE_MS = 5_000
 
 /** To be told of the times at which domains are to be checked. */
-export function startRechecks({ run, clock, check, onError }: RechecksOptions): DueWatch {
+export function startRechecks({ run, clock, check, onError }: RechecksOptions): DueTimer {
   let stopped = false
 
   const checkDue = async (now: number) => {
@@ -38,7 +38,7 @@ export function startRechecks({ run, clock, check, onError }: RechecksOptions): 
     )
     return nextAt
   }
-  const watch = startDueWatch({
+  const watch = startDueTimer({
     clock,
     work: checkDue,
     longestSleepMs: LONGEST_SLEEP_MS,

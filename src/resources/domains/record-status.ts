@@ -1,19 +1,19 @@
 /** What the last check found of each record of a domain. */
 import type { CheckStatus } from './checks/observation.ts'
-import type { DnsRecord } from './dns-records.ts'
+import type { DomainDnsRecord } from './dns-records.ts'
 import type { DomainChecks } from './verify.ts'
 
 export type RecordStatus = CheckStatus | 'not_started'
 
 /** @param checks null before the first; those of an older version may lack some */
 export function recordStatus(
-  { record, host }: DnsRecord,
+  { record, host }: DomainDnsRecord,
   checks: Partial<DomainChecks> | null,
 ): RecordStatus {
   return foundOf(record, host, checks ?? {}) ?? 'not_started'
 }
 
-function foundOf(record: DnsRecord['record'], host: string, checks: Partial<DomainChecks>) {
+function foundOf(record: DomainDnsRecord['record'], host: string, checks: Partial<DomainChecks>) {
   switch (record) {
     case 'Verification':
       return checks.ownership?.status

@@ -3,7 +3,7 @@
  * what is asked for, and what to do.
  */
 
-import type { Witness } from '../../protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../protocols/dns/dns-observer.ts'
 import { findZoneServers, type ZoneServers } from '../../protocols/dns/name-servers.ts'
 import { selectorProbe } from './checks/dkim.ts'
 import { checkDmarc, type DmarcCheck } from './checks/dmarc.ts'
@@ -13,12 +13,12 @@ import {
   type Check,
   type CheckStatus,
   checkOf,
+  type DnsProbe,
   type Looks,
   look,
-  type Probe,
+  type Observers,
   type Standing,
   standingOf,
-  type Witnesses,
   withProblems,
 } from './checks/observation.ts'
 import { ownershipProbe } from './checks/ownership.ts'
@@ -28,7 +28,7 @@ import { isSpf } from './checks/spf-record.ts'
 import { checkTracking, type VisitHost } from './checks/tracking.ts'
 import { plain } from './checks/values.ts'
 import { type NameServersCheck, nameServersCheck } from './checks/zone-servers.ts'
-import type { DnsRecord } from './dns-records.ts'
+import type { DomainDnsRecord } from './dns-records.ts'
 import type { TrackingHost } from './tracking-host.ts'
 
 /** In wire spelling: stored, and shown as it is. */
@@ -56,22 +56,22 @@ export interface CheckedDomain {
 
 /** A DKIM selector's record and the key it must lead to. */
 export interface SelectorRecord {
-  record: DnsRecord
+  record: DomainDnsRecord
   publicKey: string
 }
 
 /** Whom a check asks. */
 export interface Inquiry {
-  resolvers: readonly Witness[]
+  resolvers: readonly DnsObserver[]
   /** Whether an address that the DNS names may be asked. */
   isAllowed(address: string): boolean
-  openWitness(label: string, address: string): Witness
+  openWitness(label: string, address: string): DnsObserver
 }
 
 export interface CheckOptions {
   domain: string
   mailHost: string
-  records: readonly DnsRecord[]
+  records: readonly DomainDnsRecord[]
   selectors: readonly SelectorRecord[]
   /** Whether the domain's own mail is wanted here. */
   receiving: boolean
@@ -127,7 +127,7 @@ export async function checkDomain(options: CheckOptions): Promise<CheckedDomain>
 
 interface Scene extends CheckOptions {
   servers: ZoneServers
-  witnesses: Witnesses
+  witnesses: Observers
 }
 
 interface Checked {
@@ -138,8 +138,8 @@ interface Checked {
 /** Where it is not found, also where it may stand by mistake. */
 async function checkRecord(
   scene: Scene,
-  record: DnsRecord,
-  probe: Probe,
+  record: DomainDnsRecord,
+  probe: DnsProbe,
   former: CheckStatus | undefined,
 ): Promise<Checked> {
   const looks = await look(probe, scene.witnesses)
@@ -160,7 +160,7 @@ async function checkRecord(
 }
 
 /** Lost answers take nothing away. */
-function kept({ value }: DnsRecord, looks: Looks): Check {
+function kept({ value }: DomainDnsRecord, looks: Looks): Check {
   const message = 'No clear answer came this time: the record counts as found until one says otherwise.'
   return withProblems(checkOf(value, looks), [{ code: 'still_counted', message }], 'verified')
 }
@@ -173,7 +173,7 @@ function checkSelector(scene: Scene, { record, publicKey }: SelectorRecord): Pro
 }
 
 /** With what the record costs those who read it. */
-async function checkSpf(scene: Scene, record: DnsRecord): Promise<Checked> {
+async function checkSpf(scene: Scene, record: DomainDnsRecord): Promise<Checked> {
   const { witnesses, mailHost, laboratory } = scene
   const checked = await checkRecord(scene, record, spfProbe(record.host, mailHost), scene.former?.spf.status)
   const { check } = checked
@@ -197,15 +197,15 @@ async function checkReceiving({ domain, mailHost, witnesses }: Scene): Promise<C
   return { ...check, status: 'pending', advice: message, problems }
 }
 
-function ownershipProbeOf({ host, value }: DnsRecord): Probe {
+function ownershipProbeOf({ host, value }: DomainDnsRecord): DnsProbe {
   return ownershipProbe(host, value)
 }
 
-function exchangeProbeOf(domain: string, { host, value: exchange }: DnsRecord): Probe {
+function exchangeProbeOf(domain: string, { host, value: exchange }: DomainDnsRecord): DnsProbe {
   return exchangeProbe({ domain, host, exchange, isAlone: true })
 }
 
-function wantedOf({ type, host, value }: DnsRecord): Wanted {
+function wantedOf({ type, host, value }: DomainDnsRecord): Wanted {
   return {
     host,
     type,
@@ -224,7 +224,7 @@ function isSameText(found: string, wanted: string): boolean {
 }
 
 function recordIn({ records }: CheckOptions) {
-  return (label: DnsRecord['record']) => records.find(candidate => candidate.record === label)!
+  return (label: DomainDnsRecord['record']) => records.find(candidate => candidate.record === label)!
 }
 
 function worst(checks: readonly { status: CheckStatus }[]): CheckStatus {

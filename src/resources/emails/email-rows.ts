@@ -55,17 +55,17 @@ export async function findEmailParts(
 
 /** Whether an email was sent from a domain; null stands for any. */
 export function isSentFrom(domain: string | null, { sender }: Pick<EmailRow, 'sender'>): boolean {
-  return domain === null || parseMailboxes(sender)[0]?.domain === domain
+  return domain === null || parseStoredMailboxes(sender)[0]?.domain === domain
 }
 
 /** How emails of which there are very many keep a list: one mailbox without a name as its bare address. */
 export function compactMailboxes(json: string): string {
-  const [only, ...others] = parseMailboxes(json)
+  const [only, ...others] = parseStoredMailboxes(json)
   return only && only.name === null && others.length === 0 ? only.address : json
 }
 
 /** Mailboxes from a stored list. */
-export function parseMailboxes(json: string | null): Mailbox[] {
+export function parseStoredMailboxes(json: string | null): Mailbox[] {
   if (json === null) return []
   if (!json.startsWith('[')) return [{ name: null, address: json, domain: domainOf(json) }]
   const stored = JSON.parse(json) as { name?: string; address: string }[]
@@ -89,7 +89,7 @@ export function messageIdOf({
   id,
   sender,
 }: Pick<EmailRow, 'messageId' | 'id' | 'sender'>): string {
-  return messageId === OWN_MESSAGE_ID ? ownMessageId(id, parseMailboxes(sender)[0]!.domain) : messageId
+  return messageId === OWN_MESSAGE_ID ? ownMessageId(id, parseStoredMailboxes(sender)[0]!.domain) : messageId
 }
 
 export function ownMessageId(id: Id, domain: string): string {

@@ -1,7 +1,7 @@
 /** Received mail of an account, listed and searched newest first. */
 import { sql } from 'kysely'
 import { type Id, idKey, lastIdAt } from '../../lib/ids.ts'
-import { walkList } from '../../store/chunked-scan.ts'
+import { scanInChunks } from '../../store/chunked-scan.ts'
 import type { ListPage } from '../../store/list-page.ts'
 import { containing } from '../../store/pattern.ts'
 import type { Find } from '../../store/read.ts'
@@ -38,7 +38,7 @@ export async function listInbound<C extends keyof InboundMessageRow>(
   const isCounted = filter.search === '' && filter.domain === null
   const oldest = lastIdAt(horizon)
   const listed = listing(db, accountId, oldest, filter)
-  const { keys, matched, hasMore } = await walkList(listed, page, isCounted)
+  const { keys, matched, hasMore } = await scanInChunks(listed, page, isCounted)
   const rows = await find(
     'inboundMessages',
     keys.map(id => ({ accountId, id })),

@@ -7,7 +7,7 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /** What the zone's clocks show at a moment, as epoch ms of the same reading in UTC. @throws RangeError for an unknown zone */
-export function wallClock(timeZone: string): (at: number) => number {
+export function localWallClock(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn' },
     ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' },

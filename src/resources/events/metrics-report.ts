@@ -1,7 +1,7 @@
 /** Metrics over a time, read from the counters of events, or from the events of a few emails. */
 import { type Id, idText } from '../../lib/ids.ts'
 import type { Db, Flag } from '../../store/schema.ts'
-import { type Granularity, periodNamer, wallClock } from './local-time.ts'
+import { type Granularity, localWallClock, periodNamer } from './local-time.ts'
 import {
   COUNTED_METRICS,
   type CountedMetric,
@@ -195,7 +195,7 @@ async function simulatedIn(db: Db, emails: readonly Id[]): Promise<(emailId: Id,
 
 function rowsOf(facts: readonly Fact[], question: MetricsQuestion): MetricsRow[] {
   const { dimensions, timeZone, granularity } = question
-  const nameOf = remembered(periodNamer(wallClock(timeZone), granularity))
+  const nameOf = remembered(periodNamer(localWallClock(timeZone), granularity))
   const rows = new Map<string, MetricsRow>()
   for (const fact of facts) {
     const names = {

@@ -2,7 +2,7 @@
 import { type Id, wireId } from '../../lib/ids.ts'
 import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
 import type { EmailRow } from '../../store/schema.ts'
-import { messageIdOf, parseMailboxes } from '../emails/email-rows.ts'
+import { messageIdOf, parseStoredMailboxes } from '../emails/email-rows.ts'
 import type { EventData, EventType } from './types.ts'
 
 export interface ToldEvent {
@@ -54,8 +54,8 @@ function emailData({ subjectId, recipient, data, at }: ToldEvent, email: Payload
   return {
     email_id: wireId('eml', subjectId),
     message_id: messageIdOf({ ...email, id: subjectId }),
-    from: parseMailboxes(email.sender).map(mailboxText)[0],
-    to: recipient === null ? parseMailboxes(email.toList).map(mailboxText) : [recipient],
+    from: parseStoredMailboxes(email.sender).map(mailboxText)[0],
+    to: recipient === null ? parseStoredMailboxes(email.toList).map(mailboxText) : [recipient],
     subject: email.subject,
     created_at: new Date(email.createdAt).toISOString(),
     tags: namedTags(email.tags),

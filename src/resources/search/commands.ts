@@ -1,8 +1,8 @@
 /** The one thing that searching writes. */
 import { command } from '../../store/command.ts'
-import type { NewSegment } from '../../store/search-index.ts'
+import type { NewIndexBlock } from '../../store/search-index.ts'
 
 export const sealCommands = {
   /** False when the emails of its range are not those of the segment, or no longer. */
-  sealSegment: command<NewSegment, boolean>((tx, segment) => tx.segments.seal(segment)),
+  sealSegment: command<NewIndexBlock, boolean>((tx, segment) => tx.segments.seal(segment)),
 }

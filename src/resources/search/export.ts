@@ -5,7 +5,7 @@ import { ID_BYTES, idAt } from '../../store/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type ListedEmail, readRows } from './list.ts'
 import { findMatches } from './matches.ts'
-import { isBefore, listParts, type Part, type Reads } from './parts.ts'
+import { type IndexPart, isBefore, listParts, type Reads } from './parts.ts'
 
 export interface Batch {
   /** Newest first; may be empty before the end. */
@@ -23,7 +23,7 @@ const SIZES = {
 }
 
 /** @param from the greatest id that may be in it; null for any. To be called in a snapshot */
-export async function readBatch(
+export async function readExportBatch(
   reads: Reads,
   scope: Scope,
   filter: EmailFilter,
@@ -51,7 +51,7 @@ async function batch(db: Db, { accountId }: Scope, ids: readonly Id[], next: Id 
 }
 
 /** Newest first; gaps in slices. */
-async function* partsFrom(db: Db, accountId: Id, from: Id | null, slice: number): AsyncGenerator<Part> {
+async function* partsFrom(db: Db, accountId: Id, from: Id | null, slice: number): AsyncGenerator<IndexPart> {
   for (const part of await listParts(db, accountId)) {
     if (from && !isBefore(part.afterId, from)) continue
     if (part.segment) yield part
@@ -62,10 +62,10 @@ async function* partsFrom(db: Db, accountId: Id, from: Id | null, slice: number)
 async function* slicesOf(
   db: Db,
   accountId: Id,
-  { afterId, lastId }: Part,
+  { afterId, lastId }: IndexPart,
   from: Id | null,
   slice: number,
-): AsyncGenerator<Part> {
+): AsyncGenerator<IndexPart> {
   let to = from && (lastId === null || isBefore(from, lastId)) ? from : lastId
   for (;;) {
     let query = db

@@ -3,7 +3,7 @@ import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idText } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { EmailRow, EmailStatus } from '../../store/schema.ts'
-import { parseMailboxes } from '../emails/email-rows.ts'
+import { parseStoredMailboxes } from '../emails/email-rows.ts'
 
 /** Whose emails are looked at. */
 export interface Scope {
@@ -62,9 +62,9 @@ export function foldSubject(text: string): string {
 
 /** Every term of an email, each once. */
 export function termsOf(row: FacetSource): Set<string> {
-  const [from] = parseMailboxes(row.sender)
+  const [from] = parseStoredMailboxes(row.sender)
   const terms = new Set([fromTerm(from!.address), domainTerm(from!.domain)])
-  for (const { address } of parseMailboxes(row.toList)) terms.add(toTerm(address))
+  for (const { address } of parseStoredMailboxes(row.toList)) terms.add(toTerm(address))
   if (row.tags !== null) for (const term of tagTerms(row.tags)) terms.add(term)
   if (row.broadcastId) terms.add(broadcastTerm(row.broadcastId))
   if (row.apiKeyId) terms.add(keyTerm(row.apiKeyId))

@@ -6,7 +6,7 @@ import type { EmailFilter, Scope } from './facets.ts'
 import { type Found, findMatches } from './matches.ts'
 import { isBefore, isWithin, listParts, type Reads } from './parts.ts'
 
-export interface Page {
+export interface SearchPage {
   limit: number
   /** Emails of the page's beginning to be left out. */
   offset: number
@@ -50,7 +50,7 @@ export async function listEmails(
   reads: Reads,
   scope: Scope,
   filter: EmailFilter,
-  page: Page,
+  page: SearchPage,
 ): Promise<EmailPage> {
   const parts = await listParts(reads.db, scope.accountId)
   const found = await findMatches(reads, scope, filter, parts)
@@ -77,7 +77,7 @@ export async function readRows(db: Db, accountId: Id, ids: readonly Id[]): Promi
 /** @param found newest first */
 export async function cutPage(
   found: readonly Found[],
-  { limit, offset, after, before }: Page,
+  { limit, offset, after, before }: SearchPage,
 ): Promise<{ ids: Id[]; hasMore: boolean }> {
   const isUpward = before !== undefined
   const edge = before ?? after

@@ -5,13 +5,13 @@
 import { ID_BYTES } from '../../store/search-index.ts'
 import { countBits } from './bits.ts'
 import { type EmailFilter, type Scope, termsWanted } from './facets.ts'
-import type { Part, Reads, SegmentHead } from './parts.ts'
+import type { IndexPart, Reads, SegmentHead } from './parts.ts'
 import { matchRows } from './rows.ts'
 import { idsOf, matchSegments } from './sealed.ts'
 
 /** The emails found in one part. */
 export interface Found {
-  part: Part
+  part: IndexPart
   count: number
   /** 16 bytes each, ascending; to be read in the same snapshot. */
   ids(): Promise<Buffer>
@@ -22,7 +22,7 @@ export async function findMatches(
   reads: Reads,
   scope: Scope,
   filter: EmailFilter,
-  parts: readonly Part[],
+  parts: readonly IndexPart[],
 ): Promise<Found[]> {
   const asked = { ...filter, terms: termsWanted(scope, filter) }
   const heads = parts.flatMap(({ segment }) => (segment && spanOf(segment, filter) === 'all' ? segment : []))

@@ -2,11 +2,11 @@
 import type { Id } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Db, EmailRow } from '../../store/schema.ts'
-import { type NewSegment, SEGMENT_EMAILS } from '../../store/search-index.ts'
+import { BLOCK_EMAILS, type NewIndexBlock } from '../../store/search-index.ts'
 import { encodedLength, encodeOrdinals } from './bits.ts'
 import type { sealCommands } from './commands.ts'
 import { FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
-import { listParts, type Part } from './parts.ts'
+import { type IndexPart, listParts } from './parts.ts'
 import { packSubjects } from './subjects.ts'
 
 export interface Packer {
@@ -25,15 +25,9 @@ interface PackerOptions {
   leftOut?: number
 }
 
-export function createPacker({
-  db,
-  run,
-  pause,
-  size = SEGMENT_EMAILS,
-  leftOut = 256,
-}: PackerOptions): Packer {
+export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 256 }: PackerOptions): Packer {
   /** The oldest of a gap, one more than a segment holds if there are so many; of the open end only full segments. */
-  const rowsToSeal = async (accountId: Id, { afterId, lastId }: Part): Promise<SealedRow[]> => {
+  const rowsToSeal = async (accountId: Id, { afterId, lastId }: IndexPart): Promise<SealedRow[]> => {
     const most = lastId ? size + 1 : size + leftOut
     let query = db
       .selectFrom('emails')
@@ -73,7 +67,7 @@ export function segmentOf(
   accountId: Id,
   { afterId, lastId }: { afterId: Id; lastId: Id },
   rows: readonly SealedRow[],
-): NewSegment {
+): NewIndexBlock {
   const having = new Map<string, number[]>()
   for (const [ordinal, row] of rows.entries())
     for (const term of termsOf(row)) {

@@ -13,7 +13,7 @@ export interface Reads {
 export type SegmentHead = Pick<EmailSegmentRow, 'id' | 'afterId' | 'lastId' | 'earliestAt' | 'latestAt'>
 
 /** The emails whose ids are greater than `afterId`, up to and with `lastId`. */
-export interface Part {
+export interface IndexPart {
   afterId: Id
   /** Null for what is newer than all segments. */
   lastId: Id | null
@@ -23,14 +23,14 @@ export interface Part {
 
 export const FIRST_ID: Id = new Uint8Array(16)
 
-export async function listParts(db: Db, accountId: Id): Promise<Part[]> {
+export async function listParts(db: Db, accountId: Id): Promise<IndexPart[]> {
   const segments = await db
     .selectFrom('emailSegments')
     .select(['id', 'afterId', 'lastId', 'earliestAt', 'latestAt'])
     .where('accountId', '=', accountId)
     .orderBy('lastId')
     .execute()
-  const parts: Part[] = []
+  const parts: IndexPart[] = []
   let edge = FIRST_ID
   for (const segment of segments) {
     const { afterId, lastId } = segment
@@ -43,7 +43,7 @@ export async function listParts(db: Db, accountId: Id): Promise<Part[]> {
 }
 
 /** Whether an id is one of those a part stands for. */
-export function isWithin(id: Id, { afterId, lastId }: Pick<Part, 'afterId' | 'lastId'>): boolean {
+export function isWithin(id: Id, { afterId, lastId }: Pick<IndexPart, 'afterId' | 'lastId'>): boolean {
   return isBefore(afterId, id) && (lastId === null || !isBefore(lastId, id))
 }
 

@@ -4,14 +4,14 @@ import type { Snapshot } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
 import { isSentFrom } from '../emails/email-rows.ts'
 import { visibleSince } from '../emails/visible.ts'
-import { type Batch, readBatch } from './export.ts'
+import { type Batch, readExportBatch } from './export.ts'
 import type { EmailFilter, Scope } from './facets.ts'
-import { type EmailPage, listEmails, type Page } from './list.ts'
+import { type EmailPage, listEmails, type SearchPage } from './list.ts'
 import { createSubjectCache } from './subjects.ts'
 
 export interface EmailReader {
   /** Undefined when the page is to begin at an email that the scope has not. */
-  listEmails(input: { scope: Scope; filter: EmailFilter; page: Page }): Promise<EmailPage | undefined>
+  listEmails(input: { scope: Scope; filter: EmailFilter; page: SearchPage }): Promise<EmailPage | undefined>
   /** @param from where the batch before said that it goes on; null for the first */
   readBatch(input: { scope: Scope; filter: EmailFilter; from: Id | null }): Promise<Batch>
 }
@@ -22,7 +22,8 @@ const MOST_KEPT_CHARACTERS = 64 * 1024 * 1024
 export function createEmailReader({ snapshot }: { snapshot: Snapshot }): EmailReader {
   const subjects = createSubjectCache(MOST_KEPT_CHARACTERS)
   return {
-    readBatch: ({ scope, filter, from }) => snapshot(db => readBatch({ db, subjects }, scope, filter, from)),
+    readBatch: ({ scope, filter, from }) =>
+      snapshot(db => readExportBatch({ db, subjects }, scope, filter, from)),
     listEmails: ({ scope, filter, page }) =>
       snapshot(async db => {
         const edge = page.after ?? page.before

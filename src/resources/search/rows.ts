@@ -3,12 +3,12 @@
 import type { Db } from '../../store/schema.ts'
 import { visibleSince } from '../emails/visible.ts'
 import { type Asked, FACET_COLUMNS, type FacetSource, foldSubject, type Scope, termsOf } from './facets.ts'
-import type { Part } from './parts.ts'
+import type { IndexPart } from './parts.ts'
 
 const ROWS_AT_ONCE = 2_000
 
 /** Ids of the emails of a part, 16 bytes each, ascending. */
-export async function matchRows(db: Db, scope: Scope, asked: Asked, part: Part): Promise<Buffer> {
+export async function matchRows(db: Db, scope: Scope, asked: Asked, part: IndexPart): Promise<Buffer> {
   const found: Buffer[] = []
   for (let afterId = part.afterId; ; ) {
     const rows = await rowsOf(db, scope, asked, { ...part, afterId })
@@ -22,7 +22,7 @@ function rowsOf(
   db: Db,
   { accountId, horizon }: Scope,
   { status, subject, createdFrom, createdBefore, terms }: Asked,
-  { afterId, lastId }: Part,
+  { afterId, lastId }: IndexPart,
 ) {
   const isFaceted = subject !== undefined || terms.length > 0
   let query = db

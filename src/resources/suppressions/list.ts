@@ -1,7 +1,7 @@
 /** An account's suppressions, listed and searched newest first. */
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
-import { walkList } from '../../store/chunked-scan.ts'
+import { scanInChunks } from '../../store/chunked-scan.ts'
 import type { ListPage } from '../../store/list-page.ts'
 import { containing } from '../../store/pattern.ts'
 import type { Find } from '../../store/read.ts'
@@ -32,7 +32,7 @@ export async function listSuppressions(
   page: SuppressionPage,
 ): Promise<SuppressionsFound> {
   const isCounted = filter.search === ''
-  const { keys, matched, hasMore } = await walkList(listing(db, accountId, filter), page, isCounted)
+  const { keys, matched, hasMore } = await scanInChunks(listing(db, accountId, filter), page, isCounted)
   const rows = await Promise.all(keys.map(email => findSuppression(find, accountId, { email })))
   return {
     total: isCounted ? await countSuppressions(find, accountId, filter.reason) : matched,

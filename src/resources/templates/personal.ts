@@ -5,7 +5,7 @@
 import { wireId } from '../../lib/ids.ts'
 import type { EmailRow } from '../../store/schema.ts'
 import type { Content } from '../emails/content.ts'
-import { parseMailboxes } from '../emails/email-rows.ts'
+import { parseStoredMailboxes } from '../emails/email-rows.ts'
 import { type CompiledTemplate, type CompiledText, compileTemplate } from './compile.ts'
 import { MOST_PERSONAL_CHARACTERS } from './limits.ts'
 import { fillHoles, fillTemplate } from './render.ts'
@@ -74,7 +74,7 @@ function valuesFor(
   return variables.map(({ name }) => {
     switch (builtInOf(name)) {
       case 'email':
-        return parseMailboxes(toList)[0]?.address
+        return parseStoredMailboxes(toList)[0]?.address
       case 'broadcast_id':
         return broadcastId === null ? undefined : wireId('brd', broadcastId)
       case 'unsubscribe_url':

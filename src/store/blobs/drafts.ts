@@ -10,7 +10,7 @@ import { StorageUnavailable } from '../command.ts'
 
 export interface Drafts {
   /** @throws StorageUnavailable */
-  create(): Promise<Draft>
+  create(): Promise<BlobDraft>
   /** @returns the draft's name @throws StorageUnavailable, and leaves nothing */
   write(bytes: Uint8Array): Promise<string>
   /**
@@ -25,7 +25,7 @@ export interface Drafts {
   discard(name: string): Promise<void>
 }
 
-export interface Draft {
+export interface BlobDraft {
   name: string
   path: string
   /** @throws StorageUnavailable */
@@ -78,7 +78,7 @@ export function clearDrafts(folder: string): void {
   rmSync(join(folder, DRAFTS_FOLDER), { recursive: true, force: true })
 }
 
-async function create(folder: string): Promise<Draft> {
+async function create(folder: string): Promise<BlobDraft> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const name = randomBytes(16).toString('hex')
   const path = join(folder, name)

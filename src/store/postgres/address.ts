@@ -14,7 +14,7 @@ export interface PostgresAddress {
 }
 
 /** What is wrong with the URL, completing "database.url …"; nothing secret. */
-export class AddressFault extends Error {}
+export class DatabaseUrlFault extends Error {}
 
 const DEFAULT_PORT = 5432
 const URL_FORM = 'postgres://user:password@host:port/database'
@@ -28,15 +28,15 @@ const PARAMETERS = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert'
 export function readPostgresUrl(url: string): PostgresAddress {
   const parsed = URL.parse(url.replace(/^(\w+:\/\/(?:[^/@]*@)?)\//, '$1localhost/'))
   if (!parsed || !/^postgres(?:ql)?:$/.test(parsed.protocol))
-    throw new AddressFault(`must have the form ${URL_FORM}`)
+    throw new DatabaseUrlFault(`must have the form ${URL_FORM}`)
   const parameters = parsed.searchParams
   for (const name of parameters.keys())
-    if (!PARAMETERS.includes(name)) throw new AddressFault(`has an unknown parameter "${name}"`)
+    if (!PARAMETERS.includes(name)) throw new DatabaseUrlFault(`has an unknown parameter "${name}"`)
   const of = (name: string, inUrl: string) => parameters.get(name) ?? decoded(inUrl)
   const user = of('user', parsed.username)
   const database = decoded(parsed.pathname.slice(1))
-  if (user === '') throw new AddressFault(`names no user; its form is ${URL_FORM}`)
-  if (database === '') throw new AddressFault(`names no database; its form is ${URL_FORM}`)
+  if (user === '') throw new DatabaseUrlFault(`names no user; its form is ${URL_FORM}`)
+  if (database === '') throw new DatabaseUrlFault(`names no database; its form is ${URL_FORM}`)
   return {
     host: of('host', parsed.hostname.replace(/^\[|\]$/g, '')),
     port: Number(of('port', parsed.port) || DEFAULT_PORT),
@@ -56,7 +56,9 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part)
   } catch (error) {
-    throw new AddressFault('has a % that begins no escape; a % itself is written as %25', { cause: error })
+    throw new DatabaseUrlFault('has a % that begins no escape; a % itself is written as %25', {
+      cause: error,
+    })
   }
 }
 
@@ -65,14 +67,14 @@ function tlsOf(mode: string, rootCertificate: string | null): ConnectionOptions 
   const trust = rootCertificate === null ? {} : { ca: readCertificate(rootCertificate) }
   if (mode === 'require') return { ...trust, rejectUnauthorized: false }
   if (mode === 'verify-full') return { ...trust, rejectUnauthorized: true }
-  throw new AddressFault(`must have an sslmode of disable, require or verify-full, not "${mode}"`)
+  throw new DatabaseUrlFault(`must have an sslmode of disable, require or verify-full, not "${mode}"`)
 }
 
 function readCertificate(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (cause) {
-    throw new AddressFault(`names the sslrootcert ${file}, which cannot be read (${codeOf(cause)})`, {
+    throw new DatabaseUrlFault(`names the sslrootcert ${file}, which cannot be read (${codeOf(cause)})`, {
       cause,
     })
   }

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'
 import type { PostgresAddress } from './address.ts'
-import { troubleOf } from './errors.ts'
+import { postgresErrorKind } from './errors.ts'
 import { gatheringSocket } from './socket.ts'
 
 export interface Statement {
@@ -172,7 +172,7 @@ function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string):
         const { rows = [], rowCount, command } = Array.isArray(results) ? results.at(-1)! : results
         return { rows, rowCount: rowCount ?? 0, command }
       } catch (error) {
-        connection.isBroken ||= troubleOf(error) === 'unavailable'
+        connection.isBroken ||= postgresErrorKind(error) === 'unavailable'
         return asUnavailable(error)
       }
     },
@@ -184,7 +184,7 @@ function connectionOver(client: pg.PoolClient, nameOf: (sql: string) => string):
 }
 
 function asUnavailable(error: unknown): never {
-  if (troubleOf(error) !== 'unavailable') throw error
+  if (postgresErrorKind(error) !== 'unavailable') throw error
   unavailable(error)
 }
 

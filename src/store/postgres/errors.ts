@@ -1,5 +1,5 @@
 /** What kind of trouble an error of PostgreSQL, or of a connection to it, is. */
-import { codeOf, type Trouble } from '../errors.ts'
+import { codeOf, type StoreErrorKind } from '../errors.ts'
 
 /** Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its manual). */
 const UNAVAILABLE = /^(?:08...|53...|57014|57P0\d|58...|25006|25P0[34]|28...|3D000|E[A-Z_]+)$/
@@ -11,7 +11,7 @@ const FATAL = /^(?:XX001|XX002)$/
 const BROKEN =
   /^(?:Connection terminated|Client has encountered|Client was closed|Query read timeout|timeout e)/
 
-export function troubleOf(error: unknown): Trouble {
+export function postgresErrorKind(error: unknown): StoreErrorKind {
   const code = codeOf(error)
   if (FATAL.test(code)) return 'fatal'
   if (CONTENDED.test(code)) return 'contended'

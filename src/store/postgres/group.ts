@@ -1,15 +1,15 @@
 /** A PostgreSQL connection as groups of commands use it. Several may be at work at once, in this process and others. */
 import { hash } from 'node:crypto'
-import type { Holds } from '../writer/conflict-keys.ts'
+import type { ConflictKeys } from '../writer/conflict-keys.ts'
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { PostgresConnection, Query } from './connection.ts'
-import { troubleOf } from './errors.ts'
+import { postgresErrorKind } from './errors.ts'
 import { kyselyOver } from './kysely.ts'
 import { postgresQueue } from './queue.ts'
 import { postgresRows, type RowStatements } from './rows.ts'
-import { type PendingSegments, postgresSegments } from './search-index.ts'
+import { type PendingIndexBlocks, postgresSearchIndex } from './search-index.ts'
 import { createWrites } from './writes.ts'
 
 /** The two halves of the key of the lock that a group takes: shared, or, to run alone, for itself. */
@@ -26,13 +26,13 @@ export function postgresSession(
 ): GroupSession {
   const { query, write, done, dropped } = createWrites(connection.query)
   const run = async (sql: string) => void (await query({ sql }))
-  let segments: PendingSegments | undefined
+  let segments: PendingIndexBlocks | undefined
   return {
     db: kyselyOver(query),
     rows: postgresRows(query, statements, write),
     queue: postgresQueue(query),
     segments(announce) {
-      segments = postgresSegments(query, announce, arrivals)
+      segments = postgresSearchIndex(query, announce, arrivals)
       return segments
     },
     async storedCount(accountId, kind, period) {
@@ -71,7 +71,7 @@ export function postgresSession(
       await dropped()
       await run('rollback').catch(() => {})
     },
-    troubleOf,
+    troubleOf: postgresErrorKind,
   }
 }
 
@@ -79,7 +79,7 @@ export function postgresSession(
  * Locks are taken in one order by all, before anything is read: no two groups wait for each other. Behind the gate nobody
  * changes webhooks any more, and what is read then is so until the end.
  */
-export function beginSql({ alone, names }: Holds): string {
+export function beginSql({ alone, names }: ConflictKeys): string {
   const gate = `begin; select pg_advisory_xact_lock${alone ? '' : '_shared'}(${GATE})`
   const edition = `select value from settings where key = '${WEBHOOKS_EDITION}'`
   if (alone || names.length === 0) return `${gate}; ${edition}`

@@ -5,18 +5,18 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { EmailStatus } from '../schema.ts'
 import {
+  BLOCK_EMAILS,
   GONE,
   ID_BYTES,
-  type NewSegment,
+  type IndexBlockOps,
+  type NewIndexBlock,
   ordinalOf,
-  SEGMENT_EMAILS,
-  type SegmentOps,
   statusByte,
   UNSEALED,
 } from '../search-index.ts'
 import type { Query } from './connection.ts'
 
-export interface PendingSegments extends SegmentOps {
+export interface PendingIndexBlocks extends IndexBlockOps {
   /** Carries out what has been said. */
   flush(): Promise<void>
   /** Nothing has been said. */
@@ -53,11 +53,11 @@ const INSERT = `
 const MOST_COUNTED = 10_000
 
 /** @param arrivals how many emails have come of each account since it was announced; shared by all sessions */
-export function postgresSegments(
+export function postgresSearchIndex(
   query: Query,
   announce: (topic: string, payload: unknown) => void,
   arrivals: Map<string, number>,
-): PendingSegments {
+): PendingIndexBlocks {
   let said: Said[] = []
   return {
     async arrived(emails) {
@@ -106,7 +106,7 @@ function* arrivedIn(
     if (one.status !== undefined) continue
     const key = idKey(one.accountId)
     const count = (arrivals.get(key) ?? 0) + 1
-    const isDue = count >= SEGMENT_EMAILS || covering.has(one)
+    const isDue = count >= BLOCK_EMAILS || covering.has(one)
     if (arrivals.size >= MOST_COUNTED) arrivals.clear()
     arrivals.set(key, isDue ? 0 : count)
     if (isDue) yield one
@@ -163,7 +163,7 @@ async function remove(query: Query, segmentIds: readonly number[]) {
 /** The statuses its emails have now; undefined when there are others in its range. */
 async function statusesFor(
   query: Query,
-  { accountId, afterId, lastId, ids }: NewSegment,
+  { accountId, afterId, lastId, ids }: NewIndexBlock,
 ): Promise<Buffer | undefined> {
   const { rows } = await query({ sql: EMAILS, values: [accountId, afterId, lastId], kept: true })
   const emails = rows as { id: Buffer; status: EmailStatus }[]
@@ -172,13 +172,13 @@ async function statusesFor(
   return same ? Buffer.from(emails.map(({ status }) => statusByte(status))) : undefined
 }
 
-async function overlaps(query: Query, { accountId, afterId, lastId }: NewSegment): Promise<boolean> {
+async function overlaps(query: Query, { accountId, afterId, lastId }: NewIndexBlock): Promise<boolean> {
   const { rows } = await query({ sql: NEXT_SEGMENT, values: [accountId, afterId], kept: true })
   const next = (rows as { afterId: Id }[])[0]
   return next !== undefined && Buffer.compare(next.afterId, lastId) < 0
 }
 
-async function insert(query: Query, segment: NewSegment, statuses: Uint8Array) {
+async function insert(query: Query, segment: NewIndexBlock, statuses: Uint8Array) {
   const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, terms, ordinals } = segment
   const values = [accountId, afterId, lastId, earliestAt, latestAt, ids, subjects]
   const { rows } = await query({ sql: INSERT, values, kept: true })

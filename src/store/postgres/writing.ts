@@ -2,14 +2,14 @@
 import type { Kysely } from 'kysely'
 import { DiskFailure } from '../errors.ts'
 import { insistOnFormerData, migrate } from '../migrate.ts'
-import { holdsOf } from '../writer/conflict-keys.ts'
+import { conflictKeysOf } from '../writer/conflict-keys.ts'
 import { createGroupRunner, type GroupOptions, type GroupRunner, refuseAll } from '../writer/group.ts'
 import type { Announcement, WriteRequest } from '../writer/protocol.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import { type ColumnTypes, readColumnTypes } from './column-types.ts'
 import { openPool, type PostgresConnection, type PostgresPool, WRITING } from './connection.ts'
-import { troubleOf } from './errors.ts'
+import { postgresErrorKind } from './errors.ts'
 import { postgresSession } from './group.ts'
 import { kyselyOver } from './kysely.ts'
 import { startNotices } from './notices.ts'
@@ -77,14 +77,14 @@ export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: Gro
       return await pool.use(connection => runnerOf(connection).run(requests))
     } catch (error) {
       if (error instanceof DiskFailure) throw error
-      return refuseAll(requests, error, troubleOf(error))
+      return refuseAll(requests, error, postgresErrorKind(error))
     }
   }
   const underWay = new Set<Promise<unknown>>()
   let lastAlone: Promise<unknown> = Promise.resolve()
   return {
     run(requests) {
-      const { alone } = holdsOf(options.commands, requests)
+      const { alone } = conflictKeysOf(options.commands, requests)
       const before = alone ? Promise.allSettled(underWay) : lastAlone
       const running = before.then(() => run(requests)).finally(() => underWay.delete(running))
       underWay.add(running)

@@ -1,11 +1,11 @@
 /** What kind of trouble an error of SQLite is. */
-import { codeOf, type Trouble } from '../errors.ts'
+import { codeOf, type StoreErrorKind } from '../errors.ts'
 
 /** Nothing can be stored at the moment: disk full, read-only, or locked. */
 const UNAVAILABLE = /^SQLITE_(FULL|IOERR|READONLY|BUSY|LOCKED|NOMEM|CANTOPEN)/
 const FATAL = /^SQLITE_(IOERR_FSYNC|IOERR_DIR_FSYNC|CORRUPT|NOTADB)/
 
-export function troubleOf(error: unknown): Trouble {
+export function sqliteErrorKind(error: unknown): StoreErrorKind {
   const code = codeOf(error)
   if (FATAL.test(code)) return 'fatal'
   return UNAVAILABLE.test(code) ? 'unavailable' : 'own'

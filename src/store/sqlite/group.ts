@@ -3,11 +3,11 @@ import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
 import type { SqliteConnection } from './connection.ts'
-import { troubleOf } from './errors.ts'
+import { sqliteErrorKind } from './errors.ts'
 import { kyselyOver } from './kysely.ts'
 import { sqliteQueue } from './queue.ts'
 import { sqliteRows } from './rows.ts'
-import { sqliteSegments } from './search-index.ts'
+import { sqliteSearchIndex } from './search-index.ts'
 
 export function sqliteSession(connection: SqliteConnection): GroupSession {
   const run = async (sql: string) => void connection.prepare(sql).run()
@@ -15,7 +15,7 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
     db: kyselyOver(connection),
     rows: sqliteRows(connection),
     queue: sqliteQueue(connection),
-    segments: announce => sqliteSegments(connection, announce),
+    segments: announce => sqliteSearchIndex(connection, announce),
     async storedCount(accountId, kind, period) {
       const row = connection
         .prepare('select count from counters where account_id = ? and kind = ? and period = ?')
@@ -42,7 +42,7 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
     async rollback() {
       if (connection.raw.inTransaction) connection.raw.exec('rollback')
     },
-    troubleOf,
+    troubleOf: sqliteErrorKind,
   }
 }
 

@@ -1,13 +1,13 @@
 /** Segments on SQLite: kept statements, and in memory how far each account's emails are sealed. */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import {
+  BLOCK_EMAILS,
   GONE,
   ID_BYTES,
-  type NewSegment,
+  type IndexBlockMove,
+  type IndexBlockOps,
+  type NewIndexBlock,
   ordinalOf,
-  SEGMENT_EMAILS,
-  type SegmentMove,
-  type SegmentOps,
   statusByte,
   UNSEALED,
 } from '../search-index.ts'
@@ -34,10 +34,10 @@ const MOST_EDGES = 10_000
 /** Segments whose ids are remembered, 16 KB each: emails that came together are mostly delivered together. */
 const MOST_KNOWN = 16
 
-export function sqliteSegments(
+export function sqliteSearchIndex(
   connection: SqliteConnection,
   announce: (topic: string, payload: unknown) => void,
-): SegmentOps {
+): IndexBlockOps {
   const edges = new Map<string, Edge>()
   /** They never change, and no later segment has the same number. */
   const knownIds = new Map<number, Buffer>()
@@ -88,7 +88,7 @@ export function sqliteSegments(
         const segment = covering(accountId, id)
         if (segment) remove(connection, segment.id)
         const edge = edgeOf(accountId)
-        if (++edge.arrivedCount < SEGMENT_EMAILS && !segment) continue
+        if (++edge.arrivedCount < BLOCK_EMAILS && !segment) continue
         edge.arrivedCount = 0
         announce(UNSEALED, accountId)
       }
@@ -111,7 +111,7 @@ export function sqliteSegments(
 /** The segment of one after the other: mostly it is the same again, which is not asked for anew. */
 function nearBy(covering: (accountId: Id, id: Id) => Covering | undefined) {
   let near: (Covering & { accountId: Id }) | undefined
-  return ({ accountId, id }: SegmentMove): number | undefined => {
+  return ({ accountId, id }: IndexBlockMove): number | undefined => {
     if (near && sameId(near.accountId, accountId) && covers(near, id)) return near.id
     const segment = covering(accountId, id)
     if (segment) near = { ...segment, accountId }
@@ -128,7 +128,7 @@ function setStatuses(
   connection: SqliteConnection,
   segmentId: number,
   ids: Buffer,
-  moves: readonly SegmentMove[],
+  moves: readonly IndexBlockMove[],
 ) {
   const { statuses } = connection
     .prepare('select statuses from email_segment_statuses where segment_id = ?')
@@ -152,7 +152,7 @@ function remove(connection: SqliteConnection, segmentId: number) {
 /** The statuses its emails have now; undefined when there are others in its range. */
 function statusesFor(
   connection: SqliteConnection,
-  { accountId, afterId, lastId, ids }: NewSegment,
+  { accountId, afterId, lastId, ids }: NewIndexBlock,
 ): Buffer | undefined {
   const rows = connection
     .prepare('select id, status from emails where account_id = +? and id > +? and id <= +? order by id')
@@ -161,7 +161,7 @@ function statusesFor(
   return same ? Buffer.from(rows.map(({ status }) => statusByte(status))) : undefined
 }
 
-function overlaps(connection: SqliteConnection, { accountId, afterId, lastId }: NewSegment): boolean {
+function overlaps(connection: SqliteConnection, { accountId, afterId, lastId }: NewIndexBlock): boolean {
   const next = connection
     .prepare(
       'select after_id as "afterId" from email_segments where account_id = +? and last_id > +? order by last_id limit 1',
@@ -170,7 +170,7 @@ function overlaps(connection: SqliteConnection, { accountId, afterId, lastId }: 
   return next !== undefined && Buffer.compare(next.afterId, lastId) < 0
 }
 
-function insert(connection: SqliteConnection, id: number, segment: NewSegment, statuses: Uint8Array) {
+function insert(connection: SqliteConnection, id: number, segment: NewIndexBlock, statuses: Uint8Array) {
   const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, terms, ordinals } = segment
   connection
     .prepare(

@@ -4,7 +4,7 @@ import { insistOnFormerData, migrate } from '../migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
 import type { WritingStore } from '../writer/serve.ts'
 import { openForWriting, type SqliteConnection } from './connection.ts'
-import { troubleOf } from './errors.ts'
+import { sqliteErrorKind } from './errors.ts'
 import { sqliteSession } from './group.ts'
 import { kyselyOver } from './kysely.ts'
 import { giveSpaceBack } from './space.ts'
@@ -55,7 +55,7 @@ function attempted(upkeep: () => boolean): boolean {
   try {
     return upkeep()
   } catch (error) {
-    if (troubleOf(error) !== 'unavailable') throw error
+    if (sqliteErrorKind(error) !== 'unavailable') throw error
     return false
   }
 }

@@ -1,7 +1,7 @@
 /** The writer as the other threads see it: run a command, hear announcements. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.ts'
-import { UnderWay } from '../../lib/slab.ts'
+import { Slab } from '../../lib/slab.ts'
 import { type Commands, type Run, StorageUnavailable } from '../command.ts'
 import { createOutbox } from './outbox.ts'
 import type { GroupReport, WriteReply } from './protocol.ts'
@@ -31,7 +31,7 @@ export function createWriterClient<C extends Commands>(
   port: MessagePort,
   { clock, lazyMs = {} }: ClientOptions,
 ): WriterClient<C> {
-  const pending = new UnderWay<Pending>()
+  const pending = new Slab<Pending>()
   const listeners = new Map<string, ((payloads: unknown[]) => void)[]>()
   const outbox = createOutbox(port, clock, (seq, error) => pending.take(seq)?.reject(error))
   let closed = false
@@ -64,7 +64,7 @@ export function createWriterClient<C extends Commands>(
   }
 }
 
-function settle(pending: UnderWay<Pending>, reply: WriteReply) {
+function settle(pending: Slab<Pending>, reply: WriteReply) {
   const waiting = pending.take(reply.seq)
   if (!waiting) return
   if (reply.ok) return waiting.resolve(reply.output)

@@ -2,14 +2,14 @@
 import type { Commands } from '../command.ts'
 import type { WriteRequest } from './protocol.ts'
 
-export interface Holds {
+export interface ConflictKeys {
   /** No other group may run meanwhile. */
   alone: boolean
   /** Each once. */
   names: string[]
 }
 
-export function holdsOf(commands: Commands, requests: readonly WriteRequest[]): Holds {
+export function conflictKeysOf(commands: Commands, requests: readonly WriteRequest[]): ConflictKeys {
   const names = new Set<string>()
   let alone = false
   for (const { name, input } of requests) {

@@ -5,9 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import { type Commands, StorageUnavailable, type Tx } from '../command.ts'
-import { codeOf, DiskFailure, type Trouble } from '../errors.ts'
-import type { SegmentOps } from '../search-index.ts'
-import { type Holds, holdsOf } from './conflict-keys.ts'
+import { codeOf, DiskFailure, type StoreErrorKind } from '../errors.ts'
+import type { IndexBlockOps } from '../search-index.ts'
+import { type ConflictKeys, conflictKeysOf } from './conflict-keys.ts'
 import { type CountDelta, createEffects, type Effects } from './effects.ts'
 import type { Announcement, WriteReply, WriteRequest } from './protocol.ts'
 import type { RecentEmails } from './recent.ts'
@@ -26,7 +26,7 @@ export interface GroupRunner {
 
 /** One connection that writes, as groups use it: one transaction after the other, each with savepoints. */
 export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
-  segments(announce: Tx['announce']): SegmentOps
+  segments(announce: Tx['announce']): IndexBlockOps
   storedCount(accountId: Id, kind: string, period: string): Promise<number>
   /**
    * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with them when
@@ -34,7 +34,7 @@ export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
    */
   savepointsAreCheap: boolean
   /** @returns the edition of what is known of webhooks, see `subscribers.ts` */
-  begin(holds: Holds): Promise<string | null>
+  begin(holds: ConflictKeys): Promise<string | null>
   savepoint(): Promise<void>
   /** Resolves when all that a command has asked for is done. */
   done(): Promise<void>
@@ -46,7 +46,7 @@ export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
   commit(sums: readonly CountDelta[]): Promise<void>
   /** Also where nothing was begun, or the transaction is gone. */
   rollback(): Promise<void>
-  troubleOf(error: unknown): Trouble
+  troubleOf(error: unknown): StoreErrorKind
 }
 
 /** What all groups of a writer share. */
@@ -119,7 +119,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
   const runOnce = async (requests: readonly WriteRequest[]): Promise<GroupResult> => {
     state.effects = createEffects()
     const replies = new Map<WriteRequest, WriteReply>()
-    subscribers.begin(await session.begin(holdsOf(commands, requests)))
+    subscribers.begin(await session.begin(conflictKeysOf(commands, requests)))
     for (const [name, named] of Map.groupBy(requests, request => request.name))
       for (const [i, reply] of (await runNamed(name, named)).entries()) replies.set(named[i]!, reply)
     await session.commit([...state.effects.counts()].filter(({ delta }) => delta !== 0))
@@ -150,7 +150,11 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
 }
 
 /** No command of the group has happened. */
-export function refuseAll(requests: readonly WriteRequest[], cause: unknown, trouble: Trouble): GroupResult {
+export function refuseAll(
+  requests: readonly WriteRequest[],
+  cause: unknown,
+  trouble: StoreErrorKind,
+): GroupResult {
   const isKnown = trouble === 'own' || cause instanceof StorageUnavailable
   const reason = isKnown
     ? cause

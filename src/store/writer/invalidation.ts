@@ -6,7 +6,7 @@ import type { WriterClient } from './client.ts'
  * Looks at every announcement of the topic, and where some may have been missed.
  * @param onError is told where that fails; what was known before stays
  */
-export function lookAgainOn(
+export function invalidateOn(
   topic: string,
   store: Pick<WriterClient<Commands>, 'on'>,
   look: () => Promise<void>,

@@ -3,7 +3,7 @@
  * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import { UnderWay } from '../../lib/slab.ts'
+import { Slab } from '../../lib/slab.ts'
 import type { EmailSource } from '../schema/emails.ts'
 
 export interface RecentEmails {
@@ -33,7 +33,7 @@ const STALE_AFTER_MS = 10_000
  * @param now ms of a time that never goes back
  */
 export function createRecentEmails(now: () => number = () => performance.now()): RecentEmails {
-  const kept = new UnderWay<Kept>()
+  const kept = new Slab<Kept>()
   /** By email; the oldest first. */
   const numbers = new Map<string, number>()
   let total = 0

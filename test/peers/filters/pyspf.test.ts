@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import * as assert from 'uvu/assert'
-import type { AskingResolver } from '../../../src/pipeline/inbound/verdicts/dns-budget.ts'
+import type { BudgetedResolver } from '../../../src/pipeline/inbound/verdicts/dns-budget.ts'
 import type { Answer } from '../../../src/protocols/dns/answer.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
@@ -86,7 +86,7 @@ const worlds: fc.Arbitrary<Case> = fc.record({
   helo: fc.constantFrom('a.test', 'b.test', 'mail.a.test'),
 })
 
-function resolverOf(records: Records): AskingResolver {
+function resolverOf(records: Records): BudgetedResolver {
   const find = async <T>(
     domain: string,
     type: 'TXT' | 'A' | 'MX',

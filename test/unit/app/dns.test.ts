@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
-import type { Parts } from '../../../src/app/context.ts'
+import type { AppContext } from '../../../src/app/context.ts'
 import { startProviderDns } from '../../../src/app/dns.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/lib/log.ts'
@@ -26,7 +26,7 @@ function given(t: TestContext, listen: string, mailHost: string) {
       port1.unref()
       return port2
     },
-  } as unknown as Parts['store']
+  } as unknown as AppContext['store']
   const options = {
     ...{ config, clock, store, clockSeat: null },
     log: createLog('error', { write: line => void logged.push(JSON.parse(line).msg) }),

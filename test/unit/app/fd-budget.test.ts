@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { connectionShares } from '../../../src/app/fd-budget.ts'
+import { fdBudget } from '../../../src/app/fd-budget.ts'
 import type { Config } from '../../../src/config/config.ts'
 import { openFileLimit } from '../../../src/lib/open-files.ts'
 import { suite } from '../../kit/suite.ts'
@@ -12,12 +12,12 @@ const config = { delivery: { connections: 1_000, threads: 2 } } as Config
 
 test('where the system allows many files everything is as configured', () => {
   for (const limit of [65_536, Number.POSITIVE_INFINITY])
-    assert.equal(connectionShares(config, limit), { http: 5_000, smtp: 500, deliveries: 1_000, idle: 2_000 })
+    assert.equal(fdBudget(config, limit), { http: 5_000, smtp: 500, deliveries: 1_000, idle: 2_000 })
 })
 
 test('where it allows few, all doors together leave room for the other files', () => {
   for (const limit of [256, 1_024, 4_096, 20_000]) {
-    const { http, smtp, deliveries, idle } = connectionShares(config, limit)
+    const { http, smtp, deliveries, idle } = fdBudget(config, limit)
     assert.ok(3 * http + 4 * smtp + deliveries + idle < limit - 100, String(limit))
     assert.ok(Math.min(http, smtp, deliveries, idle) > 0)
   }

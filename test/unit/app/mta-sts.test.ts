@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import type { Parts } from '../../../src/app/context.ts'
-import { startOwnPolicy } from '../../../src/app/mta-sts.ts'
+import type { AppContext } from '../../../src/app/context.ts'
+import { startMtaSts } from '../../../src/app/mta-sts.ts'
 import { loadConfig } from '../../../src/config/config.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { publishedPolicy } from '../../../src/store/settings.ts'
@@ -45,7 +45,7 @@ async function given(t: TestContext, { certificate = 'good', mode = 'testing' }:
     MAILHORN_DELIVERY_POLICY_PORT: String(host.port),
     MAILHORN_DELIVERY_CA_FILE: caFile,
   })
-  const stop = startOwnPolicy({ config, clock, log: createLog('silent'), store } as unknown as Parts)
+  const stop = startMtaSts({ config, clock, log: createLog('silent'), store } as unknown as AppContext)
   t.after(stop)
   const noted = () => store.rows<{ value: string }>("select value from settings where key = 'mta_sts_id'")[0]
   await until(noted)

@@ -1,6 +1,6 @@
 import { MessageChannel } from 'node:worker_threads'
 import * as assert from 'uvu/assert'
-import { startReading } from '../../../src/app/query-worker.ts'
+import { startQueryWorker } from '../../../src/app/query-worker.ts'
 import { emailListRoutes } from '../../../src/interfaces/api/emails/list-routes.ts'
 import { createHttpApp } from '../../../src/interfaces/api/server/app.ts'
 import { startHttpServer } from '../../../src/interfaces/api/server/server.ts'
@@ -25,7 +25,7 @@ async function open(t: TestContext) {
     debug() {},
     warn() {},
   } as unknown as Log
-  const reading = startReading({
+  const reading = startQueryWorker({
     entry: new URL('./scripted-reading.ts', import.meta.url),
     location: { kind: 'sqlite', databaseFile: '', blobFolder: '' },
     connectWriter() {

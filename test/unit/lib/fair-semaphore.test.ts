@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { createFairSlots, type FairSlots } from '../../../src/lib/fair-semaphore.ts'
+import { createFairSemaphore, type FairSemaphore } from '../../../src/lib/fair-semaphore.ts'
 import { TooManyWaiting } from '../../../src/lib/semaphore.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/fair-slots')
 
 /** Everybody who asked, in the order in which they were let in. */
-function watched(slots: FairSlots) {
+function watched(slots: FairSemaphore) {
   const inside: string[] = []
   const leave = new Map<string, () => void>()
   return {
@@ -24,7 +24,7 @@ function watched(slots: FairSlots) {
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
 test('so many are let in, the others in their order as places come free', async () => {
-  const { inside, ask, leave } = watched(createFairSlots(2, 2))
+  const { inside, ask, leave } = watched(createFairSemaphore(2, 2))
   for (const name of ['a', 'b', 'c', 'd']) ask(name)
   await settled()
   assert.equal(inside, ['a', 'b'])
@@ -38,7 +38,7 @@ test('so many are let in, the others in their order as places come free', async 
 })
 
 test('an owner who has its share waits, and holds up nobody else', async () => {
-  const { inside, ask, leave } = watched(createFairSlots(3, 1))
+  const { inside, ask, leave } = watched(createFairSemaphore(3, 1))
   for (const name of ['greedy-1', 'greedy-2', 'greedy-3']) ask(name, 'greedy')
   ask('modest')
   await settled()
@@ -49,7 +49,7 @@ test('an owner who has its share waits, and holds up nobody else', async () => {
 })
 
 test('a place is given back once, however often it is said', async () => {
-  const { inside, ask, leave } = watched(createFairSlots(1, 1))
+  const { inside, ask, leave } = watched(createFairSemaphore(1, 1))
   for (const name of ['a', 'b', 'c']) ask(name)
   await settled()
   leave('a')
@@ -59,7 +59,7 @@ test('a place is given back once, however often it is said', async () => {
 })
 
 test('an owner beyond its number of waiting ones is told so at once, others may wait', async () => {
-  const slots = createFairSlots(1, 1, { mostOfAnOwner: 2 })
+  const slots = createFairSemaphore(1, 1, { mostOfAnOwner: 2 })
   const leave = await slots.take('greedy')
   const second = slots.take('greedy')
   const third = slots.take('greedy')

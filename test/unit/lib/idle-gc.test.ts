@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import { ownHeap, quietCollection } from '../../../src/lib/idle-gc.ts'
+import { idleCollector, ownHeap } from '../../../src/lib/idle-gc.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
@@ -10,7 +10,7 @@ const MB = 1024 * 1024
 /** A heap that needs 20 MB when it is looked at first, and has garbage besides until it is collected. */
 function scripted() {
   const state = { needed: 20 * MB, garbage: 0, busy: 0, collected: 0 }
-  const look = quietCollection({
+  const look = idleCollector({
     busyShare: () => state.busy,
     heldBytes: () => state.needed + state.garbage,
     collect() {
@@ -60,7 +60,7 @@ test('what is needed counts from what was left after the last time, though that 
 
 test('what is given back only later is not taken for needed', () => {
   const state = { held: 20 * MB, collected: 0 }
-  const look = quietCollection({
+  const look = idleCollector({
     busyShare: () => 0,
     heldBytes: () => state.held,
     collect: () => void state.collected++,

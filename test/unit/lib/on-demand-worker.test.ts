@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert'
 import { createLog } from '../../../src/lib/log.ts'
-import { createPassingThread } from '../../../src/lib/on-demand-worker.ts'
-import { ThreadEnded } from '../../../src/lib/worker-rpc.ts'
+import { createOnDemandWorker } from '../../../src/lib/on-demand-worker.ts'
+import { WorkerEnded } from '../../../src/lib/worker-rpc.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/passing-thread')
 
 const open = () =>
-  createPassingThread({
+  createOnDemandWorker({
     name: 'inbound',
     entry: new URL('../../../src/workers/inbound.ts', import.meta.url),
     data: { mailHost: 'mailhorn.test' },
@@ -29,7 +29,7 @@ test('one that was closed is not: a call that comes too late starts nothing', as
   await thread.call('read', MAIL)
   await thread.close()
   const error = await thread.call('read', MAIL).catch(reason => reason)
-  assert.instance(error, ThreadEnded)
+  assert.instance(error, WorkerEnded)
 })
 
 test.run()

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { createMetrics } from '../../../src/lib/metrics.ts'
 import { JobTooLong, type ReaderPool } from '../../../src/lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../../src/lib/worker-process.ts'
-import { ThreadEnded } from '../../../src/lib/worker-rpc.ts'
+import { WorkerEnded } from '../../../src/lib/worker-rpc.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { openReaders } from '../../kit/readers.ts'
 import { suite } from '../../kit/suite.ts'
@@ -129,8 +129,8 @@ test('a pool that was closed begins nothing, and ends what is under way', async 
   const stuck = failure(readers.run(job('loop')))
   await readers.run(job('echo', 1))
   await readers.close()
-  assert.instance(await stuck, ThreadEnded)
-  assert.instance(await failure(readers.run(job('echo', 1))), ThreadEnded)
+  assert.instance(await stuck, WorkerEnded)
+  assert.instance(await failure(readers.run(job('echo', 1))), WorkerEnded)
 })
 
 test.run()

@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { UnderWay } from '../../../src/lib/slab.ts'
+import { Slab } from '../../../src/lib/slab.ts'
 import { fc } from '../../kit/property.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/under-way')
 
 test('what was put is there until it is taken out by its number, and then no more', () => {
-  const underWay = new UnderWay<{ name: string }>()
+  const underWay = new Slab<{ name: string }>()
   const first = underWay.put({ name: 'first' })
   const second = underWay.put({ name: 'second' })
   assert.is(underWay.size, 2)
@@ -19,14 +19,14 @@ test('what was put is there until it is taken out by its number, and then no mor
 })
 
 test('a number that nothing has, or had, takes nothing out', () => {
-  const underWay = new UnderWay<object>()
+  const underWay = new Slab<object>()
   underWay.put({})
   for (const number of [1, -1, 0.5]) assert.is(underWay.take(number), undefined)
   assert.is(underWay.size, 1)
 })
 
 test('a number is free again for what comes next, so that the room it takes is that of what was there at once', () => {
-  const underWay = new UnderWay<object>()
+  const underWay = new Slab<object>()
   const numbers = new Set<number>()
   for (let round = 0; round < 1_000; round++) {
     const three = [{}, {}, {}].map(member => underWay.put(member))
@@ -39,7 +39,7 @@ test('a number is free again for what comes next, so that the room it takes is t
 })
 
 test('all of it can be taken out at once, and more put in behind it', () => {
-  const underWay = new UnderWay<object>()
+  const underWay = new Slab<object>()
   const [a, b, c] = [{ a: 1 }, { b: 2 }, { c: 3 }]
   const number = underWay.put(a)
   underWay.put(b)
@@ -51,7 +51,7 @@ test('all of it can be taken out at once, and more put in behind it', () => {
 })
 
 test('members may be taken out while all are looked at', () => {
-  const underWay = new UnderWay<{ number: number }>()
+  const underWay = new Slab<{ number: number }>()
   for (let i = 0; i < 5; i++) {
     const member = { number: -1 }
     member.number = underWay.put(member)
@@ -67,7 +67,7 @@ test('members may be taken out while all are looked at', () => {
 test('whatever comes and goes, it holds what a map by number would', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 200 }), steps => {
-      const underWay = new UnderWay<{ step: number }>()
+      const underWay = new Slab<{ step: number }>()
       const expected = new Map<number, { step: number }>()
       for (const [step, number] of steps.entries())
         if (number === null) {

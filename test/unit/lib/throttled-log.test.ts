@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createLog } from '../../../src/lib/log.ts'
-import { sparingLine } from '../../../src/lib/throttled-log.ts'
+import { throttledLog } from '../../../src/lib/throttled-log.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -11,7 +11,7 @@ for (const level of ['warn', 'error'] as const)
     const clock = createManualClock()
     const lines: string[] = []
     const log = createLog('info', { write: line => void lines.push(line) })
-    const say = sparingLine({ log, clock }, level, 'no room')
+    const say = throttledLog({ log, clock }, level, 'no room')
     for (let second = 0; second < 121; second++) {
       say({ second })
       clock.advance(1_000)

@@ -4,7 +4,7 @@ import {
   messageIdOf,
   OWN_MESSAGE_ID,
   ownMessageId,
-  parseMailboxes,
+  parseStoredMailboxes,
 } from '../../../src/resources/emails/email-rows.ts'
 import { newId } from '../../kit/mail.ts'
 import { suite } from '../../kit/suite.ts'
@@ -14,7 +14,7 @@ const test = suite('store/emails')
 test('a list of one bare address is kept as the address, and says the same', () => {
   const json = '[{"address":"ann@here.example"}]'
   assert.is(compactMailboxes(json), 'ann@here.example')
-  assert.equal(parseMailboxes('ann@here.example'), parseMailboxes(json))
+  assert.equal(parseStoredMailboxes('ann@here.example'), parseStoredMailboxes(json))
 })
 
 test('names and further mailboxes are kept as they are', () => {

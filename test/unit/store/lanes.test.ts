@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
-import { type DueLane, listDueLanes } from '../../../src/pipeline/queue/queue-key-rows.ts'
+import { type DueQueueKey, listDueQueueKeys } from '../../../src/pipeline/queue/queue-key-rows.ts'
 import { DELIVERY_STATE } from '../../../src/store/schema.ts'
 import { insertRows, planOf } from '../../kit/database.ts'
 import { openLocalStore } from '../../kit/store.ts'
@@ -30,19 +30,19 @@ async function open(t: TestContext) {
   return { ...store, rowOf, add }
 }
 
-const short = ({ domain, class: laneClass, accountId, at }: DueLane) =>
+const short = ({ domain, class: laneClass, accountId, at }: DueQueueKey) =>
   [domain, laneClass, accounts.findIndex(id => Buffer.from(id).equals(accountId)), at].join(' ')
 
 test('an empty queue has no lanes', async t => {
   const store = await open(t)
-  assert.equal(await listDueLanes(store.db), [])
+  assert.equal(await listDueQueueKeys(store.db), [])
 })
 
 test('each lane is named once, with the time of its first delivery', async t => {
   const store = await open(t)
   for (const at of [30, 10, 20]) store.add('a.test', 0, 0, at)
   store.add('b.test', 0, 0, 7)
-  assert.equal((await listDueLanes(store.db)).map(short), ['a.test 0 0 10', 'b.test 0 0 7'])
+  assert.equal((await listDueQueueKeys(store.db)).map(short), ['a.test 0 0 10', 'b.test 0 0 7'])
 })
 
 test('domain, class and account make a lane', async t => {
@@ -50,7 +50,7 @@ test('domain, class and account make a lane', async t => {
   for (const domain of ['a.test', 'b.test'])
     for (const laneClass of [0, 2])
       for (const account of [0, 1]) store.add(domain, laneClass, account, laneClass + account)
-  assert.equal((await listDueLanes(store.db)).map(short), [
+  assert.equal((await listDueQueueKeys(store.db)).map(short), [
     'a.test 0 0 0',
     'a.test 0 1 1',
     'a.test 2 0 2',
@@ -68,7 +68,7 @@ test('only waiting deliveries count', async t => {
   store.add('done.test', 0, 0, 1, DELIVERY_STATE.done)
   store.add('both.test', 0, 0, 1, DELIVERY_STATE.done)
   store.add('both.test', 0, 0, 9)
-  assert.equal((await listDueLanes(store.db)).map(short), ['both.test 0 0 9'])
+  assert.equal((await listDueQueueKeys(store.db)).map(short), ['both.test 0 0 9'])
 })
 
 test('a lane costs one step over the index, however many deliveries it holds', async t => {
@@ -79,7 +79,7 @@ test('a lane costs one step over the index, however many deliveries it holds', a
     Array.from({ length: 5_000 }, (_, i) => store.rowOf('large.test', 0, 0, i)),
   )
   store.add('small.test', 0, 0, 1)
-  assert.equal((await listDueLanes(store.db)).map(short), ['large.test 0 0 0', 'small.test 0 0 1'])
+  assert.equal((await listDueQueueKeys(store.db)).map(short), ['large.test 0 0 0', 'small.test 0 0 1'])
   const plan = planOf(
     store,
     `select domain from deliveries where state = 0 and (domain, class, account_id) > (?, ?, ?)

@@ -4,7 +4,7 @@ import { columnsOf } from '../../../src/store/migrations/columns.ts'
 import { migrations } from '../../../src/store/migrations/index.ts'
 import { describeAddress, readPostgresUrl } from '../../../src/store/postgres/address.ts'
 import { columnTypes } from '../../../src/store/postgres/column-types.ts'
-import { troubleOf } from '../../../src/store/postgres/errors.ts'
+import { postgresErrorKind } from '../../../src/store/postgres/errors.ts'
 import { beginSql, COUNT } from '../../../src/store/postgres/group.ts'
 import { CLAIM, NEXT_DUE } from '../../../src/store/postgres/queue.ts'
 import { postgresRows, rowStatements } from '../../../src/store/postgres/rows.ts'
@@ -145,7 +145,7 @@ for (const [error, trouble] of [
   [{ code: 'XX001' }, 'fatal'],
 ] as const)
   test(`${JSON.stringify(error)} is ${trouble}`, () => {
-    assert.is(troubleOf(Object.assign(new Error(), error)), trouble)
+    assert.is(postgresErrorKind(Object.assign(new Error(), error)), trouble)
   })
 
 test('an address is read from its URL, with a socket and TLS as parameters', () => {

@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
-import type { DueLane } from '../../../src/pipeline/queue/queue-key-rows.ts'
+import type { DueQueueKey } from '../../../src/pipeline/queue/queue-key-rows.ts'
 import { besideOthers, command, MISSED } from '../../../src/store/command.ts'
 import { openWriting } from '../../../src/store/dialect.ts'
-import { holdsOf } from '../../../src/store/writer/conflict-keys.ts'
+import { conflictKeysOf } from '../../../src/store/writer/conflict-keys.ts'
 import type { Announcement } from '../../../src/store/writer/protocol.ts'
 import { createRecentEmails } from '../../../src/store/writer/recent.ts'
 import { commands } from '../../../src/workers/commands.ts'
@@ -24,12 +24,12 @@ test('a group holds what its commands name, each name once; one without names of
     unnamed: command<null, void>(async () => {}),
   }
   const asked = (name: string, input: unknown) => ({ seq: 1, name, input })
-  assert.equal(holdsOf(scripted, [asked('named', ['b', 'a']), asked('named', ['a'])]), {
+  assert.equal(conflictKeysOf(scripted, [asked('named', ['b', 'a']), asked('named', ['a'])]), {
     alone: false,
     names: ['b', 'a'],
   })
-  assert.is(holdsOf(scripted, [asked('named', []), asked('unnamed', null)]).alone, true)
-  assert.is(holdsOf(scripted, [asked('unknown', null), asked('toString', null)]).alone, false)
+  assert.is(conflictKeysOf(scripted, [asked('named', []), asked('unnamed', null)]).alone, true)
+  assert.is(conflictKeysOf(scripted, [asked('unknown', null), asked('toString', null)]).alone, false)
 })
 
 /** A store and a second writer on its database, as another process has one. */
@@ -136,7 +136,7 @@ if (isOnPostgres) {
       await ask('accept', [(await request(accountId)).input])
       return heard.third.some(({ topic }) => topic === 'due')
     })
-    const [lane] = heard.third.find(({ topic }) => topic === 'due')!.payloads as [DueLane]
+    const [lane] = heard.third.find(({ topic }) => topic === 'due')!.payloads as [DueQueueKey]
     assert.equal([lane.domain, Buffer.from(lane.accountId)], ['there.test', Buffer.from(accountId)])
     assert.not(
       heard.other.some(({ topic }) => topic === 'due'),
@@ -155,7 +155,7 @@ if (isOnPostgres) {
     const heard: string[] = []
     other.onHeard(announcements => {
       const due = announcements.filter(({ topic }) => topic === 'due')
-      heard.push(...due.flatMap(({ payloads }) => payloads as DueLane[]).map(({ domain }) => domain))
+      heard.push(...due.flatMap(({ payloads }) => payloads as DueQueueKey[]).map(({ domain }) => domain))
     })
     const accept = async (to: string) =>
       leaving.run([{ seq: 1, name: 'accept', input: (await request(accountId, { to: [to] })).input }])

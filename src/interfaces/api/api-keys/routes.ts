@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { ApiKeys, ApiKeyView } from '../../../resources/accounts/api-keys.ts'
-import { notFound, Refused } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { created, listReply, ok, type Route } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -88,9 +88,9 @@ function readDomainId(text: string): Id {
   return id
 }
 
-function unknownDomain(): Refused {
+function unknownDomain(): ApiError {
   const message = 'The `domain_id` field names no domain of this account.'
-  return new Refused(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
+  return new ApiError(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
 }
 
 function keyView({

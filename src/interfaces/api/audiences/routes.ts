@@ -8,7 +8,7 @@ import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findAudience, listAudiences } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
-import { notFound, Refused } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -40,7 +40,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
         const at = clock.now()
         const audience = await store.run('createAudience', { accountId, id: newId(at), name, at })
         if (!audience)
-          throw new Refused(422, 'validation_error', `An account may have ${MOST_AUDIENCES} audiences.`)
+          throw new ApiError(422, 'validation_error', `An account may have ${MOST_AUDIENCES} audiences.`)
         return created(audienceView(audience))
       },
     },

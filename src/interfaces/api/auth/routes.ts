@@ -7,7 +7,7 @@ import { SESSION_IDLE_MS, type Sessions } from '../../../resources/accounts/sess
 import { findAccount } from '../../../resources/accounts/user-rows.ts'
 import type { Db } from '../../../store/schema.ts'
 import { accountSchema, accountView } from '../accounts/schema.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
@@ -123,18 +123,18 @@ function isScript({ headers }: ApiRequest<unknown>): boolean {
   return headers.origin === undefined && headers['sec-fetch-site'] === undefined
 }
 
-function wrongLogin(): Refused {
-  return new Refused(401, 'invalid_access', 'Wrong address or password.')
+function wrongLogin(): ApiError {
+  return new ApiError(401, 'invalid_access', 'Wrong address or password.')
 }
 
-function wrongPassword(): Refused {
+function wrongPassword(): ApiError {
   const message = 'The `current_password` is wrong.'
-  return new Refused(401, 'invalid_access', message, { errors: [{ path: 'current_password', message }] })
+  return new ApiError(401, 'invalid_access', message, { errors: [{ path: 'current_password', message }] })
 }
 
-function tooMany(waitMs: number): Refused {
+function tooMany(waitMs: number): ApiError {
   const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)))
-  return new Refused(429, 'rate_limit_exceeded', `Too many attempts; try again in ${seconds} s.`, {
+  return new ApiError(429, 'rate_limit_exceeded', `Too many attempts; try again in ${seconds} s.`, {
     headers: { 'retry-after': seconds },
   })
 }

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
-import { bodyTooLarge, Refused } from '../api-error.ts'
+import { ApiError, bodyTooLarge } from '../api-error.ts'
 import { type ByteBlocks, createByteBlocks } from './byte-blocks.ts'
 import { parseJson } from './json.ts'
 import type { LargeBodies } from './large-bodies.ts'
@@ -135,13 +135,13 @@ function watchRoom(
   clock: Clock,
   sizeBytes: number,
   received: () => number,
-  onLate: (error: Refused) => void,
+  onLate: (error: ApiError) => void,
 ): Timer {
   const since = clock.monotonic()
   return every(clock, ROOM_LOOK_EVERY_MS, () => {
     const heldMs = clock.monotonic() - since
     if (received() >= (sizeBytes * (heldMs - ROOM_GRACE_MS)) / ROOM_LIMIT_MS) return
-    onLate(new Refused(408, 'validation_error', 'The request body comes too slowly for its size.'))
+    onLate(new ApiError(408, 'validation_error', 'The request body comes too slowly for its size.'))
   })
 }
 
@@ -150,14 +150,14 @@ function insistOnJson({ headers }: IncomingMessage) {
     .split(';')
     .map(part => part.trim().toLowerCase())
   if (!/^application\/(?:[\w.-]+\+)?json$/.test(type))
-    throw new Refused(
+    throw new ApiError(
       415,
       'validation_error',
       'The request body must be JSON (Content-Type: application/json).',
     )
   const charset = parameters.find(parameter => parameter.startsWith('charset='))?.slice('charset='.length)
   if (charset !== undefined && !/^"?utf-?8"?$/.test(charset))
-    throw new Refused(415, 'validation_error', 'The request body must be JSON in UTF-8.')
+    throw new ApiError(415, 'validation_error', 'The request body must be JSON in UTF-8.')
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new Refused(415, 'validation_error', 'Compressed request bodies are not supported.')
+    throw new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.')
 }

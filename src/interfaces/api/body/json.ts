@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { type ByteList, MOST_VALUES, surveyJson } from './json-prescan.ts'
 
 const DEEPEST_NESTING = 64
@@ -29,7 +29,7 @@ export function parseLargeJson(bytes: Buffer): object {
 }
 
 /** SHA-256 of the body in canonical form; the same for a body that was parsed in either way. */
-export function bodyHash(body: object): Uint8Array {
+export function requestHash(body: object): Uint8Array {
   return new Uint8Array(createHash('sha256').update(canonicalJson(body)).digest())
 }
 
@@ -49,16 +49,16 @@ function parse(text: string): object {
   return body
 }
 
-function malformed(why: string): Refused {
-  return new Refused(400, 'validation_error', `The request body is not valid JSON: ${why}.`)
+function malformed(why: string): ApiError {
+  return new ApiError(400, 'validation_error', `The request body is not valid JSON: ${why}.`)
 }
 
-function tooDeep(): Refused {
+function tooDeep(): ApiError {
   return malformed(`it is nested deeper than ${DEEPEST_NESTING} levels`)
 }
 
-function tooManyValues(): Refused {
-  return new Refused(
+function tooManyValues(): ApiError {
+  return new ApiError(
     413,
     'validation_error',
     `The request body has more than ${MOST_VALUES} values (a list of integers from 0 to 255 that stands for a file counts as one).`,

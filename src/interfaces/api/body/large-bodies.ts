@@ -1,9 +1,9 @@
 /** Large request bodies as the main thread sees them: little in memory at a time, and worked on in a child process. */
-import { createFairSlots } from '../../../lib/fair-semaphore.ts'
+import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { ProcessDied, ProcessNotStarted } from '../../../lib/worker-process.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
 import type { BodyOf, BodyWork } from './work.ts'
 
@@ -24,7 +24,7 @@ const RETRY_AFTER_SECONDS = 5
 export const READ_BODY = 'readBody'
 
 export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
-  const room = createFairSlots(MOST_BYTES, MOST_BYTES_OF_AN_OWNER, WAITING)
+  const room = createFairSemaphore(MOST_BYTES, MOST_BYTES_OF_AN_OWNER, WAITING)
   /** A process may also have died for another reason, such as a lack of memory on the machine: it is tried once more. */
   const readTwice = async (owner: string, job: BodyJob): Promise<BodyAnswer> => {
     const sizeBytes = job.pieces.reduce((sum, { length }) => sum + length, 0)
@@ -57,16 +57,16 @@ export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies
   }
 }
 
-function unreadable(): Refused {
-  return new Refused(
+function unreadable(): ApiError {
+  return new ApiError(
     413,
     'validation_error',
     'The request body needs more memory or time to read than is allowed. Send it in several smaller requests.',
   )
 }
 
-function tooMuch(): Refused {
-  return new Refused(
+function tooMuch(): ApiError {
+  return new ApiError(
     503,
     'application_error',
     'Too many large requests are being read; try again in a few seconds.',

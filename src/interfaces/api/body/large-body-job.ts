@@ -2,7 +2,7 @@
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { withOwnMemory } from '../../../pipeline/accept/transferables.ts'
 import { StorageUnavailable } from '../../../store/command.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { parseLargeJson } from './json.ts'
 import { type BodyWork, doBodyWork, type SendBody } from './work.ts'
 
@@ -15,7 +15,7 @@ export interface BodyJob {
 /** Exceptions that mean something travel as values. */
 export type BodyAnswer =
   | { body: unknown; isSend: boolean }
-  | { refused: Pick<Refused, 'status' | 'errorName' | 'message' | 'errors'> }
+  | { refused: Pick<ApiError, 'status' | 'errorName' | 'message' | 'errors'> }
   | { unavailable: string }
 
 export async function doBodyJob({ pieces, work }: BodyJob, preparation: Preparation): Promise<BodyAnswer> {
@@ -35,12 +35,12 @@ export function readAnswer(answer: BodyAnswer): unknown {
   }
   if ('unavailable' in answer) throw new StorageUnavailable(answer.unavailable)
   const { status, errorName, message, errors } = answer.refused
-  throw new Refused(status, errorName, message, { errors })
+  throw new ApiError(status, errorName, message, { errors })
 }
 
 function answerOf(error: unknown): BodyAnswer {
   if (error instanceof StorageUnavailable) return { unavailable: error.message }
-  if (!(error instanceof Refused)) throw error
+  if (!(error instanceof ApiError)) throw error
   const { status, errorName, message, errors } = error
   return { refused: { status, errorName, message, errors } }
 }

@@ -1,5 +1,5 @@
 /** Forms with files (RFC 7578, RFC 2046 §5.1.1), read while they come: nothing of a part is kept here. */
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 
 export interface FormPart {
   name: string
@@ -73,6 +73,6 @@ function partOf(head: string): FormPart {
   return { name, isFile: /;\s*filename\*?=/i.test(disposition) }
 }
 
-function malformed(message: string): Refused {
-  return new Refused(400, 'validation_error', message)
+function malformed(message: string): ApiError {
+  return new ApiError(400, 'validation_error', message)
 }

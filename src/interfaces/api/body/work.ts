@@ -5,7 +5,7 @@ import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import type { BatchMode, PreparedRequest } from '../../../pipeline/accept/prepared.ts'
 import { readBatch } from '../emails/batch-schema.ts'
 import { readSendEmail } from '../emails/send-schema.ts'
-import { bodyHash } from './json.ts'
+import { requestHash } from './json.ts'
 
 /** What is wanted of the body of a request that sends. */
 export interface SendWork {
@@ -40,7 +40,7 @@ async function sendBody(
   { accountId, mode, hashed }: SendWork,
   preparation: Preparation,
 ): Promise<SendBody> {
-  const hash = hashed ? bodyHash(body) : null
+  const hash = hashed ? requestHash(body) : null
   const prepared =
     mode === null
       ? await preparation.email(accountId, readSendEmail(body))

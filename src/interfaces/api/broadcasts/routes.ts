@@ -6,8 +6,8 @@ import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/b
 import { LONGEST_NAME } from '../../../pipeline/broadcasts/texts.ts'
 import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
-import { invalidField, notFound, Refused, refusedBy } from '../api-error.ts'
-import { isTypedClient } from '../compat/dotnet-compat.ts'
+import { ApiError, apiErrorOf, invalidField, notFound } from '../api-error.ts'
+import { isDotnetClient } from '../compat/dotnet-compat.ts'
 import { senderOf } from '../idempotency-header.ts'
 import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
@@ -84,7 +84,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
         const page = readCursorPage(query, 'brd', 'a broadcast')
         const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
         const { total, hasMore, rows } = await broadcasts.list(credential.accountId, wanted)
-        const data = rows.map(row => broadcastRow(row, isTypedClient(request.headers)))
+        const data = rows.map(row => broadcastRow(row, isDotnetClient(request.headers)))
         return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
@@ -235,13 +235,13 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
 
 /** The library that wants bare ids can read no `segment_id` that is null. @throws Refused */
 function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
-  return broadcastView(found(answer), isTypedClient(headers))
+  return broadcastView(found(answer), isDotnetClient(headers))
 }
 
 /** @throws Refused */
 function found<T>(answer: T | Refusal | undefined): T {
   if (answer === undefined) throw notFound('Broadcast')
-  if (isRefusal(answer)) throw refusedBy(answer)
+  if (isRefusal(answer)) throw apiErrorOf(answer)
   return answer
 }
 
@@ -276,7 +276,7 @@ async function templateOf(findTemplate: FindTemplate, accountId: Id, id: Id | nu
   const template = await findTemplate(accountId, id)
   if (template) return template
   const message = 'Template not found (`template_id`).'
-  throw new Refused(404, 'not_found', message, { errors: [{ path: 'template_id', message }] })
+  throw new ApiError(404, 'not_found', message, { errors: [{ path: 'template_id', message }] })
 }
 
 /** @throws Refused when no name could contain it */

@@ -8,10 +8,10 @@ import { LONGEST_NAME, LONGEST_PREVIEW } from '../../../pipeline/broadcasts/text
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
 import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
-import { parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { SKIP_REASONS } from '../../../resources/events/broadcast-counts.ts'
 import { BROADCAST_STATUSES, type BroadcastRow, EMAIL_STATUSES, type Json } from '../../../store/schema.ts'
-import { invalidField, Refused } from '../api-error.ts'
+import { ApiError, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -241,7 +241,7 @@ function readReference(key: string, prefix: IdPrefix, what: string, text: string
   const id = parseWireId(prefix, text)
   if (id) return id
   const message = `${what} not found (\`${key}\`).`
-  throw new Refused(404, 'not_found', message, { errors: [{ path: key, message }] })
+  throw new ApiError(404, 'not_found', message, { errors: [{ path: key, message }] })
 }
 
 function mailboxesJson(mailboxes: readonly Mailbox[]): Json {
@@ -294,9 +294,9 @@ export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<
     segment_id: segmentId && wireId('seg', segmentId),
     topic_id: row.topicId && wireId('top', row.topicId),
     template_id: row.templateId && wireId('tpl', row.templateId),
-    from: mailboxText(parseMailboxes(row.sender)[0]!),
+    from: mailboxText(parseStoredMailboxes(row.sender)[0]!),
     subject: row.subject,
-    reply_to: parseMailboxes(row.replyToList).map(mailboxText),
+    reply_to: parseStoredMailboxes(row.replyToList).map(mailboxText),
     preview_text: row.previewText,
     status: row.status,
     error: row.error,

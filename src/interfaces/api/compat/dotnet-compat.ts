@@ -14,12 +14,12 @@ const BROADCAST_WORDS = new Map([
 
 type Shape = Record<string, unknown>
 
-export function isTypedClient(headers: IncomingHttpHeaders): boolean {
+export function isDotnetClient(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent']?.startsWith('resend-sdk/') ?? false
 }
 
 /** The same body with bare values under `id` and every `…_id`, and with broadcasts and contacts as it knows them. */
-export function forTypedClient(body: object): object {
+export function forDotnetClient(body: object): object {
   return JSON.parse(
     JSON.stringify(body, (key, value: unknown) => {
       if (typeof value === 'object' && value !== null) return readable(value as Shape)

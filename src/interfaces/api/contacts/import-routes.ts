@@ -9,7 +9,7 @@ import { findAudience, findPlacedImport, listPlacedImports } from '../../../reso
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { boundaryOf, readMultipart } from '../body/multipart.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
@@ -83,7 +83,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
 async function takeForm({ store, importContacts, clock, newId }: ImportFormsOptions, request: ApiRequest) {
   const boundary = boundaryOf(request.headers['content-type'])
   if (boundary === undefined)
-    throw new Refused(415, 'validation_error', `The request body must be a form (Content-Type: ${FORM}).`)
+    throw new ApiError(415, 'validation_error', `The request body must be a form (Content-Type: ${FORM}).`)
   const { accountId } = request.credential
   const { drafts } = store.blobs
   const draft = await drafts.create()
@@ -143,7 +143,7 @@ async function readInto(
     }
   })
   if (!hasFile)
-    throw new Refused(422, 'missing_required_field', 'Missing `file` field.', {
+    throw new ApiError(422, 'missing_required_field', 'Missing `file` field.', {
       errors: [{ path: 'file', message: 'Missing `file` field.' }],
     })
   return new Map(

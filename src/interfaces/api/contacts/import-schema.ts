@@ -4,7 +4,7 @@ import { wireId } from '../../../lib/ids.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import type { RowError } from '../../../resources/contacts/import/row.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
-import { invalidField, Refused } from '../api-error.ts'
+import { ApiError, invalidField } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -52,9 +52,9 @@ export function readOnExisting(query: URLSearchParams): OnExisting {
 export function insistOnCsv({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map(part => part.trim())
   if (type.toLowerCase() !== CSV)
-    throw new Refused(415, 'validation_error', `The request body must be CSV (Content-Type: ${CSV}).`)
+    throw new ApiError(415, 'validation_error', `The request body must be CSV (Content-Type: ${CSV}).`)
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new Refused(415, 'validation_error', 'Compressed request bodies are not supported.')
+    throw new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.')
   return parameters.map(parameter => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(name => name)
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../resources/contacts/property-definitions.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -65,7 +65,7 @@ function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Rout
         const made = await store.run('createPropertyDefinition', { accountId, id: newId(at), fields, at })
         if (made === 'taken') throw invalidField('key', 'There is a property with this `key` already.')
         if (made === 'too-many')
-          throw new Refused(422, 'validation_error', `An account may have ${MOST_KEYS} properties.`)
+          throw new ApiError(422, 'validation_error', `An account may have ${MOST_KEYS} properties.`)
         return created(definitionView(made))
       },
     },

@@ -13,7 +13,7 @@ import {
   valueFault,
 } from '../../../resources/contacts/properties.ts'
 import type { Subscription } from '../../../resources/contacts/topic-commands.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { readCursor } from '../schema/cursor.ts'
 import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -178,7 +178,7 @@ function namedAudience(path: string, text: string): NamedAudience {
   return { id, path }
 }
 
-export function unknownSegment(path: string): Refused {
+export function unknownSegment(path: string): ApiError {
   return invalidField(path, `There is no segment that \`${path}\` names.`)
 }
 
@@ -217,7 +217,7 @@ function readSearch(query: URLSearchParams): string {
   throw invalidField('q', `The \`q\` parameter may have ${LONGEST_SEARCH} characters, none of them NUL.`)
 }
 
-export function refusedContact(refusal: ContactRefusal): Refused {
+export function refusedContact(refusal: ContactRefusal): ApiError {
   switch (refusal) {
     case 'no-audience':
       return notFound('Audience')
@@ -225,7 +225,7 @@ export function refusedContact(refusal: ContactRefusal): Refused {
       return notFound('Contact')
     case 'taken': {
       const message = 'The address in `email` is that of another contact of the audience.'
-      return new Refused(400, 'validation_error', message, { errors: [{ path: 'email', message }] })
+      return new ApiError(400, 'validation_error', message, { errors: [{ path: 'email', message }] })
     }
     case 'too-many-properties':
       return invalidField('properties', `A contact may have ${MOST_PROPERTIES} properties.`)
@@ -249,7 +249,7 @@ function changesOf({ email, firstName, lastName, unsubscribed, properties }: Giv
     ...faultsOfProperties(properties ?? new Map()),
   ]
   if (faults.length > 0)
-    throw new Refused(422, 'validation_error', faults[0]!.message, { errors: faults.slice(0, 100) })
+    throw new ApiError(422, 'validation_error', faults[0]!.message, { errors: faults.slice(0, 100) })
   return {
     ...(email !== undefined && { email: addressOf(email) }),
     ...(firstName !== undefined && { firstName: firstName.trim() || null }),

@@ -4,7 +4,7 @@ import { parseWireId } from '../../../lib/ids.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import { audiencesWith, findAudience } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/command.ts'
-import { notFound, Refused } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { audienceSchema, audienceView } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
@@ -77,7 +77,7 @@ function removeRoute({ store, clock }: Options): Route {
       if (answer === 'only-audience') {
         const message =
           'The contact is in no other segment: taken out of this one it would be gone. Delete it instead.'
-        throw new Refused(422, 'validation_error', message)
+        throw new ApiError(422, 'validation_error', message)
       }
       return ok({ object: 'segment', id: contactIn(answer).audience_id, deleted: true })
     },

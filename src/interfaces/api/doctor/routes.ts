@@ -1,6 +1,6 @@
 /** The installation, looked at from all sides: for the operator. */
 import * as z from 'zod'
-import type { Report } from '../../doctor/finding.ts'
+import type { DoctorReport } from '../../doctor/finding.ts'
 import { insistOnOperator } from '../operator.ts'
 import { ok, type Route } from '../route.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'
@@ -24,7 +24,7 @@ const reportSchema = z
   })
   .meta({ id: 'Doctor' })
 
-export function doctorRoutes({ examine }: { examine(): Promise<Report> }): Route[] {
+export function doctorRoutes({ examine }: { examine(): Promise<DoctorReport> }): Route[] {
   return [
     {
       method: 'GET',

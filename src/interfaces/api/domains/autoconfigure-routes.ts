@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import type { Autoconfigure, Autoconfigured } from '../../../resources/domains/autoconfigure/autoconfigure.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { ok, type Route } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
 
@@ -56,7 +56,7 @@ export function domainAutoconfigureRoutes({ domains, autoconfigure }: DomainAuto
         if (!done) throw notFound('Domain')
         if (!('refused' in done)) return ok(done)
         if (done.isTokensFault) throw invalidField('dns_api_token', done.refused)
-        throw new Refused(503, 'application_error', done.refused, { headers: { 'retry-after': '60' } })
+        throw new ApiError(503, 'application_error', done.refused, { headers: { 'retry-after': '60' } })
       },
     },
   ]

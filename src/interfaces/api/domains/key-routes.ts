@@ -7,7 +7,7 @@ import type { Domains } from '../../../resources/domains/domains.ts'
 import type { rotationCommands } from '../../../resources/domains/rotation-commands.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
-import { notFound, Refused } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { domainKeysSchema, domainKeysView } from './key-schema.ts'
 
@@ -50,7 +50,7 @@ export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: Doma
         const domain = await domainOf(request)
         const wantedAt = await run('wantRotation', { domainId: domain.id, at: clock.now() })
         if (wantedAt === undefined)
-          throw new Refused(
+          throw new ApiError(
             422,
             'validation_error',
             `No key of ${domain.name} signs yet; its keys can change once it has been verified.`,

@@ -7,7 +7,7 @@ import type { DomainChanges } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
 import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
@@ -64,7 +64,7 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
         if (domain === 'exists') throw invalidField('name', `The ${name} domain is registered already.`)
         if (domain === 'verified-elsewhere')
           throw invalidField('name', `The ${name} domain has been verified by another account.`)
-        if (domain === 'too-many') throw new Refused(422, 'validation_error', tooManyPending(pendingMax))
+        if (domain === 'too-many') throw new ApiError(422, 'validation_error', tooManyPending(pendingMax))
         return created(view(domain))
       },
     },

@@ -4,7 +4,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { shortFileName } from '../../../protocols/mime/file-name.ts'
 import { parseMediaType } from '../../../protocols/mime/media-type.ts'
-import type { RawReply } from '../route.ts'
+import type { RawHttpReply } from '../route.ts'
 import { createDownloadToken, type FileRef } from './token.ts'
 
 export interface DownloadLink {
@@ -41,7 +41,7 @@ export interface DownloadedFile {
 }
 
 /** RFC 6266 and RFC 8187 for the name, of which clients must bear the header; nothing of the file may run where our own pages come from. */
-export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawReply {
+export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawHttpReply {
   return {
     status: 200,
     headers: {

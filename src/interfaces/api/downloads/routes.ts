@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import type { Route } from '../route.ts'
 import { type DownloadedFile, fileReply } from './link.ts'
 import { type FileRef, readDownloadToken } from './token.ts'
@@ -32,7 +32,7 @@ export function downloadRoutes({ secrets, clock, open }: DownloadRoutesOptions):
         const ref = readDownloadToken(secrets, token)
         if (!ref) throw notFound('Download')
         if (ref.expiresAt <= clock.now())
-          throw new Refused(403, 'invalid_access', 'The link has expired; ask for the attachment again.')
+          throw new ApiError(403, 'invalid_access', 'The link has expired; ask for the attachment again.')
         const file = await open[ref.kind](ref)
         if (!file) throw notFound('Download')
         return fileReply(file)

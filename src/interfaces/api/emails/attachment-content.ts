@@ -1,7 +1,7 @@
 /** The bytes of an attachment, from any of the forms in which clients put them into JSON. */
 import { packBytes } from '../../../lib/number-list.ts'
 
-export interface Content {
+export interface AttachmentContent {
   bytes: Uint8Array
   /** It was no encoding of bytes but the text itself, which is UTF-8 now. */
   isPlainText: boolean
@@ -17,7 +17,7 @@ const LONGEST_PREFIX = 1_000
  *
  * @returns or what is wrong with it, completing "`content` …"
  */
-export function readContent(content: unknown, isText: boolean): Content | { fault: string } {
+export function readContent(content: unknown, isText: boolean): AttachmentContent | { fault: string } {
   if (typeof content === 'string') return readText(content, isText)
   const list = isBufferObject(content) ? content.data : content
   if (list instanceof Uint8Array) return { bytes: list, isPlainText: false }
@@ -64,7 +64,7 @@ export function dataUrlType(content: unknown): string | undefined {
   return (typeof content === 'string' && dataUrlPrefix(content)?.[1]) || undefined
 }
 
-function readText(text: string, isText: boolean): Content | { fault: string } {
+function readText(text: string, isText: boolean): AttachmentContent | { fault: string } {
   const prefix = dataUrlPrefix(text)?.[0] ?? ''
   const bytes = decodeBase64(text.slice(prefix.length))
   if (bytes) return { bytes, isPlainText: false }

@@ -12,7 +12,7 @@ import {
   MEDIA_TYPE_CHARACTERS_MAX,
   typeOfFile,
 } from '../../../protocols/mime/file-type.ts'
-import { invalidField, type Refused } from '../api-error.ts'
+import { type ApiError, invalidField } from '../api-error.ts'
 import { presentPicker } from '../schema/read.ts'
 import { dataUrlType, readContent } from './attachment-content.ts'
 
@@ -60,7 +60,7 @@ export const attachmentMeta = {
 
 type Fields = z.output<typeof schema>
 /** @param key of the attachment, with its dot; empty for the attachment as a whole */
-type Refuse = (key: string, message: string) => Refused
+type Refuse = (key: string, message: string) => ApiError
 
 const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
 
@@ -84,7 +84,7 @@ export function readAttachments(
   return attachments
 }
 
-export function tooManyAttachments(): Refused {
+export function tooManyAttachments(): ApiError {
   return invalidField(
     'attachments',
     `An email may have ${MOST_ATTACHMENTS} attachments.`,

@@ -4,9 +4,9 @@ import { wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { BatchMode } from '../../../pipeline/accept/prepared.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
-import { Refused, refusedBy } from '../api-error.ts'
+import { ApiError, apiErrorOf } from '../api-error.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body/body.ts'
-import { idempotencyHeader, readRepeatable, senderOf } from '../idempotency-header.ts'
+import { idempotencyHeader, readIdempotent, senderOf } from '../idempotency-header.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { batchSchema } from './batch-schema.ts'
@@ -30,9 +30,9 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       replies: { 200: batchAnswerSchema },
       async handle(request) {
         const mode = modeOf(request)
-        const { prepared, idempotency } = await readRepeatable(request, '/emails/batch', mode)
+        const { prepared, idempotency } = await readIdempotent(request, '/emails/batch', mode)
         const accepted = await accept.send(senderOf(request), prepared, idempotency)
-        if (isRefusal(accepted)) throw refusedBy(accepted)
+        if (isRefusal(accepted)) throw apiErrorOf(accepted)
         const { ids, leftOut } = accepted
         return ok({
           data: ids.map(id => ({ id: wireId('eml', id) })),
@@ -47,7 +47,7 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
 function modeOf({ headers }: ApiRequest): BatchMode {
   const mode = String(headers['x-batch-validation'] ?? 'strict').toLowerCase()
   if (mode === 'strict' || mode === 'permissive') return mode
-  throw new Refused(
+  throw new ApiError(
     422,
     'validation_error',
     'The x-batch-validation header must be `strict` or `permissive`.',

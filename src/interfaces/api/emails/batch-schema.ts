@@ -4,7 +4,7 @@ import type { BatchSubmission } from '../../../pipeline/accept/batch.ts'
 import type { BatchMode } from '../../../pipeline/accept/prepared.ts'
 import { atIndex, type FieldProblem } from '../../../pipeline/accept/refusal.ts'
 import type { Submission } from '../../../pipeline/accept/submission.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { readSendEmail, sendEmailSchema } from './send-schema.ts'
 
 const MOST_EMAILS = 100
@@ -16,42 +16,42 @@ const MOST_PROBLEMS = 100
 /** @throws Refused when it is no list of 1 to 100, and in a strict batch when any email is bad: it names all of them */
 export function readBatch(body: unknown, mode: BatchMode): BatchSubmission {
   if (!Array.isArray(body))
-    throw new Refused(400, 'validation_error', 'The request body must be a JSON array of emails.')
+    throw new ApiError(400, 'validation_error', 'The request body must be a JSON array of emails.')
   if (body.length === 0 || body.length > MOST_EMAILS)
-    throw new Refused(
+    throw new ApiError(
       422,
       'validation_error',
       `A batch may have 1 to ${MOST_EMAILS} emails; this one has ${body.length}.`,
     )
   const emails: BatchSubmission['emails'] = []
-  const bad: { index: number; refused: Refused }[] = []
+  const bad: { index: number; refused: ApiError }[] = []
   for (const [index, email] of body.entries()) {
     const read = readEmail(email)
-    if (read instanceof Refused) bad.push({ index, refused: read })
+    if (read instanceof ApiError) bad.push({ index, refused: read })
     else emails.push({ index, submission: read })
   }
   if (mode === 'strict' && bad.length > 0) throw together(bad)
   return { mode, emails, leftOut: bad.map(({ index, refused }) => ({ index, message: refused.message })) }
 }
 
-function readEmail(email: unknown): Submission | Refused {
+function readEmail(email: unknown): Submission | ApiError {
   if (typeof email !== 'object' || email === null || Array.isArray(email))
-    return new Refused(422, 'validation_error', 'An email must be a JSON object.')
+    return new ApiError(422, 'validation_error', 'An email must be a JSON object.')
   try {
     return readSendEmail(email)
   } catch (error) {
-    if (error instanceof Refused) return error
+    if (error instanceof ApiError) return error
     throw error
   }
 }
 
 /** Named and worded as the first one is. */
-function together(bad: readonly { index: number; refused: Refused }[]): Refused {
+function together(bad: readonly { index: number; refused: ApiError }[]): ApiError {
   const { index: first, refused } = bad[0]!
   const problems = bad.flatMap(({ index, refused: { errors, message } }) =>
     (errors ?? [{ path: '', message }]).map((problem: FieldProblem) => atIndex(index, problem)),
   )
-  return new Refused(refused.status, refused.errorName, `[${first}]: ${refused.message}`, {
+  return new ApiError(refused.status, refused.errorName, `[${first}]: ${refused.message}`, {
     errors: problems.slice(0, MOST_PROBLEMS),
   })
 }

@@ -4,7 +4,7 @@ import { parseWireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import { parseDomain, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { EMAIL_ORIGINS, type EmailFilter, foldSubject } from '../../../resources/search/facets.ts'
-import type { Page } from '../../../resources/search/list.ts'
+import type { SearchPage } from '../../../resources/search/list.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
@@ -59,7 +59,7 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
 }
 
 /** @throws Refused 422 */
-export function readEmailPage(query: URLSearchParams): Page {
+export function readEmailPage(query: URLSearchParams): SearchPage {
   const edge = (name: string) => {
     const text = query.get(name) ?? ''
     const id = text === '' ? undefined : parseWireId('eml', text)

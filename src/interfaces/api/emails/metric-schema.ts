@@ -2,7 +2,12 @@
 import * as z from 'zod'
 import { type Id, type IdPrefix, idKey, parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
-import { dayBegin, GRANULARITIES, type Granularity, wallClock } from '../../../resources/events/local-time.ts'
+import {
+  dayBegin,
+  GRANULARITIES,
+  type Granularity,
+  localWallClock,
+} from '../../../resources/events/local-time.ts'
 import { COUNTED_METRICS, SIMULATED_METRICS } from '../../../resources/events/metrics.ts'
 import {
   DIMENSIONS,
@@ -162,7 +167,7 @@ function share(part: number, whole: number): number {
 
 function wallOf(timeZone: string): (at: number) => number {
   try {
-    return wallClock(timeZone)
+    return localWallClock(timeZone)
   } catch (error) {
     if (error instanceof RangeError)
       throw invalid('timezone', 'the name of a time zone, such as `Europe/Vienna`')

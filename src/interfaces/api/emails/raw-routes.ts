@@ -1,13 +1,13 @@
 /** The message of an email as one recipient got it. */
 import * as z from 'zod'
-import { createFairSlots } from '../../../lib/fair-semaphore.ts'
+import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { RebuiltMessage } from '../../../pipeline/delivery/message/rebuild.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import type { Find } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import type { RawReply, Route } from '../route.ts'
+import type { RawHttpReply, Route } from '../route.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
 
 interface RawEmailRoutesOptions {
@@ -32,7 +32,7 @@ const PIECE_BYTES = 64 * 1024
 
 export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
-  const slots = createFairSlots(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
+  const slots = createFairSemaphore(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
   return [
     {
       method: 'GET',
@@ -85,7 +85,7 @@ async function ordinalOf(db: Db, emailId: Id, wanted: string | undefined): Promi
   return deliveries.find(({ address }) => wanted === undefined || foldAddress(address) === wanted)?.ordinal
 }
 
-function replyOf({ fidelity, head, body }: Message, done: () => void): RawReply {
+function replyOf({ fidelity, head, body }: Message, done: () => void): RawHttpReply {
   return {
     status: 200,
     headers: {

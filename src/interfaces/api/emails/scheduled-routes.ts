@@ -7,7 +7,7 @@ import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Find, ReadTogether } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
-import { notFound, refusedBy } from '../api-error.ts'
+import { apiErrorOf, notFound } from '../api-error.ts'
 import { type ApiReply, type ApiRequest, ok, type Route } from '../route.ts'
 import { bodyReader, readTime } from '../schema/read.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
@@ -35,7 +35,7 @@ export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRo
   ): Promise<ApiReply> => {
     const { accountId, id, horizon } = await findOwnEmail(request, [])
     const changed = await command({ accountId, id, now: now() })
-    if (isRefusal(changed)) throw refusedBy(changed)
+    if (isRefusal(changed)) throw apiErrorOf(changed)
     const parts = changed && (await findEmailParts(store, accountId, id, horizon))
     if (!parts) throw notFound('Email')
     return ok(emailView(parts))

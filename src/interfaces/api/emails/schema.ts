@@ -5,7 +5,7 @@ import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
 import { transcriptOf } from '../../../pipeline/delivery/outcome/transcript.ts'
 import { POLICY_NAMES } from '../../../pipeline/delivery/tls-policy/host-tls-policy.ts'
 import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
-import { type EmailParts, messageIdOf, parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import { type EmailParts, messageIdOf, parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { withoutFeedback } from '../../../resources/events/email-status.ts'
 import { EMAIL_EVENTS } from '../../../resources/events/types.ts'
 import type { ListedEmail } from '../../../resources/search/list.ts'
@@ -139,7 +139,7 @@ export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema
   return {
     id: wireId('eml', email.id),
     message_id: messageIdOf(email),
-    from: mailboxText(parseMailboxes(email.sender)[0]!),
+    from: mailboxText(parseStoredMailboxes(email.sender)[0]!),
     to: mailboxTexts(email.toList),
     cc: mailboxTexts(email.ccList),
     bcc: mailboxTexts(email.bccList),
@@ -211,7 +211,7 @@ function attachmentView(attachment: StoredAttachment): z.output<typeof attachmen
 }
 
 function mailboxTexts(json: string | null): string[] {
-  return parseMailboxes(json).map(mailboxText)
+  return parseStoredMailboxes(json).map(mailboxText)
 }
 
 function parseList<T>(json: string | null): T[] {

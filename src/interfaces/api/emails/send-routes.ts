@@ -8,10 +8,10 @@ import type { Plans } from '../../../resources/accounts/plans.ts'
 import { findEmailParts } from '../../../resources/emails/email-rows.ts'
 import type { Find, ReadTogether } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
-import { notFound, refusedBy } from '../api-error.ts'
+import { apiErrorOf, notFound } from '../api-error.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body/body.ts'
 import { mayTouch } from '../bound-key.ts'
-import { idempotencyHeader, readRepeatable, senderOf } from '../idempotency-header.ts'
+import { idempotencyHeader, readIdempotent, senderOf } from '../idempotency-header.ts'
 import { ok, type Route } from '../route.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { createFindUnsubscribeUrl } from '../unsubscribe/url.ts'
@@ -39,9 +39,9 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       headers: idempotencyHeader,
       replies: { 200: z.object({ id: idSchema('eml') }) },
       async handle(request) {
-        const { prepared, idempotency } = await readRepeatable(request, '/emails', null)
+        const { prepared, idempotency } = await readIdempotent(request, '/emails', null)
         const accepted = await accept.send(senderOf(request), prepared, idempotency)
-        if (isRefusal(accepted)) throw refusedBy(accepted)
+        if (isRefusal(accepted)) throw apiErrorOf(accepted)
         return ok({ id: wireId('eml', accepted.ids[0]!) })
       },
     },

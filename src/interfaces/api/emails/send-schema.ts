@@ -8,7 +8,7 @@ import { subjectFault } from '../../../pipeline/accept/subject.ts'
 import type { Submission } from '../../../pipeline/accept/submission.ts'
 import { MOST_TAGS, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/tags.ts'
 import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
-import { invalidField, type Refused, refusedBy } from '../api-error.ts'
+import { type ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
 import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment-schema.ts'
 import { readTemplateUse, templateMeta } from './template-use.ts'
@@ -90,7 +90,7 @@ export function readSendEmail(body: unknown): Submission {
 function readTopicId(id: unknown): Id {
   if (typeof id !== 'string') throw invalidField('topic_id', 'The `topic_id` field must be a string.')
   const parsed = parseWireId('top', id)
-  if (!parsed) throw refusedBy(UNKNOWN_TOPIC)
+  if (!parsed) throw apiErrorOf(UNKNOWN_TOPIC)
   return parsed
 }
 
@@ -155,16 +155,16 @@ function readTags(tags: readonly object[] = []): unknown[] {
   return [...tags]
 }
 
-function tooManyTags(): Refused {
+function tooManyTags(): ApiError {
   return invalidField('tags', TOO_MANY_TAGS)
 }
 
-function tooManyReplyTo(): Refused {
+function tooManyReplyTo(): ApiError {
   return invalidField('reply_to', `At most ${MOST_RECIPIENTS} \`reply_to\` addresses are allowed.`)
 }
 
 function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {
-  if (isRefusal(value)) throw refusedBy(value)
+  if (isRefusal(value)) throw apiErrorOf(value)
   return value as Exclude<T, { refused: unknown }>
 }
 

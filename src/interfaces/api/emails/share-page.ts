@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
-import { parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { escapeHtml } from '../../../resources/templates/escape-html.ts'
 import type { EmailRow } from '../../../store/schema.ts'
 
@@ -68,7 +68,7 @@ export function sharePage(email: SharedEmail, text: string | null, framePath: st
     ['To', email.toList],
     ['Cc', email.ccList],
   ].flatMap(([name, list]) => {
-    const mailboxes = parseMailboxes(list ?? null).map(mailboxText)
+    const mailboxes = parseStoredMailboxes(list ?? null).map(mailboxText)
     return mailboxes.length > 0 ? [[name!, mailboxes.join(', ')]] : []
   })
   const date = new Date(email.scheduledAt ?? email.createdAt).toUTCString()

@@ -17,8 +17,8 @@ import { personalContent } from '../../../resources/templates/personal.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Find } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
-import { ok, type RawReply, type Route } from '../route.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ok, type RawHttpReply, type Route } from '../route.ts'
 import { parseDuration } from '../schema/duration.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -90,7 +90,7 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
         const result = await store.run('shareEmail', row)
         if (result === 'gone') throw notFound('Email')
         if (result === 'too-many')
-          throw new Refused(422, 'validation_error', `An email may have ${MOST_SHARES} links at a time.`)
+          throw new ApiError(422, 'validation_error', `An email may have ${MOST_SHARES} links at a time.`)
         return ok({
           object: 'email',
           id: wireId('eml', emailId),
@@ -180,7 +180,7 @@ function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[]
   ]
 }
 
-function htmlReply(headers: RawReply['headers'], html: string): RawReply {
+function htmlReply(headers: RawHttpReply['headers'], html: string): RawHttpReply {
   return { status: 200, headers, content: Buffer.from(html) }
 }
 

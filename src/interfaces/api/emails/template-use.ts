@@ -2,7 +2,7 @@
 
 import { parseWireId } from '../../../lib/ids.ts'
 import type { TemplateUse } from '../../../pipeline/accept/submission.ts'
-import { invalidField, Refused } from '../api-error.ts'
+import { ApiError, invalidField } from '../api-error.ts'
 import { presentPicker } from '../schema/read.ts'
 
 interface TemplateFields {
@@ -55,9 +55,9 @@ function templateUse(id: unknown, values: unknown, fields: TemplateUse['fields']
   return { id: parsed, values: values ?? {}, fields }
 }
 
-function unknownTemplate(path: string): Refused {
+function unknownTemplate(path: string): ApiError {
   const message = `Template not found (\`${path}\`).`
-  return new Refused(404, 'not_found', message, { errors: [{ path, message }] })
+  return new ApiError(404, 'not_found', message, { errors: [{ path, message }] })
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,7 @@
 /** Figures about the process, for Prometheus: shown to whoever knows the token. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Metrics } from '../../../lib/metrics.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import type { Route } from '../route.ts'
 
 interface MetricsRoutesOptions {
@@ -23,10 +23,10 @@ export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[]
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
         if (token === null)
-          throw new Refused(404, 'not_found', 'No metrics are shown: `metrics.token` is not set.')
+          throw new ApiError(404, 'not_found', 'No metrics are shown: `metrics.token` is not set.')
         const isKnown = timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
         if (!isKnown)
-          throw new Refused(401, 'invalid_access', 'The metrics are shown to whoever knows `metrics.token`.')
+          throw new ApiError(401, 'invalid_access', 'The metrics are shown to whoever knows `metrics.token`.')
         return {
           status: 200,
           headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' },

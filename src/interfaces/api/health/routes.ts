@@ -1,6 +1,6 @@
 /** Whether the process is up, and whether it is ready for work. */
 import * as z from 'zod'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { ok, type Route } from '../route.ts'
 
 interface HealthRoutesOptions {
@@ -27,7 +27,7 @@ export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
       async handle() {
         const missing = await notReady()
         if (missing.length > 0)
-          throw new Refused(503, 'application_error', `Not ready: ${missing.join(', ')}.`, {
+          throw new ApiError(503, 'application_error', `Not ready: ${missing.join(', ')}.`, {
             headers: { 'retry-after': '1' },
           })
         return ok({ status: 'ready' })

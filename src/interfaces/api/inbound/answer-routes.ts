@@ -1,6 +1,6 @@
 /** Received messages passed on and answered: as emails like all others. */
 import * as z from 'zod'
-import { createFairSlots } from '../../../lib/fair-semaphore.ts'
+import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
@@ -14,8 +14,8 @@ import { contentOf, type ShownInbound } from '../../../pipeline/inbound/find-inb
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import {
   answerFault,
-  answerTo,
   forward,
+  replyReferences,
   replyTo,
   roundsFault,
 } from '../../../pipeline/inbound/reply-forward.ts'
@@ -23,8 +23,8 @@ import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Find } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
-import { invalidField, Refused, refusedBy } from '../api-error.ts'
-import { bodyHash } from '../body/json.ts'
+import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
+import { requestHash } from '../body/json.ts'
 import { idempotencyHeader, readKey, senderOf } from '../idempotency-header.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
@@ -46,7 +46,7 @@ const MOST_WAITING = 10
 export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[] {
   const { horizonOf, store } = options
   const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
-  const slots = createFairSlots(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
+  const slots = createFairSemaphore(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
   const messageOf = async (request: ApiRequest) => {
     const row = await findOwn(request)
     return { ...row, ...(await contentOf(store.find, row)) }
@@ -86,7 +86,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
         const body = await request.body()
         const { from, words } = readReply(body)
         const message = await messageOf(request)
-        const to = answerTo(message)
+        const to = replyReferences(message)
         insistOn(answerFault(message) ?? (to.length === 0 ? 'it names no address to be answered' : undefined))
         const endpoint = `reply ${wireId('inb', message.id)}`
         return send(options, request, body, endpoint, replyTo(message, from, to, words))
@@ -98,7 +98,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
 /** @throws Refused 422 */
 function insistOn(fault: string | undefined) {
   if (fault !== undefined)
-    throw new Refused(422, 'validation_error', `This message cannot be answered or passed on: ${fault}.`)
+    throw new ApiError(422, 'validation_error', `This message cannot be answered or passed on: ${fault}.`)
 }
 
 /** A repetition is known by its message, too. */
@@ -110,11 +110,11 @@ async function send(
   email: Submission,
 ) {
   const key = readKey(request)
-  const idempotency = key === undefined ? null : { endpoint, key, bodyHash: bodyHash(body as object) }
+  const idempotency = key === undefined ? null : { endpoint, key, bodyHash: requestHash(body as object) }
   const sender = senderOf(request)
   const prepared = await preparation.email(sender.accountId, email)
   const accepted = await accept.send(sender, prepared, idempotency)
-  if (isRefusal(accepted)) throw refusedBy(accepted)
+  if (isRefusal(accepted)) throw apiErrorOf(accepted)
   return ok({ id: wireId('eml', accepted.ids[0]!) })
 }
 

@@ -1,7 +1,7 @@
 /** The received message that a request names: one of its account's, in its sight, and of its credential's domain. */
 
 import { parseWireId } from '../../../lib/ids.ts'
-import { findInbound, type ShownInbound, type Sight } from '../../../pipeline/inbound/find-inbound.ts'
+import { findInbound, type InboundAccess, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Find } from '../../../store/read.ts'
 import { notFound } from '../api-error.ts'
@@ -14,7 +14,7 @@ export interface InboundSightParts {
   horizonOf: Plans['horizonOf']
 }
 
-export async function sightOf(credential: Credential, horizonOf: Plans['horizonOf']): Promise<Sight> {
+export async function sightOf(credential: Credential, horizonOf: Plans['horizonOf']): Promise<InboundAccess> {
   const { accountId } = credential
   return { accountId, horizon: await horizonOf(accountId), domain: boundDomain(credential) }
 }

@@ -1,7 +1,7 @@
 /** The dashboard's place in the HTTP door: its pages, and messages shown in its frames. All that they do goes through the API. */
 import type { Context, Middleware } from 'koa'
 import { idKey } from '../../../lib/ids.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { declaredLength } from '../body/body.ts'
 import type { LargeBodies } from '../body/large-bodies.ts'
 import { streamBody } from '../body/stream.ts'
@@ -38,7 +38,7 @@ export function servePages(pages: DashboardPages, findCredential: FindCredential
     }
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw wrongMethod(ctx)
     const page = pages.find(ctx.path, ctx.get('accept-encoding'))
-    if (!page) throw new Refused(404, 'not_found', `There is no ${ctx.path}.`)
+    if (!page) throw new ApiError(404, 'not_found', `There is no ${ctx.path}.`)
     return send(ctx, page)
   }
 }
@@ -57,16 +57,16 @@ async function previewed(ctx: Context, pages: DashboardPages, owner: string): Pr
   try {
     const body = await Array.fromAsync(streamBody(ctx.req, PREVIEW_LIMIT_BYTES))
     const page = pages.preview(Buffer.concat(body), ctx.query.pictures === '1')
-    if (!page) throw new Refused(415, 'validation_error', 'A preview takes a form of the dashboard.')
+    if (!page) throw new ApiError(415, 'validation_error', 'A preview takes a form of the dashboard.')
     return page
   } finally {
     leave()
   }
 }
 
-function wrongMethod({ path, method }: Context): Refused {
+function wrongMethod({ path, method }: Context): ApiError {
   const allow = path === PREVIEW ? 'GET, HEAD, POST' : 'GET, HEAD'
-  return new Refused(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, {
+  return new ApiError(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, {
     headers: { allow },
   })
 }

@@ -1,9 +1,9 @@
 /** Destinations, for operators: how each site takes our mail, and a word to one that rests. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { listSiteCaps, type siteCapCommands } from '../../../pipeline/queue/destination-caps.ts'
+import { type destinationCapCommands, listDestinationCaps } from '../../../pipeline/queue/destination-caps.ts'
 import type { DestinationQuestion, DestinationReport } from '../../../pipeline/queue/destination-report.ts'
-import type { siteCommands } from '../../../pipeline/queue/destination-states.ts'
+import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
@@ -27,7 +27,7 @@ import {
 
 interface DestinationRoutesOptions {
   reader: { reportDestinations(question: DestinationQuestion): Promise<DestinationReport> }
-  run: Run<Pick<typeof siteCommands, 'resumeSite'> & typeof siteCapCommands>
+  run: Run<Pick<typeof destinationStateCommands, 'resumeSite'> & typeof destinationCapCommands>
   db: Db
   clock: Clock
   pathsTo: PathsTo
@@ -82,7 +82,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       replies: { 200: slowListSchema },
       async handle(request) {
         insistOnOperator(request)
-        return ok({ object: 'list', data: (await listSiteCaps(db)).map(slowView) })
+        return ok({ object: 'list', data: (await listDestinationCaps(db)).map(slowView) })
       },
     },
     {

@@ -3,7 +3,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { listActiveHolds } from '../../../pipeline/queue/hold-rows.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
-import type { Hands } from '../../../pipeline/queue/queue-admin.ts'
+import type { QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import type { QueueQuestion, QueueView } from '../../../pipeline/queue/view.ts'
 import type { MailSelector } from '../../../store/schema/steering.ts'
 import type { Db } from '../../../store/schema.ts'
@@ -29,7 +29,7 @@ interface QueueRoutesOptions {
   reader: { viewQueue(question: QueueQuestion): Promise<QueueView> }
   clock: Clock
   pathsTo: PathsTo
-  hands: Hands
+  hands: QueueAdmin
   db: Db
 }
 
@@ -134,7 +134,7 @@ function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): R
 const NAMES = { account: 'Account', broadcast: 'Broadcast', email: 'Email' }
 
 /** @throws Refused 404 */
-async function insistOnKnown(hands: Hands, selector: MailSelector): Promise<void> {
+async function insistOnKnown(hands: QueueAdmin, selector: MailSelector): Promise<void> {
   const unknown = await hands.unknownIn(selector)
   if (unknown) throw notFound(NAMES[unknown])
 }

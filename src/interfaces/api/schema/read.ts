@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import type { FieldProblem } from '../../../pipeline/accept/refusal.ts'
-import { invalidField, Refused } from '../api-error.ts'
+import { ApiError, invalidField } from '../api-error.ts'
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -19,7 +19,7 @@ interface ListLimit {
   key: string
   most: number
   /** @returns what to say of a longer one */
-  refuse(): Refused
+  refuse(): ApiError
 }
 
 interface ReadOptions {
@@ -51,7 +51,7 @@ export function bodyReader<S extends z.ZodObject>(
   const spellings = spellingsOf(Object.keys(schema.shape))
   return body => {
     if (Array.isArray(body))
-      throw new Refused(400, 'validation_error', 'The request body must be a JSON object.')
+      throw new ApiError(400, 'validation_error', 'The request body must be a JSON object.')
     const present = pick(body as Record<string, unknown>)
     for (const { key, most, refuse } of limits)
       if (Array.isArray(present[key]) && present[key].length > most) throw refuse()
@@ -144,11 +144,11 @@ export function readTime(path: string, value: unknown): number {
   )
 }
 
-function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>>): Refused {
+function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>>): ApiError {
   const problems = error.issues.map(issue => problemOf(issue, body))
   const missing = problems.find(problem => problem.missing)
   const first = missing ?? problems[0]!
-  return new Refused(422, missing ? 'missing_required_field' : 'validation_error', first.message, {
+  return new ApiError(422, missing ? 'missing_required_field' : 'validation_error', first.message, {
     errors: problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({ path, message })),
   })
 }

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
-import type { Filter } from '../../../resources/contacts/filters.ts'
+import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import type { CountedAudience } from '../../../resources/contacts/known-counts.ts'
 import { MOST_SEGMENTS } from '../../../resources/contacts/limits.ts'
 import type { ContactQuestion, ContactsFound } from '../../../resources/contacts/list.ts'
@@ -10,7 +10,7 @@ import { findSegment, listSegments } from '../../../resources/contacts/read.ts'
 import type { segmentCommands } from '../../../resources/contacts/segment-commands.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db, SegmentRow } from '../../../store/schema.ts'
-import { notFound, Refused } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
 import { contactQuery, contactSchema, readContactQuery } from '../contacts/schema.ts'
@@ -33,7 +33,7 @@ interface SegmentRoutesOptions {
   store: { db: Db; run: Run<typeof segmentCommands> }
   reader: {
     listContacts(question: ContactQuestion): Promise<ContactsFound>
-    countMembers(question: { audience: CountedAudience; filters: readonly Filter[] }): Promise<number>
+    countMembers(question: { audience: CountedAudience; filters: readonly SegmentFilter[] }): Promise<number>
   }
   clock: Clock
   newId: IdSource
@@ -42,7 +42,7 @@ interface SegmentRoutesOptions {
 export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
   const { store, reader } = options
   const view = async (audience: CountedAudience, segment: SegmentRow) => {
-    const filters = JSON.parse(segment.filters) as Filter[]
+    const filters = JSON.parse(segment.filters) as SegmentFilter[]
     return segmentView(segment, await reader.countMembers({ audience, filters }))
   }
   return [
@@ -59,7 +59,9 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
       async handle(request) {
         const asked = readContactQuery(request.query)
         const audience = await audienceOf(store.db, request)
-        const filters = JSON.parse((await segmentOf(store.db, audience.id, request)).filters) as Filter[]
+        const filters = JSON.parse(
+          (await segmentOf(store.db, audience.id, request)).filters,
+        ) as SegmentFilter[]
         const found = await reader.listContacts({ audience, filters, ...asked })
         return contactList(store.db, audience.accountId, found)
       },
@@ -122,7 +124,7 @@ function segmentListRoutes({ store, clock, newId }: SegmentRoutesOptions, view: 
         })
         if (segment === 'no-audience') throw notFound('Audience')
         if (segment === 'too-many')
-          throw new Refused(422, 'validation_error', `An audience may have ${MOST_SEGMENTS} segments.`)
+          throw new ApiError(422, 'validation_error', `An audience may have ${MOST_SEGMENTS} segments.`)
         return created(await view(audience, segment))
       },
     },

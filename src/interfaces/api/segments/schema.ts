@@ -4,9 +4,9 @@ import { wireId } from '../../../lib/ids.ts'
 import {
   FILTER_FIELDS,
   FILTER_OPS,
-  type Filter,
   type FilterOp,
   PROPERTY_PREFIX,
+  type SegmentFilter,
 } from '../../../resources/contacts/filters.ts'
 import { LONGEST_KEY, LONGEST_VALUE, MOST_FILTERS } from '../../../resources/contacts/limits.ts'
 import type { SegmentRow } from '../../../store/schema.ts'
@@ -59,18 +59,18 @@ export const segmentCountSchema = z.object({
 })
 
 /** @throws Refused 422 naming the field at fault */
-export function readFilterQuestion(body: unknown): Filter[] {
+export function readFilterQuestion(body: unknown): SegmentFilter[] {
   return filtersOf(readQuestion(body).filters ?? [])
 }
 
 /** @throws Refused 422 naming the field at fault */
-export function readSegment(body: unknown): { name: string; filters: Filter[] } {
+export function readSegment(body: unknown): { name: string; filters: SegmentFilter[] } {
   const { name, filters } = readNew(body)
   return { name: name.toWellFormed(), filters: filtersOf(filters) }
 }
 
 /** What is absent stays as it is. @throws Refused 422 naming the field at fault */
-export function readSegmentChanges(body: unknown): { name?: string; filters?: Filter[] } {
+export function readSegmentChanges(body: unknown): { name?: string; filters?: SegmentFilter[] } {
   const { name, filters } = readChanges(body)
   return {
     ...(name !== undefined && { name: name.toWellFormed() }),
@@ -84,7 +84,7 @@ export function segmentView(row: SegmentRow, contactCount: number): z.output<typ
     id: wireId('seg', row.id),
     audience_id: wireId('aud', row.audienceId),
     name: row.name,
-    filters: JSON.parse(row.filters) as Filter[],
+    filters: JSON.parse(row.filters) as SegmentFilter[],
     contact_count: contactCount,
     created_at: timestamp(row.createdAt),
     updated_at: timestamp(row.updatedAt),
@@ -97,12 +97,12 @@ function isField(text: string): boolean {
   return isProperty || FILTER_FIELDS.some(field => field === text)
 }
 
-function filtersOf(filters: readonly z.output<typeof filterSchema>[]): Filter[] {
+function filtersOf(filters: readonly z.output<typeof filterSchema>[]): SegmentFilter[] {
   return filters.map(({ field, op, value }, i) => ({ field, op, value: comparedBy(op, value ?? null, i) }))
 }
 
 /** @throws Refused 422 */
-function comparedBy(op: FilterOp, value: Filter['value'], i: number): Filter['value'] {
+function comparedBy(op: FilterOp, value: SegmentFilter['value'], i: number): SegmentFilter['value'] {
   if (op === 'exists' || op === 'not_exists') return null
   const path = `filters[${i}].value`
   if (value === null) throw invalidField(path, `Missing \`${path}\` field.`, 'missing_required_field')

@@ -5,18 +5,18 @@ import type { Clock } from '../../../lib/clock.ts'
 import { idKey } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/log.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
-import { type SparingLine, sparingLine } from '../../../lib/throttled-log.ts'
-import { ThreadEnded } from '../../../lib/worker-rpc.ts'
+import { type ThrottledLog, throttledLog } from '../../../lib/throttled-log.ts'
+import { WorkerEnded } from '../../../lib/worker-rpc.ts'
 import { StorageUnavailable } from '../../../store/command.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, PUBLIC_BODY_LIMIT_BYTES, type ReadBody } from '../body/body.ts'
 import { readForm } from '../body/form.ts'
 import { streamBody } from '../body/stream.ts'
 import type { SendWork } from '../body/work.ts'
-import { forTypedClient, isTypedClient } from '../compat/dotnet-compat.ts'
+import { forDotnetClient, isDotnetClient } from '../compat/dotnet-compat.ts'
 import type { FindCredential } from '../credentials.ts'
 import { type DashboardPages, servePages } from '../pages/pages.ts'
-import type { ApiReply, Credential, RawReply, Route } from '../route.ts'
+import type { ApiReply, Credential, RawHttpReply, Route } from '../route.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import { readUnreadBodies } from './lingering-close.ts'
 import { loggedPath } from './logged-path.ts'
@@ -95,7 +95,7 @@ function logRequest(log: Log): Middleware {
 }
 
 function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clock'>): Middleware {
-  const warn = sparingLine({ log, clock }, 'warn', 'requests are refused for now')
+  const warn = throttledLog({ log, clock }, 'warn', 'requests are refused for now')
   return async (ctx, next) => {
     try {
       await next()
@@ -110,14 +110,14 @@ function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clo
   }
 }
 
-function refusedBy(error: unknown): Refused {
-  if (error instanceof Refused) return error
+function refusedBy(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
   if (error instanceof StorageUnavailable)
-    return new Refused(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
+    return new ApiError(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
       headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
     })
-  if (error instanceof ThreadEnded)
-    return new Refused(
+  if (error instanceof WorkerEnded)
+    return new ApiError(
       503,
       'application_error',
       'A part of the service is starting anew; try again in 2 s.',
@@ -126,17 +126,17 @@ function refusedBy(error: unknown): Refused {
       },
     )
   if (error instanceof TooManyWaiting)
-    return new Refused(429, 'rate_limit_exceeded', 'Too much of this is under way; try again in 1 s.', {
+    return new ApiError(429, 'rate_limit_exceeded', 'Too much of this is under way; try again in 1 s.', {
       headers: { 'retry-after': '1' },
     })
-  return new Refused(500, 'internal_server_error', 'Something went wrong on our side.')
+  return new ApiError(500, 'internal_server_error', 'Something went wrong on our side.')
 }
 
 function logFault(
   ctx: Context,
   error: unknown,
-  { status }: Refused,
-  { log, warn }: { log: Log; warn: SparingLine },
+  { status }: ApiError,
+  { log, warn }: { log: Log; warn: ThrottledLog },
 ) {
   const context = {
     requestId: ctx.state.requestId,
@@ -169,8 +169,8 @@ const insistOnHost: Middleware = ({ req }, next) => {
 }
 
 /** Whoever forwards such requests may see other requests on the connection than we do: it is closed. */
-function refusedHost(message: string): Refused {
-  return new Refused(400, 'validation_error', message, { headers: { connection: 'close' } })
+function refusedHost(message: string): ApiError {
+  return new ApiError(400, 'validation_error', message, { headers: { connection: 'close' } })
 }
 
 /** Of two, Node shows the first alone. @param lines names and values by turns, as they came */
@@ -202,8 +202,8 @@ function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middle
   }
 }
 
-function unknownPath({ path }: Context): Refused {
-  return new Refused(404, 'not_found', `There is no ${path}.`)
+function unknownPath({ path }: Context): ApiError {
+  return new ApiError(404, 'not_found', `There is no ${path}.`)
 }
 
 function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
@@ -219,7 +219,7 @@ function answer(
   route: Route,
   ctx: Context,
   credential: Credential | null,
-): Promise<ApiReply | RawReply> {
+): Promise<ApiReply | RawHttpReply> {
   const limitBytes =
     route.access === 'public' ? PUBLIC_BODY_LIMIT_BYTES : (route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES)
   const clientAddress = clientAddressOf(ctx.req)
@@ -241,13 +241,13 @@ function answer(
 
 async function send(
   ctx: Context,
-  reply: ApiReply | RawReply,
+  reply: ApiReply | RawHttpReply,
   options: Pick<HttpAppOptions, 'clock' | 'log'>,
 ): Promise<void> {
   ctx.status = reply.status
   if ('body' in reply) sayJson(ctx)
   if (reply.headers) ctx.set(reply.headers)
-  if ('body' in reply) ctx.body = isTypedClient(ctx.headers) ? forTypedClient(reply.body) : reply.body
+  if ('body' in reply) ctx.body = isDotnetClient(ctx.headers) ? forDotnetClient(reply.body) : reply.body
   else if (Symbol.asyncIterator in reply.content)
     try {
       if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)
@@ -269,7 +269,7 @@ function refuseTheRest({ methodsOf }: Routing): Middleware {
     const methods = methodsOf(ctx.path)
     if (methods.length === 0) throw unknownPath(ctx)
     const allow = methods.join(', ')
-    throw new Refused(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
+    throw new ApiError(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
       headers: { allow },
     })
   }

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Clock } from '../../../lib/clock.ts'
 import { ConnectionWatch } from './connection-watch.ts'
-import { type Connection, type Connections, connectionOf } from './connections.ts'
+import { type ClientConnection, type Connections, connectionOf } from './connections.ts'
 import { endConnection, headerLines, type RawStatus, rawRefusal } from './last-words.ts'
 
 interface GuardOptions {
@@ -25,7 +25,7 @@ export function guardConnections(
   { clock, headers, isSecure }: GuardOptions,
 ): void {
   const lines = headerLines(headers)
-  const refuse = (connection: Connection, status: RawStatus) => {
+  const refuse = (connection: ClientConnection, status: RawStatus) => {
     const { openReplies, request, reply } = connection
     const isOfRequest = request?.complete === false
     // what is wrong came behind requests that are still being answered
@@ -34,7 +34,7 @@ export function guardConnections(
     else endConnection(connection, clock, rawRefusal(status, lines))
   }
   const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 408) })
-  const open = (connection: Connection, stream: Socket) => {
+  const open = (connection: ClientConnection, stream: Socket) => {
     connections.open(connection, stream, clock.monotonic())
     const destroySoon = stream.destroySoon.bind(stream)
     // Node calls this behind the last reply of a connection
@@ -43,7 +43,7 @@ export function guardConnections(
       else destroySoon()
     }
   }
-  const handshakes = new Map<string, Connection>()
+  const handshakes = new Map<string, ClientConnection>()
   server.on('connection', (socket: Socket) => {
     const connection = connections.admit(socket, clock.monotonic())
     if (!connection) return
@@ -74,7 +74,7 @@ function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
 
-function endOrDestroy(stream: Duplex, end: (connection: Connection) => void): void {
+function endOrDestroy(stream: Duplex, end: (connection: ClientConnection) => void): void {
   const connection = connectionOf(stream)
   if (!connection) stream.destroy()
   else if (!connection.isClosing) end(connection)
@@ -100,7 +100,7 @@ export function answerInTurn(
 }
 
 function begin(
-  connection: Connection,
+  connection: ClientConnection,
   request: IncomingMessage,
   response: ServerResponse,
   answer: RequestListener,

@@ -3,7 +3,7 @@
  * cost more than the request.
  */
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
-import type { Connection } from './connections.ts'
+import type { ClientConnection } from './connections.ts'
 import { LINGER_MS } from './last-words.ts'
 
 const LOOK_EVERY_MS = 2_000
@@ -23,7 +23,7 @@ const STALLED_FROM_MS = 10_000
 interface WatchOptions {
   clock: Clock
   /** Tells a client whose head or body is late (408), and ends the connection. */
-  onLate(connection: Connection): void
+  onLate(connection: ClientConnection): void
 }
 
 /** What was seen of a connection before. Times are monotonic, ms. */
@@ -43,11 +43,11 @@ interface Seen {
 
 export class ConnectionWatch {
   readonly #options: WatchOptions
-  readonly #connections: Iterable<Connection> & { size: number }
-  readonly #seen = new WeakMap<Connection, Seen>()
+  readonly #connections: Iterable<ClientConnection> & { size: number }
+  readonly #seen = new WeakMap<ClientConnection, Seen>()
   #ticks: Timer | undefined
 
-  constructor(connections: Iterable<Connection> & { size: number }, options: WatchOptions) {
+  constructor(connections: Iterable<ClientConnection> & { size: number }, options: WatchOptions) {
     this.#connections = connections
     this.#options = options
   }
@@ -69,7 +69,7 @@ export class ConnectionWatch {
     if (this.#connections.size === 0) this.stop()
   }
 
-  #lookAt(connection: Connection, now: number): void {
+  #lookAt(connection: ClientConnection, now: number): void {
     const { stream } = connection
     if (connection.isClosing) return
     if (!stream) {
@@ -87,7 +87,7 @@ export class ConnectionWatch {
     else this.#lookAtUsed(connection, seen, now)
   }
 
-  #lookAtUsed(connection: Connection, seen: Seen, now: number): void {
+  #lookAtUsed(connection: ClientConnection, seen: Seen, now: number): void {
     if (seen.requestCount !== connection.requestCount) {
       seen.requestCount = connection.requestCount
       seen.bytesRead = -1
@@ -101,7 +101,7 @@ export class ConnectionWatch {
     if (connection.request?.complete === false) this.#lookAtBody(connection, seen, now)
   }
 
-  #seenOf(connection: Connection, now: number): Seen {
+  #seenOf(connection: ClientConnection, now: number): Seen {
     const known = this.#seen.get(connection)
     if (known) return known
     const seen = {
@@ -118,7 +118,7 @@ export class ConnectionWatch {
   }
 
   /** Between two requests: silence is the business of the keep-alive limit, a head that has begun is not. */
-  #lookAtIdle(connection: Connection, seen: Seen, now: number): void {
+  #lookAtIdle(connection: ClientConnection, seen: Seen, now: number): void {
     const { bytesRead } = connection.stream!
     connection.isStalled = false
     if (seen.bytesRead < 0) seen.bytesRead = bytesRead
@@ -127,7 +127,7 @@ export class ConnectionWatch {
     else if (now - seen.headAt >= HEAD_LIMIT_MS) this.#options.onLate(connection)
   }
 
-  #lookAtBody(connection: Connection, seen: Seen, now: number): void {
+  #lookAtBody(connection: ClientConnection, seen: Seen, now: number): void {
     const { bytesRead } = connection.stream!
     const passedMs = now - seen.at
     if (seen.bytesRead >= 0 && !isHeldBack(connection)) {
@@ -144,19 +144,19 @@ export class ConnectionWatch {
 }
 
 /** What has come of the body waits for us, not the other way round. */
-function isHeldBack({ request, stream }: Connection): boolean {
+function isHeldBack({ request, stream }: ClientConnection): boolean {
   if (request!.readableLength > 0 || stream!.isPaused()) return true
   // a body that is read piece by piece counts as paused all the time
   return request!.isPaused() && request!.listenerCount('readable') === 0
 }
 
 /** The peer has been told that this is the end, by FIN, and keeps its side open. */
-function lookAtEnded(connection: Connection, seen: Seen, now: number): void {
+function lookAtEnded(connection: ClientConnection, seen: Seen, now: number): void {
   if (seen.endedAt === 0) seen.endedAt = now
   else if (now - seen.endedAt >= LINGER_MS) connection.destroy()
 }
 
-function lookAtReply(connection: Connection, seen: Seen, now: number): void {
+function lookAtReply(connection: ClientConnection, seen: Seen, now: number): void {
   const unsentBytes = connection.stream!.writableLength
   if (unsentBytes === 0 || unsentBytes !== seen.unsentBytes) {
     seen.unsentBytes = unsentBytes

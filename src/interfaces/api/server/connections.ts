@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Networks, networks } from '../../../lib/networks.ts'
-import { UnderWay } from '../../../lib/slab.ts'
+import { Slab } from '../../../lib/slab.ts'
 import { clientNetworkOf } from '../../../protocols/dns/netblock.ts'
 
 /** What the connections of one client network have in common. */
@@ -21,10 +21,10 @@ interface ClientNetwork {
 const PHASE = { handshake: 0, silent: 1, closing: 2, idle: 3, stalled: 4, busy: 5 } as const
 
 const CONNECTION = Symbol('connection')
-type Tracked = object & { [CONNECTION]?: Connection }
+type Tracked = object & { [CONNECTION]?: ClientConnection }
 
 /** One connection, from the first packet until the socket is closed. */
-export class Connection {
+export class ClientConnection {
   /** As it was accepted: under TLS the carrier of `stream`. */
   readonly socket: Socket
   /** What requests are read from; undefined during the TLS handshake. */
@@ -76,7 +76,7 @@ export class Connection {
 }
 
 /** @returns the connection that a request, or what is left of one, came by */
-export function connectionOf(stream: object): Connection | undefined {
+export function connectionOf(stream: object): ClientConnection | undefined {
   return (stream as Tracked)[CONNECTION]
 }
 
@@ -92,8 +92,8 @@ interface ConnectionLimits {
 const LOOPBACK = networks(['127.0.0.0/8', '::1'])
 
 /** The connections that are open. */
-export class Connections implements Iterable<Connection> {
-  readonly #open = new UnderWay<Connection>()
+export class Connections implements Iterable<ClientConnection> {
+  readonly #open = new Slab<ClientConnection>()
   readonly #networks = new Map<string, ClientNetwork>()
   readonly #limits: ConnectionLimits
   readonly #trusted: Networks
@@ -107,7 +107,7 @@ export class Connections implements Iterable<Connection> {
     return this.#open.size
   }
 
-  [Symbol.iterator](): Iterator<Connection> {
+  [Symbol.iterator](): Iterator<ClientConnection> {
     return this.#open[Symbol.iterator]()
   }
 
@@ -116,7 +116,7 @@ export class Connections implements Iterable<Connection> {
    *
    * @returns undefined when there is no place; the socket has been destroyed
    */
-  admit(socket: Socket, now: number): Connection | undefined {
+  admit(socket: Socket, now: number): ClientConnection | undefined {
     const network = this.#networkOf(socket.remoteAddress ?? '')
     const isCrowd = network.connectionCount >= network.mostConnections
     const hasRoom =
@@ -126,7 +126,7 @@ export class Connections implements Iterable<Connection> {
       socket.destroy()
       return undefined
     }
-    const connection = new Connection(socket, network, now)
+    const connection = new ClientConnection(socket, network, now)
     connection.number = this.#open.put(connection)
     network.connectionCount++
     this.#networks.set(network.name, network)
@@ -135,7 +135,7 @@ export class Connections implements Iterable<Connection> {
   }
 
   /** Requests are read from this stream from now on. */
-  open(connection: Connection, stream: Socket, now: number): void {
+  open(connection: ClientConnection, stream: Socket, now: number): void {
     connection.stream = stream
     connection.since = now
     ;(stream as Tracked)[CONNECTION] = connection
@@ -163,7 +163,7 @@ export class Connections implements Iterable<Connection> {
    * @returns false when all of them are at work
    */
   #makeRoom(network?: ClientNetwork): boolean {
-    let chosen: Connection | undefined
+    let chosen: ClientConnection | undefined
     let chosenPhase: number = PHASE.busy
     for (const connection of this.#open) {
       if (network !== undefined && connection.network !== network) continue
@@ -179,7 +179,7 @@ export class Connections implements Iterable<Connection> {
     return true
   }
 
-  #forget(connection: Connection): void {
+  #forget(connection: ClientConnection): void {
     if (connection.number < 0) return
     this.#open.drop(connection.number)
     connection.number = -1
@@ -190,7 +190,7 @@ export class Connections implements Iterable<Connection> {
 }
 
 /** Of two in the same phase. */
-function isRatherClosed(one: Connection, other: Connection): boolean {
+function isRatherClosed(one: ClientConnection, other: ClientConnection): boolean {
   const weight = weightOf(one.network) - weightOf(other.network)
   return weight === 0 ? one.since < other.since : weight > 0
 }

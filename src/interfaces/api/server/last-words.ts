@@ -1,7 +1,7 @@
 /** How a connection ends that is not to be kept: with a last reply where there is one, and so that the client finds it. */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
-import type { Connection } from './connections.ts'
+import type { ClientConnection } from './connections.ts'
 import { JSON_HEADERS } from './security-headers.ts'
 
 /** A client has this long to read its last reply and to close the connection; then we do. */
@@ -12,7 +12,7 @@ export const LINGER_MS = 2_000
  * What comes in between is read and thrown away: the system resets a connection that is closed over unread bytes, and the
  * client may lose the reply.
  */
-export function endConnection(connection: Connection, clock: Clock, lastWords?: string): void {
+export function endConnection(connection: ClientConnection, clock: Clock, lastWords?: string): void {
   const { stream } = connection
   if (!stream?.writable || connection.isClosing) {
     connection.destroy()

@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import type { Id } from '../../../lib/ids.ts'
 import { type RateLimit, REFILL_MS } from '../../../resources/accounts/rate-limit.ts'
-import { Refused } from '../api-error.ts'
+import { ApiError } from '../api-error.ts'
 
 export type SpendRequest = (ctx: Context, accountId: Id) => void
 
@@ -20,6 +20,6 @@ export function createSpendRequest(rateLimit: RateLimit): SpendRequest {
     res.setHeader('ratelimit-remaining', String(left ?? 0))
     res.setHeader('ratelimit-reset', RESET_SECONDS)
     if (left === undefined)
-      throw new Refused(429, 'rate_limit_exceeded', message, { headers: { 'retry-after': RESET_SECONDS } })
+      throw new ApiError(429, 'rate_limit_exceeded', message, { headers: { 'retry-after': RESET_SECONDS } })
   }
 }

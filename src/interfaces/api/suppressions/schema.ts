@@ -5,7 +5,7 @@ import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { SuppressionFilter, SuppressionPage } from '../../../resources/suppressions/list.ts'
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
 import type { SuppressionReason, SuppressionRow } from '../../../store/schema.ts'
-import { invalidField, Refused } from '../api-error.ts'
+import { ApiError, invalidField } from '../api-error.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -129,6 +129,6 @@ function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string
       ? [{ path: pathOf(i), message: `The address in \`${pathOf(i)}\` ${address.fault}.` }]
       : [],
   )
-  if (errors.length > 0) throw new Refused(422, 'validation_error', errors[0]!.message, { errors })
+  if (errors.length > 0) throw new ApiError(422, 'validation_error', errors[0]!.message, { errors })
   return parsed.flatMap(address => ('fault' in address ? [] : [foldAddress(address.address)]))
 }

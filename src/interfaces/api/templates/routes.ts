@@ -8,7 +8,7 @@ import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
-  readTemplate,
+  readTemplateBody,
   templateBodySchema,
   templateRow,
   templateRowSchema,
@@ -43,7 +43,7 @@ function templateObjectRoutes(templates: Templates): Route[] {
       body: templateBodySchema,
       replies: { 201: templateSchema },
       async handle(request) {
-        const fields = readTemplate(await request.body())
+        const fields = readTemplateBody(await request.body())
         return created(templateView(await templates.create(request.credential.accountId, fields)))
       },
     },
@@ -82,7 +82,7 @@ function templateObjectRoutes(templates: Templates): Route[] {
       replies: { 200: templateSchema },
       async handle(request) {
         const id = idOf(request)
-        const fields = readTemplate(await request.body())
+        const fields = readTemplateBody(await request.body())
         const template = await templates.replace(request.credential.accountId, id, fields)
         if (!template) throw notFound('Template')
         return ok(templateView(template))

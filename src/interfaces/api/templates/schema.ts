@@ -67,7 +67,7 @@ export const versionSchema = versionRowSchema.extend({
 })
 
 /** All four fields; what is absent is null. @throws Refused */
-export function readTemplate(body: unknown): TemplateFields {
+export function readTemplateBody(body: unknown): TemplateFields {
   const { name, subject, html = null, text = null } = readBody(body)
   const fields = {
     name: name.toWellFormed(),

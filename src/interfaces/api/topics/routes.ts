@@ -7,7 +7,7 @@ import { findTopic, listTopics } from '../../../resources/contacts/read.ts'
 import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -39,7 +39,7 @@ export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[
         const fields = readTopic(await request.body())
         const at = clock.now()
         const topic = await store.run('createTopic', { accountId, id: newId(at), fields, at })
-        if (!topic) throw new Refused(422, 'validation_error', `An account may have ${MOST_TOPICS} topics.`)
+        if (!topic) throw new ApiError(422, 'validation_error', `An account may have ${MOST_TOPICS} topics.`)
         return created(topicView(topic))
       },
     },

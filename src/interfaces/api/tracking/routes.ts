@@ -2,14 +2,14 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { readClickToken, readOpenToken } from '../../../pipeline/tracking/tokens.ts'
-import type { VisitBook } from '../../../pipeline/tracking/visit-batcher.ts'
+import type { VisitBatcher } from '../../../pipeline/tracking/visit-batcher.ts'
 import { visitorOf } from '../../../pipeline/tracking/visitor.ts'
 import { notFound } from '../api-error.ts'
-import type { ApiRequest, Credential, RawReply, Route } from '../route.ts'
+import type { ApiRequest, Credential, RawHttpReply, Route } from '../route.ts'
 
 interface TrackingRoutesOptions {
   secrets: SecretKeys
-  visits: VisitBook
+  visits: VisitBatcher
   clock: Clock
 }
 
@@ -35,7 +35,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       access: 'public',
       summary: 'The pixel by which opened emails are counted',
       replies: { 200: 'image/gif' },
-      async handle(request): Promise<RawReply> {
+      async handle(request): Promise<RawHttpReply> {
         const recipient = readOpenToken(secrets, request.params.token!)
         if (!recipient) throw notFound('Link')
         visits.opened(recipient, hitOf(request))
@@ -48,7 +48,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       access: 'public',
       summary: 'A link that is counted: leads to where it was signed for, and nowhere else',
       replies: { 302: 'text/plain' },
-      async handle(request): Promise<RawReply> {
+      async handle(request): Promise<RawHttpReply> {
         const link = readClickToken(secrets, request.params.token!)
         if (!link || !isWeb(link.target)) throw notFound('Link')
         visits.clicked(link, hitOf(request))

@@ -7,7 +7,7 @@ import { readUnsubscribeToken, type Subscription } from '../../../pipeline/track
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import type { RawReply, Route } from '../route.ts'
+import type { RawHttpReply, Route } from '../route.ts'
 import { CHOICES, type Choice, UNSUBSCRIBE_PAGE_HEADERS, unsubscribePage } from './page.ts'
 
 interface UnsubscribeRoutesOptions {
@@ -23,7 +23,7 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
     if (!subscription) throw notFound('Link')
     return subscription
   }
-  const show = async (subscription: Subscription, done: Choice | undefined): Promise<RawReply> => {
+  const show = async (subscription: Subscription, done: Choice | undefined): Promise<RawHttpReply> => {
     const { address, topicId } = subscription
     const preferences = await readPreferences(store.db, subscription)
     const topic = preferences.topics.find(({ id }) => topicId !== null && sameId(id, topicId))

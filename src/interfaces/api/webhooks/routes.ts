@@ -4,7 +4,7 @@ import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { type AskedDelivery, MOST_WEBHOOKS } from '../../../pipeline/webhooks/commands.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import type { WebhookDeliveryRow } from '../../../store/schema.ts'
-import { invalidField, notFound, Refused } from '../api-error.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -46,7 +46,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
         insistOnUrl(webhooks, wanted.url)
         const made = await webhooks.create(request.credential.accountId, wanted)
         if (made === 'too-many')
-          throw new Refused(422, 'validation_error', `An account may have ${MOST_WEBHOOKS} webhooks.`)
+          throw new ApiError(422, 'validation_error', `An account may have ${MOST_WEBHOOKS} webhooks.`)
         return created({ ...webhookView(made.webhook), signing_secret: made.signingSecret })
       },
     },
@@ -185,7 +185,7 @@ function asked(delivery: AskedDelivery): WebhookDeliveryRow {
   if (delivery === 'no-webhook') throw notFound('Webhook')
   if (delivery === 'no-delivery') throw notFound('Webhook delivery')
   if (delivery === 'disabled')
-    throw new Refused(422, 'validation_error', 'The webhook is disabled; enable it first.')
+    throw new ApiError(422, 'validation_error', 'The webhook is disabled; enable it first.')
   return delivery
 }
 

@@ -9,8 +9,8 @@ import { findHttpAnswer } from '../../../resources/certificates/certificate-rows
 import type { OwnPolicy } from '../../../resources/domains/own-policy.ts'
 import { PROOF_PATH, proofFor } from '../../../resources/domains/tracking-host.ts'
 import type { Db } from '../../../store/schema.ts'
-import { Refused } from '../api-error.ts'
-import type { RawReply, Route } from '../route.ts'
+import { ApiError } from '../api-error.ts'
+import type { RawHttpReply, Route } from '../route.ts'
 
 interface WellKnownRoutesOptions {
   db: Db
@@ -33,7 +33,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       replies: { 200: 'application/octet-stream' },
       async handle({ params }) {
         const answer = await findHttpAnswer(db, params.token!, clock.now())
-        if (answer === undefined) throw new Refused(404, 'not_found', 'There is no such challenge.')
+        if (answer === undefined) throw new ApiError(404, 'not_found', 'There is no such challenge.')
         return textReply('application/octet-stream', answer)
       },
     },
@@ -46,7 +46,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       async handle({ headers }) {
         const host = headers.host?.replace(/\.?(?::\d*)?$/, '').toLowerCase()
         if (!policy || host !== `mta-sts.${mailHost}`)
-          throw new Refused(404, 'not_found', 'There is no policy for this host.')
+          throw new ApiError(404, 'not_found', 'There is no policy for this host.')
         return textReply('text/plain; charset=utf-8', policy.text)
       },
     },
@@ -63,6 +63,6 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
   ]
 }
 
-function textReply(contentType: string, text: string): RawReply {
+function textReply(contentType: string, text: string): RawHttpReply {
   return { status: 200, headers: { 'content-type': contentType }, content: Buffer.from(text) }
 }

@@ -2,9 +2,9 @@
 import type * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { IdSource } from '../../../lib/ids.ts'
-import type { siteCommands } from '../../../pipeline/queue/destination-states.ts'
+import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
-import type { HandCommands } from '../../../pipeline/queue/queue-admin.ts'
+import type { QueueAdminCommands } from '../../../pipeline/queue/queue-admin.ts'
 import type { retryCommands } from '../../../pipeline/queue/retry-now.ts'
 import type { apiKeyCommands } from '../../../resources/accounts/api-key-rows.ts'
 import type { Passwords } from '../../../resources/accounts/password.ts'
@@ -20,8 +20,8 @@ export interface OperationParts {
     typeof userCommands &
       typeof apiKeyCommands &
       typeof retryCommands &
-      HandCommands &
-      typeof siteCommands &
+      QueueAdminCommands &
+      typeof destinationStateCommands &
       typeof rotationCommands
   >
   clock: Clock

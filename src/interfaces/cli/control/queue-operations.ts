@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import { pathView } from '../../../pipeline/queue/paths.ts'
-import { createHands, type Hands } from '../../../pipeline/queue/queue-admin.ts'
+import { createQueueAdmin, type QueueAdmin } from '../../../pipeline/queue/queue-admin.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import type { MailSelector } from '../../../store/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
@@ -37,7 +37,7 @@ export const queueOperations = {
   'queue.steer': operation(
     z.object({ what: z.enum(['retry', 'cancel']), mail: selected }),
     async (parts, { what, mail }) => {
-      const hands = createHands(parts)
+      const hands = createQueueAdmin(parts)
       const { deliveries, hasMore } = await hands[what](await knownSelector(hands, mail))
       return { deliveries, has_more: hasMore }
     },
@@ -46,14 +46,14 @@ export const queueOperations = {
   'queue.hold': operation(
     z.object({ mail: selected, reason: z.string().max(500).nullable() }),
     async (parts, { mail, reason }) => {
-      const hands = createHands(parts)
+      const hands = createQueueAdmin(parts)
       const { hold, isNew } = await hands.hold(await knownSelector(hands, mail), reason)
       return { id: wireId('hld', hold.id), is_new: isNew }
     },
   ),
 
   'queue.release': operation(z.object({ mail: selected }), async (parts, { mail }) => {
-    const hold = await createHands(parts).release(selectorOf(mail))
+    const hold = await createQueueAdmin(parts).release(selectorOf(mail))
     if (!hold)
       throw new OperationRefused('There is no hold of just this mail; `mailhorn queue holds` lists them.')
     return { id: wireId('hld', hold.id) }
@@ -74,7 +74,7 @@ export const queueOperations = {
 }
 
 /** @throws OperationRefused */
-async function knownSelector(hands: Hands, mail: Selected): Promise<MailSelector> {
+async function knownSelector(hands: QueueAdmin, mail: Selected): Promise<MailSelector> {
   const selector = selectorOf(mail)
   const unknown = await hands.unknownIn(selector)
   if (unknown) throw new OperationRefused(`There is no ${unknown} ${mail[`${unknown}_id`]}.`)

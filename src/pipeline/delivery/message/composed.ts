@@ -10,7 +10,7 @@ import { splitMessage } from '../../../protocols/mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../../protocols/smtp/header-field.ts'
 import type { Content } from '../../../resources/emails/content.ts'
-import { parseMailboxes } from '../../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { EmailSource } from '../../../resources/emails/email-source.ts'
 import { createLinkTermsBook } from '../../../resources/emails/link-terms.ts'
 import { createFindPersonal, filledContent } from '../../../resources/templates/personal.ts'
@@ -24,8 +24,8 @@ import {
   type LinkedEmail,
   type LinkedRecipient,
 } from '../../tracking/email-links.ts'
-import { createLinkPlans } from '../../tracking/rewrite-plan-cache.ts'
-import { type TlsWish, tlsWishOf } from '../tls-policy/sender-tls-preference.ts'
+import { createRewritePlanCache } from '../../tracking/rewrite-plan-cache.ts'
+import { type TlsPreference, tlsPreferenceOf } from '../tls-policy/sender-tls-preference.ts'
 import { createSplicer } from './spliced.ts'
 
 /** Addresses alone bring such into a header. */
@@ -41,7 +41,7 @@ export interface Composed {
   dueAt: number
   smtpUtf8: boolean
   /** What the email itself asks of connections. */
-  tlsWish: TlsWish
+  tlsWish: TlsPreference
   /** About as much as is kept of it. */
   sizeBytes: number
   /** The very same where recipients get the same. */
@@ -71,7 +71,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
   const composeCommon = createComposeCommon()
   const splice = createSplicer()
   const findTerms = createLinkTermsBook(find)
-  const planOf = createLinkPlans()
+  const planOf = createRewritePlanCache()
   return async source => {
     if (source.raw !== null) return takeWhole(source, await blobs.read(db, source.raw))
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
@@ -122,19 +122,19 @@ function sizeOf({ html, text }: Content, attachments: readonly Attachment[]): nu
 }
 
 function linkedEmail({ accountId, id: emailId, sender, broadcastId, topicId }: EmailSource): LinkedEmail {
-  return { accountId, emailId, broadcastId, topicId, fromDomain: parseMailboxes(sender)[0]!.domain }
+  return { accountId, emailId, broadcastId, topicId, fromDomain: parseStoredMailboxes(sender)[0]!.domain }
 }
 
 /** Of an email that has words for one recipient alone. */
 function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
-  return { ordinal: 0, address: parseMailboxes(toList)[0]?.address ?? '' }
+  return { ordinal: 0, address: parseStoredMailboxes(toList)[0]?.address ?? '' }
 }
 
 /** The message as it was submitted. */
 function takeWhole(source: EmailSource, raw: Buffer): Composed {
-  const [from] = parseMailboxes(source.sender)
+  const [from] = parseStoredMailboxes(source.sender)
   const { fields, body } = splitMessage(raw)
-  const { wish, headers } = tlsWishOf(fields.map(({ name, value }) => [name, value]))
+  const { wish, headers } = tlsPreferenceOf(fields.map(({ name, value }) => [name, value]))
   const message = {
     fields: headers.map(([name, value]) => ({ name, value })),
     body,
@@ -157,12 +157,12 @@ function compose(
   links: EmailLinks | null,
   bodyFor: (recipient: LinkedRecipient) => ComposedMessage,
 ): Composed {
-  const [from] = parseMailboxes(source.sender)
-  const to = parseMailboxes(source.toList)
-  const cc = parseMailboxes(source.ccList)
-  const replyTo = parseMailboxes(source.replyToList)
+  const [from] = parseStoredMailboxes(source.sender)
+  const to = parseStoredMailboxes(source.toList)
+  const cc = parseStoredMailboxes(source.ccList)
+  const replyTo = parseStoredMailboxes(source.replyToList)
   const dueAt = source.scheduledAt ?? source.createdAt
-  const { wish, headers } = tlsWishOf(
+  const { wish, headers } = tlsPreferenceOf(
     source.headers === null ? [] : (JSON.parse(source.headers) as [string, string][]),
   )
   const head = composeHead({

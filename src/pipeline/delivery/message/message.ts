@@ -14,7 +14,7 @@ import type { MessageTls } from '../tls-policy/next-hop.ts'
 import { messageTlsOf } from '../tls-policy/sender-tls-preference.ts'
 import { type Composed, createComposer } from './composed.ts'
 import type { KeyRing, SigningDomain } from './key-ring.ts'
-import { createKeptSignatures } from './signature-cache.ts'
+import { createSignatureCache } from './signature-cache.ts'
 import { type MadeSignatures, type StoredSignature, signHead } from './signed-head.ts'
 
 export interface OutgoingMessage {
@@ -77,7 +77,7 @@ export function createMessageMaker({
   keyRing,
   sign,
 }: MessageOptions): MessageMaker {
-  const kept = createKeptSignatures()
+  const kept = createSignatureCache()
   const bodies = new Map<string, Composed>()
   const readSource = createEmailSources(find)
   const composeEmail = createComposer({ db, find, blobs, secrets })

@@ -3,7 +3,7 @@ import { idKey, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { DeliveryRef } from '../../../protocols/smtp/verp.ts'
 import type { MadeSignatures, StoredSignature } from './signed-head.ts'
 
-export interface KeptSignatures {
+export interface SignatureCache {
   hasRoom(now: number): boolean
   /** In place of the oldest, where there is no room. */
   put(ref: DeliveryRef, made: Required<MadeSignatures>): void
@@ -16,7 +16,7 @@ const MOST_KEPT = 20_000
 /** Older ones make room: their mail is perhaps canceled or held. */
 const OLD_AFTER_MS = 3_600_000
 
-export function createKeptSignatures(most = MOST_KEPT): KeptSignatures {
+export function createSignatureCache(most = MOST_KEPT): SignatureCache {
   /** Packed; the oldest come first. */
   const kept = new Map<string, string>()
   const oldest = () => kept.entries().next().value!

@@ -12,7 +12,7 @@ const KEY_BYTES = 4
 const DIGEST_BYTES = 8
 const ENTRY_BYTES = KEY_BYTES + DIGEST_BYTES
 
-export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
+export function fingerprintOf(signatures: readonly StoredSignature[]): Uint8Array {
   const proof = new Uint8Array(signatures.length * ENTRY_BYTES)
   for (const [i, { keyId, bytes }] of signatures.entries()) {
     proof.set(Buffer.from(keyId.slice(-2 * KEY_BYTES), 'hex'), i * ENTRY_BYTES)
@@ -22,14 +22,14 @@ export function proofOf(signatures: readonly StoredSignature[]): Uint8Array {
 }
 
 /** One signature of a message. */
-export interface ProofEntry {
+export interface FingerprintEntry {
   isBy(keyId: Id): boolean
   /** @param signature base64 */
   isOf(signature: string): boolean
 }
 
 /** In the order of the signatures. */
-export function entriesOf(proof: Uint8Array): ProofEntry[] {
+export function entriesOf(proof: Uint8Array): FingerprintEntry[] {
   return Array.from({ length: proof.length / ENTRY_BYTES }, (_, i) => {
     const entry = proof.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)
     return {

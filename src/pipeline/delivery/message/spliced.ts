@@ -1,5 +1,5 @@
 /** Bodies of a broadcast's emails: what they have in common is encoded once, and each recipient's values put in between. */
-import type { Words } from '../../../protocols/mime/compose-body.ts'
+import type { BodyTexts } from '../../../protocols/mime/compose-body.ts'
 import { type SpliceText, spliceableText } from '../../../protocols/mime/spliced-text.ts'
 import { textEntity } from '../../../protocols/mime/text-entity.ts'
 import type { CompiledTemplate, CompiledText } from '../../../resources/templates/compile.ts'
@@ -7,8 +7,8 @@ import type { Personal } from '../../../resources/templates/personal.ts'
 import { fillHoles } from '../../../resources/templates/render.ts'
 
 export interface SplicedWords {
-  html: Words | null
-  text: Words | null
+  html: BodyTexts | null
+  text: BodyTexts | null
 }
 
 /** Undefined where the whole is to be encoded anew for everybody. */

@@ -3,7 +3,7 @@
 import type { DeliveryStatus } from '../../../store/schema.ts'
 import type { Finish } from '../../queue/commands.ts'
 import { type Destination, type DestinationResult, replyFormOf } from '../../queue/destinations.ts'
-import type { Route } from '../route.ts'
+import type { DeliveryRoute } from '../route.ts'
 import type { Ending } from './finish.ts'
 
 const RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
@@ -14,7 +14,7 @@ const RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
 }
 
 /** Null where nobody is spoken to. */
-export function countedSite({ site, destination: { kind } }: Route): string | null {
+export function countedSite({ site, destination: { kind } }: DeliveryRoute): string | null {
   return kind === 'hosts' || kind === 'smart-host' ? site : null
 }
 

@@ -2,28 +2,28 @@
 
 import { idTime } from '../../../lib/ids.ts'
 import { type BounceClass, bounceType } from '../../../protocols/bounces/bounce-class.ts'
-import type { Alert } from '../../../protocols/bounces/rules/rule.ts'
-import type { Reply } from '../../../protocols/smtp/reply.ts'
+import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
+import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { deliveredData, packRecord } from '../../../resources/emails/attempt-record.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/suppressed.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { Finish } from '../../queue/commands.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'
-import { proofOf } from '../message/signature-fingerprint.ts'
+import { fingerprintOf } from '../message/signature-fingerprint.ts'
 import type { StoredSignature } from '../message/signed-head.ts'
-import { type HostTrial, tlsText } from './host-attempt.ts'
+import { type HostAttempt, tlsText } from './host-attempt.ts'
 
 /** How an attempt ended, wherever it was made. */
 export interface Ending {
   kind: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
   phase: string | null
-  reply: Reply | null
+  reply: SmtpReply | null
   /** The reply, or what went wrong, for people. */
   text: string
   /** The enhanced status where we gave the verdict ourselves. */
   enhanced?: string
-  trials: readonly HostTrial[]
+  trials: readonly HostAttempt[]
   /** A wait that replaces the retry schedule's. */
   retryAfterMs?: number
   /** A wait the other side asked for: no earlier than that. */
@@ -33,7 +33,7 @@ export interface Ending {
   /** The host was in trouble: it is tried again as soon as that is over. */
   brokeOff?: boolean
   /** What the operator must see to. */
-  alert?: Alert
+  alert?: RuleAlert
   /** Nothing was said by a real recipient. */
   simulated?: boolean
 }
@@ -142,7 +142,7 @@ function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts):
 
 /** The signatures of a delivery that is done are known again when they are made anew. */
 function proven({ message }: FinishFacts) {
-  return { signatures: null, proof: message?.signatures ? proofOf(message.signatures) : null }
+  return { signatures: null, proof: message?.signatures ? fingerprintOf(message.signatures) : null }
 }
 
 function common(

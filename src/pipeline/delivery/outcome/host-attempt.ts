@@ -17,7 +17,7 @@ export interface TlsRecord {
   reason: string | null
 }
 
-export interface HostTrial {
+export interface HostAttempt {
   host: string
   ip: string
   /** Our own address, where it is one of several. */

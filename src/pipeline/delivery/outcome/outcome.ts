@@ -3,22 +3,22 @@
 import type { BounceClass } from '../../../protocols/bounces/bounce-class.ts'
 import { classify, type Meaning } from '../../../protocols/bounces/classify.ts'
 import type { ReplyPhase } from '../../../protocols/bounces/reading.ts'
-import type { Alert } from '../../../protocols/bounces/rules/rule.ts'
-import { formatReply, type Reply } from '../../../protocols/smtp/reply.ts'
+import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
+import { formatReply, type SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { providerOf } from '../providers.ts'
-import type { Failure, Phase, RecipientResult } from '../smtp-client/types.ts'
+import type { Phase, RecipientResult, SmtpFailure } from '../smtp-client/types.ts'
 
-export type Verdict =
+export type AttemptVerdict =
   | { kind: 'delivered' }
   | { kind: 'deferred'; class: BounceClass }
   | { kind: 'bounced'; class: BounceClass }
 
 /** The verdict, and the last word that led to it. */
 export interface Outcome {
-  verdict: Verdict
+  verdict: AttemptVerdict
   /** The step in which it fell; null when no host was reached for. */
   phase: Phase | 'dns' | null
-  reply: Reply | null
+  reply: SmtpReply | null
   /** For people: the reply, or what went wrong. */
   text: string
   /** The enhanced status of a bounce that is our own verdict. */
@@ -34,7 +34,7 @@ export interface Outcome {
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */
   meaning: Meaning | null
   /** In the place of the meaning's. */
-  alert?: Alert
+  alert?: RuleAlert
 }
 
 /**
@@ -69,7 +69,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
  * A session or transaction that broke off. Nothing of it is a verdict about the recipient. Once the final dot
  * is out the message may have arrived, so no other host is tried in the same attempt.
  */
-export function outcomeOfFailure(failure: Failure, mxHost: string): Outcome {
+export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome {
   const { phase, reply, message } = failure
   const meaning =
     reply && failure.kind === 'reply' ? classify('host', reply, providerOf([mxHost])?.name) : null
@@ -107,7 +107,7 @@ export function outcomeWithoutHost(
   }
 }
 
-function verdictOf({ action, class: bounceClass }: Meaning): Verdict {
+function verdictOf({ action, class: bounceClass }: Meaning): AttemptVerdict {
   return { kind: action === 'bounce' ? 'bounced' : 'deferred', class: bounceClass }
 }
 

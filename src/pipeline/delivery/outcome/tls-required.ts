@@ -4,7 +4,7 @@ import type { Outcome } from './outcome.ts'
 const NAMES_TLS = /\b(?:START)?TLS\b/i
 
 /** RFC 3207 §4: 530; others name it in their words. */
-export function insistsOnTls({ verdict, reply }: Outcome): boolean {
+export function requiresTls({ verdict, reply }: Outcome): boolean {
   return verdict.kind !== 'delivered' && reply !== null && (reply.code === 530 || NAMES_TLS.test(reply.text))
 }
 

@@ -1,9 +1,9 @@
 /** An attempt as it is told: by the API to who sent the email, by the command line to the operator. */
 import type { AttemptRow } from '../../../store/schema.ts'
-import type { HostTrial } from './host-attempt.ts'
+import type { HostAttempt } from './host-attempt.ts'
 
 export function transcriptOf(attempt: AttemptRow) {
-  const trials = JSON.parse(attempt.transcript ?? '[]') as HostTrial[]
+  const trials = JSON.parse(attempt.transcript ?? '[]') as HostAttempt[]
   return {
     attempt: attempt.number,
     at: timeOf(attempt.startedAt),

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../../lib/clock.ts'
 
-export interface Brisk {
+export interface AdaptiveLimit {
   /** How many more may begin now. */
   readonly room: number
   /** @returns tells that it has ended */
@@ -13,7 +13,7 @@ export interface Brisk {
   onRoom(listener: () => void): void
 }
 
-export interface BriskOptions {
+export interface AdaptiveLimitOptions {
   clock: Clock
   /** The share of time that the thread has worked since it was asked last, 0 to 1. */
   busyShare(): number
@@ -29,7 +29,7 @@ const SHRINKAGE = 0.8
 /** In use of what is allowed, before more is. */
 const FULL_FROM = 0.9
 
-export function createBrisk({ clock, busyShare, most }: BriskOptions): Brisk {
+export function createAdaptiveLimit({ clock, busyShare, most }: AdaptiveLimitOptions): AdaptiveLimit {
   const least = Math.min(LEAST, most)
   let allowed = least
   let current = { count: 0 }

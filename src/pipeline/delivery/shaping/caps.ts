@@ -1,7 +1,7 @@
 /** How much sites get by the operator's order, as a thread knows it. */
 import type { SiteCapRow } from '../../../store/schema.ts'
 
-export interface CapBook {
+export interface CapRegistry {
   /** Messages a second; any number when null. */
   capOf(site: string): number | null
   /** Looks again. @returns sites that get another number than before */
@@ -10,7 +10,7 @@ export interface CapBook {
 
 const MINUTE_S = 60
 
-export function createCapBook(list: () => Promise<readonly SiteCapRow[]>): CapBook {
+export function createCapRegistry(list: () => Promise<readonly SiteCapRow[]>): CapRegistry {
   let known = new Map<string, number>()
   return {
     capOf: site => known.get(site) ?? null,

@@ -4,7 +4,7 @@
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 
-export interface PauseFacts {
+export interface BreakerState {
   /** Epoch ms. */
   until: number
   /** How long it was to be. */
@@ -13,17 +13,17 @@ export interface PauseFacts {
   reason: string
 }
 
-export interface Pause {
+export interface CircuitBreaker {
   readonly isOn: boolean
   /** It is over, and the site has not answered yet. */
   readonly isProbing: boolean
   /** While it is on. */
-  readonly facts: PauseFacts | undefined
+  readonly facts: BreakerState | undefined
   /** A failure of the site. @returns the pause that begins with it, if one does */
-  trouble(reason: string): PauseFacts | undefined
+  trouble(reason: string): BreakerState | undefined
   /** The site has answered. @returns whether there was a pause */
   clear(): boolean
-  resume(facts: PauseFacts): void
+  resume(facts: BreakerState): void
   /** It is over before its time, and the site is probed. @returns whether it was on */
   end(): boolean
   close(): void
@@ -34,13 +34,13 @@ const FIRST_MS = 60_000
 const LONGEST_MS = 15 * 60_000
 
 /** @param onEnd called when it is over */
-export function createPause(clock: Clock, onEnd: () => void): Pause {
-  let facts: PauseFacts | undefined
+export function createCircuitBreaker(clock: Clock, onEnd: () => void): CircuitBreaker {
+  let facts: BreakerState | undefined
   let troubles = 0
   let timer: Timer | undefined
 
   /** Ended by the timer, so that a wall clock that jumps does not lengthen it. */
-  const begin = (next: PauseFacts) => {
+  const begin = (next: BreakerState) => {
     facts = next
     timer?.cancel()
     timer = clock.timer(Math.min(LONGEST_MS, Math.max(0, next.until - clock.now())), () => {

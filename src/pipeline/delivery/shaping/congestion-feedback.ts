@@ -1,7 +1,7 @@
 /** What an attempt tells of the path it took: the window moves, a rest begins or ends, mail turns to another path. */
 import type { ClaimedDelivery } from '../../../store/command.ts'
-import type { PauseFacts } from './circuit-breaker.ts'
-import type { Path } from './egress-path.ts'
+import type { BreakerState } from './circuit-breaker.ts'
+import type { EgressPath } from './egress-path.ts'
 import { restsWhole, type Site } from './site.ts'
 import type { SourceIps } from './source-ips.ts'
 
@@ -9,7 +9,7 @@ import type { SourceIps } from './source-ips.ts'
 export type SiteSignal = 'through' | 'trouble' | 'nothing'
 
 /** Takes note of what an attempt told. @param text its last word, for people */
-export type Judge = (signal: SiteSignal, text: string) => void
+export type JudgeCongestion = (signal: SiteSignal, text: string) => void
 
 /** As the store has it. */
 export interface PathName {
@@ -19,33 +19,38 @@ export interface PathName {
 }
 
 /** What begins to rest. */
-export interface Rest extends PathName {
-  pause: PauseFacts
+export interface OpenBreaker extends PathName {
+  pause: BreakerState
   /** What was claimed for the path and not begun is given back. */
   unbegun: ClaimedDelivery[]
   /** No other path leads to the site now. */
   isWhole: boolean
 }
 
-export interface LessonsOptions {
+export interface CongestionFeedbackOptions {
   sourceIps: Pick<SourceIps, 'sources' | 'isWanted'>
   siteOf(name: string): Site
   /** Takes back what waits on the path. */
-  unclaim(path: Path): ClaimedDelivery[]
-  onPause(rest: Rest): void
+  unclaim(path: EgressPath): ClaimedDelivery[]
+  onPause(rest: OpenBreaker): void
   /** A path that rested is good again; the delivery showed it. */
   onRecovery(name: PathName, delivery: ClaimedDelivery): void
   /** They were claimed, and are not to be begun now. */
   giveBack(deliveries: readonly ClaimedDelivery[]): void
 }
 
-export type Learn = (path: Path, delivery: ClaimedDelivery, signal: SiteSignal, text: string) => void
+export type RecordFeedback = (
+  path: EgressPath,
+  delivery: ClaimedDelivery,
+  signal: SiteSignal,
+  text: string,
+) => void
 
-export function createLessons(options: LessonsOptions): Learn {
+export function createCongestionFeedback(options: CongestionFeedbackOptions): RecordFeedback {
   const { sourceIps, siteOf, unclaim } = options
 
   /** The domain of what waits there may want it from another source from now on. */
-  const turnAway = ({ paths }: Site, path: Path) => {
+  const turnAway = ({ paths }: Site, path: EgressPath) => {
     const isElsewhere = ({ domain }: ClaimedDelivery) =>
       !sourceIps.isWanted(path.source, domain) &&
       paths.some(({ source, pause }) => !pause.isOn && sourceIps.isWanted(source, domain))
@@ -71,6 +76,6 @@ export function createLessons(options: LessonsOptions): Learn {
   }
 }
 
-function nameOf({ site, source }: Path): PathName {
+function nameOf({ site, source }: EgressPath): PathName {
   return { site, source: source.name }
 }

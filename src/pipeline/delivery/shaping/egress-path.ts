@@ -1,25 +1,25 @@
 /** What is known of the path from one of our sources to one site: what it bears, whether it answers, and what is on it. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import type { Room } from '../../queue/fair-scheduler.ts'
+import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { PathState } from '../../queue/paths.ts'
 import type { SiteLimits } from '../providers.ts'
-import { createPause, type Pause } from './circuit-breaker.ts'
-import { type ClaimedQueue, createClaimedQueue } from './ready-queue.ts'
-import type { Source } from './source-ips.ts'
-import { createPace, type Pace } from './token-bucket.ts'
-import type { Allowance, Allowances } from './warmup-budget.ts'
+import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
+import { createReadyQueue, type ReadyQueue } from './ready-queue.ts'
+import type { EgressSource } from './source-ips.ts'
+import { createTokenBucket, type TokenBucket } from './token-bucket.ts'
+import type { WarmupBudget, WarmupBudgets } from './warmup-budget.ts'
 import { createWindow, type Window } from './window.ts'
 
-export interface Path {
+export interface EgressPath {
   /** Its name. */
   readonly site: string
-  readonly source: Source
+  readonly source: EgressSource
   readonly window: Window
-  readonly pause: Pause
-  readonly pace: Pace
-  readonly allowance: Allowance
-  readonly claimed: ClaimedQueue
+  readonly pause: CircuitBreaker
+  readonly pace: TokenBucket
+  readonly allowance: WarmupBudget
+  readonly claimed: ReadyQueue
   /** Lines of deliveries under way. */
   active: number
   /** Something good has been heard over it. */
@@ -28,33 +28,33 @@ export interface Path {
 
 /** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
 const AHEAD = 3
-export const NO_ROOM: Room = { any: 0, transactional: 0 }
-const ROOM_FOR_ONE: Room = { any: 1, transactional: 1 }
+export const NO_CAPACITY: Capacity = { any: 0, transactional: 0 }
+const ROOM_FOR_ONE: Capacity = { any: 1, transactional: 1 }
 
-export interface PathOptions {
+export interface EgressPathOptions {
   clock: Clock
   /** Deliveries that wait on all paths. */
   waiting: { count: number }
-  allowances: Pick<Allowances, 'of'>
+  allowances: Pick<WarmupBudgets, 'of'>
   /** Called when a pause is over, or the next attempt may begin. */
-  wake(path: Path): void
+  wake(path: EgressPath): void
 }
 
-export function createPath(
+export function createEgressPath(
   site: string,
-  source: Source,
+  source: EgressSource,
   limits: SiteLimits,
-  { clock, waiting, allowances, wake }: PathOptions,
-): Path {
+  { clock, waiting, allowances, wake }: EgressPathOptions,
+): EgressPath {
   const woken = () => wake(path)
-  const path: Path = {
+  const path: EgressPath = {
     site,
     source,
     window: createWindow(limits.connections),
-    pause: createPause(clock, woken),
-    pace: createPace(clock, limits.messagesPerSecond, woken),
+    pause: createCircuitBreaker(clock, woken),
+    pace: createTokenBucket(clock, limits.messagesPerSecond, woken),
     allowance: allowances.of(source, site, woken),
-    claimed: createClaimedQueue(waiting),
+    claimed: createReadyQueue(waiting),
     active: 0,
     isProven: false,
   }
@@ -62,7 +62,7 @@ export function createPath(
 }
 
 /** How many deliveries may be under way on it now, those in line behind another not counted. */
-export function widthOf({ pause, window }: Path): number {
+export function widthOf({ pause, window }: EgressPath): number {
   if (pause.isOn) return 0
   return pause.isProbing ? 1 : window.size
 }
@@ -72,16 +72,16 @@ export function widthOf({ pause, window }: Path): number {
  * room for what can begin at once, however many wait on other paths.
  * @param ahead how many more may wait on all paths together
  */
-export function roomOn(path: Path, ahead: number): Room {
+export function capacityOf(path: EgressPath, ahead: number): Capacity {
   const room = roomByWindow(path, ahead)
   const { isSpent } = path.allowance
   return { any: isSpent(false) ? 0 : room.any, transactional: isSpent(true) ? 0 : room.transactional }
 }
 
-function roomByWindow(path: Path, ahead: number): Room {
+function roomByWindow(path: EgressPath, ahead: number): Capacity {
   const { window, pause, claimed, active } = path
-  if (pause.isOn) return NO_ROOM
-  if (pause.isProbing) return isIdle(path) ? ROOM_FOR_ONE : NO_ROOM
+  if (pause.isOn) return NO_CAPACITY
+  if (pause.isProbing) return isIdlePath(path) ? ROOM_FOR_ONE : NO_CAPACITY
   const most = window.size * AHEAD
   const atOnce = Math.max(0, window.size - active - claimed.length)
   const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
@@ -90,34 +90,34 @@ function roomByWindow(path: Path, ahead: number): Room {
 }
 
 /** Something that waits on it may begin now. When not, it is woken. */
-export function mayBegin({ pace, claimed, allowance }: Path): boolean {
+export function mayBegin({ pace, claimed, allowance }: EgressPath): boolean {
   return pace.allows() && claimed.has(allowance.allows)
 }
 
 /** As much waits as is under way, and nothing tells it to go slowly: what would wait anyway may do so behind another. */
-export function isCrowded({ active, claimed, isProven, pace, pause }: Path): boolean {
+export function isCrowded({ active, claimed, isProven, pace, pause }: EgressPath): boolean {
   const isCareful = !isProven || pause.isProbing || pace.perSecond !== null
   return !isCareful && claimed.length >= active
 }
 
 /** It is closed for the class: it rests, or has sent all it may today. */
-export function isClosed({ pause, allowance }: Path, isTransactional: boolean): boolean {
+export function isClosed({ pause, allowance }: EgressPath, isTransactional: boolean): boolean {
   return pause.isOn || allowance.isSpent(isTransactional)
 }
 
 /** One more delivery of its class would be no more than it may be ahead. */
-export function bearsMore(path: Path, isTransactional: boolean): boolean {
+export function bearsMore(path: EgressPath, isTransactional: boolean): boolean {
   if (path.pause.isOn) return false
-  if (path.pause.isProbing) return isIdle(path)
+  if (path.pause.isProbing) return isIdlePath(path)
   const { any, transactional } = path.claimed.room(path.window.size * AHEAD)
   return (isTransactional ? transactional : any) > 0
 }
 
-export function isIdle({ active, claimed }: Path): boolean {
+export function isIdlePath({ active, claimed }: EgressPath): boolean {
   return active + claimed.length === 0
 }
 
-export function stateOf({ source, window, pause, pace, claimed, active, allowance }: Path): PathState {
+export function stateOf({ source, window, pause, pace, claimed, active, allowance }: EgressPath): PathState {
   return {
     sourceIps: source.ips.map(({ address }) => address),
     window: window.size,
@@ -130,7 +130,7 @@ export function stateOf({ source, window, pause, pace, claimed, active, allowanc
   }
 }
 
-export function closePath({ pause, pace }: Path): void {
+export function closePath({ pause, pace }: EgressPath): void {
   pause.close()
   pace.close()
 }

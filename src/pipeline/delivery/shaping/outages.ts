@@ -2,21 +2,21 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { type ClaimedDelivery, type Lane, laneKey, type Run } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
-import type { steerCommands } from '../../queue/admin-commands.ts'
+import type { adminCommands } from '../../queue/admin-commands.ts'
 import type { queueCommands } from '../../queue/commands.ts'
-import type { siteCommands } from '../../queue/destination-states.ts'
+import type { destinationStateCommands } from '../../queue/destination-states.ts'
 import type { expireCommands } from '../../queue/expire.ts'
 import type { Mark } from '../../queue/waiting-mail.ts'
-import type { PathName, Rest } from './congestion-feedback.ts'
+import type { OpenBreaker, PathName } from './congestion-feedback.ts'
 
 export type OutageCommands = Pick<typeof queueCommands, 'release'> &
   typeof expireCommands &
-  Pick<typeof steerCommands, 'retryBrokenOff'> &
-  typeof siteCommands
+  Pick<typeof adminCommands, 'retryBrokenOff'> &
+  typeof destinationStateCommands
 
 export interface Outages {
   /** A path rests; what had been claimed for it goes back into the queue. */
-  began(rest: Rest): Promise<void>
+  began(rest: OpenBreaker): Promise<void>
   /** An address that is being warmed up sends no more to the site today; what had been claimed goes back. */
   spent(site: string, unbegun: readonly ClaimedDelivery[]): Promise<void>
   /**

@@ -2,14 +2,14 @@
 import type { Id } from '../../../lib/ids.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
-import type { Room } from '../../queue/fair-scheduler.ts'
+import type { Capacity } from '../../queue/fair-scheduler.ts'
 
-export interface Claimed {
+export interface ReadyDelivery {
   delivery: ClaimedDelivery
   isTransactional: boolean
 }
 
-export interface ClaimedQueue {
+export interface ReadyQueue {
   readonly length: number
   put(laneClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** Whether there is one that may begin. */
@@ -18,11 +18,11 @@ export interface ClaimedQueue {
   next(
     mayBegin: (isTransactional: boolean) => boolean,
     mayGo: (accountId: Id) => boolean,
-  ): Claimed | undefined
+  ): ReadyDelivery | undefined
   /** Those whose turn is likely to come first. */
   first(count: number): ClaimedDelivery[]
   /** How many more there is room for, of `most`. */
-  room(most: number): Room
+  room(most: number): Capacity
   /** Takes those out that are meant; all without `isMeant`. */
   clear(isMeant?: (delivery: ClaimedDelivery, isTransactional: boolean) => boolean): ClaimedDelivery[]
 }
@@ -31,7 +31,7 @@ export interface ClaimedQueue {
 const TRANSACTIONAL_IN_A_ROW = 2
 
 /** @param waiting counts what waits in all of them */
-export function createClaimedQueue(waiting: { count: number }): ClaimedQueue {
+export function createReadyQueue(waiting: { count: number }): ReadyQueue {
   const transactional: ClaimedDelivery[] = []
   const others: ClaimedDelivery[] = []
   let passed = 0

@@ -2,14 +2,14 @@
 
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
-import type { Room } from '../../queue/fair-scheduler.ts'
-import { bearsMore, isClosed, isIdle, type Path, roomOn } from './egress-path.ts'
+import type { Capacity } from '../../queue/fair-scheduler.ts'
+import { bearsMore, capacityOf, type EgressPath, isClosed, isIdlePath } from './egress-path.ts'
 import { inOrderOf, type SourceIps } from './source-ips.ts'
 
 export interface Site {
   readonly name: string
   /** In the order of the sources; at least one. */
-  readonly paths: readonly Path[]
+  readonly paths: readonly EgressPath[]
   /** There was room for transactional mail when it was last looked at. */
   hadRoom: boolean
 }
@@ -18,17 +18,17 @@ export interface Site {
  * What all paths have together. One that is to be probed gets what prefers it among the mail for the others; alone, it has
  * room for the probe.
  */
-export function roomIn(site: Site, ahead: number): Room {
+export function roomIn(site: Site, ahead: number): Capacity {
   const room = roomOnAll(site, ahead)
   const isForTransactional = site.paths.every(({ allowance }) => allowance.isSpent(false))
   return isForTransactional ? { ...room, isForTransactional } : room
 }
 
-function roomOnAll({ paths }: Site, ahead: number): Room {
-  if (paths.length === 1) return roomOn(paths[0]!, ahead)
+function roomOnAll({ paths }: Site, ahead: number): Capacity {
+  if (paths.length === 1) return capacityOf(paths[0]!, ahead)
   const sound = paths.filter(({ pause }) => !pause.isOn && !pause.isProbing)
-  if (sound.length === 0) return roomOn(paths.find(({ pause }) => !pause.isOn) ?? paths[0]!, ahead)
-  const rooms = sound.map(path => roomOn(path, Math.ceil(ahead / sound.length)))
+  if (sound.length === 0) return capacityOf(paths.find(({ pause }) => !pause.isOn) ?? paths[0]!, ahead)
+  const rooms = sound.map(path => capacityOf(path, Math.ceil(ahead / sound.length)))
   return {
     any: rooms.reduce((sum, { any }) => sum + any, 0),
     transactional: rooms.reduce((sum, { transactional }) => sum + transactional, 0),
@@ -58,7 +58,7 @@ function pathFor(
   laneClass: number,
   { emailId, domain }: ClaimedDelivery,
   { isWanted }: Pick<SourceIps, 'isWanted'>,
-): Path {
+): EgressPath {
   const isTransactional = laneClass === DELIVERY_CLASS.transactional
   const preferred = inOrderOf(emailId, paths)
   const awake = preferred.filter(path => !isClosed(path, isTransactional))
@@ -83,5 +83,5 @@ export function restsWhole({ paths }: Site): boolean {
 }
 
 export function isIdleSite({ paths }: Site): boolean {
-  return paths.every(isIdle)
+  return paths.every(isIdlePath)
 }

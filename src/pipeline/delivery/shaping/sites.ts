@@ -1,33 +1,40 @@
 /** Works deliveries off, site by site: a bounded number waits in memory, as many are under way as the site bears. */
 import type { Clock } from '../../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
-import type { Room } from '../../queue/fair-scheduler.ts'
+import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { PathState } from '../../queue/paths.ts'
-import type { Turn } from '../pipeline.ts'
+import type { PipelineSlot } from '../pipeline.ts'
 import type { SiteLimits } from '../providers.ts'
-import type { PauseFacts } from './circuit-breaker.ts'
+import type { BreakerState } from './circuit-breaker.ts'
 import {
-  createLessons,
-  type Judge,
-  type Learn,
-  type LessonsOptions,
+  type CongestionFeedbackOptions,
+  createCongestionFeedback,
+  type JudgeCongestion,
   type PathName,
+  type RecordFeedback,
 } from './congestion-feedback.ts'
-import { closePath, createPath, NO_ROOM, type Path, type PathOptions, stateOf } from './egress-path.ts'
-import type { Claimed } from './ready-queue.ts'
+import {
+  closePath,
+  createEgressPath,
+  type EgressPath,
+  type EgressPathOptions,
+  NO_CAPACITY,
+  stateOf,
+} from './egress-path.ts'
+import type { ReadyDelivery } from './ready-queue.ts'
 import { isIdleSite, place, restsWhole, roomIn, type Site, unclaimSpent } from './site.ts'
 import { createSlotRunner } from './slot-runner.ts'
 import type { Slots } from './slots.ts'
-import type { Source } from './source-ips.ts'
-import type { Allowances } from './warmup-budget.ts'
+import type { EgressSource } from './source-ips.ts'
+import type { WarmupBudgets } from './warmup-budget.ts'
 
 export interface Sites {
   /** How many more deliveries of the site may be claimed now. */
-  roomOf(site: string): Room
+  roomOf(site: string): Capacity
   /** @param laneClass of all of them */
   take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** A pause that began in a former life. */
-  resume(name: PathName, pause: PauseFacts): void
+  resume(name: PathName, pause: BreakerState): void
   /** The site's pauses are over before their time. False when there is none. */
   endPause(site: string): boolean
   /** How much it gets has been ordered anew. */
@@ -44,17 +51,22 @@ export interface Sites {
   stop(): ClaimedDelivery[]
 }
 
-export interface SitesOptions extends Omit<LessonsOptions, 'siteOf' | 'unclaim'> {
+export interface SitesOptions extends Omit<CongestionFeedbackOptions, 'siteOf' | 'unclaim'> {
   clock: Clock
   slots: Slots
-  allowances: Pick<Allowances, 'of'>
+  allowances: Pick<WarmupBudgets, 'of'>
   limitsOf(site: string): SiteLimits
   /** Messages a second by all paths together, as the operator has ordered; any number when null. */
   capOf(site: string): number | null
   /** It waits behind others, and its turn is near. */
   prepare(delivery: ClaimedDelivery): void
   /** Resolves with false where it lost its turn in the line, and is given back. */
-  deliver(delivery: ClaimedDelivery, source: Source, judge: Judge, turn: Turn): Promise<boolean>
+  deliver(
+    delivery: ClaimedDelivery,
+    source: EgressSource,
+    judge: JudgeCongestion,
+    turn: PipelineSlot,
+  ): Promise<boolean>
   /** The site has room again. */
   onRoom(site: string): void
   /** A path to the site has sent what it may today; these were claimed for it, and not begun. */
@@ -75,7 +87,7 @@ export function createSites(options: SitesOptions): Sites {
 
   const siteOf = (name: string): Site =>
     sites.get(name) ?? createSite(options, name, { clock, waiting, allowances, wake })
-  const wake = ({ site: name }: Path) => {
+  const wake = ({ site: name }: EgressPath) => {
     const site = siteOf(name)
     giveBackSpent(site)
     for (const path of site.paths) runner.start(path)
@@ -99,11 +111,11 @@ export function createSites(options: SitesOptions): Sites {
     onError,
   })
 
-  const unclaim = (path: Path): ClaimedDelivery[] => {
+  const unclaim = (path: EgressPath): ClaimedDelivery[] => {
     runner.leave(path)
     return path.claimed.clear()
   }
-  const learn = createLessons({ ...options, siteOf, unclaim })
+  const learn = createCongestionFeedback({ ...options, siteOf, unclaim })
 
   const roomOf = (site: Site) => roomIn(site, MOST_WAITING - waiting.count)
   const offerRoom = (site: Site) => {
@@ -114,7 +126,7 @@ export function createSites(options: SitesOptions): Sites {
   }
 
   return {
-    roomOf: name => (stopped ? NO_ROOM : roomOf(siteOf(name))),
+    roomOf: name => (stopped ? NO_CAPACITY : roomOf(siteOf(name))),
     take(name, laneClass, deliveries) {
       const site = siteOf(name)
       sites.set(name, site)
@@ -153,9 +165,9 @@ export function createSites(options: SitesOptions): Sites {
   }
 }
 
-function createSite(options: SitesOptions, name: string, pathOptions: PathOptions): Site {
+function createSite(options: SitesOptions, name: string, pathOptions: EgressPathOptions): Site {
   const limits = { ...options.limitsOf(name), messagesPerSecond: paceOf(options, name) }
-  const paths = options.sourceIps.sources.map(source => createPath(name, source, limits, pathOptions))
+  const paths = options.sourceIps.sources.map(source => createEgressPath(name, source, limits, pathOptions))
   return { name, paths, hadRoom: true }
 }
 
@@ -170,14 +182,14 @@ function paceOf({ limitsOf, capOf, sourceIps }: SitesOptions, site: string): num
 /** What was not sent is not counted. */
 async function deliverOn(
   { deliver, giveBack }: SitesOptions,
-  path: Path,
-  { delivery, isTransactional }: Claimed,
-  turn: Turn,
-  learn: Learn,
+  path: EgressPath,
+  { delivery, isTransactional }: ReadyDelivery,
+  turn: PipelineSlot,
+  learn: RecordFeedback,
 ): Promise<void> {
   const end = path.allowance.begin(isTransactional)
   let wasSent = false
-  const judge: Judge = (signal, text) => {
+  const judge: JudgeCongestion = (signal, text) => {
     wasSent = signal === 'through'
     learn(path, delivery, signal, text)
   }

@@ -1,18 +1,18 @@
 /** Runs deliveries in slots: a path's one after another, or in line behind each other; paths that wait for a slot in turns. */
 import { once } from 'node:events'
 import type { Clock } from '../../../lib/clock.ts'
-import { UnderWay } from '../../../lib/slab.ts'
+import { Slab } from '../../../lib/slab.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
-import { carryOutInLine, type Turn } from '../pipeline.ts'
-import { isCrowded, mayBegin, type Path, widthOf } from './egress-path.ts'
-import type { Claimed } from './ready-queue.ts'
+import { type PipelineSlot, runPipelined } from '../pipeline.ts'
+import { type EgressPath, isCrowded, mayBegin, widthOf } from './egress-path.ts'
+import type { ReadyDelivery } from './ready-queue.ts'
 import type { Slots } from './slots.ts'
 
 export interface SlotRunner {
   /** Begins what the path bears and there are slots for. */
-  start(path: Path): void
+  start(path: EgressPath): void
   /** The path waits for no slot any more. */
-  leave(path: Path): void
+  leave(path: EgressPath): void
   /** Resolves when nothing is under way, or after so long. */
   idle(withinMs: number): Promise<void>
   /** Begins nothing more. */
@@ -24,9 +24,9 @@ interface SlotRunnerOptions {
   slots: Slots
   /** Its turn is near. */
   prepare(delivery: ClaimedDelivery): void
-  deliver(path: Path, claimed: Claimed, turn: Turn): Promise<void>
+  deliver(path: EgressPath, claimed: ReadyDelivery, turn: PipelineSlot): Promise<void>
   /** A delivery left the ones that wait, or a slot of the path came free. */
-  onMoved(path: Path): void
+  onMoved(path: EgressPath): void
   onError(error: unknown): void
 }
 
@@ -37,12 +37,12 @@ const MOST_WOKEN = 16
 
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
-  const underWay = new UnderWay<Promise<void>>()
+  const underWay = new Slab<Promise<void>>()
   /** Paths whose next delivery waits for a slot, in the order of their turns. */
-  const blocked = new Set<Path>()
+  const blocked = new Set<EgressPath>()
   let stopped = false
 
-  const start = (path: Path) => {
+  const start = (path: EgressPath) => {
     while (!stopped && path.active < widthOf(path) && path.claimed.length > 0) {
       if (!mayBegin(path)) return
       const next = nextOf(path, path.active)
@@ -56,23 +56,23 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
     if (!stopped) prepareNext(path)
   }
   /** A path that is slowed down has time enough, and one that may not go on none. */
-  const prepareNext = (path: Path) => {
+  const prepareNext = (path: EgressPath) => {
     if (path.claimed.length === 0 || path.active < widthOf(path) || path.pace.perSecond !== null) return
     for (const delivery of path.claimed.first(Math.ceil(path.active * PREPARED_SHARE)))
       options.prepare(delivery)
   }
   /** @param others that are under way on the path */
-  const nextOf = (path: Path, others: number) =>
+  const nextOf = (path: EgressPath, others: number) =>
     slots.allows(path.isProven, others)
       ? path.claimed.next(path.allowance.allows, slots.hasRoomFor)
       : undefined
 
   /** One delivery after another, or behind another, as long as no other path waits for the slot. */
-  const run = async (path: Path, first: Claimed) => {
+  const run = async (path: EgressPath, first: ReadyDelivery) => {
     const bearsIt = () => !stopped && path.active <= widthOf(path)
     const goesOn = () => blocked.size === 0 && bearsIt() && mayBegin(path)
     try {
-      await carryOutInLine(first, {
+      await runPipelined(first, {
         carryOut: (claimed, turn) => carryOut(path, claimed, turn).catch(options.onError),
         mayFollow: () => slots.isRoomy && isCrowded(path),
         mayStillBegin: bearsIt,
@@ -85,7 +85,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       onMoved(path)
     }
   }
-  const carryOut = async (path: Path, claimed: Claimed, turn: Turn) => {
+  const carryOut = async (path: EgressPath, claimed: ReadyDelivery, turn: PipelineSlot) => {
     path.pace.begin()
     const free = slots.take(path.isProven, claimed.delivery.accountId)
     onMoved(path)
@@ -118,7 +118,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
 }
 
 /** Resolves when all have, or after so long. */
-async function ended(underWay: UnderWay<Promise<void>>, clock: Clock, withinMs: number) {
+async function ended(underWay: Slab<Promise<void>>, clock: Clock, withinMs: number) {
   const deadline = new AbortController()
   const timer = clock.timer(withinMs, () => deadline.abort())
   while (underWay.size > 0 && !deadline.signal.aborted)

@@ -3,10 +3,10 @@
  * part of them, so that dead and slow ones, however many, leave room for those that answer.
  */
 import { type Id, idKey } from '../../../lib/ids.ts'
-import type { Brisk } from './adaptive-limit.ts'
+import type { AdaptiveLimit } from './adaptive-limit.ts'
 
 export interface SlotOptions {
-  brisk: Brisk
+  brisk: AdaptiveLimit
   /** At once, in all. */
   most: number
   /** Of one account. */

@@ -11,7 +11,7 @@ export interface SourceIp {
 }
 
 /** What one delivery leaves from: one address of each family that there is; none where the system chooses. */
-export interface Source {
+export interface EgressSource {
   /** Its addresses, with a space between them; empty where the system chooses. */
   readonly name: string
   readonly ips: readonly SourceIp[]
@@ -19,9 +19,9 @@ export interface Source {
 
 export interface SourceIps {
   /** At least one. */
-  readonly sources: readonly Source[]
+  readonly sources: readonly EgressSource[]
   /** Whether mail for the domain may leave from there: none of its addresses is left out. */
-  isWanted(source: Source, domain: string): boolean
+  isWanted(source: EgressSource, domain: string): boolean
   /** Is left out for the domain for an hour, where there is another. @returns whether there is */
   coolOff(address: string, domain: string): boolean
 }
@@ -55,7 +55,7 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
 }
 
 /** Each email has an order of its own: where one source is left out, only its emails move. The first one best. */
-export function inOrderOf<T extends { source: Source }>(emailId: Id, candidates: readonly T[]): T[] {
+export function inOrderOf<T extends { source: EgressSource }>(emailId: Id, candidates: readonly T[]): T[] {
   const key = idKey(emailId)
   return candidates
     .map(candidate => ({ candidate, rank: hashText(`${candidate.source.name} ${key}`) }))
@@ -70,7 +70,7 @@ function familiesOf(all: readonly SourceIp[]): (readonly SourceIp[])[] {
 }
 
 /** As many as the larger family has addresses; those of the smaller one are used several times. */
-function sourcesOf(families: readonly (readonly SourceIp[])[]): Source[] {
+function sourcesOf(families: readonly (readonly SourceIp[])[]): EgressSource[] {
   const count = Math.max(1, ...families.map(family => family.length))
   return Array.from({ length: count }, (_, i) => {
     const ips = families.map(family => family[i % family.length]!)

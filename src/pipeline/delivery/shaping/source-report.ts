@@ -1,7 +1,7 @@
 /** The addresses we send from, as the operator sees them: how far each is warmed up, and where it rests. */
 import { utcDay } from '../../../lib/periods.ts'
 import type { Db } from '../../../store/schema.ts'
-import { listPausedSites } from '../../queue/destination-states.ts'
+import { listPausedDestinations } from '../../queue/destination-states.ts'
 import { listWarmupCounts, type WarmupCount } from '../../queue/warmup-grants.ts'
 import type { SourceIp } from './source-ips.ts'
 import { type WarmupDay, type WarmupPlan, warmupDay } from './warmup-plan.ts'
@@ -30,7 +30,7 @@ export async function reportSources(
   now: number,
 ): Promise<SourceEntry[]> {
   const counts = await listWarmupCounts(db, utcDay(now))
-  const paused = await listPausedSites(db, now)
+  const paused = await listPausedDestinations(db, now)
   return sourceIps.map(({ address, name }) => {
     const day = warmupDay(plan, address, now)
     const sent = counts

@@ -1,7 +1,7 @@
 /** How fast attempts at one site may begin: a token bucket that holds one second's worth, and at least one. */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 
-export interface Pace {
+export interface TokenBucket {
   /** Any number when null. */
   readonly perSecond: number | null
   /** Whether an attempt may begin now. When not, `onReady` follows. */
@@ -16,7 +16,7 @@ export interface Pace {
 const SECOND_MS = 1_000
 
 /** @param initial attempts a second; any number when null */
-export function createPace(clock: Clock, initial: number | null, onReady: () => void): Pace {
+export function createTokenBucket(clock: Clock, initial: number | null, onReady: () => void): TokenBucket {
   let perSecond = initial
   let tokens = holds(initial)
   let at = clock.monotonic()

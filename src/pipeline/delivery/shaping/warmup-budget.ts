@@ -6,10 +6,10 @@ import type { Clock, Timer } from '../../../lib/clock.ts'
 import { nextUtcDay, utcDay } from '../../../lib/periods.ts'
 import type { Run } from '../../../store/command.ts'
 import type { warmupCommands } from '../../queue/warmup-grants.ts'
-import type { Source } from './source-ips.ts'
+import type { EgressSource } from './source-ips.ts'
 import { type WarmupPlan, warmedProvider, warmupDay } from './warmup-plan.ts'
 
-export interface Allowance {
+export interface WarmupBudget {
   /** Whether a message may begin now. When not, the site is woken once that may have changed. */
   allows(isTransactional: boolean): boolean
   /** There is no more of it today; the site is woken on the next. */
@@ -18,14 +18,14 @@ export interface Allowance {
   begin(isTransactional: boolean): (wasSent: boolean) => void
 }
 
-export interface Allowances {
+export interface WarmupBudgets {
   /** @param wake called when more is granted to a path to the site, no more is, or the next day begins */
-  of(source: Source, site: string, wake: () => void): Allowance
+  of(source: EgressSource, site: string, wake: () => void): WarmupBudget
   /** Gives back what was granted and not used. */
   close(): Promise<void>
 }
 
-export interface AllowancesOptions {
+export interface WarmupBudgetsOptions {
   clock: Clock
   run: Run<typeof warmupCommands>
   plan: WarmupPlan
@@ -42,9 +42,9 @@ const MOST_GRANTED = 100
 const LONGEST_SLEEP_MS = 600_000
 const AFTER_FAILURE_MS = 1_000
 
-export const UNBOUNDED: Allowance = { allows: () => true, isSpent: () => false, begin: () => () => {} }
+export const UNBOUNDED: WarmupBudget = { allows: () => true, isSpent: () => false, begin: () => () => {} }
 
-export function createAllowances(options: AllowancesOptions): Allowances {
+export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudgets {
   const { plan, clock } = options
   const pools = new Map<string, Pool>()
 
@@ -102,7 +102,7 @@ interface Pool {
 }
 
 function createPool(
-  { clock, run, plan, onSpent, onError }: AllowancesOptions,
+  { clock, run, plan, onSpent, onError }: WarmupBudgetsOptions,
   address: string,
   provider: string,
   share: number,

@@ -1,7 +1,7 @@
 /** Tells a relay who we are (RFC 4954): by PLAIN (RFC 4616), or by LOGIN where only that is offered. */
 import { formatReply, replyOf } from '../../../protocols/smtp/reply.ts'
 import type { RawReply } from './reply-reader.ts'
-import type { Failure, Login } from './types.ts'
+import type { Login, SmtpFailure } from './types.ts'
 import type { Wire } from './wire.ts'
 
 const HIDDEN = '(hidden)'
@@ -15,7 +15,7 @@ export async function logIn(
   wire: Wire,
   login: Login,
   mechanisms: string | undefined,
-): Promise<{ failure: Failure | undefined; reply: RawReply | undefined }> {
+): Promise<{ failure: SmtpFailure | undefined; reply: RawReply | undefined }> {
   const offered = new Set(mechanisms?.toUpperCase().split(/ +/))
   const steps = offered.has('PLAIN') ? plain(login) : offered.has('LOGIN') ? loginSteps(login) : undefined
   if (!steps) {
@@ -51,7 +51,7 @@ function loginSteps({ user, password }: Login): Step[] {
   return [{ line: 'AUTH LOGIN', shown: 'AUTH LOGIN' }, secret(user), secret(password)]
 }
 
-function refusal(wire: Wire, { code, lines }: RawReply): Failure {
+function refusal(wire: Wire, { code, lines }: RawReply): SmtpFailure {
   if (code >= 400) {
     const reply = replyOf(code, lines)
     return { phase: 'auth', kind: 'reply', reply, message: formatReply(reply) }

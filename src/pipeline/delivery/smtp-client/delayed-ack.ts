@@ -13,7 +13,7 @@ const FARTHEST_MS = 40
 /** One after the other: peers that think for so long do not do it to the millisecond. */
 const SEEN_TIMES = 3
 
-export interface HeldBackWatch {
+export interface DelayedAckWatch {
   /**
    * Told of each message that left in one piece with its envelope.
    * @param gapMs from the answer to the envelope to the one to the message
@@ -23,7 +23,7 @@ export interface HeldBackWatch {
 }
 
 /** @param roundTripMs to the peer, about */
-export function watchHeldBack(roundTripMs: number): HeldBackWatch {
+export function watchDelayedAck(roundTripMs: number): DelayedAckWatch {
   let seen = 0
   return {
     note(gapMs) {

@@ -1,8 +1,8 @@
 /** What precedes a message on the line: the commands of its envelope, or our own refusal where the peer cannot take it. */
-import type { Reply } from '../../../protocols/smtp/reply.ts'
+import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { dsnOfMail, dsnOfRecipient } from './dsn.ts'
 import { frameMessage } from './framing.ts'
-import type { SessionFacts, Transaction } from './types.ts'
+import type { SmtpSessionFacts, Transaction } from './types.ts'
 
 /** A transaction ready to be sent. */
 export interface Prepared {
@@ -26,9 +26,9 @@ const NOT_ASCII = /[^\x00-\x7f]/
  */
 export function prepare(
   transaction: Transaction,
-  { extensions, limits }: SessionFacts,
+  { extensions, limits }: SmtpSessionFacts,
   chunking: boolean,
-): Prepared | { refusal: Reply } {
+): Prepared | { refusal: SmtpReply } {
   const { mailFrom, message, smtpUtf8, requireTls = false } = transaction
   const recipients = transaction.recipients.slice(0, limits.recipients)
   if (recipients.length === 0) throw new Error('a transaction without recipients')
@@ -52,7 +52,7 @@ export function prepare(
 }
 
 /** A chunk before the message proper, by which the peer shows that it knows BDAT. */
-export interface Probe {
+export interface EnvelopeProbe {
   command: string
   octets: Buffer
 }
@@ -63,7 +63,7 @@ const LARGEST_PROBE_BYTES = 512
  * Cuts the beginning off a message that goes as one chunk: a part of its first line. To a peer that offers BDAT and
  * does not know it, what follows is commands; this is none, since its line has no end.
  */
-export function withProbe(prepared: Prepared): Prepared & { probe: Probe } {
+export function withProbe(prepared: Prepared): Prepared & { probe: EnvelopeProbe } {
   const [first, ...others] = prepared.blocks as [Buffer, ...Buffer[]]
   const lineEnd = first.subarray(0, LARGEST_PROBE_BYTES).indexOf('\r')
   const size = lineEnd > 0 ? lineEnd : Math.min(first.length - 1, lineEnd === 0 ? 1 : LARGEST_PROBE_BYTES)
@@ -85,8 +85,8 @@ function checkPath(path: string, smtpUtf8: boolean) {
 /** RFC 1870 §6.1, RFC 6531 §3.2 and RFC 8689 §4.2.1: what the peer announced rules this message out. */
 function refuse(
   { size, smtpUtf8, requireTls = false }: Transaction,
-  extensions: SessionFacts['extensions'],
-): Reply | undefined {
+  extensions: SmtpSessionFacts['extensions'],
+): SmtpReply | undefined {
   const limit = Number.parseInt(extensions.get('SIZE') ?? '', 10)
   if (limit > 0 && size > limit) {
     const text = `message of ${size} bytes is larger than the ${limit} bytes this server announces`

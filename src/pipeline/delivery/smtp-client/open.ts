@@ -5,15 +5,15 @@ import { limitsOf } from './limits.ts'
 import type { RawReply } from './reply-reader.ts'
 import { leave, WireSession } from './session.ts'
 import type {
-  Failure,
   Login,
   Phase,
   PhaseReplies,
   PhaseTimings,
-  Session,
-  SessionFacts,
   SessionFailure,
   SessionOptions,
+  SmtpFailure,
+  SmtpSession,
+  SmtpSessionFacts,
 } from './types.ts'
 import { Wire } from './wire.ts'
 
@@ -27,7 +27,7 @@ const HANDSHAKE_FAULT = /^(?:ERR_SSL_|ECONNRESET|EPIPE|EPROTO)/
  * less; where TLS is `opportunistic` and that fails, too, a last one goes without it, and `tlsFallback` says why (RFC 7435).
  * @throws on options that no connection can be made of, such as a port out of range
  */
-export async function openSession(options: SessionOptions): Promise<Session | SessionFailure> {
+export async function openSession(options: SessionOptions): Promise<SmtpSession | SessionFailure> {
   const { fallbackContext, tickets: _, ...withoutTickets } = options
   const first = await attempt(options, NO_FALLBACK)
   if (!('failure' in first)) return first
@@ -44,20 +44,20 @@ export async function openSession(options: SessionOptions): Promise<Session | Se
   return attempt({ ...options, tls: 'none' }, { ...NO_FALLBACK, tlsFallback: failure })
 }
 
-type Fallbacks = Pick<SessionFacts, 'tlsFallback' | 'brokenHandshake'>
+type Fallbacks = Pick<SmtpSessionFacts, 'tlsFallback' | 'brokenHandshake'>
 
 const NO_FALLBACK: Fallbacks = { tlsFallback: null, brokenHandshake: null }
 
-function isBrokenHandshake({ phase, code }: Failure): boolean {
+function isBrokenHandshake({ phase, code }: SmtpFailure): boolean {
   return phase === 'tls' && (code === undefined || HANDSHAKE_FAULT.test(code))
 }
 
 /** Whether a connection without TLS may fare better: a peer that says 421 closes for other reasons. */
-function isTlsTrouble({ phase, kind, reply }: Failure): boolean {
+function isTlsTrouble({ phase, kind, reply }: SmtpFailure): boolean {
   return kind === 'tls' || phase === 'tls' || (phase === 'starttls' && reply?.code !== 421)
 }
 
-async function attempt(options: SessionOptions, fallbacks: Fallbacks): Promise<Session | SessionFailure> {
+async function attempt(options: SessionOptions, fallbacks: Fallbacks): Promise<SmtpSession | SessionFailure> {
   const { clock, address, port } = options
   const wire = new Wire(options)
   const opening: Opening = { wire, options, timings: {}, replies: {}, markedAt: clock.monotonic() }
@@ -90,9 +90,9 @@ interface Opening {
   markedAt: number
 }
 
-type Opened = Pick<SessionFacts, 'banner' | 'extensions' | 'tls'>
+type Opened = Pick<SmtpSessionFacts, 'banner' | 'extensions' | 'tls'>
 
-async function open(opening: Opening): Promise<Opened | Failure> {
+async function open(opening: Opening): Promise<Opened | SmtpFailure> {
   const opened = await secured(opening)
   const { login } = opening.options
   if (isFailure(opened) || !login) return opened
@@ -100,7 +100,7 @@ async function open(opening: Opening): Promise<Opened | Failure> {
 }
 
 /** A session as it is before anybody has said who we are. */
-async function secured(opening: Opening): Promise<Opened | Failure> {
+async function secured(opening: Opening): Promise<Opened | SmtpFailure> {
   const { wire, options } = opening
   const failure = await wire.connected()
   mark(opening, 'connect')
@@ -125,7 +125,7 @@ async function secured(opening: Opening): Promise<Opened | Failure> {
 }
 
 /** STARTTLS, the handshake, and EHLO again: what the peer said before is void (RFC 3207 §4.2). */
-async function startTls(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | Failure> {
+async function startTls(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | SmtpFailure> {
   const { wire } = opening
   wire.expectTls()
   wire.write('STARTTLS\r\n', 1)
@@ -138,7 +138,7 @@ async function startTls(opening: Opening): Promise<Pick<Opened, 'extensions' | '
   return isFailure(extensions) ? extensions : { extensions, tls }
 }
 
-async function handshake(opening: Opening): Promise<Failure | undefined> {
+async function handshake(opening: Opening): Promise<SmtpFailure | undefined> {
   const failure = await opening.wire.secure()
   mark(opening, 'tls')
   return failure
@@ -149,7 +149,7 @@ async function authenticate(
   opening: Opening,
   login: Login,
   { extensions, tls }: Opened,
-): Promise<Failure | undefined> {
+): Promise<SmtpFailure | undefined> {
   if (!tls?.authorized)
     return {
       phase: 'auth',
@@ -164,7 +164,7 @@ async function authenticate(
 }
 
 /** EHLO, or HELO for a peer that refuses it (RFC 5321 §3.2). */
-async function greet(opening: Opening): Promise<ReadonlyMap<string, string> | Failure> {
+async function greet(opening: Opening): Promise<ReadonlyMap<string, string> | SmtpFailure> {
   const { wire, options } = opening
   wire.write(`EHLO ${options.localName}\r\n`, 1)
   const ehlo = await answer(opening, 'ehlo')
@@ -185,7 +185,7 @@ function extensionsOf({ lines }: RawReply): Map<string, string> {
 }
 
 /** A positive reply, or why there is none. */
-async function answer(opening: Opening, phase: Phase): Promise<RawReply | Failure> {
+async function answer(opening: Opening, phase: Phase): Promise<RawReply | SmtpFailure> {
   const { wire } = opening
   const raw = await wire.reply(phase)
   mark(opening, phase)
@@ -204,6 +204,6 @@ function mark(opening: Opening, phase: Phase) {
   opening.markedAt = now
 }
 
-function isFailure(value: object | Failure): value is Failure {
+function isFailure(value: object | SmtpFailure): value is SmtpFailure {
   return 'kind' in value
 }

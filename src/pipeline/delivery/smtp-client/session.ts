@@ -1,15 +1,15 @@
 /** An open session: takes transactions one after the other, watches the line in between, and takes leave. */
 import type { Clock } from '../../../lib/clock.ts'
 import { replyOf } from '../../../protocols/smtp/reply.ts'
-import { type HeldBackWatch, watchHeldBack } from './delayed-ack.ts'
+import { type DelayedAckWatch, watchDelayedAck } from './delayed-ack.ts'
 import { type Prepared, prepare } from './envelope.ts'
 import { type TransactionOutcome, transact } from './transaction.ts'
 import type {
-  Failure,
   RecipientResult,
-  Session,
-  SessionFacts,
   SessionOptions,
+  SmtpFailure,
+  SmtpSession,
+  SmtpSessionFacts,
   Transaction,
   TransactionResult,
 } from './types.ts'
@@ -27,14 +27,14 @@ interface Job {
 /** Behind a peer that takes longer to answer for a message a round trip is little, and another session may be sooner. */
 const QUICK_MS = 500
 
-export class WireSession implements Session {
-  readonly facts: SessionFacts
+export class WireSession implements SmtpSession {
+  readonly facts: SmtpSessionFacts
   readonly #wire: Wire
   readonly #clock: Clock
   readonly #pipelining: boolean
   #chunking: boolean
   #knowsBdat = false
-  readonly #heldBack: HeldBackWatch
+  readonly #heldBack: DelayedAckWatch
   /** Of the last message that it answered for. */
   #isQuick = false
   readonly #jobs: Job[] = []
@@ -43,14 +43,14 @@ export class WireSession implements Session {
 
   constructor(
     wire: Wire,
-    facts: SessionFacts,
+    facts: SmtpSessionFacts,
     { clock, chunking = true, pipelining = true }: SessionOptions,
   ) {
     this.#wire = wire
     this.#clock = clock
     this.#pipelining = pipelining && facts.extensions.has('PIPELINING')
     this.#chunking = chunking && facts.extensions.has('CHUNKING')
-    this.#heldBack = watchHeldBack(facts.timings.connect ?? 0)
+    this.#heldBack = watchDelayedAck(facts.timings.connect ?? 0)
     this.facts = facts
   }
 
@@ -165,7 +165,7 @@ function withSurplus(results: RecipientResult[], { recipients }: Transaction): R
 }
 
 function failed({ recipients }: Transaction, message: string): TransactionResult {
-  const failure: Failure = { phase: 'mail', kind: 'closed', reply: null, message }
+  const failure: SmtpFailure = { phase: 'mail', kind: 'closed', reply: null, message }
   const result: RecipientResult = { kind: 'failed', phase: 'mail', failure }
   return { recipients: recipients.map(() => result), reusable: false, timings: {}, replies: {} }
 }

@@ -1,9 +1,9 @@
 /** One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each recipient. */
-import { formatReply, type Reply, replyOf } from '../../../protocols/smtp/reply.ts'
-import { type Prepared, type Probe, withProbe } from './envelope.ts'
+import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
+import { type EnvelopeProbe, type Prepared, withProbe } from './envelope.ts'
 import { EMPTY_MESSAGE } from './framing.ts'
 import type { RawReply } from './reply-reader.ts'
-import type { Failure, PhaseReplies, PhaseTimings, RecipientResult } from './types.ts'
+import type { PhaseReplies, PhaseTimings, RecipientResult, SmtpFailure } from './types.ts'
 import type { Wire } from './wire.ts'
 
 export interface TransactionContext {
@@ -43,7 +43,7 @@ interface Progress extends Prepared, TransactionContext {
   resetting: boolean
   bdat: TransactionOutcome['bdat']
   /** What is sent of a chunk before the peer has shown that it knows BDAT. */
-  probe: Probe | undefined
+  probe: EnvelopeProbe | undefined
   whole: boolean
 }
 
@@ -81,11 +81,11 @@ export async function transact(prepared: Prepared, context: TransactionContext):
  * Of a message that left with its envelope in one piece: the peer may have read all of it before it fell silent. One that
  * closes without any answer has not.
  */
-function mayHaveArrived({ kind, phase, reply }: Failure): boolean {
+function mayHaveArrived({ kind, phase, reply }: SmtpFailure): boolean {
   return reply === null && (phase !== 'mail' || kind === 'timeout')
 }
 
-async function converse(progress: Progress): Promise<Failure | undefined> {
+async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
   const { pipelining, recipientCount, chunked } = progress
   if (pipelining && !progress.envelopeSent) writeEnvelope(progress)
   const mail = await ask(progress, 'mail', 0)
@@ -125,13 +125,13 @@ function writeEnvelope({ wire, commands, chunked, whole, probe, blocks }: Progre
   else wire.write(commands.join(''), commands.length)
 }
 
-function writeProbe(wire: Wire, { command, octets }: Probe) {
+function writeProbe(wire: Wire, { command, octets }: EnvelopeProbe) {
   wire.write(command, 1)
   wire.write(octets, 0)
 }
 
 /** The message as one chunk, the last (RFC 3030 §2). After a refusal the peer's state is unknown: RSET. */
-async function sendChunk(progress: Progress): Promise<Failure | undefined> {
+async function sendChunk(progress: Progress): Promise<SmtpFailure | undefined> {
   const { wire, whole, probe, pipelining } = progress
   if (probe) {
     if (!pipelining && allSettled(progress)) return reset(progress)
@@ -149,7 +149,7 @@ async function sendChunk(progress: Progress): Promise<Failure | undefined> {
   return sendLastChunk(progress)
 }
 
-async function sendLastChunk(progress: Progress): Promise<Failure | undefined> {
+async function sendLastChunk(progress: Progress): Promise<SmtpFailure | undefined> {
   const { wire, whole, blocks, commands } = progress
   if (!whole) {
     wire.together(() => {
@@ -179,20 +179,20 @@ function isUnknownBdat(progress: Progress, { code }: RawReply): boolean {
 }
 
 /** The beginning of the message waits there for the end of its line: nothing can follow in this session. */
-function bdatUnknown({ code, lines }: RawReply): Failure {
+function bdatUnknown({ code, lines }: RawReply): SmtpFailure {
   const said = formatReply(replyOf(code, lines))
   const message = `the peer offers CHUNKING and does not know BDAT: ${said}`
   return { phase: 'body', kind: 'protocol', reply: null, message }
 }
 
 /** The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920 §3.1). */
-async function sendNothing(progress: Progress): Promise<Failure | undefined> {
+async function sendNothing(progress: Progress): Promise<SmtpFailure | undefined> {
   progress.wire.write(EMPTY_MESSAGE, 1)
   const reply = await answer(progress, 'final-dot')
   return isFailure(reply) ? reply : undefined
 }
 
-async function sendMessage(progress: Progress): Promise<Failure | undefined> {
+async function sendMessage(progress: Progress): Promise<SmtpFailure | undefined> {
   const { wire, blocks, writeNext } = progress
   if (!wire.alive) return wire.failure('body')
   for (let i = 0; i < blocks.length - 1; i++) {
@@ -213,7 +213,7 @@ async function sendMessage(progress: Progress): Promise<Failure | undefined> {
 }
 
 /** The peer answered, or left, in the middle of the message; the rest of it cannot be taken back, so the session ends. */
-async function stopEarly(progress: Progress): Promise<Failure | undefined> {
+async function stopEarly(progress: Progress): Promise<SmtpFailure | undefined> {
   const { wire } = progress
   const reply = await answer(progress, 'body')
   if (isFailure(reply)) return reply
@@ -233,13 +233,13 @@ function reset(progress: Progress): undefined {
   progress.resetting = true
 }
 
-function ask(progress: Progress, phase: EnvelopePhase, command: number): Promise<RawReply | Failure> {
+function ask(progress: Progress, phase: EnvelopePhase, command: number): Promise<RawReply | SmtpFailure> {
   if (!progress.pipelining) progress.wire.write(progress.commands[command]!, 1)
   return answer(progress, phase)
 }
 
 /** The reply to what was sent in this phase; 421, or a code that answers nothing of the kind, is a failure. */
-async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply | Failure> {
+async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply | SmtpFailure> {
   const { wire } = progress
   const raw = await wire.reply(phase)
   mark(progress, phase)
@@ -270,10 +270,10 @@ function allSettled({ results }: Progress): boolean {
   return results.every(result => result !== undefined)
 }
 
-function refusal(phase: VerdictPhase, raw: RawReply): RecipientResult & { reply: Reply } {
+function refusal(phase: VerdictPhase, raw: RawReply): RecipientResult & { reply: SmtpReply } {
   return { kind: 'refused', phase, reply: replyOf(raw.code, raw.lines), local: false }
 }
 
-function isFailure(answer: RawReply | Failure): answer is Failure {
+function isFailure(answer: RawReply | SmtpFailure): answer is SmtpFailure {
   return 'kind' in answer
 }

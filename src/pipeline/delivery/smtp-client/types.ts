@@ -1,7 +1,7 @@
 /** What an SMTP client session takes and gives: options, phases, results and failures, as the rest of `deliver` sees them. */
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
-import type { Reply } from '../../../protocols/smtp/reply.ts'
+import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import type { SessionLimits } from './limits.ts'
 import type { RawReply } from './reply-reader.ts'
 import type { Tickets } from './tickets.ts'
@@ -94,7 +94,7 @@ export interface SessionOptions {
 }
 
 /** Why a session or transaction ended without a verdict of the peer. Always transient. */
-export interface Failure {
+export interface SmtpFailure {
   phase: Phase
   /**
    * `reply`: the peer sent us away (any refusal before MAIL; 421 later). `timeout`: the phase took too long.
@@ -103,7 +103,7 @@ export interface Failure {
    */
   kind: 'reply' | 'timeout' | 'closed' | 'network' | 'protocol' | 'tls'
   /** What the peer said, where it said anything. */
-  reply: Reply | null
+  reply: SmtpReply | null
   message: string
   /** The system's or TLS library's error code, such as `ECONNREFUSED`. */
   code?: string
@@ -111,11 +111,11 @@ export interface Failure {
 
 /** A connection that never became a session. */
 export interface SessionFailure {
-  failure: Failure
+  failure: SmtpFailure
   /** Our end of it; null where there was none. */
   localAddress: string | null
   /** Why the TLS attempt before this plain one failed, or null. */
-  tlsFallback: Failure | null
+  tlsFallback: SmtpFailure | null
   timings: PhaseTimings
   replies: PhaseReplies
 }
@@ -135,15 +135,15 @@ export interface TlsFacts {
   unauthorizedReason: string | null
 }
 
-export interface SessionFacts {
+export interface SmtpSessionFacts {
   /** EHLO keywords in capitals with their parameters; empty after HELO. */
   extensions: ReadonlyMap<string, string>
   limits: SessionLimits
   tls: TlsFacts | null
   /** Why an opportunistic session is not encrypted although STARTTLS was offered; null otherwise. */
-  tlsFallback: Failure | null
+  tlsFallback: SmtpFailure | null
   /** Why the handshake was made with `fallbackContext`, or null. */
-  brokenHandshake: Failure | null
+  brokenHandshake: SmtpFailure | null
   banner: string
   /** Our IP address. */
   localAddress: string | null
@@ -178,15 +178,15 @@ export interface Transaction {
 
 /** What became of one recipient. */
 export type RecipientResult =
-  | { kind: 'accepted'; phase: 'final-dot'; reply: Reply }
+  | { kind: 'accepted'; phase: 'final-dot'; reply: SmtpReply }
   | {
       kind: 'refused'
       phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot'
-      reply: Reply
+      reply: SmtpReply
       /** True where the reply is our own: what the peer announced rules the message out, and nothing was sent. */
       local: boolean
     }
-  | { kind: 'failed'; phase: Phase; failure: Failure }
+  | { kind: 'failed'; phase: Phase; failure: SmtpFailure }
 
 export interface TransactionResult {
   /** In the order of the transaction's recipients. */
@@ -201,8 +201,8 @@ export interface TransactionResult {
   replies: PhaseReplies
 }
 
-export interface Session {
-  readonly facts: SessionFacts
+export interface SmtpSession {
+  readonly facts: SmtpSessionFacts
   /** False from the moment the connection cannot take another transaction. */
   readonly alive: boolean
   /**

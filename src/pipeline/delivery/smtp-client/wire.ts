@@ -1,16 +1,16 @@
 /** One connection to a peer: what is written, the replies it owes, and the one moment at which it ends. */
 import { connect, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
-import { formatReply, type Reply, replyOf } from '../../../protocols/smtp/reply.ts'
+import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { Deadline } from './deadline.ts'
 import { type RawReply, ReplyReader } from './reply-reader.ts'
 import type { Ticket } from './tickets.ts'
 import { startTls, tlsErrorText, tlsFactsOf } from './tls.ts'
 import {
-  type Failure,
   FINAL_DOT_TIMEOUT_MS,
   type Phase,
   type SessionOptions,
+  type SmtpFailure,
   type TlsFacts,
 } from './types.ts'
 
@@ -35,7 +35,7 @@ export class Wire {
   /** Nothing that comes after the next reply is plain text of the peer. */
   #lastReply = false
   #flushed = true
-  #end: Omit<Failure, 'phase'> | undefined
+  #end: Omit<SmtpFailure, 'phase'> | undefined
   #wake: (() => void) | undefined
   #ticket: Ticket | undefined
   #waitsIn: Phase = 'connect'
@@ -65,7 +65,7 @@ export class Wire {
     return this.#replies.length > 0
   }
 
-  async connected(): Promise<Failure | undefined> {
+  async connected(): Promise<SmtpFailure | undefined> {
     while (!this.#established && !this.#end) await this.#event('connect')
     return this.#end && this.failure('connect')
   }
@@ -89,7 +89,7 @@ export class Wire {
   }
 
   /** The next reply owed, or why there will be none. */
-  async reply(phase: Phase): Promise<RawReply | Failure> {
+  async reply(phase: Phase): Promise<RawReply | SmtpFailure> {
     while (this.#replies.length === 0 && !this.#end) await this.#event(phase)
     return this.#replies.shift() ?? this.failure(phase)
   }
@@ -105,7 +105,7 @@ export class Wire {
   }
 
   /** Puts TLS over the connection. */
-  async secure(): Promise<Failure | undefined> {
+  async secure(): Promise<SmtpFailure | undefined> {
     if (this.#end) return this.failure('tls')
     this.#ignore()
     this.#established = false
@@ -131,7 +131,7 @@ export class Wire {
   }
 
   /** Ends the connection from our side at once; whatever waits or asks later is told so. */
-  close(message: string, reply: Reply | null = null) {
+  close(message: string, reply: SmtpReply | null = null) {
     this.#finish('closed', message, reply)
   }
 
@@ -141,7 +141,7 @@ export class Wire {
   }
 
   /** Why the connection ended, as seen from the phase that noticed. */
-  failure(phase: Phase): Failure {
+  failure(phase: Phase): SmtpFailure {
     return { phase, ...this.#end! }
   }
 
@@ -227,7 +227,7 @@ export class Wire {
     return !this.#lastReply
   }
 
-  #finish(kind: Failure['kind'], message: string, reply: Reply | null = null, code?: string) {
+  #finish(kind: SmtpFailure['kind'], message: string, reply: SmtpReply | null = null, code?: string) {
     if (this.#end) return
     this.#end = { kind, reply, message, ...(code === undefined ? {} : { code }) }
     this.#note('-', message)

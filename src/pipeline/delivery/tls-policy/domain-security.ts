@@ -1,11 +1,11 @@
 /** What the owner of a recipient domain asks of connections, from all that is published of it. */
 import type { Dane } from './dane.ts'
-import type { StsBook } from './mta-sts-cache.ts'
+import type { MtaStsCache } from './mta-sts-cache.ts'
 import type { DomainSecurity } from './next-hop.ts'
 
 interface SecurityOptions {
   /** Null where MTA-STS is off. */
-  sts: StsBook | null
+  sts: MtaStsCache | null
   /** Null without a validating resolver. */
   dane: Dane | null
 }

@@ -4,9 +4,9 @@ import type { Clock } from '../../../lib/clock.ts'
 import { createHostFaults, type HostFaults } from '../host-faults.ts'
 import { createTickets, type Tickets } from '../smtp-client/tickets.ts'
 import { createClientContext, createReducedContext } from '../smtp-client/tls.ts'
-import type { Failure, SessionOptions } from '../smtp-client/types.ts'
+import type { SessionOptions, SmtpFailure } from '../smtp-client/types.ts'
 import type { Dane } from './dane.ts'
-import type { Way } from './next-hop.ts'
+import type { NextHop } from './next-hop.ts'
 import { fitsPolicy } from './sts-policy.ts'
 import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
 
@@ -17,7 +17,7 @@ import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
 export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane', 'smart-host'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
 
-export interface HostTerms {
+export interface HostTlsPolicy {
   policy: PolicyName
   /** Why it is plain text from the start. */
   brokenTls: string | null
@@ -44,15 +44,15 @@ export interface HostRefusal {
   result: 'validation-failure' | 'dnssec-invalid'
 }
 
-export interface TermsBook {
+export interface HostTlsPolicies {
   /** Or why the host is not spoken to. */
-  termsOf(way: Way, host: string): Promise<HostTerms | HostRefusal>
+  termsOf(way: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal>
   /** A session had to go on in plain text. */
-  brokeTls(host: string, failure: Failure): void
+  brokeTls(host: string, failure: SmtpFailure): void
   /** It takes nothing in plain text: TLS is tried again. */
   insistedOnTls(host: string): void
   /** A handshake came about only when less was offered. */
-  brokeHandshake(host: string, failure: Failure): void
+  brokeHandshake(host: string, failure: SmtpFailure): void
   /** It offers BDAT, and does not know it. */
   didNotKnowBdat(host: string): void
   /** What comes by BDAT it answers later than what comes by DATA. */
@@ -69,7 +69,7 @@ interface TermsOptions {
   dane: Pick<Dane, 'tlsaOf'> | null
 }
 
-export function createTermsBook({ clock, authorities, dane }: TermsOptions): TermsBook {
+export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions): HostTlsPolicies {
   const contexts: Contexts = {
     secureContext: createClientContext(authorities),
     fallbackContext: createReducedContext(authorities),
@@ -84,7 +84,7 @@ export function createTermsBook({ clock, authorities, dane }: TermsOptions): Ter
   const bySmartHost = termsWith(contexts, 'smart-host', verifiedTickets)
   const bySts = termsWith(contexts, 'mta-sts', verifiedTickets)
 
-  const termsOf = async (way: Way, host: string): Promise<HostTerms | HostRefusal> => {
+  const termsOf = async (way: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal> => {
     const { domain, verified: mustVerify, sts, secureHosts } = way
     if (dane && secureHosts.length > 0) {
       if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
@@ -130,17 +130,17 @@ interface Contexts {
 }
 
 /** Tickets of what was negotiated otherwise are not good there. */
-function offeringLess({ options, ...terms }: HostTerms): HostTerms {
+function offeringLess({ options, ...terms }: HostTlsPolicy): HostTlsPolicy {
   const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
   return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
 /** The same terms, for a host that does not do well what it announces. */
-export function without(extension: 'chunking' | 'pipelining', terms: HostTerms): HostTerms {
+export function without(extension: 'chunking' | 'pipelining', terms: HostTlsPolicy): HostTlsPolicy {
   return { ...terms, options: { ...terms.options, [extension]: false } }
 }
 
-function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTerms {
+function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTlsPolicy {
   const tls = policy === 'none' ? 'opportunistic' : 'required'
   const rejectUnauthorized = policy !== 'none'
   return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
@@ -152,7 +152,7 @@ function termsByDane(
   records: readonly Tlsa[],
   names: readonly string[],
   clock: Clock,
-): HostTerms {
+): HostTlsPolicy {
   const checkPeer: SessionOptions['checkPeer'] = socket =>
     daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
   const options = { tls: 'required', ...contexts, ...(records.length > 0 && { checkPeer }) } as const
@@ -160,6 +160,6 @@ function termsByDane(
 }
 
 /** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */
-function rememberBroken(broken: HostFaults, host: string, { phase, message }: Failure) {
+function rememberBroken(broken: HostFaults, host: string, { phase, message }: SmtpFailure) {
   if (phase === 'tls') broken.set(host, message)
 }

@@ -16,12 +16,12 @@ export interface StsPolicy extends StsRules {
   domain: string
 }
 
-export interface StsBook {
+export interface MtaStsCache {
   /** Null where the domain has none, or its mode is none; undefined where that cannot be known now. */
   policyOf(domain: string): Promise<StsPolicy | null | undefined>
 }
 
-export interface StsBookOptions {
+export interface MtaStsCacheOptions {
   resolver: Pick<Resolver, 'txt'>
   outbound: Pick<Outbound, 'send'>
   find: Find
@@ -43,7 +43,7 @@ const LONGEST_PAUSE_MS = 3_600_000
 const MOST_PAUSES = 5_000
 const COLUMNS = ['domain', 'policyId', 'mode', 'mx', 'maxAgeSeconds', 'fetchedAt', 'expiresAt'] as const
 
-export function createStsBook(options: StsBookOptions): StsBook {
+export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   const { resolver, find, clock, run, onFault, onError } = options
   const slots = createSemaphore(MOST_FETCHES, Infinity)
   const underWay = new Map<string, Promise<MtaStsPolicyRow | undefined>>()

@@ -22,7 +22,7 @@ export interface DomainSecurity {
   bogus: string | null
 }
 
-export interface Destination {
+export interface RoutedDestination {
   /** The recipient's domain. */
   domain: string
   hosts: readonly MxHost[]
@@ -32,7 +32,7 @@ export interface Destination {
   security?: DomainSecurity | undefined
 }
 
-export interface Way {
+export interface NextHop {
   domain: string
   hosts: readonly MxHost[]
   /** Under which its sessions are kept: shared among deliveries that ask the same of them. */
@@ -47,13 +47,16 @@ export interface Way {
 }
 
 /** No connection could be good enough. */
-export interface NoWay {
+export interface NoNextHop {
   kind: 'bounced' | 'deferred'
   enhanced: string
   reason: string
 }
 
-export function wayTo({ domain, hosts, hostSet, security }: Destination, asked: MessageTls): Way | NoWay {
+export function nextHopTo(
+  { domain, hosts, hostSet, security }: RoutedDestination,
+  asked: MessageTls,
+): NextHop | NoNextHop {
   const insists = asked === 'enforced' || asked === 'required'
   if (security?.bogus && asked !== 'waived')
     return { kind: 'deferred', enhanced: '4.7.5', reason: security.bogus }
@@ -71,7 +74,7 @@ export function wayTo({ domain, hosts, hostSet, security }: Destination, asked: 
 }
 
 /** The operator answers for its name; what the recipient's domain asks is for the smart host to see to. */
-export function wayOver(smartHost: SmartHost, domain: string, asked: MessageTls): Way {
+export function nextHopOver(smartHost: SmartHost, domain: string, asked: MessageTls): NextHop {
   const { name, host, tls } = smartHost
   const insists = asked === 'enforced' || asked === 'required'
   const verified = insists || tls !== 'opportunistic'
@@ -87,14 +90,14 @@ export function wayOver(smartHost: SmartHost, domain: string, asked: MessageTls)
 }
 
 /** A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1). */
-function faultOfNames(domain: string, security: DomainSecurity | undefined): NoWay | undefined {
+function faultOfNames(domain: string, security: DomainSecurity | undefined): NoNextHop | undefined {
   if (!security) return noNames(domain)
   if (security.secureHosts.length > 0 || security.sts?.mode === 'enforce') return undefined
   if (security.unknown) return { kind: 'deferred', enhanced: '4.7.5', reason: security.unknown }
   return noNames(domain)
 }
 
-function noNames(domain: string): NoWay {
+function noNames(domain: string): NoNextHop {
   const reason = `the message requires TLS, and ${domain} secures the names of its hosts neither by MTA-STS nor by DNSSEC`
   return { kind: 'bounced', enhanced: '5.7.30', reason }
 }

@@ -3,14 +3,14 @@ import type { MessageTls } from './next-hop.ts'
 
 const FIELD = 'tls-required'
 
-export type TlsWish = Extract<MessageTls, 'required' | 'waived'> | undefined
+export type TlsPreference = Extract<MessageTls, 'required' | 'waived'> | undefined
 type Headers = readonly (readonly [name: string, value: string])[]
 
 /**
  * `TLS-Required: No` is the standard's. `Yes` is how a message is submitted to us with REQUIRETLS: it is for us alone.
  * @returns the headers that leave with the message
  */
-export function tlsWishOf(headers: Headers): { wish: TlsWish; headers: Headers } {
+export function tlsPreferenceOf(headers: Headers): { wish: TlsPreference; headers: Headers } {
   const field = headers.find(([name]) => name.toLowerCase() === FIELD)
   const value = field?.[1].trim().toLowerCase()
   if (value === 'yes') return { wish: 'required', headers: headers.filter(header => header !== field) }
@@ -18,7 +18,7 @@ export function tlsWishOf(headers: Headers): { wish: TlsWish; headers: Headers }
 }
 
 /** A message can ask for more than its domain, not for less. */
-export function messageTlsOf(wish: TlsWish, domain: 'opportunistic' | 'enforced'): MessageTls {
+export function messageTlsOf(wish: TlsPreference, domain: 'opportunistic' | 'enforced'): MessageTls {
   if (wish === 'required') return 'required'
   return domain === 'enforced' ? 'enforced' : (wish ?? 'any')
 }

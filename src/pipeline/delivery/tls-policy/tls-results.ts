@@ -3,22 +3,28 @@
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import { utcDay } from '../../../lib/periods.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
-import { reportDestinations } from '../../../protocols/bounces/tls-report.ts'
+import { tlsReportAddresses } from '../../../protocols/bounces/tls-report.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
 import type { Run } from '../../../store/command.ts'
 import type { TlsResultRow } from '../../../store/schema/tls.ts'
 import type { tlsCommands } from '../../queue/tls-rows.ts'
-import type { Failure, Session, SessionFailure } from '../smtp-client/types.ts'
-import type { HostRefusal, HostTerms } from './host-tls-policy.ts'
+import type { SessionFailure, SmtpFailure, SmtpSession } from '../smtp-client/types.ts'
+import type { HostRefusal, HostTlsPolicy } from './host-tls-policy.ts'
 import type { StsPolicy } from './mta-sts-cache.ts'
-import type { Way } from './next-hop.ts'
+import type { NextHop } from './next-hop.ts'
 import { fitsPolicy } from './sts-policy.ts'
 
 export interface TlsResults {
   /** A session was opened, or not. */
-  note(way: Way, terms: HostTerms, host: string, ip: string, opened: Session | SessionFailure): void
+  note(
+    way: NextHop,
+    terms: HostTlsPolicy,
+    host: string,
+    ip: string,
+    opened: SmtpSession | SessionFailure,
+  ): void
   /** The host was not spoken to, by the domain's policy. */
-  noteRefusal(way: Way, host: string, refusal: HostRefusal): void
+  noteRefusal(way: NextHop, host: string, refusal: HostRefusal): void
   /** No host was known yet. */
   noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
   /** Stores what has been counted, without asking any more who wants it. */
@@ -59,7 +65,7 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
     asking.run(async () => {
       const answer = await Promise.race([closed.promise, resolver.txt(`_smtp._tls.${domain}`)])
       if (answer === undefined || answer.kind === 'failure') return false
-      return answer.kind !== 'found' || reportDestinations(answer.records).length === 0
+      return answer.kind !== 'found' || tlsReportAddresses(answer.records).length === 0
     })
 
   const store = async () => {
@@ -127,10 +133,10 @@ const OF_CERTIFICATES = new Map([
 
 /** A policy that is only tested fails nothing, and is reported as if it had. */
 function sessionResult(
-  { sts }: Way,
-  { policy, brokenTls }: HostTerms,
+  { sts }: NextHop,
+  { policy, brokenTls }: HostTlsPolicy,
   host: string,
-  { facts }: Session,
+  { facts }: SmtpSession,
 ): Result {
   const { tls, tlsFallback } = facts
   if (!tls && brokenTls !== null) return { result: 'validation-failure', reason: brokenTls }
@@ -146,7 +152,7 @@ function failedResult({ failure, tlsFallback }: SessionFailure): Result | undefi
   return failure.kind === 'tls' || failure.phase === 'starttls' ? tlsResult(failure) : undefined
 }
 
-function tlsResult({ phase, kind, code, message }: Failure): Result {
+function tlsResult({ phase, kind, code, message }: SmtpFailure): Result {
   if (phase === 'starttls') return kind === 'tls' ? NO_STARTTLS : { ...NO_STARTTLS, reason: message }
   return code !== undefined && OF_CERTIFICATES.has(code)
     ? certificateResult(code)
@@ -163,7 +169,7 @@ interface PolicyText {
   mxHosts?: readonly string[]
 }
 
-function policyText({ sts }: Way, { tlsa }: HostTerms): PolicyText {
+function policyText({ sts }: NextHop, { tlsa }: HostTlsPolicy): PolicyText {
   if (tlsa) return { strings: tlsa }
   return sts ? stsText(sts) : {}
 }

@@ -1,16 +1,16 @@
 /** Whether the chain of those who handed the message on is unbroken (RFC 8617). It is told, and decides nothing. */
 import { arc } from 'mailauth/lib/arc/index.js'
-import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Verified } from './dkim.ts'
 import type { ArcFinding } from './verdict.ts'
 
 /** Chains of more keys than this are of nobody's making but a tester's (RFC 8617 §4.2.1 allows 50 sets). */
 const LIMITS = { ms: 10_000, questions: 20 }
 
-export async function checkArc(verified: Verified, options: PartOptions): Promise<ArcFinding> {
+export async function checkArc(verified: Verified, options: BoundedCheckOptions): Promise<ArcFinding> {
   const { arc: data } = verified
   if (data === undefined) return { result: 'none' }
-  return runPart<ArcFinding>(
+  return runBoundedCheck<ArcFinding>(
     options,
     LIMITS,
     async questions => {
@@ -21,7 +21,7 @@ export async function checkArc(verified: Verified, options: PartOptions): Promis
       // To mailauth a key that could not be looked up is a chain that is broken.
       if (result === 'fail' && unknown !== undefined)
         return { result: 'temperror', instances, reason: unknown }
-      return { result, instances, reason: result === 'fail' ? plain(found.status.comment) : undefined }
+      return { result, instances, reason: result === 'fail' ? plainText(found.status.comment) : undefined }
     },
     fault => fault,
   )
@@ -30,6 +30,6 @@ export async function checkArc(verified: Verified, options: PartOptions): Promis
 function unansweredOf({ lastEntry }: NonNullable<Verified['arc']>): string | undefined {
   const status = lastEntry?.messageSignature?.status
   return status?.result === 'temperror'
-    ? (plain(status.comment) ?? 'a key could not be looked up')
+    ? (plainText(status.comment) ?? 'a key could not be looked up')
     : undefined
 }

@@ -1,14 +1,14 @@
 /** SPF, DKIM, ARC and DMARC of one message, of which the last builds on the others. */
 import { checkArc } from './arc.ts'
-import { messageOf, type PartOptions } from './bounded-check.ts'
+import { type BoundedCheckOptions, messageOf } from './bounded-check.ts'
 import { type CheckedDkim, checkDkim } from './dkim.ts'
-import { checkDmarc } from './dmarc.ts'
+import { judgeDmarc } from './dmarc.ts'
 import type { Envelope, Mail } from './mail.ts'
-import { screened } from './sanitize.ts'
+import { sanitize } from './sanitize.ts'
 import { checkSpf } from './spf.ts'
-import type { Authentication, Finding } from './verdict.ts'
+import type { Authentication, CheckFinding } from './verdict.ts'
 
-export interface AuthenticationOptions extends PartOptions {
+export interface AuthenticationOptions extends BoundedCheckOptions {
   mailHost: string
 }
 
@@ -23,19 +23,23 @@ export async function authenticate(
   ])
   const { verified, ...told } = dkim
   if (verified === undefined) {
-    const fault: Finding = { result: dkim.result, reason: dkim.reason }
+    const fault: CheckFinding = { result: dkim.result, reason: dkim.reason }
     return { spf, dkim: told, dmarc: fault, arc: fault }
   }
   const [dmarc, arc] = await Promise.all([
-    checkDmarc(spf, dkim, verified, options),
+    judgeDmarc(spf, dkim, verified, options),
     checkArc(verified, options),
   ])
   return { spf, dkim: told, dmarc, arc }
 }
 
-async function verifiedDkim(mail: Mail, envelope: Envelope, options: PartOptions): Promise<CheckedDkim> {
+async function verifiedDkim(
+  mail: Mail,
+  envelope: Envelope,
+  options: BoundedCheckOptions,
+): Promise<CheckedDkim> {
   try {
-    const fit = await screened(mail)
+    const fit = await sanitize(mail)
     if ('fault' in fit) return { result: 'permerror', reason: fit.fault, signatures: [] }
     const found = await checkDkim(fit.pieces, envelope, options)
     if (fit.leftOut === 0 || found.result === 'pass') return found

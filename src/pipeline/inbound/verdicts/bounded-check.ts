@@ -1,10 +1,10 @@
 /** One of the methods at work: within its time and its look-ups, and with a result whatever happens. */
 import { type Clock, within } from '../../../lib/clock.ts'
-import { type AskingResolver, createQuestions, type Questions } from './dns-budget.ts'
-import type { Finding } from './verdict.ts'
+import { type BudgetedResolver, createDnsBudget, type DnsBudget } from './dns-budget.ts'
+import type { CheckFinding } from './verdict.ts'
 
-export interface PartOptions {
-  resolver: AskingResolver
+export interface BoundedCheckOptions {
+  resolver: BudgetedResolver
   clock: Clock
 }
 
@@ -15,13 +15,13 @@ interface Limits {
 }
 
 /** @returns what `work` does, or a temporary error that says why it could not */
-export async function runPart<T extends Finding>(
-  { resolver, clock }: PartOptions,
+export async function runBoundedCheck<T extends CheckFinding>(
+  { resolver, clock }: BoundedCheckOptions,
   limits: Limits,
-  work: (questions: Questions) => Promise<T>,
-  failed: (fault: Finding) => T,
+  work: (questions: DnsBudget) => Promise<T>,
+  failed: (fault: CheckFinding) => T,
 ): Promise<T> {
-  const questions = createQuestions(resolver, limits.questions)
+  const questions = createDnsBudget(resolver, limits.questions)
   try {
     const found = await within(clock, limits.ms, work(questions))
     return found ?? failed({ result: 'temperror', reason: `not known within ${limits.ms / 1_000} s` })
@@ -39,14 +39,14 @@ export function messageOf(error: unknown): string {
 const RESULTS = ['pass', 'fail', 'softfail', 'neutral', 'none', 'policy', 'temperror', 'permerror'] as const
 
 /** A result of mailauth's, which has a few more words in its types than it says. */
-export function resultOf(text: string): Finding['result'] {
+export function resultOf(text: string): CheckFinding['result'] {
   const known = RESULTS.find(result => result === text)
   if (known === undefined) throw new Error(`there is no result "${text}"`)
   return known
 }
 
 /** Of a comment of mailauth's, what is not ours to know: its first word is the host that checks. */
-export function plain(text: string | undefined): string | undefined {
+export function plainText(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
   return text.replace(/[^ -~]/g, '?').slice(0, 300)
 }

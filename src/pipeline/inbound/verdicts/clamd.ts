@@ -1,13 +1,13 @@
 /** Asks ClamAV's daemon for viruses: the message goes to it as a stream of chunks (`INSTREAM`). */
-import { type ExchangeOptions, exchange, type FilterAddress } from './exchange.ts'
-import { FILTER_MS, type Filter, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
+import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './exchange.ts'
+import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { VirusFinding } from './verdict.ts'
 
 /** A reply is one line. */
 const MOST_REPLY_BYTES = 4_096
 const LENGTH_BYTES = 4
 
-export function createClamd(address: FilterAddress, { clock }: FilterOptions): Filter<VirusFinding> {
+export function createClamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<VirusFinding> {
   const base = { address, clock, mostReplyBytes: MOST_REPLY_BYTES }
   return {
     name: 'clamd',
@@ -20,7 +20,7 @@ export function createClamd(address: FilterAddress, { clock }: FilterOptions): F
 }
 
 async function say(request: AsyncIterable<Uint8Array>, options: ExchangeOptions): Promise<string> {
-  const reply = await exchange(request, options)
+  const reply = await exchangeWithFilter(request, options)
   return reply
     .toString('utf8')
     .replace(/\0[\s\S]*$/, '')

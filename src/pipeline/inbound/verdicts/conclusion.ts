@@ -3,9 +3,9 @@ import { resultsValue } from './results-field.ts'
 import { scoreOf } from './score.ts'
 import {
   type Authentication,
-  type Finding,
+  type CheckFinding,
+  type MessageVerdicts,
   type SpamFinding,
-  type Verdicts,
   type VirusFinding,
   wordOf,
 } from './verdict.ts'
@@ -16,7 +16,7 @@ export function verdictsOf(
   authentication: Authentication,
   spam: SpamFinding = scoreOf(authentication),
   virus: VirusFinding = { by: 'nothing', verdict: 'DISABLED' },
-): Verdicts {
+): MessageVerdicts {
   return {
     spf: wordOf(authentication.spf),
     dkim: wordOf(authentication.dkim),
@@ -31,6 +31,6 @@ export function verdictsOf(
 
 /** Of a message that nothing is known of. */
 export function unknownAuthentication(reason: string): Authentication {
-  const fault: Finding = { result: 'temperror', reason }
+  const fault: CheckFinding = { result: 'temperror', reason }
   return { spf: fault, dkim: { ...fault, signatures: [] }, dmarc: fault, arc: fault }
 }

@@ -1,10 +1,10 @@
 /** Whether domains have signed the message, and it is still what they signed (RFC 6376). */
 import { Readable } from 'node:stream'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
-import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Envelope } from './mail.ts'
 import { MOST_SIGNATURES } from './sanitize.ts'
-import type { DkimFinding, DkimSignature, Finding, Result } from './verdict.ts'
+import type { CheckFinding, CheckResult, DkimFinding, DkimSignature } from './verdict.ts'
 
 export type Verified = Awaited<ReturnType<typeof dkimVerify>>
 
@@ -17,16 +17,24 @@ export interface CheckedDkim extends DkimFinding {
 const LIMITS = { ms: 20_000, questions: MOST_SIGNATURES + 1 }
 const BEGINNING_CHARACTERS = 8
 /** What counts of several signatures: one that holds is enough, and one that could not be checked might have been it. */
-const FROM_BEST: readonly Result[] = ['pass', 'temperror', 'fail', 'policy', 'neutral', 'permerror', 'none']
+const FROM_BEST: readonly CheckResult[] = [
+  'pass',
+  'temperror',
+  'fail',
+  'policy',
+  'neutral',
+  'permerror',
+  'none',
+]
 
 export async function checkDkim(
   pieces: AsyncIterable<Uint8Array>,
   { receivedAt }: Envelope,
-  options: PartOptions,
+  options: BoundedCheckOptions,
 ): Promise<CheckedDkim> {
   const input = Readable.from(pieces, { objectMode: false })
   try {
-    return await runPart<CheckedDkim>(
+    return await runBoundedCheck<CheckedDkim>(
       options,
       LIMITS,
       async ({ ask: resolver }) => {
@@ -51,17 +59,23 @@ function isSignature({ status }: MailauthResult): boolean {
 function signatureOf({ signingDomain, selector, algo, signature, status }: MailauthResult): DkimSignature {
   return {
     ...judged(status),
-    domain: plain(signingDomain?.toLowerCase()),
-    selector: plain(selector),
-    algorithm: plain(algo),
+    domain: plainText(signingDomain?.toLowerCase()),
+    selector: plainText(selector),
+    algorithm: plainText(algo),
     beginning: signature?.replace(/[^A-Za-z0-9+/=]/g, '').slice(0, BEGINNING_CHARACTERS),
   }
 }
 
-function judged({ result: text, comment, policy, testing, underSized }: MailauthResult['status']): Finding {
+function judged({
+  result: text,
+  comment,
+  policy,
+  testing,
+  underSized,
+}: MailauthResult['status']): CheckFinding {
   const result = resultOf(text)
   const reason =
-    plain(comment) ?? (policy && 'dkim-rules' in policy ? String(policy['dkim-rules']) : undefined)
+    plainText(comment) ?? (policy && 'dkim-rules' in policy ? String(policy['dkim-rules']) : undefined)
   // Whoever comes by could have written the rest (RFC 6376 §8.2).
   if (result === 'pass' && underSized)
     return { result: 'policy', reason: `${underSized} bytes of the body are not signed` }
@@ -70,7 +84,7 @@ function judged({ result: text, comment, policy, testing, underSized }: Mailauth
   return { result, reason }
 }
 
-function summaryOf(signatures: readonly DkimSignature[]): Finding {
+function summaryOf(signatures: readonly DkimSignature[]): CheckFinding {
   const result = FROM_BEST.find(best => signatures.some(one => one.result === best)) ?? 'none'
   if (result === 'pass') return { result }
   const deciding = signatures.find(one => one.result === result)

@@ -1,6 +1,6 @@
 /** Whether what SPF and DKIM prove is the domain that people see (RFC 7489, RFC 9989). */
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
-import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { CheckedDkim, Verified } from './dkim.ts'
 import type { DmarcFinding, SpfFinding } from './verdict.ts'
 
@@ -14,14 +14,14 @@ const NO_AUTHOR = {
   'multiple-from-fields': 'there are several From fields',
 }
 
-export async function checkDmarc(
+export async function judgeDmarc(
   spf: SpfFinding,
   dkim: CheckedDkim,
   { headerFrom, fromFields }: Verified,
-  options: PartOptions,
+  options: BoundedCheckOptions,
 ): Promise<DmarcFinding> {
   const proven = dkim.signatures.filter(({ result }) => result === 'pass')
-  return runPart<DmarcFinding>(
+  return runBoundedCheck<DmarcFinding>(
     options,
     LIMITS,
     async ({ ask: resolver }) => {
@@ -35,7 +35,7 @@ export async function checkDmarc(
       })
       if (!response) return { result: 'permerror', reason: NO_AUTHOR[reason ?? 'no-author-domain'] }
       const { status, policy, error } = response
-      const domain = plain(status.header?.from)
+      const domain = plainText(status.header?.from)
       const result = resultOf(status.result)
       const unknown = [spf, ...dkim.signatures, dkim].find(one => one.result === 'temperror')
       if (result === 'fail' && unknown)
@@ -48,5 +48,5 @@ export async function checkDmarc(
 
 function reasonOf(result: DmarcFinding['result'], error: string | undefined): string | undefined {
   if (result === 'fail') return 'neither SPF nor DKIM passes for the domain in From'
-  return result === 'none' ? 'the domain in From asks for nothing' : plain(error)
+  return result === 'none' ? 'the domain in From asks for nothing' : plainText(error)
 }

@@ -5,9 +5,9 @@
 import type { Answer } from '../../../protocols/dns/answer.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
 
-export type AskingResolver = Pick<Resolver, 'txt' | 'addresses4' | 'addresses6' | 'mx' | 'ptr' | 'cname'>
+export type BudgetedResolver = Pick<Resolver, 'txt' | 'addresses4' | 'addresses6' | 'mx' | 'ptr' | 'cname'>
 
-export interface Questions {
+export interface DnsBudget {
   /** Answers as the runtime's `dns.resolve` does, its codes of errors included. @throws DnsFault */
   ask(name: string, type: string): Promise<string[]>
   /** Why the first one was not answered that ought to have been; undefined where all were. */
@@ -34,7 +34,7 @@ const LONGEST_TEXT = 8_192
 const MOST_RECORDS = 100
 
 /** @param most questions that are put */
-export function createQuestions(resolver: AskingResolver, most: number): Questions {
+export function createDnsBudget(resolver: BudgetedResolver, most: number): DnsBudget {
   let asked = 0
   let isOver = false
   let failure: string | undefined
@@ -62,7 +62,7 @@ export function createQuestions(resolver: AskingResolver, most: number): Questio
   }
 }
 
-async function lookUp(resolver: AskingResolver, name: string, type: string): Promise<Answer<string>> {
+async function lookUp(resolver: BudgetedResolver, name: string, type: string): Promise<Answer<string>> {
   switch (type) {
     case 'TXT':
       return resolver.txt(name)

@@ -16,7 +16,7 @@ export interface ExchangeOptions {
 }
 
 /** @param request is read no faster than the filter takes it @returns the reply @throws Error that says what went wrong */
-export async function exchange(
+export async function exchangeWithFilter(
   request: AsyncIterable<Uint8Array>,
   { address, clock, limitMs, mostReplyBytes, signal }: ExchangeOptions,
 ): Promise<Buffer> {
@@ -84,6 +84,6 @@ export function addressText(address: FilterAddress): string {
 }
 
 /** For headers of a request to a filter: one line of printable ASCII. */
-export function oneLine(text: string): string {
+export function singleLine(text: string): string {
   return text.slice(0, 500).replace(/[^ -~]/g, '?')
 }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { Envelope, Mail } from './mail.ts'
 
-export interface Filter<T> {
+export interface ContentFilter<T> {
   /** As it is told where it was asked, and where it was not to be had. */
   name: 'rspamd' | 'spamd' | 'clamd'
   /** @throws FilterFault where it gives no verdict */

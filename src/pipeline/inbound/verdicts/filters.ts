@@ -2,7 +2,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { createClamd } from './clamd.ts'
 import type { FilterAddress } from './exchange.ts'
-import type { Filter } from './filter.ts'
+import type { ContentFilter } from './filter.ts'
 import { createRspamd } from './rspamd.ts'
 import { createSpamd } from './spamd.ts'
 import type { SpamFinding, VirusFinding } from './verdict.ts'
@@ -15,8 +15,8 @@ export interface FilterSettings {
 }
 
 export interface Filters {
-  spam: Filter<SpamFinding> | undefined
-  virus: Filter<VirusFinding> | undefined
+  spam: ContentFilter<SpamFinding> | undefined
+  virus: ContentFilter<VirusFinding> | undefined
 }
 
 export function createFilters({ rspamdUrl, spamd, clamd }: FilterSettings, clock: Clock): Filters {

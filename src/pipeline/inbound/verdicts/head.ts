@@ -8,7 +8,7 @@ export interface FieldRange {
   to: number
 }
 
-export interface Head {
+export interface VerdictHead {
   fields: FieldRange[]
   /** Where the body begins, or the empty line before it; undefined where the bytes end before. */
   end: number | undefined
@@ -24,7 +24,7 @@ const LOWER_CASE = 0x20
 const LONGEST_NAME = 200
 
 /** @param mostFields behind which nothing is read, neither fields nor the end */
-export function readHead(bytes: Uint8Array, mostFields: number): Head {
+export function readVerdictHead(bytes: Uint8Array, mostFields: number): VerdictHead {
   const fields: FieldRange[] = []
   let from = 0
   while (from < bytes.length && fields.length < mostFields) {

@@ -4,23 +4,23 @@ import type { Log } from '../../../lib/log.ts'
 import { authenticate } from './authentication.ts'
 import { messageOf } from './bounded-check.ts'
 import { unknownAuthentication, verdictsOf } from './conclusion.ts'
-import type { AskingResolver } from './dns-budget.ts'
-import type { Filter } from './filter.ts'
+import type { BudgetedResolver } from './dns-budget.ts'
+import type { ContentFilter } from './filter.ts'
 import { createFilters, type FilterSettings } from './filters.ts'
 import type { Envelope, Mail } from './mail.ts'
-import type { SpamFinding, Verdicts } from './verdict.ts'
+import type { MessageVerdicts, SpamFinding } from './verdict.ts'
 
 export interface JudgeOptions {
   /** Our authserv-id. */
   mailHost: string
-  resolver: AskingResolver
+  resolver: BudgetedResolver
   filters: FilterSettings
   clock: Clock
   log: Log
 }
 
 /** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
-export type Judge = (mail: Mail, envelope: Envelope) => Promise<Verdicts>
+export type Judge = (mail: Mail, envelope: Envelope) => Promise<MessageVerdicts>
 
 export function createJudge(options: JudgeOptions): Judge {
   const { mailHost, log } = options
@@ -47,7 +47,7 @@ export function createJudge(options: JudgeOptions): Judge {
 type Failed<B> = { by: B; verdict: 'PROCESSING_FAILED'; reason: string }
 
 async function ask<T, B>(
-  filter: Filter<T>,
+  filter: ContentFilter<T>,
   told: { by: B },
   mail: Mail,
   envelope: Envelope,

@@ -1,6 +1,6 @@
 /** The field that tells what was found: Authentication-Results, by our name (RFC 8601). */
 import { foldTokens } from '../../../protocols/mime/fold.ts'
-import type { Authentication, DkimSignature, Finding } from './verdict.ts'
+import type { Authentication, CheckFinding, DkimSignature } from './verdict.ts'
 
 export const RESULTS_FIELD = 'Authentication-Results'
 
@@ -12,7 +12,7 @@ const LONGEST_VALUE = 300
 /** The field's value, folded. @param mailHost our authserv-id */
 export function resultsValue(mailHost: string, authentication: Authentication): string {
   const { spf, dkim, dmarc, arc } = authentication
-  const signatures: readonly (DkimSignature | Finding)[] =
+  const signatures: readonly (DkimSignature | CheckFinding)[] =
     dkim.signatures.length > 0 ? dkim.signatures : [dkim]
   const results = [
     resultOf('spf', spf, { [`smtp.${spf.identity ?? 'mailfrom'}`]: spf.domain }),
@@ -24,7 +24,7 @@ export function resultsValue(mailHost: string, authentication: Authentication): 
   return [mailHost, ...lines].join(';\r\n ')
 }
 
-function signatureProperties(signature: DkimSignature | Finding): Record<string, string | undefined> {
+function signatureProperties(signature: DkimSignature | CheckFinding): Record<string, string | undefined> {
   if (!('domain' in signature)) return {}
   const { domain, selector, algorithm, beginning } = signature
   return { 'header.d': domain, 'header.s': selector, 'header.a': algorithm, 'header.b': beginning }
@@ -32,7 +32,7 @@ function signatureProperties(signature: DkimSignature | Finding): Record<string,
 
 function resultOf(
   method: string,
-  { result, reason }: Finding,
+  { result, reason }: CheckFinding,
   properties: Record<string, string | undefined>,
 ): string[] {
   return [

@@ -4,8 +4,8 @@ import { request as overHttps } from 'node:https'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../../lib/clock.ts'
-import { oneLine } from './exchange.ts'
-import { FILTER_MS, type Filter, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
+import { singleLine } from './exchange.ts'
+import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { Envelope, Mail } from './mail.ts'
 import type { SpamFinding, Verdict } from './verdict.ts'
 
@@ -34,7 +34,7 @@ interface HttpRequest {
 }
 
 /** @param base `http://host:port`, or with `https` or a path before that of rspamd */
-export function createRspamd(base: string, { clock }: FilterOptions): Filter<SpamFinding> {
+export function createRspamd(base: string, { clock }: FilterOptions): ContentFilter<SpamFinding> {
   const at = (path: string) => new URL(`${base.replace(/\/+$/, '')}${path}`)
   return {
     name: 'rspamd',
@@ -54,7 +54,7 @@ export function createRspamd(base: string, { clock }: FilterOptions): Filter<Spa
         clock,
       )
       if (reply.trim() !== 'pong')
-        throw new FilterFault(`it said "${oneLine(reply).slice(0, 200)}" instead of pong`)
+        throw new FilterFault(`it said "${singleLine(reply).slice(0, 200)}" instead of pong`)
     },
   }
 }
@@ -62,10 +62,10 @@ export function createRspamd(base: string, { clock }: FilterOptions): Filter<Spa
 function headersOf({ sizeBytes }: Mail, envelope: Envelope): HttpRequest['headers'] {
   return {
     'Content-Length': String(sizeBytes),
-    ...(envelope.clientIp === null ? {} : { IP: oneLine(envelope.clientIp) }),
-    From: `<${oneLine(envelope.mailFrom)}>`,
-    Rcpt: envelope.recipients.slice(0, MOST_RECIPIENTS).map(recipient => `<${oneLine(recipient)}>`),
-    ...(envelope.helo === '' ? {} : { Helo: oneLine(envelope.helo) }),
+    ...(envelope.clientIp === null ? {} : { IP: singleLine(envelope.clientIp) }),
+    From: `<${singleLine(envelope.mailFrom)}>`,
+    Rcpt: envelope.recipients.slice(0, MOST_RECIPIENTS).map(recipient => `<${singleLine(recipient)}>`),
+    ...(envelope.helo === '' ? {} : { Helo: singleLine(envelope.helo) }),
   }
 }
 
@@ -103,14 +103,14 @@ async function textOf(response: IncomingMessage): Promise<string> {
   }
   const text = Buffer.concat(chunks).toString('utf8')
   if (response.statusCode === 200) return text
-  throw new FilterFault(`it answered ${response.statusCode}: ${oneLine(text).slice(0, 200)}`)
+  throw new FilterFault(`it answered ${response.statusCode}: ${singleLine(text).slice(0, 200)}`)
 }
 
 function findingOf(text: string): SpamFinding {
   const { action, score, required_score: threshold, symbols } = readReply(text)
   const verdict = typeof action === 'string' ? VERDICTS.get(action) : undefined
   if (verdict === undefined || typeof score !== 'number')
-    throw new FilterFault(`it said "${oneLine(text).slice(0, 200)}"`)
+    throw new FilterFault(`it said "${singleLine(text).slice(0, 200)}"`)
   return {
     by: 'rspamd',
     verdict,
@@ -125,7 +125,7 @@ function readReply(text: string): Record<string, unknown> {
     const reply: unknown = JSON.parse(text)
     if (reply && typeof reply === 'object') return reply as Record<string, unknown>
   } catch {} // told below
-  throw new FilterFault(`it said "${oneLine(text).slice(0, 200)}"`)
+  throw new FilterFault(`it said "${singleLine(text).slice(0, 200)}"`)
 }
 
 /** Those that count for something, either way. */

@@ -1,5 +1,5 @@
 /** A message made fit to be verified: what only costs work is refused, or left out, before it is handed to mailauth. */
-import { type FieldRange, readHead, takeHead } from './head.ts'
+import { type FieldRange, readVerdictHead, takeHead } from './head.ts'
 import type { Mail } from './mail.ts'
 
 /** Those above are checked; what has more is made to be work (RFC 6376 §6.1). */
@@ -19,18 +19,18 @@ const LF = 0x0a
 /** Fields for which the body is hashed (RFC 6376, RFC 8617). */
 const SIGNATURES = new Set(['dkim-signature', 'arc-message-signature'])
 
-export interface Screened {
+export interface SanitizedMail {
   pieces: AsyncIterable<Uint8Array>
   /** Signatures that are left out, because there are so many. */
   leftOut: number
 }
 
 /** @returns why it is not looked at, in place of that which is */
-export async function screened(mail: Mail): Promise<Screened | { fault: string }> {
+export async function sanitize(mail: Mail): Promise<SanitizedMail | { fault: string }> {
   if (mail.sizeBytes > MOST_BYTES) return { fault: 'the message is too large' }
   const pieces = mail.read()[Symbol.asyncIterator]()
   const { bytes, isWhole } = await takeHead(pieces, MOST_HEAD_BYTES)
-  const { fields, end = bytes.length } = readHead(bytes, MOST_FIELDS + 1)
+  const { fields, end = bytes.length } = readVerdictHead(bytes, MOST_FIELDS + 1)
   const isTooLarge = !isWhole || (fields.length <= MOST_FIELDS && end > MOST_HEAD_BYTES)
   const fault = isTooLarge ? 'the header section is too large' : faultOf(fields)
   if (fault !== undefined) {

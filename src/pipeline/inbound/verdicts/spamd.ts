@@ -1,6 +1,6 @@
 /** Asks SpamAssassin's daemon whether mail is spam, and which of its rules say so (`SYMBOLS` of its protocol). */
-import { type ExchangeOptions, exchange, type FilterAddress } from './exchange.ts'
-import { FILTER_MS, type Filter, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
+import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './exchange.ts'
+import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { Mail } from './mail.ts'
 import type { SpamFinding } from './verdict.ts'
 
@@ -11,7 +11,7 @@ const MOST_RULES = 50
 const REPLY =
   /^SPAMD\/[\d.]+ (\d+) ([^\r\n]*)\r\n(?:[^\r\n]*\r\n)*?Spam: (True|False|Yes|No) ; (-?[\d.]+) \/ (-?[\d.]+)\r\n(?:[^\r\n]+\r\n)*\r\n([\s\S]*)$/i
 
-export function createSpamd(address: FilterAddress, { clock }: FilterOptions): Filter<SpamFinding> {
+export function createSpamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<SpamFinding> {
   const base = { address, clock, mostReplyBytes: MOST_REPLY_BYTES }
   return {
     name: 'spamd',
@@ -28,7 +28,7 @@ export function createSpamd(address: FilterAddress, { clock }: FilterOptions): F
 }
 
 async function say(asked: AsyncIterable<Uint8Array>, options: ExchangeOptions): Promise<string> {
-  return (await exchange(asked, options)).toString('latin1')
+  return (await exchangeWithFilter(asked, options)).toString('latin1')
 }
 
 async function* request(mail: Mail): AsyncGenerator<Uint8Array> {

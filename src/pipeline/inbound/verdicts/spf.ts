@@ -1,6 +1,6 @@
 /** Whether the client may send for the domain of the envelope sender (RFC 7208). */
 import { spf } from 'mailauth/lib/spf/index.js'
-import { type PartOptions, plain, resultOf, runPart } from './bounded-check.ts'
+import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Envelope } from './mail.ts'
 import type { SpfFinding } from './verdict.ts'
 
@@ -13,14 +13,14 @@ const LONGEST_NAME = 255
 export async function checkSpf(
   envelope: Envelope,
   mailHost: string,
-  options: PartOptions,
+  options: BoundedCheckOptions,
 ): Promise<SpfFinding> {
   const { mailFrom, clientIp } = envelope
   if (clientIp === null) return { result: 'none', reason: 'it came from this host itself' }
   const helo = envelope.helo.slice(0, LONGEST_NAME)
   const identity = mailFrom === '' ? ('helo' as const) : ('mailfrom' as const)
   if (mailFrom === '' && helo === '') return { result: 'none', identity, reason: 'neither sender nor HELO' }
-  return runPart<SpfFinding>(
+  return runBoundedCheck<SpfFinding>(
     options,
     LIMITS,
     async questions => {
@@ -43,6 +43,6 @@ export async function checkSpf(
 }
 
 function reasonOf(comment: string | undefined, mailHost: string): string | undefined {
-  const text = plain(comment)
+  const text = plainText(comment)
   return text?.startsWith(`${mailHost}: `) ? text.slice(mailHost.length + 2) : text
 }

@@ -41,7 +41,7 @@ export async function* streamWithOwnResults(
 }
 
 /** Whether a field claims to be by us. @param value unfolded */
-export function isClaim(name: string, value: string, mailHost: string): boolean {
+export function isForgedAuthResults(name: string, value: string, mailHost: string): boolean {
   if (name.trim().toLowerCase() !== NAME) return false
   const host = comparable(mailHost)
   // Encoded words have no place there, and are shown decoded all the same.
@@ -51,7 +51,7 @@ export function isClaim(name: string, value: string, mailHost: string): boolean 
 function* claimsIn(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
   for (const field of fieldsNamed(bytes, NAME)) {
     const isReadable = field.to - field.from <= LONGEST_FIELD_BYTES
-    if (!isReadable || isClaim(NAME, fieldValue(bytes, field), mailHost)) yield field
+    if (!isReadable || isForgedAuthResults(NAME, fieldValue(bytes, field), mailHost)) yield field
   }
 }
 

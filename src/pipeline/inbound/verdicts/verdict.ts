@@ -4,22 +4,30 @@ import type { Verdict } from '../../../store/schema/inbound.ts'
 export type { Verdict }
 
 /** As Authentication-Results has them (RFC 8601 §2.7). */
-export type Result = 'pass' | 'fail' | 'softfail' | 'neutral' | 'none' | 'policy' | 'temperror' | 'permerror'
+export type CheckResult =
+  | 'pass'
+  | 'fail'
+  | 'softfail'
+  | 'neutral'
+  | 'none'
+  | 'policy'
+  | 'temperror'
+  | 'permerror'
 
 /** What one method found; `reason` says why wherever the result is not plain. */
-export interface Finding {
-  result: Result
+export interface CheckFinding {
+  result: CheckResult
   reason?: string | undefined
 }
 
-export interface SpfFinding extends Finding {
+export interface SpfFinding extends CheckFinding {
   /** Lower-case A-labels. */
   domain?: string | undefined
   /** What of the envelope was checked: HELO where the sender is the null one (RFC 7208 §2.4). */
   identity?: 'mailfrom' | 'helo' | undefined
 }
 
-export interface DkimSignature extends Finding {
+export interface DkimSignature extends CheckFinding {
   domain?: string | undefined
   selector?: string | undefined
   algorithm?: string | undefined
@@ -27,18 +35,18 @@ export interface DkimSignature extends Finding {
   beginning?: string | undefined
 }
 
-export interface DkimFinding extends Finding {
+export interface DkimFinding extends CheckFinding {
   signatures: DkimSignature[]
 }
 
-export interface DmarcFinding extends Finding {
+export interface DmarcFinding extends CheckFinding {
   /** Of the From field. */
   domain?: string | undefined
   /** Asked for by the domain, for mail that fails: `none`, `quarantine`, `reject`. */
   policy?: string | undefined
 }
 
-export interface ArcFinding extends Finding {
+export interface ArcFinding extends CheckFinding {
   /** Sets of the chain. */
   instances?: number | undefined
 }
@@ -75,7 +83,7 @@ export interface VerdictDetail extends Authentication {
   virus: VirusFinding
 }
 
-export interface Verdicts {
+export interface MessageVerdicts {
   spf: Verdict
   dkim: Verdict
   dmarc: Verdict
@@ -87,7 +95,7 @@ export interface Verdicts {
   detail: VerdictDetail
 }
 
-const WORDS: Record<Result, Verdict> = {
+const WORDS: Record<CheckResult, Verdict> = {
   pass: 'PASS',
   fail: 'FAIL',
   softfail: 'GRAY',
@@ -99,6 +107,6 @@ const WORDS: Record<Result, Verdict> = {
   permerror: 'PROCESSING_FAILED',
 }
 
-export function wordOf({ result }: Finding): Verdict {
+export function wordOf({ result }: CheckFinding): Verdict {
   return WORDS[result]
 }

@@ -6,13 +6,13 @@
 import { type Clock, within } from '../../../lib/clock.ts'
 import type { Log, LogLevel } from '../../../lib/log.ts'
 import type { Metrics } from '../../../lib/metrics.ts'
-import { createPassingThread, type PassingThreadData } from '../../../lib/on-demand-worker.ts'
-import { ThreadEnded } from '../../../lib/worker-rpc.ts'
+import { createOnDemandWorker, type OnDemandWorkerData } from '../../../lib/on-demand-worker.ts'
+import { WorkerEnded } from '../../../lib/worker-rpc.ts'
 import type { StoreLocation } from '../../../store/dialect.ts'
 import { unknownAuthentication, verdictsOf } from './conclusion.ts'
 import type { FilterSettings } from './filters.ts'
 import type { Envelope } from './mail.ts'
-import type { SpamFinding, Verdicts, VirusFinding } from './verdict.ts'
+import type { MessageVerdicts, SpamFinding, VirusFinding } from './verdict.ts'
 
 export interface Judgement extends Envelope {
   /** Of the message as it came, in the store. */
@@ -21,7 +21,7 @@ export interface Judgement extends Envelope {
   bytes: Uint8Array | null
 }
 
-export interface VerdictThreadData extends PassingThreadData {
+export interface VerdictThreadData extends OnDemandWorkerData {
   location: StoreLocation
   mailHost: string
   /** Of the configuration, `dns.resolvers`. */
@@ -32,7 +32,7 @@ export interface VerdictThreadData extends PassingThreadData {
 
 export interface VerdictMaker {
   /** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
-  judge(judgement: Judgement): Promise<Verdicts>
+  judge(judgement: Judgement): Promise<MessageVerdicts>
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ const HEAP_MIB = 256
 
 export function createVerdicts({ entry, metrics, clock, log, ...data }: VerdictsOptions): VerdictMaker {
   const { mailHost, filters } = data
-  const thread = createPassingThread({
+  const thread = createOnDemandWorker({
     ...{ name: 'verdicts', entry, data, heapMib: HEAP_MIB, metrics, log },
     staysWhenIdle: true,
   })
@@ -59,21 +59,21 @@ export function createVerdicts({ entry, metrics, clock, log, ...data }: Verdicts
 
   let turn: Promise<unknown> = Promise.resolve()
 
-  const once = async (judgement: Judgement): Promise<Verdicts> => {
+  const once = async (judgement: Judgement): Promise<MessageVerdicts> => {
     const verdicts = await within(clock, LONGEST_MS, thread.call('judge', judgement))
-    if (verdicts !== undefined) return verdicts as Verdicts
+    if (verdicts !== undefined) return verdicts as MessageVerdicts
     await thread.end()
-    throw new ThreadEnded(`no verdict within ${LONGEST_MS / 1_000} s`)
+    throw new WorkerEnded(`no verdict within ${LONGEST_MS / 1_000} s`)
   }
   /** Which of several messages has cost the thread is not known: each is tried once more, one after another. */
-  const again = (judgement: Judgement): Promise<Verdicts> => {
+  const again = (judgement: Judgement): Promise<MessageVerdicts> => {
     const own = turn.then(() => once(judgement))
     turn = own.catch(() => {}) // whoever waits for it is told
     return own
   }
   const twice = (judgement: Judgement) =>
     once(judgement).catch(error => {
-      if (error instanceof ThreadEnded && !isClosed) return again(judgement)
+      if (error instanceof WorkerEnded && !isClosed) return again(judgement)
       throw error
     })
   return {
@@ -92,7 +92,7 @@ export function createVerdicts({ entry, metrics, clock, log, ...data }: Verdicts
   }
 }
 
-function unjudged(mailHost: string, { clamd }: FilterSettings, reason: string): Verdicts {
+function unjudged(mailHost: string, { clamd }: FilterSettings, reason: string): MessageVerdicts {
   const spam: SpamFinding = { by: 'authentication', verdict: 'PROCESSING_FAILED', reason }
   const virus: VirusFinding | undefined = clamd
     ? { by: 'clamd', verdict: 'PROCESSING_FAILED', reason }

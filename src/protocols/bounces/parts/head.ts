@@ -1,7 +1,7 @@
 /** The head of a mail or a part as it came: fields by name, unfolded, in their order (RFC 5322 §2.2). */
 import { decodeWords } from './encoded-words.ts'
 
-export interface Head {
+export interface ReportHead {
   /** Names in lower case; values one character a byte, without the blanks around them. */
   fields: readonly { name: string; value: string }[]
   /** Value of the first field of that name, as it stands. */
@@ -20,7 +20,11 @@ const LONGEST_VALUE = 16 * 1024
  * Reads from `start` to the empty line, or to a line that is no field.
  * @param text lines end in LF @returns where the body begins
  */
-export function readHead(text: string, start: number, end: number): { head: Head; bodyAt: number } {
+export function readReportHead(
+  text: string,
+  start: number,
+  end: number,
+): { head: ReportHead; bodyAt: number } {
   const fields: { name: string; value: string }[] = []
   const limit = Math.min(end, start + MOST_CHARACTERS)
   let at = start
@@ -44,7 +48,7 @@ export function readHead(text: string, start: number, end: number): { head: Head
   return { head: headOf(fields), bodyAt: empty < 0 || empty > end ? end : empty + 2 }
 }
 
-function headOf(found: readonly { name: string; value: string }[]): Head {
+function headOf(found: readonly { name: string; value: string }[]): ReportHead {
   const fields = found.map(({ name, value }) => ({ name, value: unfold(value) }))
   const byName = Map.groupBy(fields, ({ name }) => name)
   const raw = (name: string) => byName.get(name)?.[0]?.value

@@ -1,6 +1,6 @@
 /** A `Content-Type` or `Content-Disposition` of a mail that came: the value and its parameters (RFC 2045 §5.1, RFC 2231). */
 
-export interface MediaType {
+export interface ReportMediaType {
   /** Lower case, as in `text/plain`. */
   value: string
   /** Lower-case names. */
@@ -10,7 +10,7 @@ export interface MediaType {
 const PARAMETER = /;\s{0,20}([^\s=;"]{1,60})\s{0,8}=\s{0,8}(?:"((?:[^"\\]|\\.){0,1000})"?|([^;]{0,1000}))/g
 const MOST_CHARACTERS = 4_000
 
-export function readMediaType(field: string | undefined, usual: string): MediaType {
+export function readMediaType(field: string | undefined, usual: string): ReportMediaType {
   const text = (field ?? '').slice(0, MOST_CHARACTERS)
   const value = /^[^\s;]+/.exec(text.trimStart())?.[0]?.toLowerCase() ?? usual
   const params = new Map<string, string>()

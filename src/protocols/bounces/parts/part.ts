@@ -3,14 +3,14 @@
  * as any other, and nothing that comes can cost much: what is beyond the bounds is not looked at.
  */
 import { decodeText } from './charset.ts'
-import { type Head, readHead } from './head.ts'
+import { type ReportHead, readReportHead } from './head.ts'
 import { textOfHtml } from './html.ts'
-import { type MediaType, readMediaType } from './media-type.ts'
+import { type ReportMediaType, readMediaType } from './media-type.ts'
 import { decodeTransfer } from './transfer.ts'
 
 export interface Part {
-  head: Head
-  type: MediaType
+  head: ReportHead
+  type: ReportMediaType
   /** Lower case; empty where nothing is said. */
   fileName: string
   isAttachment: boolean
@@ -40,7 +40,7 @@ const MESSAGES = new Set(['message/rfc822', 'message/global', 'message/news'])
 const UNNAMED_BOUNDARY = /^--([^\s][^\n]{0,69})\ncontent-[a-z-]{3,25}:/im
 
 /** @param raw a mail of any size, of which the first 512 KiB are read */
-export function readMail(raw: Uint8Array): Part {
+export function readReportParts(raw: Uint8Array): Part {
   const text = lfLines(raw.subarray(0, MOST_BYTES))
   const from = /^\n{1,20}/.exec(text)?.[0].length ?? 0
   return readPart(text, { start: from, end: text.length, depth: 0, usual: 'text/plain' }, { parts: 0 })
@@ -60,7 +60,7 @@ function lfLines(octets: Uint8Array): string {
 
 function readPart(text: string, { start, end, depth, usual }: Place, count: { parts: number }): Part {
   count.parts += 1
-  const { head, bodyAt } = readHead(text, start, end)
+  const { head, bodyAt } = readReportHead(text, start, end)
   const type = readMediaType(head.raw('content-type'), usual)
   const disposition = readMediaType(head.raw('content-disposition'), '')
   const encoding = head.raw('content-transfer-encoding') ?? ''
@@ -78,7 +78,7 @@ function readPart(text: string, { start, end, depth, usual }: Place, count: { pa
 
 function partsOf(
   text: string,
-  type: MediaType,
+  type: ReportMediaType,
   encoding: string,
   place: Place,
   count: { parts: number },
@@ -129,13 +129,13 @@ function unnamedPlaces(text: string, place: Place): Place[] {
   return found ? placesOf(text, found[1]!.trimEnd().replace(/--$/, ''), place) : []
 }
 
-function textOf(body: string, type: MediaType, encoding: string): string {
+function textOf(body: string, type: ReportMediaType, encoding: string): string {
   const decoded = decodeTransfer(body, encoding)
   const text = decodeText(decoded, type.params.get('charset')).replace(/\r\n?/g, '\n')
   return isHtml(type, text) ? textOfHtml(text) : text
 }
 
-function isHtml(type: MediaType, text: string): boolean {
+function isHtml(type: ReportMediaType, text: string): boolean {
   return (
     type.value === 'text/html' || (type.value === 'text/plain' && /^\s{0,20}<(?:!doctype|html)\b/i.test(text))
   )

@@ -1,9 +1,9 @@
 /** What a rule about replies is made of, and when it holds. The first rule that holds gives the class. */
 import { type BounceClass, isAddressFault } from '../bounce-class.ts'
-import type { Reading, ReplyPhase } from '../reading.ts'
+import type { ReplyPhase, ReplyReading } from '../reading.ts'
 
 /** Something of ours that the operator must see to. */
-export type Alert = 'ip-reputation' | 'authentication' | 'smart-host-login'
+export type RuleAlert = 'ip-reputation' | 'authentication' | 'smart-host-login'
 
 export interface Rule {
   /** Unique; logs and tests call it so. */
@@ -26,12 +26,12 @@ export interface Rule {
   /** Concerns one recipient's limits, not the site's: no reason to send less to others. */
   oneRecipient?: true
   /** Raised with every reply of this rule; those of class `blocked` raise `ip-reputation` anyway. */
-  alert?: Alert
+  alert?: RuleAlert
   /** Phase, code and text of a reply that this rule, and none before it, is for. */
   sample: string
 }
 
-export function holds(rule: Rule, reading: Reading): boolean {
+export function holds(rule: Rule, reading: ReplyReading): boolean {
   const { provider, phases, codes, statuses, words } = rule
   return (
     (provider === undefined || provider === reading.provider) &&

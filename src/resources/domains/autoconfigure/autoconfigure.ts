@@ -3,8 +3,8 @@ import { type Id, idKey } from '../../../lib/ids.ts'
 import { createKeyedLock } from '../../../lib/keyed-lock.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
 import type { Db } from '../../../store/schema.ts'
-import type { Inquiries } from '../check-session.ts'
-import { allRecordsOf, type DnsRecord } from '../dns-records.ts'
+import type { CheckSessions } from '../check-session.ts'
+import { allRecordsOf, type DomainDnsRecord } from '../dns-records.ts'
 import { findDomain } from '../domain-rows.ts'
 import type { LinkPlace } from '../tracking-host.ts'
 import { type Placed, placeRecord } from './place.ts'
@@ -13,7 +13,7 @@ import { type DnsProvider, ProviderFault } from './provider.ts'
 export interface Autoconfigured {
   /** Name of the zone. */
   zone: string
-  records: (Pick<DnsRecord, 'record' | 'type' | 'host'> & Placed)[]
+  records: (Pick<DomainDnsRecord, 'record' | 'type' | 'host'> & Placed)[]
 }
 
 /** Why nothing was done, for people. */
@@ -38,7 +38,7 @@ export type Autoconfigure = (
 interface AutoconfigureOptions {
   db: Db
   provider: DnsProvider
-  inquiries: Inquiries
+  inquiries: CheckSessions
   mailHost: string
   linkPlace: LinkPlace
 }

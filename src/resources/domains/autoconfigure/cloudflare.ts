@@ -5,9 +5,9 @@ import type { Outbound } from '../../../protocols/http-client/outbound.ts'
 import { type Call, createCalls } from './calls.ts'
 import {
   type DnsProvider,
+  type HostedZone,
   type NewZoneRecord,
   ProviderFault,
-  type ProviderZone,
   type ZoneRecord,
 } from './provider.ts'
 
@@ -46,7 +46,7 @@ export function createCloudflare(options: CloudflareOptions): DnsProvider {
   }
 }
 
-function openZone(call: Call, id: string, name: string): ProviderZone {
+function openZone(call: Call, id: string, name: string): HostedZone {
   const path = `/zones/${encodeURIComponent(id)}/dns_records`
   return {
     name,

@@ -1,10 +1,10 @@
 /** Puts one record into a zone at a DNS provider, unless it is there or something else is; never takes anything away. */
 
-import type { Witness } from '../../../protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 import { spfCost } from '../checks/spf-cost.ts'
 import { isSpf } from '../checks/spf-record.ts'
-import type { DnsRecord } from '../dns-records.ts'
-import { ProviderFault, type ProviderZone, type ZoneRecord } from './provider.ts'
+import type { DomainDnsRecord } from '../dns-records.ts'
+import { type HostedZone, ProviderFault, type ZoneRecord } from './provider.ts'
 import { hasInclude, mergedSpf } from './spf-merge.ts'
 
 export interface Placed {
@@ -13,16 +13,16 @@ export interface Placed {
 }
 
 export interface PlaceOptions {
-  zone: ProviderZone
+  zone: HostedZone
   mailHost: string
   /** An SPF record that is there gets our servers, too. */
   mergeSpf: boolean
   /** Looks up what an SPF record would cost. */
-  witness: Witness
+  witness: DnsObserver
 }
 
 /** @throws ProviderFault when the token is not accepted */
-export async function placeRecord(record: DnsRecord, options: PlaceOptions): Promise<Placed> {
+export async function placeRecord(record: DomainDnsRecord, options: PlaceOptions): Promise<Placed> {
   try {
     return await place(record, options)
   } catch (error) {
@@ -32,7 +32,7 @@ export async function placeRecord(record: DnsRecord, options: PlaceOptions): Pro
   }
 }
 
-async function place(record: DnsRecord, options: PlaceOptions): Promise<Placed> {
+async function place(record: DomainDnsRecord, options: PlaceOptions): Promise<Placed> {
   const { zone } = options
   const there = await zone.recordsAt(record.host)
   const decided = record.record === 'SPF' ? await decideSpf(record, there, options) : decide(record, there)
@@ -43,7 +43,7 @@ async function place(record: DnsRecord, options: PlaceOptions): Promise<Placed> 
 }
 
 /** Undefined where it is to be created. */
-function decide(record: DnsRecord, there: readonly ZoneRecord[]): Placed | undefined {
+function decide(record: DomainDnsRecord, there: readonly ZoneRecord[]): Placed | undefined {
   const same = there.find(({ type, value }) => type === record.type && value === record.value)
   if (same) return decideSame(record, same, there)
   const inTheWay = there.filter(({ type }) =>
@@ -55,7 +55,7 @@ function decide(record: DnsRecord, there: readonly ZoneRecord[]): Placed | undef
 }
 
 function decideSame(
-  { host, type, priority }: DnsRecord,
+  { host, type, priority }: DomainDnsRecord,
   same: ZoneRecord,
   there: readonly ZoneRecord[],
 ): Placed {
@@ -70,7 +70,7 @@ function decideSame(
 }
 
 async function decideSpf(
-  record: DnsRecord,
+  record: DomainDnsRecord,
   there: readonly ZoneRecord[],
   { zone, mailHost, mergeSpf, witness }: PlaceOptions,
 ): Promise<Placed | undefined> {

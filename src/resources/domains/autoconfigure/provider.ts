@@ -19,7 +19,7 @@ export interface NewZoneRecord {
   priority?: number
 }
 
-export interface ProviderZone {
+export interface HostedZone {
   name: string
   /** All of a host, of whatever type. @throws ProviderFault */
   recordsAt(host: string): Promise<ZoneRecord[]>
@@ -34,7 +34,7 @@ export interface DnsProvider {
    * The zone that the domain lies in, the smallest one that the token opens; undefined where it opens none.
    * @throws ProviderFault
    */
-  findZone(token: string, domain: string): Promise<ProviderZone | undefined>
+  findZone(token: string, domain: string): Promise<HostedZone | undefined>
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The CNAME of a selector, which must lead to the key that signs (RFC 6376 §3.6.2). */
-import type { Testimony, Witness } from '../../../protocols/dns/dns-observer.ts'
-import type { Probe, Problem, Sight } from './observation.ts'
+import type { DnsObserver, ObservedAnswer } from '../../../protocols/dns/dns-observer.ts'
+import type { DnsProbe, Observation, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { isQuoted, plain, quotedProblem, targetProblems, textsOf } from './values.ts'
 
@@ -15,9 +15,9 @@ export interface SelectorProbe {
   laboratory: boolean
 }
 
-type Answer = Extract<Testimony, { kind: 'answer' }>
+type Answer = Extract<ObservedAnswer, { kind: 'answer' }>
 
-export function selectorProbe(selector: SelectorProbe): Probe {
+export function selectorProbe(selector: SelectorProbe): DnsProbe {
   const { host, target, publicKey, laboratory } = selector
   return async (witness, isAuthority) => {
     const answer = await witness.ask(host, 'TXT')
@@ -44,8 +44,12 @@ export function selectorProbe(selector: SelectorProbe): Probe {
 }
 
 /** A provider that flattens the CNAME, or proxies the host, gives addresses in its place. */
-async function withoutCname(witness: Witness, host: string, { exists, ttlSeconds }: Answer): Promise<Sight> {
-  const absent: Sight = { verdict: 'absent', found: [], problems: [], ttlSeconds }
+async function withoutCname(
+  witness: DnsObserver,
+  host: string,
+  { exists, ttlSeconds }: Answer,
+): Promise<Observation> {
+  const absent: Observation = { verdict: 'absent', found: [], problems: [], ttlSeconds }
   if (!exists) return absent
   const addresses = await witness.ask(host, 'A')
   if (addresses.kind === 'unknown') return absent

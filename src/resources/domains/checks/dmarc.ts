@@ -1,6 +1,14 @@
 /** The DMARC policy that receivers find for mail of a domain: its own, or that of a domain above it (RFC 7489 §6.6.3). */
-import type { Testimony, Witness } from '../../../protocols/dns/dns-observer.ts'
-import { type Check, checkOf, type Looks, look, type Problem, type Sight, unknown } from './observation.ts'
+import type { DnsObserver, ObservedAnswer } from '../../../protocols/dns/dns-observer.ts'
+import {
+  type Check,
+  checkOf,
+  type Looks,
+  look,
+  type Observation,
+  type Problem,
+  unknown,
+} from './observation.ts'
 import { isQuoted, quotedProblem, textsOf } from './values.ts'
 
 /** In wire spelling. */
@@ -25,11 +33,11 @@ const POLICIES = new Set(['none', 'quarantine', 'reject'])
 /** No more levels are climbed, from the domain itself up. */
 const MOST_LEVELS = 6
 
-interface DmarcSight extends Sight {
+interface DmarcSight extends Observation {
   policy: DmarcPolicy | null
 }
 
-export async function checkDmarc(domain: string, resolvers: readonly Witness[]): Promise<DmarcCheck> {
+export async function checkDmarc(domain: string, resolvers: readonly DnsObserver[]): Promise<DmarcCheck> {
   const policies: DmarcPolicy[] = []
   const looks: Looks = await look(
     async witness => {
@@ -52,7 +60,7 @@ export async function checkDmarc(domain: string, resolvers: readonly Witness[]):
 }
 
 /** A domain without a record of its own has that of the nearest domain above. */
-async function lookUp(domain: string, witness: Witness): Promise<DmarcSight> {
+async function lookUp(domain: string, witness: DnsObserver): Promise<DmarcSight> {
   const labels = domain.split('.')
   for (let level = 0; level < Math.min(labels.length - 1, MOST_LEVELS); level++) {
     const at = labels.slice(level).join('.')
@@ -67,7 +75,7 @@ async function lookUp(domain: string, witness: Witness): Promise<DmarcSight> {
 function sightOf(
   domain: string,
   at: string,
-  { records, ttlSeconds }: Extract<Testimony, { kind: 'answer' }>,
+  { records, ttlSeconds }: Extract<ObservedAnswer, { kind: 'answer' }>,
 ): DmarcSight | undefined {
   const found = textsOf(records).filter(text => /^\s*["“]?v\s*=\s*DMARC1\b/i.test(text))
   if (found.length === 0) return undefined

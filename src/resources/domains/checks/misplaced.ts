@@ -1,6 +1,6 @@
 /** Looks for a record where it was likely put by mistake, once it is not found where it belongs. */
 
-import type { Witness } from '../../../protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 import type { DnsRecord, TypeName } from '../../../protocols/dns/wire.ts'
 import type { Problem } from './observation.ts'
 
@@ -16,7 +16,7 @@ export interface Surroundings {
   domain: string
   /** The zone it lies in; the domain itself where that is not known. */
   zone: string
-  witness: Witness
+  witness: DnsObserver
 }
 
 export async function findMisplaced(wanted: Wanted, surroundings: Surroundings): Promise<Problem[]> {

@@ -1,5 +1,5 @@
 /** MX records: that of the return path, and the one that brings the domain's own mail here. */
-import type { Probe, Problem } from './observation.ts'
+import type { DnsProbe, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { targetProblems } from './values.ts'
 
@@ -11,7 +11,7 @@ export interface ExchangeProbe {
   isAlone: boolean
 }
 
-export function exchangeProbe({ domain, host, exchange, isAlone }: ExchangeProbe): Probe {
+export function exchangeProbe({ domain, host, exchange, isAlone }: ExchangeProbe): DnsProbe {
   return async witness => {
     const answer = await witness.ask(host, 'MX')
     if (answer.kind === 'unknown') return unknown(answer.reason)

@@ -1,5 +1,5 @@
 /** What several witnesses see of one record, and what follows from all of it: a check, as the API shows it. */
-import type { Witness } from '../../../protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 
 /** `pending`: not there yet, or no answer; `failed`: something else is there. */
 export type CheckStatus = 'verified' | 'pending' | 'failed'
@@ -11,7 +11,7 @@ export interface Problem {
 }
 
 /** What one witness sees. `absent` and `wrong` are clean answers; with `unknown` there was none. */
-export interface Sight {
+export interface Observation {
   verdict: 'right' | 'wrong' | 'absent' | 'unknown'
   found: string[]
   problems: Problem[]
@@ -40,15 +40,15 @@ export interface Check {
 /** Whether the record stands: `gone` takes clean answers, and more of them than were lost. */
 export type Standing = 'right' | 'gone' | 'unknown'
 
-export interface Witnesses {
-  resolvers: readonly Witness[]
+export interface Observers {
+  resolvers: readonly DnsObserver[]
   /** The zone's own name servers, as far as they answer. */
-  authorities: readonly Witness[]
+  authorities: readonly DnsObserver[]
 }
 
 interface Look {
   server: string
-  sight: Sight
+  sight: Observation
 }
 
 export interface Looks {
@@ -56,10 +56,10 @@ export interface Looks {
   authorities: Look[]
 }
 
-export type Probe = (witness: Witness, isAuthority: boolean) => Promise<Sight>
+export type DnsProbe = (witness: DnsObserver, isAuthority: boolean) => Promise<Observation>
 
-export async function look(probe: Probe, { resolvers, authorities }: Witnesses): Promise<Looks> {
-  const ask = (witnesses: readonly Witness[], areAuthorities: boolean) =>
+export async function look(probe: DnsProbe, { resolvers, authorities }: Observers): Promise<Looks> {
+  const ask = (witnesses: readonly DnsObserver[], areAuthorities: boolean) =>
     Promise.all(
       witnesses.map(async witness => ({
         server: witness.server,
@@ -93,7 +93,7 @@ export function withProblems(check: Check, more: readonly Problem[], status = ch
 }
 
 export function standingOf({ resolvers, authorities }: Looks): Standing {
-  const has = (looks: readonly Look[], verdict: Sight['verdict']) =>
+  const has = (looks: readonly Look[], verdict: Observation['verdict']) =>
     looks.filter(({ sight }) => sight.verdict === verdict).length
   if (has(resolvers, 'right') > 0) return 'right'
   if (has(authorities, 'right') > 0) return 'unknown'
@@ -106,7 +106,7 @@ export function mostHopeful(statuses: readonly CheckStatus[]): CheckStatus {
   return statuses.includes('failed') ? 'failed' : 'pending'
 }
 
-export function unknown(reason: string): Sight {
+export function unknown(reason: string): Observation {
   return { verdict: 'unknown', found: [], problems: [{ code: 'no_answer', message: reason }] }
 }
 

@@ -1,12 +1,12 @@
 /** The TXT record by which an account shows that a domain is its own. */
-import type { Probe } from './observation.ts'
+import type { DnsProbe } from './observation.ts'
 import { unknown } from './observation.ts'
 import { isQuoted, plain, quotedProblem, textsOf, valueProblems } from './values.ts'
 
 const OURS = /^svc-verify/i
 
 /** Others of its kind may stand beside it: another installation may have the domain, too. */
-export function ownershipProbe(host: string, expected: string): Probe {
+export function ownershipProbe(host: string, expected: string): DnsProbe {
   return async witness => {
     const answer = await witness.ask(host, 'TXT')
     if (answer.kind === 'unknown') return unknown(answer.reason)

@@ -1,5 +1,5 @@
 /** How many look-ups an SPF record asks of every receiver: with more than ten of them it counts as broken (RFC 7208 §4.6.4). */
-import type { Witness } from '../../../protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 import type { Problem } from './observation.ts'
 import { isSpf, parseSpf, type SpfTerm } from './spf-record.ts'
 import { textsOf } from './values.ts'
@@ -18,7 +18,7 @@ const ADDRESS_TERMS = new Set(['a', 'mx', 'ptr', 'exists'])
 const COUNT_AT_MOST = 30
 
 /** @param host whose record it is @param text one for which `isSpf` holds */
-export async function spfCost(host: string, text: string, witness: Witness): Promise<SpfCost> {
+export async function spfCost(host: string, text: string, witness: DnsObserver): Promise<SpfCost> {
   const cost: SpfCost = { lookUps: 0, voids: 0, problems: [] }
   await addCost(cost, host, text, witness, [host])
   const { lookUps, voids, problems } = cost
@@ -39,7 +39,7 @@ async function addCost(
   cost: SpfCost,
   host: string,
   text: string,
-  witness: Witness,
+  witness: DnsObserver,
   path: readonly string[],
 ): Promise<void> {
   const { terms } = parseSpf(text)
@@ -52,7 +52,7 @@ async function addCost(
   }
 }
 
-async function addAddresses(cost: SpfCost, host: string, { name, value }: SpfTerm, witness: Witness) {
+async function addAddresses(cost: SpfCost, host: string, { name, value }: SpfTerm, witness: DnsObserver) {
   cost.lookUps++
   const target = value.replace(/\/.*$/, '') || host
   if (target.includes('%') || name === 'ptr' || name === 'exists') return
@@ -62,11 +62,11 @@ async function addAddresses(cost: SpfCost, host: string, { name, value }: SpfTer
   if (isVoid) cost.voids++
 }
 
-function isEmpty(answer: Awaited<ReturnType<Witness['ask']>>): boolean {
+function isEmpty(answer: Awaited<ReturnType<DnsObserver['ask']>>): boolean {
   return answer.kind === 'answer' && answer.records.length === 0
 }
 
-async function addRecord(cost: SpfCost, { value }: SpfTerm, witness: Witness, path: readonly string[]) {
+async function addRecord(cost: SpfCost, { value }: SpfTerm, witness: DnsObserver, path: readonly string[]) {
   cost.lookUps++
   const target = value.toLowerCase().replace(/\.$/, '')
   if (target.includes('%')) return

@@ -1,11 +1,11 @@
 /** The SPF record of the return path: it must let mail from our addresses pass (RFC 7208). */
-import type { Probe, Problem } from './observation.ts'
+import type { DnsProbe, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { isSpf, parseSpf } from './spf-record.ts'
 import { isQuoted, quotedProblem, textsOf } from './values.ts'
 
 /** @param include the provider host */
-export function spfProbe(host: string, include: string): Probe {
+export function spfProbe(host: string, include: string): DnsProbe {
   return async witness => {
     const answer = await witness.ask(host, 'TXT')
     if (answer.kind === 'unknown') return unknown(answer.reason)

@@ -6,11 +6,11 @@ import { NOT_SERVED, PROOF_PATH, proofFor, type TrackingHost } from '../tracking
 import {
   type Check,
   checkOf,
+  type DnsProbe,
   look,
-  type Probe,
+  type Observers,
   type Problem,
   unknown,
-  type Witnesses,
   withProblems,
 } from './observation.ts'
 import { targetProblems } from './values.ts'
@@ -28,7 +28,7 @@ interface TrackingQuestion {
   tracking: TrackingHost
   /** The CNAME that is asked for. */
   record: { value: string }
-  witnesses: Witnesses
+  witnesses: Observers
   visit: VisitHost
 }
 
@@ -59,7 +59,7 @@ export function createVisitHost(outbound: Pick<Outbound, 'send'>, secrets: Secre
   }
 }
 
-function aliasProbe({ domain, tracking: { host }, record: { value: target } }: TrackingQuestion): Probe {
+function aliasProbe({ domain, tracking: { host }, record: { value: target } }: TrackingQuestion): DnsProbe {
   return async witness => {
     const answer = await witness.ask(host, 'A')
     if (answer.kind === 'unknown') return unknown(answer.reason)

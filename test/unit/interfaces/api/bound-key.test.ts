@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../src/interfaces/api/api-error.ts'
 import { boundDomain, insistOnWholeAccount, mayTouch } from '../../../../src/interfaces/api/bound-key.ts'
 import type { Credential } from '../../../../src/interfaces/api/route.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -31,7 +31,7 @@ test('a bound key changes nothing for the whole account', () => {
     insistOnWholeAccount(key('shop.example'))
     assert.unreachable()
   } catch (error) {
-    assert.ok(error instanceof Refused)
+    assert.ok(error instanceof ApiError)
     assert.equal([error.status, error.errorName], [403, 'invalid_access'])
     assert.match(error.message, /shop\.example/)
   }

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { wireId } from '../../../../src/lib/ids.ts'
-import type { HostTrial } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
+import type { HostAttempt } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
 import { packRecord } from '../../../../src/resources/emails/attempt-record.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -9,7 +9,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('cli: an email')
 
-const TRIALS: HostTrial[] = [
+const TRIALS: HostAttempt[] = [
   {
     ...{
       host: 'mx1.there.test',

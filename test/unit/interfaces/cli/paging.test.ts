@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
-import { more, pageOf } from '../../../../src/interfaces/cli/paging.ts'
+import { cliPageOf, more } from '../../../../src/interfaces/cli/paging.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('cli/paging')
 
 test('a page is what is asked for, or the first of the usual length', () => {
-  assert.equal(pageOf({}, 50), { limit: 50, offset: 0 })
-  assert.equal(pageOf({ limit: '10', offset: '30' }, 50), { limit: 10, offset: 30 })
+  assert.equal(cliPageOf({}, 50), { limit: 50, offset: 0 })
+  assert.equal(cliPageOf({ limit: '10', offset: '30' }, 50), { limit: 10, offset: 30 })
 })
 
 for (const values of [
@@ -17,7 +17,7 @@ for (const values of [
   { offset: '9999999' },
 ])
   test(`refuses ${JSON.stringify(values)}`, () => {
-    assert.throws(() => pageOf(values, 50), /--(limit|offset) takes a whole number/)
+    assert.throws(() => cliPageOf(values, 50), /--(limit|offset) takes a whole number/)
   })
 
 test('a page that is not all says how to see more', () => {

@@ -4,7 +4,7 @@ import { OperationFailed, OperationRefused } from '../../../../src/interfaces/cl
 import { carryOut } from '../../../../src/interfaces/cli/control/operations.ts'
 import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../../src/interfaces/cli/result.ts'
-import type { Report } from '../../../../src/interfaces/doctor/finding.ts'
+import type { DoctorReport } from '../../../../src/interfaces/doctor/finding.ts'
 import { wireId } from '../../../../src/lib/ids.ts'
 import { NO_WARMUP } from '../../../../src/pipeline/delivery/shaping/warmup-plan.ts'
 import type { PathView } from '../../../../src/pipeline/queue/paths.ts'
@@ -21,7 +21,7 @@ interface Asked {
   input: unknown
 }
 
-const SOUND: Report = {
+const SOUND: DoctorReport = {
   status: 'ok',
   checked_at: '2026-11-21T13:00:00.000Z',
   took_ms: 1_234,
@@ -56,7 +56,7 @@ async function open(
     input?: string
     sources?: CheckedSource[]
     settings?: Partial<SourceSettings>
-    report?: Report
+    report?: DoctorReport
   } = {},
 ) {
   const store = await t.using(openLocalStore())

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import * as assert from 'uvu/assert'
-import { openPages, type Page, type Pages } from '../../../../src/interfaces/dashboard/pages.ts'
+import { type DashboardPage, openPages, type Pages } from '../../../../src/interfaces/dashboard/pages.ts'
 import { previewOf } from '../../../../src/interfaces/dashboard/preview.ts'
 import { buildDashboard, DASHBOARD_FOLDER } from '../../../kit/dashboard.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -17,9 +17,9 @@ test.before(() => {
   pages = openPages(DASHBOARD_FOLDER)
 })
 
-const textOf = ({ content }: Page) => Buffer.from(content).toString()
+const textOf = ({ content }: DashboardPage) => Buffer.from(content).toString()
 /** What the page names, as a browser would load it. */
-const assetsOf = (page: Page) =>
+const assetsOf = (page: DashboardPage) =>
   [...textOf(page).matchAll(/"(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path!)
 
 test('one page stands for every address', () => {

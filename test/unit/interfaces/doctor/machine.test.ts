@@ -1,9 +1,14 @@
 import { chmodSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { sharedExamination } from '../../../../src/app/doctor.ts'
+import { sharedDoctorRun } from '../../../../src/app/doctor.ts'
 import { certificate, givenCertificate } from '../../../../src/interfaces/doctor/certificate.ts'
-import { type Examination, examineAll, good, unknown } from '../../../../src/interfaces/doctor/finding.ts'
+import {
+  type Examination,
+  examineAll,
+  good,
+  unknownFinding,
+} from '../../../../src/interfaces/doctor/finding.ts'
 import { diskSpace, diskSync, filePermissions, openFiles } from '../../../../src/interfaces/doctor/machine.ts'
 import { wallClock } from '../../../../src/interfaces/doctor/wall-clock.ts'
 import { systemClock } from '../../../../src/lib/clock.ts'
@@ -162,8 +167,8 @@ test('all is looked at at once; what breaks or takes too long is told, and the w
   const report = await running
   assert.equal(report.findings, [
     good('a', null, 'fine'),
-    unknown('b', null, 'It could not be looked at: broken.'),
-    unknown('c', null, 'It took longer than 20 s.'),
+    unknownFinding('b', null, 'It could not be looked at: broken.'),
+    unknownFinding('c', null, 'It took longer than 20 s.'),
   ])
   assert.equal([report.status, report.took_ms, over], ['unknown', 20_000, [true]])
   assert.is((await examineAll([examinations[0]!], clock)).status, 'ok')
@@ -173,7 +178,7 @@ test('all is looked at at once; what breaks or takes too long is told, and the w
 test('however many ask, it is looked at once, and again after a while', async () => {
   const clock = createManualClock()
   let count = 0
-  const examine = sharedExamination(async () => {
+  const examine = sharedDoctorRun(async () => {
     if (++count === 3) throw new Error('broken')
     return examineAll([], clock)
   }, clock)

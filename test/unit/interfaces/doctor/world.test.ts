@@ -9,7 +9,7 @@ import { outboundPort } from '../../../../src/interfaces/doctor/outbound-port.ts
 import { providerZone } from '../../../../src/interfaces/doctor/provider-zone.ts'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
-import { createInquiries } from '../../../../src/resources/domains/check-session.ts'
+import { createCheckSessions } from '../../../../src/resources/domains/check-session.ts'
 import { startFakeMx } from '../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
@@ -198,7 +198,7 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
   )
   const delegated = served ? 'mail.here.test NS ns1.mail.here.test\nns1.mail.here.test A 127.0.0.9\n' : ''
   const zone = await t.using(startZone(delegated + seen))
-  const inquiries = createInquiries({
+  const inquiries = createCheckSessions({
     servers: [zone.server],
     clock,
     authorityPort: Number(authority.server.split(':')[1]),

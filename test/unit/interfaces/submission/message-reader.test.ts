@@ -5,7 +5,7 @@ import { createIdSource } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { JobTooLong, type ReaderJob } from '../../../../src/lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../../../src/lib/worker-process.ts'
-import { ThreadEnded } from '../../../../src/lib/worker-rpc.ts'
+import { WorkerEnded } from '../../../../src/lib/worker-rpc.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -61,7 +61,7 @@ for (const fault of [
   })
 }
 
-for (const fault of [new ProcessNotStarted(), new ThreadEnded()])
+for (const fault of [new ProcessNotStarted(), new WorkerEnded()])
   test(`where the machine is at fault (${fault.constructor.name}) the client may try again`, async () => {
     const { result, inParts } = await given([fault])
     assert.is(result, fault)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createInFlight } from '../../../../src/pipeline/accept/backpressure.ts'
+import { createBackpressure } from '../../../../src/pipeline/accept/backpressure.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -8,7 +8,7 @@ const test = suite('accept/in-flight')
 
 /** Work that is under way until it is told to end. */
 function watched() {
-  const inFlight = createInFlight()
+  const inFlight = createBackpressure()
   const gates = new Map<string, PromiseWithResolvers<string>>()
   return {
     underWay: () => [...gates.keys()],
@@ -50,7 +50,7 @@ test('what is too heavy for any share goes when nothing else of its account is u
 })
 
 test('room is given back by work that fails', async () => {
-  const inFlight = createInFlight()
+  const inFlight = createBackpressure()
   const failing = inFlight('a', 2_000, () => Promise.reject(new Error('no')))
   const next = inFlight('a', 2_000, async () => 'yes')
   assert.is(await failing.catch(error => error.message), 'no')

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Accepted } from '../../../../src/pipeline/accept/answer.ts'
-import { createRepeats } from '../../../../src/pipeline/accept/idempotency-in-flight.ts'
+import { createInFlightRequests } from '../../../../src/pipeline/accept/idempotency-in-flight.ts'
 import type { Refusal } from '../../../../src/pipeline/accept/refusal.ts'
 import type { IdempotencyToken, Sender } from '../../../../src/pipeline/accept/submission.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
@@ -22,7 +22,7 @@ async function open(t: TestContext) {
   const store = await t.using(openSqliteStore())
   const post = postOver(store)
   const accountId = post.account()
-  const repeats = createRepeats({ find: store.find, clock: post.clock })
+  const repeats = createInFlightRequests({ find: store.find, clock: post.clock })
   const senderOf = (id: Uint8Array): Sender => ({ accountId: id, apiKeyId: null, domain: null })
   let begun = 0
   /** A request whose work ends when the test says so. */

@@ -12,9 +12,9 @@ import { expandCommandsWith, LOOK_AHEAD } from '../../../../src/pipeline/broadca
 import { linkFault } from '../../../../src/pipeline/broadcasts/link-base.ts'
 import { type RunnerOptions, takeStep } from '../../../../src/pipeline/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../../../../src/pipeline/broadcasts/send.ts'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import type { Quota } from '../../../../src/resources/accounts/plans.ts'
-import type { Filter } from '../../../../src/resources/contacts/filters.ts'
+import type { SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
 import { createBlobClaims } from '../../../../src/store/blobs/claims.ts'
 import type { BroadcastRow } from '../../../../src/store/schema.ts'
@@ -54,7 +54,7 @@ export async function openBroadcasts(
       created_at: clock.now(),
     },
   ])
-  const hands = createHands({ ...store, clock, newId })
+  const hands = createQueueAdmin({ ...store, clock, newId })
   let goingOn: Promise<void> = Promise.resolve()
   const letGo = (broadcast: Pick<BroadcastRow, 'accountId' | 'id'>) => {
     goingOn = goingOn.then(() => hands.letGo(mailOfBroadcast(broadcast)))
@@ -107,7 +107,7 @@ export async function openBroadcasts(
       insertRows(store, 'contacts', rows)
       return rows.map(({ id }) => id)
     },
-    segment(filters: readonly Filter[]): Id {
+    segment(filters: readonly SegmentFilter[]): Id {
       const id = newId(clock.now())
       insertRows(store, 'segments', [
         {

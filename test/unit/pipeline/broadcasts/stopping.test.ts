@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import { listActiveHolds } from '../../../../src/pipeline/queue/hold-rows.ts'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import { endings, finishFor, newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { manyContacts, openBroadcasts } from './scene.ts'
@@ -111,7 +111,7 @@ test('what has not become emails when it is paused does so afterwards', async t 
 
 test('a pause is its account’s, and no order of the operator', async t => {
   const { broadcasts, accountId, id, claimed, db, run, clock, settled } = await open(t)
-  const hands = createHands({ db, run, clock, newId })
+  const hands = createQueueAdmin({ db, run, clock, newId })
   const mail = { domain: null, accountId, broadcastId: id, emailId: null }
   await broadcasts.pause(accountId, id)
   assert.equal(await listActiveHolds(db), [])

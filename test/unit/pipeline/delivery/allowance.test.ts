@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createSourceIps } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
-import { createAllowances } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
+import { createWarmupBudgets } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
 import { listWarmupCounts } from '../../../../src/pipeline/queue/warmup-grants.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -23,7 +23,7 @@ async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
   const run: typeof store.run = (name, input) =>
     broken ? Promise.reject(new Error('disk full')) : store.run(name, input)
   const thread = () => {
-    const allowances = createAllowances({
+    const allowances = createWarmupBudgets({
       clock,
       run,
       plan: { caps, starts: new Map(ips.map(ip => [ip, START])) },

@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert'
 import { countedSite, destinationOf } from '../../../../src/pipeline/delivery/outcome/arrival.ts'
 import type { Ending } from '../../../../src/pipeline/delivery/outcome/finish.ts'
-import type { Destination } from '../../../../src/pipeline/delivery/route.ts'
+import type { RouteDestination } from '../../../../src/pipeline/delivery/route.ts'
 import type { DeliveryStatus } from '../../../../src/store/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('deliver/arrival')
 
-const routes: [destination: Destination, site: string | null][] = [
+const routes: [destination: RouteDestination, site: string | null][] = [
   [{ kind: 'hosts', hosts: [], hostSet: 'mx.there.test' }, 'a site'],
   [{ kind: 'smart-host' }, 'a site'],
   [{ kind: 'simulator' }, null],

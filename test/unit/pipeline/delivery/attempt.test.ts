@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import { type AttemptResult, attempt } from '../../../../src/pipeline/delivery/attempt.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
-import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import type { MessageTls } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import type { FakeMxOptions } from '../../../kit/fake-mx.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -14,7 +14,7 @@ import { HOSTS, mailTo, open, SITE, short, wayOver } from './open-attempt.ts'
 const test = suite('deliver/attempt')
 
 const trustingTerms = () =>
-  createTermsBook({ clock: systemClock, authorities: [testAuthority()], dane: null })
+  createHostTlsPolicies({ clock: systemClock, authorities: [testAuthority()], dane: null })
 
 test('the first host takes the message, and is the only one spoken to', async t => {
   const { to, mxs } = await open(t, HOSTS, {}, {})
@@ -308,7 +308,7 @@ test('a host that stumbles over what is new in TLS is spared it the next time, f
   const at = { tls: (times: number) => (times % 2 === 0 && times < 4 ? ('drop' as const) : undefined) }
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good', at, acceptThenClose: true })
   const clock = createManualClock()
-  const terms = createTermsBook({ clock, authorities: [testAuthority()], dane: null })
+  const terms = createHostTlsPolicies({ clock, authorities: [testAuthority()], dane: null })
   const versionOf = async (asked: MessageTls) =>
     (await to('ok', ['mx.test'], { terms }, asked)).trials[0]!.tls?.version
   assert.is(await versionOf('any'), 'TLSv1.2')
@@ -326,7 +326,7 @@ test('a host that stumbles over what is new in TLS is spared it the next time, f
 test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
   const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const clock = createManualClock()
-  const terms = createTermsBook({ clock, dane: null })
+  const terms = createHostTlsPolicies({ clock, dane: null })
   const trial = async () => {
     const fresh = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
     const { trials } = await to('ok', ['mx1.test'], { terms, pool: fresh })
@@ -344,7 +344,7 @@ test('a host whose TLS broke is spoken to in plain text at once, for an hour', a
 
 test('a session in plain text says why as long as it is kept', async t => {
   const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
-  const terms = createTermsBook({ clock: systemClock, dane: null })
+  const terms = createHostTlsPolicies({ clock: systemClock, dane: null })
   for (const fresh of [true, true, false]) {
     const pool = fresh ? createSessionPool(systemClock, { messagesPerConnection: () => 1 }) : undefined
     const { trials } = await to('ok', ['mx1.test'], { terms, ...(pool && { pool }) })
@@ -416,7 +416,7 @@ test('a host that offers BDAT and does not know it gets DATA at once, and for an
     acceptThenClose: true,
   })
   const clock = createManualClock()
-  const terms = createTermsBook({ clock, dane: null })
+  const terms = createHostTlsPolicies({ clock, dane: null })
   const send = async () => short(await to('ok', ['mx1.test'], { terms }))
   const twice = ['delivered', 'mx1.test body the', 'mx1.test final-dot 250']
   assert.equal(await send(), twice)
@@ -429,7 +429,7 @@ test('a host that offers BDAT and does not know it gets DATA at once, and for an
 test('a host whose last word is held back where mail comes by BDAT gets DATA over other sessions, too, for an hour', async t => {
   const { to, pool } = await open(t, HOSTS, { extensions: ['CHUNKING'] })
   const clock = createManualClock()
-  const terms = createTermsBook({ clock, dane: null })
+  const terms = createHostTlsPolicies({ clock, dane: null })
   const isChunked = async () => {
     const found = await terms.termsOf(wayOver(['mx1.test']), 'mx1.test')
     return 'options' in found && found.options.chunking !== false
@@ -451,7 +451,7 @@ test('a host that loses what leaves together with MAIL is spoken to one command 
   const at = { rcpt: (times: number) => (times % 2 === 0 ? ('hang' as const) : undefined) }
   const { to, mxs } = await open(t, HOSTS, { pipelining: true, at, acceptThenClose: true })
   const clock = createManualClock()
-  const terms = createTermsBook({ clock, dane: null })
+  const terms = createHostTlsPolicies({ clock, dane: null })
   const send = async () => {
     let isOver = false
     const sending = to('ok', ['mx1.test'], { terms, clock }).finally(() => {

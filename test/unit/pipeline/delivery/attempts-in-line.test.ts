@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
-import { carryOutInLine, TurnLost } from '../../../../src/pipeline/delivery/pipeline.ts'
+import { PipelineSlotLost, runPipelined } from '../../../../src/pipeline/delivery/pipeline.ts'
 import type { FakeMxOptions } from '../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { HOSTS, mailTo, open, short, wayOver } from './open-attempt.ts'
@@ -18,7 +18,7 @@ async function openLine(t: TestContext, mxOptions: FakeMxOptions = {}) {
       const waiting = [...names.slice(1)]
       const course: string[] = []
       const ends: Record<string, string[] | 'lost'> = {}
-      await carryOutInLine(names[0]!, {
+      await runPipelined(names[0]!, {
         async carryOut(name, turn) {
           course.push(name)
           const address = sourceOf(name)
@@ -38,7 +38,7 @@ async function openLine(t: TestContext, mxOptions: FakeMxOptions = {}) {
 }
 
 function lost(error: unknown): 'lost' {
-  if (error instanceof TurnLost) return 'lost'
+  if (error instanceof PipelineSlotLost) return 'lost'
   throw error
 }
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createBrisk } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
+import { createAdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -12,7 +12,7 @@ const TICK_MS = 50
 function open({ most = 500, busyShare = IDLE } = {}) {
   const clock = createManualClock()
   const thread = { busyShare }
-  const brisk = createBrisk({ clock, busyShare: () => thread.busyShare, most })
+  const brisk = createAdaptiveLimit({ clock, busyShare: () => thread.busyShare, most })
   const underWay: (() => void)[] = []
   let woken = 0
   brisk.onRoom(() => woken++)

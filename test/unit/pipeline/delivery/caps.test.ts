@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { createCapBook } from '../../../../src/pipeline/delivery/shaping/caps.ts'
-import { listSiteCaps } from '../../../../src/pipeline/queue/destination-caps.ts'
+import { createCapRegistry } from '../../../../src/pipeline/delivery/shaping/caps.ts'
+import { listDestinationCaps } from '../../../../src/pipeline/queue/destination-caps.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -8,7 +8,7 @@ const test = suite('how much sites get by order')
 
 test('what was ordered last holds, is known after a restart, and who reads it hears what has changed', async t => {
   const { run, db } = await t.using(openLocalStore())
-  const book = createCapBook(() => listSiteCaps(db))
+  const book = createCapRegistry(() => listDestinationCaps(db))
   assert.equal(await book.read(), [])
   await run('slowSite', { site: 'mx.a.example', perMinute: 60, createdAt: 1 })
   await run('slowSite', { site: 'mx.b.example', perMinute: 60, createdAt: 1 })
@@ -19,7 +19,7 @@ test('what was ordered last holds, is known after a restart, and who reads it he
   assert.is(await run('unslowSite', 'mx.b.example'), true)
   assert.is(await run('unslowSite', 'mx.b.example'), false)
   assert.equal(await book.read(), ['mx.b.example'])
-  const later = createCapBook(() => listSiteCaps(db))
+  const later = createCapRegistry(() => listDestinationCaps(db))
   await later.read()
   assert.equal([later.capOf('mx.a.example'), later.capOf('mx.b.example')], [1, null])
 })

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import {
-  createDelivering,
-  type DeliveringOptions,
+  createDeliveryRunner,
+  type DeliveryRunnerOptions,
 } from '../../../../src/pipeline/delivery/delivery-runner.ts'
 import type { MessageMaker, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
-import { TurnLost } from '../../../../src/pipeline/delivery/pipeline.ts'
+import { PipelineSlotLost } from '../../../../src/pipeline/delivery/pipeline.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
 import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
@@ -42,14 +42,14 @@ function open(sizeBytes = 22, simulate = simulatedEnding) {
     random: () => 0.5,
     onStored: async () => {},
     onError: (error: unknown) => assert.unreachable(String(error)),
-  } as unknown as DeliveringOptions
+  } as unknown as DeliveryRunnerOptions
   const recorder = {
     record: async (finish: Finish) => ends.push(finish) > 0,
     room: async () => {},
     drained: async () => 0,
   }
   const slow = { begin: () => ({}), end: () => {}, close: () => {} } as never
-  const { prepare, deliver } = createDelivering(options, recorder, slow, new AbortController().signal)
+  const { prepare, deliver } = createDeliveryRunner(options, recorder, slow, new AbortController().signal)
   const id = newId(clock.now())
   const delivery = {
     ...{ accountId: id, emailId: id, ordinal: 0, attempt: 1 },
@@ -130,7 +130,7 @@ for (const [what, sizeBytes, count] of [
 
 test('of one that lost its turn nothing is recorded; of one that ended something is', async () => {
   const lost = open(22, () => {
-    throw new TurnLost()
+    throw new PipelineSlotLost()
   })
   for (const [{ made, ends, deliver }, hasEnded] of [
     [lost, false],

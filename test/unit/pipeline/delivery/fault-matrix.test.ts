@@ -10,8 +10,8 @@ import { attempt } from '../../../../src/pipeline/delivery/attempt.ts'
 import type { Outcome } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
 import { createSessionPool, type SessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
-import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { type Way, wayTo } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { type NextHop, nextHopTo } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import { createResolver, type Resolver } from '../../../../src/protocols/dns/resolver.ts'
 import { openBlackHole } from '../../../kit/black-hole.ts'
 import { type FakeMx, startFakeMx } from '../../../kit/fake-mx.ts'
@@ -99,7 +99,7 @@ async function open(t: TestContext, point: Point, fault: Fault): Promise<Scene> 
   const second = await t.using(startFakeMx({ host: '127.0.0.3', port: first.port }))
   const clock = createManualClock()
   const pool = createSessionPool(clock, { messagesPerConnection: () => 100 })
-  const terms = createTermsBook({ clock, dane: null })
+  const terms = createHostTlsPolicies({ clock, dane: null })
   const options = {
     ...{ clock, resolver, pool, terms, random: () => 0.5, localName: 'out.mailhorn.test' },
     ...{ port: first.port, allowPrivateAddresses: true, tlsResults: null },
@@ -127,9 +127,9 @@ function mailTo(localPart: string, message: readonly Buffer[]): Transaction {
   }
 }
 
-function wayOver(names: readonly string[]): Way {
+function wayOver(names: readonly string[]): NextHop {
   const hosts = names.map((name, preference) => ({ name, preference }))
-  const way = wayTo({ domain: 'there.test', hostSet: names.join(' '), hosts, security: undefined }, 'any')
+  const way = nextHopTo({ domain: 'there.test', hostSet: names.join(' '), hosts, security: undefined }, 'any')
   if ('reason' in way) throw new Error(way.reason)
   return way
 }

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { wireId } from '../../../../src/lib/ids.ts'
 import { entriesOf } from '../../../../src/pipeline/delivery/message/signature-fingerprint.ts'
 import { type Ending, type FinishFacts, finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
-import type { HostTrial } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
+import type { HostAttempt } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
 import type { BounceClass } from '../../../../src/protocols/bounces/bounce-class.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
@@ -26,7 +26,7 @@ const delivery: ClaimedDelivery = {
   expiresAt: ACCEPTED_AT + 48 * HOUR_MS,
 }
 
-const trial = (host: string, reply: string): HostTrial => ({
+const trial = (host: string, reply: string): HostAttempt => ({
   host,
   ip: '192.0.2.1',
   phase: 'rcpt',

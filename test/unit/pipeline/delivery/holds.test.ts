@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import type { MailSelector } from '../../../../src/store/schema/steering.ts'
 import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   return {
     ...worker,
     gate,
-    hands: createHands({ db, run, clock, newId }),
+    hands: createQueueAdmin({ db, run, clock, newId }),
     count: (state: number) => rows('select 1 from deliveries where state = ?', state).length,
     delivered: () => rows("select 1 from deliveries where status = 'delivered'").length,
   }

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createHandOver } from '../../../../src/pipeline/delivery/local-delivery.ts'
+import { createLocalDelivery } from '../../../../src/pipeline/delivery/local-delivery.ts'
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
 import { createBlobClaims } from '../../../../src/store/blobs/claims.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
@@ -15,8 +15,8 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const domain = { accountId: post.account(), id: newId(1) }
   const claims = createBlobClaims({ ...store, onLeftBehind: error => assert.unreachable(String(error)) })
-  const handOver = createHandOver({ ...store, claims, localName: 'mailhorn.test' })
-  const failing = createHandOver({
+  const handOver = createLocalDelivery({ ...store, claims, localName: 'mailhorn.test' })
+  const failing = createLocalDelivery({
     ...{ ...store, claims, localName: 'mailhorn.test' },
     run: () => Promise.reject(new StorageUnavailable('disk full')),
   })

@@ -8,12 +8,12 @@ import {
 } from '../../../../src/pipeline/delivery/attempt.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
-import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import {
   type DomainSecurity,
   type MessageTls,
-  type Way,
-  wayTo,
+  type NextHop,
+  nextHopTo,
 } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { type FakeMx, type FakeMxOptions, startFakeMx } from '../../../kit/fake-mx.ts'
@@ -45,7 +45,7 @@ export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions
     clock: systemClock,
     resolver,
     pool,
-    terms: createTermsBook({ clock: systemClock, dane: null }),
+    terms: createHostTlsPolicies({ clock: systemClock, dane: null }),
     tlsResults: null,
     random: () => 0.99,
     localName: 'out.mailhorn.test',
@@ -83,7 +83,7 @@ export function wayOver(
   names: readonly string[],
   asked: MessageTls = 'any',
   over: Partial<DomainSecurity> = {},
-): Way {
+): NextHop {
   const hosts = names.map((name, preference) => ({ name, preference }))
   const security = {
     sts: null,
@@ -92,7 +92,7 @@ export function wayOver(
     bogus: null,
     ...over,
   }
-  const way = wayTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
+  const way = nextHopTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
   if ('reason' in way) throw new Error(way.reason)
   return way
 }

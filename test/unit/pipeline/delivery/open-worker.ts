@@ -1,22 +1,22 @@
 /** A delivery worker over a real store, real DNS and a scripted MX. */
 
 import { systemClock } from '../../../../src/lib/clock.ts'
-import { createBusyShare } from '../../../../src/lib/event-loop-utilization.ts'
+import { createEventLoopUtilization } from '../../../../src/lib/event-loop-utilization.ts'
 import { utcDay } from '../../../../src/lib/periods.ts'
 import type { MessageMaker } from '../../../../src/pipeline/delivery/message/message.ts'
 import { siteLimits } from '../../../../src/pipeline/delivery/providers.ts'
-import { createRouter, type Route } from '../../../../src/pipeline/delivery/route.ts'
+import { createRouter, type DeliveryRoute } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
-import { createBrisk } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
+import { createAdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
 import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
-import { createAllowances } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
-import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { createDeadEnd } from '../../../../src/pipeline/delivery/undeliverable.ts'
+import { createWarmupBudgets } from '../../../../src/pipeline/delivery/shaping/warmup-budget.ts'
+import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
 import { createDeliveryWorker } from '../../../../src/pipeline/delivery/worker.ts'
 import { RESUMED } from '../../../../src/pipeline/queue/destination-states.ts'
 import { HELD } from '../../../../src/pipeline/queue/hold.ts'
-import { type DueLane, stepDeferredLanes } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { type DueQueueKey, stepDeferredLanes } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../../../../src/pipeline/queue/waiting-mail.ts'
 import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
@@ -79,7 +79,7 @@ export async function openWorker(
   const stored: string[] = []
   const pauses: string[] = []
   const foreseen: number[] = []
-  const forwarded: { to: number; lane: DueLane; route: Route }[] = []
+  const forwarded: { to: number; lane: DueQueueKey; route: DeliveryRoute }[] = []
   const worker = createDeliveryWorker({
     clock,
     resolver,
@@ -87,7 +87,7 @@ export async function openWorker(
     run,
     waitingIn: (lane, after, limit) => waitingAt(signed, { kind: 'lane', lane }, after, limit),
     deferredLanesOf: (site, domain) => stepDeferredLanes(signed.db, site, domain),
-    allowances: createAllowances({
+    allowances: createWarmupBudgets({
       clock,
       run: signed.run,
       plan: {
@@ -98,7 +98,11 @@ export async function openWorker(
       onError: error => void errors.push((error as Error).message),
     }),
     slots: createSlots({
-      brisk: createBrisk({ clock: systemClock, busyShare: createBusyShare(), most: slots }),
+      brisk: createAdaptiveLimit({
+        clock: systemClock,
+        busyShare: createEventLoopUtilization(),
+        most: slots,
+      }),
       most: slots,
       mostOfAccount: slots,
     }),
@@ -116,7 +120,7 @@ export async function openWorker(
     localName: 'out.mailhorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
-    terms: createTermsBook({ clock, dane: null }),
+    terms: createHostTlsPolicies({ clock, dane: null }),
     tlsResults: null,
     pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
     router: createRouter({
@@ -141,7 +145,7 @@ export async function openWorker(
     handOver: async () => {
       throw new Error('nothing is received here')
     },
-    deadEnd: createDeadEnd({ find: signed.find, clock }),
+    deadEnd: createUndeliverable({ find: signed.find, clock }),
     forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
     onPause: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),
@@ -149,7 +153,7 @@ export async function openWorker(
     onRecovery: ({ site }) => void pauses.push(`${site} answers`),
     onError: error => void errors.push((error as Error).message),
   })
-  signed.on('due', lanes => worker.announced(lanes as DueLane[]))
+  signed.on('due', lanes => worker.announced(lanes as DueQueueKey[]))
   signed.on(HELD, selectors => {
     for (const selector of selectors) worker.held(selector as MailSelector)
   })

@@ -6,7 +6,11 @@ import {
   outcomeOfHosts,
   outcomeWithoutHost,
 } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
-import type { Failure, Phase, RecipientResult } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type {
+  Phase,
+  RecipientResult,
+  SmtpFailure,
+} from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -24,7 +28,7 @@ function short({ verdict, hostTrouble }: Outcome): string {
 const refused = (phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot', line: string, local = false) =>
   outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local }, HOST)
 
-const failure = (phase: Phase, kind: Failure['kind'], line?: string): Failure => ({
+const failure = (phase: Phase, kind: SmtpFailure['kind'], line?: string): SmtpFailure => ({
   phase,
   kind,
   reply: line === undefined ? null : replyFrom(line),

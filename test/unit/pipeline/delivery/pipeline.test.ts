@@ -1,5 +1,9 @@
 import * as assert from 'uvu/assert'
-import { carryOutInLine, type Turn, TurnLost } from '../../../../src/pipeline/delivery/pipeline.ts'
+import {
+  type PipelineSlot,
+  PipelineSlotLost,
+  runPipelined,
+} from '../../../../src/pipeline/delivery/pipeline.ts'
 import type { SharedSession } from '../../../../src/pipeline/delivery/shared-session.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -12,9 +16,9 @@ const session = (name: string) => ({ hostSet: name }) as SharedSession
 function open(names: string) {
   const waiting = [...names.slice(1)]
   const begun: string[] = []
-  const underWay = new Map<string, { turn: Turn; end: PromiseWithResolvers<void> }>()
+  const underWay = new Map<string, { turn: PipelineSlot; end: PromiseWithResolvers<void> }>()
   const state = { mayFollow: true, mayStillBegin: true, isOver: false }
-  const line = carryOutInLine(names[0]!, {
+  const line = runPipelined(names[0]!, {
     carryOut(name, turn) {
       const end = Promise.withResolvers<void>()
       begun.push(name)
@@ -51,7 +55,7 @@ function open(names: string) {
             wish.state = 'goes'
           },
           error => {
-            wish.state = error instanceof TurnLost ? 'lost' : String(error)
+            wish.state = error instanceof PipelineSlotLost ? 'lost' : String(error)
           },
         )
       return wish

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { wireId } from '../../../../src/lib/ids.ts'
-import { createKeptSignatures } from '../../../../src/pipeline/delivery/message/signature-cache.ts'
-import { startForesight, type WaitingDelivery } from '../../../../src/pipeline/delivery/pre-signer.ts'
+import { createSignatureCache } from '../../../../src/pipeline/delivery/message/signature-cache.ts'
+import { startPreSigner, type WaitingDelivery } from '../../../../src/pipeline/delivery/pre-signer.ts'
 import type { Lane } from '../../../../src/store/command.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
@@ -28,7 +28,7 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
   const signed: number[] = []
   const asked: (number | null)[] = []
   const errors: unknown[] = []
-  const foresight = startForesight({
+  const foresight = startPreSigner({
     clock,
     rests: () => state.rests,
     isIdle: () => state.isIdle,
@@ -141,7 +141,7 @@ test('stopping ends it in the middle, and is no error', async t => {
 })
 
 test('kept signatures are taken once', () => {
-  const kept = createKeptSignatures()
+  const kept = createSignatureCache()
   const ref = { emailId: newId(1), ordinal: 3 }
   const made = {
     signedAt: Date.UTC(2026, 10, 23),
@@ -158,7 +158,7 @@ test('kept signatures are taken once', () => {
 })
 
 test('they are bounded: only those older than an hour make room', () => {
-  const kept = createKeptSignatures(2)
+  const kept = createSignatureCache(2)
   const ref = (ordinal: number) => ({ emailId: newId(1), ordinal })
   const [first, second, third] = [ref(1), ref(2), ref(3)]
   const at = (signedAt: number) => ({ signedAt, signatures: [], digests: [] })

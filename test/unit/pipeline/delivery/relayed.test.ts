@@ -6,7 +6,7 @@ import {
   outcomeWithoutHost,
 } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
 import { relayed } from '../../../../src/pipeline/delivery/outcome/relayed.ts'
-import type { Failure, Phase } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type { Phase, SmtpFailure } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -16,7 +16,7 @@ const HOST = 'relay.test'
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
 
 function sentAway(phase: Phase, line: string): Outcome {
-  const failure: Failure = { phase, kind: 'reply', reply: replyFrom(line), message: line }
+  const failure: SmtpFailure = { phase, kind: 'reply', reply: replyFrom(line), message: line }
   return outcomeOfFailure(failure, HOST)
 }
 
@@ -49,7 +49,7 @@ for (const [name, outcome, expected] of [
   })
 
 test('a smart host that does not fulfil our terms is in trouble: all mail goes there on the same', () => {
-  const failure: Failure = { phase: 'tls', kind: 'tls', reply: null, message: 'expired' }
+  const failure: SmtpFailure = { phase: 'tls', kind: 'tls', reply: null, message: 'expired' }
   const result = relayed({ ...outcomeOfFailure(failure, HOST), onOurTerms: true })
   assert.equal([result.hostTrouble, result.onOurTerms], [true, undefined])
 })

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Session } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type { SmtpSession } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
@@ -8,7 +8,7 @@ import { mailTo, short } from './smtp-client/dial.ts'
 
 const test = suite('deliver/session-pool')
 
-async function send(session: Session) {
+async function send(session: SmtpSession) {
   assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
 }
 

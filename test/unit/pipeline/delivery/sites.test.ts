@@ -1,8 +1,11 @@
 import * as assert from 'uvu/assert'
-import type { Turn } from '../../../../src/pipeline/delivery/pipeline.ts'
+import type { PipelineSlot } from '../../../../src/pipeline/delivery/pipeline.ts'
 import { type SiteLimits, USUAL_LIMITS } from '../../../../src/pipeline/delivery/providers.ts'
-import type { Brisk } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
-import type { Judge, SiteSignal } from '../../../../src/pipeline/delivery/shaping/congestion-feedback.ts'
+import type { AdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
+import type {
+  JudgeCongestion,
+  SiteSignal,
+} from '../../../../src/pipeline/delivery/shaping/congestion-feedback.ts'
 import { createSites } from '../../../../src/pipeline/delivery/shaping/sites.ts'
 import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import {
@@ -21,7 +24,7 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('deliver/sites')
 
 /** Any number may begin. */
-const NO_CROWD: Brisk = { room: Number.POSITIVE_INFINITY, enter: () => () => {}, onRoom() {} }
+const NO_CROWD: AdaptiveLimit = { room: Number.POSITIVE_INFINITY, enter: () => () => {}, onRoom() {} }
 const account = (number: number) => new Uint8Array(16).fill(number)
 const named = (...names: string[]) =>
   names.map(address => ({ address, accountId: account(1) }) as ClaimedDelivery)
@@ -45,7 +48,10 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   )
   const sources = new Map<string, string>()
   const givenBack: string[] = []
-  const underWay = new Map<string, { judge: Judge; turn: Turn; end: PromiseWithResolvers<boolean> }>()
+  const underWay = new Map<
+    string,
+    { judge: JudgeCongestion; turn: PipelineSlot; end: PromiseWithResolvers<boolean> }
+  >()
   const begun: string[] = []
   const prepared = new Set<string>()
   const rooms: string[] = []

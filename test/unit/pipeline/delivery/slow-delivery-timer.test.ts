@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createSlowWatch } from '../../../../src/pipeline/delivery/slow-delivery-timer.ts'
+import { createSlowDeliveryTimer } from '../../../../src/pipeline/delivery/slow-delivery-timer.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
@@ -11,7 +11,7 @@ function openWatch({ fails = false } = {}) {
   const clock = createManualClock()
   const told: { emailId: Uint8Array; at: number }[] = []
   const errors: unknown[] = []
-  const watch = createSlowWatch(
+  const watch = createSlowDeliveryTimer(
     async (_, input) => {
       told.push(input as (typeof told)[number])
       if (fails) throw new Error('not stored')

@@ -1,17 +1,17 @@
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
-import type { Destination, Route } from '../../../../src/pipeline/delivery/route.ts'
+import type { DeliveryRoute, RouteDestination } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
-import { createSourceIps, type Source } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
-import { createTermsBook } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { createSourceIps, type EgressSource } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
+import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import {
-  type Carried,
-  type CarryOptions,
-  carry,
   failedBeforeTransfer,
+  type TransmitOptions,
+  type TransmitResult,
+  transmit,
 } from '../../../../src/pipeline/delivery/transport.ts'
-import { createDeadEnd } from '../../../../src/pipeline/delivery/undeliverable.ts'
+import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
 import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
@@ -44,7 +44,7 @@ const message: OutgoingMessage = {
   signatures: null,
 }
 
-const routeTo = (destination: Destination): Route => ({ site: 'site', destination })
+const routeTo = (destination: RouteDestination): DeliveryRoute => ({ site: 'site', destination })
 const hosts = routeTo({
   kind: 'hosts',
   hostSet: 'mx.there.test',
@@ -60,11 +60,11 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     await pool.close()
     resolver.close()
   })
-  const options: CarryOptions = {
+  const options: TransmitOptions = {
     clock: systemClock,
     resolver,
     pool,
-    terms: createTermsBook({ clock: systemClock, dane: null }),
+    terms: createHostTlsPolicies({ clock: systemClock, dane: null }),
     tlsResults: null,
     random: Math.random,
     smartHostOf: () => undefined,
@@ -76,20 +76,20 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     handOver: async () => {
       throw new Error('nothing is received here')
     },
-    deadEnd: createDeadEnd({
+    deadEnd: createUndeliverable({
       find: async () => [],
       clock: systemClock,
     }),
   }
-  const [source] = sourceIps.sources as [Source]
+  const [source] = sourceIps.sources as [EgressSource]
   return {
     mx,
     carryTo: (address: string, route = hosts, from = source) =>
-      carry(options, route, claimed(address), message, from),
+      transmit(options, route, claimed(address), message, from),
   }
 }
 
-const short = ({ ending, signal }: Carried) => `${ending.kind} ${ending.class}, ${signal}`
+const short = ({ ending, signal }: TransmitResult) => `${ending.kind} ${ending.class}, ${signal}`
 
 test('what hosts say becomes the ending; what it tells of the site is the signal', async t => {
   const { carryTo } = await open(t)
@@ -128,7 +128,7 @@ test('where one of our addresses is not wanted the next attempt is from another;
   const mx = await t.using(startFakeMx({ host: '127.0.0.2', at: { rcpt } }))
   const two = ['127.0.0.31', '127.0.0.32'].map(address => ({ address, name: null }))
   const sourceIps = createSourceIps(two, systemClock)
-  const [one, other] = sourceIps.sources as [Source, Source]
+  const [one, other] = sourceIps.sources as [EgressSource, EgressSource]
   const { carryTo } = await open(t, mx, sourceIps)
   const first = await carryTo('a@there.test', hosts, one)
   assert.is(short(first), 'deferred blocked, trouble')

@@ -1,6 +1,6 @@
 /** An address that is new to receivers, over several days. */
 import * as assert from 'uvu/assert'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
@@ -51,7 +51,7 @@ test('where there is a warm address, mail beyond goes from there', async t => {
 
 test('a broadcast leaves a quarter of the day to transactional mail, which goes at once', async t => {
   const { send, count, asBroadcast, untouched, pauses, when, db, run, clock } = await open(t, [8], [NEW])
-  const hands = createHands({ db, run, clock, newId })
+  const hands = createQueueAdmin({ db, run, clock, newId })
   const mail = { domain: 'there.test', accountId: null, broadcastId: null, emailId: null }
   await hands.hold(mail, null)
   await send(...names(20))

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { hashText } from '../../../../src/lib/hash.ts'
-import type { Route } from '../../../../src/pipeline/delivery/route.ts'
+import type { DeliveryRoute } from '../../../../src/pipeline/delivery/route.ts'
 import { readRecord } from '../../../../src/resources/emails/attempt-record.ts'
 import { suite } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
@@ -137,7 +137,7 @@ test('a lane passed to us is served by the route that came with it', async t => 
     threadCount: 1,
     zone: 'mx.there.test A 127.0.0.2\nthere.test SERVFAIL',
   })
-  const route: Route = {
+  const route: DeliveryRoute = {
     site: 'mx.there.test',
     destination: {
       kind: 'hosts',

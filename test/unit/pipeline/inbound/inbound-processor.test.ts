@@ -3,16 +3,19 @@ import { idKey } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
 import type { ReaderPool } from '../../../../src/lib/reader-pool.ts'
-import { type Inbox, startInbox } from '../../../../src/pipeline/inbound/inbound-processor.ts'
+import {
+  type InboundProcessor,
+  startInboundProcessor,
+} from '../../../../src/pipeline/inbound/inbound-processor.ts'
 import { countInbox } from '../../../../src/pipeline/inbound/inbox-counts.ts'
-import { type Crowd, createCrowd } from '../../../../src/pipeline/inbound/ingest-load.ts'
+import { createIngestLoad, type IngestLoad } from '../../../../src/pipeline/inbound/ingest-load.ts'
 import { createMailReader, type MailReader } from '../../../../src/pipeline/inbound/mail-reader.ts'
 import {
   createJudging,
   type JudgeMail,
   type Verdicts,
 } from '../../../../src/pipeline/inbound/message-verdicts.ts'
-import { createFreshMail } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
+import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import type { Db } from '../../../../src/store/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
@@ -70,16 +73,16 @@ async function open(t: TestContext) {
       judge?: JudgeMail | null
       run?: typeof store.run
       db?: typeof store.db
-      crowd?: Pick<Crowd, 'isThere'>
+      crowd?: Pick<IngestLoad, 'isThere'>
       sizes?: 'small' | 'large'
     } = {},
-  ): Inbox => {
+  ): InboundProcessor => {
     const { judge = null, ...rest } = over
-    const inbox = startInbox({
+    const inbox = startInboundProcessor({
       ...store,
       sizes: 'small',
-      fresh: createFreshMail(clock),
-      crowd: createCrowd(clock),
+      fresh: createRecentMessageCache(clock),
+      crowd: createIngestLoad(clock),
       ...{
         reader: over.reader ?? createMailReader({ entry, ...reading }),
         counts: countInbox(metrics),

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createCrowd } from '../../../../src/pipeline/inbound/ingest-load.ts'
+import { createIngestLoad } from '../../../../src/pipeline/inbound/ingest-load.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -7,7 +7,7 @@ const test = suite('inbound/crowd')
 
 function given() {
   const clock = createManualClock()
-  const crowd = createCrowd(clock)
+  const crowd = createIngestLoad(clock)
   const times = (count: number, does: () => void) => {
     for (let i = 0; i < count; i++) does()
   }

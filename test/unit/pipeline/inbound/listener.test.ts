@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Admit } from '../../../../src/pipeline/inbound/rcpt-policy.ts'
+import type { RcptPolicy } from '../../../../src/pipeline/inbound/rcpt-policy.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { admitAll, finish, openInboundListener as open } from '../../../kit/inbound-listener.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -16,7 +16,7 @@ for (const [what, error, reply] of [
 ] as const)
   test(`a recipient for whom the store cannot be asked ${what} is put off, and then taken`, async t => {
     let isDown = true
-    const admit: Admit = address => (isDown ? Promise.reject(error) : admitAll(address))
+    const admit: RcptPolicy = address => (isDown ? Promise.reject(error) : admitAll(address))
     const { greeted } = await open(t, { admit })
     const client = await greeted()
     assert.is(await client.say('RCPT TO:<bob@here.example>'), reply)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { Transfer } from '../../../../src/pipeline/inbound/min-data-rate.ts'
+import { MinDataRate } from '../../../../src/pipeline/inbound/min-data-rate.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/transfer')
@@ -8,7 +8,7 @@ const test = suite('inbound/transfer')
 function given({ isCrowded = false } = {}) {
   let now = 0
   let isHeldUp = false
-  const transfer = new Transfer(now, { netblock: '192.0.2', isHeldUp: () => isHeldUp, stop: () => {} })
+  const transfer = new MinDataRate(now, { netblock: '192.0.2', isHeldUp: () => isHeldUp, stop: () => {} })
   /** So many seconds with so many bytes in each. @returns whether it was ever too slow */
   const seconds = (count: number, bytes: number) => {
     let isSlow = false

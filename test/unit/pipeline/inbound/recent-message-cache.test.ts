@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createFreshMail } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
+import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recent-message-cache.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -10,14 +10,14 @@ function blob(number: number, size = 10) {
 }
 
 test('what came is there once', () => {
-  const fresh = createFreshMail(createManualClock())
+  const fresh = createRecentMessageCache(createManualClock())
   fresh.keep(blob(1))
   assert.equal(fresh.take(blob(1).hash), blob(1).body)
   assert.is(fresh.take(blob(1).hash), undefined)
 })
 
 test('what is in a file, and what there is no room for, is read from the store', () => {
-  const fresh = createFreshMail(createManualClock(), 25)
+  const fresh = createRecentMessageCache(createManualClock(), 25)
   fresh.keep({ ...blob(1), body: null })
   for (const number of [2, 3, 4]) fresh.keep(blob(number))
   assert.equal(
@@ -27,7 +27,7 @@ test('what is in a file, and what there is no room for, is read from the store',
 })
 
 test('what came twice takes room once', () => {
-  const fresh = createFreshMail(createManualClock(), 20)
+  const fresh = createRecentMessageCache(createManualClock(), 20)
   for (let i = 0; i < 5; i++) fresh.keep(blob(1))
   fresh.keep(blob(2))
   assert.equal(fresh.take(blob(2).hash), blob(2).body)
@@ -35,7 +35,7 @@ test('what came twice takes room once', () => {
 
 test('what nobody takes makes room after a minute', () => {
   const clock = createManualClock()
-  const fresh = createFreshMail(clock, 20)
+  const fresh = createRecentMessageCache(clock, 20)
   fresh.keep(blob(1))
   clock.advance(30_000)
   fresh.keep(blob(2))

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import type { Mark } from '../../../../src/pipeline/queue/waiting-mail.ts'
 import type { MailSelector } from '../../../../src/store/schema/steering.ts'
 import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
@@ -17,7 +17,7 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
-  const hands = createHands({ db: store.db, run: store.run, clock: post.clock, newId })
+  const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   /** Deferred once, with an hour to wait. */
   const deferred = async (domain = 'there.test') => {
     const at = post.clock.now()

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { sweepDeletedDomains } from '../../../../src/pipeline/queue/deleted-domains.ts'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
 import { finishFor, HOUR_MS, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -62,7 +62,7 @@ test('mail of it that waits, was deferred, is held or scheduled fails; all other
   await send(accountId, { subject: 'kept fresh', from: 'x@stays.test' })
   await send(accountId, { subject: 'kept later', from: 'x@stays.test', scheduledAt: clock.now() + HOUR_MS })
   await send(other, { subject: 'of others', from: 'x@other.test' })
-  const hands = createHands({ db: rest.db, run, clock, newId })
+  const hands = createQueueAdmin({ db: rest.db, run, clock, newId })
   await hands.hold({ domain: null, accountId: null, broadcastId: null, emailId: held }, null)
   await claim(accountId, 'there.test', { class: DELIVERY_CLASS.transactional }).then(leases =>
     Promise.all(leases.map(lease => run('release', lease))),

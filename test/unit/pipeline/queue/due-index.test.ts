@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type BookedLane, createLaneBook } from '../../../../src/pipeline/queue/due-index.ts'
-import type { DueLane } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { createDueIndex, type IndexedQueueKey } from '../../../../src/pipeline/queue/due-index.ts'
+import type { DueQueueKey } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { laneKey } from '../../../../src/store/command.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { fc } from '../../../kit/property.ts'
@@ -13,9 +13,9 @@ const HOUR_MS = 3_600_000
 /** A book whose due lanes are written down, and served only when a test says so. */
 function openBook() {
   const clock = createManualClock()
-  const due: BookedLane[] = []
-  const book = createLaneBook(clock, lane => due.push(lane))
-  const lane = (domain: string, inMs = 0): DueLane => ({
+  const due: IndexedQueueKey[] = []
+  const book = createDueIndex(clock, lane => due.push(lane))
+  const lane = (domain: string, inMs = 0): DueQueueKey => ({
     domain,
     class: 0,
     accountId,

@@ -1,6 +1,10 @@
 import * as assert from 'uvu/assert'
-import type { BookedLane } from '../../../../src/pipeline/queue/due-index.ts'
-import { createTurns, type Room, type Turns } from '../../../../src/pipeline/queue/fair-scheduler.ts'
+import type { IndexedQueueKey } from '../../../../src/pipeline/queue/due-index.ts'
+import {
+  type Capacity,
+  createFairScheduler,
+  type FairScheduler,
+} from '../../../../src/pipeline/queue/fair-scheduler.ts'
 import { laneKey } from '../../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
 import { fc } from '../../../kit/property.ts'
@@ -9,16 +13,16 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('queue/turns')
 const { transactional, broadcast, retry } = DELIVERY_CLASS
 
-function lane(domain: string, laneClass: number = transactional, account = 1): BookedLane {
+function lane(domain: string, laneClass: number = transactional, account = 1): IndexedQueueKey {
   const bare = { domain, class: laneClass, accountId: new Uint8Array(16).fill(account) }
   return { ...bare, key: laneKey(bare) }
 }
 
-const free = (count: number): Room => ({ any: count, transactional: count })
+const free = (count: number): Capacity => ({ any: count, transactional: count })
 const roomy = () => free(1_000)
 
 /** Serves rounds of turns, each lane coming back with more work, and sums up what each class was given. */
-function serveRounds(turns: Turns, rounds: number, roomOf: (site: string) => Room) {
+function serveRounds(turns: FairScheduler, rounds: number, roomOf: (site: string) => Capacity) {
   const given = new Map<number, number>()
   for (let i = 0; i < rounds; i++) {
     const taken = turns.next(roomOf)
@@ -30,7 +34,7 @@ function serveRounds(turns: Turns, rounds: number, roomOf: (site: string) => Roo
 }
 
 test('each lane gets as many deliveries in its turn as its class weighs: 16, 6 and 2', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (const laneClass of [transactional, broadcast, retry]) turns.add('site', lane('a.test', laneClass))
   assert.equal(
     turns.next(roomy).map(({ limit }) => limit),
@@ -39,14 +43,14 @@ test('each lane gets as many deliveries in its turn as its class weighs: 16, 6 a
 })
 
 test('where all classes wait for one site, they share it 8 to 3 to 1', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (const laneClass of [retry, broadcast, transactional]) turns.add('site', lane('a.test', laneClass))
   assert.equal(serveRounds(turns, 50, roomy), [800, 300, 100])
 })
 
 test('a lane that waits alone gets all there is', () => {
   for (const laneClass of [retry, broadcast, transactional]) {
-    const turns = createTurns()
+    const turns = createFairScheduler()
     turns.add('site', lane('a.test', laneClass))
     assert.equal(
       turns.next(() => free(60)).map(({ limit }) => limit),
@@ -58,7 +62,7 @@ test('a lane that waits alone gets all there is', () => {
 test('a transactional lane that waits alone gets what its class has room for, and another what all have', () => {
   const room = () => ({ any: 40, transactional: 50 })
   const [first, second] = [transactional, broadcast].map(laneClass => {
-    const turns = createTurns()
+    const turns = createFairScheduler()
     turns.add('site', lane('a.test', laneClass))
     return turns.next(room).map(({ limit }) => limit)
   })
@@ -66,8 +70,8 @@ test('a transactional lane that waits alone gets what its class has room for, an
 })
 
 test('with another lane there, or at another site, a turn is 24', () => {
-  const limits = (...at: [string, BookedLane][]) => {
-    const turns = createTurns()
+  const limits = (...at: [string, IndexedQueueKey][]) => {
+    const turns = createFairScheduler()
     for (const [site, waiting] of at) turns.add(site, waiting)
     return turns.next(roomy).map(({ limit }) => limit)
   }
@@ -77,7 +81,7 @@ test('with another lane there, or at another site, a turn is 24', () => {
 })
 
 test('a site with little room serves all classes all the same', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (const laneClass of [retry, broadcast, transactional]) turns.add('site', lane('a.test', laneClass))
   const given = serveRounds(turns, 120, () => free(5))
   const sum = given.reduce((a, b) => a + b)
@@ -85,7 +89,7 @@ test('a site with little room serves all classes all the same', () => {
 })
 
 test('an account gets no more of a site for having many lanes there', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (let i = 0; i < 50; i++) turns.add('site', lane(`d${i}.test`, broadcast, 1))
   turns.add('site', lane('b.test', broadcast, 2))
   const given = new Map<number, number>()
@@ -102,7 +106,7 @@ test('an account gets no more of a site for having many lanes there', () => {
 })
 
 test('transactional mail that comes while a site has no room for any other is served', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   const crowded = () => ({ any: 0, transactional: 10 })
   turns.add('site', lane('a.test', broadcast))
   assert.equal(turns.next(crowded), [])
@@ -119,7 +123,7 @@ test('transactional mail that comes while a site has no room for any other is se
 })
 
 test('accounts take turns within a class, in the order of their coming', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (const account of [3, 1, 2]) turns.add('site', lane('a.test', transactional, account))
   const accounts = () => {
     const [turn] = turns.next(() => free(16))
@@ -134,7 +138,7 @@ test('accounts take turns within a class, in the order of their coming', () => {
 })
 
 test('no more is claimed for a site than it has room for', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (let account = 1; account <= 5; account++) turns.add('site', lane('a.test', transactional, account))
   const taken = turns.next(() => free(30))
   assert.equal(
@@ -144,7 +148,7 @@ test('no more is claimed for a site than it has room for', () => {
 })
 
 test('a site without room is passed over until it says that it has some', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   turns.add('full', lane('full.test'))
   turns.add('free', lane('free.test'))
   const roomOf = (site: string) => free(site === 'free' ? 5 : 0)
@@ -166,7 +170,7 @@ test('a site without room is passed over until it says that it has some', () => 
 })
 
 test('opening a site where nothing waits means nothing', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   assert.is(turns.reopen('unknown'), false)
   turns.add('site', lane('a.test'))
   turns.next(roomy)
@@ -175,7 +179,7 @@ test('opening a site where nothing waits means nothing', () => {
 })
 
 test('what is left of a site that had room for a part waits for more room', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (let account = 1; account <= 3; account++) turns.add('site', lane('a.test', transactional, account))
   assert.is(turns.next(() => free(24)).length, 1)
   assert.equal(
@@ -187,7 +191,7 @@ test('what is left of a site that had room for a part waits for more room', () =
 })
 
 test('a lane that joins a site without room lets it be asked again', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   turns.add('site', lane('a.test'))
   turns.next(() => free(0))
   turns.add('site', lane('b.test'))
@@ -195,7 +199,7 @@ test('a lane that joins a site without room lets it be asked again', () => {
 })
 
 test('of 1,000 sites every one comes to its turn, 100 a round', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (let i = 0; i < 1_000; i++) turns.add(`site ${i}`, lane(`d${i}.test`))
   const rounds = Array.from({ length: 10 }, () => turns.next(() => free(5)).map(({ site }) => site))
   assert.equal(
@@ -207,7 +211,7 @@ test('of 1,000 sites every one comes to its turn, 100 a round', () => {
 })
 
 test('one site with very many lanes does not keep others from their turn', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   for (let account = 0; account < 250; account++) turns.add('large', lane('large.test', retry, account))
   turns.add('small', lane('small.test'))
   const first = turns.next(() => free(10_000))
@@ -222,15 +226,15 @@ test('whatever the rooms, every lane is served and no site is overrun', () => {
       fc.array(fc.record({ site: fc.nat(9), laneClass: fc.nat(2), account: fc.nat(5) }), { maxLength: 300 }),
       fc.infiniteStream(fc.nat(12)),
       (lanes, rooms) => {
-        const turns = createTurns()
-        const waiting = new Set<BookedLane>()
+        const turns = createFairScheduler()
+        const waiting = new Set<IndexedQueueKey>()
         for (const { site, laneClass, account } of lanes) {
           const booked = lane(`d${site}.test`, laneClass, account)
           waiting.add(booked)
           turns.add(`site ${site}`, booked)
         }
         for (let round = 0; round < 3_000 && waiting.size > 0; round++) {
-          const room = new Map<string, Room>()
+          const room = new Map<string, Capacity>()
           const taken = turns.next(site => {
             const [any, transactional] = [rooms.next().value as number, rooms.next().value as number]
             room.set(site, { any, transactional })
@@ -253,7 +257,7 @@ test('whatever the rooms, every lane is served and no site is overrun', () => {
 })
 
 test('where other mail has no turn, transactional mail does not wait until it had one', () => {
-  const turns = createTurns()
+  const turns = createFairScheduler()
   turns.add('site', lane('a.test', broadcast))
   const room = { any: 0, transactional: 100, isForTransactional: true }
   const limits: number[][] = []

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import type { MailSelector } from '../../../../src/store/schema/steering.ts'
 import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
 import { endings, finishFor, HOUR_MS, newId, postOver } from '../../../kit/mail.ts'
@@ -16,7 +16,7 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
-  const hands = createHands({ db: store.db, run: store.run, clock: post.clock, newId })
+  const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   const send = (...to: string[]) => post.send(accountId, { to })
   const claim = (domain = 'there.test', laneClass: number = DELIVERY_CLASS.transactional) =>
     post.claim(accountId, domain, { class: laneClass })

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { idText } from '../../../../src/lib/ids.ts'
 import type { LeaseRef } from '../../../../src/pipeline/queue/commands.ts'
 import { listActiveHolds } from '../../../../src/pipeline/queue/hold-rows.ts'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
 import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
@@ -116,7 +116,7 @@ test('where the operator wants to decide, what may have arrived is held, each em
   const other = await send(accountId, { to: ['c@there.test'] })
   await send(accountId, { to: ['d@there.test'] })
   const words = { domain: null, accountId: null, broadcastId: null, emailId: other }
-  const hands = createHands({ db, run, clock, newId })
+  const hands = createQueueAdmin({ db, run, clock, newId })
   await claim(accountId, 'there.test', { owner: 'dead', limit: 3 })
   await hands.hold(words, 'mine')
   const before = announced('due').length

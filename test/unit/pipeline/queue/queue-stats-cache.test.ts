@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createQueueViewer } from '../../../../src/pipeline/queue/queue-stats-cache.ts'
+import { createQueueStatsCache } from '../../../../src/pipeline/queue/queue-stats-cache.ts'
 import { postOver } from '../../../kit/mail.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -15,7 +15,12 @@ async function open(t: TestContext, longFrom: number) {
   post.domain(accountId, 'here.test')
   const errors: unknown[] = []
   const { clock } = post
-  const view = createQueueViewer({ db: store.db, clock, longFrom, onError: error => void errors.push(error) })
+  const view = createQueueStatsCache({
+    db: store.db,
+    clock,
+    longFrom,
+    onError: error => void errors.push(error),
+  })
   const question = { by: 'domain', domain: null, accountId: null, class: null, limit: 20, offset: 0 } as const
   return {
     ...store,

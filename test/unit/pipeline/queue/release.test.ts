@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText, sameId } from '../../../../src/lib/ids.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
-import { type DueLane, listDueLanes } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { type DueQueueKey, listDueQueueKeys } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { isOnPostgres, planOf } from '../../../kit/database.ts'
 import { finishFor, HOUR_MS, postOver } from '../../../kit/mail.ts'
 import { fc } from '../../../kit/property.ts'
@@ -41,7 +41,7 @@ test('at its time an email enters the queue, and only then', async t => {
   clock.advance(1)
   assert.is(await release(), null)
   assert.equal([statuses(), totals()], [['queued'], [{ kind: 'emails.queued', count: 1 }]])
-  const [lane] = announced('due') as DueLane[]
+  const [lane] = announced('due') as DueQueueKey[]
   assert.equal([lane!.domain, lane!.class, lane!.at], ['there.test', 0, clock.now()])
   assert.ok(sameId(lane!.accountId, accountId))
   assert.equal(
@@ -86,10 +86,10 @@ test('one that is let in late keeps all of its time to be delivered', async t =>
 test('scheduled emails make no lanes, however many they are', async t => {
   const { schedule, release, db, clock } = await open(t)
   for (let i = 0; i < 50; i++) await schedule(HOUR_MS, [`a@d${i}.test`])
-  assert.equal(await listDueLanes(db), [])
+  assert.equal(await listDueQueueKeys(db), [])
   clock.advance(HOUR_MS)
   await release(20)
-  assert.is((await listDueLanes(db)).length, 20)
+  assert.is((await listDueQueueKeys(db)).length, 20)
 })
 
 test('what is due is found by the index of scheduled emails alone', async t => {

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { DueLane } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import type { DueQueueKey } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { createScheduler } from '../../../../src/pipeline/queue/scheduler.ts'
 import {
   type Claim,
@@ -66,7 +66,7 @@ function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => 
   }
 }
 
-const lane = (domain: string, at: number): DueLane => ({ domain, class: 0, accountId, at })
+const lane = (domain: string, at: number): DueQueueKey => ({ domain, class: 0, accountId, at })
 const nothing: Claim = { deliveries: [], nextAt: null }
 const found = (count: number, nextAt: number | null = null): Claim => ({
   deliveries: Array.from({ length: count }, () => ({}) as ClaimedDelivery),

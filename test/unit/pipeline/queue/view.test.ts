@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
-import { createHands } from '../../../../src/pipeline/queue/queue-admin.ts'
+import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import { type QueueQuestion, viewQueue } from '../../../../src/pipeline/queue/view.ts'
 import { planOf } from '../../../kit/database.ts'
 import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
@@ -16,7 +16,7 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
-  const hands = createHands({ db: store.db, run: store.run, clock: post.clock, newId })
+  const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   /** The view a while after the last mail came. */
   const view = (question: Partial<QueueQuestion> = {}, afterMs = 0) =>
     viewQueue(store.db, { ...ALL, now: post.clock.now() + afterMs, ...question })

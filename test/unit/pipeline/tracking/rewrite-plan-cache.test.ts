@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findLinks, type LinkPlan } from '../../../../src/pipeline/tracking/find-links.ts'
-import { createLinkPlans } from '../../../../src/pipeline/tracking/rewrite-plan-cache.ts'
+import { createRewritePlanCache } from '../../../../src/pipeline/tracking/rewrite-plan-cache.ts'
 import { createFindPersonal, filledContent } from '../../../../src/resources/templates/personal.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -13,7 +13,7 @@ const folder = join(import.meta.dirname, '../../../golden/tracking')
 /** What a broadcast of this page says to recipients with these values, each with its plan. */
 function plansOf(html: string, recipients: Record<string, string>[]) {
   const find = createFindPersonal()
-  const planOf = createLinkPlans()
+  const planOf = createRewritePlanCache()
   const content = { html, text: null }
   return recipients.map(values => {
     const source = { variables: JSON.stringify(values), toList: null, broadcastId: null, content }
@@ -181,7 +181,7 @@ test('a page with one value and very many stretches of text behind it is looked 
 })
 
 test('content that is shared is looked through once', () => {
-  const planOf = createLinkPlans()
+  const planOf = createRewritePlanCache()
   const content = { html: '<a href="http://a.test/">a</a>', text: null }
   assert.is(planOf(content), planOf(content))
   assert.equal(planOf({ html: null, text: 'a' }), { links: [], pixelAt: 0 })

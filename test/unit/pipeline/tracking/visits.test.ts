@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import type { Hit } from '../../../../src/pipeline/tracking/record-visits.ts'
-import { createVisitBook, type VisitBook } from '../../../../src/pipeline/tracking/visit-batcher.ts'
+import { createVisitBatcher, type VisitBatcher } from '../../../../src/pipeline/tracking/visit-batcher.ts'
 import { visitorOf } from '../../../../src/pipeline/tracking/visitor.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -27,7 +27,7 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
     await store.run('finish', finishFor(delivery, clock.now()))
   clock.advance(3_600_000)
   const failures: unknown[] = []
-  const book = createVisitBook({
+  const book = createVisitBatcher({
     run: store.run,
     clock,
     onError: error => failures.push(error),
@@ -317,7 +317,7 @@ test('what could not be stored is tried again', async t => {
   const { run, clock, hit, to, email } = await openVisited(t)
   const failures: unknown[] = []
   let isDown = true
-  const book: VisitBook = createVisitBook({
+  const book: VisitBatcher = createVisitBatcher({
     run: (name, input) => (isDown ? Promise.reject(new Error('down')) : run(name, input)),
     clock,
     onError: error => failures.push(error),

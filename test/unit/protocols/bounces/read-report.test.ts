@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { CORRELATION_HEADER } from '../../../../src/pipeline/delivery/message/signed-head.ts'
 import { providerOf } from '../../../../src/pipeline/delivery/providers.ts'
 import { readReport } from '../../../../src/protocols/bounces/read-report.ts'
-import type { Report } from '../../../../src/protocols/bounces/report.ts'
+import type { BounceReport } from '../../../../src/protocols/bounces/report.ts'
 import { suite } from '../../../kit/suite.ts'
 
 /** Each mail of `test/golden/reports` beside what it says; recipients in their order, fields as far as given. */
@@ -108,7 +108,7 @@ const HOSTILE: Record<string, string> = {
 }
 for (const [what, text] of Object.entries(HOSTILE))
   test(`${what}: is read without an error, and is no bounce of anybody`, () => {
-    const report: Report = read(text)
+    const report: BounceReport = read(text)
     assert.equal(
       report.recipients.filter(({ isHard }) => isHard),
       [],

@@ -6,7 +6,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { ReplyPhase } from '../../../../src/protocols/bounces/reading.ts'
-import { type Reply, replyOf } from '../../../../src/protocols/smtp/reply.ts'
+import { replyOf, type SmtpReply } from '../../../../src/protocols/smtp/reply.ts'
 
 export interface KnownReply {
   from: string
@@ -14,12 +14,12 @@ export interface KnownReply {
   phase: ReplyPhase
   /** As in the file. */
   line: string
-  reply: Reply
+  reply: SmtpReply
   verdict: string
 }
 
 /** @param line such as `550-5.1.1 no\n550 5.1.1 such user` */
-export function readLine(line: string): Reply {
+export function readLine(line: string): SmtpReply {
   const lines = line.split('\\n')
   return replyOf(
     Number(line.slice(0, 3)),

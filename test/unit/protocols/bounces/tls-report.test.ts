@@ -1,9 +1,9 @@
 import * as assert from 'uvu/assert'
 import { policyResults } from '../../../../src/pipeline/delivery/tls-policy/policy-results.ts'
 import {
-  reportDestinations,
   reportFileName,
   reportJson,
+  tlsReportAddresses,
 } from '../../../../src/protocols/bounces/tls-report.ts'
 import type { TlsResultRow } from '../../../../src/store/schema/tls.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -29,7 +29,7 @@ for (const [texts, destinations] of [
   [[], []],
 ] as const)
   test(`${JSON.stringify(texts)} asks for reports to ${destinations.length}`, () => {
-    assert.equal(reportDestinations(texts), destinations)
+    assert.equal(tlsReportAddresses(texts), destinations)
   })
 
 const row = (over: Partial<TlsResultRow>): TlsResultRow => ({

@@ -1,7 +1,7 @@
 import { verify } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { createLog } from '../../../../src/lib/log.ts'
-import { createPassingThread } from '../../../../src/lib/on-demand-worker.ts'
+import { createOnDemandWorker } from '../../../../src/lib/on-demand-worker.ts'
 import { signHere } from '../../../../src/protocols/dkim/sign.ts'
 import { createSigner, type SigningJob, signAll } from '../../../../src/protocols/dkim/signer.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -17,7 +17,7 @@ const wanted = Promise.all(TEXTS.flatMap(text => [signHere(text, rsa), signHere(
 
 function openThread(t: TestContext) {
   const entry = new URL('../../../../src/workers/signing.ts', import.meta.url)
-  const thread = createPassingThread({ name: 'signing', entry, log: createLog('silent') })
+  const thread = createOnDemandWorker({ name: 'signing', entry, log: createLog('silent') })
   t.after(() => thread.close())
   const jobs: SigningJob[] = []
   const call = (name: string, job: unknown) => {

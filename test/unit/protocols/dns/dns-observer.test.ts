@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import {
-  authorityWitness,
-  resolverWitness,
-  type Testimony,
+  authorityObserver,
+  type ObservedAnswer,
+  resolverObserver,
 } from '../../../../src/protocols/dns/dns-observer.ts'
 import { type DnsRecord, FLAG, type Message, RCODE } from '../../../../src/protocols/dns/wire.ts'
 import { decodeMessage } from '../../../../src/protocols/dns/wire-decode.ts'
@@ -39,7 +39,7 @@ async function serverThat(t: TestContext, reply: (query: Message) => Partial<Mes
   return { server: { host: '127.0.0.1', port: socket.address().port }, queries }
 }
 
-const answered = (testimony: Testimony) => {
+const answered = (testimony: ObservedAnswer) => {
   if (testimony.kind === 'unknown') throw new Error(testimony.reason)
   const { records, chain, exists, ttlSeconds } = testimony
   return {
@@ -56,7 +56,7 @@ test('a resolver tells what it finds behind aliases, and how long that may be ke
       'a.test 300 CNAME b.test\nb.test 60 CNAME C.test\nc.test 900 TXT "one"\nlost.test CNAME none.test',
     ),
   )
-  const { ask } = resolverWitness(zone.server, limitsOf(t))
+  const { ask } = resolverObserver(zone.server, limitsOf(t))
   assert.equal(answered(await ask('A.test', 'TXT')), {
     texts: ['one'],
     chain: ['b.test', 'c.test'],
@@ -82,17 +82,17 @@ test('a name server is asked for its own, and believed for its own alone', async
     host: '127.0.0.1',
     port: Number(server.split(':')[1]),
   })
-  assert.equal(answered(await authorityWitness('ns', serverAt(zone), limits).ask('a.test', 'TXT')).texts, [
+  assert.equal(answered(await authorityObserver('ns', serverAt(zone), limits).ask('a.test', 'TXT')).texts, [
     'one',
   ])
-  assert.equal(await authorityWitness('ns', serverAt(other), limits).ask('a.test', 'TXT'), {
+  assert.equal(await authorityObserver('ns', serverAt(other), limits).ask('a.test', 'TXT'), {
     kind: 'unknown',
     reason: 'is not responsible for the zone (lame)',
   })
   const { server, queries } = await serverThat(t, () => ({
     authority: [{ name: 'sub.test', ttlSeconds: 60, type: 'NS', target: 'NS2.sub.test' }],
   }))
-  assert.equal(await authorityWitness('ns', server, limits).ask('sub.test', 'NS'), {
+  assert.equal(await authorityObserver('ns', server, limits).ask('sub.test', 'NS'), {
     kind: 'unknown',
     reason: 'refers to other name servers',
     refersTo: ['ns2.sub.test'],
@@ -115,7 +115,7 @@ test('a negative answer may be kept as long as the SOA record says', async t => 
       authority: [soa(ttl, minimum)],
     }))
     const { exists, ttlSeconds } = answered(
-      await authorityWitness('ns', server, limitsOf(t)).ask('a.test', 'TXT'),
+      await authorityObserver('ns', server, limitsOf(t)).ask('a.test', 'TXT'),
     )
     assert.equal([exists, ttlSeconds], [false, kept])
   }
@@ -126,7 +126,7 @@ test('a server that does not know EDNS is asked without', async t => {
     rcode: edns ? RCODE.FORMERR : RCODE.NOERROR,
     flags: FLAG.QR | FLAG.AA,
   }))
-  assert.is(answered(await authorityWitness('ns', server, limitsOf(t)).ask('a.test', 'TXT')).exists, true)
+  assert.is(answered(await authorityObserver('ns', server, limitsOf(t)).ask('a.test', 'TXT')).exists, true)
   assert.equal(
     queries.map(({ edns }) => edns !== undefined),
     [true, false],
@@ -137,14 +137,14 @@ test('trouble is told, not thrown', async t => {
   const zone = await t.using(
     startZone('a.test SERVFAIL\nb.test REFUSED\nc.test TIMEOUT\nd.test TRUNCATED\nd.test TXT "long"'),
   )
-  const { ask } = resolverWitness(zone.server, limitsOf(t, 300))
+  const { ask } = resolverObserver(zone.server, limitsOf(t, 300))
   const reasons = await Promise.all(['a.test', 'b.test', 'c.test'].map(name => ask(name, 'TXT')))
   assert.equal(
     reasons.map(answer => (answer.kind === 'unknown' ? answer.reason : answer.kind)),
     ['answers with SERVFAIL', 'answers with REFUSED', 'does not answer (nothing within 0.3 s)'],
   )
   assert.equal(answered(await ask('d.test', 'TXT')).texts, ['long'])
-  const closed = resolverWitness(zone.server, {
+  const closed = resolverObserver(zone.server, {
     ...limitsOf(t),
     signal: AbortSignal.abort(new Error('over')),
   })

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createPace } from '../../../../src/protocols/dns/query-batching.ts'
+import { createQueryBatching } from '../../../../src/protocols/dns/query-batching.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('dns/pace')
@@ -7,7 +7,7 @@ const nextTurn = () => new Promise(setImmediate)
 
 /** Ten who want to begin at once, three a turn. */
 function given() {
-  const pace = createPace(3)
+  const pace = createQueryBatching(3)
   const begun: number[] = []
   const want = (who: number) => pace.turn().then(() => begun.push(who))
   return { begun, want }

@@ -1,14 +1,14 @@
 import * as assert from 'uvu/assert'
 import { TooManyWaiting } from '../../../../src/lib/semaphore.ts'
-import { createPasswordQueue, type Turn } from '../../../../src/resources/accounts/password-queue.ts'
+import { createPasswordQueue, type PasswordTurn } from '../../../../src/resources/accounts/password-queue.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accounts/password-queue')
 
-const stranger = (owner: string, part = owner): Turn => ({ owner, part, standing: 'stranger' })
-const known = (owner: string): Turn => ({ owner, standing: 'known' })
-const OPERATOR: Turn = { owner: 'operator', standing: 'operator' }
+const stranger = (owner: string, part = owner): PasswordTurn => ({ owner, part, standing: 'stranger' })
+const known = (owner: string): PasswordTurn => ({ owner, standing: 'known' })
+const OPERATOR: PasswordTurn = { owner: 'operator', standing: 'operator' }
 
 /** Tasks that run until the test ends the one that began first. */
 function openQueue() {
@@ -16,7 +16,7 @@ function openQueue() {
   const began: string[] = []
   const refused: string[] = []
   const ends: (() => void)[] = []
-  const ask = (turn: Turn, name = turn.owner) => {
+  const ask = (turn: PasswordTurn, name = turn.owner) => {
     const task = () => {
       began.push(name)
       return new Promise<void>(resolve => ends.push(resolve))
@@ -29,7 +29,7 @@ function openQueue() {
   return {
     began,
     refused,
-    async ask(turns: readonly Turn[]) {
+    async ask(turns: readonly PasswordTurn[]) {
       for (const turn of turns) ask(turn)
       await settled()
     },
@@ -45,7 +45,7 @@ function openQueue() {
   }
 }
 
-const times = (count: number, make: (i: number) => Turn): Turn[] =>
+const times = (count: number, make: (i: number) => PasswordTurn): PasswordTurn[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
 test('two tasks run at a time, and the others in their order', async () => {

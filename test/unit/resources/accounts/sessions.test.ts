@@ -6,7 +6,7 @@ import { createSecretKeys } from '../../../../src/lib/secret-keys.ts'
 import { TooManyWaiting } from '../../../../src/lib/semaphore.ts'
 import { PLACE_KEPT_MS, sweepSignInPlaces } from '../../../../src/resources/accounts/known-places.ts'
 import type { Passwords } from '../../../../src/resources/accounts/password.ts'
-import type { Turn } from '../../../../src/resources/accounts/password-queue.ts'
+import type { PasswordTurn } from '../../../../src/resources/accounts/password-queue.ts'
 import { createSessions, SESSION_IDLE_MS } from '../../../../src/resources/accounts/sessions.ts'
 import { createSignInReport } from '../../../../src/resources/accounts/sign-in-report.ts'
 import { newId } from '../../../kit/mail.ts'
@@ -403,7 +403,7 @@ test('a place is known for 90 days after the last sign-in there, and is then del
 })
 
 test('password work waits in the line of the network, of the account at known places, and of the user in a session', async t => {
-  const turns: (Turn | undefined)[] = []
+  const turns: (PasswordTurn | undefined)[] = []
   const { addUser, signIn, tokenOf, change } = await open(t, {
     hash: async (password, turn) => {
       turns.push(turn)

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Filter, membershipOf } from '../../../../src/resources/contacts/filters.ts'
+import { membershipOf, type SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
 import { segmentMembers } from '../../../../src/resources/contacts/members.ts'
 import type { Db } from '../../../../src/store/schema.ts'
@@ -45,8 +45,8 @@ async function open(t: TestContext) {
   return { audience, plansOf }
 }
 
-const plan: Filter = { field: 'properties.plan', op: 'eq', value: 'pro' }
-const city: Filter = { field: 'properties.city', op: 'exists', value: null }
+const plan: SegmentFilter = { field: 'properties.plan', op: 'eq', value: 'pro' }
+const city: SegmentFilter = { field: 'properties.city', op: 'exists', value: null }
 
 test('an equal property is counted, and walked, by the index of values', async t => {
   const { audience, plansOf } = await open(t)
@@ -63,7 +63,7 @@ test('an equal property is counted, and walked, by the index of values', async t
 
 test('who has none of several values is counted by merging those who have one', async t => {
   const { audience, plansOf } = await open(t)
-  const others: Filter[] = [
+  const others: SegmentFilter[] = [
     { field: 'properties.plan', op: 'neq', value: 'pro' },
     { field: 'properties.city', op: 'neq', value: 'Rome' },
   ]
@@ -78,7 +78,7 @@ test('who has none of several values is counted by merging those who have one', 
 
 test('who of many with one value has not another is counted by merging, too', async t => {
   const { audience, plansOf } = await open(t)
-  const notInRome: Filter = { field: 'properties.city', op: 'neq', value: 'Rome' }
+  const notInRome: SegmentFilter = { field: 'properties.city', op: 'neq', value: 'Rome' }
   const merges = (await plansOf(db => countMembers(db, audience, [plan, notInRome]))).filter(steps =>
     /EXCEPT/.test(steps),
   )
@@ -107,7 +107,7 @@ test('of several equal properties, the value that the fewest have leads', async 
     ])
     await add({ email: `c${i}@there.test`, properties })
   }
-  const inCity: Filter = { field: 'properties.city', op: 'eq', value: 'CITY 1' }
+  const inCity: SegmentFilter = { field: 'properties.city', op: 'eq', value: 'CITY 1' }
   for (const filters of [
     [plan, inCity],
     [inCity, plan],

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText } from '../../../../src/lib/ids.ts'
 import type { ContactFields } from '../../../../src/resources/contacts/contact.ts'
-import { FILTER_OPS, type Filter } from '../../../../src/resources/contacts/filters.ts'
+import { FILTER_OPS, type SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { countMembers, listContacts } from '../../../../src/resources/contacts/list.ts'
 import { hasMemberElsewhere, segmentMembers } from '../../../../src/resources/contacts/members.ts'
 import type { PropertyValue } from '../../../../src/resources/contacts/properties.ts'
@@ -39,7 +39,7 @@ async function open(t: TestContext) {
 }
 
 /** What is meant, said another way: one contact after the other, in memory. */
-function belongs(contact: ContactFields, filters: readonly Filter[]): boolean {
+function belongs(contact: ContactFields, filters: readonly SegmentFilter[]): boolean {
   const fold = (value: PropertyValue) => String(value).normalize('NFKC').toLowerCase().replaceAll('ς', 'σ')
   return filters.every(({ field, op, value }) => {
     const fields: Record<string, PropertyValue | null> = {
@@ -90,7 +90,7 @@ const contact = fc.record({
   unsubscribed: fc.boolean(),
   properties: fc.array(fc.tuple(key, value), { maxLength: 4 }).map(entries => new Map(entries)),
 })
-const filter: fc.Arbitrary<Filter> = fc.record({
+const filter: fc.Arbitrary<SegmentFilter> = fc.record({
   field: fc.oneof(
     fc.constantFrom('email', 'first_name', 'last_name', 'unsubscribed'),
     fc.oneof(key, fc.constant('never')).map(name => `properties.${name}`),
@@ -158,7 +158,7 @@ async function pagesOf(
 test('changes with what is changed of a contact', async t => {
   const { run, db, accountId, audienceId, audienceOf, add, clock } = await open(t)
   const id = await add({ email: 'ann@there.test', properties: new Map([['plan', 'Pro']]) })
-  const plan = (op: Filter['op'], value: PropertyValue | null = null): Filter => ({
+  const plan = (op: SegmentFilter['op'], value: PropertyValue | null = null): SegmentFilter => ({
     field: 'properties.plan',
     op,
     value,
@@ -201,7 +201,7 @@ test('what one audience has is no matter of another', async t => {
   for (const id of [audienceId, other])
     for (const name of ['ann', 'bob'])
       await add({ email: `${name}@there.test`, properties: new Map([['plan', name]]) }, id)
-  const filters: Filter[] = [{ field: 'properties.plan', op: 'eq', value: 'ann' }]
+  const filters: SegmentFilter[] = [{ field: 'properties.plan', op: 'eq', value: 'ann' }]
   for (const id of [audienceId, other]) {
     const { rows } = await listContacts(db, {
       audience: await audienceOf(id),
@@ -222,7 +222,7 @@ const SIMULATORS = new Set(['simulator.test', 'former.test'])
 
 test('members at other domains: found beyond the first stretch, of a segment alone, and not once they have unsubscribed', async t => {
   const { add, db, audienceId } = await open(t)
-  const isElsewhere = (filters: readonly Filter[] | null) =>
+  const isElsewhere = (filters: readonly SegmentFilter[] | null) =>
     hasMemberElsewhere(db, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)
   const pro = [{ field: 'properties.plan', op: 'eq', value: 'pro' }] as const
   assert.is(await isElsewhere(null), false)

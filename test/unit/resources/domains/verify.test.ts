@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
-import type { Testimony, Witness } from '../../../../src/protocols/dns/dns-observer.ts'
-import { resolverWitness } from '../../../../src/protocols/dns/dns-observer.ts'
+import type { DnsObserver, ObservedAnswer } from '../../../../src/protocols/dns/dns-observer.ts'
+import { resolverObserver } from '../../../../src/protocols/dns/dns-observer.ts'
 import { dnsRecordsOf } from '../../../../src/resources/domains/dns-records.ts'
 import { checkDomain, type DomainChecks } from '../../../../src/resources/domains/verify.ts'
 import { NO_LINK_HOSTS } from '../../../kit/inquiries.ts'
@@ -39,10 +39,10 @@ const RIGHT = {
 const zoneOf = (over: Partial<typeof RIGHT> = {}) => Object.values({ ...RIGHT, ...over }).join('\n')
 
 /** @param silenceMs how long an answer is waited for: as any machine takes, unless a test waits for none */
-function resolverFor(t: TestContext, { server }: { server: string }, silenceMs = 10_000): Witness {
+function resolverFor(t: TestContext, { server }: { server: string }, silenceMs = 10_000): DnsObserver {
   const over = new AbortController()
   t.after(() => over.abort(new Error('the test is over')))
-  return resolverWitness(server, { clock: systemClock, timeoutMs: silenceMs, tries: 1, signal: over.signal })
+  return resolverObserver(server, { clock: systemClock, timeoutMs: silenceMs, tries: 1, signal: over.signal })
 }
 
 async function check(t: TestContext, zone: string, { laboratory = false } = {}): Promise<DomainChecks> {
@@ -51,7 +51,7 @@ async function check(t: TestContext, zone: string, { laboratory = false } = {}):
   return checkWith([resolverFor(t, server, silenceMs)], laboratory)
 }
 
-async function checkWith(resolvers: Witness[], laboratory = false): Promise<DomainChecks> {
+async function checkWith(resolvers: DnsObserver[], laboratory = false): Promise<DomainChecks> {
   const { checks } = await checkDomain({
     domain: 'here.test',
     records: RECORDS,
@@ -145,7 +145,7 @@ test('blanks that DNS panels add do no harm', async t => {
 
 test('quotes that a DNS panel adds are no matter to us, but to those who read SPF and DKIM', async t => {
   const { server, ask } = resolverFor(t, await t.using(startZone(zoneOf())))
-  const quoted = (answer: Testimony): Testimony =>
+  const quoted = (answer: ObservedAnswer): ObservedAnswer =>
     answer.kind === 'unknown'
       ? answer
       : {
@@ -233,7 +233,11 @@ test('two DMARC records are none to receivers, and one is enough', async t => {
   assert.is(other.dmarc.status, 'pending')
 })
 
-async function startTwo(t: TestContext, first: string, second: string): Promise<[ScriptedZone, Witness[]]> {
+async function startTwo(
+  t: TestContext,
+  first: string,
+  second: string,
+): Promise<[ScriptedZone, DnsObserver[]]> {
   const zones = [await t.using(startZone(first)), await t.using(startZone(second))]
   return [zones[0]!, zones.map(zone => resolverFor(t, zone))]
 }

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { type Id, idText } from '../../../../src/lib/ids.ts'
-import { type Batch, readBatch } from '../../../../src/resources/search/export.ts'
+import { type Batch, readExportBatch } from '../../../../src/resources/search/export.ts'
 import type { EmailFilter, Scope } from '../../../../src/resources/search/facets.ts'
-import { listEmails, type Page } from '../../../../src/resources/search/list.ts'
+import { listEmails, type SearchPage } from '../../../../src/resources/search/list.ts'
 import { createPacker } from '../../../../src/resources/search/pack.ts'
 import type { Reads } from '../../../../src/resources/search/parts.ts'
 import { createSubjectCache } from '../../../../src/resources/search/subjects.ts'
@@ -173,7 +173,7 @@ test('however emails came, moved, went and were sealed, a list holds what their 
               createdFrom: created && timeOf(created[0]),
               createdBefore: created && timeOf(created[1]),
             }
-            const page: Page = { limit, offset }
+            const page: SearchPage = { limit, offset }
             if (cursor && rows.length > 0) page[cursor.kind] = rows[cursor.email % rows.length]!.id
             const shown = await listEmails(reads, scope, filter, page)
             const wanted = expected(rows, scope, filter, page)
@@ -216,7 +216,7 @@ async function exported(reads: Reads, scope: Scope, filter: EmailFilter): Promis
   const ids: string[] = []
   let from: Id | null = null
   do {
-    const batch: Batch = await readBatch(reads, scope, filter, from, { emails: 3, parts: 2, slice: 3 })
+    const batch: Batch = await readExportBatch(reads, scope, filter, from, { emails: 3, parts: 2, slice: 3 })
     ids.push(...batch.emails.map(({ id }) => idText(id)))
     from = batch.next
   } while (from)
@@ -224,7 +224,7 @@ async function exported(reads: Reads, scope: Scope, filter: EmailFilter): Promis
 }
 
 /** The same, the slow way. */
-function expected(rows: readonly Row[], scope: Scope, filter: EmailFilter, page: Page) {
+function expected(rows: readonly Row[], scope: Scope, filter: EmailFilter, page: SearchPage) {
   const fold = (text: string) => text.normalize('NFKC').toLowerCase()
   const list = (json: string) =>
     (JSON.parse(json) as { address: string }[]).map(({ address }) => fold(address))

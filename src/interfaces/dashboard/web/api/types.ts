@@ -36,7 +36,7 @@ import type {
   webhookSchema,
   webhookWithSecretSchema,
 } from '../../../api/webhooks/schema.ts'
-import type { Report } from '../../../doctor/finding.ts'
+import type { DoctorReport } from '../../../doctor/finding.ts'
 
 export interface List<T> {
   total: number
@@ -83,7 +83,7 @@ export type TemplateRow = z.output<typeof templateRowSchema>
 export type Template = z.output<typeof templateSchema>
 export type VersionRow = z.output<typeof versionRowSchema>
 export type Version = z.output<typeof versionSchema>
-export type Doctor = Report & { object: 'doctor' }
+export type Doctor = DoctorReport & { object: 'doctor' }
 export type Audience = z.output<typeof audienceSchema>
 export type Contact = z.output<typeof contactSchema>
 export type ContactImport = z.output<typeof importSchema>

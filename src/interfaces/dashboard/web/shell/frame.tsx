@@ -8,7 +8,7 @@ import { confirm } from '../components/dialog.tsx'
 import { Horn, Icon } from '../components/icons.tsx'
 import { counted } from '../labels/numbers.ts'
 import { chooseTheme, type Theme, theme } from '../theme/theme.ts'
-import { PLACES, type Place } from './nav.ts'
+import { NAV_ITEMS, type NavItem } from './nav.ts'
 import { draftOwner, isOperator, signedIn, signOut } from './session.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
@@ -54,7 +54,7 @@ function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
   return (
     <nav class={isOpen ? 'side is-open' : 'side'} aria-label="Sections">
       <Brand />
-      {PLACES.filter(({ isOperators }) => !isOperators || isOperator()).map(({ label = '', places }) => (
+      {NAV_ITEMS.filter(({ isOperators }) => !isOperators || isOperator()).map(({ label = '', places }) => (
         <div class="side-group" key={label}>
           {label && <h2>{label}</h2>}
           {places.map(place => (
@@ -99,7 +99,7 @@ function askToSignOut(): void {
   })
 }
 
-function PlaceLink({ place: { path, label, icon }, isHere }: { place: Place; isHere: boolean }) {
+function PlaceLink({ place: { path, label, icon }, isHere }: { place: NavItem; isHere: boolean }) {
   return (
     <Link href={path} class="side-link" {...(isHere && { 'aria-current': 'page' as const })}>
       <Icon name={icon} />

@@ -1,7 +1,7 @@
 /** Where one can go, in the order of the side. */
 import type { IconName } from '../components/icons.tsx'
 
-export interface Place {
+export interface NavItem {
   path: string
   label: string
   icon: IconName
@@ -11,10 +11,10 @@ interface PlaceGroup {
   /** Undefined for the first, which needs no name. */
   label?: string
   isOperators?: boolean
-  places: readonly Place[]
+  places: readonly NavItem[]
 }
 
-export const PLACES: readonly PlaceGroup[] = [
+export const NAV_ITEMS: readonly PlaceGroup[] = [
   { places: [{ path: '/', label: 'Overview', icon: 'overview' }] },
   {
     label: 'Mail',

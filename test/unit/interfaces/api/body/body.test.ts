@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream'
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { type BodyReading, openBodyReading } from '../../../../kit/bodies.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { until } from '../../../../kit/until.ts'
@@ -30,7 +30,7 @@ async function statusOf(read: Promise<unknown>): Promise<number> {
     await read
     return 200
   } catch (error) {
-    if (error instanceof Refused) return error.status
+    if (error instanceof ApiError) return error.status
     throw error
   }
 }
@@ -194,10 +194,10 @@ test('when too many of an owner wait, one is told to come back', async () => {
   const begun = Array.from({ length: 53 }, () => openRequest())
   const readings = begun.map(from => {
     from.write(text.slice(0, -1))
-    return readJsonBody(from, LIMIT_OF_SENDS).catch(error => error as Refused)
+    return readJsonBody(from, LIMIT_OF_SENDS).catch(error => error as ApiError)
   })
-  const refused = (await readings.at(-1)) as Refused
-  assert.instance(refused, Refused)
+  const refused = (await readings.at(-1)) as ApiError
+  assert.instance(refused, ApiError)
   assert.equal([refused.status, refused.errorName], [503, 'application_error'])
   assert.equal(refused.headers, { 'retry-after': '5' })
   for (const from of begun) from.end(']')

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { createByteBlocks } from '../../../../../src/interfaces/api/body/byte-blocks.ts'
-import { bodyHash, parseJson } from '../../../../../src/interfaces/api/body/json.ts'
+import { parseJson, requestHash } from '../../../../../src/interfaces/api/body/json.ts'
 import {
   type BodyOf,
   type BodyWork,
@@ -51,7 +51,7 @@ async function outcome(read: Promise<BodyOf<SendWork>>) {
       blobs: blobs.length,
     }
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof ApiError)) throw error
     return { status: error.status, ...error.body() }
   }
 }
@@ -133,7 +133,7 @@ test('what comes back is small: texts in the form in which they are stored, file
   const [html, file] = ['<p>hello</p>'.repeat(100_000), Buffer.alloc(1_000_000, 'x')]
   const body = { ...MAIL, html, attachments: [{ content: file.toString('base64') }, { content: 'YQ==' }] }
   const { prepared, hash } = await readThere(body, SEND)
-  assert.equal(hash, bodyHash(body))
+  assert.equal(hash, requestHash(body))
   const { email: ready } = prepared.emails[0]!
   assert.ok('encoding' in ready.content && ready.content.body.length < 10_000)
   assert.equal(

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
-import { bodyHash, parseJson, parseLargeJson } from '../../../../../src/interfaces/api/body/json.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
+import { parseJson, parseLargeJson, requestHash } from '../../../../../src/interfaces/api/body/json.ts'
 import {
   MOST_VALUES,
   SHORTEST_PACKED_LIST,
@@ -18,7 +18,7 @@ function outcome(parse: (bytes: Buffer) => object, text: string | Buffer) {
   try {
     return { value: parse(Buffer.from(text)) }
   } catch (error) {
-    if (error instanceof Refused) return { refused: error.message, status: error.status }
+    if (error instanceof ApiError) return { refused: error.message, status: error.status }
     throw error
   }
 }
@@ -49,7 +49,7 @@ test('any JSON is the same value as in a small body, and has the same hash', () 
       const text = Buffer.from(JSON.stringify(value, null, space))
       const [small, large] = [parseJson(text), parseLargeJson(text)]
       assert.equal(unpacked(large), JSON.parse(`${text}`))
-      assert.equal(bodyHash(large), bodyHash(small))
+      assert.equal(requestHash(large), requestHash(small))
     }),
     { numRuns: 200 },
   )

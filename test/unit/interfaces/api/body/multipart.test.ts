@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { boundaryOf, readMultipart } from '../../../../../src/interfaces/api/body/multipart.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
@@ -87,7 +87,7 @@ test('what is no form is refused, and takes no more memory than a head may have'
       () => undefined,
       (error: unknown) => error,
     )
-    assert.ok(told instanceof Refused && told.status === 400, wrong.slice(0, 40))
+    assert.ok(told instanceof ApiError && told.status === 400, wrong.slice(0, 40))
   }
 })
 

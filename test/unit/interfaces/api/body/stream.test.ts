@@ -1,6 +1,6 @@
 import Koa from 'koa'
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { streamBody } from '../../../../../src/interfaces/api/body/stream.ts'
 import { startHttpServer } from '../../../../../src/interfaces/api/server/server.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
@@ -15,7 +15,7 @@ async function open(t: TestContext) {
     try {
       ctx.body = (await Array.fromAsync(streamBody(ctx.req, LIMIT_BYTES))).map(String).join('')
     } catch (error) {
-      if (!(error instanceof Refused)) throw error
+      if (!(error instanceof ApiError)) throw error
       ctx.status = error.status
       ctx.body = 'too large'
     }

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { forTypedClient, isTypedClient } from '../../../../../src/interfaces/api/compat/dotnet-compat.ts'
+import { forDotnetClient, isDotnetClient } from '../../../../../src/interfaces/api/compat/dotnet-compat.ts'
 import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('http: replies to the .NET library')
@@ -14,7 +14,7 @@ for (const [agent, wanted] of [
   [undefined, false],
 ] as const)
   test(`${agent} is ${wanted ? 'it' : 'another'}`, () => {
-    assert.is(isTypedClient(agent === undefined ? {} : { 'user-agent': agent }), wanted)
+    assert.is(isDotnetClient(agent === undefined ? {} : { 'user-agent': agent }), wanted)
   })
 
 test('ids lose their prefix under id and …_id, at any depth', () => {
@@ -22,7 +22,7 @@ test('ids lose their prefix under id and …_id, at any depth', () => {
     id: `eml_${UUID}`,
     data: [{ id: `evt_${UUID}`, webhook_id: `wh_${UUID}`, x: { domain_id: `dom_${UUID}` } }],
   }
-  assert.equal(forTypedClient(body), {
+  assert.equal(forDotnetClient(body), {
     id: UUID,
     data: [{ id: UUID, webhook_id: UUID, x: { domain_id: UUID } }],
   })
@@ -38,7 +38,7 @@ test('everything else stays', () => {
     list_id: [`eml_${UUID}`],
     count: 5,
   }
-  assert.equal(forTypedClient(body), body)
+  assert.equal(forDotnetClient(body), body)
 })
 
 for (const [status, word] of [
@@ -55,7 +55,7 @@ for (const [status, word] of [
         { object: 'email', status },
       ],
     }
-    assert.equal(forTypedClient(body), {
+    assert.equal(forDotnetClient(body), {
       data: [
         { object: 'broadcast', status: word },
         { object: 'email', status },
@@ -65,7 +65,7 @@ for (const [status, word] of [
 
 test('properties of contacts are texts', () => {
   const properties = { plan: 'pro', seats: 3, paying: true }
-  assert.equal(forTypedClient({ object: 'contact', properties }), {
+  assert.equal(forDotnetClient({ object: 'contact', properties }), {
     object: 'contact',
     properties: { plan: 'pro', seats: '3', paying: 'true' },
   })
@@ -73,7 +73,7 @@ test('properties of contacts are texts', () => {
 
 test('only our own ids are taken for ids', () => {
   const foreign = { id: 'eml_01990000-0000-4000-8000-0123456789ab' }
-  assert.equal(forTypedClient(foreign), foreign)
+  assert.equal(forDotnetClient(foreign), foreign)
 })
 
 test.run()

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { readSendEmail } from '../../../../../src/interfaces/api/emails/send-schema.ts'
 import { isRemote, type SubmittedAttachment } from '../../../../../src/pipeline/accept/submission.ts'
 import { suite } from '../../../../kit/suite.ts'
@@ -17,7 +17,7 @@ function contentOf(content: unknown): string | undefined {
   try {
     return Buffer.from(attachmentOf({ content }).content).toString('latin1')
   } catch (error) {
-    if (error instanceof Refused && error.errorName === 'invalid_attachment') return undefined
+    if (error instanceof ApiError && error.errorName === 'invalid_attachment') return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import {
   bodyReader,
   camelCase,
@@ -20,11 +20,11 @@ const schema = z.object({
   list: z.array(z.object({ label: z.string() })).optional(),
 })
 
-function refusal(read: () => unknown): Refused {
+function refusal(read: () => unknown): ApiError {
   try {
     read()
   } catch (error) {
-    if (error instanceof Refused) return error
+    if (error instanceof ApiError) return error
     throw error
   }
   throw new Error('it was not refused')

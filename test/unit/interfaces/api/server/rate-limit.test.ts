@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
-import { Refused } from '../../../../../src/interfaces/api/api-error.ts'
+import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { type Credential, ok, type Route } from '../../../../../src/interfaces/api/route.ts'
 import { createHttpApp } from '../../../../../src/interfaces/api/server/app.ts'
 import { createSpendRequest } from '../../../../../src/interfaces/api/server/rate-limit.ts'
@@ -55,7 +55,7 @@ async function openDoor(t: TestContext) {
     routes,
     async findCredential({ headers }, access) {
       const credential = accounts.get((headers.authorization ?? '').replace('Bearer ', ''))
-      if (!credential && access !== 'public') throw new Refused(401, 'missing_api_key', 'Who are you?')
+      if (!credential && access !== 'public') throw new ApiError(401, 'missing_api_key', 'Who are you?')
       return credential ?? null
     },
     clientAddressOf: () => '127.0.0.1',

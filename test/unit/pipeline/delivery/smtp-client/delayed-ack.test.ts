@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { watchHeldBack } from '../../../../../src/pipeline/delivery/smtp-client/delayed-ack.ts'
+import { watchDelayedAck } from '../../../../../src/pipeline/delivery/smtp-client/delayed-ack.ts'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
@@ -8,7 +8,7 @@ import { mailTo, optionsFor, short, startPeer, turns } from './dial.ts'
 const test = suite('deliver/client: what is held back')
 
 const noted = (roundTripMs: number, gaps: readonly number[]) => {
-  const watch = watchHeldBack(roundTripMs)
+  const watch = watchDelayedAck(roundTripMs)
   return gaps.map(watch.note)
 }
 

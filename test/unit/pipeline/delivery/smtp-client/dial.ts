@@ -5,10 +5,10 @@ import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/op
 import { createClientContext } from '../../../../../src/pipeline/delivery/smtp-client/tls.ts'
 import {
   DEFAULT_TIMEOUTS,
-  type Failure,
-  type Session,
   type SessionFailure,
   type SessionOptions,
+  type SmtpFailure,
+  type SmtpSession,
   type Transaction,
   type TransactionResult,
 } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
@@ -36,7 +36,11 @@ export function optionsFor(
 }
 
 /** Opens a session that the end of the test closes; the test fails where there is none. */
-export async function dial(t: TestContext, mx: FakeMx, over: Partial<SessionOptions> = {}): Promise<Session> {
+export async function dial(
+  t: TestContext,
+  mx: FakeMx,
+  over: Partial<SessionOptions> = {},
+): Promise<SmtpSession> {
   const opened = await openSession(optionsFor(mx, over))
   if ('failure' in opened)
     throw new Error(`no session: ${opened.failure.message}\n${mx.transcript.join('\n')}`)
@@ -78,7 +82,7 @@ export function short(result: TransactionResult): string[] {
 }
 
 /** `banner reply 554`, `connect network`. */
-export function shortFailure({ phase, kind, reply }: Failure): string {
+export function shortFailure({ phase, kind, reply }: SmtpFailure): string {
   return [phase, kind, reply?.code].filter(Boolean).join(' ')
 }
 

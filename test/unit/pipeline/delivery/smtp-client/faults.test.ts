@@ -3,8 +3,8 @@ import * as assert from 'uvu/assert'
 import { createAdjustableClock } from '../../../../../src/lib/adjustable-clock.ts'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'
 import type {
-  Session,
   SessionOptions,
+  SmtpSession,
   Transaction,
 } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { startFakeMx } from '../../../../kit/fake-mx.ts'
@@ -84,7 +84,7 @@ function transactionFor(point: Point): Transaction {
   return point === 'body' ? mailTo('ok', { message: huge }) : mailTo('ok')
 }
 
-async function leaving(session: Session): Promise<boolean> {
+async function leaving(session: SmtpSession): Promise<boolean> {
   await session.quit()
   return !session.alive
 }

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../../src/lib/clock.ts'
 import { openSession } from '../../../../../src/pipeline/delivery/smtp-client/open.ts'
-import type { Session } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type { SmtpSession } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
 import { mailTo, optionsFor, short, startPeer } from './dial.ts'
 
 const test = suite('deliver/client/round-trips')
 
 interface Scene {
-  session: Session
+  session: SmtpSession
   /** Times at which the peer has spoken since it was asked last. */
   turns(): number
 }
@@ -94,7 +94,7 @@ test('messages that wait for each other share the turns between them', async t =
 })
 
 /** Sends so many, each as soon as the one before may be followed, or has ended. @returns how many followed */
-async function inLine(session: Session, count: number): Promise<number> {
+async function inLine(session: SmtpSession, count: number): Promise<number> {
   let followed = 0
   const results = []
   for (let i = 0; i < count; i++) {

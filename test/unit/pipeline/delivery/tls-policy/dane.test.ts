@@ -2,8 +2,8 @@ import { createHash, X509Certificate } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { createDane } from '../../../../../src/pipeline/delivery/tls-policy/dane.ts'
 import { createSecurityOf } from '../../../../../src/pipeline/delivery/tls-policy/domain-security.ts'
-import { createTermsBook } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
-import { wayTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import { createHostTlsPolicies } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import { nextHopTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import { createValidatingClient } from '../../../../../src/protocols/dns/validating-client.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
@@ -65,7 +65,7 @@ test('MX records that do not validate hold the mail back', async t => {
   const found = await dane.secureHosts('forged.signed.test')
   assert.ok('failure' in found)
   const security = await createSecurityOf({ sts: null, dane })('forged.signed.test')
-  const way = wayTo({ domain: 'forged.signed.test', hosts: [], hostSet: '', security }, 'any')
+  const way = nextHopTo({ domain: 'forged.signed.test', hosts: [], hostSet: '', security }, 'any')
   assert.equal('reason' in way && way.kind, 'deferred')
 })
 
@@ -101,9 +101,9 @@ test('a resolver that does not validate turns DANE off, and on again when it doe
 
 async function policyOf(t: TestContext, host: string, asked: 'any' | 'enforced' = 'any') {
   const { dane, clock } = await open(t)
-  const terms = createTermsBook({ clock, dane })
+  const terms = createHostTlsPolicies({ clock, dane })
   const security = { sts: null, secureHosts: [host, 'mx.signed.test'], unknown: null, bogus: null }
-  const way = wayTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
+  const way = nextHopTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
   if ('reason' in way) throw new Error(way.reason)
   return (to: string) => terms.termsOf(way, to)
 }

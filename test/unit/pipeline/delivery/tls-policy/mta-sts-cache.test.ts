@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createStsBook } from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
+import { createMtaStsCache } from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import type { StsFault } from '../../../../../src/pipeline/delivery/tls-policy/sts-fetch.ts'
 import { createResolver } from '../../../../../src/protocols/dns/resolver.ts'
 import { createOutbound } from '../../../../../src/protocols/http-client/outbound.ts'
@@ -46,7 +46,7 @@ async function open(t: TestContext, certificate: CertificateName = 'good') {
   })
   const faults: [string, StsFault['type']][] = []
   const openBook = () =>
-    createStsBook({
+    createMtaStsCache({
       resolver,
       outbound,
       find: store.find,
@@ -189,7 +189,7 @@ test('a policy host that stays silent holds nothing back for longer than ten sec
     resolver.close()
   })
   const store = await t.using(openLocalStore())
-  const book = createStsBook({
+  const book = createMtaStsCache({
     resolver,
     outbound,
     find: store.find,

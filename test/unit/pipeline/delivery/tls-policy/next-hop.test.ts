@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import {
   type DomainSecurity,
   type MessageTls,
-  wayTo,
+  nextHopTo,
 } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import { suite } from '../../../../kit/suite.ts'
 
@@ -16,7 +16,7 @@ const sts = (mode: 'enforce' | 'testing') => ({
 
 function way(asked: MessageTls, security?: Partial<DomainSecurity>) {
   const found = security && { sts: null, secureHosts: [], unknown: null, bogus: null, ...security }
-  return wayTo({ domain: 'there.test', hostSet: 'site', hosts: [], security: found }, asked)
+  return nextHopTo({ domain: 'there.test', hostSet: 'site', hosts: [], security: found }, asked)
 }
 
 for (const [asked, security, sessions, verified] of [

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   messageTlsOf,
-  tlsWishOf,
+  tlsPreferenceOf,
 } from '../../../../../src/pipeline/delivery/tls-policy/sender-tls-preference.ts'
 import { suite } from '../../../../kit/suite.ts'
 
@@ -17,7 +17,7 @@ for (const [field, wish, leaves] of [
   [['Require-TLS', 'No'], undefined, true],
 ] as [Field, string | undefined, boolean][])
   test(`${field.join(': ')} asks for ${wish ?? 'nothing'}`, () => {
-    const found = tlsWishOf([OTHER, field])
+    const found = tlsPreferenceOf([OTHER, field])
     assert.is(found.wish, wish)
     assert.equal(found.headers, leaves ? [OTHER, field] : [OTHER])
   })

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import type { Session } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
-import type { HostTerms } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
+import type { SmtpSession } from '../../../../../src/pipeline/delivery/smtp-client/types.ts'
+import type { HostTlsPolicy } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import type { StsPolicy } from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
-import { wayTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
+import { nextHopTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import { policyResults } from '../../../../../src/pipeline/delivery/tls-policy/policy-results.ts'
 import {
   createTlsResults,
@@ -15,9 +15,9 @@ import { suite } from '../../../../kit/suite.ts'
 const test = suite('deliver/policy/tls-results')
 const WANTED = 'v=TLSRPTv1; rua=mailto:tls@there.test'
 
-const way = wayTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [], security: undefined }, 'any')
+const way = nextHopTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [], security: undefined }, 'any')
 if ('reason' in way) throw new Error(way.reason)
-const inPlainText = { facts: { tls: null, tlsFallback: null, localAddress: '198.51.100.7' } } as Session
+const inPlainText = { facts: { tls: null, tlsFallback: null, localAddress: '198.51.100.7' } } as SmtpSession
 
 /** What is stored of what is noted once. */
 async function countedOf(note: (results: TlsResults) => void): Promise<TlsResultRow> {
@@ -35,7 +35,7 @@ async function countedOf(note: (results: TlsResults) => void): Promise<TlsResult
 }
 
 /** Of one session in plain text on the terms. */
-const counted = (terms: Pick<HostTerms, 'brokenTls'>) =>
+const counted = (terms: Pick<HostTlsPolicy, 'brokenTls'>) =>
   countedOf(results =>
     results.note(
       way as never,

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { Verdicts } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
+import type { MessageVerdicts } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { createTestKey } from '../../../protocols/dkim/signed.ts'
 import {
@@ -20,7 +20,7 @@ import {
 
 const test = suite('verdicts/authentication')
 
-const words = ({ spf, dkim, dmarc, arc }: Verdicts) => ({ spf, dkim, dmarc, arc })
+const words = ({ spf, dkim, dmarc, arc }: MessageVerdicts) => ({ spf, dkim, dmarc, arc })
 const seconds = (at: number) => String(Math.floor(at / 1_000))
 
 test('mail that is what it says: all pass, and the field tells how', async t => {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import type { AskingResolver } from '../../../../../src/pipeline/inbound/verdicts/dns-budget.ts'
-import type { Verdicts } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
+import type { BudgetedResolver } from '../../../../../src/pipeline/inbound/verdicts/dns-budget.ts'
+import type { MessageVerdicts } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
 import type { Answer } from '../../../../../src/protocols/dns/answer.ts'
 import { createManualClock, settled } from '../../../../kit/manual-clock.ts'
 import { fc } from '../../../../kit/property.ts'
@@ -193,7 +193,7 @@ test('name servers that never answer: after its time every method says so, and a
     asked.push(name)
     return new Promise<never>(() => {})
   }
-  const resolver: AskingResolver = {
+  const resolver: BudgetedResolver = {
     ...{ txt: never, mx: never, addresses4: never },
     ...{ addresses6: never, ptr: never, cname: never },
   }
@@ -225,7 +225,7 @@ test('a message that cannot be read is one that nothing is known of but its enve
   assert.match(detail.dkim.reason!, /the disk is gone/)
 })
 
-function isSound(verdicts: Verdicts): void {
+function isSound(verdicts: MessageVerdicts): void {
   const { spf, dkim, dmarc, arc, spam, virus, authenticationResults, detail } = verdicts
   for (const word of [spf, dkim, dmarc, arc, spam, virus]) assert.ok(WORDS.includes(word), word)
   assert.match(authenticationResults, /^mail\.mailhorn\.test;(?:[ -~]|\r\n )*$/)
@@ -235,7 +235,7 @@ function isSound(verdicts: Verdicts): void {
 }
 
 /** A world in which every answer is drawn by lot, from what may make trouble. */
-function randomWorld(answers: readonly Answer<string>[]): { resolver: AskingResolver; asked(): number } {
+function randomWorld(answers: readonly Answer<string>[]): { resolver: BudgetedResolver; asked(): number } {
   let asked = 0
   const next = async () => answers[asked++ % answers.length]!
   const mx = async () => {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { resultsValue } from '../../../../../src/pipeline/inbound/verdicts/results-field.ts'
-import type { Authentication, Result } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
+import type { Authentication, CheckResult } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
@@ -25,7 +25,7 @@ test('a result a line, its reason quoted, and what was looked at behind it', () 
 })
 
 test('whatever others have put into it, it is the value of one field in short lines, with as many results', () => {
-  const result = fc.constantFrom<Result>('pass', 'fail', 'neutral', 'temperror', 'policy')
+  const result = fc.constantFrom<CheckResult>('pass', 'fail', 'neutral', 'temperror', 'policy')
   const finding = {
     result,
     reason: fc.option(fc.string({ unit: 'binary', maxLength: 400 }), { nil: undefined }),

@@ -2,7 +2,7 @@
 import { hash, sign } from 'node:crypto'
 import { type Clock, systemClock } from '../../../../../src/lib/clock.ts'
 import { createLog } from '../../../../../src/lib/log.ts'
-import type { AskingResolver } from '../../../../../src/pipeline/inbound/verdicts/dns-budget.ts'
+import type { BudgetedResolver } from '../../../../../src/pipeline/inbound/verdicts/dns-budget.ts'
 import type { FilterSettings } from '../../../../../src/pipeline/inbound/verdicts/filters.ts'
 import { createJudge, type Judge } from '../../../../../src/pipeline/inbound/verdicts/judge.ts'
 import type { Envelope, Mail } from '../../../../../src/pipeline/inbound/verdicts/mail.ts'
@@ -58,7 +58,7 @@ export async function startScene(
 }
 
 export function judgeBy(
-  resolver: AskingResolver,
+  resolver: BudgetedResolver,
   { clock = systemClock, filters }: SceneOptions = {},
 ): Judge {
   const log = createLog('fatal')

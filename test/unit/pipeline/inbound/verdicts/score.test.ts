@@ -1,11 +1,11 @@
 import * as assert from 'uvu/assert'
 import { scoreOf } from '../../../../../src/pipeline/inbound/verdicts/score.ts'
-import type { Authentication, Result } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
+import type { Authentication, CheckResult } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
 import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('verdicts/score')
 
-function found(spf: Result, dkim: Result, dmarc: Result, policy?: string): Authentication {
+function found(spf: CheckResult, dkim: CheckResult, dmarc: CheckResult, policy?: string): Authentication {
   return {
     spf: { result: spf },
     dkim: { result: dkim, signatures: [] },

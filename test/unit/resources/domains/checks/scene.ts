@@ -1,7 +1,7 @@
 /** A domain `here.test` with scripted resolvers and name servers, whose records are checked. */
 
 import { systemClock } from '../../../../../src/lib/clock.ts'
-import { authorityWitness, resolverWitness } from '../../../../../src/protocols/dns/dns-observer.ts'
+import { authorityObserver, resolverObserver } from '../../../../../src/protocols/dns/dns-observer.ts'
 import { dnsRecordsOf } from '../../../../../src/resources/domains/dns-records.ts'
 import {
   type CheckedDomain,
@@ -75,9 +75,9 @@ export async function openScene(
         visit: NO_LINK_HOSTS.visitHost,
         former: null,
         inquiry: {
-          resolvers: [resolver, ...others].map(({ server }) => resolverWitness(server, limits)),
+          resolvers: [resolver, ...others].map(({ server }) => resolverObserver(server, limits)),
           isAllowed: address => address.startsWith('127.'),
-          openWitness: (label, host) => authorityWitness(label, { host, port: AUTHORITY_PORT }, limits),
+          openWitness: (label, host) => authorityObserver(label, { host, port: AUTHORITY_PORT }, limits),
         },
         laboratory: false,
         ...more,

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../../src/lib/clock.ts'
-import type { Witness } from '../../../../../src/protocols/dns/dns-observer.ts'
-import { resolverWitness } from '../../../../../src/protocols/dns/dns-observer.ts'
+import type { DnsObserver } from '../../../../../src/protocols/dns/dns-observer.ts'
+import { resolverObserver } from '../../../../../src/protocols/dns/dns-observer.ts'
 import { spfCost } from '../../../../../src/resources/domains/checks/spf-cost.ts'
 import { parseSpf } from '../../../../../src/resources/domains/checks/spf-record.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
@@ -10,11 +10,11 @@ import { customerZone, HOST, openScene } from './scene.ts'
 
 const test = suite('domains/checks/spf-cost')
 
-async function witnessOf(t: TestContext, zone: string): Promise<Witness> {
+async function witnessOf(t: TestContext, zone: string): Promise<DnsObserver> {
   const { server } = await t.using(startZone(zone))
   const over = new AbortController()
   t.after(() => over.abort(new Error('the test is over')))
-  return resolverWitness(server, { clock: systemClock, timeoutMs: 10_000, tries: 1, signal: over.signal })
+  return resolverObserver(server, { clock: systemClock, timeoutMs: 10_000, tries: 1, signal: over.signal })
 }
 
 const ZONE = `
