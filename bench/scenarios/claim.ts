@@ -6,7 +6,7 @@ import { systemClock } from '../../src/lib/clock.ts'
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import { leaseTerms } from '../../src/pipeline/queue/leases.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import type { Commands } from '../../src/workers/commands.ts'
+import type { ServiceCommands } from '../../src/workers/commands.ts'
 import { destination } from '../kit/namespace.ts'
 import { median, percentile } from '../kit/numbers.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
@@ -39,7 +39,7 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
     if (only && !contender.includes(only)) continue
     const dataDir = join(folder, `claim-${domainCount}`)
     const open = () =>
-      openStore<Commands>({
+      openStore<ServiceCommands>({
         dataDir,
         url: 'sqlite:mailhorn.db',
         writerThread: new URL('../../src/workers/writer.ts', import.meta.url),
@@ -66,7 +66,7 @@ async function run({ folder, count, rounds, domainCount: most, only }: ScenarioO
 }
 
 /** Claims as the scheduler makes them, one at a time, and between them commits of a single row, for comparison. */
-async function measured({ run }: Store<Commands>, accountId: Id, domainCount: number) {
+async function measured({ run }: Store<ServiceCommands>, accountId: Id, domainCount: number) {
   const claims: number[] = []
   const commits: number[] = []
   for (let i = -WARM_UP_CLAIMS; i < CLAIMS; i++) {

@@ -9,7 +9,7 @@ import { createIdSource, type Id, wireId } from '../../src/lib/ids.ts'
 import { createSecretKeys } from '../../src/lib/secret-keys.ts'
 import { newSigningSecret, sealSecret } from '../../src/pipeline/webhooks/signature.ts'
 import { openStore } from '../../src/store/open.ts'
-import type { Commands } from '../../src/workers/commands.ts'
+import type { ServiceCommands } from '../../src/workers/commands.ts'
 import type { WebhookThreadData } from '../../src/workers/webhook.ts'
 import type { HookCount } from '../kit/hook-sink.ts'
 import type { Column, Findings, Measurement } from '../kit/report.ts'
@@ -69,7 +69,7 @@ async function measured(dataDir: string, count: number, { bad, waiting }: World)
   const sink = new Worker(new URL('../kit/hook-sink.ts', import.meta.url))
   const [port] = (await once(sink, 'message')) as [number]
   const open = () =>
-    openStore<Commands>({
+    openStore<ServiceCommands>({
       dataDir,
       url: 'sqlite:mailhorn.db',
       writerThread: new URL('../../src/workers/writer.ts', import.meta.url),

@@ -23,7 +23,7 @@ import { MISSED } from '../store/command.ts'
 import { locate } from '../store/dialect.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
-import type { Commands } from '../workers/commands.ts'
+import type { ServiceCommands } from '../workers/commands.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
 import type { AppContext } from './context.ts'
@@ -152,7 +152,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
 }
 
 /** @throws when the database was made with another secret */
-async function openSecrets(config: Config, { db, run }: Store<Commands>) {
+async function openSecrets(config: Config, { db, run }: Store<ServiceCommands>) {
   const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
   const secrets = createSecretKeys(secret)
   await insistOnSameSecret(db, run, secrets)
@@ -179,7 +179,7 @@ function openReaders(
 async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock: Clock) {
   const place = { dataDir: config.dataDir, url: config.database.url }
   const { startNew } = config.database
-  const store = await openStore<Commands>({
+  const store = await openStore<ServiceCommands>({
     ...place,
     mayBegin: startNew || !hasBeenUsed(config.dataDir, locate(place).blobFolder),
     writerThread: new URL('../workers/writer.ts', import.meta.url),
@@ -254,7 +254,12 @@ async function startDelivery(
   }
 }
 
-async function openPlans({ plans: configured }: Config, store: Store<Commands>, clock: Clock, log: Log) {
+async function openPlans(
+  { plans: configured }: Config,
+  store: Store<ServiceCommands>,
+  clock: Clock,
+  log: Log,
+) {
   const onAccountChanged = (listener: (accountId: Id) => void) =>
     store.on('account', accountIds => {
       for (const accountId of accountIds) listener(accountId as Id)

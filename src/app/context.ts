@@ -12,7 +12,7 @@ import type { Passwords } from '../resources/accounts/password.ts'
 import type { Plans } from '../resources/accounts/plans.ts'
 import type { GenerateKey } from '../resources/domains/domains.ts'
 import type { Store } from '../store/open.ts'
-import type { Commands } from '../workers/commands.ts'
+import type { ServiceCommands } from '../workers/commands.ts'
 import type { QueryWorker } from './query-worker.ts'
 
 export interface AppContext {
@@ -22,7 +22,7 @@ export interface AppContext {
   clock: Clock
   log: Log
   metrics: Metrics
-  store: Store<Commands>
+  store: Store<ServiceCommands>
   plans: Plans
   passwords: Passwords
   secrets: SecretKeys

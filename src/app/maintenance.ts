@@ -27,11 +27,11 @@ import { sweepInbound } from '../resources/retention/inbound-sweeper.ts'
 import { sweepMetrics } from '../resources/retention/metric-sweeper.ts'
 import type { Store } from '../store/open.ts'
 import type { OperatorAlertRow } from '../store/schema/alerts.ts'
-import type { Commands } from '../workers/commands.ts'
+import type { ServiceCommands } from '../workers/commands.ts'
 
 interface SweepersOptions {
   rates: RateTerms
-  store: Store<Commands>
+  store: Store<ServiceCommands>
   plans: Plans
   clock: Clock
   log: Log

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/names.ts'
 import type { Store } from '../store/open.ts'
 import { readSetting, SIMULATOR_DOMAINS } from '../store/settings.ts'
-import type { Commands } from '../workers/commands.ts'
+import type { ServiceCommands } from '../workers/commands.ts'
 
 /**
  * The simulator's present domain, `simulator.test`, and what it is or was called after `mail_host`. Mail to a former name
@@ -13,7 +13,7 @@ import type { Commands } from '../workers/commands.ts'
  */
 export async function knownSimulatorDomains(
   { mailHost, simulator }: Pick<Config, 'mailHost' | 'simulator'>,
-  { db, run }: Pick<Store<Commands>, 'db' | 'run'>,
+  { db, run }: Pick<Store<ServiceCommands>, 'db' | 'run'>,
 ): Promise<ReadonlySet<string>> {
   const kept = (await readSetting(db, SIMULATOR_DOMAINS)) ?? ''
   const afterMailHost = new Set([...kept.split(' ').filter(Boolean), simulatorOf(mailHost)])

@@ -11,12 +11,12 @@ import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { parseMailbox } from '../protocols/smtp/address.ts'
 import type { Store } from '../store/open.ts'
-import type { Commands } from '../workers/commands.ts'
+import type { ServiceCommands } from '../workers/commands.ts'
 import { readAuthorities } from './delivery-settings.ts'
 
 interface TlsReportsOptions {
   config: Config
-  store: Store<Commands>
+  store: Store<ServiceCommands>
   accept: Accept
   preparation: Preparation
   clock: Clock

@@ -109,4 +109,4 @@ export const commands = {
   ...preferenceCommands,
 }
 
-export type Commands = typeof commands
+export type ServiceCommands = typeof commands

@@ -61,7 +61,7 @@ import { type ClaimedDelivery, MISSED } from '../store/command.ts'
 import { openReader } from '../store/dialect.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import { createWriterClient } from '../store/writer/client.ts'
-import type { Commands } from './commands.ts'
+import type { ServiceCommands } from './commands.ts'
 
 interface ForwardedLane {
   to: number
@@ -80,7 +80,10 @@ const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : unde
 const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: `delivery-${data.index}` })
 const secrets = createSecretKeys(data.secret)
-const writer = createWriterClient<Commands>(data.writer, { clock, lazyMs: { finish: FINISH_PATIENCE_MS } })
+const writer = createWriterClient<ServiceCommands>(data.writer, {
+  clock,
+  lazyMs: { finish: FINISH_PATIENCE_MS },
+})
 const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const lanes = new BroadcastChannel(data.lanesChannel)

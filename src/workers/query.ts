@@ -25,7 +25,7 @@ import { createEmailReader, type EmailReader } from '../resources/search/reader.
 import { openReader, type StoreLocation } from '../store/dialect.ts'
 import { UNSEALED } from '../store/search-index.ts'
 import { createWriterClient } from '../store/writer/client.ts'
-import type { Commands } from './commands.ts'
+import type { ServiceCommands } from './commands.ts'
 
 export interface ReadingThreadData {
   location: StoreLocation
@@ -42,7 +42,7 @@ const data = workerData as ReadingThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: 'reading' })
-const writer = createWriterClient<Commands>(data.writer, { clock })
+const writer = createWriterClient<ServiceCommands>(data.writer, { clock })
 const { db, find, blobs, snapshot } = openReader(data.location)
 const secrets = createSecretKeys(data.secret)
 

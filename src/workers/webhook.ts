@@ -17,7 +17,7 @@ import { WEBHOOK_DUE } from '../resources/events/outbox.ts'
 import { MISSED } from '../store/command.ts'
 import { openReader, type StoreLocation } from '../store/dialect.ts'
 import { createWriterClient } from '../store/writer/client.ts'
-import type { Commands } from './commands.ts'
+import type { ServiceCommands } from './commands.ts'
 
 export interface WebhookThreadData {
   location: StoreLocation
@@ -46,7 +46,7 @@ const data = workerData as WebhookThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: 'webhooks' })
-const writer = createWriterClient<Commands>(data.writer, {
+const writer = createWriterClient<ServiceCommands>(data.writer, {
   clock,
   lazyMs: { finishWebhookAttempt: PATIENCE_MS },
 })

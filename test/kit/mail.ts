@@ -17,7 +17,7 @@ import { createReadyTemplates } from '../../src/resources/templates/ready.ts'
 import { createBlobClaims } from '../../src/store/blobs/claims.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
-import type { Commands } from '../../src/workers/commands.ts'
+import type { ServiceCommands } from '../../src/workers/commands.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
 import type { LocalStore } from './store.ts'
 
@@ -102,7 +102,7 @@ export interface Post {
 }
 
 export function postOver(
-  store: Pick<LocalStore<Commands>, 'run' | 'db' | 'find' | 'blobs' | 'change'>,
+  store: Pick<LocalStore<ServiceCommands>, 'run' | 'db' | 'find' | 'blobs' | 'change'>,
   {
     clock = createManualClock(),
     feedbackRegions = ['us-west-2'],

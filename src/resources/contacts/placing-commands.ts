@@ -6,7 +6,7 @@ import { hasAudience, insertAudience } from './audience-commands.ts'
 import { type ContactFields, type ContactPlace, newContact } from './contact.ts'
 import { type ContactAnswer, refusalOf, viewOf } from './contact-commands.ts'
 import { audiencesWith, oldestAudience } from './read.ts'
-import { hasTopics, type Subscription, setSubscriptions } from './topic-commands.ts'
+import { hasTopics, setSubscriptions, type TopicSubscription } from './topic-commands.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
 /** Of the audience that the first contact of an account makes. */
@@ -21,7 +21,7 @@ interface NewPlacedContact {
   /** For an audience, where one is made. */
   newAudienceId: Id
   fields: ContactFields
-  subscriptions: readonly Subscription[]
+  subscriptions: readonly TopicSubscription[]
   at: number
 }
 
@@ -104,7 +104,7 @@ async function copySubscriptions({ db, rows }: Tx, from: Id, contactId: Id): Pro
 async function writeNew(
   tx: Tx,
   row: ContactRow,
-  subscriptions: readonly Subscription[],
+  subscriptions: readonly TopicSubscription[],
 ): Promise<ContactRow> {
   const { accountId, audienceId, createdAt: at } = row
   const [written] = await writeContacts(tx, { accountId, audienceId }, [{ before: null, after: row }], at)

@@ -19,7 +19,7 @@ export interface TopicKey {
 export type TopicFields = Pick<TopicRow, 'name' | 'description' | 'defaultSubscription'>
 
 /** Whether a contact wants to hear of a topic. */
-export interface Subscription {
+export interface TopicSubscription {
   topicId: Id
   subscribed: boolean
 }
@@ -69,7 +69,12 @@ export const topicCommands = {
 
   /** A contact says what it wants to hear of. 'no-topic' names none of the account's. */
   subscribe: command<
-    ContactPlace & { ref: ContactRef; subscriptions: readonly Subscription[]; reach?: Reach; at: number },
+    ContactPlace & {
+      ref: ContactRef
+      subscriptions: readonly TopicSubscription[]
+      reach?: Reach
+      at: number
+    },
     ContactAnswer | 'no-topic'
   >(async (tx, { ref, subscriptions, reach, at, ...place }) => {
     if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
@@ -89,7 +94,7 @@ export const topicCommands = {
 export async function setSubscriptions(
   tx: Tx,
   contact: ContactRow,
-  subscriptions: readonly Subscription[],
+  subscriptions: readonly TopicSubscription[],
   at: number,
 ): Promise<ContactRow> {
   const { accountId, audienceId, id: contactId } = contact
@@ -111,7 +116,7 @@ export async function setSubscriptions(
 export async function hasTopics(
   tx: Tx,
   accountId: Id,
-  subscriptions: readonly Subscription[],
+  subscriptions: readonly TopicSubscription[],
 ): Promise<boolean> {
   const keys = subscriptions.map(({ topicId: id }) => ({ accountId, id }))
   return (await tx.rows.find('topics', keys, ['id'])).every(topic => topic !== undefined)

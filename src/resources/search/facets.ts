@@ -29,7 +29,7 @@ export interface EmailFilter {
   broadcastId?: Id | undefined
   /** The API key that it was sent with. */
   apiKeyId?: Id | undefined
-  source?: EmailOrigin | undefined
+  source?: IndexedOrigin | undefined
   /** Epoch ms; from then on. */
   createdFrom?: number | undefined
   /** Epoch ms; before then. */
@@ -38,7 +38,7 @@ export interface EmailFilter {
 
 /** How an email came: by a request with a key, over SMTP, from a broadcast, or by hand in a session. */
 export const EMAIL_ORIGINS = ['api', 'smtp', 'broadcast', 'dashboard'] as const
-export type EmailOrigin = (typeof EMAIL_ORIGINS)[number]
+export type IndexedOrigin = (typeof EMAIL_ORIGINS)[number]
 
 /** A filter with the terms an email must have. */
 export type Asked = EmailFilter & { terms: readonly string[] }
@@ -72,7 +72,7 @@ export function termsOf(row: FacetSource): Set<string> {
   return terms
 }
 
-function originOf({ broadcastId, raw, apiKeyId }: FacetSource): EmailOrigin {
+function originOf({ broadcastId, raw, apiKeyId }: FacetSource): IndexedOrigin {
   if (broadcastId) return 'broadcast'
   if (raw) return 'smtp'
   return apiKeyId ? 'api' : 'dashboard'
@@ -109,4 +109,4 @@ const tagTerm = (text: string) => `tag ${text.replaceAll('\0', '\ufffd')}`
 const domainTerm = (name: string) => `domain ${name}`
 const broadcastTerm = (id: Id) => `broadcast ${idText(id)}`
 const keyTerm = (id: Id) => `key ${idText(id)}`
-const originTerm = (source: EmailOrigin) => `source ${source}`
+const originTerm = (source: IndexedOrigin) => `source ${source}`

@@ -4,7 +4,7 @@ import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } f
 import type { Drafts } from '../blobs/drafts.ts'
 import { blobName } from '../blobs/staged.ts'
 import type { Db } from '../schema.ts'
-import type { PostgresPool, Query, Result } from './connection.ts'
+import type { PostgresPool, Result, SqlQuery } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 
 const PIECE_BYTES = 256 * 1024
@@ -25,7 +25,7 @@ const INSERT = `
 export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => number): BlobFiles {
   /** When this process placed what it has not removed or seen named by a row. */
   const placed = new Map<string, number>()
-  const writing = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
+  const writing = <T>(work: (query: SqlQuery) => Promise<T>): Promise<T> =>
     pool.use(async ({ query }) => {
       await query({ sql: 'begin read write' })
       const result = await work(query)
@@ -85,7 +85,7 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
  * @returns when they were staged, which is another time for everyone who stages them
  */
 async function writePieces(
-  query: Query,
+  query: SqlQuery,
   hash: Uint8Array,
   pieces: AsyncIterable<Uint8Array>,
   nowMs: number,
@@ -105,7 +105,7 @@ async function writePieces(
 
 /** Whoever stages the same bytes meanwhile waits for the end of it, and stores them again. */
 async function discard(
-  query: Query,
+  query: SqlQuery,
   hash: Uint8Array,
   mayGo: (stagedAt: number) => boolean,
 ): Promise<boolean> {

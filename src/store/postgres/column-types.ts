@@ -1,11 +1,11 @@
 /** The types of columns, which arrays of values must be given when rows go together: as the database says itself. */
 import { snake } from '../sql-names.ts'
-import type { Query } from './connection.ts'
+import type { SqlQuery } from './connection.ts'
 
 /** By table and column in camel case; such as `int8`, `bytea`, `text`. @throws when there is no such column */
 export type ColumnTypes = (table: string, column: string) => string
 
-export async function readColumnTypes(query: Query): Promise<ColumnTypes> {
+export async function readColumnTypes(query: SqlQuery): Promise<ColumnTypes> {
   const { rows } = await query({
     sql: `select table_name || '.' || column_name as place, udt_name as type from information_schema.columns
           where table_schema = any(current_schemas(false))`,

@@ -27,10 +27,10 @@ export interface Result {
  * asked for is not necessary.
  * @throws StorageUnavailable when the database cannot be reached, or takes nothing at the moment
  */
-export type Query = (statement: Statement) => Promise<Result>
+export type SqlQuery = (statement: Statement) => Promise<Result>
 
 export interface PostgresConnection {
-  query: Query
+  query: SqlQuery
   /** Once all that was asked for has been answered: whether a transaction is open that takes more. */
   isInTransaction(): boolean
   /** Each time somebody notifies a channel that is listened to. */
@@ -41,7 +41,7 @@ export interface PostgresConnection {
 
 export interface PostgresPool {
   /** On whichever connection is free. */
-  query: Query
+  query: SqlQuery
   /** Lends a connection, always the same object for it, until the work is done. One on which it failed is given up. */
   use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T>
   close(): Promise<void>

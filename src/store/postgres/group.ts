@@ -4,7 +4,7 @@ import type { ConflictKeys } from '../writer/conflict-keys.ts'
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
-import type { PostgresConnection, Query } from './connection.ts'
+import type { PostgresConnection, SqlQuery } from './connection.ts'
 import { postgresErrorKind } from './errors.ts'
 import { kyselyOver } from './kysely.ts'
 import { postgresQueue } from './queue.ts'
@@ -93,7 +93,7 @@ function keyOf(name: string): bigint {
 }
 
 /** In the order of their keys, so that no two groups wait for each other's rows. */
-async function writeCounts(query: Query, sums: readonly CountDelta[]) {
+async function writeCounts(query: SqlQuery, sums: readonly CountDelta[]) {
   if (sums.length === 0) return
   const sorted = sums.toSorted(
     (a, b) =>

@@ -15,12 +15,12 @@ import {
 } from 'kysely'
 import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
 import type { Db, Schema } from '../schema.ts'
-import type { PostgresConnection, PostgresPool, Query, Result } from './connection.ts'
+import type { PostgresConnection, PostgresPool, Result, SqlQuery } from './connection.ts'
 
 const camelCase = new CamelCasePlugin()
 
 /** @param close called when Kysely is destroyed */
-export function kyselyOver(query: Query, close = async () => {}): Db {
+export function kyselyOver(query: SqlQuery, close = async () => {}): Db {
   const db = new Kysely<Schema>({
     dialect: {
       createAdapter: () => new PostgresAdapter(),
@@ -40,7 +40,7 @@ export function kyselyOver(query: Query, close = async () => {}): Db {
   return db
 }
 
-function driverOver(query: Query): Driver {
+function driverOver(query: SqlQuery): Driver {
   const session: DatabaseConnection = {
     executeQuery: async <R>({ sql, parameters }: CompiledQuery) =>
       resultOf<R>(await query({ sql, values: parameters })),

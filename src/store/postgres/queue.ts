@@ -1,6 +1,6 @@
 /** The queue's own statements on PostgreSQL: lanes are claimed together, and rows that others are claiming are passed over. */
 import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
-import type { Query } from './connection.ts'
+import type { SqlQuery } from './connection.ts'
 
 const LANES = `unnest($1::text[], $2::int8[], $3::bytea[]`
 
@@ -31,7 +31,7 @@ const RELEASE = `
 
 type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'> & { place: number }
 
-export function postgresQueue(query: Query): QueueOps {
+export function postgresQueue(query: SqlQuery): QueueOps {
   return {
     async claim(lanes, { owner, now, until }) {
       const names = [

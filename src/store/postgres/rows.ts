@@ -2,7 +2,7 @@
 import type { RowOps } from '../row-ops.ts'
 import { snake } from '../sql-names.ts'
 import type { ColumnTypes } from './column-types.ts'
-import type { Query, Statement } from './connection.ts'
+import type { SqlQuery, Statement } from './connection.ts'
 
 type Row = Record<string, unknown>
 
@@ -23,7 +23,7 @@ const SERIALS_AT_ONCE = 500
 export type Write = (statement: Statement) => Promise<unknown>
 
 /** @param write may resolve before its statement is carried out */
-export function postgresRows(query: Query, statements: RowStatements, write: Write = query): RowOps {
+export function postgresRows(query: SqlQuery, statements: RowStatements, write: Write = query): RowOps {
   const serials: number[] = []
   const meet = async (
     table: string,

@@ -14,7 +14,7 @@ import {
   statusByte,
   UNSEALED,
 } from '../search-index.ts'
-import type { Query } from './connection.ts'
+import type { SqlQuery } from './connection.ts'
 
 export interface PendingIndexBlocks extends IndexBlockOps {
   /** Carries out what has been said. */
@@ -54,7 +54,7 @@ const MOST_COUNTED = 10_000
 
 /** @param arrivals how many emails have come of each account since it was announced; shared by all sessions */
 export function postgresSearchIndex(
-  query: Query,
+  query: SqlQuery,
   announce: (topic: string, payload: unknown) => void,
   arrivals: Map<string, number>,
 ): PendingIndexBlocks {
@@ -114,13 +114,13 @@ function* arrivedIn(
 }
 
 /** An email with an id made long ago has come into the segments. */
-async function breakUp(query: Query, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
+async function breakUp(query: SqlQuery, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
   await remove(query, [
     ...new Set(all.flatMap(one => (one.status === undefined ? (covering.get(one) ?? []) : []))),
   ])
 }
 
-async function move(query: Query, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
+async function move(query: SqlQuery, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
   const moves = Map.groupBy(
     all.filter(one => one.status !== undefined && covering.has(one)),
     one => covering.get(one)!,
@@ -146,7 +146,7 @@ async function move(query: Query, all: readonly Said[], covering: ReadonlyMap<Sa
     })
 }
 
-async function remove(query: Query, segmentIds: readonly number[]) {
+async function remove(query: SqlQuery, segmentIds: readonly number[]) {
   if (segmentIds.length === 0) return
   for (const [table, column] of [
     ['email_terms', 'segment_id'],
@@ -162,7 +162,7 @@ async function remove(query: Query, segmentIds: readonly number[]) {
 
 /** The statuses its emails have now; undefined when there are others in its range. */
 async function statusesFor(
-  query: Query,
+  query: SqlQuery,
   { accountId, afterId, lastId, ids }: NewIndexBlock,
 ): Promise<Buffer | undefined> {
   const { rows } = await query({ sql: EMAILS, values: [accountId, afterId, lastId], kept: true })
@@ -172,13 +172,13 @@ async function statusesFor(
   return same ? Buffer.from(emails.map(({ status }) => statusByte(status))) : undefined
 }
 
-async function overlaps(query: Query, { accountId, afterId, lastId }: NewIndexBlock): Promise<boolean> {
+async function overlaps(query: SqlQuery, { accountId, afterId, lastId }: NewIndexBlock): Promise<boolean> {
   const { rows } = await query({ sql: NEXT_SEGMENT, values: [accountId, afterId], kept: true })
   const next = (rows as { afterId: Id }[])[0]
   return next !== undefined && Buffer.compare(next.afterId, lastId) < 0
 }
 
-async function insert(query: Query, segment: NewIndexBlock, statuses: Uint8Array) {
+async function insert(query: SqlQuery, segment: NewIndexBlock, statuses: Uint8Array) {
   const { accountId, afterId, lastId, earliestAt, latestAt, ids, subjects, terms, ordinals } = segment
   const values = [accountId, afterId, lastId, earliestAt, latestAt, ids, subjects]
   const { rows } = await query({ sql: INSERT, values, kept: true })

@@ -3,7 +3,7 @@ import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
-import type { PostgresPool, Query } from './connection.ts'
+import type { PostgresPool, SqlQuery } from './connection.ts'
 
 const OLDEST_VERSION = 14
 /** Those that take any text; SQL_ASCII keeps its bytes as they are. */
@@ -30,7 +30,7 @@ const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
 export async function prepareDatabase<T>(
   pool: PostgresPool,
   address: PostgresAddress,
-  work: (query: Query) => Promise<T>,
+  work: (query: SqlQuery) => Promise<T>,
 ): Promise<T> {
   try {
     return await pool.use(async ({ query }) => {
@@ -46,7 +46,7 @@ export async function prepareDatabase<T>(
   }
 }
 
-async function insistOnServer(query: Query, address: PostgresAddress) {
+async function insistOnServer(query: SqlQuery, address: PostgresAddress) {
   const { rows } = await query({
     sql: `select current_setting('server_version_num')::int / 10000 as major, current_setting('server_version') as version,
             current_setting('server_encoding') as encoding`,
@@ -63,7 +63,7 @@ async function insistOnServer(query: Query, address: PostgresAddress) {
     )
 }
 
-async function createAggregates(query: Query) {
+async function createAggregates(query: SqlQuery) {
   const { rows } = await query({
     sql: `select 1 from pg_aggregate a join pg_proc p on p.oid = a.aggfnoid
           where p.proname = 'min' and p.proargtypes = array['bytea'::regtype]::oidvector`,

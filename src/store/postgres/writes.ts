@@ -2,11 +2,11 @@
  * The statements of one connection, of which those that give nothing back are not waited for: they travel one behind the
  * other, and what becomes of them is told when all are done. After one that failed the transaction takes no more.
  */
-import type { Query, Statement } from './connection.ts'
+import type { SqlQuery, Statement } from './connection.ts'
 
 export interface Writes {
   /** @throws what failed first, if a statement before this one did */
-  query: Query
+  query: SqlQuery
   /** Resolves at once. */
   write(statement: Statement): Promise<void>
   /** Resolves when all are done. @throws what failed first */
@@ -15,7 +15,7 @@ export interface Writes {
   dropped(): Promise<void>
 }
 
-export function createWrites(ask: Query): Writes {
+export function createWrites(ask: SqlQuery): Writes {
   let underWay: Promise<void>[] = []
   let failure: { error: unknown } | undefined
 

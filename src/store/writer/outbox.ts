@@ -7,7 +7,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { WriteRequest } from './protocol.ts'
 
-export interface OutgoingMessage {
+export interface QueuedRequest {
   request: WriteRequest
   memory: readonly ArrayBuffer[]
   /** How long it may wait for others; 0 where somebody waits for its answer. */
@@ -15,7 +15,7 @@ export interface OutgoingMessage {
 }
 
 export interface Outbox {
-  add(leaving: OutgoingMessage): void
+  add(leaving: QueuedRequest): void
   flush(): void
 }
 
@@ -32,7 +32,7 @@ export function createOutbox(
   clock: Clock,
   onUnsendable: (seq: number, error: Error) => void,
 ): Outbox {
-  let outgoing: OutgoingMessage[] = []
+  let outgoing: QueuedRequest[] = []
   let hasUrgent = false
   let soon: NodeJS.Immediate | undefined
   let later: Timer | undefined
@@ -53,7 +53,7 @@ export function createOutbox(
       for (const one of leaving) postAlone(one)
     }
   }
-  const post = (leaving: readonly OutgoingMessage[]) => {
+  const post = (leaving: readonly QueuedRequest[]) => {
     const moved = leaving.flatMap(({ memory }) => memory)
     port.postMessage(
       leaving.map(({ request }) => request),
@@ -61,7 +61,7 @@ export function createOutbox(
     )
   }
   /** One that cannot be cloned must not hold up the others. */
-  const postAlone = (leaving: OutgoingMessage) => {
+  const postAlone = (leaving: QueuedRequest) => {
     try {
       post([leaving])
     } catch (error) {

@@ -12,7 +12,7 @@ import {
   type PropertyValue,
   valueFault,
 } from '../../../resources/contacts/properties.ts'
-import type { Subscription } from '../../../resources/contacts/topic-commands.ts'
+import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { readCursor } from '../schema/cursor.ts'
 import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
@@ -143,7 +143,10 @@ export interface NamedAudience {
 }
 
 /** @throws Refused 422 for what cannot be the id of an audience or a topic */
-export function readPlacement(body: unknown): { audiences: NamedAudience[]; subscriptions: Subscription[] } {
+export function readPlacement(body: unknown): {
+  audiences: NamedAudience[]
+  subscriptions: TopicSubscription[]
+} {
   const { audienceId, segmentId, segments = [], topics = [] } = readPlaces(body)
   const texts: [path: string, text: string | undefined][] = [
     ['audience_id', audienceId],
@@ -183,7 +186,7 @@ export function unknownSegment(path: string): ApiError {
 }
 
 /** @throws Refused */
-export function readSubscriptions(body: unknown): Subscription[] {
+export function readSubscriptions(body: unknown): TopicSubscription[] {
   return subscriptionsOf(readTopics(body).topics)
 }
 
