@@ -104,7 +104,6 @@ async function open(port: number, worker: number): Promise<SmtpSession> {
     sourceAddress: `127.0.0.${worker + 2}`,
     localName: `feeder.${SENDER_DOMAIN}`,
     tls: 'none',
-    chunking: false, // Postfix answers in two writes to what comes by BDAT, of which the second waits 40 ms for an acknowledgement
     timeouts: DEFAULT_TIMEOUTS,
     clock: systemClock,
   })

@@ -1,7 +1,6 @@
-/** Debian's smtp-sink as the world: takes everything and counts it. Or our own, at the other end of a slow line. */
+/** Debian's smtp-sink as the world: takes everything and counts it; at the other end of a slow line, too. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { CHUNKING_SINK } from './chunking-sink.ts'
 import { ONE_ADDRESS } from './namespace.ts'
 import { startProcess } from './process.ts'
 import { startSlowLine } from './slow-line.ts'
@@ -37,11 +36,11 @@ export async function withSink<T>(
 /** Does something while the MX host of `one.test` is so far away. */
 export async function withDistantSink<T>(
   folder: string,
-  { chunking, roundTripMs }: { chunking: boolean; roundTripMs: number },
+  { roundTripMs }: { roundTripMs: number },
   body: (sink: Sink) => Promise<T>,
 ): Promise<T> {
   const to = { host: '127.0.0.1', port: DISTANT_PORT }
-  const sink = await startSink(folder, to.host, { port: to.port, chunking })
+  const sink = await startSink(folder, to.host, to.port)
   const line = await startSlowLine({ from: { host: ONE_ADDRESS, port: 25 }, to, roundTripMs })
   try {
     return await body(sink)
@@ -54,13 +53,11 @@ export async function withDistantSink<T>(
 async function startSink(
   folder: string,
   address: string,
-  { port = 25, chunking = false } = {},
+  port = 25,
 ): Promise<Sink & { stop(): Promise<void> }> {
   const output = `${folder}/sink.${Date.now()}.out`
-  const [program, ...args] = chunking
-    ? [process.execPath, CHUNKING_SINK, address, String(port)]
-    : ['smtp-sink', '-c', '-u', 'nobody', '-m', MOST_SESSIONS, `${address}:${port}`, '1000']
-  const sink = await startProcess(program!, args, {
+  const args = ['-c', '-u', 'nobody', '-m', MOST_SESSIONS, `${address}:${port}`, '1000']
+  const sink = await startProcess('smtp-sink', args, {
     output,
     readyPort: { host: address === '0.0.0.0' ? '127.0.0.1' : address, port },
   })

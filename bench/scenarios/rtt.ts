@@ -25,12 +25,7 @@ const CONNECTIONS = 20
 const PEER = 'Postfix + OpenDKIM'
 
 const COLUMNS: Column[] = [
-  {
-    figure: 'deliveredPerSecond',
-    title: 'delivered/s',
-    digits: 0,
-    against: [PEER, `${PEER}, CHUNKING offered`],
-  },
+  { figure: 'deliveredPerSecond', title: 'delivered/s', digits: 0, against: [PEER] },
   { figure: 'roundTrips', title: 'round trips a message', digits: 2 },
   { figure: 'cpuSecondsPer1000', title: 'CPU s/1,000', digits: 2 },
   { figure: 'extraCount', title: 'delivered twice', digits: 0 },
@@ -41,15 +36,9 @@ async function run(options: ScenarioOptions): Promise<Findings> {
   const unbound = await prepareNetwork(folder, 1)
   const peer = postfix(folder, { signing: true })
   const ours = mailhorn(folder, { signingSlots, profiles })
-  const withChunking = (contender: Contender) => ({
-    ...contender,
-    name: `${contender.name}, CHUNKING offered`,
-  })
-  const contenders = [peer, ours, withChunking(peer), withChunking(ours)]
-  const measurements = await inTurns(options, contenders, contender => {
-    const chunking = contender.name.endsWith('CHUNKING offered')
+  const measurements = await inTurns(options, [peer, ours], contender => {
     const connections = contender.name.startsWith(PEER) ? SMTP_CONNECTIONS : HTTP_CONNECTIONS
-    return withDistantSink(folder, { chunking, roundTripMs: ROUND_TRIP_MS }, sink =>
+    return withDistantSink(folder, { roundTripMs: ROUND_TRIP_MS }, sink =>
       withStarted(contender, { held: false }, () =>
         measured(contender, sink, { count, connections, domainCount: 1 }),
       ),

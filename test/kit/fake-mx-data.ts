@@ -13,31 +13,6 @@ export interface MessageCollector {
   violations(): string[]
 }
 
-/** The octets of one BDAT command (RFC 3030 §2). */
-export class ChunkCollector implements MessageCollector {
-  #chunks: Buffer[] = []
-  #missing: number
-
-  constructor(sizeBytes: number) {
-    this.#missing = sizeBytes
-  }
-
-  push(chunk: Buffer): Buffer | undefined {
-    const own = chunk.subarray(0, this.#missing)
-    this.#chunks.push(own)
-    this.#missing -= own.length
-    return this.#missing > 0 ? undefined : chunk.subarray(own.length)
-  }
-
-  message(): Buffer {
-    return Buffer.concat(this.#chunks)
-  }
-
-  violations(): string[] {
-    return lineFaults(this.message().toString('latin1'))
-  }
-}
-
 export class DataCollector implements MessageCollector {
   #chunks: Buffer[] = []
   /** The last bytes of the stream, so that an end that spans chunks is found; DATA's own CRLF comes first. */

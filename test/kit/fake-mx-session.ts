@@ -3,7 +3,7 @@ import { isAscii } from 'node:buffer'
 import type { Socket } from 'node:net'
 import type { FakeMxState } from './fake-mx.ts'
 import { type Behaviour, behaviourOf, type Fault, type Point } from './fake-mx-behaviour.ts'
-import { ChunkCollector, DataCollector, type MessageCollector } from './fake-mx-data.ts'
+import { DataCollector, type MessageCollector } from './fake-mx-data.ts'
 import { FakeMxLine } from './fake-mx-line.ts'
 
 interface Recipient {
@@ -48,7 +48,6 @@ export class FakeMxSession {
   #mail: Mail | undefined
   #data: MessageCollector | undefined
   /** The message of former chunks, while the last one is still to come. */
-  #chunks: Buffer[] = []
   #messageCount = 0
   #loggedIn = false
   /** Takes the next line in place of a command. */
@@ -107,7 +106,7 @@ export class FakeMxSession {
     const verb = command.split(' ')[0]!.toUpperCase()
     if (this.#input.length > 0 && LAST_IN_GROUP.has(verb))
       this.#line.violation(`something after ${verb} in one group`)
-    else if (this.#input.length > 0 && !this.#pipelining && verb !== 'BDAT')
+    else if (this.#input.length > 0 && !this.#pipelining)
       this.#line.violation('pipelining without permission')
     if (verb === 'EHLO') return this.#onEhlo()
     if (verb === 'HELO') return void (await this.#answer('helo', `250 ${this.#mx.name}`))
@@ -116,15 +115,13 @@ export class FakeMxSession {
     if (verb === 'MAIL') return this.#onMail(command)
     if (verb === 'RCPT') return this.#onRcpt(command)
     if (verb === 'DATA') return this.#onDataCommand()
-    const { extensions, bdatUnknown } = this.#mx
-    if (verb === 'BDAT' && extensions.includes('CHUNKING') && !bdatUnknown) return this.#onBdat(command)
     this.#mail = undefined
     if (verb === 'RSET') return void (await this.#answer('rset', '250 2.0.0 reset'))
     if (verb === 'QUIT') {
       await this.#answer('quit', '221 2.0.0 bye')
       return this.#line.end('drop')
     }
-    if (verb !== 'BDAT' || !bdatUnknown) this.#line.violation(`an unknown command ${JSON.stringify(command)}`)
+    this.#line.violation(`an unknown command ${JSON.stringify(command)}`)
     this.#line.say('500 5.5.1 what?')
   }
 
@@ -235,35 +232,6 @@ export class FakeMxSession {
     if (early.length > 0) this.#onMessage(this.#data, early)
   }
 
-  /** The octets come whatever is made of the command. */
-  async #onBdat(command: string) {
-    const [, size, last] = /^BDAT (\d+)( LAST)?$/i.exec(command) ?? []
-    if (size === undefined) return this.#line.violation(`a bad BDAT: ${command}`)
-    const data = new ChunkCollector(Number(size))
-    const isLast = last !== undefined
-    this.#onChunk = () => this.#onChunkEnd(data, isLast)
-    this.#data = data
-    const early = this.#input
-    this.#input = Buffer.alloc(0)
-    if (early.length > 0 || size === '0') this.#onMessage(data, early)
-  }
-
-  /** What happens once the octets of a BDAT are in; undefined while DATA is under way. */
-  #onChunk: (() => Promise<void>) | undefined
-
-  async #onChunkEnd(data: ChunkCollector, isLast: boolean) {
-    const mail = this.#mail
-    for (const violation of data.violations()) this.#line.violation(violation)
-    if (!mail || mail.recipients.length === 0) return this.#line.say('503 5.5.1 no valid recipients')
-    this.#chunks.push(data.message())
-    if (!isLast) return this.#line.say('250 2.0.0 next')
-    const message = Buffer.concat(this.#chunks.splice(0))
-    this.#line.note('C', `(${message.length} bytes of message)`)
-    if (await this.#answer('dot', '250 2.0.0 taken', mail.recipients, () => this.#take(mail, message)))
-      this.#mail = undefined
-    if (this.#mx.acceptThenClose) await this.#line.end('drop')
-  }
-
   #onMessage(data: MessageCollector, chunk: Buffer) {
     const fault = this.#faultAt('body', this.#mail?.recipients)
     if (fault !== undefined) return this.#enqueue(() => this.#breakOff(fault))
@@ -271,9 +239,7 @@ export class FakeMxSession {
     if (rest === undefined) return
     this.#data = undefined
     this.#input = rest
-    const onChunk = this.#onChunk
-    this.#onChunk = undefined
-    this.#enqueue(onChunk ?? (() => this.#onDot(data)))
+    this.#enqueue(() => this.#onDot(data))
   }
 
   /** After a fault in the middle of a message nothing more is read. */

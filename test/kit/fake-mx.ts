@@ -32,7 +32,7 @@ export interface FakeMxOptions {
   port?: number
   /** Its name in the greeting. */
   name?: string
-  /** EHLO keywords; PIPELINING and STARTTLS are governed by the options below. CHUNKING makes it take BDAT. */
+  /** EHLO keywords; PIPELINING and STARTTLS are governed by the options below. */
   extensions?: string[]
   pipelining?: boolean
   /** Default `off`: STARTTLS is not offered. `hang` and `handshake-fails` do so after a positive reply. */
@@ -49,8 +49,6 @@ export interface FakeMxOptions {
     | 'refused-454'
   /** Nothing is taken in plain text: MAIL is answered 530. */
   insistsOnTls?: boolean
-  /** What CHUNKING promises is not there: BDAT is answered 500, and what follows is read as commands. */
-  bdatUnknown?: boolean
   /** TLS begins with the connection. */
   implicitTls?: boolean
   /** MAIL is answered 530 until the client has logged in, which is offered over TLS alone. */

@@ -25,7 +25,7 @@ import {
   type Transaction,
   type TransactionResult,
 } from './smtp-client/types.ts'
-import { type HostTlsPolicies, type HostTlsPolicy, without } from './tls-policy/host-tls-policy.ts'
+import type { HostTlsPolicies, HostTlsPolicy } from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
 
 export interface AttemptResult {
@@ -97,7 +97,6 @@ interface Errand {
   trials: HostAttempt[]
 }
 
-/** To a host that does not know BDAT, though it offers it, over one more. */
 async function overNewSession(
   options: AttemptOptions,
   way: NextHop,
@@ -128,9 +127,7 @@ async function overNewSession(
   }
   const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
   const outcome = await transact(options.terms, session, errand)
-  return outcome.bdatUnknown
-    ? overNewSession(options, way, { ...place, terms: without('chunking', terms) }, errand)
-    : { outcome, opened: true }
+  return { outcome, opened: true }
 }
 
 /** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
@@ -192,8 +189,6 @@ async function transact(
     terms.insistedOnTls(mxHost)
     void session.quit()
   }
-  if (result.bdatUnknown) terms.didNotKnowBdat(mxHost)
-  if (result.bdatIsSlow) terms.wasSlowByBdat(mxHost)
   if (isLostEnvelope(session, result)) terms.lostWhatFollowed(mxHost)
   trials.push({
     host: mxHost,
@@ -205,7 +200,7 @@ async function transact(
     policy,
     phases: phasesOf(session, result, fresh),
   })
-  return result.bdatUnknown ? { ...outcome, bdatUnknown: true } : outcome
+  return outcome
 }
 
 /** MAIL was answered, and what left with it never was. */

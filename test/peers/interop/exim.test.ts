@@ -8,7 +8,6 @@ describeReceiver(test, {
   start: eximReceiver,
   without: [],
   tls: true,
-  chunking: true,
   smtpUtf8: true,
   eightBit: / M8S=8 /,
   unknownUser: /^550 Unrouteable address/,

@@ -20,9 +20,6 @@ export interface Traits {
   without: readonly ListenerName[]
   /** False where STARTTLS is offered and every handshake breaks off. */
   tls: boolean
-  chunking: boolean
-  /** Answers to what comes by BDAT in two writes, of which the second waits for our acknowledgement of the first. */
-  holdsBack?: boolean
   smtpUtf8: boolean
   /** What it logs of a message that was announced with BODY=8BITMIME, where it does. */
   eightBit?: RegExp
@@ -38,7 +35,6 @@ export interface Traits {
 type Json = any
 const LONG = 'long '.repeat(400)
 /** Three in a row are enough, if the machine is not too busy to tell. */
-const MOST_UNTIL_LEARNT = 60
 const ODD_TEXT = [
   'Grüße 😀,',
   '.',
@@ -110,29 +106,6 @@ function describeMessages(test: Suite, open: () => Scene, traits: Traits) {
         assert.match(html?.replace(/\r/g, '\n') ?? '', /<p>a\nb<\/p>\n\.\n<p>Grüße/)
         assert.ok(attachments[0]!.content.equals(picture))
       }
-    })
-
-  test('BDAT and DATA are used as offered', async () => {
-    const { send, attemptAt } = open()
-    const phasesVia = async (domain: string) => {
-      const { hosts } = await attemptAt(await send(`bob@${domain}`))
-      return hosts[0].phases.map(({ phase }: Json) => phase)
-    }
-    assert.is((await phasesVia('plain.test')).includes('data'), !traits.chunking)
-    assert.ok((await phasesVia('stuffed.test')).includes('data'))
-    assert.ok((await phasesVia('simple.test')).includes('data'))
-  })
-
-  if (traits.holdsBack)
-    test('what BDAT would hold back goes by DATA before long', async () => {
-      const { mailhorn, send, attemptAt } = open()
-      for (let i = 0; i < MOST_UNTIL_LEARNT; i++) {
-        const id = await send('bob@plain.test', { subject: `One of many ${i}`, text: LONG.repeat(3) })
-        await mailhorn.emailWhen(id, 'delivered')
-        const { hosts } = await attemptAt(id)
-        if (hosts[0].phases.some(({ phase }: Json) => phase === 'data')) return
-      }
-      assert.unreachable(`${MOST_UNTIL_LEARNT} messages went by BDAT`)
     })
 
   test('dkimpy agrees', async t => {

@@ -8,7 +8,6 @@ describeReceiver(test, {
   start: opensmtpdReceiver,
   without: ['self-signed', 'expired', 'wrong-name', 'old', 'small'],
   tls: false,
-  chunking: false,
   smtpUtf8: false,
   unknownUser: /^550 Invalid recipient/,
   traces: [/ with ESMTP id /, / with ESMTPS id /],

@@ -8,8 +8,6 @@ describeReceiver(test, {
   start: postfixReceiver,
   without: [],
   tls: true,
-  chunking: true,
-  holdsBack: true,
   smtpUtf8: true,
   unknownUser: /^550 5\.1\.1 .*User unknown/,
   traces: [/ with ESMTP id /, / with ESMTPS id /],

@@ -27,8 +27,6 @@ export interface Outcome {
   hostTrouble: boolean
   /** What the host announces rules the message out, and nothing was sent: another host may take it. */
   unfitHost?: boolean
-  /** The host offers BDAT and does not know it: over another session it may have the message by DATA. */
-  bdatUnknown?: boolean
   /** The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here. Others may well go there. */
   onOurTerms?: boolean
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */

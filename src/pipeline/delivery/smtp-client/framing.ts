@@ -1,11 +1,8 @@
-/**
- * A message as it goes over the line, checked and cut into blocks: after DATA dot-stuffed and ended (RFC 5321 §4.5.2),
- * after BDAT as it is (RFC 3030 §2).
- */
+/** A message as it is sent after DATA: checked, dot-stuffed and ended (RFC 5321 §4.5.2), and cut into blocks. */
 import { isAscii } from 'node:buffer'
 
 export interface FramedMessage {
-  /** All bytes, after DATA up to and including the final dot's CRLF. Small messages have one block. */
+  /** All bytes, up to and including the final dot's CRLF. Small messages have one block. */
   blocks: Buffer[]
   /** Whether any byte has its high bit set. */
   eightBit: boolean
@@ -18,11 +15,8 @@ const CRLF = Buffer.from('\r\n')
 const END_OF_DATA = Buffer.from('.\r\n')
 export const EMPTY_MESSAGE = END_OF_DATA
 
-/**
- * @param chunked for BDAT: without stuffing and final dot
- * @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its signature.
- */
-export function frameMessage(parts: readonly Buffer[], chunked = false): FramedMessage {
+/** @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its signature. */
+export function frameMessage(parts: readonly Buffer[]): FramedMessage {
   const pieces: Buffer[] = []
   let last = '\n'
   let eightBit = false
@@ -30,21 +24,21 @@ export function frameMessage(parts: readonly Buffer[], chunked = false): FramedM
     eightBit ||= !isAscii(part)
     for (let at = 0; at < part.length; at += BLOCK_BYTES) {
       const window = part.length <= BLOCK_BYTES ? part : part.subarray(at, at + BLOCK_BYTES)
-      last = take(window, last, pieces, !chunked)
+      last = take(window, last, pieces)
     }
   }
   if (last === '\r') throw bareLineEnd()
   if (last !== '\n') pieces.push(CRLF)
-  if (!chunked) pieces.push(END_OF_DATA)
+  pieces.push(END_OF_DATA)
   return { blocks: blocksOf(pieces), eightBit }
 }
 
 /** Adds the window to the pieces, its leading dots doubled. `before` is the character before it, the last one is returned. */
-function take(window: Buffer, before: string, pieces: Buffer[], stuffing: boolean): string {
+function take(window: Buffer, before: string, pieces: Buffer[]): string {
   const text = window.toString('latin1')
   let from = 0
   const lineStartsAt = (at: number) => {
-    if (!stuffing || text[at] !== '.') return
+    if (text[at] !== '.') return
     pieces.push(window.subarray(from, at), DOT)
     from = at
   }

@@ -1,7 +1,6 @@
 /** An open session: takes transactions one after the other, watches the line in between, and takes leave. */
 import type { Clock } from '../../../lib/clock.ts'
 import { replyOf } from '../../../protocols/smtp/reply.ts'
-import { type DelayedAckWatch, watchDelayedAck } from './delayed-ack.ts'
 import { type Prepared, prepare } from './envelope.ts'
 import { type TransactionOutcome, transact } from './transaction.ts'
 import type {
@@ -32,25 +31,16 @@ export class WireSession implements SmtpSession {
   readonly #wire: Wire
   readonly #clock: Clock
   readonly #pipelining: boolean
-  #chunking: boolean
-  #knowsBdat = false
-  readonly #heldBack: DelayedAckWatch
   /** Of the last message that it answered for. */
   #isQuick = false
   readonly #jobs: Job[] = []
   #work: Promise<void> | undefined
   #left: Promise<void> | undefined
 
-  constructor(
-    wire: Wire,
-    facts: SmtpSessionFacts,
-    { clock, chunking = true, pipelining = true }: SessionOptions,
-  ) {
+  constructor(wire: Wire, facts: SmtpSessionFacts, { clock, pipelining = true }: SessionOptions) {
     this.#wire = wire
     this.#clock = clock
     this.#pipelining = pipelining && facts.extensions.has('PIPELINING')
-    this.#chunking = chunking && facts.extensions.has('CHUNKING')
-    this.#heldBack = watchDelayedAck(facts.timings.connect ?? 0)
     this.facts = facts
   }
 
@@ -59,7 +49,7 @@ export class WireSession implements SmtpSession {
   }
 
   async send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult> {
-    const prepared = prepare(transaction, this.facts, this.#chunking)
+    const prepared = prepare(transaction, this.facts)
     if ('refusal' in prepared) {
       const result: RecipientResult = { kind: 'refused', phase: 'mail', reply: prepared.refusal, local: true }
       return {
@@ -100,7 +90,7 @@ export class WireSession implements SmtpSession {
     const { prepared, transaction } = job
     const writeNext = () => {
       const next = this.#pipelining ? this.#jobs[0] : undefined
-      if (!next || next.prepared.chunked) return
+      if (!next) return
       wire.write(next.prepared.commands.join(''), next.prepared.commands.length)
       next.envelopeSent = true
       this.#envelopeLeft(next)
@@ -110,23 +100,16 @@ export class WireSession implements SmtpSession {
       const transacting = transact(prepared, {
         wire,
         pipelining: this.#pipelining,
-        knowsBdat: this.#knowsBdat,
         envelopeSent: job.envelopeSent,
         writeNext,
         monotonic: this.#clock.monotonic,
       })
       if (this.#pipelining && !job.envelopeSent) this.#envelopeLeft(job)
       const outcome = await transacting
-      this.#knowsBdat ||= outcome.bdat === 'known'
       const recipients = withSurplus(outcome.recipients, transaction)
       const { timings, replies } = outcome
-      const bdatUnknown = outcome.bdat === 'unknown'
-      const bdatIsSlow = this.#learnFrom(outcome)
-      job.resolve({
-        ...{ recipients, timings, replies, reusable: this.alive },
-        ...(bdatUnknown && { bdatUnknown }),
-        ...(bdatIsSlow && { bdatIsSlow }),
-      })
+      this.#learnFrom(outcome)
+      job.resolve({ recipients, timings, replies, reusable: this.alive })
       if (outcome.resetting) await this.#resetAnswered()
     } catch (error) {
       wire.close('destroyed after an internal error')
@@ -134,18 +117,13 @@ export class WireSession implements SmtpSession {
     }
   }
 
-  /** @returns whether messages go by DATA from now on, since BDAT is slower */
-  #learnFrom({ whole, timings }: TransactionOutcome): boolean {
+  #learnFrom({ timings }: TransactionOutcome) {
     const answerMs = timings['final-dot']
-    if (answerMs === undefined) return false
-    this.#isQuick = answerMs <= QUICK_MS
-    if (!whole || !this.#heldBack.note(answerMs)) return false
-    this.#chunking = false
-    return true
+    if (answerMs !== undefined) this.#isQuick = answerMs <= QUICK_MS
   }
 
-  #envelopeLeft({ prepared, onFollowable }: Job) {
-    if (this.#isQuick && !prepared.chunked) onFollowable?.()
+  #envelopeLeft({ onFollowable }: Job) {
+    if (this.#isQuick) onFollowable?.()
   }
 
   async #resetAnswered() {

@@ -1,6 +1,6 @@
 /** One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each recipient. */
 import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
-import { type EnvelopeProbe, type Prepared, withProbe } from './envelope.ts'
+import type { Prepared } from './envelope.ts'
 import { EMPTY_MESSAGE } from './framing.ts'
 import type { RawReply } from './reply-reader.ts'
 import type { PhaseReplies, PhaseTimings, RecipientResult, SmtpFailure } from './types.ts'
@@ -10,8 +10,6 @@ export interface TransactionContext {
   wire: Wire
   /** Whether commands may be sent before the former ones are answered (RFC 2920). */
   pipelining: boolean
-  /** Whether the peer has shown that it knows BDAT. */
-  knowsBdat: boolean
   /** Whether the envelope has left together with the former message. */
   envelopeSent: boolean
   /** Writes the envelope of the transaction that comes next, if one waits; called right after the final dot. */
@@ -25,10 +23,6 @@ export interface TransactionOutcome {
   replies: PhaseReplies
   /** Whether RSET was written; its reply is still owed. */
   resetting: boolean
-  /** Whether the peer knows BDAT, which it offers; undefined where that has not been seen. */
-  bdat: 'known' | 'unknown' | undefined
-  /** Whether the message left together with its envelope. */
-  whole: boolean
 }
 
 type EnvelopePhase = 'mail' | 'rcpt' | 'data'
@@ -41,52 +35,30 @@ interface Progress extends Prepared, TransactionContext {
   replies: PhaseReplies
   markedAt: number
   resetting: boolean
-  bdat: TransactionOutcome['bdat']
-  /** What is sent of a chunk before the peer has shown that it knows BDAT. */
-  probe: EnvelopeProbe | undefined
-  whole: boolean
 }
-
-/** Replies to a command that is not known, not implemented, or not expected. */
-const UNKNOWN_COMMAND = new Set([500, 501, 502, 503, 504])
 
 /** Never fails: what goes wrong is in the results. On any failure the wire is closed. */
 export async function transact(prepared: Prepared, context: TransactionContext): Promise<TransactionOutcome> {
-  const probed = prepared.chunked && !context.knowsBdat ? withProbe(prepared) : undefined
   const progress: Progress = {
     ...prepared,
-    probe: undefined,
-    ...probed,
     ...context,
     results: new Array<undefined>(prepared.recipientCount).fill(undefined),
     timings: {},
     replies: {},
     markedAt: context.monotonic(),
     resetting: false,
-    bdat: undefined,
-    whole: context.pipelining && prepared.chunked && !probed && prepared.blocks.length === 1,
   }
-  const ended = await converse(progress)
-  if (ended) {
-    const failure =
-      progress.whole && mayHaveArrived(ended) ? { ...ended, phase: 'final-dot' as const } : ended
+  const failure = await converse(progress)
+  if (failure) {
     settle(progress, { kind: 'failed', phase: failure.phase, failure })
     context.wire.close(failure.message, failure.reply)
   }
-  const { timings, replies, resetting, bdat, whole } = progress
-  return { recipients: progress.results as RecipientResult[], timings, replies, resetting, bdat, whole }
-}
-
-/**
- * Of a message that left with its envelope in one piece: the peer may have read all of it before it fell silent. One that
- * closes without any answer has not.
- */
-function mayHaveArrived({ kind, phase, reply }: SmtpFailure): boolean {
-  return reply === null && (phase !== 'mail' || kind === 'timeout')
+  const { timings, replies, resetting } = progress
+  return { recipients: progress.results as RecipientResult[], timings, replies, resetting }
 }
 
 async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
-  const { pipelining, recipientCount, chunked } = progress
+  const { pipelining, recipientCount } = progress
   if (pipelining && !progress.envelopeSent) writeEnvelope(progress)
   const mail = await ask(progress, 'mail', 0)
   if (isFailure(mail)) return mail
@@ -98,7 +70,6 @@ async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
     if (isFailure(rcpt)) return rcpt
     if (rcpt.code >= 400) progress.results[i] ??= refusal('rcpt', rcpt)
   }
-  if (chunked) return sendChunk(progress)
   if (!pipelining && allSettled(progress)) return reset(progress)
   const data = await ask(progress, 'data', 1 + recipientCount)
   if (isFailure(data)) return data
@@ -107,82 +78,8 @@ async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
   return mailAccepted ? reset(progress) : undefined
 }
 
-/**
- * All commands at once; with a chunk that is short, the message, too, once the peer is known to understand it, and the probe
- * before. A longer one waits for who will get it.
- */
-function writeEnvelope({ wire, commands, chunked, whole, probe, blocks }: Progress) {
-  if (whole)
-    wire.together(() => {
-      wire.write(commands.join(''), commands.length)
-      wire.write(blocks[0]!, 0)
-    })
-  else if (chunked)
-    wire.together(() => {
-      wire.write(commands.slice(0, -1).join(''), commands.length - 1)
-      if (probe) writeProbe(wire, probe)
-    })
-  else wire.write(commands.join(''), commands.length)
-}
-
-function writeProbe(wire: Wire, { command, octets }: EnvelopeProbe) {
-  wire.write(command, 1)
-  wire.write(octets, 0)
-}
-
-/** The message as one chunk, the last (RFC 3030 §2). After a refusal the peer's state is unknown: RSET. */
-async function sendChunk(progress: Progress): Promise<SmtpFailure | undefined> {
-  const { wire, whole, probe, pipelining } = progress
-  if (probe) {
-    if (!pipelining && allSettled(progress)) return reset(progress)
-    if (!pipelining) wire.together(() => writeProbe(wire, probe))
-    const reply = await answer(progress, 'body')
-    if (isFailure(reply)) return reply
-    if (isUnknownBdat(progress, reply)) {
-      progress.bdat = 'unknown'
-      return bdatUnknown(reply)
-    }
-    if (reply.code >= 400) settle(progress, refusal('body', reply))
-    else progress.bdat = 'known'
-  }
-  if (!whole && allSettled(progress)) return reset(progress)
-  return sendLastChunk(progress)
-}
-
-async function sendLastChunk(progress: Progress): Promise<SmtpFailure | undefined> {
-  const { wire, whole, blocks, commands } = progress
-  if (!whole) {
-    wire.together(() => {
-      wire.write(commands.at(-1)!, 1)
-      wire.write(blocks[0]!, 0)
-    })
-    for (const block of blocks.slice(1)) {
-      await wire.writable('body')
-      if (wire.hasReply || !wire.alive) return stopEarly(progress)
-      wire.write(block, 0)
-    }
-  }
-  mark(progress, 'body')
-  const reply = await answer(progress, 'final-dot')
-  if (isFailure(reply)) return reply
-  if (reply.code < 400) {
-    settle(progress, { kind: 'accepted', phase: 'final-dot', reply: replyOf(reply.code, reply.lines) })
-    return undefined
-  }
-  settle(progress, refusal('final-dot', reply))
-  return reset(progress)
-}
-
-/** Where nobody is to get the message, the peer may refuse a command that it knows. */
-function isUnknownBdat(progress: Progress, { code }: RawReply): boolean {
-  return UNKNOWN_COMMAND.has(code) && !allSettled(progress)
-}
-
-/** The beginning of the message waits there for the end of its line: nothing can follow in this session. */
-function bdatUnknown({ code, lines }: RawReply): SmtpFailure {
-  const said = formatReply(replyOf(code, lines))
-  const message = `the peer offers CHUNKING and does not know BDAT: ${said}`
-  return { phase: 'body', kind: 'protocol', reply: null, message }
+function writeEnvelope({ wire, commands }: Progress) {
+  wire.write(commands.join(''), commands.length)
 }
 
 /** The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920 §3.1). */

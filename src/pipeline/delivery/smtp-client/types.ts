@@ -83,8 +83,6 @@ export interface SessionOptions {
   login?: Login
   /** Whether commands may be sent before the former ones are answered where the peer offers it. Default true. */
   pipelining?: boolean
-  /** Whether a message may go by BDAT where the peer offers it. Default true. */
-  chunking?: boolean
   /** Lets later sessions with a host resume the TLS session of former ones. */
   tickets?: Tickets
   timeouts: PhaseTimeouts
@@ -193,10 +191,6 @@ export interface TransactionResult {
   recipients: RecipientResult[]
   /** Whether the session can take another transaction. */
   reusable: boolean
-  /** The peer offers BDAT and does not know it, so the session is over: another may do without. */
-  bdatUnknown?: boolean
-  /** The peer's last word is held back where a message comes by BDAT: DATA is quicker. */
-  bdatIsSlow?: boolean
   timings: PhaseTimings
   replies: PhaseReplies
 }
@@ -209,7 +203,7 @@ export interface SmtpSession {
    * Sends one message. May be called before the former result is in: the next envelope then leaves together
    * with the former message (RFC 2920 §3.1), results come in order.
    * @param onFollowable called when it would save a round trip to send another now; never where the peer does not
-   * pipeline, takes messages in chunks, which leave with their envelopes anyway, or thinks about messages for long
+   * pipeline, or takes long to answer for a message
    * @throws when the transaction is malformed: bare CR or LF, an address that is no address. Nothing is sent.
    */
   send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult>

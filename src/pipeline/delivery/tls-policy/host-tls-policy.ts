@@ -32,7 +32,6 @@ export interface HostTlsPolicy {
     | 'rejectUnauthorized'
     | 'tickets'
     | 'checkPeer'
-    | 'chunking'
     | 'pipelining'
   >
 }
@@ -53,10 +52,6 @@ export interface HostTlsPolicies {
   insistedOnTls(host: string): void
   /** A handshake came about only when less was offered. */
   brokeHandshake(host: string, failure: SmtpFailure): void
-  /** It offers BDAT, and does not know it. */
-  didNotKnowBdat(host: string): void
-  /** What comes by BDAT it answers later than what comes by DATA. */
-  wasSlowByBdat(host: string): void
   /** It offers PIPELINING, and did not answer what followed the first command. */
   lostWhatFollowed(host: string): void
 }
@@ -76,7 +71,6 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
   }
   const broken = createHostFaults(clock)
   const stumbling = createHostFaults(clock)
-  const withoutBdat = createHostFaults(clock)
   const inLockStep = createHostFaults(clock)
   const loose = termsWith(contexts, 'none', createTickets(clock))
   const verifiedTickets = createTickets(clock)
@@ -104,14 +98,11 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
       const terms = await termsOf(way, host)
       if ('refusal' in terms) return terms
       const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
-      const chunked = withoutBdat.get(host) === undefined ? offered : without('chunking', offered)
-      return inLockStep.get(host) === undefined ? chunked : without('pipelining', chunked)
+      return inLockStep.get(host) === undefined ? offered : withoutPipelining(offered)
     },
     brokeTls: (host, failure) => rememberBroken(broken, host, failure),
     insistedOnTls: host => broken.delete(host),
     brokeHandshake: (host, { message }) => stumbling.set(host, message),
-    didNotKnowBdat: host => withoutBdat.set(host, 'BDAT is not known'),
-    wasSlowByBdat: host => withoutBdat.set(host, 'its last word is held back'),
     lostWhatFollowed: host => inLockStep.set(host, 'what follows MAIL is lost'),
   }
 }
@@ -135,9 +126,9 @@ function offeringLess({ options, ...terms }: HostTlsPolicy): HostTlsPolicy {
   return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
-/** The same terms, for a host that does not do well what it announces. */
-export function without(extension: 'chunking' | 'pipelining', terms: HostTlsPolicy): HostTlsPolicy {
-  return { ...terms, options: { ...terms.options, [extension]: false } }
+/** The same policy for a host that announces PIPELINING and loses what follows the first command. */
+function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
+  return { ...policy, options: { ...policy.options, pipelining: false } }
 }
 
 function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTlsPolicy {

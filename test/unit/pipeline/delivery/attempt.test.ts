@@ -409,44 +409,6 @@ test('one that never offers TLS and takes nothing without refuses for good', asy
   assert.equal(short(await to('ok', ['mx1.test'])), ['bounced policy', 'mx1.test mail 530'])
 })
 
-test('a host that offers BDAT and does not know it gets DATA at once, and for an hour', async t => {
-  const { to, mxs } = await open(t, HOSTS, {
-    extensions: ['CHUNKING'],
-    bdatUnknown: true,
-    acceptThenClose: true,
-  })
-  const clock = createManualClock()
-  const terms = createHostTlsPolicies({ clock, dane: null })
-  const send = async () => short(await to('ok', ['mx1.test'], { terms }))
-  const twice = ['delivered', 'mx1.test body the', 'mx1.test final-dot 250']
-  assert.equal(await send(), twice)
-  assert.equal(await send(), ['delivered', 'mx1.test final-dot 250'])
-  clock.advance(3_600_000)
-  assert.equal(await send(), twice)
-  assert.equal(mxs[0]!.violations, [])
-})
-
-test('a host whose last word is held back where mail comes by BDAT gets DATA over other sessions, too, for an hour', async t => {
-  const { to, pool } = await open(t, HOSTS, { extensions: ['CHUNKING'] })
-  const clock = createManualClock()
-  const terms = createHostTlsPolicies({ clock, dane: null })
-  const isChunked = async () => {
-    const found = await terms.termsOf(wayOver(['mx1.test']), 'mx1.test')
-    return 'options' in found && found.options.chunking !== false
-  }
-  await to('ok', ['mx1.test'], { terms })
-  assert.is(await isChunked(), true)
-  const kept = pool.take(wayOver(['mx1.test']).sessions, 'ok@there.test')!
-  const { session } = kept
-  const send = session.send.bind(session)
-  session.send = async (...sent) => ({ ...(await send(...sent)), bdatIsSlow: true })
-  pool.give(wayOver(['mx1.test']).sessions, kept, 'ok@there.test')
-  assert.equal(short(await to('ok', ['mx1.test'], { terms })), ['delivered', 'mx1.test final-dot 250'])
-  assert.is(await isChunked(), false)
-  clock.advance(3_600_000)
-  assert.is(await isChunked(), true)
-})
-
 test('a host that loses what leaves together with MAIL is spoken to one command at a time the next time, for an hour', async t => {
   const at = { rcpt: (times: number) => (times % 2 === 0 ? ('hang' as const) : undefined) }
   const { to, mxs } = await open(t, HOSTS, { pipelining: true, at, acceptThenClose: true })
