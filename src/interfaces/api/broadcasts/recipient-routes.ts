@@ -104,7 +104,7 @@ function readBounceType(query: URLSearchParams, type: RecipientType) {
   if (bounceType && type === 'bounced') return bounceType
   throw invalidField(
     'bounce_type',
-    `The \`bounce_type\` parameter must be one of ${bounceTypes.join(', ')}, with \`type=bounced\`../routes`,
+    `The \`bounce_type\` parameter must be one of ${bounceTypes.join(', ')}, with \`type=bounced\`.`,
   )
 }
 

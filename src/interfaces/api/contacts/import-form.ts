@@ -96,7 +96,7 @@ function readJson<S extends z.ZodType>(fields: FormFields, name: string, schema:
   const result = schema.nullable().safeParse(parsed(name, text))
   if (result.success) return result.data ?? undefined
   const [issue] = result.error.issues
-  throw invalidField(name, `Invalid \`${[name, ...issue!.path].join('../wire')}\` field: ${issue!.message}.`)
+  throw invalidField(name, `Invalid \`${[name, ...issue!.path].join('.')}\` field: ${issue!.message}.`)
 }
 
 function parsed(name: string, text: string): unknown {

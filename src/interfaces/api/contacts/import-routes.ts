@@ -124,7 +124,7 @@ async function readInto(
   let fieldBytes = 0
   await readMultipart(request.stream(), boundary, ({ name, isFile }) => {
     if (isFile && (name !== 'file' || hasFile))
-      throw invalidField(name, `The \`${name}\` field cannot be a file: the form has one, \`file\`../routes`)
+      throw invalidField(name, `The \`${name}\` field cannot be a file: the form has one, \`file\`.`)
     if (isFile) {
       hasFile = true
       return piece => append([piece])

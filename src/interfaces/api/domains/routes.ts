@@ -172,7 +172,7 @@ function subdomainOf(text: string, name: string): string | null {
   if (subdomain === undefined || /^send$|(?:^|\.)_/.test(subdomain))
     throw invalidField(
       'tracking_subdomain',
-      `The \`tracking_subdomain\` field must be a name below ${name} that nothing else needs, such as \`links\`../routes`,
+      `The \`tracking_subdomain\` field must be a name below ${name} that nothing else needs, such as \`links\`.`,
     )
   return subdomain
 }

@@ -125,7 +125,7 @@ function readFile({ filename, content, content_type: given }: Fields, index: num
 function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
   const parsed = schema.safeParse(pickPresent(raw.filename === false ? { ...raw, filename: null } : raw))
   if (!parsed.success) {
-    const key = parsed.error.issues[0]!.path.join('../wire')
+    const key = parsed.error.issues[0]!.path.join('.')
     throw refuse(`.${key}`, `\`${key}\` has the wrong type`)
   }
   for (const key of ['filename', 'content_type', 'content_id', 'inline_content_id'] as const)

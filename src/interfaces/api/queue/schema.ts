@@ -102,6 +102,6 @@ function readDomain(text: string): string {
 function readId(prefix: IdPrefix, path: string, text: string | undefined): Id | null {
   if (text === undefined) return null
   const id = parseWireId(prefix, text)
-  if (!id) throw invalidField(path, `The \`${path}\` must be an id that begins with \`${prefix}_\`../wire`)
+  if (!id) throw invalidField(path, `The \`${path}\` must be an id that begins with \`${prefix}_\`.`)
   return id
 }

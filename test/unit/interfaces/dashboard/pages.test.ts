@@ -58,7 +58,7 @@ test('what the page names is there, kept for ever, and named by its content', ()
 })
 
 test('a file that is not there is none', () => {
-  for (const name of ['gone-AAAAAAAA.js', '', '../../index.html', '../../stamp', 'constructor', '__proto__'])
+  for (const name of ['gone-AAAAAAAA.js', '', '../index.html', '../stamp', 'constructor', '__proto__'])
     assert.is(pages.find(`/dashboard/assets/${name}`, ''), undefined, name)
 })
 

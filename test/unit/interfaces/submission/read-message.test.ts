@@ -290,7 +290,7 @@ ${'_\n'.repeat(1_000)}end
 
 test('a file has its name without the folders that its sender had it in', async () => {
   const { message } = await good(
-    'From: ann@here.example\nContent-Type: a/b\nContent-Disposition: attachment; filename="../../b/c.txt"\n\nhi\n',
+    'From: ann@here.example\nContent-Type: a/b\nContent-Disposition: attachment; filename="../b/c.txt"\n\nhi\n',
   )
   assert.equal(
     message.attachments.map(({ filename }) => filename),

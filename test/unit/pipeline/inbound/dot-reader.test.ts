@@ -55,9 +55,9 @@ for (const [input, content, rest] of CASES)
   })
 
 test('what was stuffed comes out as it was, at every cut', () => {
-  const lines = ['.', '../..', '', 'a', '.a', 'a.', '...', '. ', '.\t.', 'x'.repeat(50)]
+  const lines = ['.', '..', '', 'a', '.a', 'a.', '...', '. ', '.\t.', 'x'.repeat(50)]
   const message = [...lines, ...lines.toReversed()].map(line => `${line}\r\n`).join('')
-  const wire = `${message.replace(/^\./gm, '../..')}.\r\n`
+  const wire = `${message.replace(/^\./gm, '..')}.\r\n`
   for (let cut = 0; cut <= wire.length; cut++)
     assert.equal(read([wire.slice(0, cut), wire.slice(cut)]), { content: message, rest: '' })
 })

@@ -23,7 +23,7 @@ const PLANS: Record<string, Plan> = {
 async function open(t: TestContext) {
   const clock = createManualClock()
   const local = await t.using(openSqliteStore())
-  const blobs = createBlobFiles(join(local.file, '../..', 'blobs'), clock.now)
+  const blobs = createBlobFiles(join(local.file, '..', 'blobs'), clock.now)
   const store = { ...local, blobs }
   const post = postOver(store, { clock })
   const plans = createPlans({ ...post, plans: PLANS, find: store.find, onAccountChanged() {} })
@@ -108,7 +108,7 @@ test('the files of attachments go after the rows that named them', async t => {
   await delivered(account('a', 'week'), 1, { attachments: [attachment] })
   const [blob] = rows<{ hash: Buffer }>('select hash from blobs')
   const name = blob!.hash.toString('hex')
-  const path = join(file, '../..', 'blobs', name.slice(0, 2), name)
+  const path = join(file, '..', 'blobs', name.slice(0, 2), name)
   assert.ok(existsSync(path))
   clock.advance(7 * DAY_MS)
   await sweep()

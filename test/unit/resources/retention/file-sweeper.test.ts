@@ -14,7 +14,7 @@ const nameOf = ({ hash }: { hash: Uint8Array }) => Buffer.from(hash).toString('h
 
 async function open(t: TestContext) {
   const store = await t.using(openSqliteStore())
-  const folder = join(store.file, '../..', 'blobs')
+  const folder = join(store.file, '..', 'blobs')
   const post = postOver(store)
   const files = createBlobFiles(folder, post.clock.now)
   /** Files of blobs, put in their places at once. */

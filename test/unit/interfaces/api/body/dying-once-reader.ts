@@ -5,7 +5,7 @@ import { serveProcess } from '../../../../../src/lib/serve-process.ts'
 
 serveProcess<{ location: { blobFolder: string } }>(({ location }) => ({
   async readBody() {
-    const mark = join(location.blobFolder, '../../..', 'read-once')
+    const mark = join(location.blobFolder, '..', 'read-once')
     if (existsSync(mark)) return { body: { read: true }, isSend: false }
     writeFileSync(mark, '')
     process.kill(process.pid, 'SIGKILL')

@@ -7,7 +7,7 @@ import { suite } from '../../../../kit/suite.ts'
 const test = suite('deliver/policy/tlsa')
 const NOW = Date.UTC(2026, 10, 22)
 const certificate = (name: string) =>
-  new X509Certificate(readFileSync(new URL(`../../../kit/certs/${name}.pem`, import.meta.url)))
+  new X509Certificate(readFileSync(new URL(`../../../../kit/certs/${name}.pem`, import.meta.url)))
 const [good, expired, wrongName, selfSigned, ca] = ['good', 'expired', 'wrong-name', 'self-signed', 'ca'].map(
   certificate,
 ) as [X509Certificate, X509Certificate, X509Certificate, X509Certificate, X509Certificate]
