@@ -62,7 +62,7 @@ test('files that the map names are there', () => {
 })
 
 test('each decision has a number of its own', () => {
-  const numbers = globSync('*.md', { cwd: join(root, 'docs/decisions') }).map(name => name.slice(0, 4))
+  const numbers = globSync('[0-9]*.md', { cwd: join(root, 'docs/decisions') }).map(name => name.slice(0, 4))
   assert.equal(
     numbers.filter((number, at) => !/^\d{4}$/.test(number) || numbers.indexOf(number) !== at),
     [],

@@ -1,7 +1,7 @@
 /**
  * Shows a message in a frame of the dashboard. The page sends what it is to show in a form, and gets it back as a document
  * with rules of its own: a frame that is filled from within the page would be under the page's rules, which let no message
- * keep its looks ([why](../../docs/decisions/0055-dashboard.md)).
+ * keep its looks ([why](../../docs/decisions/0055-dashboard-stack-and-message-previews.md)).
  */
 import { previewHeaders } from './headers.ts'
 import type { DashboardPage } from './pages.ts'

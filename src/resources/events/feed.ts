@@ -1,6 +1,6 @@
 /**
  * The events of an account as they are recorded, for whoever watches. They are looked for while somebody does, so that
- * recording them costs nothing more ([why](../../docs/decisions/0054-who-watches-events-looks-for-them.md)).
+ * recording them costs nothing more ([why](../../docs/decisions/0054-event-stream-by-polling-with-a-cursor.md)).
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { firstIdAt, type Id, idKey } from '../../lib/ids.ts'
