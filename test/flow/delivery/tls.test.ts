@@ -99,7 +99,7 @@ test('the transcript tells each phase with its reply and time, and how the conne
   assert.equal([host.tls.version, host.tls.verified, host.tls.reason], ['TLSv1.3', true, null])
   assert.equal(
     host.phases.map(({ phase }: { phase: string }) => phase),
-    ['connect', 'banner', 'ehlo', 'starttls', 'tls', 'mail', 'rcpt', 'body', 'final-dot'],
+    ['connect', 'banner', 'ehlo', 'starttls', 'tls', 'mail', 'rcpt', 'data', 'body', 'final-dot'],
   )
   assert.match(host.phases[1].reply, /^220 /)
   assert.match(host.phases.at(-1).reply, /^250 2.0.0 taken/)
