@@ -33,7 +33,7 @@ export interface DeliveryRunner {
     delivery: ClaimedDelivery,
     source: EgressSource,
     judge: JudgeCongestion,
-    turn?: PipelineSlot,
+    slot?: PipelineSlot,
   ): Promise<boolean>
 }
 
@@ -53,7 +53,7 @@ export function createDeliveryRunner(
     delivery: ClaimedDelivery,
     source: EgressSource,
     startedAt: number,
-    turn?: PipelineSlot,
+    slot?: PipelineSlot,
   ) => {
     const message =
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
@@ -62,7 +62,7 @@ export function createDeliveryRunner(
     delivery.source = undefined
     const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
     const site = countedSite(route)
-    return { ...(await transmit(options, route, delivery, message, source, turn)), message, site }
+    return { ...(await transmit(options, route, delivery, message, source, slot)), message, site }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -80,12 +80,12 @@ export function createDeliveryRunner(
     prepare(delivery) {
       if (lastBytes <= LARGEST_BEFORE_BYTES) prepared.make(delivery)
     },
-    async deliver(delivery, source, judge, turn) {
+    async deliver(delivery, source, judge, slot) {
       await recorder.room()
       const startedAt = clock.now()
       const watched = slow.begin(delivery, startedAt)
       try {
-        const attempted = await attemptOf(delivery, source, startedAt, turn).catch(error => {
+        const attempted = await attemptOf(delivery, source, startedAt, slot).catch(error => {
           if (error instanceof PipelineSlotLost) return undefined
           onError(error, delivery)
           return { ...brokenInside(), message: null, site: null }

@@ -9,7 +9,7 @@ import { deletedReason } from '../../resources/domains/deleted.ts'
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/command.ts'
 import { type Db, DELIVERY_STATE, type DeletedDomainRow, type DeliveryRow } from '../../store/schema.ts'
-import { stepDueLanes } from './queue-key-rows.ts'
+import { stepDueQueueKeys } from './queue-key-rows.ts'
 import { type Mark, type QueuePosition, waitingAt } from './waiting-mail.ts'
 
 interface StepOf<P> {
@@ -95,8 +95,8 @@ export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): As
 }
 
 async function* placesOf(db: Db, { accountId }: DeletedDomainRow): AsyncGenerator<QueuePosition> {
-  for await (const lane of stepDueLanes(db, null))
-    if (sameId(lane.accountId, accountId)) yield { kind: 'lane', lane }
+  for await (const queueKey of stepDueQueueKeys(db, null))
+    if (sameId(queueKey.accountId, accountId)) yield { kind: 'queueKey', queueKey }
   yield { kind: 'held' }
 }
 

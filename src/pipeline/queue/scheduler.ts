@@ -1,31 +1,31 @@
-/** Claims what is due as the sites have room for it: woken by lanes that become due and by room that comes free. */
+/** Claims what is due as the sites have room for it: woken by queue keys that become due and by room that comes free. */
 import type { Clock } from '../../lib/clock.ts'
-import type { Claim, ClaimedDelivery, Lane } from '../../store/command.ts'
+import type { Claim, ClaimedDelivery, QueueKey } from '../../store/command.ts'
 import { createDueIndex, type IndexedQueueKey } from './due-index.ts'
 import { type Capacity, createFairScheduler, type Grant } from './fair-scheduler.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'
 
 export interface Scheduler {
-  /** Lanes that have become due, or will. */
-  note(lanes: readonly DueQueueKey[]): void
+  /** Queue keys that have become due, or will. */
+  note(queueKeys: readonly DueQueueKey[]): void
   /** The site has room again. */
   freed(site: string): void
-  /** Lanes with waiting deliveries. */
-  laneCount(): number
-  /** Lanes that are due and wait for room at the site. */
-  lanesOf(site: string): Lane[]
+  /** Queue keys with waiting deliveries. */
+  queueKeyCount(): number
+  /** Queue keys that are due and wait for room at the site. */
+  queueKeysOf(site: string): QueueKey[]
   /** Takes nothing more; resolves when no claim is under way. */
   stop(): Promise<void>
 }
 
 interface SchedulerOptions {
   clock: Clock
-  /** The site that takes the lane's mail, or null when another scheduler serves it. */
-  siteOf(lane: Lane): Promise<string | null>
+  /** The site that takes the queue key's mail, or null when another scheduler serves it. */
+  siteOf(queueKey: QueueKey): Promise<string | null>
   roomOf(site: string): Capacity
-  claim(lanes: readonly (Lane & { limit: number })[]): Promise<Claim[]>
+  claim(queueKeys: readonly (QueueKey & { limit: number })[]): Promise<Claim[]>
   /** @param laneClass of all of them */
-  take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  take(site: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
@@ -37,29 +37,31 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let claiming: Promise<void> | undefined
   let stopped = false
 
-  const book = createDueIndex(clock, lane => {
-    options.siteOf(laneOf(lane)).then(
+  const book = createDueIndex(clock, queueKey => {
+    options.siteOf(queueKeyOf(queueKey)).then(
       site => {
-        if (site === null) return book.served(lane, null)
-        turns.add(site, lane)
+        if (site === null) return book.served(queueKey, null)
+        turns.add(site, queueKey)
         pump()
       },
-      error => tryLater([lane], error),
+      error => tryLater([queueKey], error),
     )
   })
 
-  const tryLater = (lanes: readonly IndexedQueueKey[], error: unknown) => {
+  const tryLater = (queueKeys: readonly IndexedQueueKey[], error: unknown) => {
     options.onError(error)
-    for (const lane of lanes) book.served(lane, clock.now() + AFTER_FAILURE_MS)
+    for (const queueKey of queueKeys) book.served(queueKey, clock.now() + AFTER_FAILURE_MS)
   }
 
   const serve = async (taken: readonly Grant[]) => {
-    const claims = await options.claim(taken.map(({ lane, limit }) => ({ ...laneOf(lane), limit })))
-    for (const [i, { lane, site, limit }] of taken.entries()) {
+    const claims = await options.claim(
+      taken.map(({ queueKey, limit }) => ({ ...queueKeyOf(queueKey), limit })),
+    )
+    for (const [i, { queueKey, site, limit }] of taken.entries()) {
       const { deliveries, nextAt } = claims[i]!
-      if (deliveries.length > 0) options.take(site, lane.class, deliveries)
+      if (deliveries.length > 0) options.take(site, queueKey.class, deliveries)
       if (deliveries.length < limit) turns.reopen(site)
-      book.served(lane, nextAt)
+      book.served(queueKey, nextAt)
     }
   }
 
@@ -70,7 +72,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     claiming = serve(taken)
       .catch(error =>
         tryLater(
-          taken.map(({ lane }) => lane),
+          taken.map(({ queueKey }) => queueKey),
           error,
         ),
       )
@@ -81,14 +83,14 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   return {
-    note(lanes) {
-      if (!stopped) for (const lane of lanes) book.note(lane)
+    note(queueKeys) {
+      if (!stopped) for (const queueKey of queueKeys) book.note(queueKey)
     },
     freed(site) {
       if (turns.reopen(site)) pump()
     },
-    laneCount: book.size,
-    lanesOf: site => turns.lanesOf(site).map(laneOf),
+    queueKeyCount: book.size,
+    queueKeysOf: site => turns.queueKeysOf(site).map(queueKeyOf),
     async stop() {
       stopped = true
       book.close()
@@ -97,6 +99,6 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 }
 
-function laneOf({ domain, class: laneClass, accountId }: Lane): Lane {
-  return { domain, class: laneClass, accountId }
+function queueKeyOf({ domain, class: deliveryClass, accountId }: QueueKey): QueueKey {
+  return { domain, class: deliveryClass, accountId }
 }

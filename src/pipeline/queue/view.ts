@@ -55,7 +55,7 @@ export interface QueueView {
 export const AGE_LIMITS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const
 const MINUTE_MS = 60_000
 
-/** Deliveries of one lane in one state. */
+/** Deliveries of one queue key in one state. */
 interface Group {
   state: number
   domain: string
@@ -164,7 +164,7 @@ function isWanted({ domain, accountId, class: wanted }: QueueQuestion, group: Gr
 function add(entry: QueueEntry, group: Group, holds: Holds): void {
   const { waiting, leased } = DELIVERY_STATE
   const { state } = group
-  const isHeld = state === waiting ? holds.holdsLane(group) : state !== leased
+  const isHeld = state === waiting ? holds.holdsQueueKey(group) : state !== leased
   if (isHeld) entry.held += group.count
   else if (state === leased) entry.underWay += group.count
   else if (group.class === DELIVERY_CLASS.retry) entry.deferred += group.count
@@ -185,14 +185,14 @@ async function describe(db: Db, page: readonly QueueEntry[], groups: readonly Gr
   )
   const deferred = firstDeferred(groups)
   for (const entry of page) {
-    const lane = deferred.get(entry.name!)
-    const last = lane && (await findLastReply(db, entry.name!, lane.accountId))
+    const queueKey = deferred.get(entry.name!)
+    const last = queueKey && (await findLastReply(db, entry.name!, queueKey.accountId))
     entry.site = sites.get(entry.name!) ?? null
     entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
   }
 }
 
-/** Of each domain the lane that waits for the soonest of its next tries. */
+/** Of each domain the queue key that waits for the soonest of its next tries. */
 function firstDeferred(groups: readonly Group[]): Map<string, Group> {
   const first = new Map<string, Group>()
   for (const group of groups) {

@@ -24,7 +24,7 @@ export interface Outcome {
   /** The enhanced status of a bounce that is our own verdict. */
   enhanced?: string
   /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
-  hostTrouble: boolean
+  hostUnavailable: boolean
   /** What the host announces rules the message out, and nothing was sent: another host may take it. */
   unfitHost?: boolean
   /** The host offers BDAT and does not know it: over another session it may have the message by DATA. */
@@ -48,7 +48,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
       phase: result.phase,
       reply: result.reply,
       text: formatReply(result.reply),
-      hostTrouble: false,
+      hostUnavailable: false,
       meaning: null,
     }
   if (result.kind === 'failed') return outcomeOfFailure(result.failure, mxHost)
@@ -59,7 +59,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
     phase,
     reply,
     text: formatReply(reply),
-    hostTrouble: meaning.pressure === 'congestion',
+    hostUnavailable: meaning.pressure === 'congestion',
     ...(local && { unfitHost: true }),
     meaning,
   }
@@ -78,7 +78,7 @@ export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome 
     phase,
     reply,
     text: reply ? formatReply(reply) : message,
-    hostTrouble: phase !== 'final-dot' && meaning?.class !== 'greylisted',
+    hostUnavailable: phase !== 'final-dot' && meaning?.class !== 'greylisted',
     ...(SHORT_HERE.has(failure.code ?? '') && { onOurTerms: true }),
     meaning,
   }
@@ -102,7 +102,7 @@ export function outcomeWithoutHost(
     reply: null,
     text,
     ...(bounceClass === 'no-route' && { enhanced: NO_ROUTE }),
-    hostTrouble: false,
+    hostUnavailable: false,
     meaning: null,
   }
 }

@@ -25,7 +25,7 @@ export function relayed({ onOurTerms: _, ...outcome }: Outcome): Outcome {
   return {
     ...outcome,
     ...(verdict.kind === 'bounced' && { verdict: { kind: 'deferred', class: verdict.class } }),
-    hostTrouble: true,
+    hostUnavailable: true,
     ...(isLoginFault && { alert: 'smart-host-login' }),
   }
 }

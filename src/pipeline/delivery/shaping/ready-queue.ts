@@ -11,7 +11,7 @@ export interface ReadyDelivery {
 
 export interface ReadyQueue {
   readonly length: number
-  put(laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  put(deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** Whether there is one that may begin. */
   has(mayBegin: (isTransactional: boolean) => boolean): boolean
   /** The next one that may begin and whose account may go on. */
@@ -47,8 +47,8 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
     get length() {
       return transactional.length + others.length
     },
-    put(laneClass, deliveries) {
-      const queue = laneClass === DELIVERY_CLASS.transactional ? transactional : others
+    put(deliveryClass, deliveries) {
+      const queue = deliveryClass === DELIVERY_CLASS.transactional ? transactional : others
       queue.push(...deliveries)
       waiting.count += deliveries.length
     },

@@ -17,14 +17,14 @@ import { fitsPolicy } from './sts-policy.ts'
 export interface TlsResults {
   /** A session was opened, or not. */
   note(
-    way: NextHop,
+    nextHop: NextHop,
     terms: HostTlsPolicy,
     host: string,
     ip: string,
     opened: SmtpSession | SessionFailure,
   ): void
   /** The host was not spoken to, by the domain's policy. */
-  noteRefusal(way: NextHop, host: string, refusal: HostRefusal): void
+  noteRefusal(nextHop: NextHop, host: string, refusal: HostRefusal): void
   /** No host was known yet. */
   noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
   /** Stores what has been counted, without asking any more who wants it. */
@@ -85,17 +85,25 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
   }
 
   return {
-    note(way, terms, host, ip, opened) {
-      const found = 'failure' in opened ? failedResult(opened) : sessionResult(way, terms, host, opened)
+    note(nextHop, terms, host, ip, opened) {
+      const found = 'failure' in opened ? failedResult(opened) : sessionResult(nextHop, terms, host, opened)
       if (found === undefined) return
-      const policyType = terms.policy === 'dane' ? 'tlsa' : way.sts ? 'sts' : 'no-policy-found'
+      const policyType = terms.policy === 'dane' ? 'tlsa' : nextHop.sts ? 'sts' : 'no-policy-found'
       const { result, reason } = found
       const { localAddress } = 'failure' in opened ? opened : opened.facts
       const policy = JSON.stringify({
-        ...policyText(way, terms),
+        ...policyText(nextHop, terms),
         ...(localAddress && { from: localAddress }),
       })
-      count({ domain: way.domain, policyType, result, mxHost: host, policy, reason: cut(reason), mxIp: ip })
+      count({
+        domain: nextHop.domain,
+        policyType,
+        result,
+        mxHost: host,
+        policy,
+        reason: cut(reason),
+        mxIp: ip,
+      })
     },
     noteRefusal({ domain, sts }, host, { refusal, policyType, result }) {
       const policy = JSON.stringify(policyType === 'sts' && sts ? stsText(sts) : {})

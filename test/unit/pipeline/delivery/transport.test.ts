@@ -162,7 +162,7 @@ test('an address that needs SMTPUTF8 has it, though nothing in the message does'
 test('the simulator has the word for its own, and nothing goes over the network', async t => {
   const { carryTo, mx } = await open(t)
   const { ending, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
-  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'nothing'])
+  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'neutral'])
   assert.is(mx.sessionCount, 0)
 })
 
