@@ -35,7 +35,7 @@ export interface SoFar {
 }
 
 /** Of all hosts. */
-const MOST_ADDRESSES = 10
+const ADDRESSES_MAX = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
 
 /**
@@ -49,7 +49,7 @@ export async function* addressesOf(
   sources: readonly SourceIp[],
   { outcomes, unfit }: SoFar,
 ): AsyncGenerator<HostAddress> {
-  let left = MOST_ADDRESSES
+  let left = ADDRESSES_MAX
   for (const [i, { name: host }] of inOrderOfTrying(nextHop.hosts, options.random).entries()) {
     if (unfit.has(host)) continue
     const untried = nextHop.hosts.length - i

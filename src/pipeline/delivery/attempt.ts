@@ -42,7 +42,7 @@ export interface AttemptOptions extends HostAddressOptions {
 }
 
 /** Sessions opened in one attempt, at most. */
-const MOST_SESSIONS = 2
+const SESSIONS_MAX = 2
 
 /**
  * @param transaction with one recipient
@@ -85,7 +85,7 @@ async function attemptHosts(
     if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, trials }
     outcomes.push(outcome)
     if (outcome.unfitHost) unfit.add(place.host)
-    else if (opened && ++sessions >= MOST_SESSIONS) break
+    else if (opened && ++sessions >= SESSIONS_MAX) break
   }
   return { outcome: outcomeOfHosts(outcomes), trials }
 }

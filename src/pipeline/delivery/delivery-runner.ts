@@ -5,7 +5,7 @@ import type { MessageMaker } from './message/message.ts'
 import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
 import { type PipelineSlot, PipelineSlotLost } from './pipeline.ts'
-import { createPreparedMessages, LARGEST_BEFORE_BYTES } from './prepared.ts'
+import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
 import { type Router, SIMULATOR_ROUTE } from './route.ts'
 import type { JudgeCongestion } from './shaping/congestion-feedback.ts'
@@ -37,7 +37,7 @@ export interface DeliveryRunner {
   ): Promise<boolean>
 }
 
-const AFTER_FAILURE_MS = 1_000
+const STORE_RETRY_MS = 1_000
 
 export function createDeliveryRunner(
   options: DeliveryRunnerOptions,
@@ -72,13 +72,13 @@ export function createDeliveryRunner(
         return await maker.make(delivery, startedAt)
       } catch (error) {
         if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
-        await sleep(clock, AFTER_FAILURE_MS, stopping)
+        await sleep(clock, STORE_RETRY_MS, stopping)
       }
   }
 
   return {
     prepare(delivery) {
-      if (lastBytes <= LARGEST_BEFORE_BYTES) prepared.make(delivery)
+      if (lastBytes <= PREPARED_MESSAGE_BYTES_MAX) prepared.make(delivery)
     },
     async deliver(delivery, source, judge, slot) {
       await recorder.room()

@@ -30,10 +30,10 @@ export interface PreSignerOptions {
   onError(error: unknown): void
 }
 
-const TOGETHER = 100
-const WHILE_BUSY_MS = 50
+const DELIVERIES_PER_STEP_MAX = 100
+const BUSY_RETRY_MS = 50
 /** Between looks for new mail; longer while there is none. */
-const LOOK_AFTER_MS = { least: 5_000, most: 30_000 }
+const SCAN_INTERVAL_MS = { least: 5_000, most: 30_000 }
 
 export function startPreSigner(options: PreSignerOptions): PreSigner {
   const { clock, isPaused, isIdle, queueKeysOf, waitingIn, hasRoom, signAhead, onError } = options
@@ -42,7 +42,7 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
   let working: Promise<void> | undefined
 
   const idle = async () => {
-    while (!isIdle()) await sleep(clock, WHILE_BUSY_MS, stopping.signal)
+    while (!isIdle()) await sleep(clock, BUSY_RETRY_MS, stopping.signal)
   }
   const mayGoOn = async (site: string) => {
     await idle()
@@ -51,12 +51,12 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
   /** From its beginning, since what had been claimed comes back in between. */
   async function* waitingFor(site: string, queueKey: QueueKey) {
     for (let after: Mark | null = null; await mayGoOn(site); ) {
-      const waiting: WaitingDelivery[] = await waitingIn(queueKey, after, TOGETHER)
+      const waiting: WaitingDelivery[] = await waitingIn(queueKey, after, DELIVERIES_PER_STEP_MAX)
       for (const delivery of waiting) {
         if (!(await mayGoOn(site))) return
         yield delivery
       }
-      if (waiting.length < TOGETHER) return
+      if (waiting.length < DELIVERIES_PER_STEP_MAX) return
       after = waiting.at(-1)!
     }
   }
@@ -73,8 +73,8 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
     return isNews
   }
   const work = async () => {
-    for (let waitMs = LOOK_AFTER_MS.least; resting.size > 0; ) {
-      waitMs = (await lookOnce()) ? LOOK_AFTER_MS.least : Math.min(waitMs * 2, LOOK_AFTER_MS.most)
+    for (let waitMs = SCAN_INTERVAL_MS.least; resting.size > 0; ) {
+      waitMs = (await lookOnce()) ? SCAN_INTERVAL_MS.least : Math.min(waitMs * 2, SCAN_INTERVAL_MS.most)
       if (resting.size > 0) await sleep(clock, waitMs, stopping.signal)
     }
     working = undefined

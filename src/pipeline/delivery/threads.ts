@@ -104,9 +104,9 @@ interface ThreadsOptions {
   log: Log
 }
 
-const RESTART_AFTER_MS = 1_000
+const RESTART_DELAY_MS = 1_000
 /** Beyond the grace given to attempts. */
-const CUT_OFF_AFTER_MS = 5_000
+const TERMINATE_AFTER_MS = 5_000
 
 /** Sees to the leases of a former life, then starts all threads; resolves when they are at work. */
 export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
@@ -141,7 +141,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   }
   const restart = async (index: number, owner: string) => {
     for (let isVoid = false; !isVoid && !stopping; ) {
-      await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
+      await new Promise(resolve => setTimeout(resolve, RESTART_DELAY_MS))
       isVoid = await run('voidLeases', { owner, now: clock.now(), leaseMs, onUnknown }).then(
         () => true,
         error => {
@@ -175,7 +175,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
             worker
               .terminate()
               .catch(error => log.error({ err: error, thread }, 'a delivery thread cannot be ended'))
-          }, graceMs + CUT_OFF_AFTER_MS)
+          }, graceMs + TERMINATE_AFTER_MS)
           const ended = new Promise<number>(resolve => worker.once('exit', resolve))
           worker.postMessage({ order: 'stop', graceMs } satisfies DeliveryOrder)
           if ((await ended) === UNSTORED) process.exitCode = 1

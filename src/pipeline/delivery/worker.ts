@@ -72,7 +72,7 @@ export interface WorkerOptions extends DeliveryRunnerOptions {
 }
 
 /** For what could not be stored while the disk was full, or the database away. */
-const STORED_WITHIN_MS = 3_000
+const DRAIN_MS_MAX = 3_000
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { clock, run, router, owner, threadCount, index, onError } = options
@@ -80,6 +80,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const recorder = createRecorder(run, clock, stopping.signal)
   const slow = createSlowDeliveryTimer(run, clock, onError)
   const threadOf = (key: string) => hashText(key) % threadCount
+  const leaseFromNow = () => ({ now: clock.now(), leaseUntil: clock.now() + options.leaseMs })
 
   const giveBack = (leases: readonly ClaimedDelivery[]) => {
     for (const lease of leases) run('release', leaseRef(lease)).catch(onError)
@@ -109,23 +110,12 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       return null
     },
     roomOf: sites.roomOf,
-    claim: queueKeys =>
-      run('claim', {
-        queueKeys: [...queueKeys],
-        owner,
-        now: clock.now(),
-        leaseUntil: clock.now() + options.leaseMs,
-      }),
+    claim: queueKeys => run('claim', { queueKeys: [...queueKeys], owner, ...leaseFromNow() }),
     take: sites.take,
     onError,
   })
   const preSigner = startPreSigning(options, sites, scheduler)
-  const outages = createOutages({
-    run,
-    clock,
-    queueKeysOf: scheduler.queueKeysOf,
-    deferredQueueKeysOf: options.deferredQueueKeysOf,
-  })
+  const outages = createOutages({ ...options, queueKeysOf: scheduler.queueKeysOf })
 
   return {
     announced: queueKeys => scheduler.note(queueKeys.filter(({ domain }) => threadOf(domain) === index)),
@@ -157,7 +147,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))
       await sites.idle(graceMs)
       slow.close()
-      const unstored = await recorder.drained(STORED_WITHIN_MS)
+      const unstored = await recorder.drained(DRAIN_MS_MAX)
       stopping.abort(new Error('the delivery worker is stopping'))
       await recorder.drained()
       await options.warmupBudgets.close()

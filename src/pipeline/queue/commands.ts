@@ -232,7 +232,7 @@ export const queueCommands = {
     )
     if (isHeld) {
       const emailIds = rows.map(({ emailId }) => emailId)
-      await holdEmails(tx, emailIds, { reason: UNKNOWN_OUTCOME, now })
+      await holdEmails(tx, emailIds, { reason: UNKNOWN_OUTCOME_REASON, now })
       return rows.length
     }
     for (const { domain, class: deliveryClass, accountId } of rows)
@@ -241,7 +241,7 @@ export const queueCommands = {
   }),
 }
 
-const UNKNOWN_OUTCOME = 'the service ended in the middle of an attempt: it may have arrived'
+const UNKNOWN_OUTCOME_REASON = 'the service ended in the middle of an attempt: it may have arrived'
 
 function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
   return { emailId, ordinal }

@@ -73,7 +73,7 @@ interface SweepOptions {
   clock: Clock
 }
 
-const AT_ONCE = 200
+const DELIVERIES_PER_STEP_MAX = 200
 
 /** For a sweeper. */
 export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): AsyncGenerator<void> {
@@ -81,13 +81,24 @@ export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): As
     for await (const place of placesOf(db, domain)) {
       let after: Mark | null = null
       do {
-        after = await run('failWaitingOf', { domain, place, after, limit: AT_ONCE, now: clock.now() })
+        after = await run('failWaitingOf', {
+          domain,
+          place,
+          after,
+          limit: DELIVERIES_PER_STEP_MAX,
+          now: clock.now(),
+        })
         yield
       } while (after)
     }
     let after: ScheduledMark | null = null
     do {
-      after = await run('failScheduledOf', { domain, place: after, limit: AT_ONCE, now: clock.now() })
+      after = await run('failScheduledOf', {
+        domain,
+        place: after,
+        limit: DELIVERIES_PER_STEP_MAX,
+        now: clock.now(),
+      })
       yield
     } while (after)
     await run('forgetDeletedDomain', domain.id)

@@ -26,7 +26,7 @@ interface Entry extends IndexedQueueKey {
 }
 
 /** Wall time may jump; it is looked at again at least this often. */
-const LONGEST_SLEEP_MS = 10_000
+const SLEEP_MS_MAX = 10_000
 
 /** @param onDue gets each queue key once, and again only after `served` */
 export function createDueIndex(clock: Clock, onDue: (queueKey: IndexedQueueKey) => void): DueIndex {
@@ -58,7 +58,7 @@ export function createDueIndex(clock: Clock, onDue: (queueKey: IndexedQueueKey) 
     if (closed || !first || first.at >= timerAt) return
     timer?.cancel()
     timerAt = first.at
-    timer = clock.timer(Math.min(Math.max(0, first.at - clock.now()), LONGEST_SLEEP_MS), wake)
+    timer = clock.timer(Math.min(Math.max(0, first.at - clock.now()), SLEEP_MS_MAX), wake)
   }
 
   const sleepUntil = (entry: Entry, at: number) => {

@@ -40,8 +40,8 @@ const WEIGHTS = new Map<number, number>([
   [DELIVERY_CLASS.retry, 1],
 ])
 /** Deliveries that an account's turn takes at most, where others wait. */
-const TURN = 24
-const MOST_TURNS = 100
+const QUANTUM_DELIVERIES = 24
+const GRANTS_PER_ROUND_MAX = 100
 
 /** What waits of one account at one site. */
 interface Waiting {
@@ -57,16 +57,16 @@ export function createFairScheduler(): FairScheduler {
   /** Sites that may have room, in the order of their turns. */
   const open = new Set<string>()
 
-  const turnsOf = (site: string, accounts: Map<string, Waiting>, room: Capacity, most: number): Grant[] => {
-    const turns: Grant[] = []
+  const grantsFor = (site: string, accounts: Map<string, Waiting>, room: Capacity, most: number): Grant[] => {
+    const grants: Grant[] = []
     for (const [key, waiting] of accounts) {
-      const isOver = serve(site, waiting, room, turns, most)
+      const isOver = serve(site, waiting, room, grants, most)
       if (isOver) accounts.delete(key)
       // at the end of the map, where this loop comes to it again while there is room
       if (isOver && waiting.queueKeys.size > 0) accounts.set(key, waiting)
-      if (turns.length >= most || (room.any <= 0 && room.transactional <= 0)) break
+      if (grants.length >= most || (room.any <= 0 && room.transactional <= 0)) break
     }
-    return turns
+    return grants
   }
 
   return {
@@ -80,19 +80,19 @@ export function createFairScheduler(): FairScheduler {
       open.add(site)
     },
     next(roomOf) {
-      const turns: Grant[] = []
+      const grants: Grant[] = []
       const isOnly = open.size === 1
-      for (const site of [...open].slice(0, MOST_TURNS)) {
+      for (const site of [...open].slice(0, GRANTS_PER_ROUND_MAX)) {
         const accounts = sites.get(site)!
         const room = { ...roomOf(site) }
-        turns.push(...turnsOf(site, accounts, room, MOST_TURNS - turns.length))
-        if (isOnly && accounts.size === 0 && turns.length === 1) takeRest(turns[0]!, room)
+        grants.push(...grantsFor(site, accounts, room, GRANTS_PER_ROUND_MAX - grants.length))
+        if (isOnly && accounts.size === 0 && grants.length === 1) takeRest(grants[0]!, room)
         open.delete(site)
         if (accounts.size === 0) sites.delete(site)
-        else if (turns.length >= MOST_TURNS) open.add(site)
-        if (turns.length >= MOST_TURNS) break
+        else if (grants.length >= GRANTS_PER_ROUND_MAX) open.add(site)
+        if (grants.length >= GRANTS_PER_ROUND_MAX) break
       }
-      return turns
+      return grants
     },
     reopen(site) {
       if (!sites.has(site)) return false
@@ -114,7 +114,7 @@ function serve(
   site: string,
   { queueKeys, shares }: Waiting,
   room: Capacity,
-  turns: Grant[],
+  grants: Grant[],
   most: number,
 ): boolean {
   let given = 0
@@ -122,10 +122,10 @@ function serve(
     const ofClass = queueKeys.get(deliveryClass)!
     const isTransactional = deliveryClass === DELIVERY_CLASS.transactional
     const each = Math.ceil(share / ofClass.length)
-    for (let left = share; left > 0 && ofClass.length > 0 && turns.length < most; ) {
+    for (let left = share; left > 0 && ofClass.length > 0 && grants.length < most; ) {
       const limit = Math.min(each, left, isTransactional ? room.transactional : room.any)
       if (limit <= 0) break
-      turns.push({ queueKey: ofClass.shift()!, site, limit })
+      grants.push({ queueKey: ofClass.shift()!, site, limit })
       left -= limit
       given += limit
       shares.set(deliveryClass, left)
@@ -143,8 +143,8 @@ function serve(
 }
 
 /** Nobody else waits for what is left. */
-function takeRest(turn: Grant, { any, transactional }: Capacity) {
-  turn.limit += turn.queueKey.class === DELIVERY_CLASS.transactional ? transactional : any
+function takeRest(grant: Grant, { any, transactional }: Capacity) {
+  grant.limit += grant.queueKey.class === DELIVERY_CLASS.transactional ? transactional : any
 }
 
 /** What the classes that wait may take of the turn; one that has come meanwhile gets its part, too. */
@@ -153,7 +153,7 @@ function sharesOf(queueKeys: ReadonlyMap<number, unknown>, shares: Map<number, n
   const sum = present.reduce((weights, [, weight]) => weights + weight, 0)
   return present.map(([deliveryClass, weight]) => [
     deliveryClass,
-    entryOf(shares, deliveryClass, () => Math.max(1, Math.floor((TURN * weight) / sum))),
+    entryOf(shares, deliveryClass, () => Math.max(1, Math.floor((QUANTUM_DELIVERIES * weight) / sum))),
   ])
 }
 

@@ -23,7 +23,7 @@ interface Parked extends QueueKey, DeliveryKey {
 }
 
 /** Mail that was held has left by then, or its time is over. */
-const KEPT_MS = 30 * 86_400_000
+const RETENTION_MS = 30 * 86_400_000
 
 export const holdCommands = {
   /** @returns the hold of the same mail where there is one */
@@ -101,7 +101,7 @@ export async function endHold({ db }: Tx, id: Id, releasedAt: number): Promise<v
   await db.updateTable('queueHolds').set({ releasedAt }).where('id', '=', id).execute()
   await db
     .deleteFrom('queueHolds')
-    .where('releasedAt', '<', releasedAt - KEPT_MS)
+    .where('releasedAt', '<', releasedAt - RETENTION_MS)
     .execute()
 }
 

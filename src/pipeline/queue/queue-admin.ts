@@ -47,16 +47,16 @@ export interface QueueAdminOptions {
 }
 
 /** Deliveries at a time, so that no commit is held up. */
-const TOGETHER = 200
+const DELIVERIES_PER_STEP_MAX = 200
 /** Queue keys announced at a time. */
 const QUEUE_KEYS_PER_STEP_MAX = 500
 /** Nobody waits longer for an answer. */
-const MOST_MS = 5_000
+const RESPONSE_MS_MAX = 5_000
 
 export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): QueueAdmin {
   const recover = async () => {
-    let after = await run('resumeHeld', { after: null, limit: TOGETHER })
-    while (after) after = await run('resumeHeld', { after, limit: TOGETHER })
+    let after = await run('resumeHeld', { after: null, limit: DELIVERIES_PER_STEP_MAX })
+    while (after) after = await run('resumeHeld', { after, limit: DELIVERIES_PER_STEP_MAX })
   }
 
   const walk = async (
@@ -64,13 +64,19 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
     selector: MailSelector,
     places: AsyncIterable<QueuePosition>,
   ): Promise<Progress> => {
-    const endsAt = clock.monotonic() + MOST_MS
+    const endsAt = clock.monotonic() + RESPONSE_MS_MAX
     const now = clock.now()
     let deliveries = 0
     for await (const place of places)
       for (let after: StepInput['after'] = null, isFirst = true; isFirst || after; isFirst = false) {
         if (deliveries > 0 && clock.monotonic() >= endsAt) return { deliveries, hasMore: true }
-        const step: AdminAction = await run(name, { place, selector, after, limit: TOGETHER, now })
+        const step: AdminAction = await run(name, {
+          place,
+          selector,
+          after,
+          limit: DELIVERIES_PER_STEP_MAX,
+          now,
+        })
         deliveries += step.count
         after = step.after
       }

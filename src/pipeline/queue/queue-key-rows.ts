@@ -31,7 +31,7 @@ export async function* stepDueQueueKeys(db: Db, domain: string | null): AsyncGen
 }
 
 /** Domains of a site looked at in one go; others have their turn in between. */
-const DOMAINS_AT_ONCE = 500
+const DOMAINS_PER_STEP_MAX = 500
 
 /**
  * The queue keys of deferred mail that goes to the site, as far as mail of their domains went there last.
@@ -46,12 +46,12 @@ export async function* stepDeferredQueueKeys(db: Db, site: string, domain: strin
       .where('site', '=', site)
       .where('domain', '>', after)
       .orderBy('domain')
-      .limit(DOMAINS_AT_ONCE)
+      .limit(DOMAINS_PER_STEP_MAX)
       .execute()
     const domains = some.map(row => row.domain).filter(name => name !== domain)
     for (const name of await withDeferred(db, domains)) yield* deferredQueueKeysOf(db, name)
     after = some.at(-1)?.domain ?? after
-    more = some.length === DOMAINS_AT_ONCE
+    more = some.length === DOMAINS_PER_STEP_MAX
   }
 }
 

@@ -29,19 +29,19 @@ interface SchedulerOptions {
   onError(error: unknown): void
 }
 
-const AFTER_FAILURE_MS = 1_000
+const RETRY_MS = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { clock } = options
-  const turns = createFairScheduler()
+  const fair = createFairScheduler()
   let claiming: Promise<void> | undefined
   let stopped = false
 
-  const book = createDueIndex(clock, queueKey => {
+  const dueIndex = createDueIndex(clock, queueKey => {
     options.siteOf(queueKeyOf(queueKey)).then(
       site => {
-        if (site === null) return book.served(queueKey, null)
-        turns.add(site, queueKey)
+        if (site === null) return dueIndex.served(queueKey, null)
+        fair.add(site, queueKey)
         pump()
       },
       error => tryLater([queueKey], error),
@@ -50,29 +50,29 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const tryLater = (queueKeys: readonly IndexedQueueKey[], error: unknown) => {
     options.onError(error)
-    for (const queueKey of queueKeys) book.served(queueKey, clock.now() + AFTER_FAILURE_MS)
+    for (const queueKey of queueKeys) dueIndex.served(queueKey, clock.now() + RETRY_MS)
   }
 
-  const serve = async (taken: readonly Grant[]) => {
+  const serve = async (grants: readonly Grant[]) => {
     const claims = await options.claim(
-      taken.map(({ queueKey, limit }) => ({ ...queueKeyOf(queueKey), limit })),
+      grants.map(({ queueKey, limit }) => ({ ...queueKeyOf(queueKey), limit })),
     )
-    for (const [i, { queueKey, site, limit }] of taken.entries()) {
+    for (const [i, { queueKey, site, limit }] of grants.entries()) {
       const { deliveries, nextAt } = claims[i]!
       if (deliveries.length > 0) options.take(site, queueKey.class, deliveries)
-      if (deliveries.length < limit) turns.reopen(site)
-      book.served(queueKey, nextAt)
+      if (deliveries.length < limit) fair.reopen(site)
+      dueIndex.served(queueKey, nextAt)
     }
   }
 
   const pump = () => {
     if (claiming || stopped) return
-    const taken = turns.next(options.roomOf)
-    if (taken.length === 0) return
-    claiming = serve(taken)
+    const grants = fair.next(options.roomOf)
+    if (grants.length === 0) return
+    claiming = serve(grants)
       .catch(error =>
         tryLater(
-          taken.map(({ queueKey }) => queueKey),
+          grants.map(({ queueKey }) => queueKey),
           error,
         ),
       )
@@ -84,16 +84,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   return {
     note(queueKeys) {
-      if (!stopped) for (const queueKey of queueKeys) book.note(queueKey)
+      if (!stopped) for (const queueKey of queueKeys) dueIndex.note(queueKey)
     },
     freed(site) {
-      if (turns.reopen(site)) pump()
+      if (fair.reopen(site)) pump()
     },
-    queueKeyCount: book.size,
-    queueKeysOf: site => turns.queueKeysOf(site).map(queueKeyOf),
+    queueKeyCount: dueIndex.size,
+    queueKeysOf: site => fair.queueKeysOf(site).map(queueKeyOf),
     async stop() {
       stopped = true
-      book.close()
+      dueIndex.close()
       await claiming
     },
   }

@@ -79,13 +79,13 @@ export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome 
     reply,
     text: reply ? formatReply(reply) : message,
     hostUnavailable: phase !== 'final-dot' && meaning?.class !== 'greylisted',
-    ...(SHORT_HERE.has(failure.code ?? '') && { onOurTerms: true }),
+    ...(LOCAL_RESOURCE_ERRORS.has(failure.code ?? '') && { onOurTerms: true }),
     meaning,
   }
 }
 
 /** The system has no more files, buffers or memory for us. */
-const SHORT_HERE = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
+const LOCAL_RESOURCE_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** Unable to route (RFC 3463 §3.5). */
 const NO_ROUTE = '5.4.4'

@@ -27,9 +27,9 @@ export interface EgressPath {
 }
 
 /** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
-const AHEAD = 3
+const CLAIMED_PER_ACTIVE_MAX = 3
 export const NO_CAPACITY: Capacity = { any: 0, transactional: 0 }
-const ROOM_FOR_ONE: Capacity = { any: 1, transactional: 1 }
+const CAPACITY_FOR_ONE: Capacity = { any: 1, transactional: 1 }
 
 export interface EgressPathOptions {
   clock: Clock
@@ -81,8 +81,8 @@ export function capacityOf(path: EgressPath, ahead: number): Capacity {
 function capacityByWindow(path: EgressPath, ahead: number): Capacity {
   const { window, breaker, ready, active } = path
   if (breaker.isOpen) return NO_CAPACITY
-  if (breaker.isHalfOpen) return isIdlePath(path) ? ROOM_FOR_ONE : NO_CAPACITY
-  const most = window.size * AHEAD
+  if (breaker.isHalfOpen) return isIdlePath(path) ? CAPACITY_FOR_ONE : NO_CAPACITY
+  const most = window.size * CLAIMED_PER_ACTIVE_MAX
   const atOnce = Math.max(0, window.size - active - ready.length)
   const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
   const { any, transactional } = ready.room(most)
@@ -109,7 +109,7 @@ export function isClosed({ breaker, warmupBudget }: EgressPath, isTransactional:
 export function bearsMore(path: EgressPath, isTransactional: boolean): boolean {
   if (path.breaker.isOpen) return false
   if (path.breaker.isHalfOpen) return isIdlePath(path)
-  const { any, transactional } = path.ready.room(path.window.size * AHEAD)
+  const { any, transactional } = path.ready.room(path.window.size * CLAIMED_PER_ACTIVE_MAX)
   return (isTransactional ? transactional : any) > 0
 }
 

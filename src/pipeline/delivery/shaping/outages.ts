@@ -27,8 +27,8 @@ export interface Outages {
 }
 
 /** At a time, so that no commit is held up. */
-const TOGETHER = 200
-const WARMING_UP = 'our addresses are being warmed up, and sent no more there on that day'
+const DELIVERIES_PER_STEP_MAX = 200
+const WARMUP_REASON = 'our addresses are being warmed up, and sent no more there on that day'
 
 export interface OutageOptions {
   run: Run<OutageCommands>
@@ -42,8 +42,8 @@ export interface OutageOptions {
 export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: OutageOptions): Outages {
   const expire = async (queueKeys: readonly QueueKey[], reason: string) => {
     for (const queueKey of new Map(queueKeys.map(queueKey => [queueKeyText(queueKey), queueKey])).values()) {
-      const input = { queueKey, now: clock.now(), limit: TOGETHER, reason }
-      while ((await run('expireWaiting', input)) === TOGETHER);
+      const input = { queueKey, now: clock.now(), limit: DELIVERIES_PER_STEP_MAX, reason }
+      while ((await run('expireWaiting', input)) === DELIVERIES_PER_STEP_MAX);
     }
   }
   const giveBack = (leases: readonly ClaimedDelivery[]) =>
@@ -59,14 +59,14 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
     },
     async spent(site, unstarted) {
       await giveBack(unstarted)
-      await expire([...queueKeysOf(site), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMING_UP)
+      await expire([...queueKeysOf(site), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMUP_REASON)
     },
     async ended(name, domain) {
       await run('clearSiteState', name)
       const now = clock.now()
       for await (const queueKey of deferredQueueKeysOf(name.site, domain))
         for (let after: Mark | null = null, isFirst = true; isFirst || after; isFirst = false)
-          ({ after } = await run('retryBrokenOff', { queueKey, after, limit: TOGETHER, now }))
+          ({ after } = await run('retryBrokenOff', { queueKey, after, limit: DELIVERIES_PER_STEP_MAX, now }))
     },
   }
 }

@@ -28,7 +28,7 @@ export interface ReadyQueue {
 }
 
 /** So many transactional ones pass before another class has its turn. */
-const TRANSACTIONAL_IN_A_ROW = 2
+const CONSECUTIVE_TRANSACTIONAL_MAX = 2
 
 /** @param waiting counts what waits in all of them */
 export function createReadyQueue(waiting: { count: number }): ReadyQueue {
@@ -54,7 +54,7 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
     },
     has: mayBegin => (transactional.length > 0 && mayBegin(true)) || (others.length > 0 && mayBegin(false)),
     next(mayBegin, mayGo) {
-      const othersFirst = passed >= TRANSACTIONAL_IN_A_ROW
+      const othersFirst = passed >= CONSECUTIVE_TRANSACTIONAL_MAX
       const queues = othersFirst ? [others, transactional] : [transactional, others]
       for (const queue of queues) {
         const isTransactional = queue === transactional

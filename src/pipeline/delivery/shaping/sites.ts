@@ -75,9 +75,9 @@ export interface SitesOptions extends Omit<CongestionFeedbackOptions, 'siteOf' |
 }
 
 /** At all sites together. */
-const MOST_WAITING = 2_000
+const READY_DELIVERIES_MAX = 2_000
 /** Sites that are remembered while nothing waits for them. */
-const MOST_KEPT = 10_000
+const SITES_MAX = 10_000
 
 export function createSites(options: SitesOptions): Sites {
   const { clock, slots, warmupBudgets, sourceIps, onError } = options
@@ -117,7 +117,7 @@ export function createSites(options: SitesOptions): Sites {
   }
   const recordFeedback = createCongestionFeedback({ ...options, siteOf, unclaim })
 
-  const roomOf = (site: Site) => roomIn(site, MOST_WAITING - waiting.count)
+  const roomOf = (site: Site) => roomIn(site, READY_DELIVERIES_MAX - waiting.count)
   const offerRoom = (site: Site) => {
     const { any, transactional } = roomOf(site)
     const isNews = any > 0 || (transactional > 0 && !site.hadRoom)
@@ -204,7 +204,7 @@ async function deliverOn(
 function keep(sites: Map<string, Site>, site: Site) {
   sites.delete(site.name)
   sites.set(site.name, site)
-  if (sites.size <= MOST_KEPT) return
+  if (sites.size <= SITES_MAX) return
   for (const other of sites.values())
     if (isIdleSite(other) && !other.paths.some(({ breaker }) => breaker.isOpen))
       return void sites.delete(other.name)

@@ -33,7 +33,7 @@ interface SlotRunnerOptions {
 /** Of what waits behind a full path, for each that is under way on it. */
 const PREPARED_SHARE = 0.75
 /** Paths tried for each slot that comes free. */
-const MOST_WOKEN = 16
+const PATHS_WOKEN_MAX = 16
 
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
@@ -80,7 +80,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       })
     } finally {
       path.active--
-      wakeBlocked(MOST_WOKEN)
+      wakeBlocked(PATHS_WOKEN_MAX)
       start(path)
       onMoved(path)
     }

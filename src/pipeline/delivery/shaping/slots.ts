@@ -30,9 +30,9 @@ export interface Slots {
 }
 
 /** Unproven sites get one slot each from the first part on, and none beyond the second. */
-const CAUTIOUS_FROM = 0.25
-const UNPROVEN_SHARE = 0.75
-const ROOMY_UP_TO = 0.5
+const UNPROVEN_FIRST_SHARE = 0.25
+const UNPROVEN_SHARE_MAX = 0.75
+const ROOMY_SHARE_MAX = 0.5
 
 export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions): Slots {
   const byAccount = new Map<string, number>()
@@ -45,13 +45,13 @@ export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions)
     allows(isProven, active) {
       if (isFull()) return false
       if (isProven) return true
-      return unproven < most * (active === 0 ? UNPROVEN_SHARE : CAUTIOUS_FROM)
+      return unproven < most * (active === 0 ? UNPROVEN_SHARE_MAX : UNPROVEN_FIRST_SHARE)
     },
     get isFull() {
       return isFull()
     },
     get isRoomy() {
-      return taken < most * ROOMY_UP_TO
+      return taken < most * ROOMY_SHARE_MAX
     },
     get isBusy() {
       return taken > unproven

@@ -5,13 +5,13 @@
  */
 
 /** How long acknowledgements are put off, and how much later than that an answer may come that waited for one. */
-const DELAY_MS = 40
-const EARLIER_MS = 2
-const LATER_MS = 20
+const ACK_DELAY_MS = 40
+const EARLY_TOLERANCE_MS = 2
+const LATE_TOLERANCE_MS = 20
 /** Farther away, BDAT may save more than it costs, and thinking looks like waiting. */
-const FARTHEST_MS = 40
+const ROUND_TRIP_MS_MAX = 40
 /** One after the other: peers that think for so long do not do it to the millisecond. */
-const SEEN_TIMES = 3
+const CONSECUTIVE_SIGHTINGS = 3
 
 export interface DelayedAckWatch {
   /**
@@ -27,9 +27,10 @@ export function watchDelayedAck(roundTripMs: number): DelayedAckWatch {
   let seen = 0
   return {
     note(gapMs) {
-      const isHeldBack = gapMs >= DELAY_MS - EARLIER_MS && gapMs <= DELAY_MS + roundTripMs + LATER_MS
-      seen = isHeldBack && roundTripMs <= FARTHEST_MS ? seen + 1 : 0
-      return seen === SEEN_TIMES
+      const isHeldBack =
+        gapMs >= ACK_DELAY_MS - EARLY_TOLERANCE_MS && gapMs <= ACK_DELAY_MS + roundTripMs + LATE_TOLERANCE_MS
+      seen = isHeldBack && roundTripMs <= ROUND_TRIP_MS_MAX ? seen + 1 : 0
+      return seen === CONSECUTIVE_SIGHTINGS
     },
   }
 }

@@ -57,7 +57,7 @@ export interface EnvelopeProbe {
   octets: Buffer
 }
 
-const LARGEST_PROBE_BYTES = 512
+const PROBE_BYTES_MAX = 512
 
 /**
  * Cuts the beginning off a message that goes as one chunk: a part of its first line. To a peer that offers BDAT and
@@ -65,8 +65,8 @@ const LARGEST_PROBE_BYTES = 512
  */
 export function withProbe(prepared: Prepared): Prepared & { probe: EnvelopeProbe } {
   const [first, ...others] = prepared.blocks as [Buffer, ...Buffer[]]
-  const lineEnd = first.subarray(0, LARGEST_PROBE_BYTES).indexOf('\r')
-  const size = lineEnd > 0 ? lineEnd : Math.min(first.length - 1, lineEnd === 0 ? 1 : LARGEST_PROBE_BYTES)
+  const lineEnd = first.subarray(0, PROBE_BYTES_MAX).indexOf('\r')
+  const size = lineEnd > 0 ? lineEnd : Math.min(first.length - 1, lineEnd === 0 ? 1 : PROBE_BYTES_MAX)
   const [octets, rest] = [first.subarray(0, size), first.subarray(size)]
   const blocks = [rest, ...others]
   const commands = [...prepared.commands.slice(0, -1), `BDAT ${lengthOf(blocks)} LAST\r\n`]

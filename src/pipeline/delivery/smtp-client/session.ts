@@ -25,7 +25,7 @@ interface Job {
 }
 
 /** Behind a peer that takes longer to answer for a message a round trip is little, and another session may be sooner. */
-const QUICK_MS = 500
+const QUICK_ANSWER_MS_MAX = 500
 
 export class WireSession implements SmtpSession {
   readonly facts: SmtpSessionFacts
@@ -138,7 +138,7 @@ export class WireSession implements SmtpSession {
   #learnFrom({ whole, timings }: TransactionOutcome): boolean {
     const answerMs = timings['final-dot']
     if (answerMs === undefined) return false
-    this.#isQuick = answerMs <= QUICK_MS
+    this.#isQuick = answerMs <= QUICK_ANSWER_MS_MAX
     if (!whole || !this.#heldBack.note(answerMs)) return false
     this.#chunking = false
     return true

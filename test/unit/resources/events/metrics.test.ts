@@ -32,7 +32,9 @@ const TO = [
   'suppressed@simulator.test',
 ]
 const ZONES = ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe']
-const LANES = ['there.test', SIMULATOR].flatMap(domain => [0, 2].map(deliveryClass => ({ domain, deliveryClass })))
+const LANES = ['there.test', SIMULATOR].flatMap(domain =>
+  [0, 2].map(deliveryClass => ({ domain, deliveryClass })),
+)
 const ENDINGS = ['delivered', 'bounced', 'permanent', 'transient', 'deferred', 'failed'] as const
 
 const step = fc.oneof(
