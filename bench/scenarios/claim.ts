@@ -72,10 +72,10 @@ async function measured({ run }: Store<ServiceCommands>, accountId: Id, domainCo
   for (let i = -WARM_UP_CLAIMS; i < CLAIMS; i++) {
     const domain = destination((((i * 7_919) % domainCount) + domainCount) % domainCount)
     const now = Date.now()
-    const lanes = [{ domain, class: 0, accountId, limit: LIMIT }]
+    const queueKeys = [{ domain, class: 0, accountId, limit: LIMIT }]
     const claimMs = await timed(async () => {
       const [claimed] = await run('claim', {
-        lanes,
+        queueKeys,
         owner: 'bench',
         now,
         leaseUntil: now + leaseTerms(false, 'retry').leaseMs,

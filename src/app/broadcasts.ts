@@ -52,7 +52,7 @@ export function startBroadcasts(
   // cut off by a stop or a kill, the next start does the rest
   const goingOn = singleFlight<Pick<BroadcastRow, 'accountId' | 'id'>>(
     async broadcasts => {
-      for (const broadcast of broadcasts) await hands.letGo(mailOfBroadcast(broadcast))
+      for (const broadcast of broadcasts) await hands.resume(mailOfBroadcast(broadcast))
     },
     ({ id }) => idKey(id),
     error => log.error({ err: error }, 'mail of a broadcast could not go on; it does so at the next start'),

@@ -98,7 +98,7 @@ export async function startHttpService(
   const rateLimit = rateLimitOf(config, clock)
   const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
   const hands = createQueueAdmin(common)
-  await hands.settle()
+  await hands.recover()
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
   store.on(MISSED, apiKeys.forget)

@@ -11,15 +11,15 @@ import type { RecentEmails } from './writer/recent.ts'
 import type { SubscribersOf } from './writer/subscribers.ts'
 
 /** Deliveries that wait for the same domain, of one class and account: they are claimed together, in order. */
-export interface Lane {
+export interface QueueKey {
   domain: string
   class: number
   accountId: Id
 }
 
 /** A compact string for Map keys. */
-export function laneKey({ domain, class: laneClass, accountId }: Lane): string {
-  return `${domain} ${laneClass} ${idKey(accountId)}`
+export function queueKeyText({ domain, class: deliveryClass, accountId }: QueueKey): string {
+  return `${domain} ${deliveryClass} ${idKey(accountId)}`
 }
 
 export interface ClaimedDelivery {
@@ -39,22 +39,22 @@ export interface ClaimedDelivery {
 
 export interface Claim {
   deliveries: ClaimedDelivery[]
-  /** When the lane's next delivery is due; null when none is waiting. */
+  /** When the queue key's next delivery is due; null when none is waiting. */
   nextAt: number | null
 }
 
 /** What the queue needs beyond rows, with statements of its own per database. */
 export interface QueueOps {
-  /** Leases due deliveries, oldest first, at most `limit` a lane. One result per lane, in their order. */
+  /** Leases due deliveries, oldest first, at most `limit` a queue key. One result per queue key, in their order. */
   claim(
-    lanes: readonly (Lane & { limit: number })[],
+    queueKeys: readonly (QueueKey & { limit: number })[],
     lease: { owner: string; now: number; until: number },
   ): Promise<Claim[]>
   /**
    * The scheduled deliveries of these emails wait from now on, and expire as much later as they are let in late.
-   * @returns their lanes, each once
+   * @returns their queue keys, each once
    */
-  release(emailIds: readonly Id[], now: number): Promise<Lane[]>
+  release(emailIds: readonly Id[], now: number): Promise<QueueKey[]>
 }
 
 /** One group's transaction. Only queries may be awaited: other waiting would hold everybody's commit. */

@@ -44,7 +44,7 @@ import { listPausedDestinations, RESUMED } from '../pipeline/queue/destination-s
 import { trackLeases } from '../pipeline/queue/held-leases.ts'
 import { HELD } from '../pipeline/queue/hold.ts'
 import { startLeaseKeeper } from '../pipeline/queue/leases.ts'
-import { type DueQueueKey, stepDeferredLanes } from '../pipeline/queue/queue-key-rows.ts'
+import { type DueQueueKey, stepDeferredQueueKeys } from '../pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../pipeline/queue/waiting-mail.ts'
 import { simulatedEnding, simulatedSequel } from '../pipeline/simulator/ending.ts'
 import { createSigner } from '../protocols/dkim/signer.ts'
@@ -65,7 +65,7 @@ import type { ServiceCommands } from './commands.ts'
 
 interface ForwardedLane {
   to: number
-  lane: DueQueueKey
+  queueKey: DueQueueKey
   route: DeliveryRoute
 }
 
@@ -86,7 +86,7 @@ const writer = createWriterClient<ServiceCommands>(data.writer, {
 })
 const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
-const lanes = new BroadcastChannel(data.lanesChannel)
+const queueKeys = new BroadcastChannel(data.queueKeysChannel)
 const random = Math.random
 let stopping = false
 const dane = openDane()
@@ -134,8 +134,8 @@ const worker = createDeliveryWorker({
   resolver,
   random,
   run: leases?.run ?? writer.run,
-  waitingIn: (lane, after, limit) => waitingAt({ db }, { kind: 'lane', lane }, after, limit),
-  deferredLanesOf: (site, domain) => stepDeferredLanes(db, site, domain),
+  waitingIn: (queueKey, after, limit) => waitingAt({ db }, { kind: 'queueKey', queueKey }, after, limit),
+  deferredQueueKeysOf: (site, domain) => stepDeferredQueueKeys(db, site, domain),
   owner: data.owner,
   leaseMs: data.leases.leaseMs,
   index: data.index,
@@ -151,11 +151,15 @@ const worker = createDeliveryWorker({
     mostIdle: Math.ceil(data.idleConnections / data.threadCount),
   }),
   slots: createSlots({
-    brisk: createAdaptiveLimit({ clock, busyShare: createEventLoopUtilization(), most: mostUnderWay }),
+    adaptiveLimit: createAdaptiveLimit({
+      clock,
+      busyShare: createEventLoopUtilization(),
+      most: mostUnderWay,
+    }),
     most: mostUnderWay,
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
   }),
-  allowances: createWarmupBudgets({
+  warmupBudgets: createWarmupBudgets({
     clock,
     run: writer.run,
     plan: data.warmup,
@@ -184,13 +188,13 @@ const worker = createDeliveryWorker({
     localName: data.localName,
   }),
   deadEnd: createUndeliverable({ find, clock }),
-  forward: (to, lane, route) => lanes.postMessage({ to, lane, route } satisfies ForwardedLane),
+  forward: (to, queueKey, route) => queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedLane),
   async onStored(delivery, ending) {
     logEnding(delivery, ending)
     if (ending.alert) await alerts.note(delivery, ending, clock.now())
     if (ending.simulated) await simulatedSequel(writer.run, delivery, ending, clock.now())
   },
-  onPause: (name, { until, reason }) =>
+  onBreakerOpen: (name, { until, reason }) =>
     log.warn(
       { ...pathNames(name), until: new Date(until).toISOString(), reason },
       'a site is left alone for a while',
@@ -218,7 +222,7 @@ writer.on(HELD, selectors => {
   for (const selector of selectors) worker.held(selector as MailSelector)
 })
 writer.on(RESUMED, sites => {
-  for (const site of sites) worker.endPause(site as string)
+  for (const site of sites) worker.probeNow(site as string)
 })
 writer.on(SLOWED, () => readCaps())
 writer.on(DKIM_KEYS_CHANGED, domainIds => {
@@ -234,19 +238,19 @@ writer.on(MISSED, () => {
   hosted.forget()
   router.forget()
 })
-lanes.onmessage = ({ data: message }) => {
-  const { to, lane, route } = message as ForwardedLane
-  if (to === data.index) worker.forwarded(lane, route)
+queueKeys.onmessage = ({ data: message }) => {
+  const { to, queueKey, route } = message as ForwardedLane
+  if (to === data.index) worker.forwarded(queueKey, route)
 }
 control.on('message', (message: DeliveryOrder) => {
-  if (message.order === 'lanes') return worker.announced(message.lanes)
+  if (message.order === 'queueKeys') return worker.announced(message.queueKeys)
   stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
 })
 for (const { site, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedDestinations(
   db,
   clock.now(),
 ))
-  worker.resume({ site, source }, { until, ms, reason })
+  worker.restoreBreaker({ site, source }, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 if (data.index === 0)
   checkNames().catch(error => log.error({ err: error }, 'the names of our addresses cannot be checked'))
@@ -325,7 +329,7 @@ async function stop(graceMs: number) {
   await signing.close()
   outbound.close()
   resolver.close()
-  lanes.close()
+  queueKeys.close()
   writer.close()
   await db.destroy()
   adjustable?.close()

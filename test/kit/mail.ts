@@ -208,9 +208,9 @@ export function postOver(
       return { name: 'accept', input: await promise }
     },
     async claim(accountId, domain = 'there.test', options = {}) {
-      const { limit = 100, class: laneClass = 0, owner = 'tester' } = options
+      const { limit = 100, class: deliveryClass = 0, owner = 'tester' } = options
       const [claim] = await store.run('claim', {
-        lanes: [{ domain, class: laneClass, accountId, limit }],
+        queueKeys: [{ domain, class: deliveryClass, accountId, limit }],
         owner,
         now: clock.now(),
         leaseUntil: clock.now() + 900_000,

@@ -1,6 +1,6 @@
 /** Requests that send: who sends, and what makes the request known when it is repeated. */
 import * as z from 'zod'
-import { LONGEST_KEY } from '../../pipeline/accept/idempotency.ts'
+import { KEY_CHARACTERS_MAX } from '../../pipeline/accept/idempotency.ts'
 import type { BatchMode, PreparedRequest } from '../../pipeline/accept/prepared.ts'
 import type { IdempotencyToken, Sender } from '../../pipeline/accept/submission.ts'
 import { ApiError } from './api-error.ts'
@@ -8,7 +8,7 @@ import { boundDomain } from './bound-key.ts'
 import type { ApiRequest } from './route.ts'
 
 export const idempotencyHeader = {
-  'idempotency-key': z.string().min(1).max(LONGEST_KEY).optional(),
+  'idempotency-key': z.string().min(1).max(KEY_CHARACTERS_MAX).optional(),
 }
 
 export function senderOf({ credential }: ApiRequest): Sender {
@@ -37,11 +37,11 @@ export async function readIdempotent(
 export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined
-  if (typeof key !== 'string' || key.trim() === '' || key.length > LONGEST_KEY)
+  if (typeof key !== 'string' || key.trim() === '' || key.length > KEY_CHARACTERS_MAX)
     throw new ApiError(
       400,
       'invalid_idempotency_key',
-      `The Idempotency-Key header must have 1 to ${LONGEST_KEY} characters.`,
+      `The Idempotency-Key header must have 1 to ${KEY_CHARACTERS_MAX} characters.`,
     )
   return key
 }

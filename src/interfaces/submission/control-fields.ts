@@ -1,7 +1,7 @@
 /** Header fields that speak to us: they say how the message is to be sent, and do not leave with it. */
 
 import { parseIsoTime } from '../../lib/iso-time.ts'
-import { LONGEST_KEY } from '../../pipeline/accept/idempotency.ts'
+import { KEY_CHARACTERS_MAX } from '../../pipeline/accept/idempotency.ts'
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { tagsFault } from '../../pipeline/accept/tags.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
@@ -31,11 +31,11 @@ export function readControl(fields: readonly HeaderField[]): Control | Refusal {
   for (const { name, value } of fields) {
     const key = name.toLowerCase()
     if (IDEMPOTENCY_KEY.test(key)) {
-      if (value === '' || value.length > LONGEST_KEY)
+      if (value === '' || value.length > KEY_CHARACTERS_MAX)
         return refuseField(
           'invalid_field',
           name,
-          `The \`${name}\` header must have 1 to ${LONGEST_KEY} characters.`,
+          `The \`${name}\` header must have 1 to ${KEY_CHARACTERS_MAX} characters.`,
         )
       control.idempotencyKey = value
     } else if (key === SCHEDULED_AT) {

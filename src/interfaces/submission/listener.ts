@@ -11,8 +11,8 @@ import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Networks } from '../../lib/networks.ts'
-import { MOST_RECIPIENTS } from '../../pipeline/accept/recipients.ts'
-import { MOST_MESSAGE_BYTES, type Sender } from '../../pipeline/accept/submission.ts'
+import { RECIPIENTS_MAX } from '../../pipeline/accept/recipients.ts'
+import { MESSAGE_BYTES_MAX, type Sender } from '../../pipeline/accept/submission.ts'
 import { type Listening, startListening } from '../../pipeline/inbound/listening.ts'
 import type { MailCounts } from '../../pipeline/inbound/mail-counts.ts'
 import { createReplyTo, ReplyError } from '../../pipeline/inbound/reply.ts'
@@ -77,7 +77,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     ...admitted(options, end),
     name: mailHost,
     secure: isTls,
-    size: MOST_MESSAGE_BYTES,
+    size: MESSAGE_BYTES_MAX,
     socketTimeout: IDLE_MS,
     useXClient: false,
     useXForward: false,
@@ -87,8 +87,8 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
       answer(left ? null : new ReplyError(450, '4.7.1 Too many messages a second, try again shortly'))
     },
     onRcptTo({ address }, { envelope }, answer) {
-      if (envelope.rcptTo.length >= MOST_RECIPIENTS)
-        return answer(new ReplyError(452, `4.5.3 A message may have ${MOST_RECIPIENTS} recipients`))
+      if (envelope.rcptTo.length >= RECIPIENTS_MAX)
+        return answer(new ReplyError(452, `4.5.3 A message may have ${RECIPIENTS_MAX} recipients`))
       const mailbox = parseAddress(address)
       return answer('fault' in mailbox ? new ReplyError(553, `5.1.3 The address ${mailbox.fault}`) : null)
     },

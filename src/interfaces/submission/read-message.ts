@@ -3,7 +3,7 @@ import { createHash, hash } from 'node:crypto'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import type { SubmittedMessage } from '../../pipeline/accept/raw-message.ts'
 import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
-import { LONGEST_SUBJECT } from '../../pipeline/accept/subject.ts'
+import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/subject.ts'
 import { decodeWords } from '../../protocols/bounces/parts/encoded-words.ts'
 import { joinMessage } from '../../protocols/mime/whole-message.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
@@ -66,7 +66,7 @@ export async function readMessage(
     cc: mailboxesIn(head.fields, 'cc'),
     bcc: [],
     replyTo: mailboxesIn(head.fields, 'reply-to'),
-    subject: (textOf(shown, 'subject') ?? '').slice(0, LONGEST_SUBJECT),
+    subject: (textOf(shown, 'subject') ?? '').slice(0, SUBJECT_CHARACTERS_MAX),
     headers: shownHeaders(fields),
     messageId,
     tags: control.tags,

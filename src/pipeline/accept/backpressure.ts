@@ -7,18 +7,18 @@ import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 
 /** By weight, as the writer weighs: some groups of it, of which one account gets half. */
-const MOST = 4_000
-const MOST_OF_AN_ACCOUNT = MOST / 2
+const WEIGHT_MAX = 4_000
+const ACCOUNT_WEIGHT_MAX = WEIGHT_MAX / 2
 /** Requests. */
-const WAITING = { most: 400, mostOfAnOwner: 200 }
+const WAITING_REQUESTS_MAX = { most: 400, mostOfAnOwner: 200 }
 
 /** @throws StorageUnavailable when too many wait, and what the work throws */
 export type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>
 
 export function createBackpressure(): Backpressure {
-  const room = createFairSemaphore(MOST, MOST_OF_AN_ACCOUNT, WAITING)
+  const room = createFairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)
   return async (account, weight, work) => {
-    const leave = await room.take(account, Math.min(weight, MOST_OF_AN_ACCOUNT)).catch(error => {
+    const leave = await room.take(account, Math.min(weight, ACCOUNT_WEIGHT_MAX)).catch(error => {
       throw error instanceof TooManyWaiting ? new StorageUnavailable('too much waits for the writer') : error
     })
     try {

@@ -24,9 +24,9 @@ export interface BatchSubmission {
 export type PreparedBatch = Pick<PreparedRequest, 'emails' | 'leftOut'>
 
 /** Html and text of all emails together: what a request may hold, and a template may make of a smaller one. */
-const MOST_CHARACTERS = 56 * 1024 * 1024
+const CHARACTERS_MAX = 56 * 1024 * 1024
 /** Others get their turn after so much. */
-const PAUSE_AFTER_CHARACTERS = 1024 * 1024
+const YIELD_AFTER_CHARACTERS = 1024 * 1024
 
 /** One after another, so that others get their turn. */
 export async function prepareBatch(
@@ -46,7 +46,7 @@ export async function prepareBatch(
     }
     batch.emails.push({ index, email })
     sincePause += characterCount(email.content)
-    if (sincePause < PAUSE_AFTER_CHARACTERS) continue
+    if (sincePause < YIELD_AFTER_CHARACTERS) continue
     sincePause = 0
     await nextTurn()
   }
@@ -57,7 +57,7 @@ type WordedEmail = PreparedEmail & { content: Content }
 
 /** Emails that follow each other often say the same: they share one object then, which travels and is stored once. */
 function createTextLimit(): (email: WordedEmail) => WordedEmail | Refusal {
-  let left = MOST_CHARACTERS
+  let left = CHARACTERS_MAX
   let last: Content | undefined
   return email => {
     const { html, text } = email.content
@@ -65,7 +65,7 @@ function createTextLimit(): (email: WordedEmail) => WordedEmail | Refusal {
     if (characterCount(email.content) > left)
       return {
         refused: 'message_too_large',
-        message: `The emails of the batch are larger than ${MOST_CHARACTERS / 1024 / 1024} MB together.`,
+        message: `The emails of the batch are larger than ${CHARACTERS_MAX / 1024 / 1024} MB together.`,
       }
     left -= characterCount(email.content)
     last = email.content

@@ -74,12 +74,12 @@ export const acceptCommands = {
 }
 
 /** Of an email with little to say. */
-const USUAL_CHARACTERS = 8_192
+const CHARACTERS_PER_WEIGHT = 8_192
 
 /** What a request asks of the writer, in usual requests. */
 export function weightOf({ emails }: AcceptInput): number {
   const characters = emails.reduce((sum, { content }) => sum + sizeOf(content), 0)
-  return emails.length + Math.floor(characters / USUAL_CHARACTERS)
+  return emails.length + Math.floor(characters / CHARACTERS_PER_WEIGHT)
 }
 
 function sizeOf(content: NewEmail['content']): number {

@@ -20,7 +20,7 @@ import {
   attachmentName,
   encodedFileSize,
   isRemote,
-  MOST_MESSAGE_BYTES,
+  MESSAGE_BYTES_MAX,
   type RemoteAttachment,
   type StagedAttachment,
 } from './submission.ts'
@@ -51,12 +51,12 @@ interface Fetched {
   limitBytes: number
 }
 
-const REQUESTS_AT_ONCE = 6
-const REQUESTS_AT_ONCE_OF_AN_ACCOUNT = 2
-const REQUESTS_WAITING_OF_AN_ACCOUNT = 50
+const REQUESTS_MAX = 6
+const ACCOUNT_REQUESTS_MAX = 2
+const ACCOUNT_WAITING_REQUESTS_MAX = 50
 /** For all attachments of a request together. */
-const LIMIT_MS = 30_000
-const MOST_BYTES = 56 * 1024 * 1024
+const FETCH_MS_MAX = 30_000
+const ATTACHMENT_BYTES_MAX = 56 * 1024 * 1024
 /** What base64 in lines makes of a byte. */
 const ENCODED_OCTETS_PER_BYTE = 78 / 57
 const BUSY: Refusal = {
@@ -66,8 +66,8 @@ const BUSY: Refusal = {
 
 export function createFetchAttachments(options: FetchOptions): OpenFetching {
   const { outbound } = options
-  const slots = createFairSemaphore(REQUESTS_AT_ONCE, REQUESTS_AT_ONCE_OF_AN_ACCOUNT, {
-    mostOfAnOwner: REQUESTS_WAITING_OF_AN_ACCOUNT,
+  const slots = createFairSemaphore(REQUESTS_MAX, ACCOUNT_REQUESTS_MAX, {
+    mostOfAnOwner: ACCOUNT_WAITING_REQUESTS_MAX,
   })
   return (accountId, onStaged) => {
     let leave: (() => void) | undefined
@@ -103,13 +103,13 @@ async function completed(
       attachments.push(attachment)
       continue
     }
-    const room = Math.floor((MOST_MESSAGE_BYTES - encodedOctets) / ENCODED_OCTETS_PER_BYTE)
+    const room = Math.floor((MESSAGE_BYTES_MAX - encodedOctets) / ENCODED_OCTETS_PER_BYTE)
     const { reply, blob } = await fetch(attachment.url, Math.max(0, room))
     const fault = faultOf(reply)
     if (fault !== undefined) return refuse(index, fault)
     const file = fileOf(attachment, index, reply as OutboundReply, blob!)
     encodedOctets += encodedFileSize(file, blob!.sizeBytes)
-    if (encodedOctets > MOST_MESSAGE_BYTES) return refuse(index, TOO_LARGE)
+    if (encodedOctets > MESSAGE_BYTES_MAX) return refuse(index, TOO_LARGE)
     attachments.push(file)
   }
   return { ...email, attachments, encodedOctets }
@@ -122,9 +122,9 @@ function createFetch({
   blobs,
   onStaged,
 }: FetchOptions & { outbound: Outbound; onStaged: (blob: StagedBlob) => void }) {
-  const endsAt = clock.monotonic() + LIMIT_MS
+  const endsAt = clock.monotonic() + FETCH_MS_MAX
   const known = new Map<string, Fetched>()
-  let leftBytes = MOST_BYTES
+  let leftBytes = ATTACHMENT_BYTES_MAX
 
   const fetched = async (url: string, limitBytes: number): Promise<Fetched> => {
     const stream = blobs.receive()

@@ -18,17 +18,17 @@ const RESERVED =
   /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-mailhorn-.*)$/i
 /** Printable ASCII but for `<`, `>` and `@`. */
 const MESSAGE_ID = /^<[!-;=?A-~]+@[!-;=?A-~]+>$/
-const MOST_FIELDS = 100
-const MOST_OCTETS = 64 * 1024
-const LONGEST_NAME = 76
+const FIELDS_MAX = 100
+const HEADER_OCTETS_MAX = 64 * 1024
+const NAME_CHARACTERS_MAX = 76
 
 /** Reads the `headers` object of a submission. */
 export function readHeaders(headers: unknown): UserHeaders | Refusal {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers))
     return refuseField('invalid_field', 'headers', 'The `headers` field must be an object of strings.')
   const fields = Object.entries(headers)
-  if (fields.length > MOST_FIELDS)
-    return refuseField('invalid_field', 'headers', `At most ${MOST_FIELDS} headers are allowed.`)
+  if (fields.length > FIELDS_MAX)
+    return refuseField('invalid_field', 'headers', `At most ${FIELDS_MAX} headers are allowed.`)
   const seen = new Set<string>()
   let octets = 0
   for (const [name, value] of fields) {
@@ -37,13 +37,13 @@ export function readHeaders(headers: unknown): UserHeaders | Refusal {
     seen.add(name.toLowerCase())
     octets += name.length + Buffer.byteLength(value)
   }
-  if (octets > MOST_OCTETS)
-    return refuseField('invalid_field', 'headers', `Headers may have ${MOST_OCTETS} octets together.`)
+  if (octets > HEADER_OCTETS_MAX)
+    return refuseField('invalid_field', 'headers', `Headers may have ${HEADER_OCTETS_MAX} octets together.`)
   return interpret(fields)
 }
 
 function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): string | undefined {
-  if (!NAME.test(name) || name.length > LONGEST_NAME)
+  if (!NAME.test(name) || name.length > NAME_CHARACTERS_MAX)
     return `The header name \`${printable(name)}\` is not valid.`
   if (RESERVED.test(name)) return `The header \`${name}\` cannot be set.`
   if (seen.has(name.toLowerCase())) return `The header \`${name}\` is given twice.`
@@ -75,5 +75,5 @@ function interpret(entries: [string, string][]): UserHeaders | Refusal {
 }
 
 function printable(name: string): string {
-  return name.replace(/[^ -~]/g, '?').slice(0, LONGEST_NAME)
+  return name.replace(/[^ -~]/g, '?').slice(0, NAME_CHARACTERS_MAX)
 }

@@ -24,7 +24,7 @@ interface UnderWay {
   answer: Promise<Accepted | Refusal>
 }
 
-const LONGEST_WAIT_MS = 10_000
+const WAIT_MS_MAX = 10_000
 
 export function createInFlightRequests({ find, clock }: { find: Find; clock: Clock }): InFlightRequests {
   const underWay = new Map<string, UnderWay>()
@@ -35,7 +35,7 @@ export function createInFlightRequests({ find, clock }: { find: Find; clock: Clo
       const { bodyHash } = idempotency
       const request = { sender, idempotency, now: clock.now() }
       const key = idempotencyKeyText(request)
-      const until = clock.monotonic() + LONGEST_WAIT_MS
+      const until = clock.monotonic() + WAIT_MS_MAX
       for (let first = underWay.get(key); first; first = underWay.get(key)) {
         const ended = await within(clock, until - clock.monotonic(), outcomeOf(first))
         if (!ended) return stillRunning()

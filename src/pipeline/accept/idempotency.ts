@@ -8,7 +8,7 @@ import type { Refusal } from './refusal.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
 export const KEY_RETENTION_MS = 86_400_000
-export const LONGEST_KEY = 256
+export const KEY_CHARACTERS_MAX = 256
 
 interface Request {
   sender: Pick<Sender, 'accountId'>

@@ -25,7 +25,7 @@ export const idempotencyKeyCommands = {
   }),
 }
 
-const MOST_AT_ONCE = 500
+const KEYS_PER_STEP_MAX = 500
 
 /** For a sweeper. */
 export async function* sweepKeys({
@@ -35,6 +35,6 @@ export async function* sweepKeys({
   run: Run<typeof idempotencyKeyCommands>
   clock: Clock
 }): AsyncGenerator<void> {
-  for (let deleted = MOST_AT_ONCE; deleted === MOST_AT_ONCE; yield)
-    deleted = await run('forgetKeys', { before: clock.now() - KEY_RETENTION_MS, limit: MOST_AT_ONCE })
+  for (let deleted = KEYS_PER_STEP_MAX; deleted === KEYS_PER_STEP_MAX; yield)
+    deleted = await run('forgetKeys', { before: clock.now() - KEY_RETENTION_MS, limit: KEYS_PER_STEP_MAX })
 }

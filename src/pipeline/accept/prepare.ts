@@ -14,7 +14,7 @@ import { isRefusal, type Refusal, refuseField } from './refusal.ts'
 import {
   encodedSize,
   isRemote,
-  MOST_MESSAGE_BYTES,
+  MESSAGE_BYTES_MAX,
   type StagedAttachment,
   type Submission,
   type SubmittedAttachment,
@@ -105,8 +105,8 @@ async function prepareEmail(
 }
 
 export function refuseTooLarge(encodedOctets: number, hasAttachments: boolean): Refusal | undefined {
-  if (encodedOctets <= MOST_MESSAGE_BYTES) return undefined
-  const message = `The message is larger than ${MOST_MESSAGE_BYTES / 1024 / 1024} MB once encoded.`
+  if (encodedOctets <= MESSAGE_BYTES_MAX) return undefined
+  const message = `The message is larger than ${MESSAGE_BYTES_MAX / 1024 / 1024} MB once encoded.`
   return hasAttachments
     ? refuseField('invalid_attachment', 'attachments', message)
     : { refused: 'message_too_large', message }

@@ -4,7 +4,7 @@ import type { RecipientKind } from '../../store/schema.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 
 /** The contract's limit; it counts the entries as given. */
-export const MOST_RECIPIENTS = 50
+export const RECIPIENTS_MAX = 50
 
 export interface EnvelopeRecipient {
   address: string
@@ -14,11 +14,11 @@ export interface EnvelopeRecipient {
 
 /** Asked before any address is read, and so of lists of anything. */
 export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>): Refusal | undefined {
-  if (lists.to.length + lists.cc.length + lists.bcc.length <= MOST_RECIPIENTS) return undefined
+  if (lists.to.length + lists.cc.length + lists.bcc.length <= RECIPIENTS_MAX) return undefined
   return refuseField(
     'too_many_recipients',
     'to',
-    `An email may have at most ${MOST_RECIPIENTS} recipients in to, cc and bcc together.`,
+    `An email may have at most ${RECIPIENTS_MAX} recipients in to, cc and bcc together.`,
   )
 }
 

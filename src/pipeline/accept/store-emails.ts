@@ -8,7 +8,7 @@ import { scheduledEvent } from '../../resources/events/scheduled.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/suppressed.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import { laneKey, type Tx } from '../../store/command.ts'
+import { queueKeyText, type Tx } from '../../store/command.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -189,19 +189,19 @@ function countEmail(tx: Tx, decided: Decided) {
   countNewEmail(tx, decided.email.row, statusOf(decided))
 }
 
-/** Each lane once, however many emails go to it. */
+/** Each queue key once, however many emails go to it. */
 function announceDue(tx: Tx, accepted: readonly Decided[]) {
-  const lanes = new Map<string, DueQueueKey>()
+  const queueKeys = new Map<string, DueQueueKey>()
   for (const { email, suppressed } of accepted) {
     const { accountId, createdAt: at, scheduledAt } = email.row
     if (scheduledAt !== null) continue
     for (const [i, { domain }] of email.recipients.entries()) {
-      const lane = { domain, class: email.class, accountId, at }
-      const key = laneKey(lane)
-      if (suppressed[i] === null && !lanes.has(key)) lanes.set(key, lane)
+      const queueKey = { domain, class: email.class, accountId, at }
+      const key = queueKeyText(queueKey)
+      if (suppressed[i] === null && !queueKeys.has(key)) queueKeys.set(key, queueKey)
     }
   }
-  for (const lane of lanes.values()) tx.announce('due', lane)
+  for (const queueKey of queueKeys.values()) tx.announce('due', queueKey)
 }
 
 /** The earliest time alone: from then on the releaser sees for itself. */

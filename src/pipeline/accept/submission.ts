@@ -80,12 +80,12 @@ export function isRemote(
 }
 
 /** After encoding for transport; larger messages find no taker. */
-export const MOST_MESSAGE_BYTES = 40 * 1024 * 1024
+export const MESSAGE_BYTES_MAX = 40 * 1024 * 1024
 
 /** Shorter texts are not looked at: they can be off by so little that it does not matter. */
 const MEASURED_FROM_CHARACTERS = 128 * 1024
 /** What quoted-printable, base64 and CRLF can make of a text together. */
-const WORST_TEXT_GROWTH = 2.5
+const TEXT_GROWTH_MAX = 2.5
 const PART_HEADER_OCTETS = 500
 
 /**
@@ -114,7 +114,7 @@ function encodedTextSize(text: string | null): number {
   if (text === null) return 0
   const octets =
     text.length < MEASURED_FROM_CHARACTERS
-      ? Math.ceil(Buffer.byteLength(text) * WORST_TEXT_GROWTH)
+      ? Math.ceil(Buffer.byteLength(text) * TEXT_GROWTH_MAX)
       : textEntity('plain', text).sizeBytes
   return octets + PART_HEADER_OCTETS
 }

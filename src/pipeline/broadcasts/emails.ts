@@ -7,7 +7,7 @@ import { fillTemplate } from '../../resources/templates/render.ts'
 import { builtInOf, propertyOf } from '../../resources/templates/variables.ts'
 import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../../store/schema.ts'
 import type { NewEmail } from '../accept/store-emails.ts'
-import { LONGEST_SUBJECT } from '../accept/subject.ts'
+import { SUBJECT_CHARACTERS_MAX } from '../accept/subject.ts'
 import { domainOf } from './state.ts'
 import { compiledSubject } from './texts.ts'
 
@@ -95,6 +95,6 @@ function subjectMaker({ sentSubject, subject: written, id }: BroadcastRow): (con
       return builtIn === 'broadcast_id' ? `brd_${idText(id)}` : valueFor(name)
     })
     const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
-    return (filled.ok ? filled.subject! : subject).slice(0, LONGEST_SUBJECT).toWellFormed()
+    return (filled.ok ? filled.subject! : subject).slice(0, SUBJECT_CHARACTERS_MAX).toWellFormed()
   }
 }

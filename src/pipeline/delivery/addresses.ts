@@ -35,7 +35,7 @@ export interface SoFar {
 }
 
 /** Of all hosts. */
-const MOST_ADDRESSES = 10
+const ADDRESSES_MAX = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
 
 /**
@@ -45,25 +45,25 @@ const FAMILIES = ['ipv4', 'ipv6'] as const
  */
 export async function* addressesOf(
   options: HostAddressOptions,
-  way: NextHop,
+  nextHop: NextHop,
   sources: readonly SourceIp[],
   { outcomes, unfit }: SoFar,
 ): AsyncGenerator<HostAddress> {
-  let left = MOST_ADDRESSES
-  for (const [i, { name: host }] of inOrderOfTrying(way.hosts, options.random).entries()) {
+  let left = ADDRESSES_MAX
+  for (const [i, { name: host }] of inOrderOfTrying(nextHop.hosts, options.random).entries()) {
     if (unfit.has(host)) continue
-    const untried = way.hosts.length - i
+    const untried = nextHop.hosts.length - i
     if (left === 0) {
       outcomes.unshift(outcomeWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
       return
     }
-    const terms = await options.terms.termsOf(way, host)
+    const terms = await options.terms.termsOf(nextHop, host)
     if ('refusal' in terms) {
-      options.tlsResults?.noteRefusal(way, host, terms)
+      options.tlsResults?.noteRefusal(nextHop, host, terms)
       outcomes.push(outcomeWithoutHost('deferred', 'policy', terms.refusal))
       continue
     }
-    const addresses = await addressesOfHost(options, way, host, sources, {
+    const addresses = await addressesOfHost(options, nextHop, host, sources, {
       outcomes,
       limit: Math.ceil(left / untried),
     })
@@ -78,7 +78,7 @@ export async function* addressesOf(
 
 async function addressesOfHost(
   { resolver, random, allowPrivateAddresses }: HostAddressOptions,
-  way: NextHop,
+  nextHop: NextHop,
   host: string,
   sources: readonly SourceIp[],
   { outcomes, limit }: { outcomes: Outcome[]; limit: number },
@@ -88,7 +88,7 @@ async function addressesOfHost(
     isIP(host) > 0 ? itself(host) : await lookUpAddresses(resolver, host, { families, limit, random })
   if (found.kind === 'failure') {
     const text = `the address of ${host} is not known: ${found.reason}`
-    outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostTrouble: true })
+    outcomes.push({ ...outcomeWithoutHost('deferred', 'unknown', text), hostUnavailable: true })
     return []
   }
   if (found.kind === 'none') {
@@ -97,7 +97,7 @@ async function addressesOfHost(
     return []
   }
   return found.addresses.filter(address => {
-    const isOpen = allowPrivateAddresses || way.smartHost || isGlobalUnicast(address)
+    const isOpen = allowPrivateAddresses || nextHop.smartHost || isGlobalUnicast(address)
     if (!isOpen)
       outcomes.push(outcomeWithoutHost('bounced', 'no-route', `${host} has the private address ${address}`))
     return isOpen

@@ -42,7 +42,7 @@ export interface AttemptOptions extends HostAddressOptions {
 }
 
 /** Sessions opened in one attempt, at most. */
-const MOST_SESSIONS = 2
+const SESSIONS_MAX = 2
 
 /**
  * @param transaction with one recipient
@@ -51,41 +51,41 @@ const MOST_SESSIONS = 2
  */
 export async function attempt(
   options: AttemptOptions,
-  way: NextHop,
+  nextHop: NextHop,
   transaction: Transaction,
   sources: readonly SourceIp[] = [],
-  turn: PipelineSlot = NOT_PIPELINED,
+  slot: PipelineSlot = NOT_PIPELINED,
 ): Promise<AttemptResult> {
-  const result = await attemptHosts(options, way, transaction, sources, turn)
-  return way.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
+  const result = await attemptHosts(options, nextHop, transaction, sources, slot)
+  return nextHop.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
 }
 
 async function attemptHosts(
   options: AttemptOptions,
-  way: NextHop,
+  nextHop: NextHop,
   transaction: Transaction,
   sources: readonly SourceIp[],
-  turn: PipelineSlot,
+  slot: PipelineSlot,
 ): Promise<AttemptResult> {
   const trials: HostAttempt[] = []
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
-  const known = await overKnownSession(options, sessionNames(way, sources), { transaction, turn, trials })
+  const known = await overKnownSession(options, sessionNames(nextHop, sources), { transaction, slot, trials })
   if (known) {
     const { outcome, mxHost } = known
-    if (!outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
+    if (!outcome.hostUnavailable && !outcome.unfitHost) return { outcome, trials }
     if (outcome.unfitHost) {
       outcomes.push(outcome)
       unfit.add(mxHost)
     }
   }
   let sessions = 0
-  for await (const place of addressesOf(options, way, sources, { outcomes, unfit })) {
-    const { outcome, opened } = await overNewSession(options, way, place, { transaction, turn, trials })
-    if (opened && !outcome.hostTrouble && !outcome.unfitHost) return { outcome, trials }
+  for await (const place of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
+    const { outcome, opened } = await overNewSession(options, nextHop, place, { transaction, slot, trials })
+    if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, trials }
     outcomes.push(outcome)
     if (outcome.unfitHost) unfit.add(place.host)
-    else if (opened && ++sessions >= MOST_SESSIONS) break
+    else if (opened && ++sessions >= SESSIONS_MAX) break
   }
   return { outcome: outcomeOfHosts(outcomes), trials }
 }
@@ -93,13 +93,13 @@ async function attemptHosts(
 /** What is sent, behind whom, and where it is written down. */
 interface Errand {
   transaction: Transaction
-  turn: PipelineSlot
+  slot: PipelineSlot
   trials: HostAttempt[]
 }
 
 async function overNewSession(
   options: AttemptOptions,
-  way: NextHop,
+  nextHop: NextHop,
   place: HostAddress,
   errand: Errand,
 ): Promise<{ outcome: Outcome; opened: boolean }> {
@@ -107,10 +107,10 @@ async function overNewSession(
   const opened = await openSession({
     ...sessionOptions(options, place),
     ...terms.options,
-    ...(way.smartHost && smartHostOptions(way.smartHost)),
+    ...(nextHop.smartHost && smartHostOptions(nextHop.smartHost)),
   })
   noteTls(options.terms, host, opened)
-  if (!way.smartHost) options.tlsResults?.note(way, terms, host, address, opened)
+  if (!nextHop.smartHost) options.tlsResults?.note(nextHop, terms, host, address, opened)
   if ('failure' in opened) {
     const outcome = outcomeOfOpening(opened, terms, host)
     const trial = trialInVain(host, address, opened, terms, outcome)
@@ -123,9 +123,9 @@ async function overNewSession(
     policy: terms.policy,
     brokenTls: terms.brokenTls,
     source: source?.address,
-    smartHost: way.smartHost?.name,
+    smartHost: nextHop.smartHost?.name,
   }
-  const session = new SharedSession(options.pool, sessionsFrom(way, source?.address), fresh)
+  const session = new SharedSession(options.pool, sessionsFrom(nextHop, source?.address), fresh)
   const outcome = await transact(options.terms, session, errand)
   return { outcome, opened: true }
 }
@@ -144,19 +144,19 @@ async function overKnownSession(
   names: readonly string[],
   errand: Errand,
 ): Promise<{ outcome: Outcome; mxHost: string } | undefined> {
-  const { transaction, turn } = errand
+  const { transaction, slot } = errand
   const over = async (session: SharedSession) => {
     const outcome = await transact(terms, session, errand)
     if (isStale(outcome)) errand.trials.pop()
     return { outcome, mxHost: session.pooled.mxHost }
   }
-  const { ahead } = turn
+  const { ahead } = slot
   if (ahead?.isOpen && names.includes(ahead.hostSet)) {
     const behind = await over(ahead)
     if (!isStale(behind.outcome)) return behind
     if (behind.outcome.reply === null) ahead.wasSilent()
   }
-  await turn.alone()
+  await slot.alone()
   for (const name of names) {
     const pooled = pool.take(name, transaction.recipients[0]!)
     if (pooled) return over(new SharedSession(pool, name, pooled))
@@ -164,8 +164,10 @@ async function overKnownSession(
   return undefined
 }
 
-function sessionNames(way: NextHop, sources: readonly SourceIp[]): string[] {
-  return sources.length === 0 ? [way.sessions] : sources.map(({ address }) => sessionsFrom(way, address))
+function sessionNames(nextHop: NextHop, sources: readonly SourceIp[]): string[] {
+  return sources.length === 0
+    ? [nextHop.sessions]
+    : sources.map(({ address }) => sessionsFrom(nextHop, address))
 }
 
 /** Sessions are shared among deliveries from the same address. */
@@ -176,12 +178,12 @@ function sessionsFrom({ sessions }: NextHop, source: string | undefined): string
 async function transact(
   terms: HostTlsPolicies,
   shared: SharedSession,
-  { transaction, turn, trials }: Errand,
+  { transaction, slot, trials }: Errand,
 ): Promise<Outcome> {
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
-  const result = await shared.send(transaction, () => turn.offer(shared))
+  const result = await shared.send(transaction, () => slot.offer(shared))
   const said = outcomeOf(result.recipients[0]!, mxHost)
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
   const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said

@@ -5,7 +5,7 @@ import type { MessageMaker } from './message/message.ts'
 import { countedSite, destinationOf } from './outcome/arrival.ts'
 import { type Ending, finishOf } from './outcome/finish.ts'
 import { type PipelineSlot, PipelineSlotLost } from './pipeline.ts'
-import { createPreparedMessages, LARGEST_BEFORE_BYTES } from './prepared.ts'
+import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
 import { type Router, SIMULATOR_ROUTE } from './route.ts'
 import type { JudgeCongestion } from './shaping/congestion-feedback.ts'
@@ -33,11 +33,11 @@ export interface DeliveryRunner {
     delivery: ClaimedDelivery,
     source: EgressSource,
     judge: JudgeCongestion,
-    turn?: PipelineSlot,
+    slot?: PipelineSlot,
   ): Promise<boolean>
 }
 
-const AFTER_FAILURE_MS = 1_000
+const STORE_RETRY_MS = 1_000
 
 export function createDeliveryRunner(
   options: DeliveryRunnerOptions,
@@ -53,7 +53,7 @@ export function createDeliveryRunner(
     delivery: ClaimedDelivery,
     source: EgressSource,
     startedAt: number,
-    turn?: PipelineSlot,
+    slot?: PipelineSlot,
   ) => {
     const message =
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
@@ -62,7 +62,7 @@ export function createDeliveryRunner(
     delivery.source = undefined
     const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
     const site = countedSite(route)
-    return { ...(await transmit(options, route, delivery, message, source, turn)), message, site }
+    return { ...(await transmit(options, route, delivery, message, source, slot)), message, site }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -72,20 +72,20 @@ export function createDeliveryRunner(
         return await maker.make(delivery, startedAt)
       } catch (error) {
         if (!(error instanceof StorageUnavailable) || stopping.aborted) throw error
-        await sleep(clock, AFTER_FAILURE_MS, stopping)
+        await sleep(clock, STORE_RETRY_MS, stopping)
       }
   }
 
   return {
     prepare(delivery) {
-      if (lastBytes <= LARGEST_BEFORE_BYTES) prepared.make(delivery)
+      if (lastBytes <= PREPARED_MESSAGE_BYTES_MAX) prepared.make(delivery)
     },
-    async deliver(delivery, source, judge, turn) {
+    async deliver(delivery, source, judge, slot) {
       await recorder.room()
       const startedAt = clock.now()
       const watched = slow.begin(delivery, startedAt)
       try {
-        const attempted = await attemptOf(delivery, source, startedAt, turn).catch(error => {
+        const attempted = await attemptOf(delivery, source, startedAt, slot).catch(error => {
           if (error instanceof PipelineSlotLost) return undefined
           onError(error, delivery)
           return { ...brokenInside(), message: null, site: null }

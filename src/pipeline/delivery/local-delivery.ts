@@ -26,7 +26,7 @@ interface HandOverOptions {
 }
 
 /** As at port 25 (RFC 5321 §6.3). */
-const MOST_HOPS = 50
+const HOPS_MAX = 50
 const LOOPING: SmtpReply = {
   code: 554,
   enhanced: '5.4.6',
@@ -37,7 +37,7 @@ const LOOPING: SmtpReply = {
 export function createLocalDelivery({ run, blobs, claims, localName }: HandOverOptions): DeliverLocally {
   return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
     const [head, ...rest] = message.bytes
-    if (hopCount(head!) >= MOST_HOPS) return ending('bounced', LOOPING)
+    if (hopCount(head!) >= HOPS_MAX) return ending('bounced', LOOPING)
     const id = `${wireId('eml', emailId)}.${ordinal}`
     const trace = `Received: by ${localName} with local id ${id};\r\n\t${new Date(now).toUTCString().replace('GMT', '+0000')}\r\n`
     const bytes = Buffer.concat([Buffer.from(trace), head!, ...rest])

@@ -27,7 +27,7 @@ export const NOT_PIPELINED: PipelineSlot = { ahead: undefined, alone: async () =
 
 interface LineOptions<T> {
   /** Resolves when it has ended. Never fails. */
-  carryOut(item: T, turn: PipelineSlot): Promise<void>
+  carryOut(item: T, slot: PipelineSlot): Promise<void>
   /** Whether the next may be begun while others of the line are under way. */
   mayFollow(): boolean
   /** Asked of those that have not been sent when all before them have ended. */

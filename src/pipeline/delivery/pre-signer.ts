@@ -1,7 +1,7 @@
 /** Signs mail ahead while its site rests and this thread has nothing else to do, so that it leaves at once when the site answers. */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
-import type { Lane } from '../../store/command.ts'
+import type { QueueKey } from '../../store/command.ts'
 import type { Mark } from '../queue/waiting-mail.ts'
 
 export type WaitingDelivery = Mark & { accountId: Id; address: string }
@@ -16,13 +16,13 @@ export interface PreSigner {
 export interface PreSignerOptions {
   clock: Clock
   /** None of its mail can go anywhere now. */
-  rests(site: string): boolean
+  isPaused(site: string): boolean
   /** Mail that can go has the processor for itself. */
   isIdle(): boolean
-  /** The lanes that are due and wait for a site. */
-  lanesOf(site: string): readonly Lane[]
-  /** Deliveries that wait in the lane, in its order. */
-  waitingIn(lane: Lane, after: Mark | null, limit: number): Promise<WaitingDelivery[]>
+  /** The queue keys that are due and wait for a site. */
+  queueKeysOf(site: string): readonly QueueKey[]
+  /** Deliveries that wait in the queue key, in its order. */
+  waitingIn(queueKey: QueueKey, after: Mark | null, limit: number): Promise<WaitingDelivery[]>
   /** What has been signed ahead can be kept. */
   hasRoom(now: number): boolean
   /** @returns whether it was new: it may have been signed before, or need not be */
@@ -30,40 +30,40 @@ export interface PreSignerOptions {
   onError(error: unknown): void
 }
 
-const TOGETHER = 100
-const WHILE_BUSY_MS = 50
+const DELIVERIES_PER_STEP_MAX = 100
+const BUSY_RETRY_MS = 50
 /** Between looks for new mail; longer while there is none. */
-const LOOK_AFTER_MS = { least: 5_000, most: 30_000 }
+const SCAN_INTERVAL_MS = { least: 5_000, most: 30_000 }
 
 export function startPreSigner(options: PreSignerOptions): PreSigner {
-  const { clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError } = options
+  const { clock, isPaused, isIdle, queueKeysOf, waitingIn, hasRoom, signAhead, onError } = options
   const stopping = new AbortController()
   const resting = new Set<string>()
   let working: Promise<void> | undefined
 
   const idle = async () => {
-    while (!isIdle()) await sleep(clock, WHILE_BUSY_MS, stopping.signal)
+    while (!isIdle()) await sleep(clock, BUSY_RETRY_MS, stopping.signal)
   }
   const mayGoOn = async (site: string) => {
     await idle()
-    return rests(site) && hasRoom(clock.now())
+    return isPaused(site) && hasRoom(clock.now())
   }
   /** From its beginning, since what had been claimed comes back in between. */
-  async function* waitingFor(site: string, lane: Lane) {
+  async function* waitingFor(site: string, queueKey: QueueKey) {
     for (let after: Mark | null = null; await mayGoOn(site); ) {
-      const waiting: WaitingDelivery[] = await waitingIn(lane, after, TOGETHER)
+      const waiting: WaitingDelivery[] = await waitingIn(queueKey, after, DELIVERIES_PER_STEP_MAX)
       for (const delivery of waiting) {
         if (!(await mayGoOn(site))) return
         yield delivery
       }
-      if (waiting.length < TOGETHER) return
+      if (waiting.length < DELIVERIES_PER_STEP_MAX) return
       after = waiting.at(-1)!
     }
   }
   async function* waitingForRest() {
     for (const site of resting) {
-      if (!rests(site)) resting.delete(site)
-      else for (const lane of lanesOf(site)) yield* waitingFor(site, lane)
+      if (!isPaused(site)) resting.delete(site)
+      else for (const queueKey of queueKeysOf(site)) yield* waitingFor(site, queueKey)
     }
   }
   /** @returns whether there was anything new */
@@ -73,8 +73,8 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
     return isNews
   }
   const work = async () => {
-    for (let waitMs = LOOK_AFTER_MS.least; resting.size > 0; ) {
-      waitMs = (await lookOnce()) ? LOOK_AFTER_MS.least : Math.min(waitMs * 2, LOOK_AFTER_MS.most)
+    for (let waitMs = SCAN_INTERVAL_MS.least; resting.size > 0; ) {
+      waitMs = (await lookOnce()) ? SCAN_INTERVAL_MS.least : Math.min(waitMs * 2, SCAN_INTERVAL_MS.most)
       if (resting.size > 0) await sleep(clock, waitMs, stopping.signal)
     }
     working = undefined

@@ -12,9 +12,9 @@ export interface PreparedMessages {
 }
 
 /** Behind a larger message nothing is made ahead: memory is for what is under way. */
-export const LARGEST_BEFORE_BYTES = 256 * 1024
+export const PREPARED_MESSAGE_BYTES_MAX = 256 * 1024
 /** What was made so long ago is made anew: keys and domains may be others by now. */
-const FRESH_MS = 2_000
+const PREPARED_MS_MAX = 2_000
 
 export function createPreparedMessages(clock: Clock, maker: MessageMaker): PreparedMessages {
   const prepared = new WeakMap<ClaimedDelivery, { at: number; message: Promise<Made | undefined> }>()
@@ -29,7 +29,7 @@ export function createPreparedMessages(clock: Clock, maker: MessageMaker): Prepa
     async take(delivery, now) {
       const known = prepared.get(delivery)
       prepared.delete(delivery)
-      return known && now - known.at < FRESH_MS ? known.message : undefined
+      return known && now - known.at < PREPARED_MS_MAX ? known.message : undefined
     },
   }
 }

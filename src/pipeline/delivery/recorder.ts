@@ -15,7 +15,7 @@ export interface Recorder {
 
 /** The exit code of a thread that knows what the store does not. */
 export const UNSTORED = 3
-const MOST_WAITING = 256
+const UNSTORED_MAX = 256
 const RETRY_MS = 1_000
 
 /** @param stopping ends the retries of what cannot be stored; the leases are void at the next start */
@@ -49,7 +49,7 @@ export function createRecorder(
       return recording
     },
     async room() {
-      while (waiting.size >= MOST_WAITING) await Promise.race(waiting)
+      while (waiting.size >= UNSTORED_MAX) await Promise.race(waiting)
     },
     async drained(limitMs) {
       const all = Promise.all(waiting)

@@ -55,24 +55,24 @@ interface RouterOptions {
   hostedOf(domain: string): Promise<HostedDomain | undefined>
 }
 
-const KEPT_MS = 60_000
-const UNKNOWN_KEPT_MS = 5_000
-const MOST_KEPT = 20_000
+const ROUTE_TTL_MS = 60_000
+const UNKNOWN_TTL_MS = 5_000
+const ROUTES_MAX = 20_000
 /** Where mail for a domain that is received here would have nowhere else to go. */
-const OURS_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
+const LOCAL_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
 export const SIMULATOR_ROUTE: DeliveryRoute = { site: 'simulator', destination: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {
   const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
   const kept = new Map<string, { route: Promise<DeliveryRoute>; until: number }>()
   const keep = (domain: string, route: Promise<DeliveryRoute>) => {
-    const entry = { route, until: clock.monotonic() + KEPT_MS }
+    const entry = { route, until: clock.monotonic() + ROUTE_TTL_MS }
     kept.delete(domain)
-    if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+    if (kept.size >= ROUTES_MAX) kept.delete(kept.keys().next().value!)
     kept.set(domain, entry)
     route.then(
       ({ destination }) => {
-        if (destination.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_KEPT_MS
+        if (destination.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_TTL_MS
       },
       () => kept.delete(domain),
     )
@@ -98,14 +98,14 @@ export function createRouter(options: RouterOptions): Router {
   async function lookUp(domain: string): Promise<DeliveryRoute> {
     const [found, security] = await Promise.all([mxHostsOf(domain), securityOf(domain)])
     if (found.kind === 'hosts') return routeTo(found.hosts, security)
-    const hosted = OURS_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
+    const hosted = LOCAL_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
     return hosted ? into(hosted) : { site: `!${domain}`, destination: deadEnd(found, domain) }
   }
 
   /** What would come back to us over the relay need not go there; the MX is asked of such domains alone. */
   async function unlessOurs(domain: string, smartHost: SmartHost): Promise<DeliveryRoute> {
     const hosted = await hostedOf(domain)
-    const isOurs = hosted && OURS_IF_HOSTED.has((await mxHostsOf(domain)).kind)
+    const isOurs = hosted && LOCAL_IF_HOSTED.has((await mxHostsOf(domain)).kind)
     return isOurs ? into(hosted) : relayedBy(smartHost)
   }
 

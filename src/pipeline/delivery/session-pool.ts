@@ -41,10 +41,10 @@ interface Idle extends PooledSession {
   since: number
 }
 
-const IDLE_MS = 15_000
+const IDLE_MS_MAX = 15_000
 /** How often idle sessions are looked at. */
-const SWEEP_MS = 1_000
-const MOST_AGE_MS = 300_000
+const SWEEP_INTERVAL_MS = 1_000
+const AGE_MS_MAX = 300_000
 
 export interface SessionPoolOptions {
   /** How many messages a session carries, by its smart host or MX host. */
@@ -73,10 +73,10 @@ export function createSessionPool(
   const isWorn = (pooled: PooledSession, more: number) => {
     const { transactionCount, openedAt, limits } = pooled.session.facts
     const most = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
-    return transactionCount + more >= most || clock.now() - openedAt >= MOST_AGE_MS
+    return transactionCount + more >= most || clock.now() - openedAt >= AGE_MS_MAX
   }
   const sweep = () => {
-    const before = clock.monotonic() - IDLE_MS
+    const before = clock.monotonic() - IDLE_MS_MAX
     for (const [hostSet, entries] of idle) {
       const kept = entries.findIndex(({ since }) => since > before)
       const old = entries.splice(0, kept < 0 ? entries.length : kept)
@@ -84,7 +84,7 @@ export function createSessionPool(
       for (const entry of old) quit(entry)
       if (entries.length === 0) idle.delete(hostSet)
     }
-    sweeping = idle.size > 0 ? clock.timer(SWEEP_MS, sweep) : undefined
+    sweeping = idle.size > 0 ? clock.timer(SWEEP_INTERVAL_MS, sweep) : undefined
   }
 
   /** Of the set of hosts that has kept one longest. */
@@ -123,7 +123,7 @@ export function createSessionPool(
       const since = clock.monotonic()
       const entry: Idle = { session, mxHost, policy, brokenTls, source, smartHost, since }
       if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
-      sweeping ??= clock.timer(SWEEP_MS, sweep)
+      sweeping ??= clock.timer(SWEEP_INTERVAL_MS, sweep)
       const entries = idle.get(hostSet)
       if (entries) entries.push(entry)
       else idle.set(hostSet, [entry])

@@ -1,6 +1,6 @@
 /** An open session and the deliveries on it: one may be sent behind another, and the last gives the session back. */
 
-import { LARGEST_BEFORE_BYTES } from './prepared.ts'
+import { PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
 import type { Transaction, TransactionResult } from './smtp-client/types.ts'
 
@@ -32,7 +32,7 @@ export class SharedSession {
   async send(transaction: Transaction, onFollowable: () => void): Promise<TransactionResult> {
     const { session } = this.pooled
     const address = transaction.recipients[0]!
-    const mayBeFollowed = transaction.size <= LARGEST_BEFORE_BYTES
+    const mayBeFollowed = transaction.size <= PREPARED_MESSAGE_BYTES_MAX
     this.#userCount++
     try {
       const result = await session.send(transaction, () => {

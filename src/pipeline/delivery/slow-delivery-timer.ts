@@ -18,7 +18,7 @@ interface Watched {
 }
 
 /** One look at all attempts under way, so that none needs a timer of its own. */
-const LOOK_EVERY_MS = 500
+const SCAN_INTERVAL_MS = 500
 const SLOW_AFTER_MS = 1_000
 
 export function createSlowDeliveryTimer(
@@ -38,12 +38,12 @@ export function createSlowDeliveryTimer(
       const { accountId, emailId } = watched.delivery
       run('handedOver', { accountId, emailId, at: watched.startedAt }).catch(onError)
     }
-    if (underWay.size > 0) timer = clock.timer(LOOK_EVERY_MS, look)
+    if (underWay.size > 0) timer = clock.timer(SCAN_INTERVAL_MS, look)
   }
 
   return {
     begin(delivery, startedAt) {
-      timer ??= clock.timer(LOOK_EVERY_MS, look)
+      timer ??= clock.timer(SCAN_INTERVAL_MS, look)
       return underWay.put({ delivery, startedAt, told: false })
     },
     end: number => underWay.drop(number),

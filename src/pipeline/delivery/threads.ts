@@ -1,4 +1,4 @@
-/** The delivery threads as the main thread sees them: started, told of due lanes, restarted when one dies, stopped. */
+/** The delivery threads as the main thread sees them: started, told of due queue keys, restarted when one dies, stopped. */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ClockSeat } from '../../lib/adjustable-clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -29,8 +29,8 @@ export interface DeliveryThreadData extends DeliverySettings {
   location: StoreLocation
   secret: Uint8Array
   clockSeat: ClockSeat | null
-  /** Name of the broadcast channel on which threads pass lanes to each other. */
-  lanesChannel: string
+  /** Name of the broadcast channel on which threads pass queue keys to each other. */
+  queueKeysChannel: string
 }
 
 export interface DeliverySettings {
@@ -71,7 +71,9 @@ export interface DeliverySettings {
   fetchLoopback: boolean
 }
 
-export type DeliveryOrder = { order: 'lanes'; lanes: DueQueueKey[] } | { order: 'stop'; graceMs: number }
+export type DeliveryOrder =
+  | { order: 'queueKeys'; queueKeys: DueQueueKey[] }
+  | { order: 'stop'; graceMs: number }
 export type DeliveryNotice = { notice: 'ready' } | { notice: 'stopped' }
 
 /** What can be asked of a delivery thread. */
@@ -102,9 +104,9 @@ interface ThreadsOptions {
   log: Log
 }
 
-const RESTART_AFTER_MS = 1_000
+const RESTART_DELAY_MS = 1_000
 /** Beyond the grace given to attempts. */
-const CUT_OFF_AFTER_MS = 5_000
+const TERMINATE_AFTER_MS = 5_000
 
 /** Sees to the leases of a former life, then starts all threads; resolves when they are at work. */
 export async function startDeliveryThreads(options: ThreadsOptions): Promise<DeliveryThreads> {
@@ -112,7 +114,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   const { leaseMs, onUnknown } = options.leases
   const leases = await seeToLeases(options)
   const instance = `${process.pid}-${crypto.randomUUID()}`
-  const lanesChannel = `lanes-${instance}`
+  const queueKeysChannel = `queueKeys-${instance}`
   const threads: Worker[] = []
   const callers: Caller[] = []
   let stopping = false
@@ -120,7 +122,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
 
   const start = async (index: number) => {
     const owner = `${instance}.${++life}.${index}`
-    const { worker, caller } = openThread(options, index, owner, lanesChannel)
+    const { worker, caller } = openThread(options, index, owner, queueKeysChannel)
     threads[index] = worker
     callers[index] = caller
     worker.on('error', error => log.error({ err: error, thread: index }, 'a delivery thread died'))
@@ -129,9 +131,9 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
     })
     await notice(worker, 'ready')
   }
-  /** To all, since the thread at home in a domain passes its lane to the one of its site: both must be listening. */
+  /** To all, since the thread at home in a domain passes its queue key to the one of its site: both must be listening. */
   const announceDue = async () => {
-    const order: DeliveryOrder = { order: 'lanes', lanes: await listDueQueueKeys(db) }
+    const order: DeliveryOrder = { order: 'queueKeys', queueKeys: await listDueQueueKeys(db) }
     for (const worker of threads) worker.postMessage(order)
   }
   const look = () => {
@@ -139,7 +141,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   }
   const restart = async (index: number, owner: string) => {
     for (let isVoid = false; !isVoid && !stopping; ) {
-      await new Promise(resolve => setTimeout(resolve, RESTART_AFTER_MS))
+      await new Promise(resolve => setTimeout(resolve, RESTART_DELAY_MS))
       isVoid = await run('voidLeases', { owner, now: clock.now(), leaseMs, onUnknown }).then(
         () => true,
         error => {
@@ -173,7 +175,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
             worker
               .terminate()
               .catch(error => log.error({ err: error, thread }, 'a delivery thread cannot be ended'))
-          }, graceMs + CUT_OFF_AFTER_MS)
+          }, graceMs + TERMINATE_AFTER_MS)
           const ended = new Promise<number>(resolve => worker.once('exit', resolve))
           worker.postMessage({ order: 'stop', graceMs } satisfies DeliveryOrder)
           if ((await ended) === UNSTORED) process.exitCode = 1
@@ -212,7 +214,7 @@ async function pathsBy(caller: Caller, sites: readonly string[]): ReturnType<Pat
   }
 }
 
-function openThread(options: ThreadsOptions, index: number, owner: string, lanesChannel: string) {
+function openThread(options: ThreadsOptions, index: number, owner: string, queueKeysChannel: string) {
   const { entry, settings, location, secret, clockSeat, leases } = options
   const writer = options.connectWriter()
   const { port1, port2 } = new MessageChannel()
@@ -226,7 +228,7 @@ function openThread(options: ThreadsOptions, index: number, owner: string, lanes
     location,
     secret,
     clockSeat,
-    lanesChannel,
+    queueKeysChannel,
   }
   const worker = new Worker(entry, {
     name: 'delivery',

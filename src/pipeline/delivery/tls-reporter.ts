@@ -45,11 +45,11 @@ export interface TlsReporterOptions {
 
 const DAY_MS = 24 * 3_600_000
 /** After so many days nobody is told of one any more. */
-const TRIED_FOR_MS = 3 * DAY_MS
+const REPORT_LIFETIME_MS = 3 * DAY_MS
 /** So that not everybody is told at midnight (RFC 8460 §4.1). */
 const SPREAD_MS = 4 * 3_600_000
-const POST_LIMIT_MS = 30_000
-const POST_REPLY_BYTES = 64 * 1024
+const POST_MS_MAX = 30_000
+const POST_REPLY_BYTES_MAX = 64 * 1024
 const compress = promisify(gzip)
 
 /** Yields after each report. */
@@ -66,7 +66,7 @@ export async function* sendTlsReports(options: TlsReporterOptions): AsyncGenerat
     )
   for (const { day, domain } of due) {
     const told = accountId !== undefined && (await report(options, accountId, day, domain))
-    if (told || now - Date.parse(day) > TRIED_FOR_MS) await run('dropTlsResults', { day, domain })
+    if (told || now - Date.parse(day) > REPORT_LIFETIME_MS) await run('dropTlsResults', { day, domain })
     yield
   }
 }
@@ -111,8 +111,8 @@ async function post(
     method: 'POST',
     headers: { 'content-type': TLS_REPORT_TYPE },
     body: file,
-    limitMs: POST_LIMIT_MS,
-    limitBytes: POST_REPLY_BYTES,
+    limitMs: POST_MS_MAX,
+    limitBytes: POST_REPLY_BYTES_MAX,
     whenLonger: 'cut',
   })
   if (reply instanceof OutboundFault) return reply.message

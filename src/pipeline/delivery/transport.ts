@@ -37,34 +37,34 @@ export async function transmit(
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
   { ips }: EgressSource,
-  turn: PipelineSlot = NOT_PIPELINED,
+  slot: PipelineSlot = NOT_PIPELINED,
 ): Promise<TransmitResult> {
   switch (destination.kind) {
     case 'simulator':
-      return { ending: options.simulate(delivery), signal: 'nothing' }
+      return { ending: options.simulate(delivery), signal: 'neutral' }
     case 'hosted': {
       const ending = await options.handOver(delivery, destination.domain, message, options.clock.now())
-      return { ending, signal: 'through' }
+      return { ending, signal: 'ok' }
     }
     case 'nowhere':
-      return { ending: await options.deadEnd(delivery, destination), signal: 'nothing' }
+      return { ending: await options.deadEnd(delivery, destination), signal: 'neutral' }
     case 'unknown':
       return {
         ending: { ...withoutReply('deferred', 'unknown', destination.reason), brokeOff: true },
-        signal: 'trouble',
+        signal: 'congested',
       }
     case 'smart-host': {
-      const way = nextHopOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
-      return carried(await attempt(options, way, transactionOf(delivery, message), ips, turn))
+      const nextHop = nextHopOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
+      return carried(await attempt(options, nextHop, transactionOf(delivery, message), ips, slot))
     }
     case 'hosts': {
       const { hosts, hostSet, security } = destination
-      const way = nextHopTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
-      if ('reason' in way) {
-        const { kind, reason, enhanced } = way
-        return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'nothing' }
+      const nextHop = nextHopTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
+      if ('reason' in nextHop) {
+        const { kind, reason, enhanced } = nextHop
+        return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'neutral' }
       }
-      const result = await attempt(options, way, transactionOf(delivery, message), ips, turn)
+      const result = await attempt(options, nextHop, transactionOf(delivery, message), ips, slot)
       return carriedFrom(options.sourceIps, delivery.domain, result)
     }
   }
@@ -81,23 +81,23 @@ function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult
   if (!isUnwanted || sourceIps.sources.length === 1) return carried(result)
   const { ending } = carried(result)
   const isElsewhere = sourceIps.coolOff(source, domain)
-  return { ending: isElsewhere ? { ...ending, kind: 'deferred' } : ending, signal: 'trouble' }
+  return { ending: isElsewhere ? { ...ending, kind: 'deferred' } : ending, signal: 'congested' }
 }
 
-function signalOf({ hostTrouble, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {
-  if (hostTrouble) return onOurTerms ? 'nothing' : 'trouble'
-  if (meaning?.pressure === 'congestion') return 'trouble'
-  return reply ? 'through' : 'nothing'
+function signalOf({ hostUnavailable, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {
+  if (hostUnavailable) return onOurTerms ? 'neutral' : 'congested'
+  if (meaning?.pressure === 'congestion') return 'congested'
+  return reply ? 'ok' : 'neutral'
 }
 
 /** The email cannot be made into a message: it fails before transfer. */
 export function failedBeforeTransfer(reason: string): TransmitResult {
-  return { ending: withoutReply('failed', 'unknown', reason), signal: 'nothing' }
+  return { ending: withoutReply('failed', 'unknown', reason), signal: 'neutral' }
 }
 
 /** Something of ours broke: it is tried again, whoever's fault it was. */
 export function brokenInside(): TransmitResult {
-  return { ending: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'nothing' }
+  return { ending: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'neutral' }
 }
 
 function carried({ outcome, trials }: AttemptResult): TransmitResult {
@@ -116,7 +116,7 @@ function carried({ outcome, trials }: AttemptResult): TransmitResult {
       ...(meaning?.blamesAddress && { blamesAddress: true }),
       ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
       ...(alert && { alert }),
-      ...(signal === 'trouble' && { brokeOff: true }),
+      ...(signal === 'congested' && { brokeOff: true }),
     },
     signal,
   }

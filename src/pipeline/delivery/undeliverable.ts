@@ -15,7 +15,7 @@ const NO_DOMAIN = '5.1.2'
 /** The domain's own word that it takes no mail (RFC 7505). */
 const NULL_MX = '5.1.10'
 /** At least so long after it was missing first a domain must be missing again. */
-const CONFIRMED_AFTER_MS = 300_000
+const CONFIRMATION_MS_MIN = 300_000
 
 /** That a domain does not exist is believed at the second look, which alone costs a read of the delivery. */
 export function createUndeliverable({ find, clock }: { find: Find; clock: Clock }): Undeliverable {
@@ -23,7 +23,7 @@ export function createUndeliverable({ find, clock }: { find: Find; clock: Clock 
     if (attempt === 1) return false
     const [former] = await find('deliveries', [{ emailId, ordinal }], ['lastReply', 'lastAttemptAt'])
     if (former?.lastReply !== reason || former.lastAttemptAt === null) return false
-    return clock.now() - former.lastAttemptAt >= CONFIRMED_AFTER_MS
+    return clock.now() - former.lastAttemptAt >= CONFIRMATION_MS_MIN
   }
 
   return async (delivery, { enhanced, reason }) => {
@@ -32,7 +32,7 @@ export function createUndeliverable({ find, clock }: { find: Find; clock: Clock 
     const bounceClass = isDomainFault ? 'bad-domain' : 'no-route'
     const common = { class: bounceClass, phase: 'dns', reply: null, text: reason, trials: [] } as const
     if (isMissing && !(await isConfirmed(delivery, reason)))
-      return { ...common, kind: 'deferred', hintMs: CONFIRMED_AFTER_MS }
+      return { ...common, kind: 'deferred', hintMs: CONFIRMATION_MS_MIN }
     return { ...common, kind: 'bounced', enhanced, blamesAddress: isDomainFault }
   }
 }

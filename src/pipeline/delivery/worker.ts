@@ -21,18 +21,18 @@ import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
 
 export interface DeliveryWorker {
-  /** Lanes announced to all threads; the one at home in a domain finds out whose its site is. */
-  announced(lanes: readonly DueQueueKey[]): void
-  /** A lane another thread found to belong here, by this route. */
-  forwarded(lane: DueQueueKey, route: DeliveryRoute): void
+  /** Queue keys announced to all threads; the one at home in a domain finds out whose its site is. */
+  announced(queueKeys: readonly DueQueueKey[]): void
+  /** A queue key another thread found to belong here, by this route. */
+  forwarded(queueKey: DueQueueKey, route: DeliveryRoute): void
   /** A pause that began in a former life; of a site that belongs here, or else nothing happens. */
-  resume(name: PathName, pause: BreakerState): void
+  restoreBreaker(name: PathName, state: BreakerState): void
   /** The operator holds this mail: what has been claimed of it and not begun goes back. */
   held(selector: MailSelector): void
   /** Of those sites that this worker knows. */
   pathsTo(sites: readonly string[]): Map<string, PathState[]>
   /** The operator has the site tried before its pause is over. */
-  endPause(site: string): void
+  probeNow(site: string): void
   /** How much the site gets has been ordered anew. */
   slowed(site: string): void
   /**
@@ -45,10 +45,10 @@ export interface DeliveryWorker {
 
 export interface WorkerOptions extends DeliveryRunnerOptions {
   run: Run<typeof queueCommands & OutageCommands>
-  deferredLanesOf: OutageOptions['deferredLanesOf']
+  deferredQueueKeysOf: OutageOptions['deferredQueueKeysOf']
   slots: Slots
   /** Closed with the worker. */
-  allowances: WarmupBudgets
+  warmupBudgets: WarmupBudgets
   limitsOf(site: string): SiteLimits
   /** See `SitesOptions`. */
   capOf(site: string): number | null
@@ -59,20 +59,20 @@ export interface WorkerOptions extends DeliveryRunnerOptions {
   /** Which of the delivery threads this is. */
   index: number
   threadCount: number
-  /** Passes a lane to the thread that serves its site; with the route, so that both agree on it. */
-  forward(threadIndex: number, lane: DueQueueKey, route: DeliveryRoute): void
+  /** Passes a queue key to the thread that serves its site; with the route, so that both agree on it. */
+  forward(threadIndex: number, queueKey: DueQueueKey, route: DeliveryRoute): void
   /** A site is left alone for a while, by one of our sources. */
-  onPause(name: PathName, pause: BreakerState): void
+  onBreakerOpen(name: PathName, state: BreakerState): void
   /** The operator has it tried before its time. */
   onResumed(site: string): void
   /** It answers again. */
   onRecovery(name: PathName): void
-  /** Deliveries that wait in the lane, in its order. */
+  /** Deliveries that wait in the queue key, in its order. */
   waitingIn: PreSignerOptions['waitingIn']
 }
 
 /** For what could not be stored while the disk was full, or the database away. */
-const STORED_WITHIN_MS = 3_000
+const DRAIN_MS_MAX = 3_000
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const { clock, run, router, owner, threadCount, index, onError } = options
@@ -80,6 +80,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const recorder = createRecorder(run, clock, stopping.signal)
   const slow = createSlowDeliveryTimer(run, clock, onError)
   const threadOf = (key: string) => hashText(key) % threadCount
+  const leaseFromNow = () => ({ now: clock.now(), leaseUntil: clock.now() + options.leaseMs })
 
   const giveBack = (leases: readonly ClaimedDelivery[]) => {
     for (const lease of leases) run('release', leaseRef(lease)).catch(onError)
@@ -88,11 +89,11 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     ...options,
     ...createDeliveryRunner(options, recorder, slow, stopping.signal),
     onRoom: site => scheduler.freed(site),
-    onSpent: (site, unbegun) => void outages.spent(site, unbegun).catch(onError),
-    onPause(rest) {
-      options.onPause(rest, rest.pause)
-      outages.began(rest).catch(onError)
-      foresight.note(rest.site)
+    onSpent: (site, unstarted) => void outages.spent(site, unstarted).catch(onError),
+    onBreakerOpen(opened) {
+      options.onBreakerOpen(opened, opened.state)
+      outages.began(opened).catch(onError)
+      preSigner.note(opened.site)
     },
     onRecovery(name, { domain }) {
       options.onRecovery(name)
@@ -102,36 +103,30 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   })
   const scheduler = createScheduler({
     clock,
-    async siteOf(lane) {
-      const route = await router.routeOf(lane.domain)
+    async siteOf(queueKey) {
+      const route = await router.routeOf(queueKey.domain)
       if (threadOf(route.site) === index) return route.site
-      options.forward(threadOf(route.site), { ...lane, at: clock.now() }, route)
+      options.forward(threadOf(route.site), { ...queueKey, at: clock.now() }, route)
       return null
     },
     roomOf: sites.roomOf,
-    claim: lanes =>
-      run('claim', { lanes: [...lanes], owner, now: clock.now(), leaseUntil: clock.now() + options.leaseMs }),
+    claim: queueKeys => run('claim', { queueKeys: [...queueKeys], owner, ...leaseFromNow() }),
     take: sites.take,
     onError,
   })
-  const foresight = foresightOf(options, sites, scheduler)
-  const outages = createOutages({
-    run,
-    clock,
-    lanesOf: scheduler.lanesOf,
-    deferredLanesOf: options.deferredLanesOf,
-  })
+  const preSigner = startPreSigning(options, sites, scheduler)
+  const outages = createOutages({ ...options, queueKeysOf: scheduler.queueKeysOf })
 
   return {
-    announced: lanes => scheduler.note(lanes.filter(({ domain }) => threadOf(domain) === index)),
-    forwarded(lane, route) {
-      router.prime(lane.domain, route)
-      scheduler.note([lane])
+    announced: queueKeys => scheduler.note(queueKeys.filter(({ domain }) => threadOf(domain) === index)),
+    forwarded(queueKey, route) {
+      router.prime(queueKey.domain, route)
+      scheduler.note([queueKey])
     },
-    resume(name, pause) {
+    restoreBreaker(name, state) {
       if (threadOf(name.site) !== index) return
-      sites.resume(name, pause)
-      foresight.note(name.site)
+      sites.restoreBreaker(name, state)
+      preSigner.note(name.site)
     },
     held(selector) {
       // claims of the same commit arrive in this turn
@@ -143,31 +138,31 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       const found = names.map(name => [name, sites.pathsTo(name)] as const)
       return new Map(found.filter((entry): entry is [string, PathState[]] => entry[1] !== undefined))
     },
-    endPause(site) {
-      if (sites.endPause(site)) options.onResumed(site)
+    probeNow(site) {
+      if (sites.probeNow(site)) options.onResumed(site)
     },
     slowed: sites.slowed,
     async stop(graceMs) {
-      await Promise.all([scheduler.stop(), foresight.stop()])
+      await Promise.all([scheduler.stop(), preSigner.stop()])
       await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))
       await sites.idle(graceMs)
       slow.close()
-      const unstored = await recorder.drained(STORED_WITHIN_MS)
+      const unstored = await recorder.drained(DRAIN_MS_MAX)
       stopping.abort(new Error('the delivery worker is stopping'))
       await recorder.drained()
-      await options.allowances.close()
+      await options.warmupBudgets.close()
       await options.pool.close()
       return unstored
     },
   }
 }
 
-function foresightOf(
+function startPreSigning(
   { clock, slots, waitingIn, maker, onError }: WorkerOptions,
-  { rests }: Sites,
-  { lanesOf }: Scheduler,
+  { isPaused }: Sites,
+  { queueKeysOf }: Scheduler,
 ): PreSigner {
   const isIdle = () => !slots.isBusy
   const { hasRoom, signAhead } = maker
-  return startPreSigner({ clock, rests, isIdle, lanesOf, waitingIn, hasRoom, signAhead, onError })
+  return startPreSigner({ clock, isPaused, isIdle, queueKeysOf, waitingIn, hasRoom, signAhead, onError })
 }

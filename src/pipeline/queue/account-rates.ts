@@ -46,8 +46,8 @@ interface WatchOptions {
 
 const DAY_MS = 86_400_000
 /** With fewer, a few bad addresses would be a high rate. */
-export const LEAST_DELIVERIES = 1_000
-const ACCOUNTS_AT_ONCE = 100
+export const DELIVERIES_MIN = 1_000
+const ACCOUNTS_PER_STEP_MAX = 100
 const METRICS = ['delivered', 'bounced_permanent', 'complained'] as const
 const KINDS = METRICS.map(metric => metricKind(metric, null, null))
 
@@ -57,7 +57,7 @@ export function judgeRates(
   terms: RateTerms,
 ): RateFinding[] {
   const all = delivered + bounced
-  if (all < LEAST_DELIVERIES) return []
+  if (all < DELIVERIES_MIN) return []
   const judge = (
     kind: RateFinding['kind'],
     count: number,
@@ -103,7 +103,7 @@ export async function* watchAccountRates(options: WatchOptions): AsyncGenerator<
 async function nextAccounts(db: Db, after: Id | undefined): Promise<Id[]> {
   let accounts = db.selectFrom('accounts').select('id')
   if (after) accounts = accounts.where('id', '>', after)
-  const rows = await accounts.orderBy('id').limit(ACCOUNTS_AT_ONCE).execute()
+  const rows = await accounts.orderBy('id').limit(ACCOUNTS_PER_STEP_MAX).execute()
   return rows.map(({ id }) => id)
 }
 

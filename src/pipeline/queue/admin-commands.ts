@@ -1,6 +1,6 @@
 /** What the operator does to mail that waits: it is tried now, or canceled. Commands that do a part of it each. */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type Lane, laneKey, type Tx } from '../../store/command.ts'
+import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 import { findWaiting, type Mark, type StepInput, type WaitingMail } from './waiting-mail.ts'
 
@@ -25,10 +25,10 @@ export const adminCommands = {
     { weigh },
   ),
 
-  /** Of a lane, those alone whose last attempt broke off: the host was in trouble, and is not any more. */
-  retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { lane: Lane }, AdminAction>(
-    async (tx, { lane, after: former, limit, now }) => {
-      const place = { kind: 'lane', lane } as const
+  /** Of a queue key, those alone whose last attempt broke off: the host was in trouble, and is not any more. */
+  retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { queueKey: QueueKey }, AdminAction>(
+    async (tx, { queueKey, after: former, limit, now }) => {
+      const place = { kind: 'queueKey', queueKey } as const
       const { found, after } = await findWaiting(tx, { place, selector: ANY_MAIL, after: former, limit })
       const early = earlyOf(found, now)
       const attempts = await tx.rows.find('attempts', early.map(lastAttempt), ['brokeOff'])
@@ -54,8 +54,8 @@ export const adminCommands = {
 
 function earlyOf(found: readonly WaitingMail[], now: number): WaitingMail[] {
   return found.filter(
-    ({ state, class: laneClass, nextAt }) =>
-      state === DELIVERY_STATE.waiting && laneClass === DELIVERY_CLASS.retry && nextAt > now,
+    ({ state, class: deliveryClass, nextAt }) =>
+      state === DELIVERY_STATE.waiting && deliveryClass === DELIVERY_CLASS.retry && nextAt > now,
   )
 }
 
@@ -66,9 +66,9 @@ async function makeDue(tx: Tx, mail: readonly WaitingMail[], now: number): Promi
     ['emailId', 'ordinal'],
     mail.map(({ emailId, ordinal }) => ({ emailId, ordinal, nextAt: now })),
   )
-  const lanes = new Map<string, Lane>(mail.map(row => [laneKey(row), row]))
-  for (const { domain, class: laneClass, accountId } of lanes.values())
-    tx.announce('due', { domain, class: laneClass, accountId, at: now })
+  const queueKeys = new Map<string, QueueKey>(mail.map(row => [queueKeyText(row), row]))
+  for (const { domain, class: deliveryClass, accountId } of queueKeys.values())
+    tx.announce('due', { domain, class: deliveryClass, accountId, at: now })
   return mail.length
 }
 

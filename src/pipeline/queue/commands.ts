@@ -12,7 +12,7 @@ import {
   type Claim,
   type ClaimedDelivery,
   command,
-  type Lane,
+  type QueueKey,
   type Tx,
 } from '../../store/command.ts'
 import {
@@ -37,7 +37,7 @@ export interface LeaseRef {
 }
 
 export interface ClaimInput {
-  lanes: (Lane & { limit: number })[]
+  queueKeys: (QueueKey & { limit: number })[]
   owner: string
   now: number
   leaseUntil: number
@@ -90,14 +90,14 @@ export const queueCommands = {
    * or who have left what a broadcast goes to, are finished instead.
    */
   claim: besideOthers(
-    command<ClaimInput, Claim[]>(async (tx, { lanes, owner, now, leaseUntil }) => {
+    command<ClaimInput, Claim[]>(async (tx, { queueKeys, owner, now, leaseUntil }) => {
       const sieve = await openHoldFilter(tx)
-      const open = sieve.open(lanes)
+      const open = sieve.open(queueKeys)
       const claims = await tx.queue.claim(open, { owner, now, until: leaseUntil })
       for (const claim of claims) claim.deliveries = await sieve.sift(claim.deliveries, now)
       const unwanted = await ineligibleOf(
         tx,
-        claims.map(({ deliveries }, i) => ({ lane: open[i]!, deliveries })),
+        claims.map(({ deliveries }, i) => ({ queueKey: open[i]!, deliveries })),
       )
       if (unwanted.size > 0)
         await recordDeliveries(
@@ -110,7 +110,7 @@ export const queueCommands = {
           .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
         nextAt,
       }))
-      return inOrder(lanes, open, taken, { deliveries: [], nextAt: null })
+      return inOrder(queueKeys, open, taken, { deliveries: [], nextAt: null })
     }),
   ),
 
@@ -164,8 +164,8 @@ export const queueCommands = {
       )
       for (const [i, ref] of refs.entries()) {
         if (!isValid(ref, i)) continue
-        const { domain, class: laneClass, nextAt: at } = rows[i]!
-        tx.announce('due', { domain, class: laneClass, accountId: ref.accountId, at })
+        const { domain, class: deliveryClass, nextAt: at } = rows[i]!
+        tx.announce('due', { domain, class: deliveryClass, accountId: ref.accountId, at })
       }
       return refs.map(() => undefined)
     }),
@@ -232,16 +232,16 @@ export const queueCommands = {
     )
     if (isHeld) {
       const emailIds = rows.map(({ emailId }) => emailId)
-      await holdEmails(tx, emailIds, { reason: UNKNOWN_OUTCOME, now })
+      await holdEmails(tx, emailIds, { reason: UNKNOWN_OUTCOME_REASON, now })
       return rows.length
     }
-    for (const { domain, class: laneClass, accountId } of rows)
-      tx.announce('due', { domain, class: laneClass, accountId, at: now })
+    for (const { domain, class: deliveryClass, accountId } of rows)
+      tx.announce('due', { domain, class: deliveryClass, accountId, at: now })
     return rows.length
   }),
 }
 
-const UNKNOWN_OUTCOME = 'the service ended in the middle of an attempt: it may have arrived'
+const UNKNOWN_OUTCOME_REASON = 'the service ended in the middle of an attempt: it may have arrived'
 
 function rowKey({ emailId, ordinal }: { emailId: Id; ordinal: number }) {
   return { emailId, ordinal }

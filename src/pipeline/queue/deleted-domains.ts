@@ -9,7 +9,7 @@ import { deletedReason } from '../../resources/domains/deleted.ts'
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/command.ts'
 import { type Db, DELIVERY_STATE, type DeletedDomainRow, type DeliveryRow } from '../../store/schema.ts'
-import { stepDueLanes } from './queue-key-rows.ts'
+import { stepDueQueueKeys } from './queue-key-rows.ts'
 import { type Mark, type QueuePosition, waitingAt } from './waiting-mail.ts'
 
 interface StepOf<P> {
@@ -73,7 +73,7 @@ interface SweepOptions {
   clock: Clock
 }
 
-const AT_ONCE = 200
+const DELIVERIES_PER_STEP_MAX = 200
 
 /** For a sweeper. */
 export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): AsyncGenerator<void> {
@@ -81,13 +81,24 @@ export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): As
     for await (const place of placesOf(db, domain)) {
       let after: Mark | null = null
       do {
-        after = await run('failWaitingOf', { domain, place, after, limit: AT_ONCE, now: clock.now() })
+        after = await run('failWaitingOf', {
+          domain,
+          place,
+          after,
+          limit: DELIVERIES_PER_STEP_MAX,
+          now: clock.now(),
+        })
         yield
       } while (after)
     }
     let after: ScheduledMark | null = null
     do {
-      after = await run('failScheduledOf', { domain, place: after, limit: AT_ONCE, now: clock.now() })
+      after = await run('failScheduledOf', {
+        domain,
+        place: after,
+        limit: DELIVERIES_PER_STEP_MAX,
+        now: clock.now(),
+      })
       yield
     } while (after)
     await run('forgetDeletedDomain', domain.id)
@@ -95,8 +106,8 @@ export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): As
 }
 
 async function* placesOf(db: Db, { accountId }: DeletedDomainRow): AsyncGenerator<QueuePosition> {
-  for await (const lane of stepDueLanes(db, null))
-    if (sameId(lane.accountId, accountId)) yield { kind: 'lane', lane }
+  for await (const queueKey of stepDueQueueKeys(db, null))
+    if (sameId(queueKey.accountId, accountId)) yield { kind: 'queueKey', queueKey }
   yield { kind: 'held' }
 }
 

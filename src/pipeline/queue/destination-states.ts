@@ -6,7 +6,7 @@ import type { Db, SiteStateRow } from '../../store/schema.ts'
 export const RESUMED = 'site-resumed'
 
 /** Its mail has expired by then, and so has what is known of it. */
-const KEPT_MS = 14 * 86_400_000
+const RETENTION_MS = 14 * 86_400_000
 
 /** Those whose pause has not ended. */
 export function listPausedDestinations(db: Db, now: number): Promise<SiteStateRow[]> {
@@ -23,7 +23,7 @@ export const destinationStateCommands = {
       .execute()
     await tx.db
       .deleteFrom('siteStates')
-      .where('changedAt', '<', row.changedAt - KEPT_MS)
+      .where('changedAt', '<', row.changedAt - RETENTION_MS)
       .execute()
   }),
 

@@ -41,8 +41,8 @@ interface DestinationSweeperOptions {
   clock: Clock
 }
 
-const KEPT_MS = 31 * 86_400_000
-const AT_ONCE = 200
+const RETENTION_MS = 31 * 86_400_000
+const ROWS_PER_STEP_MAX = 200
 const KINDS = [DESTINATION_KINDS, WARMUP_KINDS]
 
 /** For a sweeper. */
@@ -51,7 +51,7 @@ export async function* sweepDestinations({
   run,
   clock,
 }: DestinationSweeperOptions): AsyncGenerator<void> {
-  const before = clock.now() - KEPT_MS
+  const before = clock.now() - RETENTION_MS
   const day = utcDay(before)
   const steps = [
     async () => {
@@ -61,7 +61,7 @@ export async function* sweepDestinations({
         .where('accountId', '=', NOBODY)
         .where(({ eb, or }) => or(KINDS.map(kind => eb('kind', 'like', kind))))
         .where('period', '<', day)
-        .limit(AT_ONCE)
+        .limit(ROWS_PER_STEP_MAX)
         .execute()
       if (counters.length > 0) await run('forgetArrivals', counters)
       return counters.length
@@ -72,7 +72,7 @@ export async function* sweepDestinations({
         .select(['day', 'site'])
         .distinct()
         .where('day', '<', day)
-        .limit(AT_ONCE)
+        .limit(ROWS_PER_STEP_MAX)
         .execute()
       if (places.length > 0) await run('forgetReplies', places)
       return places.length
@@ -82,12 +82,12 @@ export async function* sweepDestinations({
         .selectFrom('domainSites')
         .select('domain')
         .where('seenAt', '<', before)
-        .limit(AT_ONCE)
+        .limit(ROWS_PER_STEP_MAX)
         .execute()
       if (rows.length > 0)
         await run('forgetDomainSites', { domains: rows.map(({ domain }) => domain), before })
       return rows.length
     },
   ]
-  for (const step of steps) while ((await step()) === AT_ONCE) yield
+  for (const step of steps) while ((await step()) === ROWS_PER_STEP_MAX) yield
 }

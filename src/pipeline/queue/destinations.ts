@@ -31,10 +31,10 @@ export const NOBODY: Id = new Uint8Array(16)
 /** What all counters of destinations are called, and nothing else. */
 export const DESTINATION_KINDS = 'destination.%'
 /** Different replies that are told apart, by site and day; the others are counted together, under an empty form. */
-export const MOST_REPLIES = 20
+export const REPLY_FORMS_MAX = 20
 const DAY_MS = 86_400_000
-const LONGEST_FORM = 160
-const LONGEST_READ = 1_000
+const FORM_CHARACTERS_MAX = 160
+const REPLY_CHARACTERS_MAX = 1_000
 
 export function destinationKind({ site, result, class: why }: Omit<Destination, 'replyForm'>): string {
   return `destination.${why === null ? result : `${result}.${why}`} ${site}`
@@ -50,11 +50,11 @@ export function parseDestinationKind(kind: string): Omit<Destination, 'replyForm
 /** Words with digits or an address in them are a `#`, but for the codes that come first. */
 export function replyFormOf(text: string): string {
   const [codes = ''] = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?\b/.exec(text) ?? []
-  const words = text.slice(codes.length, LONGEST_READ).split(/\s+/)
+  const words = text.slice(codes.length, REPLY_CHARACTERS_MAX).split(/\s+/)
   const same = words
     .map(word => (/[\d@]/.test(word) ? '#' : word))
     .filter((word, i, all) => word !== '#' || all[i - 1] !== '#')
-  return `${codes}${same.join(' ')}`.trim().slice(0, LONGEST_FORM).toWellFormed()
+  return `${codes}${same.join(' ')}`.trim().slice(0, FORM_CHARACTERS_MAX).toWellFormed()
 }
 
 /** Part of the command that ends attempts. */
@@ -117,7 +117,7 @@ async function isFull({ db }: Tx, { day, site }: DestinationReplyRow): Promise<b
     .where('day', '=', day)
     .where('site', '=', site)
     .executeTakeFirstOrThrow()
-  return Number(count) >= MOST_REPLIES
+  return Number(count) >= REPLY_FORMS_MAX
 }
 
 async function addReply({ db }: Tx, row: DestinationReplyRow): Promise<void> {

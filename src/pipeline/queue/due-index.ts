@@ -1,21 +1,21 @@
-/** Knows which lanes have waiting deliveries and when each is due next; holds lanes, never deliveries. */
+/** Knows which queue keys have waiting deliveries and when each is due next; holds queue keys, never deliveries. */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createHeap } from '../../lib/heap.ts'
-import { type Lane, laneKey } from '../../store/command.ts'
+import { type QueueKey, queueKeyText } from '../../store/command.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'
 
-export interface IndexedQueueKey extends Lane {
+export interface IndexedQueueKey extends QueueKey {
   key: string
 }
 
 export interface DueIndex {
-  /** The lane has a delivery due at `at` (epoch ms), which may be known already. */
-  note(lane: DueQueueKey): void
-  /** A lane handed out by `onDue` has been served; `nextAt` is null when nothing waits in it. */
-  served(lane: IndexedQueueKey, nextAt: number | null): void
-  /** Lanes with waiting deliveries. */
+  /** The queue key has a delivery due at `at` (epoch ms), which may be known already. */
+  note(queueKey: DueQueueKey): void
+  /** A queue key handed out by `onDue` has been served; `nextAt` is null when nothing waits in it. */
+  served(queueKey: IndexedQueueKey, nextAt: number | null): void
+  /** Queue keys with waiting deliveries. */
   size(): number
-  /** No lane becomes due any more. */
+  /** No queue key becomes due any more. */
   close(): void
 }
 
@@ -26,10 +26,10 @@ interface Entry extends IndexedQueueKey {
 }
 
 /** Wall time may jump; it is looked at again at least this often. */
-const LONGEST_SLEEP_MS = 10_000
+const SLEEP_MS_MAX = 10_000
 
-/** @param onDue gets each lane once, and again only after `served` */
-export function createDueIndex(clock: Clock, onDue: (lane: IndexedQueueKey) => void): DueIndex {
+/** @param onDue gets each queue key once, and again only after `served` */
+export function createDueIndex(clock: Clock, onDue: (queueKey: IndexedQueueKey) => void): DueIndex {
   const entries = new Map<string, Entry>()
   const sleeping = createHeap<{ entry: Entry; at: number }>(({ at }) => at)
   let timer: Timer | undefined
@@ -58,7 +58,7 @@ export function createDueIndex(clock: Clock, onDue: (lane: IndexedQueueKey) => v
     if (closed || !first || first.at >= timerAt) return
     timer?.cancel()
     timerAt = first.at
-    timer = clock.timer(Math.min(Math.max(0, first.at - clock.now()), LONGEST_SLEEP_MS), wake)
+    timer = clock.timer(Math.min(Math.max(0, first.at - clock.now()), SLEEP_MS_MAX), wake)
   }
 
   const sleepUntil = (entry: Entry, at: number) => {
@@ -69,23 +69,23 @@ export function createDueIndex(clock: Clock, onDue: (lane: IndexedQueueKey) => v
   }
 
   return {
-    note(lane) {
-      const key = laneKey(lane)
+    note(queueKey) {
+      const key = queueKeyText(queueKey)
       const known = entries.get(key)
       if (!known) {
-        const { domain, class: laneClass, accountId, at } = lane
-        const entry = { key, domain, class: laneClass, accountId, at, serving: false }
+        const { domain, class: deliveryClass, accountId, at } = queueKey
+        const entry = { key, domain, class: deliveryClass, accountId, at, serving: false }
         entries.set(key, entry)
         sleepUntil(entry, at)
-      } else if (known.serving) known.at = Math.min(known.at, lane.at)
-      else if (lane.at < known.at) sleepUntil(known, lane.at)
+      } else if (known.serving) known.at = Math.min(known.at, queueKey.at)
+      else if (queueKey.at < known.at) sleepUntil(known, queueKey.at)
     },
-    served(lane, nextAt) {
-      const entry = entries.get(lane.key)
+    served(queueKey, nextAt) {
+      const entry = entries.get(queueKey.key)
       if (!entry?.serving) return
       entry.serving = false
       const at = Math.min(entry.at, nextAt ?? Number.POSITIVE_INFINITY)
-      if (at === Number.POSITIVE_INFINITY) entries.delete(lane.key)
+      if (at === Number.POSITIVE_INFINITY) entries.delete(queueKey.key)
       else sleepUntil(entry, at)
     },
     size: () => entries.size,

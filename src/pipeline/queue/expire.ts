@@ -3,13 +3,13 @@
  * without an attempt of their own.
  */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type Lane, type Tx } from '../../store/command.ts'
+import { command, type QueueKey, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 
 export interface ExpireInput {
-  lane: Lane
+  queueKey: QueueKey
   now: number
   /** At most so many are looked at, the oldest first. */
   limit: number
@@ -21,14 +21,14 @@ const HOUR_MS = 3_600_000
 
 export const expireCommands = {
   /** What is held does not expire. @returns how many were given up; fewer than `limit` when there are no more */
-  expireWaiting: command<ExpireInput, number>(async (tx, { lane, now, limit, reason }) => {
+  expireWaiting: command<ExpireInput, number>(async (tx, { queueKey, now, limit, reason }) => {
     const oldest = await tx.db
       .selectFrom('deliveries')
       .select(['emailId', 'ordinal', 'accountId', 'address', 'domain', 'expiresAt'])
       .where('state', '=', DELIVERY_STATE.waiting)
-      .where('domain', '=', lane.domain)
-      .where('class', '=', lane.class)
-      .where('accountId', '=', lane.accountId)
+      .where('domain', '=', queueKey.domain)
+      .where('class', '=', queueKey.class)
+      .where('accountId', '=', queueKey.accountId)
       .where('nextAt', '<=', now)
       .orderBy('nextAt')
       .limit(limit)

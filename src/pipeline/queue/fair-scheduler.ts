@@ -6,9 +6,9 @@ import { idKey } from '../../lib/ids.ts'
 import { DELIVERY_CLASS } from '../../store/schema.ts'
 import type { IndexedQueueKey } from './due-index.ts'
 
-/** Claim at most `limit` deliveries of the lane, for the site. */
+/** Claim at most `limit` deliveries of the queue key, for the site. */
 export interface Grant {
-  lane: IndexedQueueKey
+  queueKey: IndexedQueueKey
   site: string
   limit: number
 }
@@ -24,13 +24,13 @@ export interface Capacity {
 }
 
 export interface FairScheduler {
-  add(site: string, lane: IndexedQueueKey): void
+  add(site: string, queueKey: IndexedQueueKey): void
   /** The next turns of all sites with room. A site without room is passed over until `reopen`. */
   next(roomOf: (site: string) => Capacity): Grant[]
   /** The site has room again. False when nothing waits for it. */
   reopen(site: string): boolean
-  /** Lanes that wait for the site. */
-  lanesOf(site: string): IndexedQueueKey[]
+  /** Queue keys that wait for the site. */
+  queueKeysOf(site: string): IndexedQueueKey[]
 }
 
 /** Of an account's turn, by class. */
@@ -40,13 +40,13 @@ const WEIGHTS = new Map<number, number>([
   [DELIVERY_CLASS.retry, 1],
 ])
 /** Deliveries that an account's turn takes at most, where others wait. */
-const TURN = 24
-const MOST_TURNS = 100
+const QUANTUM_DELIVERIES = 24
+const GRANTS_PER_ROUND_MAX = 100
 
 /** What waits of one account at one site. */
 interface Waiting {
   /** By class, each in the order of its turns. */
-  lanes: Map<number, IndexedQueueKey[]>
+  queueKeys: Map<number, IndexedQueueKey[]>
   /** What the classes may still take in the turn that has begun. */
   shares: Map<number, number>
 }
@@ -57,103 +57,103 @@ export function createFairScheduler(): FairScheduler {
   /** Sites that may have room, in the order of their turns. */
   const open = new Set<string>()
 
-  const turnsOf = (site: string, accounts: Map<string, Waiting>, room: Capacity, most: number): Grant[] => {
-    const turns: Grant[] = []
+  const grantsFor = (site: string, accounts: Map<string, Waiting>, room: Capacity, most: number): Grant[] => {
+    const grants: Grant[] = []
     for (const [key, waiting] of accounts) {
-      const isOver = serve(site, waiting, room, turns, most)
+      const isOver = serve(site, waiting, room, grants, most)
       if (isOver) accounts.delete(key)
       // at the end of the map, where this loop comes to it again while there is room
-      if (isOver && waiting.lanes.size > 0) accounts.set(key, waiting)
-      if (turns.length >= most || (room.any <= 0 && room.transactional <= 0)) break
+      if (isOver && waiting.queueKeys.size > 0) accounts.set(key, waiting)
+      if (grants.length >= most || (room.any <= 0 && room.transactional <= 0)) break
     }
-    return turns
+    return grants
   }
 
   return {
-    add(site, lane) {
+    add(site, queueKey) {
       const accounts = entryOf(sites, site, () => new Map<string, Waiting>())
-      const waiting = entryOf(accounts, idKey(lane.accountId), () => ({
-        lanes: new Map(),
+      const waiting = entryOf(accounts, idKey(queueKey.accountId), () => ({
+        queueKeys: new Map(),
         shares: new Map(),
       }))
-      entryOf(waiting.lanes, lane.class, () => []).push(lane)
+      entryOf(waiting.queueKeys, queueKey.class, () => []).push(queueKey)
       open.add(site)
     },
     next(roomOf) {
-      const turns: Grant[] = []
+      const grants: Grant[] = []
       const isOnly = open.size === 1
-      for (const site of [...open].slice(0, MOST_TURNS)) {
+      for (const site of [...open].slice(0, GRANTS_PER_ROUND_MAX)) {
         const accounts = sites.get(site)!
         const room = { ...roomOf(site) }
-        turns.push(...turnsOf(site, accounts, room, MOST_TURNS - turns.length))
-        if (isOnly && accounts.size === 0 && turns.length === 1) takeRest(turns[0]!, room)
+        grants.push(...grantsFor(site, accounts, room, GRANTS_PER_ROUND_MAX - grants.length))
+        if (isOnly && accounts.size === 0 && grants.length === 1) takeRest(grants[0]!, room)
         open.delete(site)
         if (accounts.size === 0) sites.delete(site)
-        else if (turns.length >= MOST_TURNS) open.add(site)
-        if (turns.length >= MOST_TURNS) break
+        else if (grants.length >= GRANTS_PER_ROUND_MAX) open.add(site)
+        if (grants.length >= GRANTS_PER_ROUND_MAX) break
       }
-      return turns
+      return grants
     },
     reopen(site) {
       if (!sites.has(site)) return false
       open.add(site)
       return true
     },
-    lanesOf: site =>
-      [...(sites.get(site)?.values() ?? [])].flatMap(({ lanes }) => [...lanes.values()].flat()),
+    queueKeysOf: site =>
+      [...(sites.get(site)?.values() ?? [])].flatMap(({ queueKeys }) => [...queueKeys.values()].flat()),
   }
 }
 
 /**
  * An account's turn, or as much of it as there is room for; the rest of it comes first next time. A class divides its
- * share among its lanes.
+ * share among its queue keys.
  * @param room what is given is taken from it
  * @returns whether the turn is over
  */
 function serve(
   site: string,
-  { lanes, shares }: Waiting,
+  { queueKeys, shares }: Waiting,
   room: Capacity,
-  turns: Grant[],
+  grants: Grant[],
   most: number,
 ): boolean {
   let given = 0
-  for (const [laneClass, share] of sharesOf(lanes, shares)) {
-    const ofClass = lanes.get(laneClass)!
-    const isTransactional = laneClass === DELIVERY_CLASS.transactional
+  for (const [deliveryClass, share] of sharesOf(queueKeys, shares)) {
+    const ofClass = queueKeys.get(deliveryClass)!
+    const isTransactional = deliveryClass === DELIVERY_CLASS.transactional
     const each = Math.ceil(share / ofClass.length)
-    for (let left = share; left > 0 && ofClass.length > 0 && turns.length < most; ) {
+    for (let left = share; left > 0 && ofClass.length > 0 && grants.length < most; ) {
       const limit = Math.min(each, left, isTransactional ? room.transactional : room.any)
       if (limit <= 0) break
-      turns.push({ lane: ofClass.shift()!, site, limit })
+      grants.push({ queueKey: ofClass.shift()!, site, limit })
       left -= limit
       given += limit
-      shares.set(laneClass, left)
+      shares.set(deliveryClass, left)
       room.any -= limit
       if (isTransactional) room.transactional -= limit
     }
-    if (ofClass.length === 0) lanes.delete(laneClass)
+    if (ofClass.length === 0) queueKeys.delete(deliveryClass)
   }
-  const hasNoMore = (laneClass: number) =>
-    shares.get(laneClass) === 0 ||
-    (room.isForTransactional === true && laneClass !== DELIVERY_CLASS.transactional)
-  const isOver = given > 0 && [...lanes.keys()].every(hasNoMore)
+  const hasNoMore = (deliveryClass: number) =>
+    shares.get(deliveryClass) === 0 ||
+    (room.isForTransactional === true && deliveryClass !== DELIVERY_CLASS.transactional)
+  const isOver = given > 0 && [...queueKeys.keys()].every(hasNoMore)
   if (isOver) shares.clear()
   return isOver
 }
 
 /** Nobody else waits for what is left. */
-function takeRest(turn: Grant, { any, transactional }: Capacity) {
-  turn.limit += turn.lane.class === DELIVERY_CLASS.transactional ? transactional : any
+function takeRest(grant: Grant, { any, transactional }: Capacity) {
+  grant.limit += grant.queueKey.class === DELIVERY_CLASS.transactional ? transactional : any
 }
 
 /** What the classes that wait may take of the turn; one that has come meanwhile gets its part, too. */
-function sharesOf(lanes: ReadonlyMap<number, unknown>, shares: Map<number, number>): [number, number][] {
-  const present = [...WEIGHTS].filter(([laneClass]) => lanes.has(laneClass))
+function sharesOf(queueKeys: ReadonlyMap<number, unknown>, shares: Map<number, number>): [number, number][] {
+  const present = [...WEIGHTS].filter(([deliveryClass]) => queueKeys.has(deliveryClass))
   const sum = present.reduce((weights, [, weight]) => weights + weight, 0)
-  return present.map(([laneClass, weight]) => [
-    laneClass,
-    entryOf(shares, laneClass, () => Math.max(1, Math.floor((TURN * weight) / sum))),
+  return present.map(([deliveryClass, weight]) => [
+    deliveryClass,
+    entryOf(shares, deliveryClass, () => Math.max(1, Math.floor((QUANTUM_DELIVERIES * weight) / sum))),
   ])
 }
 

@@ -1,12 +1,12 @@
-/** What the operator's holds mean for claims: held lanes are passed over, held mail is kept apart, and its time stands still. */
-import { type ClaimedDelivery, type Lane, laneKey, type Tx } from '../../store/command.ts'
+/** What the operator's holds mean for claims: held queue keys are passed over, held mail is kept apart, and its time stands still. */
+import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { type HeldMail, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
 export interface HoldFilter {
   readonly holds: Holds
   /** Those of which nothing is held as a whole. */
-  open<L extends Lane>(lanes: readonly L[]): readonly L[]
+  open<L extends QueueKey>(queueKeys: readonly L[]): readonly L[]
   /** Takes out what is held, and gives the others the time back for which they were. */
   sift(claimed: readonly ClaimedDelivery[], now: number): Promise<ClaimedDelivery[]>
 }
@@ -16,7 +16,8 @@ export async function openHoldFilter(tx: Tx): Promise<HoldFilter> {
   const holds = holdsOf(await listHolds(tx.db))
   return {
     holds,
-    open: lanes => (holds.isEmpty ? lanes : lanes.filter(lane => !holds.holdsLane(lane))),
+    open: queueKeys =>
+      holds.isEmpty ? queueKeys : queueKeys.filter(queueKey => !holds.holdsQueueKey(queueKey)),
     async sift(claimed, now) {
       if (holds.isEmpty || claimed.length === 0) return [...claimed]
       const mail = await mailOf(tx, claimed)
@@ -59,14 +60,14 @@ function keepApart({ rows }: Tx, held: readonly ClaimedDelivery[]): Promise<void
   )
 }
 
-/** One claim a lane asked for, those that were passed over included. */
+/** One claim a queue key asked for, those that were passed over included. */
 export function inOrder<C>(
-  lanes: readonly Lane[],
-  open: readonly Lane[],
+  queueKeys: readonly QueueKey[],
+  open: readonly QueueKey[],
   claims: readonly C[],
   none: C,
 ): C[] {
-  if (lanes.length === open.length) return [...claims]
-  const byLane = new Map(open.map((lane, i) => [laneKey(lane), claims[i]!]))
-  return lanes.map(lane => byLane.get(laneKey(lane)) ?? none)
+  if (queueKeys.length === open.length) return [...claims]
+  const byQueueKey = new Map(open.map((queueKey, i) => [queueKeyText(queueKey), claims[i]!]))
+  return queueKeys.map(queueKey => byQueueKey.get(queueKeyText(queueKey)) ?? none)
 }

@@ -1,7 +1,7 @@
 /** Holds, of the operator and of paused broadcasts: what they keep in the queue, and how long they have kept it. */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../../lib/ids.ts'
-import type { Lane } from '../../store/command.ts'
+import type { QueueKey } from '../../store/command.ts'
 import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
 import type { Db, EmailRow } from '../../store/schema.ts'
 
@@ -18,8 +18,8 @@ export interface HeldMail {
 export interface Holds {
   /** There is none, and has been none lately. */
   isEmpty: boolean
-  /** All mail of the lane is held. */
-  holdsLane(lane: Lane): boolean
+  /** All mail of the queue key is held. */
+  holdsQueueKey(queueKey: QueueKey): boolean
   holdsMail(mail: HeldMail): boolean
   /** For how long the mail has been held since it entered the queue, up to `now`, ms. */
   heldMs(mail: HeldMail, now: number): number
@@ -47,10 +47,10 @@ export function listActiveHolds(db: Db): Promise<QueueHoldRow[]> {
 
 export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   const active = rows.filter(({ releasedAt }) => releasedAt === null)
-  const wholeLanes = active.filter(({ broadcastId, emailId }) => broadcastId === null && emailId === null)
+  const wholeQueueKeys = active.filter(({ broadcastId, emailId }) => broadcastId === null && emailId === null)
   return {
     isEmpty: rows.length === 0,
-    holdsLane: lane => wholeLanes.some(hold => coversQueueKey(hold, lane)),
+    holdsQueueKey: queueKey => wholeQueueKeys.some(hold => coversQueueKey(hold, queueKey)),
     holdsMail: mail => active.some(hold => isAbout(hold, mail)),
     heldMs(mail, now) {
       const since = mail.email?.scheduledAt ?? mail.email?.createdAt ?? now
@@ -63,12 +63,12 @@ export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   }
 }
 
-/** Whether mail of the lane may be meant: `broadcastId` and `emailId` are left aside. */
+/** Whether mail of the queue key may be meant: `broadcastId` and `emailId` are left aside. */
 export function coversQueueKey(
   { domain, accountId }: MailSelector,
-  lane: Pick<Lane, 'domain' | 'accountId'>,
+  queueKey: Pick<QueueKey, 'domain' | 'accountId'>,
 ): boolean {
-  return (domain === null || domain === lane.domain) && isNullOr(accountId, lane.accountId)
+  return (domain === null || domain === queueKey.domain) && isNullOr(accountId, queueKey.accountId)
 }
 
 /** As far as it can be told without the email. */

@@ -1,6 +1,6 @@
 /** Holds as commands: those of the operator put and released, and what any of them has kept apart let go. */
 import { type Id, idKey } from '../../lib/ids.ts'
-import { command, type Lane, laneKey, type Tx } from '../../store/command.ts'
+import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { mailOf } from './hold-filter.ts'
@@ -18,12 +18,12 @@ export interface DeliveryKey {
 /** Of the operator. */
 export type NewHold = Omit<QueueHoldRow, 'isPause'>
 
-interface Parked extends Lane, DeliveryKey {
+interface Parked extends QueueKey, DeliveryKey {
   nextAt: number
 }
 
 /** Mail that was held has left by then, or its time is over. */
-const KEPT_MS = 30 * 86_400_000
+const RETENTION_MS = 30 * 86_400_000
 
 export const holdCommands = {
   /** @returns the hold of the same mail where there is one */
@@ -44,16 +44,16 @@ export const holdCommands = {
     },
   ),
 
-  /** The queue hears of lanes that wait. */
-  announceLanes: command<readonly DueQueueKey[], void>(async (tx, lanes) => {
-    for (const lane of lanes) tx.announce('due', lane)
+  /** The queue hears of queue keys that wait. */
+  announceQueueKeys: command<readonly DueQueueKey[], void>(async (tx, queueKeys) => {
+    for (const queueKey of queueKeys) tx.announce('due', queueKey)
   }),
 
   /**
    * Deliveries kept apart that no hold is about any more wait again. At most `limit` are looked at.
    * @returns where to go on; null at the end
    */
-  letGo: command<{ after: DeliveryKey | null; limit: number }, DeliveryKey | null>(
+  resumeHeld: command<{ after: DeliveryKey | null; limit: number }, DeliveryKey | null>(
     async (tx, { after, limit }) => {
       const parked = await listParked(tx, after, limit)
       const holds = holdsOf(await listHolds(tx.db))
@@ -63,7 +63,7 @@ export const holdCommands = {
         ['emailId', 'ordinal'],
         free.map(({ emailId, ordinal }) => ({ emailId, ordinal, state: DELIVERY_STATE.waiting })),
       )
-      for (const lane of earliest(free)) tx.announce('due', lane)
+      for (const queueKey of earliest(free)) tx.announce('due', queueKey)
       const last = parked.at(-1)
       if (!last || parked.length < limit) return null
       return { emailId: last.emailId, ordinal: last.ordinal }
@@ -101,7 +101,7 @@ export async function endHold({ db }: Tx, id: Id, releasedAt: number): Promise<v
   await db.updateTable('queueHolds').set({ releasedAt }).where('id', '=', id).execute()
   await db
     .deleteFrom('queueHolds')
-    .where('releasedAt', '<', releasedAt - KEPT_MS)
+    .where('releasedAt', '<', releasedAt - RETENTION_MS)
     .execute()
 }
 
@@ -126,13 +126,13 @@ async function listParked({ db }: Tx, after: DeliveryKey | null, limit: number):
   return parked.orderBy('emailId').orderBy('ordinal').limit(limit).execute()
 }
 
-/** Each lane once. */
+/** Each queue key once. */
 function earliest(deliveries: readonly Parked[]): Iterable<DueQueueKey> {
-  const lanes = new Map<string, DueQueueKey>()
-  for (const { domain, class: laneClass, accountId, nextAt } of deliveries) {
-    const key = laneKey({ domain, class: laneClass, accountId })
-    const at = Math.min(nextAt, lanes.get(key)?.at ?? nextAt)
-    lanes.set(key, { domain, class: laneClass, accountId, at })
+  const queueKeys = new Map<string, DueQueueKey>()
+  for (const { domain, class: deliveryClass, accountId, nextAt } of deliveries) {
+    const key = queueKeyText({ domain, class: deliveryClass, accountId })
+    const at = Math.min(nextAt, queueKeys.get(key)?.at ?? nextAt)
+    queueKeys.set(key, { domain, class: deliveryClass, accountId, at })
   }
-  return lanes.values()
+  return queueKeys.values()
 }

@@ -41,7 +41,7 @@ export function startLeaseKeeper({ run, clock, held, leaseMs, onError }: KeeperO
 }
 
 /** By so much the wall clock and the one that only goes on part, where nobody sets it. */
-const SET_MS = 1_000
+const CLOCK_DRIFT_MS_MAX = 1_000
 
 interface WatchOptions {
   run: Run<Pick<typeof queueCommands, 'voidLeases'>>
@@ -66,7 +66,7 @@ export function startLeaseWatch(options: WatchOptions): LeaseWork {
   const wasSet = () => {
     const before = setBy
     setBy = clock.now() - clock.monotonic()
-    return Math.abs(setBy - before) > SET_MS
+    return Math.abs(setBy - before) > CLOCK_DRIFT_MS_MAX
   }
   return repeat(clock, leaseMs / 6, async () => {
     try {

@@ -12,9 +12,9 @@ export interface PathState {
   claimed: number
   perSecond: number | null
   /** Null while it does not rest. */
-  rest: { until: number; reason: string } | null
+  openBreaker: { until: number; reason: string } | null
   /** The rest is over, and nothing good has been heard yet. */
-  isProbing: boolean
+  isHalfOpen: boolean
   /** An address that is being warmed up has sent what it may today, but for transactional mail. */
   isSpent: boolean
 }
@@ -36,16 +36,16 @@ export interface PathView {
 }
 
 export function pathView(state: PathState): PathView {
-  const { sourceIps, window, underWay, claimed, perSecond, rest, isProbing, isSpent } = state
+  const { sourceIps, window, underWay, claimed, perSecond, openBreaker, isHalfOpen, isSpent } = state
   return {
     source_ips: sourceIps,
     window,
     under_way: underWay,
     claimed,
     messages_per_second: perSecond,
-    paused_until: rest && new Date(rest.until).toISOString(),
-    pause_reason: rest?.reason ?? null,
-    probing: isProbing,
+    paused_until: openBreaker && new Date(openBreaker.until).toISOString(),
+    pause_reason: openBreaker?.reason ?? null,
+    probing: isHalfOpen,
     warmup_spent: isSpent,
   }
 }

@@ -11,7 +11,7 @@ import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
 import type { AdminAction, adminCommands } from './admin-commands.ts'
 import type { holdCommands, NewHold } from './hold.ts'
 import { coversQueueKey } from './hold-rows.ts'
-import { type DueQueueKey, stepDueLanes } from './queue-key-rows.ts'
+import { type DueQueueKey, stepDueQueueKeys } from './queue-key-rows.ts'
 import type { QueuePosition, StepInput } from './waiting-mail.ts'
 
 export type QueueAdminCommands = typeof holdCommands & typeof adminCommands
@@ -28,9 +28,9 @@ export interface QueueAdmin {
   /** What waits or is held is given up. */
   cancel(selector: MailSelector): Promise<Progress>
   /** Mail kept apart by holds that are no more waits again: to be called at the start, a release may have been cut off. */
-  settle(): Promise<void>
+  recover(): Promise<void>
   /** What a hold of this kind that has just ended kept in the queue goes on. */
-  letGo(selector: MailSelector): Promise<void>
+  resume(selector: MailSelector): Promise<void>
 }
 
 export interface Progress {
@@ -47,16 +47,16 @@ export interface QueueAdminOptions {
 }
 
 /** Deliveries at a time, so that no commit is held up. */
-const TOGETHER = 200
-/** Lanes announced at a time. */
-const LANES_TOGETHER = 500
+const DELIVERIES_PER_STEP_MAX = 200
+/** Queue keys announced at a time. */
+const QUEUE_KEYS_PER_STEP_MAX = 500
 /** Nobody waits longer for an answer. */
-const MOST_MS = 5_000
+const RESPONSE_MS_MAX = 5_000
 
 export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): QueueAdmin {
-  const settle = async () => {
-    let after = await run('letGo', { after: null, limit: TOGETHER })
-    while (after) after = await run('letGo', { after, limit: TOGETHER })
+  const recover = async () => {
+    let after = await run('resumeHeld', { after: null, limit: DELIVERIES_PER_STEP_MAX })
+    while (after) after = await run('resumeHeld', { after, limit: DELIVERIES_PER_STEP_MAX })
   }
 
   const walk = async (
@@ -64,27 +64,33 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
     selector: MailSelector,
     places: AsyncIterable<QueuePosition>,
   ): Promise<Progress> => {
-    const endsAt = clock.monotonic() + MOST_MS
+    const endsAt = clock.monotonic() + RESPONSE_MS_MAX
     const now = clock.now()
     let deliveries = 0
     for await (const place of places)
       for (let after: StepInput['after'] = null, isFirst = true; isFirst || after; isFirst = false) {
         if (deliveries > 0 && clock.monotonic() >= endsAt) return { deliveries, hasMore: true }
-        const step: AdminAction = await run(name, { place, selector, after, limit: TOGETHER, now })
+        const step: AdminAction = await run(name, {
+          place,
+          selector,
+          after,
+          limit: DELIVERIES_PER_STEP_MAX,
+          now,
+        })
         deliveries += step.count
         after = step.after
       }
     return { deliveries, hasMore: false }
   }
 
-  const letGo = async (selector: MailSelector) => {
-    for await (const lanes of lanesOf(db, selector)) await run('announceLanes', lanes)
-    await settle()
+  const resume = async (selector: MailSelector) => {
+    for await (const queueKeys of queueKeysOf(db, selector)) await run('announceQueueKeys', queueKeys)
+    await recover()
   }
 
   return {
-    settle,
-    letGo,
+    recover,
+    resume,
     unknownIn: selector => unknownIn(db, selector),
     hold(selector, reason) {
       const createdAt = clock.now()
@@ -93,14 +99,14 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
     async release(selector) {
       const hold = await run('releaseHold', { selector, now: clock.now() })
       if (!hold) return undefined
-      await letGo(selector)
+      await resume(selector)
       return hold
     },
     retry: selector =>
       walk(
         'retryWaiting',
         selector,
-        placesOf(db, selector, lane => lane.class === DELIVERY_CLASS.retry),
+        placesOf(db, selector, queueKey => queueKey.class === DELIVERY_CLASS.retry),
       ),
     cancel: selector =>
       walk(
@@ -114,22 +120,22 @@ export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): 
 async function* placesOf(
   db: Db,
   selector: MailSelector,
-  isWanted: (lane: DueQueueKey) => boolean,
+  isWanted: (queueKey: DueQueueKey) => boolean,
 ): AsyncGenerator<QueuePosition> {
   const { emailId } = selector
   if (emailId) return yield { kind: 'email', emailId }
-  for await (const lanes of lanesOf(db, selector))
-    for (const lane of lanes) if (isWanted(lane)) yield { kind: 'lane', lane }
+  for await (const queueKeys of queueKeysOf(db, selector))
+    for (const queueKey of queueKeys) if (isWanted(queueKey)) yield { kind: 'queueKey', queueKey }
   yield { kind: 'held' }
 }
 
-/** Lanes with mail that may be meant, some at a time; others get their turn in between. */
-async function* lanesOf(db: Db, selector: MailSelector): AsyncGenerator<DueQueueKey[]> {
+/** Queue keys with mail that may be meant, some at a time; others get their turn in between. */
+async function* queueKeysOf(db: Db, selector: MailSelector): AsyncGenerator<DueQueueKey[]> {
   let some: DueQueueKey[] = []
   let steps = 0
-  for await (const lane of stepDueLanes(db, selector.domain)) {
-    if (coversQueueKey(selector, lane)) some.push(lane)
-    if (++steps % LANES_TOGETHER !== 0) continue
+  for await (const queueKey of stepDueQueueKeys(db, selector.domain)) {
+    if (coversQueueKey(selector, queueKey)) some.push(queueKey)
+    if (++steps % QUEUE_KEYS_PER_STEP_MAX !== 0) continue
     await turn()
     yield some
     some = []

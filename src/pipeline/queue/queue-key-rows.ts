@@ -1,21 +1,21 @@
-/** Finds the lanes that have waiting deliveries, by stepping over the index of due deliveries. */
+/** Finds the queue keys that have waiting deliveries, by stepping over the index of due deliveries. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Lane } from '../../store/command.ts'
+import type { QueueKey } from '../../store/command.ts'
 import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
 
-/** A lane and when its first delivery is due. */
-export interface DueQueueKey extends Lane {
+/** A queue key and when its first delivery is due. */
+export interface DueQueueKey extends QueueKey {
   at: number
 }
 
 /** All of them. */
 export async function listDueQueueKeys(db: Db): Promise<DueQueueKey[]> {
-  return Array.fromAsync(stepDueLanes(db, null))
+  return Array.fromAsync(stepDueQueueKeys(db, null))
 }
 
-/** One index step a lane, however many deliveries it holds. @param domain the only one to look at, where it is given */
-export async function* stepDueLanes(db: Db, domain: string | null): AsyncGenerator<DueQueueKey> {
+/** One index step a queue key, however many deliveries it holds. @param domain the only one to look at, where it is given */
+export async function* stepDueQueueKeys(db: Db, domain: string | null): AsyncGenerator<DueQueueKey> {
   const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
   for (let last: DueQueueKey | undefined; ; ) {
     const after = last
@@ -31,14 +31,14 @@ export async function* stepDueLanes(db: Db, domain: string | null): AsyncGenerat
 }
 
 /** Domains of a site looked at in one go; others have their turn in between. */
-const DOMAINS_AT_ONCE = 500
+const DOMAINS_PER_STEP_MAX = 500
 
 /**
- * The lanes of deferred mail that goes to the site, as far as mail of their domains went there last.
+ * The queue keys of deferred mail that goes to the site, as far as mail of their domains went there last.
  * @param domain that goes there for sure
  */
-export async function* stepDeferredLanes(db: Db, site: string, domain: string): AsyncGenerator<Lane> {
-  yield* deferredLanesOf(db, domain)
+export async function* stepDeferredQueueKeys(db: Db, site: string, domain: string): AsyncGenerator<QueueKey> {
+  yield* deferredQueueKeysOf(db, domain)
   for (let after = '', more = true; more; await turn()) {
     const some = await db
       .selectFrom('domainSites')
@@ -46,18 +46,18 @@ export async function* stepDeferredLanes(db: Db, site: string, domain: string): 
       .where('site', '=', site)
       .where('domain', '>', after)
       .orderBy('domain')
-      .limit(DOMAINS_AT_ONCE)
+      .limit(DOMAINS_PER_STEP_MAX)
       .execute()
     const domains = some.map(row => row.domain).filter(name => name !== domain)
-    for (const name of await withDeferred(db, domains)) yield* deferredLanesOf(db, name)
+    for (const name of await withDeferred(db, domains)) yield* deferredQueueKeysOf(db, name)
     after = some.at(-1)?.domain ?? after
-    more = some.length === DOMAINS_AT_ONCE
+    more = some.length === DOMAINS_PER_STEP_MAX
   }
 }
 
-async function* deferredLanesOf(db: Db, domain: string): AsyncGenerator<Lane> {
-  for await (const { at: _, ...lane } of stepDueLanes(db, domain))
-    if (lane.class === DELIVERY_CLASS.retry) yield lane
+async function* deferredQueueKeysOf(db: Db, domain: string): AsyncGenerator<QueueKey> {
+  for await (const { at: _, ...queueKey } of stepDueQueueKeys(db, domain))
+    if (queueKey.class === DELIVERY_CLASS.retry) yield queueKey
 }
 
 async function withDeferred(db: Db, domains: readonly string[]): Promise<string[]> {

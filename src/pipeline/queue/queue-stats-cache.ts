@@ -16,19 +16,19 @@ interface QueueViewerOptions {
   longFrom?: number
 }
 
-const LONG_FROM = 20_000
+const LONG_QUEUE_DELIVERIES_MIN = 20_000
 /** Younger ones are good as they are. */
-const FRESH_MS = 10_000
+const FRESH_MS_MAX = 10_000
 /** Older ones are of no use while a new one is read. */
-const USABLE_MS = 60_000
+const USABLE_MS_MAX = 60_000
 /** Of the time, that is spent looking. */
-const LEAST_REST = 10
+const READ_INTERVAL_FACTOR_MIN = 10
 
 export function createQueueStatsCache({
   db,
   clock,
   onError,
-  longFrom = LONG_FROM,
+  longFrom = LONG_QUEUE_DELIVERIES_MIN,
 }: QueueViewerOptions): QueueStats {
   let last: { snapshot: QueueSnapshot; readAt: number; tookMs: number } | undefined
   let reading: Promise<QueueSnapshot> | undefined
@@ -51,9 +51,9 @@ export function createQueueStatsCache({
     if (!last) return read(now)
     const { snapshot, readAt, tookMs } = last
     const ageMs = clock.monotonic() - readAt
-    if (ageMs > Math.max(FRESH_MS, tookMs * LEAST_REST)) {
+    if (ageMs > Math.max(FRESH_MS_MAX, tookMs * READ_INTERVAL_FACTOR_MIN)) {
       const next = readTogether(now)
-      if (ageMs > Math.max(USABLE_MS, tookMs * LEAST_REST * 2)) return next
+      if (ageMs > Math.max(USABLE_MS_MAX, tookMs * READ_INTERVAL_FACTOR_MIN * 2)) return next
       next.catch(onError)
     }
     return snapshot

@@ -6,12 +6,12 @@ import { LEFT_EVERYTHING, LEFT_TOPIC } from '../../resources/contacts/consent.ts
 import { type Objection, objectionsTo } from '../../resources/contacts/objections.ts'
 import type { DeliveryChange } from '../../resources/events/record.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/suppressed.ts'
-import type { ClaimedDelivery, Lane, Tx } from '../../store/command.ts'
+import type { ClaimedDelivery, QueueKey, Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/schema.ts'
 
-/** Of one lane. */
+/** Of one queue key. */
 export interface ClaimedMail {
-  lane: Lane
+  queueKey: QueueKey
   deliveries: readonly ClaimedDelivery[]
 }
 
@@ -30,8 +30,8 @@ export async function ineligibleOf(
   const unwanted = new Map<ClaimedDelivery, string>()
   for (const [i, delivery] of deliveries.entries())
     if (suppressions[i]) unwanted.set(delivery, ON_SUPPRESSION_LIST)
-  const ofBroadcasts = claimed.flatMap(({ lane, deliveries }) =>
-    lane.class === DELIVERY_CLASS.transactional ? [] : deliveries,
+  const ofBroadcasts = claimed.flatMap(({ queueKey, deliveries }) =>
+    queueKey.class === DELIVERY_CLASS.transactional ? [] : deliveries,
   )
   for (const [delivery, reason] of await leftBroadcasts(
     tx,

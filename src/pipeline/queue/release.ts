@@ -44,11 +44,11 @@ export const releaseCommands = {
       consent,
       now,
     )
-    for (const lane of await tx.queue.release(
+    for (const queueKey of await tx.queue.release(
       good.map(({ id }) => id),
       now,
     ))
-      tx.announce('due', { ...lane, at: now })
+      tx.announce('due', { ...queueKey, at: now })
     for (const [i, email] of due.entries()) if (faults[i]) await fail(tx, email, faults[i], now)
     const { nextAt } = await tx.db
       .selectFrom('emails')

@@ -11,17 +11,17 @@ interface ReleaserOptions {
 }
 
 /** Others write between two steps. */
-const MOST_AT_ONCE = 500
-const LONGEST_SLEEP_MS = 500
-const AFTER_FAILURE_MS = 1_000
+const EMAILS_PER_STEP_MAX = 500
+const SLEEP_MS_MAX = 500
+const RETRY_MS = 1_000
 
 /** To be told of the times for which emails are scheduled. */
 export function createReleaser({ run, clock, onError }: ReleaserOptions): DueTimer {
   return startDueTimer({
     clock,
-    work: now => run('releaseScheduled', { now, limit: MOST_AT_ONCE }),
-    longestSleepMs: LONGEST_SLEEP_MS,
-    afterFailureMs: AFTER_FAILURE_MS,
+    work: now => run('releaseScheduled', { now, limit: EMAILS_PER_STEP_MAX }),
+    longestSleepMs: SLEEP_MS_MAX,
+    afterFailureMs: RETRY_MS,
     onError,
   })
 }

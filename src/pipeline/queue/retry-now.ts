@@ -1,5 +1,5 @@
 /** The operator's impatience: deferred deliveries of a domain become due at once, without a change of their schedule. */
-import { command, type Lane, laneKey } from '../../store/command.ts'
+import { command, type QueueKey, queueKeyText } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 
 export const retryCommands = {
@@ -23,9 +23,9 @@ export const retryCommands = {
         ['emailId', 'ordinal'],
         rows.map(({ emailId, ordinal }) => ({ emailId, ordinal, nextAt: now })),
       )
-      const lanes = new Map<string, Lane>(rows.map(row => [laneKey(row), row]))
-      for (const { accountId, class: laneClass } of lanes.values())
-        tx.announce('due', { domain, class: laneClass, accountId, at: now })
+      const queueKeys = new Map<string, QueueKey>(rows.map(row => [queueKeyText(row), row]))
+      for (const { accountId, class: deliveryClass } of queueKeys.values())
+        tx.announce('due', { domain, class: deliveryClass, accountId, at: now })
       return rows.length
     },
   ),

@@ -9,7 +9,7 @@ const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, ...LATER_WAITS_MS]
 const GREYLISTED_WAITS_MS = [MINUTE_MS, ...Array<number>(11).fill(5 * MINUTE_MS), ...LATER_WAITS_MS]
 const JITTER = 0.1
 /** From then on a hint lengthens the wait, and no longer shortens it: a server that always says `30 seconds` is not asked for days. */
-const ATTEMPTS_BY_HINT = 12
+const ATTEMPTS_BY_HINT_MAX = 12
 
 export interface Deferral {
   now: number
@@ -37,7 +37,7 @@ export function nextAttemptAt(deferral: Deferral, random: () => number): number 
   const planned = wantedMs ?? waitAfter(attempts, isGreylisted ? GREYLISTED_WAITS_MS : WAITS_MS)
   const share = random()
   if (hintMs !== undefined) {
-    const asked = attempts <= ATTEMPTS_BY_HINT ? hintMs : Math.max(hintMs, planned)
+    const asked = attempts <= ATTEMPTS_BY_HINT_MAX ? hintMs : Math.max(hintMs, planned)
     const at = now + Math.round(asked * (1 + JITTER * share))
     if (at <= expiresAt) return at
   }

@@ -1,76 +1,78 @@
-/** Claims what is due as the sites have room for it: woken by lanes that become due and by room that comes free. */
+/** Claims what is due as the sites have room for it: woken by queue keys that become due and by room that comes free. */
 import type { Clock } from '../../lib/clock.ts'
-import type { Claim, ClaimedDelivery, Lane } from '../../store/command.ts'
+import type { Claim, ClaimedDelivery, QueueKey } from '../../store/command.ts'
 import { createDueIndex, type IndexedQueueKey } from './due-index.ts'
 import { type Capacity, createFairScheduler, type Grant } from './fair-scheduler.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'
 
 export interface Scheduler {
-  /** Lanes that have become due, or will. */
-  note(lanes: readonly DueQueueKey[]): void
+  /** Queue keys that have become due, or will. */
+  note(queueKeys: readonly DueQueueKey[]): void
   /** The site has room again. */
   freed(site: string): void
-  /** Lanes with waiting deliveries. */
-  laneCount(): number
-  /** Lanes that are due and wait for room at the site. */
-  lanesOf(site: string): Lane[]
+  /** Queue keys with waiting deliveries. */
+  queueKeyCount(): number
+  /** Queue keys that are due and wait for room at the site. */
+  queueKeysOf(site: string): QueueKey[]
   /** Takes nothing more; resolves when no claim is under way. */
   stop(): Promise<void>
 }
 
 interface SchedulerOptions {
   clock: Clock
-  /** The site that takes the lane's mail, or null when another scheduler serves it. */
-  siteOf(lane: Lane): Promise<string | null>
+  /** The site that takes the queue key's mail, or null when another scheduler serves it. */
+  siteOf(queueKey: QueueKey): Promise<string | null>
   roomOf(site: string): Capacity
-  claim(lanes: readonly (Lane & { limit: number })[]): Promise<Claim[]>
+  claim(queueKeys: readonly (QueueKey & { limit: number })[]): Promise<Claim[]>
   /** @param laneClass of all of them */
-  take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  take(site: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
-const AFTER_FAILURE_MS = 1_000
+const RETRY_MS = 1_000
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
   const { clock } = options
-  const turns = createFairScheduler()
+  const fair = createFairScheduler()
   let claiming: Promise<void> | undefined
   let stopped = false
 
-  const book = createDueIndex(clock, lane => {
-    options.siteOf(laneOf(lane)).then(
+  const dueIndex = createDueIndex(clock, queueKey => {
+    options.siteOf(queueKeyOf(queueKey)).then(
       site => {
-        if (site === null) return book.served(lane, null)
-        turns.add(site, lane)
+        if (site === null) return dueIndex.served(queueKey, null)
+        fair.add(site, queueKey)
         pump()
       },
-      error => tryLater([lane], error),
+      error => tryLater([queueKey], error),
     )
   })
 
-  const tryLater = (lanes: readonly IndexedQueueKey[], error: unknown) => {
+  const tryLater = (queueKeys: readonly IndexedQueueKey[], error: unknown) => {
     options.onError(error)
-    for (const lane of lanes) book.served(lane, clock.now() + AFTER_FAILURE_MS)
+    for (const queueKey of queueKeys) dueIndex.served(queueKey, clock.now() + RETRY_MS)
   }
 
-  const serve = async (taken: readonly Grant[]) => {
-    const claims = await options.claim(taken.map(({ lane, limit }) => ({ ...laneOf(lane), limit })))
-    for (const [i, { lane, site, limit }] of taken.entries()) {
+  const serve = async (grants: readonly Grant[]) => {
+    const claims = await options.claim(
+      grants.map(({ queueKey, limit }) => ({ ...queueKeyOf(queueKey), limit })),
+    )
+    for (const [i, { queueKey, site, limit }] of grants.entries()) {
       const { deliveries, nextAt } = claims[i]!
-      if (deliveries.length > 0) options.take(site, lane.class, deliveries)
-      if (deliveries.length < limit) turns.reopen(site)
-      book.served(lane, nextAt)
+      if (deliveries.length > 0) options.take(site, queueKey.class, deliveries)
+      if (deliveries.length < limit) fair.reopen(site)
+      dueIndex.served(queueKey, nextAt)
     }
   }
 
   const pump = () => {
     if (claiming || stopped) return
-    const taken = turns.next(options.roomOf)
-    if (taken.length === 0) return
-    claiming = serve(taken)
+    const grants = fair.next(options.roomOf)
+    if (grants.length === 0) return
+    claiming = serve(grants)
       .catch(error =>
         tryLater(
-          taken.map(({ lane }) => lane),
+          grants.map(({ queueKey }) => queueKey),
           error,
         ),
       )
@@ -81,22 +83,22 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   return {
-    note(lanes) {
-      if (!stopped) for (const lane of lanes) book.note(lane)
+    note(queueKeys) {
+      if (!stopped) for (const queueKey of queueKeys) dueIndex.note(queueKey)
     },
     freed(site) {
-      if (turns.reopen(site)) pump()
+      if (fair.reopen(site)) pump()
     },
-    laneCount: book.size,
-    lanesOf: site => turns.lanesOf(site).map(laneOf),
+    queueKeyCount: dueIndex.size,
+    queueKeysOf: site => fair.queueKeysOf(site).map(queueKeyOf),
     async stop() {
       stopped = true
-      book.close()
+      dueIndex.close()
       await claiming
     },
   }
 }
 
-function laneOf({ domain, class: laneClass, accountId }: Lane): Lane {
-  return { domain, class: laneClass, accountId }
+function queueKeyOf({ domain, class: deliveryClass, accountId }: QueueKey): QueueKey {
+  return { domain, class: deliveryClass, accountId }
 }

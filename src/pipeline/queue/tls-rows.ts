@@ -37,7 +37,7 @@ export const tlsCommands = {
   }),
 }
 
-const MOST_REPORTS = 1_000
+const REPORTS_MAX = 1_000
 
 /** Days before `day` of which there is something to report, oldest first. */
 export function listTlsDays(db: Db, day: string): Promise<Pick<TlsResultRow, 'day' | 'domain'>[]> {
@@ -48,7 +48,7 @@ export function listTlsDays(db: Db, day: string): Promise<Pick<TlsResultRow, 'da
     .where('day', '<', day)
     .orderBy('day')
     .orderBy('domain')
-    .limit(MOST_REPORTS)
+    .limit(REPORTS_MAX)
     .execute()
 }
 

@@ -55,7 +55,7 @@ export interface QueueView {
 export const AGE_LIMITS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const
 const MINUTE_MS = 60_000
 
-/** Deliveries of one lane in one state. */
+/** Deliveries of one queue key in one state. */
 interface Group {
   state: number
   domain: string
@@ -80,7 +80,7 @@ export interface QueueSnapshot {
 }
 
 /** Groups are read so many at a time, and others have their turn in between: a million deliveries of a thousand take 0.7 s. */
-const GROUPS_AT_ONCE = 50
+const GROUPS_PER_STEP_MAX = 50
 
 export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueView> {
   return queueViewOf(db, await readQueue(db, question.now, question.domain), question)
@@ -94,7 +94,7 @@ export async function readQueue(db: Db, now: number, domain: string | null): Pro
       const some = await groupsAfter(db, state, { domain, now }, last)
       groups.push(...some)
       last = some.at(-1)
-      more = some.length === GROUPS_AT_ONCE
+      more = some.length === GROUPS_PER_STEP_MAX
     }
   return { at: now, groups, count: groups.reduce((sum, { count }) => sum + count, 0) }
 }
@@ -140,7 +140,9 @@ async function groupsAfter(
     select domain, class, account_id, count(*) as count, min(next_at) as next_at, min(email_id) as oldest_id,
       ${sql.join(younger, sql` || ',' || `)} as younger
     from deliveries where state = ${sql.lit(state)} ${ofDomain} ${after}
-    group by domain, class, account_id order by domain, class, account_id limit ${GROUPS_AT_ONCE}`.execute(db)
+    group by domain, class, account_id order by domain, class, account_id limit ${GROUPS_PER_STEP_MAX}`.execute(
+    db,
+  )
   return rows.map(row => ({
     ...row,
     state,
@@ -164,7 +166,7 @@ function isWanted({ domain, accountId, class: wanted }: QueueQuestion, group: Gr
 function add(entry: QueueEntry, group: Group, holds: Holds): void {
   const { waiting, leased } = DELIVERY_STATE
   const { state } = group
-  const isHeld = state === waiting ? holds.holdsLane(group) : state !== leased
+  const isHeld = state === waiting ? holds.holdsQueueKey(group) : state !== leased
   if (isHeld) entry.held += group.count
   else if (state === leased) entry.underWay += group.count
   else if (group.class === DELIVERY_CLASS.retry) entry.deferred += group.count
@@ -185,14 +187,14 @@ async function describe(db: Db, page: readonly QueueEntry[], groups: readonly Gr
   )
   const deferred = firstDeferred(groups)
   for (const entry of page) {
-    const lane = deferred.get(entry.name!)
-    const last = lane && (await findLastReply(db, entry.name!, lane.accountId))
+    const queueKey = deferred.get(entry.name!)
+    const last = queueKey && (await findLastReply(db, entry.name!, queueKey.accountId))
     entry.site = sites.get(entry.name!) ?? null
     entry.lastReply = [last?.lastMxHost, last?.lastReply].filter(text => text).join(': ') || null
   }
 }
 
-/** Of each domain the lane that waits for the soonest of its next tries. */
+/** Of each domain the queue key that waits for the soonest of its next tries. */
 function firstDeferred(groups: readonly Group[]): Map<string, Group> {
   const first = new Map<string, Group>()
   for (const group of groups) {

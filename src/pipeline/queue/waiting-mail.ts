@@ -1,15 +1,15 @@
 /** Finds what waits of the mail that the operator has named, a bounded step at a time. */
-import type { Lane, Tx } from '../../store/command.ts'
+import type { QueueKey, Tx } from '../../store/command.ts'
 import type { MailSelector } from '../../store/schema/steering.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
 import type { DeliveryKey } from './hold.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, isAbout } from './hold-rows.ts'
 
-/** Where to look: in an email, in a lane, or among what holds keep apart. */
+/** Where to look: in an email, in a queue key, or among what holds keep apart. */
 export type QueuePosition =
   | { kind: 'email'; emailId: DeliveryKey['emailId'] }
-  | { kind: 'lane'; lane: Lane }
+  | { kind: 'queueKey'; queueKey: QueueKey }
   | { kind: 'held' }
 
 export interface StepInput {
@@ -72,11 +72,11 @@ export function waitingAt({ db }: Pick<Tx, 'db'>, place: QueuePosition, after: M
         eb(refTuple('emailId', 'ordinal'), '>', tuple(after.emailId, after.ordinal)),
       )
   } else {
-    const { domain, class: laneClass, accountId } = place.lane
+    const { domain, class: deliveryClass, accountId } = place.queueKey
     rows = rows
       .where('state', '=', waiting)
       .where('domain', '=', domain)
-      .where('class', '=', laneClass)
+      .where('class', '=', deliveryClass)
       .where('accountId', '=', accountId)
       .orderBy('nextAt')
       .orderBy('emailId')

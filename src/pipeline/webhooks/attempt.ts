@@ -22,9 +22,9 @@ export interface WebhookTarget {
 }
 
 export const ATTEMPT_LIMIT_MS = 10_000
-const LARGEST_REPLY_BYTES = 64 * 1024
+const REPLY_BYTES_MAX = 64 * 1024
 /** Of the reply, so much is kept. */
-const KEPT_BYTES = 4 * 1024
+const REPLY_BYTES_KEPT_MAX = 4 * 1024
 
 /** Never rejects for what the endpoint does: any 2xx in time is success, all else is tried again. */
 export async function attemptWebhook(
@@ -44,7 +44,7 @@ export async function attemptWebhook(
     },
     body,
     limitMs: ATTEMPT_LIMIT_MS,
-    limitBytes: LARGEST_REPLY_BYTES,
+    limitBytes: REPLY_BYTES_MAX,
     whenLonger: 'cut',
   })
   const isReply = !(reply instanceof OutboundFault)
@@ -62,5 +62,5 @@ export async function attemptWebhook(
 
 /** As text that every database takes. */
 function keptOf(body: Uint8Array): string {
-  return new TextDecoder().decode(body.subarray(0, KEPT_BYTES)).replaceAll('\0', '\ufffd')
+  return new TextDecoder().decode(body.subarray(0, REPLY_BYTES_KEPT_MAX)).replaceAll('\0', '\ufffd')
 }

@@ -13,7 +13,7 @@ export const WEBHOOK_CHANGED = 'webhook_changed'
 export const WEBHOOK_DISABLED = 'webhook_disabled'
 
 /** Of one account. */
-export const MOST_WEBHOOKS = 100
+export const WEBHOOKS_MAX = 100
 
 interface WebhookRef {
   accountId: Id
@@ -32,9 +32,9 @@ export const webhookCommands = {
       .selectFrom('webhooks')
       .select('id')
       .where('accountId', '=', webhook.accountId)
-      .limit(MOST_WEBHOOKS)
+      .limit(WEBHOOKS_MAX)
       .execute()
-    if (others.length >= MOST_WEBHOOKS) return 'too-many'
+    if (others.length >= WEBHOOKS_MAX) return 'too-many'
     await tx.db.insertInto('webhooks').values(webhook).execute()
     await changed(tx, webhook.id)
     return 'created'

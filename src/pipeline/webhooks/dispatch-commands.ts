@@ -65,7 +65,7 @@ export interface WebhookDrop {
 export type AttemptEffect = 'recorded' | 'stale' | 'failing'
 
 /** Those that are trimmed by one command; others follow by the next. */
-const MOST_TRIMMED = 200
+const DELETED_PER_COMMAND_MAX = 200
 
 export const webhookDispatchCommands = {
   /** Undefined when the webhook is disabled or gone. */
@@ -119,7 +119,7 @@ export const webhookDispatchCommands = {
       await tx.rows.update('webhookDeliveries', ['webhookId', 'id'], good.map(endedRow))
       const effects = new Map<string, AttemptEffect>()
       for (const [key, some] of Map.groupBy(good, ({ webhookId }) => idKey(webhookId)))
-        effects.set(key, await settleWebhook(tx, some))
+        effects.set(key, await updateFailingSince(tx, some))
       return attempts.map((attempt, i) =>
         isGood(rows[i], attempt) ? effects.get(idKey(attempt.webhookId))! : 'stale',
       )
@@ -199,7 +199,7 @@ function endedRow(attempt: WebhookAttempt): Partial<WebhookDeliveryRow> {
 }
 
 /** Remembers since when nothing has succeeded, but for tests, and keeps the log short. */
-async function settleWebhook(
+async function updateFailingSince(
   tx: Tx,
   attempts: readonly (WebhookAttempt & { isTest: boolean })[],
 ): Promise<AttemptEffect> {
@@ -240,7 +240,7 @@ async function trimLog(tx: Tx, webhookId: Id): Promise<void> {
         .where('state', '=', WEBHOOK_DELIVERY_STATE.done)
         .where('id', '<', oldest.id)
         .orderBy('id')
-        .limit(MOST_TRIMMED),
+        .limit(DELETED_PER_COMMAND_MAX),
     )
     .execute()
 }

@@ -29,15 +29,15 @@ export interface DispatcherOptions extends WebhookAttemptOptions {
   onError(error: unknown): void
 }
 
-const MOST_IN_FLIGHT = 512
+const IN_FLIGHT_MAX = 512
 /** An attempt is begun only while the rest of its lease is long enough for it. */
 const LEASE_MS = 40_000
-const AFTER_FAILURE_MS = 1_000
+const RETRY_MS = 1_000
 
 export class Dispatcher {
   readonly #options: DispatcherOptions
   readonly #endpoints = new Map<string, Endpoint>()
-  readonly #slots = createWebhookSlots<Endpoint>(MOST_IN_FLIGHT, endpoint => this.#pump(endpoint))
+  readonly #slots = createWebhookSlots<Endpoint>(IN_FLIGHT_MAX, endpoint => this.#pump(endpoint))
   readonly #probes
   readonly #recorder
   readonly #underWay = new Map<Ready, Promise<void>>()
@@ -94,7 +94,7 @@ export class Dispatcher {
   /** Begins what there is room for, and fetches more. */
   #pump(endpoint: Endpoint): void {
     if (this.#isStopping) return
-    if (endpoint.isResting) {
+    if (endpoint.isSuspended) {
       this.#slots.leave(endpoint)
       return
     }
@@ -146,10 +146,10 @@ export class Dispatcher {
       }
     } catch (error) {
       onError(error)
-      endpoint.nextAt = clock.now() + AFTER_FAILURE_MS
+      endpoint.nextAt = clock.now() + RETRY_MS
     }
     endpoint.isClaiming = false
-    if (this.#isStopping || endpoint.isResting) await this.#giveBackAll(endpoint)
+    if (this.#isStopping || endpoint.isSuspended) await this.#giveBackAll(endpoint)
     else this.#pump(endpoint)
   }
 
@@ -182,14 +182,14 @@ export class Dispatcher {
   }
 
   #rest(endpoint: Endpoint): void {
-    endpoint.isResting = true
+    endpoint.isSuspended = true
     this.#probes.join(endpoint)
     void this.#giveBackAll(endpoint)
   }
 
   #wake(endpoint: Endpoint): void {
-    if (!endpoint.isResting || this.#isStopping) return
-    endpoint.isResting = false
+    if (!endpoint.isSuspended || this.#isStopping) return
+    endpoint.isSuspended = false
     this.#probes.leave(endpoint)
     this.#pump(endpoint)
   }

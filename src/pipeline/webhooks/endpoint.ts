@@ -18,7 +18,7 @@ export interface Endpoint {
   /** Failures since the last success. */
   failures: number
   /** It waits for its turn among those that fail: nothing is leased for it, and nothing begun. */
-  isResting: boolean
+  isSuspended: boolean
   inFlight: number
   ready: Ready[]
   /** What is leased for it, from the lease until the store knows what became of it. */
@@ -29,13 +29,13 @@ export interface Endpoint {
   timer: Timer | undefined
 }
 
-const FIRST_WINDOW = 4
-const LARGEST_WINDOW = 32
-const FAILURES_BEFORE_REST = 5
+const WINDOW_INITIAL = 4
+const WINDOW_MAX = 32
+const CONSECUTIVE_FAILURES_MAX = 5
 
 export function newEndpoint(id: Id): Endpoint {
   return {
-    ...{ id, window: FIRST_WINDOW, failures: 0, isResting: false },
+    ...{ id, window: WINDOW_INITIAL, failures: 0, isSuspended: false },
     ...{ inFlight: 0, ready: [], held: new Set<Ready>(), isClaiming: false },
     ...{ nextAt: Number.POSITIVE_INFINITY, timer: undefined },
   }
@@ -44,14 +44,12 @@ export function newEndpoint(id: Id): Endpoint {
 /** One that takes what it is sent gets more at once, and half as much when it does not. */
 export function learn(endpoint: Endpoint, success: boolean): void {
   endpoint.failures = success ? 0 : endpoint.failures + 1
-  endpoint.window = success
-    ? Math.min(LARGEST_WINDOW, endpoint.window + 1)
-    : Math.max(1, endpoint.window >> 1)
+  endpoint.window = success ? Math.min(WINDOW_MAX, endpoint.window + 1) : Math.max(1, endpoint.window >> 1)
 }
 
 /** Nothing has been taken for some attempts. */
 export function isFailing({ failures }: Endpoint): boolean {
-  return failures >= FAILURES_BEFORE_REST
+  return failures >= CONSECUTIVE_FAILURES_MAX
 }
 
 /** One attempt is under way that says whether it takes anything again. */
@@ -65,7 +63,7 @@ export function holdsWhatIsDue({ held }: Endpoint, now: number): boolean {
   return false
 }
 
-export function isIdleEndpoint({ held, isClaiming, isResting, nextAt }: Endpoint): boolean {
-  const isBusy = held.size > 0 || isClaiming || isResting
+export function isIdleEndpoint({ held, isClaiming, isSuspended, nextAt }: Endpoint): boolean {
+  const isBusy = held.size > 0 || isClaiming || isSuspended
   return !isBusy && nextAt === Number.POSITIVE_INFINITY
 }

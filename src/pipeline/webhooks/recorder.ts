@@ -30,8 +30,8 @@ export interface WebhookRecorder {
   stop(): Promise<void>
 }
 
-const MOST_WAITING = 1_000
-const AFTER_FAILURE_MS = 1_000
+const UNSTORED_MAX = 1_000
+const RETRY_MS = 1_000
 
 export function createWebhookRecorder({
   run,
@@ -50,7 +50,7 @@ export function createWebhookRecorder({
       else if (effect === 'recorded' && attempt.nextAt !== null) onRetry(attempt, attempt.nextAt)
     } catch (error) {
       if (!(error instanceof StorageUnavailable) || isStopping || clock.now() >= until) throw error
-      await sleep(clock, AFTER_FAILURE_MS)
+      await sleep(clock, RETRY_MS)
       return store(attempt, until)
     }
   }
@@ -61,12 +61,12 @@ export function createWebhookRecorder({
         .catch(onError)
         .then(() => {
           waiting.delete(storing)
-          if (waiting.size === MOST_WAITING - 1) onRoom()
+          if (waiting.size === UNSTORED_MAX - 1) onRoom()
         })
       waiting.add(storing)
       return storing
     },
-    isFull: () => waiting.size >= MOST_WAITING,
+    isFull: () => waiting.size >= UNSTORED_MAX,
     async stop() {
       isStopping = true
       await Promise.all(waiting)

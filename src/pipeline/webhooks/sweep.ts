@@ -14,7 +14,7 @@ interface SweepOptions {
   servingSince: number
 }
 
-const DELIVERIES_AT_ONCE = 500
+const DELIVERIES_PER_STEP_MAX = 500
 
 /** For a sweeper. What has waited because nobody was there to bring it waits on. */
 export async function* sweepWebhookDeliveries(options: SweepOptions): AsyncGenerator<void> {
@@ -25,10 +25,10 @@ export async function* sweepWebhookDeliveries(options: SweepOptions): AsyncGener
     let count: number
     do {
       count = await run('dropWebhookDeliveries', {
-        ...{ webhookId, before, sparesEnabled, limit: DELIVERIES_AT_ONCE },
+        ...{ webhookId, before, sparesEnabled, limit: DELIVERIES_PER_STEP_MAX },
       })
       yield
-    } while (count === DELIVERIES_AT_ONCE)
+    } while (count === DELIVERIES_PER_STEP_MAX)
     webhookId = await nextWebhook(db, webhookId)
   }
 }

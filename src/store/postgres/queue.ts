@@ -1,5 +1,5 @@
-/** The queue's own statements on PostgreSQL: lanes are claimed together, and rows that others are claiming are passed over. */
-import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
+/** The queue's own statements on PostgreSQL: queue keys are claimed together, and rows that others are claiming are passed over. */
+import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
 import type { SqlQuery } from './connection.ts'
 
 const LANES = `unnest($1::text[], $2::int8[], $3::bytea[]`
@@ -33,21 +33,21 @@ type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'> & { p
 
 export function postgresQueue(query: SqlQuery): QueueOps {
   return {
-    async claim(lanes, { owner, now, until }) {
+    async claim(queueKeys, { owner, now, until }) {
       const names = [
-        lanes.map(({ domain }) => domain),
-        lanes.map(lane => lane.class),
-        lanes.map(({ accountId }) => accountId),
+        queueKeys.map(({ domain }) => domain),
+        queueKeys.map(queueKey => queueKey.class),
+        queueKeys.map(({ accountId }) => accountId),
       ]
-      const limits = lanes.map(({ limit }) => limit)
+      const limits = queueKeys.map(({ limit }) => limit)
       const [claimed, next] = await Promise.all([
         query({ sql: CLAIM, values: [...names, limits, now, owner, until], kept: true }),
         query({ sql: NEXT_DUE, values: names, kept: true }),
       ])
-      const claims = lanes.map((): Claim => ({ deliveries: [], nextAt: null }))
+      const claims = queueKeys.map((): Claim => ({ deliveries: [], nextAt: null }))
       for (const { place, ...row } of claimed.rows as ClaimedRow[]) {
         // one account id for all is one object for the message to the claiming thread
-        const { accountId, domain } = lanes[place - 1]!
+        const { accountId, domain } = queueKeys[place - 1]!
         claims[place - 1]!.deliveries.push({ ...row, accountId, domain })
       }
       for (const { place, nextAt } of next.rows as { place: number; nextAt: number }[])
@@ -56,7 +56,7 @@ export function postgresQueue(query: SqlQuery): QueueOps {
     },
     async release(emailIds, now) {
       const { rows } = await query({ sql: RELEASE, values: [emailIds, now], kept: true })
-      return [...new Map((rows as Lane[]).map(lane => [laneKey(lane), lane])).values()]
+      return [...new Map((rows as QueueKey[]).map(queueKey => [queueKeyText(queueKey), queueKey])).values()]
     },
   }
 }

@@ -1,5 +1,5 @@
 /** The queue's own statements on SQLite; those with an order are worded as `compiler.ts` has it. */
-import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
+import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const CLAIM = `
@@ -21,14 +21,14 @@ type ClaimedRow = Omit<ClaimedDelivery, 'accountId' | 'domain' | 'source'>
 
 export function sqliteQueue(connection: SqliteConnection): QueueOps {
   return {
-    async claim(lanes, { owner, now, until }) {
-      return lanes.map(({ domain, class: laneClass, accountId, limit }): Claim => {
+    async claim(queueKeys, { owner, now, until }) {
+      return queueKeys.map(({ domain, class: deliveryClass, accountId, limit }): Claim => {
         const rows = connection
           .prepare(CLAIM)
-          .all(owner, until, domain, laneClass, accountId, now, limit) as ClaimedRow[]
+          .all(owner, until, domain, deliveryClass, accountId, now, limit) as ClaimedRow[]
         // one account id for all is one object for the message to the claiming thread
         const deliveries = rows.map((row): ClaimedDelivery => ({ ...row, accountId, domain }))
-        const { nextAt } = connection.prepare(NEXT_DUE).get(domain, laneClass, accountId) as {
+        const { nextAt } = connection.prepare(NEXT_DUE).get(domain, deliveryClass, accountId) as {
           nextAt: number | null
         }
         return { deliveries, nextAt }
@@ -36,8 +36,8 @@ export function sqliteQueue(connection: SqliteConnection): QueueOps {
     },
     async release(emailIds, now) {
       const statement = connection.prepare(RELEASE)
-      const lanes = emailIds.flatMap(id => statement.all(now, id) as Lane[])
-      return [...new Map(lanes.map(lane => [laneKey(lane), lane])).values()]
+      const queueKeys = emailIds.flatMap(id => statement.all(now, id) as QueueKey[])
+      return [...new Map(queueKeys.map(queueKey => [queueKeyText(queueKey), queueKey])).values()]
     },
   }
 }

@@ -78,11 +78,11 @@ export function serveWriter(store: ServedStore): WriterLoop {
 
   const start = () => {
     if (line.isEmpty() || running.size >= store.groupsAtOnce) return
-    const lane = loop().finally(() => {
-      running.delete(lane)
+    const queueKey = loop().finally(() => {
+      running.delete(queueKey)
       if (running.size === 0) idle = setTimeout(whenIdle, IDLE_MS)
     })
-    running.add(lane)
+    running.add(queueKey)
   }
 
   return {

@@ -6,20 +6,20 @@ import { insertRows, planOf } from '../../kit/database.ts'
 import { openLocalStore } from '../../kit/store.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 
-const test = suite('store/lanes')
+const test = suite('store/queueKeys')
 const newId = createIdSource()
 const accounts = [newId(1), newId(2)]
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
-  const rowOf = (domain: string, laneClass: number, account: number, at: number, state = 0) => ({
+  const rowOf = (domain: string, deliveryClass: number, account: number, at: number, state = 0) => ({
     email_id: newId(at),
     ordinal: 0,
     account_id: accounts[account],
     address: 'x',
     domain,
     kind: 'to',
-    class: laneClass,
+    class: deliveryClass,
     state,
     status: 'queued',
     attempts: 0,
@@ -30,26 +30,26 @@ async function open(t: TestContext) {
   return { ...store, rowOf, add }
 }
 
-const short = ({ domain, class: laneClass, accountId, at }: DueQueueKey) =>
-  [domain, laneClass, accounts.findIndex(id => Buffer.from(id).equals(accountId)), at].join(' ')
+const short = ({ domain, class: deliveryClass, accountId, at }: DueQueueKey) =>
+  [domain, deliveryClass, accounts.findIndex(id => Buffer.from(id).equals(accountId)), at].join(' ')
 
-test('an empty queue has no lanes', async t => {
+test('an empty queue has no queue keys', async t => {
   const store = await open(t)
   assert.equal(await listDueQueueKeys(store.db), [])
 })
 
-test('each lane is named once, with the time of its first delivery', async t => {
+test('each queue key is named once, with the time of its first delivery', async t => {
   const store = await open(t)
   for (const at of [30, 10, 20]) store.add('a.test', 0, 0, at)
   store.add('b.test', 0, 0, 7)
   assert.equal((await listDueQueueKeys(store.db)).map(short), ['a.test 0 0 10', 'b.test 0 0 7'])
 })
 
-test('domain, class and account make a lane', async t => {
+test('domain, class and account make a queue key', async t => {
   const store = await open(t)
   for (const domain of ['a.test', 'b.test'])
-    for (const laneClass of [0, 2])
-      for (const account of [0, 1]) store.add(domain, laneClass, account, laneClass + account)
+    for (const deliveryClass of [0, 2])
+      for (const account of [0, 1]) store.add(domain, deliveryClass, account, deliveryClass + account)
   assert.equal((await listDueQueueKeys(store.db)).map(short), [
     'a.test 0 0 0',
     'a.test 0 1 1',
@@ -71,7 +71,7 @@ test('only waiting deliveries count', async t => {
   assert.equal((await listDueQueueKeys(store.db)).map(short), ['both.test 0 0 9'])
 })
 
-test('a lane costs one step over the index, however many deliveries it holds', async t => {
+test('a queue key costs one step over the index, however many deliveries it holds', async t => {
   const store = await open(t)
   insertRows(
     store,

@@ -53,7 +53,7 @@ test('a text is made once for each purpose', () => {
   assert.throws(() => statements.insert('emails', ['nonsense']), /there is no column emails\.nonsense/)
 })
 
-test('a claim takes what is due of many lanes at once, and passes over what others are taking', () => {
+test('a claim takes what is due of many queue keys at once, and passes over what others are taking', () => {
   assert.match(oneLine(CLAIM), /order by next_at limit l\.most for update skip locked\)/)
   assert.match(
     oneLine(CLAIM),

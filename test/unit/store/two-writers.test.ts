@@ -107,7 +107,7 @@ if (isOnPostgres) {
     for (let i = 0; i < 4; i++)
       await send(accountId, { to: Array.from({ length: 50 }, (_, n) => `r${n}@there.test`) })
     const input = {
-      lanes: [{ domain: 'there.test', class: 0, accountId, limit: 20 }],
+      queueKeys: [{ domain: 'there.test', class: 0, accountId, limit: 20 }],
       owner: 'x',
       now: clock.now(),
       leaseUntil: clock.now() + 1,
@@ -136,8 +136,8 @@ if (isOnPostgres) {
       await ask('accept', [(await request(accountId)).input])
       return heard.third.some(({ topic }) => topic === 'due')
     })
-    const [lane] = heard.third.find(({ topic }) => topic === 'due')!.payloads as [DueQueueKey]
-    assert.equal([lane.domain, Buffer.from(lane.accountId)], ['there.test', Buffer.from(accountId)])
+    const [queueKey] = heard.third.find(({ topic }) => topic === 'due')!.payloads as [DueQueueKey]
+    assert.equal([queueKey.domain, Buffer.from(queueKey.accountId)], ['there.test', Buffer.from(accountId)])
     assert.not(
       heard.other.some(({ topic }) => topic === 'due'),
       'its own it has told already',

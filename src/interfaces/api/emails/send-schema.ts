@@ -2,11 +2,11 @@
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { readHeaders } from '../../../pipeline/accept/header-policy.ts'
-import { MOST_RECIPIENTS, refuseTooMany } from '../../../pipeline/accept/recipients.ts'
+import { RECIPIENTS_MAX, refuseTooMany } from '../../../pipeline/accept/recipients.ts'
 import { isRefusal, UNKNOWN_TOPIC } from '../../../pipeline/accept/refusal.ts'
 import { subjectFault } from '../../../pipeline/accept/subject.ts'
 import type { Submission } from '../../../pipeline/accept/submission.ts'
-import { MOST_TAGS, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/tags.ts'
+import { TAGS_MAX, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/tags.ts'
 import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { type ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
@@ -43,9 +43,9 @@ const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() 
 const READING = {
   emptyMeansAbsent: ['from', 'subject'],
   listLimits: [
-    { key: 'reply_to', most: MOST_RECIPIENTS, refuse: tooManyReplyTo },
+    { key: 'reply_to', most: RECIPIENTS_MAX, refuse: tooManyReplyTo },
     { key: 'attachments', most: MOST_ATTACHMENTS, refuse: tooManyAttachments },
-    { key: 'tags', most: MOST_TAGS, refuse: tooManyTags },
+    { key: 'tags', most: TAGS_MAX, refuse: tooManyTags },
   ],
 }
 const readRequest = bodyReader(sendEmailSchema, READING)
@@ -160,7 +160,7 @@ function tooManyTags(): ApiError {
 }
 
 function tooManyReplyTo(): ApiError {
-  return invalidField('reply_to', `At most ${MOST_RECIPIENTS} \`reply_to\` addresses are allowed.`)
+  return invalidField('reply_to', `At most ${RECIPIENTS_MAX} \`reply_to\` addresses are allowed.`)
 }
 
 function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {

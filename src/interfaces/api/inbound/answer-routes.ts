@@ -6,7 +6,7 @@ import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
 import {
-  MOST_MESSAGE_BYTES,
+  MESSAGE_BYTES_MAX,
   type Submission,
   type SubmittedAttachment,
 } from '../../../pipeline/accept/submission.ts'
@@ -125,7 +125,7 @@ async function filesOf(
 ): Promise<SubmittedAttachment[]> {
   const parts = storedParts(message)
   const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0)
-  if (sizeBytes > MOST_MESSAGE_BYTES)
+  if (sizeBytes > MESSAGE_BYTES_MAX)
     throw invalidField('id', 'The files of this message are too large to be sent again.')
   const files: SubmittedAttachment[] = []
   for (const part of parts) {

@@ -1,7 +1,7 @@
 /** Webhooks: made, listed, changed, deleted, tried out; and what they were told. */
 import type { Id } from '../../../lib/ids.ts'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { type AskedDelivery, MOST_WEBHOOKS } from '../../../pipeline/webhooks/commands.ts'
+import { type AskedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import type { WebhookDeliveryRow } from '../../../store/schema.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
@@ -46,7 +46,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
         insistOnUrl(webhooks, wanted.url)
         const made = await webhooks.create(request.credential.accountId, wanted)
         if (made === 'too-many')
-          throw new ApiError(422, 'validation_error', `An account may have ${MOST_WEBHOOKS} webhooks.`)
+          throw new ApiError(422, 'validation_error', `An account may have ${WEBHOOKS_MAX} webhooks.`)
         return created({ ...webhookView(made.webhook), signing_secret: made.signingSecret })
       },
     },
@@ -55,10 +55,10 @@ function listRoutes(webhooks: Webhooks): Route[] {
       path: '/webhooks',
       access: 'session',
       summary: 'List webhooks, newest first',
-      query: cursorPageQuery('wh', MOST_WEBHOOKS),
+      query: cursorPageQuery('wh', WEBHOOKS_MAX),
       replies: { 200: listSchema(webhookSchema) },
       async handle({ query, credential: { accountId } }) {
-        const page = readCursorPage(query, 'wh', 'a webhook', MOST_WEBHOOKS)
+        const page = readCursorPage(query, 'wh', 'a webhook', WEBHOOKS_MAX)
         return pageReply(await webhooks.list(accountId, page), webhookView)
       },
     },

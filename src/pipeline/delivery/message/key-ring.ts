@@ -23,8 +23,8 @@ export interface KeyRing {
   forget(domainId?: Id): void
 }
 
-const KEPT_MS = 60_000
-const MOST_KEPT = 1_000
+const CACHE_TTL_MS = 60_000
+const CACHED_DOMAINS_MAX = 1_000
 
 export function createKeyRing({
   db,
@@ -36,8 +36,8 @@ export function createKeyRing({
   clock: Clock
 }): KeyRing {
   const kept = createExpiringMap<Promise<SigningDomain | undefined>>(clock, {
-    keptMs: KEPT_MS,
-    most: MOST_KEPT,
+    keptMs: CACHE_TTL_MS,
+    most: CACHED_DOMAINS_MAX,
   })
 
   const load = async (domainId: Id, domain: string): Promise<SigningDomain | undefined> => {

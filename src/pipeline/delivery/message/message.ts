@@ -66,8 +66,8 @@ interface MessageOptions {
   sign: Sign
 }
 
-const KEPT_EMAILS = 32
-const LARGEST_KEPT_BYTES = 1024 * 1024
+const CACHED_EMAILS_MAX = 32
+const CACHED_EMAIL_BYTES_MAX = 1024 * 1024
 
 export function createMessageMaker({
   db,
@@ -93,8 +93,8 @@ export function createMessageMaker({
     const source = atHand ?? (await readSource(accountId, emailId))
     if (!source) return undefined
     const fresh = await composeEmail(source)
-    if (source.recipientCount > 1 && fresh.sizeBytes <= LARGEST_KEPT_BYTES) {
-      if (bodies.size >= KEPT_EMAILS) bodies.delete(bodies.keys().next().value!)
+    if (source.recipientCount > 1 && fresh.sizeBytes <= CACHED_EMAIL_BYTES_MAX) {
+      if (bodies.size >= CACHED_EMAILS_MAX) bodies.delete(bodies.keys().next().value!)
       bodies.set(key, fresh)
     }
     return fresh

@@ -12,16 +12,16 @@ export interface SignatureCache {
 }
 
 /** About 500 bytes each. */
-const MOST_KEPT = 20_000
+const ENTRIES_MAX = 20_000
 /** Older ones make room: their mail is perhaps canceled or held. */
-const OLD_AFTER_MS = 3_600_000
+const REPLACEABLE_AFTER_MS = 3_600_000
 
-export function createSignatureCache(most = MOST_KEPT): SignatureCache {
+export function createSignatureCache(most = ENTRIES_MAX): SignatureCache {
   /** Packed; the oldest come first. */
   const kept = new Map<string, string>()
   const oldest = () => kept.entries().next().value!
   return {
-    hasRoom: now => kept.size < most || now - unpacked(oldest()[1]).signedAt >= OLD_AFTER_MS,
+    hasRoom: now => kept.size < most || now - unpacked(oldest()[1]).signedAt >= REPLACEABLE_AFTER_MS,
     put(ref, made) {
       if (kept.size >= most) kept.delete(oldest()[0])
       kept.set(keyOf(ref), packedOf(made))
@@ -42,10 +42,10 @@ function keyOf({ emailId, ordinal }: DeliveryRef): string {
 }
 
 /** Of each signature: the id of its key, what it was made over, its own length, itself. */
-const KEY_AT = 0
-const DIGEST_AT = 16
-const LENGTH_AT = 48
-const SIGNATURE_AT = 50
+const KEY_OFFSET = 0
+const DIGEST_OFFSET = 16
+const LENGTH_OFFSET = 48
+const SIGNATURE_OFFSET = 50
 
 /** A character a byte: half of what the lists and their texts would take. */
 function packedOf({ signedAt, signatures, digests }: Required<MadeSignatures>): string {
@@ -53,11 +53,11 @@ function packedOf({ signedAt, signatures, digests }: Required<MadeSignatures>): 
   time.writeDoubleBE(signedAt)
   const entries = signatures.map(({ keyId, bytes: base64 }, i) => {
     const signature = Buffer.from(base64, 'base64')
-    const entry = Buffer.alloc(SIGNATURE_AT + signature.length)
-    entry.set(parseWireId('key', keyId)!, KEY_AT)
-    entry.set(Buffer.from(digests[i]!, 'base64'), DIGEST_AT)
-    entry.writeUInt16BE(signature.length, LENGTH_AT)
-    entry.set(signature, SIGNATURE_AT)
+    const entry = Buffer.alloc(SIGNATURE_OFFSET + signature.length)
+    entry.set(parseWireId('key', keyId)!, KEY_OFFSET)
+    entry.set(Buffer.from(digests[i]!, 'base64'), DIGEST_OFFSET)
+    entry.writeUInt16BE(signature.length, LENGTH_OFFSET)
+    entry.set(signature, SIGNATURE_OFFSET)
     return entry
   })
   return Buffer.concat([time, ...entries]).toString('latin1')
@@ -69,10 +69,10 @@ function unpacked(packed: string): Required<MadeSignatures> {
   const digests: string[] = []
   for (let at = 8; at < bytes.length; ) {
     const entry = bytes.subarray(at)
-    const end = SIGNATURE_AT + entry.readUInt16BE(LENGTH_AT)
-    const keyId = wireId('key', entry.subarray(KEY_AT, DIGEST_AT))
-    signatures.push({ keyId, bytes: entry.toString('base64', SIGNATURE_AT, end) })
-    digests.push(entry.toString('base64', DIGEST_AT, LENGTH_AT))
+    const end = SIGNATURE_OFFSET + entry.readUInt16BE(LENGTH_OFFSET)
+    const keyId = wireId('key', entry.subarray(KEY_OFFSET, DIGEST_OFFSET))
+    signatures.push({ keyId, bytes: entry.toString('base64', SIGNATURE_OFFSET, end) })
+    digests.push(entry.toString('base64', DIGEST_OFFSET, LENGTH_OFFSET))
     at += end
   }
   return { signedAt: bytes.readDoubleBE(0), signatures, digests }

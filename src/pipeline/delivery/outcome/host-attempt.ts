@@ -33,7 +33,7 @@ export interface HostAttempt {
   phases: PhaseRecord[]
 }
 
-const MOST_REPLY_CHARACTERS = 256
+const REPLY_CHARACTERS_MAX = 256
 
 /** In the order in which the phases were entered. */
 export function phaseRecords(timings: PhaseTimings, replies: PhaseReplies): PhaseRecord[] {
@@ -41,7 +41,7 @@ export function phaseRecords(timings: PhaseTimings, replies: PhaseReplies): Phas
   for (const phase in timings) {
     const reply = replies[phase as Phase]
     const text = reply
-      ? cleanText(`${reply.code} ${reply.lines.join(' ')}`.slice(0, MOST_REPLY_CHARACTERS))
+      ? cleanText(`${reply.code} ${reply.lines.join(' ')}`.slice(0, REPLY_CHARACTERS_MAX))
       : null
     records.push([phase as Phase, Math.round(timings[phase as Phase]!), text])
   }

@@ -24,7 +24,7 @@ export interface Outcome {
   /** The enhanced status of a bounce that is our own verdict. */
   enhanced?: string
   /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
-  hostTrouble: boolean
+  hostUnavailable: boolean
   /** What the host announces rules the message out, and nothing was sent: another host may take it. */
   unfitHost?: boolean
   /** The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here. Others may well go there. */
@@ -46,7 +46,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
       phase: result.phase,
       reply: result.reply,
       text: formatReply(result.reply),
-      hostTrouble: false,
+      hostUnavailable: false,
       meaning: null,
     }
   if (result.kind === 'failed') return outcomeOfFailure(result.failure, mxHost)
@@ -57,7 +57,7 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
     phase,
     reply,
     text: formatReply(reply),
-    hostTrouble: meaning.pressure === 'congestion',
+    hostUnavailable: meaning.pressure === 'congestion',
     ...(local && { unfitHost: true }),
     meaning,
   }
@@ -76,14 +76,14 @@ export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome 
     phase,
     reply,
     text: reply ? formatReply(reply) : message,
-    hostTrouble: phase !== 'final-dot' && meaning?.class !== 'greylisted',
-    ...(SHORT_HERE.has(failure.code ?? '') && { onOurTerms: true }),
+    hostUnavailable: phase !== 'final-dot' && meaning?.class !== 'greylisted',
+    ...(LOCAL_RESOURCE_ERRORS.has(failure.code ?? '') && { onOurTerms: true }),
     meaning,
   }
 }
 
 /** The system has no more files, buffers or memory for us. */
-const SHORT_HERE = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
+const LOCAL_RESOURCE_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** Unable to route (RFC 3463 §3.5). */
 const NO_ROUTE = '5.4.4'
@@ -100,7 +100,7 @@ export function outcomeWithoutHost(
     reply: null,
     text,
     ...(bounceClass === 'no-route' && { enhanced: NO_ROUTE }),
-    hostTrouble: false,
+    hostUnavailable: false,
     meaning: null,
   }
 }

@@ -2,7 +2,7 @@
 import type { Outcome } from './outcome.ts'
 
 /** Before a recipient is named. */
-const OPENING: ReadonlySet<string | null> = new Set([
+const PHASES_BEFORE_MAIL: ReadonlySet<string | null> = new Set([
   'dns',
   'connect',
   'banner',
@@ -12,7 +12,7 @@ const OPENING: ReadonlySet<string | null> = new Set([
   'auth',
 ])
 /** No login, too weak a one, a wrong one, or one that needs TLS (RFC 4954 §6). */
-const LOGIN_CODES: ReadonlySet<number | undefined> = new Set([530, 534, 535, 538])
+const LOGIN_FAILURE_CODES: ReadonlySet<number | undefined> = new Set([530, 534, 535, 538])
 
 /**
  * Mail waits for the operator, who is told where the login is at fault. The smart host's trouble is that of all who
@@ -20,12 +20,12 @@ const LOGIN_CODES: ReadonlySet<number | undefined> = new Set([530, 534, 535, 538
  */
 export function relayed({ onOurTerms: _, ...outcome }: Outcome): Outcome {
   const { verdict, phase, reply } = outcome
-  const isLoginFault = LOGIN_CODES.has(reply?.code) || (phase === 'auth' && (reply?.code ?? 0) >= 500)
-  if (!isLoginFault && !OPENING.has(phase)) return outcome
+  const isLoginFault = LOGIN_FAILURE_CODES.has(reply?.code) || (phase === 'auth' && (reply?.code ?? 0) >= 500)
+  if (!isLoginFault && !PHASES_BEFORE_MAIL.has(phase)) return outcome
   return {
     ...outcome,
     ...(verdict.kind === 'bounced' && { verdict: { kind: 'deferred', class: verdict.class } }),
-    hostTrouble: true,
+    hostUnavailable: true,
     ...(isLoginFault && { alert: 'smart-host-login' }),
   }
 }

@@ -12,5 +12,5 @@ export function requiresTls({ verdict, reply }: Outcome): boolean {
 export function waitingForTls(outcome: Outcome): Outcome {
   const { verdict } = outcome
   if (verdict.kind === 'delivered') return outcome
-  return { ...outcome, verdict: { kind: 'deferred', class: verdict.class }, hostTrouble: true }
+  return { ...outcome, verdict: { kind: 'deferred', class: verdict.class }, hostUnavailable: true }
 }

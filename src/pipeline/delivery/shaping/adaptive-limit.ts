@@ -20,17 +20,17 @@ export interface AdaptiveLimitOptions {
   most: number
 }
 
-const LEAST = 32
+const LIMIT_MIN = 32
 /** After one to two of these a delivery waits for its destination. */
-const TICK_MS = 50
-const BUSY_FROM = 0.8
-const GROWTH = 1.25
-const SHRINKAGE = 0.8
+const SAMPLE_INTERVAL_MS = 50
+const BUSY_SHARE_MAX = 0.8
+const GROWTH_FACTOR = 1.25
+const SHRINK_FACTOR = 0.8
 /** In use of what is allowed, before more is. */
-const FULL_FROM = 0.9
+const UTILIZATION_MIN = 0.9
 
 export function createAdaptiveLimit({ clock, busyShare, most }: AdaptiveLimitOptions): AdaptiveLimit {
-  const least = Math.min(LEAST, most)
+  const least = Math.min(LIMIT_MIN, most)
   let allowed = least
   let current = { count: 0 }
   let previous = { count: 0 }
@@ -42,12 +42,12 @@ export function createAdaptiveLimit({ clock, busyShare, most }: AdaptiveLimitOpt
   const roomNow = () => Math.max(0, Math.ceil(allowed - countOf()))
   const tick = () => {
     const count = countOf()
-    if (busyShare() >= BUSY_FROM) allowed = Math.max(least, Math.min(allowed, count) * SHRINKAGE)
-    else if (count >= allowed * FULL_FROM) allowed = Math.min(most, allowed * GROWTH)
+    if (busyShare() >= BUSY_SHARE_MAX) allowed = Math.max(least, Math.min(allowed, count) * SHRINK_FACTOR)
+    else if (count >= allowed * UTILIZATION_MIN) allowed = Math.min(most, allowed * GROWTH_FACTOR)
     previous = current
     current = { count: 0 }
     isTicking = count > 0
-    if (isTicking) clock.timer(TICK_MS, tick)
+    if (isTicking) clock.timer(SAMPLE_INTERVAL_MS, tick)
     if (!wasRefused || roomNow() === 0) return
     wasRefused = false
     wake()
@@ -63,7 +63,7 @@ export function createAdaptiveLimit({ clock, busyShare, most }: AdaptiveLimitOpt
       if (!isTicking) {
         isTicking = true
         busyShare()
-        clock.timer(TICK_MS, tick)
+        clock.timer(SAMPLE_INTERVAL_MS, tick)
       }
       const cohort = current
       cohort.count++

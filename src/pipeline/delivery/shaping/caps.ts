@@ -8,7 +8,7 @@ export interface CapRegistry {
   read(): Promise<string[]>
 }
 
-const MINUTE_S = 60
+const SECONDS_PER_MINUTE = 60
 
 export function createCapRegistry(list: () => Promise<readonly SiteCapRow[]>): CapRegistry {
   let known = new Map<string, number>()
@@ -16,7 +16,7 @@ export function createCapRegistry(list: () => Promise<readonly SiteCapRow[]>): C
     capOf: site => known.get(site) ?? null,
     async read() {
       const former = known
-      known = new Map((await list()).map(({ site, perMinute }) => [site, perMinute / MINUTE_S]))
+      known = new Map((await list()).map(({ site, perMinute }) => [site, perMinute / SECONDS_PER_MINUTE]))
       return [...new Set([...former.keys(), ...known.keys()])].filter(
         site => former.get(site) !== known.get(site),
       )

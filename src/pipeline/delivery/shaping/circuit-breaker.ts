@@ -1,88 +1,95 @@
 /**
- * Rest for a site in trouble: after several failures in a row nothing goes there for a while, then a single probe; each
- * probe that fails doubles the rest. What waits for the site keeps its place in the queue meanwhile.
+ * Circuit breaker of one egress path. It opens after five consecutive failures of the destination, and nothing is sent
+ * there for one minute; then it is half open and a single delivery is tried. A failure of that delivery opens it again for
+ * twice as long, up to 15 minutes; an answer closes it. Deliveries to the destination keep their place in the queue.
+ *
+ * In: failures and answers, from `congestion-feedback.ts`. Out: whether the path may be used, for `egress-path.ts`, and
+ * the state that `outages.ts` stores. Measurements and alternatives: decision 0029.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 
+/** Why and until when a circuit breaker is open. */
 export interface BreakerState {
   /** Epoch ms. */
   until: number
-  /** How long it was to be. */
+  /** The planned duration; the next one is twice as long. */
   ms: number
-  /** What went wrong last, for people. */
+  /** The last failure, for operators. */
   reason: string
 }
 
 export interface CircuitBreaker {
-  readonly isOn: boolean
-  /** It is over, and the site has not answered yet. */
-  readonly isProbing: boolean
-  /** While it is on. */
-  readonly facts: BreakerState | undefined
-  /** A failure of the site. @returns the pause that begins with it, if one does */
-  trouble(reason: string): BreakerState | undefined
-  /** The site has answered. @returns whether there was a pause */
-  clear(): boolean
-  resume(facts: BreakerState): void
-  /** It is over before its time, and the site is probed. @returns whether it was on */
-  end(): boolean
-  close(): void
+  readonly isOpen: boolean
+  /** The open time is over, and the destination has not answered yet. */
+  readonly isHalfOpen: boolean
+  /** Undefined while the breaker is not open. */
+  readonly state: BreakerState | undefined
+  /** @returns the state when this failure opens the breaker */
+  recordFailure(reason: string): BreakerState | undefined
+  /** Closes the breaker. @returns whether it was open or half open */
+  recordSuccess(): boolean
+  /** Opens the breaker as it was before a restart. */
+  restore(state: BreakerState): void
+  /** Ends the open time early: the breaker is half open. @returns whether it was open */
+  probeNow(): boolean
+  /** Stops the timer. */
+  dispose(): void
 }
 
-const TROUBLES_IN_A_ROW = 5
-const FIRST_MS = 60_000
-const LONGEST_MS = 15 * 60_000
+const CONSECUTIVE_FAILURES_MAX = 5
+const OPEN_MS_MIN = 60_000
+const OPEN_MS_MAX = 15 * 60_000
 
-/** @param onEnd called when it is over */
-export function createCircuitBreaker(clock: Clock, onEnd: () => void): CircuitBreaker {
-  let facts: BreakerState | undefined
-  let troubles = 0
+/** @param onHalfOpen called when the open time is over */
+export function createCircuitBreaker(clock: Clock, onHalfOpen: () => void): CircuitBreaker {
+  let state: BreakerState | undefined
+  let failures = 0
   let timer: Timer | undefined
 
-  /** Ended by the timer, so that a wall clock that jumps does not lengthen it. */
-  const begin = (next: BreakerState) => {
-    facts = next
+  /** A timer ends the open time, so that a jump of the wall clock does not prolong it. */
+  const open = (next: BreakerState) => {
+    state = next
     timer?.cancel()
-    timer = clock.timer(Math.min(LONGEST_MS, Math.max(0, next.until - clock.now())), () => {
+    timer = clock.timer(Math.min(OPEN_MS_MAX, Math.max(0, next.until - clock.now())), () => {
       timer = undefined
-      onEnd()
+      onHalfOpen()
     })
   }
 
   return {
-    get isOn() {
+    get isOpen() {
       return timer !== undefined
     },
-    get isProbing() {
-      return facts !== undefined && timer === undefined
+    get isHalfOpen() {
+      return state !== undefined && timer === undefined
     },
-    get facts() {
-      return timer && facts
+    get state() {
+      return timer && state
     },
-    trouble(reason) {
-      troubles++
-      if (timer || (!facts && troubles < TROUBLES_IN_A_ROW)) return undefined
-      const ms = facts ? Math.min(LONGEST_MS, facts.ms * 2) : FIRST_MS
-      begin({ until: clock.now() + ms, ms, reason })
-      return facts
+    recordFailure(reason) {
+      failures++
+      if (timer || (!state && failures < CONSECUTIVE_FAILURES_MAX)) return undefined
+      const ms = state ? Math.min(OPEN_MS_MAX, state.ms * 2) : OPEN_MS_MIN
+      open({ until: clock.now() + ms, ms, reason })
+      return state
     },
-    clear() {
-      troubles = 0
-      const was = facts !== undefined
-      facts = undefined
+    recordSuccess() {
+      failures = 0
+      const wasOpen = state !== undefined
+      state = undefined
       timer?.cancel()
       timer = undefined
-      return was
+      return wasOpen
     },
-    resume: begin,
-    end() {
+    restore: open,
+    probeNow() {
       if (!timer) return false
       timer.cancel()
       timer = undefined
-      onEnd()
+      onHalfOpen()
       return true
     },
-    close() {
+    dispose() {
       timer?.cancel()
       timer = undefined
     },

@@ -2,11 +2,11 @@
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { BreakerState } from './circuit-breaker.ts'
 import type { EgressPath } from './egress-path.ts'
-import { restsWhole, type Site } from './site.ts'
+import { allBreakersOpen, type Site } from './site.ts'
 import type { SourceIps } from './source-ips.ts'
 
 /** What an attempt told about the path it took. */
-export type SiteSignal = 'through' | 'trouble' | 'nothing'
+export type SiteSignal = 'ok' | 'congested' | 'neutral'
 
 /** Takes note of what an attempt told. @param text its last word, for people */
 export type JudgeCongestion = (signal: SiteSignal, text: string) => void
@@ -20,11 +20,11 @@ export interface PathName {
 
 /** What begins to rest. */
 export interface OpenBreaker extends PathName {
-  pause: BreakerState
+  state: BreakerState
   /** What was claimed for the path and not begun is given back. */
-  unbegun: ClaimedDelivery[]
+  unstarted: ClaimedDelivery[]
   /** No other path leads to the site now. */
-  isWhole: boolean
+  isWholeSite: boolean
 }
 
 export interface CongestionFeedbackOptions {
@@ -32,7 +32,7 @@ export interface CongestionFeedbackOptions {
   siteOf(name: string): Site
   /** Takes back what waits on the path. */
   unclaim(path: EgressPath): ClaimedDelivery[]
-  onPause(rest: OpenBreaker): void
+  onBreakerOpen(opened: OpenBreaker): void
   /** A path that rested is good again; the delivery showed it. */
   onRecovery(name: PathName, delivery: ClaimedDelivery): void
   /** They were claimed, and are not to be begun now. */
@@ -50,28 +50,33 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
   const { sourceIps, siteOf, unclaim } = options
 
   /** The domain of what waits there may want it from another source from now on. */
-  const turnAway = ({ paths }: Site, path: EgressPath) => {
+  const giveBackUnwanted = ({ paths }: Site, path: EgressPath) => {
     const isElsewhere = ({ domain }: ClaimedDelivery) =>
       !sourceIps.isWanted(path.source, domain) &&
-      paths.some(({ source, pause }) => !pause.isOn && sourceIps.isWanted(source, domain))
-    const unwanted = path.claimed.clear(isElsewhere)
+      paths.some(({ source, breaker }) => !breaker.isOpen && sourceIps.isWanted(source, domain))
+    const unwanted = path.ready.clear(isElsewhere)
     if (unwanted.length > 0) options.giveBack(unwanted)
   }
 
   return (path, delivery, signal, text) => {
-    if (signal === 'through') {
+    if (signal === 'ok') {
       path.isProven = true
-      const isBack = path.pause.clear()
+      const isBack = path.breaker.recordSuccess()
       if (isBack) path.window.restart()
       path.window.grow()
       if (isBack) options.onRecovery(nameOf(path), delivery)
-    } else if (signal === 'trouble') {
+    } else if (signal === 'congested') {
       const site = siteOf(path.site)
       path.window.shrink()
-      const pause = path.pause.trouble(text)
-      if (pause)
-        options.onPause({ ...nameOf(path), pause, unbegun: unclaim(path), isWhole: restsWhole(site) })
-      else if (site.paths.length > 1) turnAway(site, path)
+      const state = path.breaker.recordFailure(text)
+      if (state)
+        options.onBreakerOpen({
+          ...nameOf(path),
+          state,
+          unstarted: unclaim(path),
+          isWholeSite: allBreakersOpen(site),
+        })
+      else if (site.paths.length > 1) giveBackUnwanted(site, path)
     }
   }
 }

@@ -16,10 +16,10 @@ export interface EgressPath {
   readonly site: string
   readonly source: EgressSource
   readonly window: Window
-  readonly pause: CircuitBreaker
-  readonly pace: TokenBucket
-  readonly allowance: WarmupBudget
-  readonly claimed: ReadyQueue
+  readonly breaker: CircuitBreaker
+  readonly rateLimit: TokenBucket
+  readonly warmupBudget: WarmupBudget
+  readonly ready: ReadyQueue
   /** Lines of deliveries under way. */
   active: number
   /** Something good has been heard over it. */
@@ -27,15 +27,15 @@ export interface EgressPath {
 }
 
 /** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
-const AHEAD = 3
+const CLAIMED_PER_ACTIVE_MAX = 3
 export const NO_CAPACITY: Capacity = { any: 0, transactional: 0 }
-const ROOM_FOR_ONE: Capacity = { any: 1, transactional: 1 }
+const CAPACITY_FOR_ONE: Capacity = { any: 1, transactional: 1 }
 
 export interface EgressPathOptions {
   clock: Clock
   /** Deliveries that wait on all paths. */
   waiting: { count: number }
-  allowances: Pick<WarmupBudgets, 'of'>
+  warmupBudgets: Pick<WarmupBudgets, 'of'>
   /** Called when a pause is over, or the next attempt may begin. */
   wake(path: EgressPath): void
 }
@@ -44,17 +44,17 @@ export function createEgressPath(
   site: string,
   source: EgressSource,
   limits: SiteLimits,
-  { clock, waiting, allowances, wake }: EgressPathOptions,
+  { clock, waiting, warmupBudgets, wake }: EgressPathOptions,
 ): EgressPath {
   const woken = () => wake(path)
   const path: EgressPath = {
     site,
     source,
     window: createWindow(limits.connections),
-    pause: createCircuitBreaker(clock, woken),
-    pace: createTokenBucket(clock, limits.messagesPerSecond, woken),
-    allowance: allowances.of(source, site, woken),
-    claimed: createReadyQueue(waiting),
+    breaker: createCircuitBreaker(clock, woken),
+    rateLimit: createTokenBucket(clock, limits.messagesPerSecond, woken),
+    warmupBudget: warmupBudgets.of(source, site, woken),
+    ready: createReadyQueue(waiting),
     active: 0,
     isProven: false,
   }
@@ -62,9 +62,9 @@ export function createEgressPath(
 }
 
 /** How many deliveries may be under way on it now, those in line behind another not counted. */
-export function widthOf({ pause, window }: EgressPath): number {
-  if (pause.isOn) return 0
-  return pause.isProbing ? 1 : window.size
+export function widthOf({ breaker, window }: EgressPath): number {
+  if (breaker.isOpen) return 0
+  return breaker.isHalfOpen ? 1 : window.size
 }
 
 /**
@@ -73,64 +73,72 @@ export function widthOf({ pause, window }: EgressPath): number {
  * @param ahead how many more may wait on all paths together
  */
 export function capacityOf(path: EgressPath, ahead: number): Capacity {
-  const room = roomByWindow(path, ahead)
-  const { isSpent } = path.allowance
+  const room = capacityByWindow(path, ahead)
+  const { isSpent } = path.warmupBudget
   return { any: isSpent(false) ? 0 : room.any, transactional: isSpent(true) ? 0 : room.transactional }
 }
 
-function roomByWindow(path: EgressPath, ahead: number): Capacity {
-  const { window, pause, claimed, active } = path
-  if (pause.isOn) return NO_CAPACITY
-  if (pause.isProbing) return isIdlePath(path) ? ROOM_FOR_ONE : NO_CAPACITY
-  const most = window.size * AHEAD
-  const atOnce = Math.max(0, window.size - active - claimed.length)
+function capacityByWindow(path: EgressPath, ahead: number): Capacity {
+  const { window, breaker, ready, active } = path
+  if (breaker.isOpen) return NO_CAPACITY
+  if (breaker.isHalfOpen) return isIdlePath(path) ? CAPACITY_FOR_ONE : NO_CAPACITY
+  const most = window.size * CLAIMED_PER_ACTIVE_MAX
+  const atOnce = Math.max(0, window.size - active - ready.length)
   const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
-  const { any, transactional } = claimed.room(most)
+  const { any, transactional } = ready.room(most)
   return { any: offer(any), transactional: offer(transactional) }
 }
 
 /** Something that waits on it may begin now. When not, it is woken. */
-export function mayBegin({ pace, claimed, allowance }: EgressPath): boolean {
-  return pace.allows() && claimed.has(allowance.allows)
+export function mayBegin({ rateLimit, ready, warmupBudget }: EgressPath): boolean {
+  return rateLimit.allows() && ready.has(warmupBudget.allows)
 }
 
 /** As much waits as is under way, and nothing tells it to go slowly: what would wait anyway may do so behind another. */
-export function isCrowded({ active, claimed, isProven, pace, pause }: EgressPath): boolean {
-  const isCareful = !isProven || pause.isProbing || pace.perSecond !== null
-  return !isCareful && claimed.length >= active
+export function isCrowded({ active, ready, isProven, rateLimit, breaker }: EgressPath): boolean {
+  const isCareful = !isProven || breaker.isHalfOpen || rateLimit.perSecond !== null
+  return !isCareful && ready.length >= active
 }
 
 /** It is closed for the class: it rests, or has sent all it may today. */
-export function isClosed({ pause, allowance }: EgressPath, isTransactional: boolean): boolean {
-  return pause.isOn || allowance.isSpent(isTransactional)
+export function isClosed({ breaker, warmupBudget }: EgressPath, isTransactional: boolean): boolean {
+  return breaker.isOpen || warmupBudget.isSpent(isTransactional)
 }
 
 /** One more delivery of its class would be no more than it may be ahead. */
 export function bearsMore(path: EgressPath, isTransactional: boolean): boolean {
-  if (path.pause.isOn) return false
-  if (path.pause.isProbing) return isIdlePath(path)
-  const { any, transactional } = path.claimed.room(path.window.size * AHEAD)
+  if (path.breaker.isOpen) return false
+  if (path.breaker.isHalfOpen) return isIdlePath(path)
+  const { any, transactional } = path.ready.room(path.window.size * CLAIMED_PER_ACTIVE_MAX)
   return (isTransactional ? transactional : any) > 0
 }
 
-export function isIdlePath({ active, claimed }: EgressPath): boolean {
-  return active + claimed.length === 0
+export function isIdlePath({ active, ready }: EgressPath): boolean {
+  return active + ready.length === 0
 }
 
-export function stateOf({ source, window, pause, pace, claimed, active, allowance }: EgressPath): PathState {
+export function stateOf({
+  source,
+  window,
+  breaker,
+  rateLimit,
+  ready,
+  active,
+  warmupBudget,
+}: EgressPath): PathState {
   return {
     sourceIps: source.ips.map(({ address }) => address),
     window: window.size,
     underWay: active,
-    claimed: claimed.length,
-    perSecond: pace.perSecond,
-    rest: pause.facts ? { until: pause.facts.until, reason: pause.facts.reason } : null,
-    isProbing: pause.isProbing,
-    isSpent: allowance.isSpent(false),
+    claimed: ready.length,
+    perSecond: rateLimit.perSecond,
+    openBreaker: breaker.state ? { until: breaker.state.until, reason: breaker.state.reason } : null,
+    isHalfOpen: breaker.isHalfOpen,
+    isSpent: warmupBudget.isSpent(false),
   }
 }
 
-export function closePath({ pause, pace }: EgressPath): void {
-  pause.close()
-  pace.close()
+export function closePath({ breaker, rateLimit }: EgressPath): void {
+  breaker.dispose()
+  rateLimit.close()
 }

@@ -11,7 +11,7 @@ export interface ReadyDelivery {
 
 export interface ReadyQueue {
   readonly length: number
-  put(laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  put(deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** Whether there is one that may begin. */
   has(mayBegin: (isTransactional: boolean) => boolean): boolean
   /** The next one that may begin and whose account may go on. */
@@ -28,7 +28,7 @@ export interface ReadyQueue {
 }
 
 /** So many transactional ones pass before another class has its turn. */
-const TRANSACTIONAL_IN_A_ROW = 2
+const CONSECUTIVE_TRANSACTIONAL_MAX = 2
 
 /** @param waiting counts what waits in all of them */
 export function createReadyQueue(waiting: { count: number }): ReadyQueue {
@@ -47,14 +47,14 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
     get length() {
       return transactional.length + others.length
     },
-    put(laneClass, deliveries) {
-      const queue = laneClass === DELIVERY_CLASS.transactional ? transactional : others
+    put(deliveryClass, deliveries) {
+      const queue = deliveryClass === DELIVERY_CLASS.transactional ? transactional : others
       queue.push(...deliveries)
       waiting.count += deliveries.length
     },
     has: mayBegin => (transactional.length > 0 && mayBegin(true)) || (others.length > 0 && mayBegin(false)),
     next(mayBegin, mayGo) {
-      const othersFirst = passed >= TRANSACTIONAL_IN_A_ROW
+      const othersFirst = passed >= CONSECUTIVE_TRANSACTIONAL_MAX
       const queues = othersFirst ? [others, transactional] : [transactional, others]
       for (const queue of queues) {
         const isTransactional = queue === transactional

@@ -20,14 +20,14 @@ export interface Site {
  */
 export function roomIn(site: Site, ahead: number): Capacity {
   const room = roomOnAll(site, ahead)
-  const isForTransactional = site.paths.every(({ allowance }) => allowance.isSpent(false))
+  const isForTransactional = site.paths.every(({ warmupBudget }) => warmupBudget.isSpent(false))
   return isForTransactional ? { ...room, isForTransactional } : room
 }
 
 function roomOnAll({ paths }: Site, ahead: number): Capacity {
   if (paths.length === 1) return capacityOf(paths[0]!, ahead)
-  const sound = paths.filter(({ pause }) => !pause.isOn && !pause.isProbing)
-  if (sound.length === 0) return capacityOf(paths.find(({ pause }) => !pause.isOn) ?? paths[0]!, ahead)
+  const sound = paths.filter(({ breaker }) => !breaker.isOpen && !breaker.isHalfOpen)
+  if (sound.length === 0) return capacityOf(paths.find(({ breaker }) => !breaker.isOpen) ?? paths[0]!, ahead)
   const rooms = sound.map(path => capacityOf(path, Math.ceil(ahead / sound.length)))
   return {
     any: rooms.reduce((sum, { any }) => sum + any, 0),
@@ -38,15 +38,15 @@ function roomOnAll({ paths }: Site, ahead: number): Capacity {
 /** Puts deliveries on their paths, one by one: each counts for the room that the next one finds. */
 export function place(
   site: Site,
-  laneClass: number,
+  deliveryClass: number,
   deliveries: readonly ClaimedDelivery[],
   sourceIps: Pick<SourceIps, 'isWanted'>,
 ): void {
   const [only] = site.paths
-  if (site.paths.length === 1) only!.claimed.put(laneClass, deliveries)
+  if (site.paths.length === 1) only!.ready.put(deliveryClass, deliveries)
   else
     for (const delivery of deliveries)
-      pathFor(site, laneClass, delivery, sourceIps).claimed.put(laneClass, [delivery])
+      pathFor(site, deliveryClass, delivery, sourceIps).ready.put(deliveryClass, [delivery])
 }
 
 /**
@@ -55,31 +55,31 @@ export function place(
  */
 function pathFor(
   { paths }: Site,
-  laneClass: number,
+  deliveryClass: number,
   { emailId, domain }: ClaimedDelivery,
   { isWanted }: Pick<SourceIps, 'isWanted'>,
 ): EgressPath {
-  const isTransactional = laneClass === DELIVERY_CLASS.transactional
+  const isTransactional = deliveryClass === DELIVERY_CLASS.transactional
   const preferred = inOrderOf(emailId, paths)
   const awake = preferred.filter(path => !isClosed(path, isTransactional))
   const wanted = awake.filter(({ source }) => isWanted(source, domain))
   const [candidates = preferred] = [wanted, awake].filter(({ length }) => length > 0)
   return (
     candidates.find(path => bearsMore(path, isTransactional)) ??
-    candidates.find(({ pause }) => !pause.isProbing) ??
+    candidates.find(({ breaker }) => !breaker.isHalfOpen) ??
     candidates[0]!
   )
 }
 
 /** Takes back what waits on a path that is closed for today. */
 export function unclaimSpent({ paths }: Site): ClaimedDelivery[] {
-  return paths.flatMap(({ claimed, allowance }) =>
-    claimed.length === 0 ? [] : claimed.clear((_, isTransactional) => allowance.isSpent(isTransactional)),
+  return paths.flatMap(({ ready, warmupBudget }) =>
+    ready.length === 0 ? [] : ready.clear((_, isTransactional) => warmupBudget.isSpent(isTransactional)),
   )
 }
 
-export function restsWhole({ paths }: Site): boolean {
-  return paths.every(({ pause }) => pause.isOn || pause.isProbing)
+export function allBreakersOpen({ paths }: Site): boolean {
+  return paths.every(({ breaker }) => breaker.isOpen || breaker.isHalfOpen)
 }
 
 export function isIdleSite({ paths }: Site): boolean {

@@ -22,7 +22,7 @@ import {
   stateOf,
 } from './egress-path.ts'
 import type { ReadyDelivery } from './ready-queue.ts'
-import { isIdleSite, place, restsWhole, roomIn, type Site, unclaimSpent } from './site.ts'
+import { allBreakersOpen, isIdleSite, place, roomIn, type Site, unclaimSpent } from './site.ts'
 import { createSlotRunner } from './slot-runner.ts'
 import type { Slots } from './slots.ts'
 import type { EgressSource } from './source-ips.ts'
@@ -32,15 +32,15 @@ export interface Sites {
   /** How many more deliveries of the site may be claimed now. */
   roomOf(site: string): Capacity
   /** @param laneClass of all of them */
-  take(site: string, laneClass: number, deliveries: readonly ClaimedDelivery[]): void
+  take(site: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** A pause that began in a former life. */
-  resume(name: PathName, pause: BreakerState): void
+  restoreBreaker(name: PathName, state: BreakerState): void
   /** The site's pauses are over before their time. False when there is none. */
-  endPause(site: string): boolean
+  probeNow(site: string): boolean
   /** How much it gets has been ordered anew. */
   slowed(site: string): void
   /** None of its mail can go anywhere now. */
-  rests(site: string): boolean
+  isPaused(site: string): boolean
   /** Undefined for a site of which nothing is remembered. */
   pathsTo(site: string): PathState[] | undefined
   /** Gives back what is meant and has not been begun. */
@@ -54,7 +54,7 @@ export interface Sites {
 export interface SitesOptions extends Omit<CongestionFeedbackOptions, 'siteOf' | 'unclaim'> {
   clock: Clock
   slots: Slots
-  allowances: Pick<WarmupBudgets, 'of'>
+  warmupBudgets: Pick<WarmupBudgets, 'of'>
   limitsOf(site: string): SiteLimits
   /** Messages a second by all paths together, as the operator has ordered; any number when null. */
   capOf(site: string): number | null
@@ -65,28 +65,28 @@ export interface SitesOptions extends Omit<CongestionFeedbackOptions, 'siteOf' |
     delivery: ClaimedDelivery,
     source: EgressSource,
     judge: JudgeCongestion,
-    turn: PipelineSlot,
+    slot: PipelineSlot,
   ): Promise<boolean>
   /** The site has room again. */
   onRoom(site: string): void
   /** A path to the site has sent what it may today; these were claimed for it, and not begun. */
-  onSpent(site: string, unbegun: readonly ClaimedDelivery[]): void
+  onSpent(site: string, unstarted: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
 /** At all sites together. */
-const MOST_WAITING = 2_000
+const READY_DELIVERIES_MAX = 2_000
 /** Sites that are remembered while nothing waits for them. */
-const MOST_KEPT = 10_000
+const SITES_MAX = 10_000
 
 export function createSites(options: SitesOptions): Sites {
-  const { clock, slots, allowances, sourceIps, onError } = options
+  const { clock, slots, warmupBudgets, sourceIps, onError } = options
   const sites = new Map<string, Site>()
   const waiting = { count: 0 }
   let stopped = false
 
   const siteOf = (name: string): Site =>
-    sites.get(name) ?? createSite(options, name, { clock, waiting, allowances, wake })
+    sites.get(name) ?? createSite(options, name, { clock, waiting, warmupBudgets, wake })
   const wake = ({ site: name }: EgressPath) => {
     const site = siteOf(name)
     giveBackSpent(site)
@@ -102,7 +102,7 @@ export function createSites(options: SitesOptions): Sites {
     clock,
     slots,
     prepare: options.prepare,
-    deliver: (path, claimed, turn) => deliverOn(options, path, claimed, turn, learn),
+    deliver: (path, ready, slot) => deliverOn(options, path, ready, slot, recordFeedback),
     onMoved(path) {
       const site = siteOf(path.site)
       if (isIdleSite(site)) keep(sites, site)
@@ -113,11 +113,11 @@ export function createSites(options: SitesOptions): Sites {
 
   const unclaim = (path: EgressPath): ClaimedDelivery[] => {
     runner.leave(path)
-    return path.claimed.clear()
+    return path.ready.clear()
   }
-  const learn = createCongestionFeedback({ ...options, siteOf, unclaim })
+  const recordFeedback = createCongestionFeedback({ ...options, siteOf, unclaim })
 
-  const roomOf = (site: Site) => roomIn(site, MOST_WAITING - waiting.count)
+  const roomOf = (site: Site) => roomIn(site, READY_DELIVERIES_MAX - waiting.count)
   const offerRoom = (site: Site) => {
     const { any, transactional } = roomOf(site)
     const isNews = any > 0 || (transactional > 0 && !site.hadRoom)
@@ -127,29 +127,29 @@ export function createSites(options: SitesOptions): Sites {
 
   return {
     roomOf: name => (stopped ? NO_CAPACITY : roomOf(siteOf(name))),
-    take(name, laneClass, deliveries) {
+    take(name, deliveryClass, deliveries) {
       const site = siteOf(name)
       sites.set(name, site)
-      place(site, laneClass, deliveries, sourceIps)
+      place(site, deliveryClass, deliveries, sourceIps)
       giveBackSpent(site)
       site.hadRoom = roomOf(site).transactional > 0
       for (const path of site.paths) runner.start(path)
     },
-    resume({ site: name, source: wanted }, pause) {
+    restoreBreaker({ site: name, source: wanted }, state) {
       const site = siteOf(name)
       sites.set(name, site)
       for (const path of site.paths)
-        if (wanted === '' || path.source.name === wanted) path.pause.resume(pause)
+        if (wanted === '' || path.source.name === wanted) path.breaker.restore(state)
     },
-    endPause: name => siteOf(name).paths.filter(({ pause }) => pause.end()).length > 0,
+    probeNow: name => siteOf(name).paths.filter(({ breaker }) => breaker.probeNow()).length > 0,
     slowed(name) {
-      for (const { pace } of sites.get(name)?.paths ?? []) pace.change(paceOf(options, name))
+      for (const { rateLimit } of sites.get(name)?.paths ?? []) rateLimit.change(rateOf(options, name))
     },
-    rests: name => sites.has(name) && restsWhole(siteOf(name)),
+    isPaused: name => sites.has(name) && allBreakersOpen(siteOf(name)),
     pathsTo: name => sites.get(name)?.paths.map(stateOf),
     recall(isMeant) {
       return [...sites.values()].flatMap(site => {
-        const recalled = site.paths.flatMap(({ claimed }) => claimed.clear(isMeant))
+        const recalled = site.paths.flatMap(({ ready }) => ready.clear(isMeant))
         if (recalled.length > 0) offerRoom(site)
         return recalled
       })
@@ -166,13 +166,13 @@ export function createSites(options: SitesOptions): Sites {
 }
 
 function createSite(options: SitesOptions, name: string, pathOptions: EgressPathOptions): Site {
-  const limits = { ...options.limitsOf(name), messagesPerSecond: paceOf(options, name) }
+  const limits = { ...options.limitsOf(name), messagesPerSecond: rateOf(options, name) }
   const paths = options.sourceIps.sources.map(source => createEgressPath(name, source, limits, pathOptions))
   return { name, paths, hadRoom: true }
 }
 
 /** Of each path, a second: what is ordered for all of them is shared out evenly. */
-function paceOf({ limitsOf, capOf, sourceIps }: SitesOptions, site: string): number | null {
+function rateOf({ limitsOf, capOf, sourceIps }: SitesOptions, site: string): number | null {
   const { messagesPerSecond } = limitsOf(site)
   const cap = capOf(site)
   if (cap === null) return messagesPerSecond
@@ -184,17 +184,17 @@ async function deliverOn(
   { deliver, giveBack }: SitesOptions,
   path: EgressPath,
   { delivery, isTransactional }: ReadyDelivery,
-  turn: PipelineSlot,
-  learn: RecordFeedback,
+  slot: PipelineSlot,
+  recordFeedback: RecordFeedback,
 ): Promise<void> {
-  const end = path.allowance.begin(isTransactional)
+  const end = path.warmupBudget.begin(isTransactional)
   let wasSent = false
   const judge: JudgeCongestion = (signal, text) => {
-    wasSent = signal === 'through'
-    learn(path, delivery, signal, text)
+    wasSent = signal === 'ok'
+    recordFeedback(path, delivery, signal, text)
   }
   try {
-    if (!(await deliver(delivery, path.source, judge, turn))) giveBack([delivery])
+    if (!(await deliver(delivery, path.source, judge, slot))) giveBack([delivery])
   } finally {
     end(wasSent)
   }
@@ -204,8 +204,8 @@ async function deliverOn(
 function keep(sites: Map<string, Site>, site: Site) {
   sites.delete(site.name)
   sites.set(site.name, site)
-  if (sites.size <= MOST_KEPT) return
+  if (sites.size <= SITES_MAX) return
   for (const other of sites.values())
-    if (isIdleSite(other) && !other.paths.some(({ pause }) => pause.isOn))
+    if (isIdleSite(other) && !other.paths.some(({ breaker }) => breaker.isOpen))
       return void sites.delete(other.name)
 }

@@ -24,7 +24,7 @@ interface SlotRunnerOptions {
   slots: Slots
   /** Its turn is near. */
   prepare(delivery: ClaimedDelivery): void
-  deliver(path: EgressPath, claimed: ReadyDelivery, turn: PipelineSlot): Promise<void>
+  deliver(path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot): Promise<void>
   /** A delivery left the ones that wait, or a slot of the path came free. */
   onMoved(path: EgressPath): void
   onError(error: unknown): void
@@ -33,7 +33,7 @@ interface SlotRunnerOptions {
 /** Of what waits behind a full path, for each that is under way on it. */
 const PREPARED_SHARE = 0.75
 /** Paths tried for each slot that comes free. */
-const MOST_WOKEN = 16
+const PATHS_WOKEN_MAX = 16
 
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
@@ -43,7 +43,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   let stopped = false
 
   const start = (path: EgressPath) => {
-    while (!stopped && path.active < widthOf(path) && path.claimed.length > 0) {
+    while (!stopped && path.active < widthOf(path) && path.ready.length > 0) {
       if (!mayBegin(path)) return
       const next = nextOf(path, path.active)
       if (!next) return void blocked.add(path)
@@ -57,14 +57,14 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   }
   /** A path that is slowed down has time enough, and one that may not go on none. */
   const prepareNext = (path: EgressPath) => {
-    if (path.claimed.length === 0 || path.active < widthOf(path) || path.pace.perSecond !== null) return
-    for (const delivery of path.claimed.first(Math.ceil(path.active * PREPARED_SHARE)))
+    if (path.ready.length === 0 || path.active < widthOf(path) || path.rateLimit.perSecond !== null) return
+    for (const delivery of path.ready.first(Math.ceil(path.active * PREPARED_SHARE)))
       options.prepare(delivery)
   }
   /** @param others that are under way on the path */
   const nextOf = (path: EgressPath, others: number) =>
     slots.allows(path.isProven, others)
-      ? path.claimed.next(path.allowance.allows, slots.hasRoomFor)
+      ? path.ready.next(path.warmupBudget.allows, slots.hasRoomFor)
       : undefined
 
   /** One delivery after another, or behind another, as long as no other path waits for the slot. */
@@ -73,25 +73,25 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
     const goesOn = () => blocked.size === 0 && bearsIt() && mayBegin(path)
     try {
       await runPipelined(first, {
-        carryOut: (claimed, turn) => carryOut(path, claimed, turn).catch(options.onError),
+        carryOut: (ready, slot) => carryOut(path, ready, slot).catch(options.onError),
         mayFollow: () => slots.isRoomy && isCrowded(path),
         mayStillBegin: bearsIt,
         next: () => (goesOn() ? nextOf(path, path.active - 1) : undefined),
       })
     } finally {
       path.active--
-      wakeBlocked(MOST_WOKEN)
+      wakeBlocked(PATHS_WOKEN_MAX)
       start(path)
       onMoved(path)
     }
   }
-  const carryOut = async (path: EgressPath, claimed: ReadyDelivery, turn: PipelineSlot) => {
-    path.pace.begin()
-    const free = slots.take(path.isProven, claimed.delivery.accountId)
+  const carryOut = async (path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot) => {
+    path.rateLimit.begin()
+    const free = slots.take(path.isProven, ready.delivery.accountId)
     onMoved(path)
     prepareNext(path)
     try {
-      await options.deliver(path, claimed, turn)
+      await options.deliver(path, ready, slot)
     } finally {
       free()
     }

@@ -6,7 +6,7 @@ import { type Id, idKey } from '../../../lib/ids.ts'
 import type { AdaptiveLimit } from './adaptive-limit.ts'
 
 export interface SlotOptions {
-  brisk: AdaptiveLimit
+  adaptiveLimit: AdaptiveLimit
   /** At once, in all. */
   most: number
   /** Of one account. */
@@ -30,28 +30,28 @@ export interface Slots {
 }
 
 /** Unproven sites get one slot each from the first part on, and none beyond the second. */
-const CAUTIOUS_FROM = 0.25
-const UNPROVEN_SHARE = 0.75
-const ROOMY_UP_TO = 0.5
+const UNPROVEN_FIRST_SHARE = 0.25
+const UNPROVEN_SHARE_MAX = 0.75
+const ROOMY_SHARE_MAX = 0.5
 
-export function createSlots({ brisk, most, mostOfAccount }: SlotOptions): Slots {
+export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions): Slots {
   const byAccount = new Map<string, number>()
   let taken = 0
   let unproven = 0
 
-  const isFull = () => taken >= most || brisk.room === 0
+  const isFull = () => taken >= most || adaptiveLimit.room === 0
 
   return {
     allows(isProven, active) {
       if (isFull()) return false
       if (isProven) return true
-      return unproven < most * (active === 0 ? UNPROVEN_SHARE : CAUTIOUS_FROM)
+      return unproven < most * (active === 0 ? UNPROVEN_SHARE_MAX : UNPROVEN_FIRST_SHARE)
     },
     get isFull() {
       return isFull()
     },
     get isRoomy() {
-      return taken < most * ROOMY_UP_TO
+      return taken < most * ROOMY_SHARE_MAX
     },
     get isBusy() {
       return taken > unproven
@@ -62,7 +62,7 @@ export function createSlots({ brisk, most, mostOfAccount }: SlotOptions): Slots 
       byAccount.set(key, (byAccount.get(key) ?? 0) + 1)
       taken++
       if (!isProven) unproven++
-      const leave = brisk.enter()
+      const leave = adaptiveLimit.enter()
       return () => {
         leave()
         const left = byAccount.get(key)! - 1
@@ -72,6 +72,6 @@ export function createSlots({ brisk, most, mostOfAccount }: SlotOptions): Slots 
         if (!isProven) unproven--
       }
     },
-    onRoom: brisk.onRoom,
+    onRoom: adaptiveLimit.onRoom,
   }
 }

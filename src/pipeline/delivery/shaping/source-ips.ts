@@ -27,7 +27,7 @@ export interface SourceIps {
 }
 
 const COOL_OFF_MS = 3_600_000
-const MOST_COOLING = 10_000
+const COOLING_ENTRIES_MAX = 10_000
 
 /** @param all none: the system chooses */
 export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'monotonic'>): SourceIps {
@@ -48,7 +48,7 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
       if (!family || family.length === 1) return false
       cooling.delete(`${address} ${domain}`)
       cooling.set(`${address} ${domain}`, clock.monotonic() + COOL_OFF_MS)
-      if (cooling.size > MOST_COOLING) cooling.delete(cooling.keys().next().value!)
+      if (cooling.size > COOLING_ENTRIES_MAX) cooling.delete(cooling.keys().next().value!)
       return family.some(member => !isCooling(member.address, domain))
     },
   }

@@ -34,13 +34,13 @@ export interface WarmupBudgetsOptions {
   onError(error: unknown): void
 }
 
-const FOR_ALL_SHARE = 0.75
+const BULK_SHARE = 0.75
 /** Of a day's messages, granted at a time. */
 const GRANT_SHARE = 0.02
-const MOST_GRANTED = 100
+const GRANT_MESSAGES_MAX = 100
 /** Wall time may jump; it is looked at again at least this often. */
-const LONGEST_SLEEP_MS = 600_000
-const AFTER_FAILURE_MS = 1_000
+const SLEEP_MS_MAX = 600_000
+const RETRY_MS = 1_000
 
 export const UNBOUNDED: WarmupBudget = { allows: () => true, isSpent: () => false, begin: () => () => {} }
 
@@ -52,7 +52,7 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
     const key = `${address} ${provider} ${isTransactional}`
     const known = pools.get(key)
     if (known) return known
-    const pool = createPool(options, address, provider, isTransactional ? 1 : FOR_ALL_SHARE)
+    const pool = createPool(options, address, provider, isTransactional ? 1 : BULK_SHARE)
     pools.set(key, pool)
     return pool
   }
@@ -122,7 +122,7 @@ function createPool(
   }
   const sleep = (ms: number) => {
     timer?.cancel()
-    timer = isClosed ? undefined : clock.timer(Math.min(ms, LONGEST_SLEEP_MS), awake)
+    timer = isClosed ? undefined : clock.timer(Math.min(ms, SLEEP_MS_MAX), awake)
   }
   const awake = () => {
     turnDay()
@@ -138,7 +138,7 @@ function createPool(
   }
   const ask = async (cap: number) => {
     const asked = day
-    const wanted = Math.min(MOST_GRANTED, Math.ceil(cap * GRANT_SHARE))
+    const wanted = Math.min(GRANT_MESSAGES_MAX, Math.ceil(cap * GRANT_SHARE))
     const most = Math.ceil(cap * share)
     isAsking = true
     const granted = await run('grantWarmup', { address, provider, day: asked, most, wanted }).finally(() => {
@@ -163,7 +163,7 @@ function createPool(
       if (isDry || isAsking || isClosed) return false
       ask(cap).then(wakeAll, error => {
         onError(error)
-        sleep(AFTER_FAILURE_MS)
+        sleep(RETRY_MS)
       })
       return false
     },

@@ -19,7 +19,7 @@ export interface WarmupDay {
 export const NO_WARMUP: WarmupPlan = { caps: [], starts: new Map() }
 
 const DAY_MS = 86_400_000
-const NAMED = new Set(PROVIDERS.map(({ name }) => name))
+const PROVIDER_NAMES = new Set(PROVIDERS.map(({ name }) => name))
 
 /** @param at epoch ms. @returns undefined for an address that is warm */
 export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: number): WarmupDay | undefined {
@@ -35,6 +35,6 @@ export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: num
  * spoken to.
  */
 export function warmedProvider(site: string): string | undefined {
-  if (NAMED.has(site)) return site
+  if (PROVIDER_NAMES.has(site)) return site
   return site.includes('.') && !site.startsWith('!') ? OTHERS : undefined
 }

@@ -15,11 +15,11 @@ export interface Window {
   restart(): void
 }
 
-const FIRST = 5
+const INITIAL_SIZE = 5
 
 /** @param most what the site bears at once */
 export function createWindow(most: number): Window {
-  const first = Math.min(FIRST, most)
+  const first = Math.min(INITIAL_SIZE, most)
   let size = first
   let hasShrunk = false
   return {

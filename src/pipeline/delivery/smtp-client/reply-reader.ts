@@ -10,9 +10,9 @@ export interface RawReply {
 const LF = 10
 const CR = 13
 /** What comes behind them says nothing that decides. */
-const KEPT_LINES = 100
-const MAX_REPLY_BYTES = 65_536
-const KEPT_LINE_BYTES = 2048
+const REPLY_LINES_KEPT_MAX = 100
+const REPLY_BYTES_MAX = 65_536
+const LINE_BYTES_KEPT_MAX = 2048
 
 export class ReplyReader {
   #code = 0
@@ -33,7 +33,7 @@ export class ReplyReader {
       const newline = chunk.indexOf(LF, at)
       const end = newline < 0 ? chunk.length : newline + 1
       this.#replyBytes += end - at
-      if (this.#replyBytes > MAX_REPLY_BYTES) return `a reply longer than ${MAX_REPLY_BYTES} bytes`
+      if (this.#replyBytes > REPLY_BYTES_MAX) return `a reply longer than ${REPLY_BYTES_MAX} bytes`
       if (newline < 0) return this.#keep(chunk, at, end)
       const text = this.#completeLine(chunk, at, newline)
       const line = parseReplyLine(text)
@@ -50,7 +50,7 @@ export class ReplyReader {
     if (this.#lines.length === 0) this.#code = line.code
     if (line.code !== this.#code)
       return `a reply that begins with ${this.#code} and goes on with ${line.code}`
-    if (this.#lines.length < KEPT_LINES) this.#lines.push(line.text)
+    if (this.#lines.length < REPLY_LINES_KEPT_MAX) this.#lines.push(line.text)
     return undefined
   }
 
@@ -70,12 +70,12 @@ export class ReplyReader {
   }
 
   #keep(chunk: Buffer, from: number, to: number): undefined {
-    this.#line ??= Buffer.allocUnsafe(KEPT_LINE_BYTES)
+    this.#line ??= Buffer.allocUnsafe(LINE_BYTES_KEPT_MAX)
     this.#lineBytes += chunk.copy(this.#line, this.#lineBytes, from, to)
   }
 }
 
 function textOf(bytes: Buffer, from: number, to: number): string {
   const end = bytes[to - 1] === CR && to > from ? to - 1 : to
-  return bytes.toString('utf8', from, Math.min(end, from + KEPT_LINE_BYTES))
+  return bytes.toString('utf8', from, Math.min(end, from + LINE_BYTES_KEPT_MAX))
 }

@@ -24,7 +24,7 @@ interface Job {
 }
 
 /** Behind a peer that takes longer to answer for a message a round trip is little, and another session may be sooner. */
-const QUICK_MS = 500
+const QUICK_ANSWER_MS_MAX = 500
 
 export class WireSession implements SmtpSession {
   readonly facts: SmtpSessionFacts
@@ -119,7 +119,7 @@ export class WireSession implements SmtpSession {
 
   #learnFrom({ timings }: TransactionOutcome) {
     const answerMs = timings['final-dot']
-    if (answerMs !== undefined) this.#isQuick = answerMs <= QUICK_MS
+    if (answerMs !== undefined) this.#isQuick = answerMs <= QUICK_ANSWER_MS_MAX
   }
 
   #envelopeLeft({ onFollowable }: Job) {

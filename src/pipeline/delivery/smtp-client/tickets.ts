@@ -13,11 +13,11 @@ export interface Tickets {
   give(host: string, ticket: Ticket): void
 }
 
-const KEPT_MS = 3_600_000
-const MOST_KEPT = 2_000
+const TICKET_TTL_MS = 3_600_000
+const TICKETS_MAX = 2_000
 
 /** For one secure context: what was negotiated under another one's rules is not good here. */
 export function createTickets(clock: Clock): Tickets {
-  const kept = createExpiringMap<Ticket>(clock, { keptMs: KEPT_MS, most: MOST_KEPT })
+  const kept = createExpiringMap<Ticket>(clock, { keptMs: TICKET_TTL_MS, most: TICKETS_MAX })
   return { take: kept.get, give: kept.set }
 }

@@ -13,7 +13,7 @@ export function createClientContext(authorities?: string[]): SecureContext {
 }
 
 /** What servers from before TLS 1.3 know. */
-const OLD_CIPHERS = [
+const REDUCED_CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES256-GCM-SHA384',
@@ -32,7 +32,7 @@ export function createReducedContext(authorities?: string[]): SecureContext {
   return createSecureContext({
     minVersion: 'TLSv1.2',
     maxVersion: 'TLSv1.2',
-    ciphers: OLD_CIPHERS.join(':'),
+    ciphers: REDUCED_CIPHERS.join(':'),
     ecdhCurve: 'prime256v1:secp384r1',
     ...(authorities && { ca: authorities }),
   })

@@ -16,7 +16,7 @@ import {
 
 const CLOSING_CODES = new Set(['ECONNRESET', 'EPIPE'])
 /** What a plain connection is read into, one after the other: what is to be kept of it is copied. */
-const READING = Buffer.allocUnsafeSlow(16_384)
+const READ_BUFFER = Buffer.allocUnsafeSlow(16_384)
 
 export class Wire {
   readonly #options: SessionOptions
@@ -50,7 +50,7 @@ export class Wire {
       host: options.address,
       port: options.port,
       noDelay: true,
-      onread: { buffer: READING, callback: this.#onRead },
+      onread: { buffer: READ_BUFFER, callback: this.#onRead },
       ...(options.sourceAddress === undefined ? {} : { localAddress: options.sourceAddress }),
     })
     this.#listen('connect')
@@ -204,7 +204,7 @@ export class Wire {
   readonly #onClose = () => this.#finish(this.#securing ? 'tls' : 'closed', 'the peer closed the connection')
 
   readonly #onRead = (byteCount: number): boolean => {
-    this.#onData(READING.subarray(0, byteCount))
+    this.#onData(READ_BUFFER.subarray(0, byteCount))
     return true
   }
 

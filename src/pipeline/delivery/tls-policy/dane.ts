@@ -31,7 +31,7 @@ interface DaneOptions {
   onChange(isOn: boolean, reason: string): void
 }
 
-const TEST_EVERY_MS = 5 * 60_000
+const TEST_INTERVAL_MS = 5 * 60_000
 
 /** Off until the resolver has shown that it validates, and whenever it shows that it does not. */
 export function createDane({ client, clock, port, signedName, onChange }: DaneOptions): Dane {
@@ -45,7 +45,7 @@ export function createDane({ client, clock, port, signedName, onChange }: DaneOp
     const now = answer.kind === 'found' && answer.secure
     if (now !== isOn) onChange(now, reasonOf(answer))
     isOn = now
-    timer = clock.timer(TEST_EVERY_MS, () => void test())
+    timer = clock.timer(TEST_INTERVAL_MS, () => void test())
   }
   const tested = test()
 

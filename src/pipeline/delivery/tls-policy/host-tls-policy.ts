@@ -45,7 +45,7 @@ export interface HostRefusal {
 
 export interface HostTlsPolicies {
   /** Or why the host is not spoken to. */
-  termsOf(way: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal>
+  termsOf(nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal>
   /** A session had to go on in plain text. */
   brokeTls(host: string, failure: SmtpFailure): void
   /** It takes nothing in plain text: TLS is tried again. */
@@ -78,8 +78,8 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
   const bySmartHost = termsWith(contexts, 'smart-host', verifiedTickets)
   const bySts = termsWith(contexts, 'mta-sts', verifiedTickets)
 
-  const termsOf = async (way: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal> => {
-    const { domain, verified: mustVerify, sts, secureHosts } = way
+  const termsOf = async (nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal> => {
+    const { domain, verified: mustVerify, sts, secureHosts } = nextHop
     if (dane && secureHosts.length > 0) {
       if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
       const found = await dane.tlsaOf(host)
@@ -89,13 +89,13 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
     }
     if (sts?.mode === 'enforce')
       return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
-    if (mustVerify) return way.smartHost ? bySmartHost : verified
+    if (mustVerify) return nextHop.smartHost ? bySmartHost : verified
     const brokenTls = broken.get(host)
     return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
   }
   return {
-    async termsOf(way, host) {
-      const terms = await termsOf(way, host)
+    async termsOf(nextHop, host) {
+      const terms = await termsOf(nextHop, host)
       if ('refusal' in terms) return terms
       const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
       return inLockStep.get(host) === undefined ? offered : withoutPipelining(offered)

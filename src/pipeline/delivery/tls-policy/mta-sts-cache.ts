@@ -34,18 +34,18 @@ export interface MtaStsCacheOptions {
   onError(error: unknown): void
 }
 
-const MOST_FETCHES = 32
+const CONCURRENT_FETCHES_MAX = 32
 /** A policy host that takes longer holds no mail back: what is known until then applies. */
-const PATIENCE_MS = 10_000
+const FETCH_WAIT_MS_MAX = 10_000
 const RENEW_AFTER_MS = 24 * 3_600_000
-const FIRST_PAUSE_MS = 5 * 60_000
-const LONGEST_PAUSE_MS = 3_600_000
-const MOST_PAUSES = 5_000
+const RETRY_DELAY_MS_MIN = 5 * 60_000
+const RETRY_DELAY_MS_MAX = 3_600_000
+const FAILED_DOMAINS_MAX = 5_000
 const COLUMNS = ['domain', 'policyId', 'mode', 'mx', 'maxAgeSeconds', 'fetchedAt', 'expiresAt'] as const
 
 export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   const { resolver, find, clock, run, onFault, onError } = options
-  const slots = createSemaphore(MOST_FETCHES, Infinity)
+  const slots = createSemaphore(CONCURRENT_FETCHES_MAX, Infinity)
   const underWay = new Map<string, Promise<MtaStsPolicyRow | undefined>>()
   /** After a fetch in vain: how long none is made, and how long that is. */
   const pauses = new Map<string, { until: number; lastMs: number }>()
@@ -73,9 +73,9 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   }
 
   const pause = (domain: string) => {
-    const lastMs = Math.min(LONGEST_PAUSE_MS, (pauses.get(domain)?.lastMs ?? FIRST_PAUSE_MS / 2) * 2)
+    const lastMs = Math.min(RETRY_DELAY_MS_MAX, (pauses.get(domain)?.lastMs ?? RETRY_DELAY_MS_MIN / 2) * 2)
     pauses.delete(domain)
-    if (pauses.size >= MOST_PAUSES) pauses.delete(pauses.keys().next().value!)
+    if (pauses.size >= FAILED_DOMAINS_MAX) pauses.delete(pauses.keys().next().value!)
     pauses.set(domain, { until: clock.monotonic() + lastMs, lastMs })
   }
 
@@ -107,7 +107,7 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
 
 function within<T>(clock: Clock, fetching: Promise<T | undefined>): Promise<T | undefined> {
   return new Promise(resolve => {
-    const timer = clock.timer(PATIENCE_MS, () => resolve(undefined))
+    const timer = clock.timer(FETCH_WAIT_MS_MAX, () => resolve(undefined))
     void fetching.then(found => {
       timer.cancel()
       resolve(found)

@@ -9,8 +9,8 @@ export interface StsFault {
   fault: string
 }
 
-const LIMIT_MS = 30_000
-const LIMIT_BYTES = 64 * 1024
+const FETCH_MS_MAX = 30_000
+const POLICY_BYTES_MAX = 64 * 1024
 
 export async function fetchStsPolicy(
   { outbound, port }: { outbound: Pick<Outbound, 'send'>; port: number },
@@ -19,8 +19,8 @@ export async function fetchStsPolicy(
   const host = port === 443 ? `mta-sts.${domain}` : `mta-sts.${domain}:${port}`
   const reply = await outbound.send({
     url: `https://${host}/.well-known/mta-sts.txt`,
-    limitMs: LIMIT_MS,
-    limitBytes: LIMIT_BYTES,
+    limitMs: FETCH_MS_MAX,
+    limitBytes: POLICY_BYTES_MAX,
   })
   if (reply instanceof OutboundFault) {
     const isCertificate = reply.message.startsWith('TLS failed')

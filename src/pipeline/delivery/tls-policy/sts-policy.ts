@@ -8,7 +8,7 @@ export interface StsRules {
 }
 
 /** One year (RFC 8461 §3.2). */
-const LONGEST_MAX_AGE_SECONDS = 31_557_600
+const POLICY_AGE_SECONDS_MAX = 31_557_600
 const RECORD = /^v=STSv1[ \t]*;/
 const ID = /^id[ \t]*=[ \t]*([A-Za-z0-9]{1,32})$/
 const LINE = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*:[ \t]*(.*?)[ \t]*$/
@@ -43,7 +43,7 @@ export function parseStsPolicy(text: string): StsRules | { fault: string } {
   const bad = mx.find(pattern => !MX.test(pattern))
   if (bad !== undefined) return { fault: `not a host name: ${JSON.stringify(bad.slice(0, 80))}` }
   if (mx.length === 0 && mode !== 'none') return { fault: 'no mx is named' }
-  return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), LONGEST_MAX_AGE_SECONDS) }
+  return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), POLICY_AGE_SECONDS_MAX) }
 }
 
 /** Whether an MX host is one of the policy's; a pattern's `*` is one label, the leftmost (RFC 8461 §4.1). */

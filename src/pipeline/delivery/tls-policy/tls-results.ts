@@ -17,14 +17,14 @@ import { fitsPolicy } from './sts-policy.ts'
 export interface TlsResults {
   /** A session was opened, or not. */
   note(
-    way: NextHop,
+    nextHop: NextHop,
     terms: HostTlsPolicy,
     host: string,
     ip: string,
     opened: SmtpSession | SessionFailure,
   ): void
   /** The host was not spoken to, by the domain's policy. */
-  noteRefusal(way: NextHop, host: string, refusal: HostRefusal): void
+  noteRefusal(nextHop: NextHop, host: string, refusal: HostRefusal): void
   /** No host was known yet. */
   noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
   /** Stores what has been counted, without asking any more who wants it. */
@@ -38,17 +38,17 @@ interface ResultsOptions {
   onError(error: unknown): void
 }
 
-const STORE_EVERY_MS = 60_000
+const STORE_INTERVAL_MS = 60_000
 /** Between two times of storing; what would be more is not counted. */
-const MOST_ROWS = 20_000
-const LONGEST_REASON = 200
-const ASKED_AT_ONCE = 16
+const ROWS_MAX = 20_000
+const REASON_CHARACTERS_MAX = 200
+const CONCURRENT_LOOKUPS_MAX = 16
 
 export function createTlsResults({ resolver, run, clock, onError }: ResultsOptions): TlsResults {
   let rows = new Map<string, TlsResultRow>()
   let timer: Timer | undefined
   let storing: Promise<unknown> = Promise.resolve()
-  const asking = createSemaphore(ASKED_AT_ONCE, Infinity)
+  const asking = createSemaphore(CONCURRENT_LOOKUPS_MAX, Infinity)
   const closed = Promise.withResolvers<undefined>()
 
   const count = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
@@ -56,8 +56,8 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
     const key = [day, row.domain, row.policyType, row.result, row.mxHost].join(' ')
     const known = rows.get(key)
     if (known) known.count++
-    else if (rows.size < MOST_ROWS) rows.set(key, { ...row, day, count: 1 })
-    timer ??= clock.timer(STORE_EVERY_MS, beginStoring)
+    else if (rows.size < ROWS_MAX) rows.set(key, { ...row, day, count: 1 })
+    timer ??= clock.timer(STORE_INTERVAL_MS, beginStoring)
   }
 
   /** Whether that is certain: a name server that fails or is slow must not cost the counts. */
@@ -85,17 +85,25 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
   }
 
   return {
-    note(way, terms, host, ip, opened) {
-      const found = 'failure' in opened ? failedResult(opened) : sessionResult(way, terms, host, opened)
+    note(nextHop, terms, host, ip, opened) {
+      const found = 'failure' in opened ? failedResult(opened) : sessionResult(nextHop, terms, host, opened)
       if (found === undefined) return
-      const policyType = terms.policy === 'dane' ? 'tlsa' : way.sts ? 'sts' : 'no-policy-found'
+      const policyType = terms.policy === 'dane' ? 'tlsa' : nextHop.sts ? 'sts' : 'no-policy-found'
       const { result, reason } = found
       const { localAddress } = 'failure' in opened ? opened : opened.facts
       const policy = JSON.stringify({
-        ...policyText(way, terms),
+        ...policyText(nextHop, terms),
         ...(localAddress && { from: localAddress }),
       })
-      count({ domain: way.domain, policyType, result, mxHost: host, policy, reason: cut(reason), mxIp: ip })
+      count({
+        domain: nextHop.domain,
+        policyType,
+        result,
+        mxHost: host,
+        policy,
+        reason: cut(reason),
+        mxIp: ip,
+      })
     },
     noteRefusal({ domain, sts }, host, { refusal, policyType, result }) {
       const policy = JSON.stringify(policyType === 'sts' && sts ? stsText(sts) : {})
@@ -183,5 +191,5 @@ function stsText({ mode, mx, maxAgeSeconds }: StsPolicy): PolicyText {
 }
 
 function cut(reason: string | null): string | null {
-  return reason === null ? null : reason.slice(0, LONGEST_REASON)
+  return reason === null ? null : reason.slice(0, REASON_CHARACTERS_MAX)
 }

@@ -13,7 +13,7 @@ export interface Tlsa {
 
 const DIGEST_BYTES = [undefined, 32, 64] as const
 const HASHES = [undefined, 'sha256', 'sha512'] as const
-const LONGEST_CHAIN = 10
+const CHAIN_CERTIFICATES_MAX = 10
 
 /** Undefined for a record that mail cannot use: another usage, or a form that is not known (RFC 7672 §3.1.3). */
 export function parseTlsa(bytes: Uint8Array): Tlsa | undefined {
@@ -33,7 +33,7 @@ export function tlsaText({ usage, selector, matching, data }: Tlsa): string {
 /** The host's certificate and those above it, as the host has sent them. */
 export function chainOf(leaf: X509Certificate | undefined): X509Certificate[] {
   const chain: X509Certificate[] = []
-  for (let at = leaf; at && chain.length < LONGEST_CHAIN; at = at.issuerCertificate) {
+  for (let at = leaf; at && chain.length < CHAIN_CERTIFICATES_MAX; at = at.issuerCertificate) {
     if (chain.some(({ fingerprint256 }) => fingerprint256 === at!.fingerprint256)) break
     chain.push(at)
   }

@@ -41,7 +41,7 @@ test('a suppressed recipient is finished at once, told of, and not put into the 
     { status: 'queued', error: null, last_event_at: clock.now() },
   ])
   assert.equal(
-    announced('due').map(lane => (lane as { domain: string }).domain),
+    announced('due').map(queueKey => (queueKey as { domain: string }).domain),
     ['there.test'],
   )
   assert.equal(await claim(accountId, 'far.test'), [])

@@ -5,7 +5,7 @@ import { createFetchAttachments } from '../../../../src/pipeline/accept/fetch-at
 import type { WholeEmail } from '../../../../src/pipeline/accept/new-email.ts'
 import type { PreparedEmail } from '../../../../src/pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal.ts'
-import { MOST_MESSAGE_BYTES } from '../../../../src/pipeline/accept/submission.ts'
+import { MESSAGE_BYTES_MAX } from '../../../../src/pipeline/accept/submission.ts'
 import type { OutboundReply, OutboundRequest } from '../../../../src/protocols/http-client/exchange.ts'
 import { OutboundFault } from '../../../../src/protocols/http-client/fault.ts'
 import { createBlobFiles } from '../../../../src/store/blobs/blobs.ts'
@@ -161,12 +161,12 @@ test('each may be as large as the message has room', async t => {
   assert.ok(first! > 28_000_000 && first! < 31_000_000)
   assert.ok(second! > 8 * MB && second! < first! - 20_000_000)
   const { encodedOctets } = (await whole) as WholeEmail
-  assert.ok(encodedOctets > 28 * MB * 1.33 && encodedOctets <= MOST_MESSAGE_BYTES)
+  assert.ok(encodedOctets > 28 * MB * 1.33 && encodedOctets <= MESSAGE_BYTES_MAX)
 })
 
 test('no room at all is no room for a byte', async t => {
   const { asked, answer, begin } = await open(t)
-  const full = { ...email(remote('a')), encodedOctets: MOST_MESSAGE_BYTES }
+  const full = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX }
   const refused = begin().complete(full)
   await answer(new OutboundFault('too-large', 'the reply is larger than 0 bytes'))
   assert.is(asked[0]!.limitBytes, 0)
@@ -176,7 +176,7 @@ test('no room at all is no room for a byte', async t => {
 test('what is too large for one message may do for another, and counts for the request as far as it came', async t => {
   const { asked, answer, begin } = await open(t)
   const fetching = begin()
-  const narrow = { ...email(remote('a')), encodedOctets: MOST_MESSAGE_BYTES - 3 * MB }
+  const narrow = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX - 3 * MB }
   const refused = fetching.complete(narrow)
   await answer(new OutboundFault('too-large', 'the reply is too large'))
   assert.ok(isRefusal(await refused))

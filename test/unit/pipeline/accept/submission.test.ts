@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   encodedSize,
-  MOST_MESSAGE_BYTES,
+  MESSAGE_BYTES_MAX,
   type SubmittedAttachment,
 } from '../../../../src/pipeline/accept/submission.ts'
 import { composeBody } from '../../../../src/protocols/mime/compose-body.ts'
@@ -32,7 +32,7 @@ function withBuffer({ content, ...rest }: SubmittedAttachment) {
 }
 
 test('the limit is 40 MB', () => {
-  assert.is(MOST_MESSAGE_BYTES, 40 * MB)
+  assert.is(MESSAGE_BYTES_MAX, 40 * MB)
 })
 
 test('the estimate is never below what the composer makes of the message', () => {
@@ -78,7 +78,7 @@ test('for large messages it is close to the truth, whatever they are made of', (
 
 test('a small message is never near the limit', () => {
   const { estimated } = sizes({ html: 'ä'.repeat(100_000), text: '漢'.repeat(100_000) })
-  assert.ok(estimated < MOST_MESSAGE_BYTES / 10)
+  assert.ok(estimated < MESSAGE_BYTES_MAX / 10)
 })
 
 test.run()

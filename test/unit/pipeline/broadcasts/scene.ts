@@ -57,7 +57,7 @@ export async function openBroadcasts(
   const hands = createQueueAdmin({ ...store, clock, newId })
   let goingOn: Promise<void> = Promise.resolve()
   const letGo = (broadcast: Pick<BroadcastRow, 'accountId' | 'id'>) => {
-    goingOn = goingOn.then(() => hands.letGo(mailOfBroadcast(broadcast)))
+    goingOn = goingOn.then(() => hands.resume(mailOfBroadcast(broadcast)))
   }
   const quotaOf = async () => quota
   const terms = {

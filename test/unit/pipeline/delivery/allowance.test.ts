@@ -23,37 +23,37 @@ async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
   const run: typeof store.run = (name, input) =>
     broken ? Promise.reject(new Error('disk full')) : store.run(name, input)
   const thread = () => {
-    const allowances = createWarmupBudgets({
+    const warmupBudgets = createWarmupBudgets({
       clock,
       run,
       plan: { caps, starts: new Map(ips.map(ip => [ip, START])) },
       onSpent: ({ address, provider, cap }) => void spent.push(`${address} ${provider} ${cap}`),
       onError: error => void errors.push((error as Error).message),
     })
-    t.after(() => allowances.close())
+    t.after(() => warmupBudgets.close())
     const [source] = createSourceIps(
       ips.map(address => ({ address, name: null })),
       clock,
     ).sources
     return {
-      ...allowances,
+      ...warmupBudgets,
       /** Sends as much as it may, until no more is granted. @returns how many */
       async sendAll(site: string, isTransactional = false, wasSent = true) {
         let woken = false
-        const allowance = allowances.of(source!, site, () => {
+        const warmupBudget = warmupBudgets.of(source!, site, () => {
           woken = true
         })
         for (let count = 0; ; count++) {
-          while (!allowance.allows(isTransactional)) {
-            if (allowance.isSpent(isTransactional)) return count
+          while (!warmupBudget.allows(isTransactional)) {
+            if (warmupBudget.isSpent(isTransactional)) return count
             await until(() => woken)
             woken = false
           }
-          allowance.begin(isTransactional)(wasSent)
+          warmupBudget.begin(isTransactional)(wasSent)
           if (!wasSent) return 0
         }
       },
-      at: (site: string, wake = () => {}) => allowances.of(source!, site, wake),
+      at: (site: string, wake = () => {}) => warmupBudgets.of(source!, site, wake),
     }
   }
   return {
@@ -107,13 +107,13 @@ test('what has been granted to all is theirs, though transactional mail finds no
   const { sendAll, at } = thread()
   await sendAll('google', false, false)
   assert.is(await sendAll('google', true), 98)
-  const allowance = at('google')
-  assert.equal([allowance.isSpent(true), allowance.isSpent(false)], [true, false])
+  const warmupBudget = at('google')
+  assert.equal([warmupBudget.isSpent(true), warmupBudget.isSpent(false)], [true, false])
   for (let i = 0; i < 2; i++) {
-    assert.ok(allowance.allows(false))
-    allowance.begin(false)(true)
+    assert.ok(warmupBudget.allows(false))
+    warmupBudget.begin(false)(true)
   }
-  assert.is(allowance.isSpent(false), true)
+  assert.is(warmupBudget.isSpent(false), true)
 })
 
 test('the next day has its own number, and wakes who waits for it; after the last one anything goes', async t => {
@@ -121,20 +121,20 @@ test('the next day has its own number, and wakes who waits for it; after the las
   const { sendAll, at } = thread()
   assert.is(await sendAll('google', true), 8)
   let woken = 0
-  const allowance = at('google', () => {
+  const warmupBudget = at('google', () => {
     woken++
   })
-  assert.is(allowance.allows(true), false)
+  assert.is(warmupBudget.allows(true), false)
   clock.advance(10 * HOUR_MS)
   assert.is(woken, 0, 'ten hours later it is still the same UTC day')
   clock.advance(HOUR_MS)
   assert.is(woken, 1)
   assert.is(await sendAll('google', true), 12)
   clock.advance(24 * HOUR_MS)
-  assert.is(allowance.isSpent(true), false)
+  assert.is(warmupBudget.isSpent(true), false)
   for (let i = 0; i < 1_000; i++) {
-    assert.is(allowance.allows(false), true)
-    allowance.begin(false)(true)
+    assert.is(warmupBudget.allows(false), true)
+    warmupBudget.begin(false)(true)
   }
 })
 
@@ -167,11 +167,11 @@ test('a store that does not answer stops nothing for good', async t => {
   const { thread, errors, breaks, clock } = await open(t)
   const { at } = thread()
   const woken = Promise.withResolvers<void>()
-  const allowance = at('google', woken.resolve)
+  const warmupBudget = at('google', woken.resolve)
   breaks(true)
-  assert.is(allowance.allows(true), false)
+  assert.is(warmupBudget.allows(true), false)
   await until(() => errors.length === 1)
-  assert.is(allowance.isSpent(true), false)
+  assert.is(warmupBudget.isSpent(true), false)
   breaks(false)
   clock.advance(1_000)
   await woken.promise
@@ -199,10 +199,10 @@ test('of two addresses that are used together, both must be allowed', async t =>
 test('a smart host, and an address that is warm, know no such thing', async t => {
   const { thread } = await open(t, { caps: [1] })
   for (const site of ['google', 'smart-host', '!there.test']) {
-    const allowance = thread().at(site)
+    const warmupBudget = thread().at(site)
     for (let i = 0; i < 5; i++) {
-      assert.is(allowance.allows(false), true)
-      allowance.begin(false)(true)
+      assert.is(warmupBudget.allows(false), true)
+      warmupBudget.begin(false)(true)
     }
   }
 })

@@ -193,9 +193,9 @@ test('and waits while one is down that might take it', async t => {
 
 test('a host that rules it out over a kept session is not dialled again for it', async t => {
   const { options, mxs } = await open(t, HOSTS, SMALL, {})
-  const way = wayOver(['mx1.test', 'mx2.test'])
-  await attempt(options, way, mailTo('ok', { size: 5 }))
-  assert.equal(short(await attempt(options, way, mailTo('ok'))), [
+  const nextHop = wayOver(['mx1.test', 'mx2.test'])
+  await attempt(options, nextHop, mailTo('ok', { size: 5 }))
+  assert.equal(short(await attempt(options, nextHop, mailTo('ok'))), [
     'delivered',
     TOO_SMALL,
     'mx2.test final-dot 250',

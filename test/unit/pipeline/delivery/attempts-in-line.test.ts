@@ -19,12 +19,12 @@ async function openLine(t: TestContext, mxOptions: FakeMxOptions = {}) {
       const course: string[] = []
       const ends: Record<string, string[] | 'lost'> = {}
       await runPipelined(names[0]!, {
-        async carryOut(name, turn) {
+        async carryOut(name, slot) {
           course.push(name)
           const address = sourceOf(name)
           const sources = address === '' ? [] : [{ address, name: null }]
           const message = mailTo(name, sizes[name] === undefined ? {} : { size: sizes[name] })
-          const result = await attempt(options, wayOver(['mx1.test']), message, sources, turn).catch(lost)
+          const result = await attempt(options, wayOver(['mx1.test']), message, sources, slot).catch(lost)
           ends[name] = result === 'lost' ? result : short(result)
           course.push(`/${name}`)
         },

@@ -12,12 +12,12 @@ const TICK_MS = 50
 function open({ most = 500, busyShare = IDLE } = {}) {
   const clock = createManualClock()
   const thread = { busyShare }
-  const brisk = createAdaptiveLimit({ clock, busyShare: () => thread.busyShare, most })
+  const adaptiveLimit = createAdaptiveLimit({ clock, busyShare: () => thread.busyShare, most })
   const underWay: (() => void)[] = []
   let woken = 0
-  brisk.onRoom(() => woken++)
+  adaptiveLimit.onRoom(() => woken++)
   return {
-    brisk,
+    adaptiveLimit,
     clock,
     thread,
     get woken() {
@@ -25,7 +25,7 @@ function open({ most = 500, busyShare = IDLE } = {}) {
     },
     fill() {
       let begun = 0
-      for (; brisk.room > 0; begun++) underWay.push(brisk.enter())
+      for (; adaptiveLimit.room > 0; begun++) underWay.push(adaptiveLimit.enter())
       return begun
     },
     end(count = underWay.length) {
@@ -41,15 +41,15 @@ function spend(opened: ReturnType<typeof open>, ticks: number) {
     opened.clock.advance(TICK_MS)
     opened.end()
   }
-  return opened.brisk.room
+  return opened.adaptiveLimit.room
 }
 
 test('32 are under way at once, and for each that ends another may begin', () => {
-  const { brisk, fill, end } = open()
-  assert.is(brisk.room, 32)
+  const { adaptiveLimit, fill, end } = open()
+  assert.is(adaptiveLimit.room, 32)
   assert.is(fill(), 32)
   end(5)
-  assert.is(brisk.room, 5)
+  assert.is(adaptiveLimit.room, 5)
   assert.is(fill(), 5)
 })
 
@@ -61,7 +61,7 @@ test('those that wait for their destination are not counted, and who waits for r
   const opened = open({ busyShare: BUSY })
   opened.fill()
   opened.clock.advance(TICK_MS)
-  assert.is(opened.brisk.room, 0)
+  assert.is(opened.adaptiveLimit.room, 0)
   opened.clock.advance(TICK_MS)
   assert.is(opened.woken, 1)
   assert.is(opened.fill(), 32)
@@ -69,7 +69,7 @@ test('those that wait for their destination are not counted, and who waits for r
 
 test('nobody is told of room that was never missing', () => {
   const opened = open()
-  opened.brisk.enter()
+  opened.adaptiveLimit.enter()
   opened.clock.advance(3 * TICK_MS)
   assert.is(opened.woken, 0)
 })
@@ -80,7 +80,7 @@ test('the end of one that was not counted any more makes no room', () => {
   opened.clock.advance(2 * TICK_MS)
   opened.fill()
   opened.end(32)
-  assert.is(opened.brisk.room, 0)
+  assert.is(opened.adaptiveLimit.room, 0)
 })
 
 test('as long as the thread has time left and all room is taken, there is more, up to all there may be', () => {
@@ -91,13 +91,13 @@ test('as long as the thread has time left and all room is taken, there is more, 
 })
 
 test('room that is not taken does not grow', () => {
-  const { brisk, clock } = open()
+  const { adaptiveLimit, clock } = open()
   for (let i = 0; i < 10; i++) {
-    const leave = brisk.enter()
+    const leave = adaptiveLimit.enter()
     clock.advance(TICK_MS)
     leave()
   }
-  assert.is(brisk.room, 32)
+  assert.is(adaptiveLimit.room, 32)
 })
 
 test('on a thread that has no time left there is less, but never less than 32', () => {
@@ -114,7 +114,7 @@ test('no timer runs while nothing is under way', () => {
   spend(opened, 3)
   opened.clock.advance(3 * TICK_MS)
   assert.is(opened.clock.timerCount, 0)
-  const leave = opened.brisk.enter()
+  const leave = opened.adaptiveLimit.enter()
   assert.is(opened.clock.timerCount, 1)
   leave()
 })

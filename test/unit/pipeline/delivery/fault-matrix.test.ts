@@ -129,9 +129,12 @@ function mailTo(localPart: string, message: readonly Buffer[]): Transaction {
 
 function wayOver(names: readonly string[]): NextHop {
   const hosts = names.map((name, preference) => ({ name, preference }))
-  const way = nextHopTo({ domain: 'there.test', hostSet: names.join(' '), hosts, security: undefined }, 'any')
-  if ('reason' in way) throw new Error(way.reason)
-  return way
+  const nextHop = nextHopTo(
+    { domain: 'there.test', hostSet: names.join(' '), hosts, security: undefined },
+    'any',
+  )
+  if ('reason' in nextHop) throw new Error(nextHop.reason)
+  return nextHop
 }
 
 /** Does something during which the first host falls silent, as often as it does. */

@@ -92,9 +92,9 @@ export function wayOver(
     bogus: null,
     ...over,
   }
-  const way = nextHopTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
-  if ('reason' in way) throw new Error(way.reason)
-  return way
+  const nextHop = nextHopTo({ domain: 'there.test', hostSet: SITE, hosts, security }, asked)
+  if ('reason' in nextHop) throw new Error(nextHop.reason)
+  return nextHop
 }
 
 export const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'

@@ -16,7 +16,7 @@ import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliver
 import { createDeliveryWorker } from '../../../../src/pipeline/delivery/worker.ts'
 import { RESUMED } from '../../../../src/pipeline/queue/destination-states.ts'
 import { HELD } from '../../../../src/pipeline/queue/hold.ts'
-import { type DueQueueKey, stepDeferredLanes } from '../../../../src/pipeline/queue/queue-key-rows.ts'
+import { type DueQueueKey, stepDeferredQueueKeys } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../../../../src/pipeline/queue/waiting-mail.ts'
 import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
@@ -79,15 +79,15 @@ export async function openWorker(
   const stored: string[] = []
   const pauses: string[] = []
   const foreseen: number[] = []
-  const forwarded: { to: number; lane: DueQueueKey; route: DeliveryRoute }[] = []
+  const forwarded: { to: number; queueKey: DueQueueKey; route: DeliveryRoute }[] = []
   const worker = createDeliveryWorker({
     clock,
     resolver,
     random,
     run,
-    waitingIn: (lane, after, limit) => waitingAt(signed, { kind: 'lane', lane }, after, limit),
-    deferredLanesOf: (site, domain) => stepDeferredLanes(signed.db, site, domain),
-    allowances: createWarmupBudgets({
+    waitingIn: (queueKey, after, limit) => waitingAt(signed, { kind: 'queueKey', queueKey }, after, limit),
+    deferredQueueKeysOf: (site, domain) => stepDeferredQueueKeys(signed.db, site, domain),
+    warmupBudgets: createWarmupBudgets({
       clock,
       run: signed.run,
       plan: {
@@ -98,7 +98,7 @@ export async function openWorker(
       onError: error => void errors.push((error as Error).message),
     }),
     slots: createSlots({
-      brisk: createAdaptiveLimit({
+      adaptiveLimit: createAdaptiveLimit({
         clock: systemClock,
         busyShare: createEventLoopUtilization(),
         most: slots,
@@ -146,19 +146,19 @@ export async function openWorker(
       throw new Error('nothing is received here')
     },
     deadEnd: createUndeliverable({ find: signed.find, clock }),
-    forward: (to, lane, route) => void forwarded.push({ to, lane, route }),
+    forward: (to, queueKey, route) => void forwarded.push({ to, queueKey, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
-    onPause: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),
+    onBreakerOpen: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),
     onResumed: site => void pauses.push(`${site} resumed`),
     onRecovery: ({ site }) => void pauses.push(`${site} answers`),
     onError: error => void errors.push((error as Error).message),
   })
-  signed.on('due', lanes => worker.announced(lanes as DueQueueKey[]))
+  signed.on('due', queueKeys => worker.announced(queueKeys as DueQueueKey[]))
   signed.on(HELD, selectors => {
     for (const selector of selectors) worker.held(selector as MailSelector)
   })
   signed.on(RESUMED, sites => {
-    for (const site of sites) worker.endPause(site as string)
+    for (const site of sites) worker.probeNow(site as string)
   })
   let stopped: Promise<number> | undefined
   const stop = (graceMs = 0) => {

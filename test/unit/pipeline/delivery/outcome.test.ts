@@ -20,9 +20,9 @@ const HOST = 'mx.there.test'
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
 
 /** `bounced invalid-recipient`, with `, host in trouble` where another one is to be tried. */
-function short({ verdict, hostTrouble }: Outcome): string {
+function short({ verdict, hostUnavailable }: Outcome): string {
   const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
-  return hostTrouble ? `${kind}, host in trouble` : kind
+  return hostUnavailable ? `${kind}, host in trouble` : kind
 }
 
 const refused = (phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot', line: string, local = false) =>
@@ -53,7 +53,7 @@ test('an accepted message is delivered, with the reply to the final dot', () => 
     phase: 'final-dot',
     reply: { code: 250, enhanced: '2.0.0', text: 'taken' },
     text: '250 2.0.0 taken',
-    hostTrouble: false,
+    hostUnavailable: false,
     meaning: null,
   })
 })
@@ -156,7 +156,7 @@ test('what falls before any host was spoken to is no trouble of a host', () => {
     phase: 'dns',
     reply: null,
     text: 'not known',
-    hostTrouble: false,
+    hostUnavailable: false,
     meaning: null,
   })
 })

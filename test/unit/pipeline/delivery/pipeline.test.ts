@@ -16,13 +16,13 @@ const session = (name: string) => ({ hostSet: name }) as SharedSession
 function open(names: string) {
   const waiting = [...names.slice(1)]
   const begun: string[] = []
-  const underWay = new Map<string, { turn: PipelineSlot; end: PromiseWithResolvers<void> }>()
+  const underWay = new Map<string, { slot: PipelineSlot; end: PromiseWithResolvers<void> }>()
   const state = { mayFollow: true, mayStillBegin: true, isOver: false }
   const line = runPipelined(names[0]!, {
-    carryOut(name, turn) {
+    carryOut(name, slot) {
       const end = Promise.withResolvers<void>()
       begun.push(name)
-      underWay.set(name, { turn, end })
+      underWay.set(name, { slot, end })
       return end.promise
     },
     mayFollow: () => state.mayFollow,
@@ -32,7 +32,7 @@ function open(names: string) {
   line.then(() => {
     state.isOver = true
   })
-  const turnOf = (name: string) => underWay.get(name)!.turn
+  const turnOf = (name: string) => underWay.get(name)!.slot
   return {
     state,
     begun: () => begun.join(''),

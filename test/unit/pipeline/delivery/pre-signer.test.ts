@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { wireId } from '../../../../src/lib/ids.ts'
 import { createSignatureCache } from '../../../../src/pipeline/delivery/message/signature-cache.ts'
 import { startPreSigner, type WaitingDelivery } from '../../../../src/pipeline/delivery/pre-signer.ts'
-import type { Lane } from '../../../../src/store/command.ts'
+import type { QueueKey } from '../../../../src/store/command.ts'
 import { newId } from '../../../kit/mail.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -12,7 +12,7 @@ import { until } from '../../../kit/until.ts'
 
 const test = suite('deliver/foresight')
 const accountId = newId(0)
-const lane: Lane = { domain: 'there.test', class: 0, accountId }
+const queueKey: QueueKey = { domain: 'there.test', class: 0, accountId }
 const delivery = (ordinal: number): WaitingDelivery => ({
   emailId: newId(ordinal),
   ordinal,
@@ -24,15 +24,15 @@ const delivery = (ordinal: number): WaitingDelivery => ({
 /** Deliveries 0 to `count` wait for a site that rests. */
 function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY } = {}) {
   const clock = createManualClock()
-  const state = { rests: true, isIdle: true, count, room, missing: new Set<number>() }
+  const state = { isPaused: true, isIdle: true, count, room, missing: new Set<number>() }
   const signed: number[] = []
   const asked: (number | null)[] = []
   const errors: unknown[] = []
-  const foresight = startPreSigner({
+  const preSigner = startPreSigner({
     clock,
-    rests: () => state.rests,
+    isPaused: () => state.isPaused,
     isIdle: () => state.isIdle,
-    lanesOf: () => [lane],
+    queueKeysOf: () => [queueKey],
     async waitingIn(_, after, limit) {
       asked.push(after?.ordinal ?? null)
       const from = after ? after.ordinal + 1 : 0
@@ -49,15 +49,15 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
     },
     onError: error => void errors.push(error),
   })
-  t.after(() => foresight.stop())
-  return { foresight, clock, state, signed, asked, errors }
+  t.after(() => preSigner.stop())
+  return { preSigner, clock, state, signed, asked, errors }
 }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 test('all that waits is signed, in its order, once', async t => {
-  const { foresight, clock, signed, state } = open(t, 250)
-  foresight.note('there')
+  const { preSigner, clock, signed, state } = open(t, 250)
+  preSigner.note('there')
   await until(() => signed.length === 250 && clock.timerCount === 1)
   state.count = 260
   clock.advance(5_000)
@@ -66,8 +66,8 @@ test('all that waits is signed, in its order, once', async t => {
 })
 
 test('while there is nothing new it looks ever more seldom, up to twice a minute', async t => {
-  const { foresight, clock, asked } = open(t, 0)
-  foresight.note('there')
+  const { preSigner, clock, asked } = open(t, 0)
+  preSigner.note('there')
   const looksAfter: number[] = []
   for (let looks = 1; looks < 5; looks++) {
     await until(() => asked.length === looks && clock.timerCount === 1)
@@ -82,9 +82,9 @@ test('while there is nothing new it looks ever more seldom, up to twice a minute
 })
 
 test('what comes back in front of what has been signed is found', async t => {
-  const { foresight, clock, signed, state } = open(t, 3)
+  const { preSigner, clock, signed, state } = open(t, 3)
   state.missing.add(1)
-  foresight.note('there')
+  preSigner.note('there')
   await until(() => signed.length === 2 && clock.timerCount === 1)
   state.missing.clear()
   clock.advance(5_000)
@@ -93,9 +93,9 @@ test('what comes back in front of what has been signed is found', async t => {
 })
 
 test('mail that can go has the processor for itself', async t => {
-  const { foresight, clock, signed, state } = open(t, 3)
+  const { preSigner, clock, signed, state } = open(t, 3)
   state.isIdle = false
-  foresight.note('there')
+  preSigner.note('there')
   await until(() => clock.timerCount === 1)
   assert.equal(signed, [])
   state.isIdle = true
@@ -104,22 +104,22 @@ test('mail that can go has the processor for itself', async t => {
 })
 
 test('it ends with the rest, and begins anew with the next', async t => {
-  const { foresight, clock, signed, state } = open(t, 2)
-  foresight.note('there')
+  const { preSigner, clock, signed, state } = open(t, 2)
+  preSigner.note('there')
   await until(() => signed.length === 2 && clock.timerCount === 1)
-  state.rests = false
+  state.isPaused = false
   clock.advance(5_000)
   await turn()
   assert.is(clock.timerCount, 0)
-  state.rests = true
-  foresight.note('there')
+  state.isPaused = true
+  preSigner.note('there')
   state.count = 3
   await until(() => signed.length === 3)
 })
 
 test('it stops where no more can be kept, and does not look at what waits until there is room', async t => {
-  const { foresight, clock, signed, asked, state } = open(t, 10, { room: 4 })
-  foresight.note('there')
+  const { preSigner, clock, signed, asked, state } = open(t, 10, { room: 4 })
+  preSigner.note('there')
   await until(() => signed.length === 4 && clock.timerCount === 1)
   assert.equal(signed, upTo(4))
   assert.is(asked.length, 1)
@@ -132,10 +132,10 @@ test('it stops where no more can be kept, and does not look at what waits until 
 })
 
 test('stopping ends it in the middle, and is no error', async t => {
-  const { foresight, clock, errors } = open(t, 0)
-  foresight.note('there')
+  const { preSigner, clock, errors } = open(t, 0)
+  preSigner.note('there')
   await until(() => clock.timerCount === 1)
-  await foresight.stop()
+  await preSigner.stop()
   assert.is(clock.timerCount, 0)
   assert.equal(errors, [])
 })

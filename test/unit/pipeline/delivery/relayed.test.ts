@@ -24,8 +24,8 @@ function refused(phase: 'mail' | 'rcpt' | 'final-dot', line: string): Outcome {
   return outcomeOf({ kind: 'refused', phase, reply: replyFrom(line), local: false }, HOST)
 }
 
-function short({ verdict, hostTrouble, alert }: Outcome): string {
-  return [verdict.kind, hostTrouble && 'trouble', alert].filter(Boolean).join(', ')
+function short({ verdict, hostUnavailable, alert }: Outcome): string {
+  return [verdict.kind, hostUnavailable && 'trouble', alert].filter(Boolean).join(', ')
 }
 
 for (const [name, outcome, expected] of [
@@ -51,7 +51,7 @@ for (const [name, outcome, expected] of [
 test('a smart host that does not fulfil our terms is in trouble: all mail goes there on the same', () => {
   const failure: SmtpFailure = { phase: 'tls', kind: 'tls', reply: null, message: 'expired' }
   const result = relayed({ ...outcomeOfFailure(failure, HOST), onOurTerms: true })
-  assert.equal([result.hostTrouble, result.onOurTerms], [true, undefined])
+  assert.equal([result.hostUnavailable, result.onOurTerms], [true, undefined])
 })
 
 test.run()

@@ -50,7 +50,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const givenBack: string[] = []
   const underWay = new Map<
     string,
-    { judge: JudgeCongestion; turn: PipelineSlot; end: PromiseWithResolvers<boolean> }
+    { judge: JudgeCongestion; slot: PipelineSlot; end: PromiseWithResolvers<boolean> }
   >()
   const begun: string[] = []
   const prepared = new Set<string>()
@@ -60,25 +60,26 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const caps = new Map<string, number>()
   const real = createSites({
     clock,
-    slots: createSlots({ brisk: NO_CROWD, most, mostOfAccount }),
-    allowances: { of: () => UNBOUNDED },
+    slots: createSlots({ adaptiveLimit: NO_CROWD, most, mostOfAccount }),
+    warmupBudgets: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
     capOf: site => caps.get(site) ?? null,
     sourceIps,
     prepare: ({ address }) => void prepared.add(address),
-    deliver({ address }, source, judge, turn) {
+    deliver({ address }, source, judge, slot) {
       begun.push(address)
       sources.set(address, source.name)
       const end = Promise.withResolvers<boolean>()
-      underWay.set(address, { judge, turn, end })
+      underWay.set(address, { judge, slot, end })
       return end.promise
     },
     onRoom: site => rooms.push(site),
-    onSpent: (site, unbegun) => void pauses.push(`${site} gets no more today, ${unbegun.length} given back`),
-    onPause: ({ site, source, pause: { ms, reason }, unbegun, isWhole }) =>
+    onSpent: (site, unstarted) =>
+      void pauses.push(`${site} gets no more today, ${unstarted.length} given back`),
+    onBreakerOpen: ({ site, source, state: { ms, reason }, unstarted, isWholeSite }) =>
       void pauses.push(
-        `${site}${source && ` from ${source}`} rests ${ms / 1_000} s: ${reason}, ${unbegun.length} given back` +
-          `${isWhole ? '' : ', others go on'}`,
+        `${site}${source && ` from ${source}`} is paused ${ms / 1_000} s: ${reason}, ${unstarted.length} given back` +
+          `${isWholeSite ? '' : ', others go on'}`,
       ),
     onRecovery: ({ site, source }, { address }) =>
       void pauses.push(`${site}${source && ` from ${source}`} answered ${address}`),
@@ -90,8 +91,8 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     take: (
       site: string,
       deliveries: readonly ClaimedDelivery[],
-      laneClass: number = DELIVERY_CLASS.broadcast,
-    ) => real.take(site, laneClass, deliveries),
+      deliveryClass: number = DELIVERY_CLASS.broadcast,
+    ) => real.take(site, deliveryClass, deliveries),
     roomOf: (site: string) => real.roomOf(site).any,
   }
   return {
@@ -108,7 +109,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     sources,
     givenBack,
     transactionalRoomOf: (site: string) => real.roomOf(site).transactional,
-    async end(name: string, signal: SiteSignal | Error = 'through') {
+    async end(name: string, signal: SiteSignal | Error = 'ok') {
       const { judge, end } = underWay.get(name)!
       underWay.delete(name)
       if (signal instanceof Error) end.reject(signal)
@@ -133,9 +134,9 @@ test('a window’s worth is under way, the rest waits, in the order in which it 
   const { sites, begun, end } = openSites()
   sites.take('site', many(8))
   assert.equal(begun, ['d0', 'd1', 'd2', 'd3', 'd4'])
-  await end('d2', 'nothing')
+  await end('d2', 'neutral')
   assert.is(begun.at(-1), 'd5')
-  await end('d0', 'nothing')
+  await end('d0', 'neutral')
   assert.is(begun.at(-1), 'd6')
 })
 
@@ -146,7 +147,7 @@ test('of those that wait behind a windowful, three quarters of one are prepared'
   assert.equal(ahead(), [])
   sites.take('a.test', named('d5', 'd6', 'd7', 'd8', 'd9'))
   assert.equal(ahead(), ['d5', 'd6', 'd7', 'd8'])
-  await end('d0', 'nothing')
+  await end('d0', 'neutral')
   assert.equal(ahead(), ['d6', 'd7', 'd8', 'd9'])
 })
 
@@ -157,7 +158,7 @@ test('what rests, or goes slowly by order, waits unprepared', async () => {
   await slow.end('d0')
   assert.equal([...slow.prepared], [])
   const resting = openSites()
-  resting.sites.resume(
+  resting.sites.restoreBreaker(
     { site: 'a.test', source: '' },
     { until: resting.clock.now() + 60_000, ms: 60_000, reason: 'x' },
   )
@@ -175,17 +176,17 @@ test('sites do not wait for each other', () => {
 test('success lets more go at once, trouble fewer', async () => {
   const { sites, begun, end, underWay } = openSites()
   sites.take('site', many(60))
-  for (let i = 0; i < 3; i++) await end(begun[i]!, 'through')
+  for (let i = 0; i < 3; i++) await end(begun[i]!, 'ok')
   assert.is(underWay.size, 8)
-  await end(begun[3]!, 'trouble')
-  for (let i = 0; i < 4; i++) await end([...underWay.keys()][0]!, 'nothing')
+  await end(begun[3]!, 'congested')
+  for (let i = 0; i < 4; i++) await end([...underWay.keys()][0]!, 'neutral')
   assert.is(underWay.size, 4)
 })
 
 test('a site that was in trouble is not forgotten between two claims', async () => {
   const { sites, end, underWay, begun } = openSites()
   sites.take('site', named('a'))
-  await end('a', 'trouble')
+  await end('a', 'congested')
   sites.take('site', many(10))
   assert.is(underWay.size, 2)
   assert.is(begun.length, 3)
@@ -197,10 +198,10 @@ test('room is for three windows, and offered when a third of it is free', async 
   sites.take('site', many(18))
   assert.is(sites.roomOf('site'), 0)
   rooms.length = 0
-  await end('d0', 'nothing')
-  await end('d1', 'nothing')
+  await end('d0', 'neutral')
+  await end('d1', 'neutral')
   assert.equal(rooms, [])
-  await end('d2', 'nothing')
+  await end('d2', 'neutral')
   assert.equal(rooms, ['site'])
   assert.is(sites.roomOf('site'), 5)
 })
@@ -211,7 +212,7 @@ test('a delivery that breaks is told, and holds up no other', async () => {
   await end('d0', new Error('broken'))
   assert.equal(errors, ['broken'])
   assert.is(begun.length, 6)
-  await end('d1', 'nothing')
+  await end('d1', 'neutral')
   assert.is(begun.length, 7)
   assert.is(underWay.size, 5)
 })
@@ -239,7 +240,7 @@ async function crowded(options: OpenOptions = {}) {
   return {
     ...opened,
     async offer(name: string) {
-      opened.underWay.get(name)!.turn.offer({} as SharedSession)
+      opened.underWay.get(name)!.slot.offer({} as SharedSession)
       await settled()
     },
     begunAfter: () => opened.begun.slice(1).join(' '),
@@ -278,7 +279,7 @@ for (const [what, options] of [
 test('none begins behind another at a site that has not answered yet', async () => {
   const { sites, underWay, begun } = openSites({ limits: { connections: 5 } })
   sites.take('site', many(10))
-  underWay.get('d1')!.turn.offer({} as SharedSession)
+  underWay.get('d1')!.slot.offer({} as SharedSession)
   await settled()
   assert.is(begun.length, 5)
 })
@@ -287,10 +288,13 @@ test('none begins behind a probe', async () => {
   const { sites, underWay, clock, begun, end } = openSites()
   sites.take('site', named('proof'))
   await end('proof')
-  sites.resume({ site: 'site', source: '' }, { until: clock.now() + 30_000, ms: 30_000, reason: 'refused' })
+  sites.restoreBreaker(
+    { site: 'site', source: '' },
+    { until: clock.now() + 30_000, ms: 30_000, reason: 'refused' },
+  )
   clock.advance(30_000)
   sites.take('site', many(3))
-  underWay.get('d0')!.turn.offer({} as SharedSession)
+  underWay.get('d0')!.slot.offer({} as SharedSession)
   await settled()
   assert.equal(begun, ['proof', 'd0'])
 })
@@ -298,8 +302,8 @@ test('none begins behind a probe', async () => {
 test('when the site bears less than is under way, who waits behind another loses its turn; who is first goes on', async () => {
   const { offer, underWay, end } = await crowded()
   await offer('d1')
-  const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.turn.alone()))
-  await end('d1', 'trouble')
+  const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.slot.alone()))
+  await end('d1', 'congested')
   assert.equal(
     (await turns).map(({ status }) => status),
     ['fulfilled', 'rejected'],
@@ -364,7 +368,7 @@ test('a site that has worked off what it got among a crowd is offered room again
   crowd(opened)
   sites.take('other', many(5, 'o'))
   assert.not(rooms.includes('other'))
-  await end('o3', 'nothing')
+  await end('o3', 'neutral')
   assert.ok(rooms.includes('other'))
   assert.is(sites.roomOf('other'), 1)
 })
@@ -377,7 +381,7 @@ test('room claimed for many sites at once may overrun the 2,000; then, too, no s
   assert.is(sites.roomOf('other'), 5)
   assert.is(sites.roomOf('more 7'), 0)
   rooms.length = 0
-  for (let i = 0; i < 15; i++) await end(`m7/${i}`, 'nothing')
+  for (let i = 0; i < 15; i++) await end(`m7/${i}`, 'neutral')
   assert.ok(rooms.includes('more 7'))
 })
 
@@ -393,15 +397,15 @@ test('when everything has been worked off, the sites are as at the beginning', a
 test('a site that fails five times in a row rests for a minute; what was claimed for it is given back', async () => {
   const { sites, begun, end, pauses, clock, rooms, underWay } = openSites()
   sites.take('site', many(12))
-  await end('d0', 'through')
-  await end('d1', 'through')
+  await end('d0', 'ok')
+  await end('d1', 'ok')
   assert.is(underWay.size, 7)
-  for (let i = 2; i < 7; i++) await end(begun[i]!, 'trouble')
-  assert.equal(pauses, ['site rests 60 s: 421 too busy, 3 given back'])
+  for (let i = 2; i < 7; i++) await end(begun[i]!, 'congested')
+  assert.equal(pauses, ['site is paused 60 s: 421 too busy, 3 given back'])
   assert.is(sites.roomOf('site'), 0)
   rooms.length = 0
-  await end('d7', 'trouble')
-  await end('d8', 'nothing')
+  await end('d7', 'congested')
+  await end('d8', 'neutral')
   assert.is(underWay.size, 0)
   assert.is(pauses.length, 1)
   clock.advance(59_999)
@@ -413,46 +417,46 @@ test('a site that fails five times in a row rests for a minute; what was claimed
 test('after a rest one delivery goes as a probe; each that fails doubles the rest, up to 15 minutes', async () => {
   const { sites, begun, end, pauses, clock } = openSites()
   sites.take('site', many(5))
-  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   for (const ms of [60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
     clock.advance(ms)
     assert.is(sites.roomOf('site'), 1)
     sites.take('site', many(2, `probe ${pauses.length} `))
     assert.is(sites.roomOf('site'), 0)
-    await end(begun.at(-1)!, 'trouble')
+    await end(begun.at(-1)!, 'congested')
   }
   assert.equal(
     pauses.map(pause => pause.split(':')[0]),
-    [60, 120, 240, 480, 900, 900, 900].map(seconds => `site rests ${seconds} s`),
+    [60, 120, 240, 480, 900, 900, 900].map(seconds => `site is paused ${seconds} s`),
   )
 })
 
 test('a probe that gets through ends it: all goes again, more with each success', async () => {
   const { sites, begun, end, pauses, clock, underWay } = openSites()
   sites.take('site', many(5))
-  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   clock.advance(60_000)
   sites.take('site', named('probe'))
-  await end('probe', 'through')
+  await end('probe', 'ok')
   assert.is(pauses.at(-1), 'site answered probe')
   sites.take('site', many(6, 'more '))
   assert.is(underWay.size, 2)
-  for (let i = 0; i < 5; i++) await end(`more ${i}`, 'trouble')
-  assert.is(pauses.at(-1), 'site rests 60 s: 421 too busy, 1 given back')
+  for (let i = 0; i < 5; i++) await end(`more ${i}`, 'congested')
+  assert.is(pauses.at(-1), 'site is paused 60 s: 421 too busy, 1 given back')
 })
 
 test('after an outage a site is soon given as much as it bears again', async () => {
   const { sites, begun, end, clock, underWay } = openSites()
   sites.take('site', many(5))
-  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   clock.advance(60_000)
   sites.take('site', named('probe'))
-  await end('probe', 'through')
+  await end('probe', 'ok')
   sites.take('site', many(40, 'more '))
   const rounds: number[] = []
   for (let round = 0; round < 4; round++) {
     rounds.push(underWay.size)
-    for (const name of [...underWay.keys()]) await end(name, 'through')
+    for (const name of [...underWay.keys()]) await end(name, 'ok')
   }
   assert.equal(rounds, [2, 4, 8, 16])
 })
@@ -460,24 +464,30 @@ test('after an outage a site is soon given as much as it bears again', async () 
 test('success between failures is no row of them', async () => {
   const { sites, begun, end, pauses } = openSites()
   sites.take('site', many(30))
-  for (let i = 0; i < 20; i++) await end(begun[i]!, i % 4 === 3 ? 'through' : 'trouble')
+  for (let i = 0; i < 20; i++) await end(begun[i]!, i % 4 === 3 ? 'ok' : 'congested')
   assert.equal(pauses, [])
 })
 
 test('a pause of a former life goes on, with the rest that is left of it', async () => {
   const { sites, clock, rooms, begun, end, pauses } = openSites()
-  sites.resume({ site: 'site', source: '' }, { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
+  sites.restoreBreaker(
+    { site: 'site', source: '' },
+    { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' },
+  )
   assert.is(sites.roomOf('site'), 0)
   clock.advance(30_000)
   assert.equal(rooms, ['site'])
   sites.take('site', named('probe'))
-  await end(begun[0]!, 'trouble')
-  assert.equal(pauses, ['site rests 240 s: 421 too busy, 0 given back'])
+  await end(begun[0]!, 'congested')
+  assert.equal(pauses, ['site is paused 240 s: 421 too busy, 0 given back'])
 })
 
 test('stopping ends pauses and leaves no timer', () => {
   const { sites, clock } = openSites({ limits: { messagesPerSecond: 1 } })
-  sites.resume({ site: 'site', source: '' }, { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' })
+  sites.restoreBreaker(
+    { site: 'site', source: '' },
+    { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' },
+  )
   sites.take('other', many(3))
   assert.is(clock.timerCount, 2)
   sites.stop()
@@ -488,7 +498,7 @@ test('transactional mail passes what else has been claimed, but for every third'
   const { sites, begun, end } = openSites({ limits: { connections: 1 } })
   sites.take('site', many(3, 'b'), DELIVERY_CLASS.broadcast)
   sites.take('site', many(5, 't'), DELIVERY_CLASS.transactional)
-  for (let i = 0; i < 7; i++) await end(begun[i]!, 'nothing')
+  for (let i = 0; i < 7; i++) await end(begun[i]!, 'neutral')
   assert.equal(begun, ['b0', 't0', 't1', 'b1', 't2', 't3', 'b2', 't4'])
 })
 
@@ -500,9 +510,9 @@ test('there is room for transactional mail where other mail has taken all', asyn
   sites.take('site', many(15, 't'), DELIVERY_CLASS.transactional)
   assert.is(transactionalRoomOf('site'), 0)
   rooms.length = 0
-  for (let i = 0; i < 6; i++) await end(begun[i]!, 'nothing')
+  for (let i = 0; i < 6; i++) await end(begun[i]!, 'neutral')
   assert.equal(rooms, [])
-  await end(begun[6]!, 'nothing')
+  await end(begun[6]!, 'neutral')
   assert.equal(rooms, ['site'])
   assert.is(transactionalRoomOf('site'), 5)
 })
@@ -511,7 +521,7 @@ test('no more attempts begin in a second than the site bears', async () => {
   const { sites, begun, end, clock } = openSites({ limits: { messagesPerSecond: 2 } })
   sites.take('site', many(5))
   assert.equal(begun, ['d0', 'd1'])
-  await end('d0', 'nothing')
+  await end('d0', 'neutral')
   clock.advance(499)
   assert.is(begun.length, 2)
   clock.advance(1)
@@ -542,7 +552,7 @@ test('all sites together have no more under way than there are slots, and take t
   assert.is(underWay.size, 5)
   for (let i = 0; i < 20 && underWay.size > 0; i++) {
     assert.ok(underWay.size <= 8)
-    await end([...underWay.keys()][0]!, 'through')
+    await end([...underWay.keys()][0]!, 'ok')
   }
   assert.is(new Set(begun).size, 12)
 })
@@ -550,7 +560,7 @@ test('all sites together have no more under way than there are slots, and take t
 test('sites that never answered leave a part of the slots to those that did', async () => {
   const { sites, begun, end, underWay } = openSites({ most: 40 })
   sites.take('good', many(1, 'g'))
-  await end('g0', 'through')
+  await end('g0', 'ok')
   for (let i = 0; i < 100; i++) sites.take(`tarpit ${i}`, many(5, `t${i}/`))
   assert.is(underWay.size, 30)
   sites.take('good', many(6, 'h'))
@@ -562,7 +572,7 @@ test('an account has no more under way than its share, and holds up no other', a
   const other = { address: 'other', accountId: account(2) } as ClaimedDelivery
   sites.take('site', [...many(4), other])
   assert.equal(begun, ['d0', 'd1', 'other'])
-  await end('d0', 'nothing')
+  await end('d0', 'neutral')
   assert.equal(begun.slice(3), ['d2'])
 })
 
@@ -592,10 +602,10 @@ test('each of our addresses has a window of its own at a site', async () => {
   sites.take('site', preferring(sourceIps, TWO[1], 8, 'b'))
   assert.is(underWay.size, 10)
   assert.equal(begun.map(name => sources.get(name)!.at(-1)).filter(last => last === '1').length, 5)
-  await end('a0', 'trouble')
-  for (const name of ['a1', 'a2']) await end(name, 'nothing')
+  await end('a0', 'congested')
+  for (const name of ['a1', 'a2']) await end(name, 'neutral')
   assert.equal([...underWay.keys()], ['a3', 'a4', 'b0', 'b1', 'b2', 'b3', 'b4'])
-  await end('b0', 'through')
+  await end('b0', 'ok')
   assert.equal([...underWay.keys()].slice(-2), ['b5', 'b6'])
 })
 
@@ -603,8 +613,8 @@ test('where one of our addresses rests, mail goes from the others, and the rest 
   const { sites, sourceIps, begun, end, pauses, sources, clock } = openSites({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 30)
   sites.take('site', mail.slice(0, 8))
-  for (let i = 0; i < 5; i++) await end(begun[i]!, 'trouble')
-  assert.equal(pauses, ['site from 192.0.2.1 rests 60 s: 421 too busy, 3 given back, others go on'])
+  for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
+  assert.equal(pauses, ['site from 192.0.2.1 is paused 60 s: 421 too busy, 3 given back, others go on'])
   assert.is(sites.roomOf('site'), 15)
   sites.take('site', mail.slice(8, 11))
   assert.equal(
@@ -618,18 +628,18 @@ test('where one of our addresses rests, mail goes from the others, and the rest 
     [TWO[0], TWO[1], TWO[1]],
     'one probe',
   )
-  await end(mail[11]!.address, 'through')
+  await end(mail[11]!.address, 'ok')
   assert.is(pauses.at(-1), `site from 192.0.2.1 answered ${mail[11]!.address}`)
 })
 
 test('when all of them rest, nothing is claimed, and the first that is over is probed', async () => {
   const { sites, pauses, end, underWay, clock, sourceIps, sources } = openSites({ ips: TWO })
   sites.take('site', preferring(sourceIps, TWO[0], 5, 'a'))
-  for (const name of [...underWay.keys()]) await end(name, 'trouble')
+  for (const name of [...underWay.keys()]) await end(name, 'congested')
   clock.advance(10_000)
   sites.take('site', preferring(sourceIps, TWO[1], 5, 'b'))
-  for (const name of [...underWay.keys()]) await end(name, 'trouble')
-  assert.is(pauses.at(-1), 'site from 192.0.2.2 rests 60 s: 421 too busy, 0 given back')
+  for (const name of [...underWay.keys()]) await end(name, 'congested')
+  assert.is(pauses.at(-1), 'site from 192.0.2.2 is paused 60 s: 421 too busy, 0 given back')
   assert.is(sites.roomOf('site'), 0)
   clock.advance(50_000)
   assert.is(sites.roomOf('site'), 1)
@@ -643,7 +653,7 @@ test('a domain that does not want one of our addresses gets its mail from anothe
   const mail = preferring(sourceIps, TWO[0], 10)
   sites.take('site', mail.slice(0, 8))
   sourceIps.coolOff(TWO[0], 'there.test')
-  await end(begun[0]!, 'trouble')
+  await end(begun[0]!, 'congested')
   assert.equal(
     givenBack,
     mail.slice(5, 8).map(({ address }) => address),
@@ -666,11 +676,11 @@ test('mail does not wait for the address it prefers where that is full and anoth
 test('a pause of a former life is one address’s, or that of all where it was told of none', () => {
   const { sites, clock } = openSites({ ips: TWO })
   const pause = { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' }
-  sites.resume({ site: 'one', source: TWO[1] }, pause)
-  sites.resume({ site: 'all', source: '' }, pause)
-  sites.resume({ site: 'none', source: '192.0.2.9' }, pause)
+  sites.restoreBreaker({ site: 'one', source: TWO[1] }, pause)
+  sites.restoreBreaker({ site: 'all', source: '' }, pause)
+  sites.restoreBreaker({ site: 'none', source: '192.0.2.9' }, pause)
   assert.equal(['one', 'all', 'none'].map(sites.roomOf), [15, 0, 30])
-  assert.equal(['one', 'all', 'none'].map(sites.endPause), [true, true, false])
+  assert.equal(['one', 'all', 'none'].map(sites.probeNow), [true, true, false])
 })
 
 test('a site that is slowed down gets so many from all addresses together, at once, and all again afterwards', async () => {

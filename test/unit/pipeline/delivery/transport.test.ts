@@ -93,12 +93,12 @@ const short = ({ ending, signal }: TransmitResult) => `${ending.kind} ${ending.c
 
 test('what hosts say becomes the ending; what it tells of the site is the signal', async t => {
   const { carryTo } = await open(t)
-  assert.is(short(await carryTo('ok@there.test')), 'delivered unknown, through')
-  assert.is(short(await carryTo('perm-550-511@there.test')), 'bounced invalid-recipient, through')
-  assert.is(short(await carryTo('defer-451@there.test')), 'deferred unknown, through')
-  assert.is(short(await carryTo('421-after-0@there.test')), 'deferred rate-limited, trouble')
-  assert.is(short(await carryTo('drop-after-rcpt@there.test')), 'deferred unknown, trouble')
-  assert.is(short(await carryTo('drop-after-dot@there.test')), 'deferred unknown, nothing')
+  assert.is(short(await carryTo('ok@there.test')), 'delivered unknown, ok')
+  assert.is(short(await carryTo('perm-550-511@there.test')), 'bounced invalid-recipient, ok')
+  assert.is(short(await carryTo('defer-451@there.test')), 'deferred unknown, ok')
+  assert.is(short(await carryTo('421-after-0@there.test')), 'deferred rate-limited, congested')
+  assert.is(short(await carryTo('drop-after-rcpt@there.test')), 'deferred unknown, congested')
+  assert.is(short(await carryTo('drop-after-dot@there.test')), 'deferred unknown, neutral')
 })
 
 test('an ending holds reply, phase and all trials', async t => {
@@ -131,15 +131,15 @@ test('where one of our addresses is not wanted the next attempt is from another;
   const [one, other] = sourceIps.sources as [EgressSource, EgressSource]
   const { carryTo } = await open(t, mx, sourceIps)
   const first = await carryTo('a@there.test', hosts, one)
-  assert.is(short(first), 'deferred blocked, trouble')
+  assert.is(short(first), 'deferred blocked, congested')
   assert.is(first.ending.alert, 'ip-reputation')
   assert.is(first.ending.trials[0]!.source, '127.0.0.31')
   assert.equal(
     [sourceIps.isWanted(one, 'there.test'), sourceIps.isWanted(other, 'there.test')],
     [false, true],
   )
-  assert.is(short(await carryTo('a@there.test', hosts, other)), 'bounced blocked, trouble')
-  assert.is(short(await carryTo('a@there.test', hosts, other)), 'delivered unknown, through')
+  assert.is(short(await carryTo('a@there.test', hosts, other)), 'bounced blocked, congested')
+  assert.is(short(await carryTo('a@there.test', hosts, other)), 'delivered unknown, ok')
   assert.is(mx.messages[0]!.clientAddress, '127.0.0.32')
 })
 
@@ -148,7 +148,7 @@ test('the only address we have stays with its site, whatever is said of it', asy
     startFakeMx({ host: '127.0.0.2', at: { rcpt: '550 5.7.1 blocked using zen.spamhaus.org' } }),
   )
   const { carryTo } = await open(t, mx, createSourceIps([{ address: '127.0.0.31', name: null }], systemClock))
-  assert.is(short(await carryTo('a@there.test')), 'bounced blocked, through')
+  assert.is(short(await carryTo('a@there.test')), 'bounced blocked, ok')
 })
 
 test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {
@@ -162,14 +162,14 @@ test('an address that needs SMTPUTF8 has it, though nothing in the message does'
 test('the simulator has the word for its own, and nothing goes over the network', async t => {
   const { carryTo, mx } = await open(t)
   const { ending, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
-  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'nothing'])
+  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'neutral'])
   assert.is(mx.sessionCount, 0)
 })
 
 for (const [enhanced, reason, expected] of [
-  ['5.1.10', 'there.test takes no mail (null MX)', 'bounced bad-domain, nothing'],
-  ['5.4.4', 'there.test has no mail host', 'bounced no-route, nothing'],
-  ['5.4.6', 'mail for there.test would come back to us', 'bounced no-route, nothing'],
+  ['5.1.10', 'there.test takes no mail (null MX)', 'bounced bad-domain, neutral'],
+  ['5.4.4', 'there.test has no mail host', 'bounced no-route, neutral'],
+  ['5.4.6', 'mail for there.test would come back to us', 'bounced no-route, neutral'],
 ] as const)
   test(`mail that can go nowhere bounces: ${enhanced} ${reason}`, async t => {
     const { carryTo } = await open(t)
@@ -184,20 +184,20 @@ test('a domain that does not exist is asked about again before its mail bounces'
   const { carryTo } = await open(t)
   const missing = routeTo({ kind: 'nowhere', enhanced: '5.1.2', reason: 'there.test does not exist' })
   const carried = await carryTo('a@there.test', missing)
-  assert.is(short(carried), 'deferred bad-domain, nothing')
+  assert.is(short(carried), 'deferred bad-domain, neutral')
   assert.is(carried.ending.text, 'there.test does not exist')
 })
 
 test('where nothing is known now, it is tried again', async t => {
   const { carryTo } = await open(t)
   const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
-  assert.is(short(carried), 'deferred unknown, trouble')
+  assert.is(short(carried), 'deferred unknown, congested')
   assert.is(carried.ending.text, 'SERVFAIL')
 })
 
 test('an email of which no message can be made fails before transfer', () => {
   const carried = failedBeforeTransfer('the email is gone')
-  assert.is(short(carried), 'failed unknown, nothing')
+  assert.is(short(carried), 'failed unknown, neutral')
   assert.is(carried.ending.text, 'the email is gone')
 })
 

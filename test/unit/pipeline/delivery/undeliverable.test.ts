@@ -19,8 +19,8 @@ async function missingOnce(t: TestContext) {
   const isSuppressed = () => rows('select 1 from suppressions where email = ?', ADDRESS).length > 0
   const retry = async () => {
     const place = {
-      kind: 'lane',
-      lane: { domain: 'there.test', class: 2, accountId: worker.accountId },
+      kind: 'queueKey',
+      queueKey: { domain: 'there.test', class: 2, accountId: worker.accountId },
     } as const
     const selector = { domain: 'there.test', accountId: null, broadcastId: null, emailId: null }
     await run('retryWaiting', { place, selector, after: null, limit: 10, now: clock.now() })

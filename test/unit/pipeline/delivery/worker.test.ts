@@ -110,7 +110,7 @@ test('an attempt that takes its time makes its email sent meanwhile', async t =>
   await until(() => rows("select 1 from emails where status = 'sent'").length === 1)
 })
 
-test('lanes at home with another thread are none of ours', async t => {
+test('queue keys at home with another thread are none of ours', async t => {
   const { worker, mx, accountId, clock, forwarded } = await openWorker(t, { threadCount: 2 })
   const foreign = ['a.test', 'b.test', 'c.test', 'd.test'].find(domain => hashText(domain) % 2 === 1)!
   worker.announced([{ domain: foreign, class: 0, accountId, at: clock.now() }])
@@ -119,7 +119,7 @@ test('lanes at home with another thread are none of ours', async t => {
   assert.equal(forwarded, [])
 })
 
-test('a lane whose site is served by another thread is passed to it, with the route', async t => {
+test('a queue key whose site is served by another thread is passed to it, with the route', async t => {
   const domains = Array.from({ length: 20 }, (_, i) => `d${i}.test`)
   const { worker, forwarded, accountId, clock } = await openWorker(t, {
     threadCount: 2,
@@ -128,11 +128,11 @@ test('a lane whose site is served by another thread is passed to it, with the ro
   const domain = domains.find(name => hashText(name) % 2 === 0 && hashText(`mx.${name}`) % 2 === 1)!
   worker.announced([{ domain, class: 0, accountId, at: clock.now() - 5 }])
   await until(() => forwarded.length > 0)
-  const [{ to, lane, route }] = forwarded as [(typeof forwarded)[0]]
-  assert.equal([to, lane.domain, lane.at, route.site], [1, domain, clock.now(), `mx.${domain}`])
+  const [{ to, queueKey, route }] = forwarded as [(typeof forwarded)[0]]
+  assert.equal([to, queueKey.domain, queueKey.at, route.site], [1, domain, clock.now(), `mx.${domain}`])
 })
 
-test('a lane passed to us is served by the route that came with it', async t => {
+test('a queue key passed to us is served by the route that came with it', async t => {
   const { worker, send, when, accountId, clock } = await openWorker(t, {
     threadCount: 1,
     zone: 'mx.there.test A 127.0.0.2\nthere.test SERVFAIL',

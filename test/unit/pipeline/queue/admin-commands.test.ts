@@ -31,8 +31,8 @@ async function open(t: TestContext) {
     accountId,
     deferred,
     send: (...to: string[]) => post.send(accountId, { to }),
-    claimed: async (domain?: string, laneClass: number = DELIVERY_CLASS.transactional) =>
-      (await post.claim(accountId, domain, { class: laneClass })).map(({ address }) => address),
+    claimed: async (domain?: string, deliveryClass: number = DELIVERY_CLASS.transactional) =>
+      (await post.claim(accountId, domain, { class: deliveryClass })).map(({ address }) => address),
     emails: () =>
       store.rows(
         'select status, error, case when ended_at is null then 0 else 1 end as ended from emails order by id',
@@ -201,13 +201,13 @@ async function brokenOff(t: TestContext, how: Record<string, [number: number, br
         `${name}@there.test`,
       )
   const now = store.clock.now()
-  const lane = { domain: 'there.test', class: DELIVERY_CLASS.retry, accountId: store.accountId }
+  const queueKey = { domain: 'there.test', class: DELIVERY_CLASS.retry, accountId: store.accountId }
   return {
     ...store,
     now,
-    lane,
+    queueKey,
     retry: (after: Mark | null = null, limit = 100) =>
-      store.run('retryBrokenOff', { lane, after, limit, now }),
+      store.run('retryBrokenOff', { queueKey, after, limit, now }),
     due: () =>
       store
         .rows<{ address: string }>('select address from deliveries where next_at <= ? order by address', now)
@@ -216,7 +216,7 @@ async function brokenOff(t: TestContext, how: Record<string, [number: number, br
 }
 
 test('of a site that answers again that alone is due whose last attempt broke off', async t => {
-  const { retry, due, announced, lane, now } = await brokenOff(t, {
+  const { retry, due, announced, queueKey, now } = await brokenOff(t, {
     refused: [[3, 1]],
     greylisted: [[3, null]],
     better: [
@@ -232,7 +232,9 @@ test('of a site that answers again that alone is due whose last attempt broke of
   const before = announced('due').length
   assert.equal(await retry(), { count: 2, after: null })
   assert.equal(due(), ['refused', 'worse'])
-  assert.equal(announced('due').slice(before), [{ ...lane, accountId: Buffer.from(lane.accountId), at: now }])
+  assert.equal(announced('due').slice(before), [
+    { ...queueKey, accountId: Buffer.from(queueKey.accountId), at: now },
+  ])
 })
 
 test('it is looked for step by step, and what was passed over is not looked at again', async t => {

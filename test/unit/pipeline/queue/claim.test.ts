@@ -82,14 +82,14 @@ test('the oldest that are due go first, and no more than asked for', async t => 
   assert.equal(await names(5), ['d'])
 })
 
-test('the answer says when the lane is due next', async t => {
+test('the answer says when the queue key is due next', async t => {
   const { run, send, accountId, clock } = await open(t)
   const dueAt = clock.now()
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
-  const lane = { domain: 'there.test', class: 0, accountId }
+  const queueKey = { domain: 'there.test', class: 0, accountId }
   const claim = (limit: number) =>
     run('claim', {
-      lanes: [{ ...lane, limit }],
+      queueKeys: [{ ...queueKey, limit }],
       owner: 'me',
       now: clock.now(),
       leaseUntil: clock.now() + 1,
@@ -101,7 +101,7 @@ test('the answer says when the lane is due next', async t => {
   const at = clock.now() + 1_000
   await run('finish', finishFor(second!.deliveries[0]!, clock.now(), endings.deferred(clock.now(), 1_000)))
   const [third] = await run('claim', {
-    lanes: [{ ...lane, class: DELIVERY_CLASS.retry, limit: 5 }],
+    queueKeys: [{ ...queueKey, class: DELIVERY_CLASS.retry, limit: 5 }],
     owner: 'me',
     now: clock.now(),
     leaseUntil: clock.now() + 1,
@@ -109,25 +109,25 @@ test('the answer says when the lane is due next', async t => {
   assert.equal([third!.deliveries.length, third!.nextAt], [0, at])
 })
 
-test('lanes are answered in their order; domain, class and account keep them apart', async t => {
+test('queue keys are answered in their order; domain, class and account keep them apart', async t => {
   const { run, send, accountId, account, domain, clock } = await open(t)
   const other = account('Other')
   domain(other, 'elsewhere.test')
   await send(accountId, { to: ['a@there.test', 'b@far.test'] })
   await send(other, { from: 'x@elsewhere.test', to: ['c@there.test'] })
-  const lane = (name: string, id: Uint8Array, laneClass = 0) => ({
+  const queueKey = (name: string, id: Uint8Array, deliveryClass = 0) => ({
     domain: name,
-    class: laneClass,
+    class: deliveryClass,
     accountId: id,
     limit: 10,
   })
   const claims = await run('claim', {
-    lanes: [
-      lane('far.test', accountId),
-      lane('there.test', other),
-      lane('there.test', accountId, 2),
-      lane('nowhere.test', accountId),
-      lane('there.test', accountId),
+    queueKeys: [
+      queueKey('far.test', accountId),
+      queueKey('there.test', other),
+      queueKey('there.test', accountId, 2),
+      queueKey('nowhere.test', accountId),
+      queueKey('there.test', accountId),
     ],
     owner: 'me',
     now: clock.now(),
@@ -195,11 +195,11 @@ test('a delivery that was deferred and then suppressed keeps the attempts it had
 test('a claim that fails leases nothing', async t => {
   const { group, send, accountId, rows, clock } = await open(t)
   await send(accountId, { to: ['a@there.test'] })
-  const lane = { domain: 'there.test', class: 0, accountId, limit: 5 }
+  const queueKey = { domain: 'there.test', class: 0, accountId, limit: 5 }
   const claim = { owner: 'me', now: clock.now(), leaseUntil: clock.now() + 1 }
   const { replies } = await group({
     name: 'claim',
-    input: { ...claim, lanes: [lane, { ...lane, limit: {} }] },
+    input: { ...claim, queueKeys: [queueKey, { ...queueKey, limit: {} }] },
   })
   assert.is(replies[0]!.ok, false)
   assert.equal(rows('select state, attempts from deliveries'), [{ state: 0, attempts: 0 }])

@@ -6,8 +6,8 @@ import { sweepDestinations } from '../../../../src/pipeline/queue/destination-sw
 import {
   type Destination,
   destinationKind,
-  MOST_REPLIES,
   parseDestinationKind,
+  REPLY_FORMS_MAX,
   replyFormOf,
 } from '../../../../src/pipeline/queue/destinations.ts'
 import { endings, finishFor, HOUR_MS, postOver } from '../../../kit/mail.ts'
@@ -126,9 +126,9 @@ test('a site that says something else each time fills no more than its share', a
   const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))
   const said = Array.from({ length: 40 }, (_, i) => `451 4.3.0 ${word(i)}`)
   for (const reply of said) await arrive({ destination: deferral(reply), reply })
-  assert.is(rows('select 1 from destination_replies').length, MOST_REPLIES + 1)
+  assert.is(rows('select 1 from destination_replies').length, REPLY_FORMS_MAX + 1)
   const { replies } = (await report()).entries[0]!
-  assert.equal([replies[0]!.form, replies[0]!.count], ['', 40 - MOST_REPLIES])
+  assert.equal([replies[0]!.form, replies[0]!.count], ['', 40 - REPLY_FORMS_MAX])
   assert.is(
     replies.reduce((sum, { count }) => sum + count, 0),
     40,

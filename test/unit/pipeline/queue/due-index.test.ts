@@ -1,21 +1,21 @@
 import * as assert from 'uvu/assert'
 import { createDueIndex, type IndexedQueueKey } from '../../../../src/pipeline/queue/due-index.ts'
 import type { DueQueueKey } from '../../../../src/pipeline/queue/queue-key-rows.ts'
-import { laneKey } from '../../../../src/store/command.ts'
+import { queueKeyText } from '../../../../src/store/command.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('queue/lane-book')
+const test = suite('queue/queueKey-book')
 const accountId = new Uint8Array(16).fill(1)
 const HOUR_MS = 3_600_000
 
-/** A book whose due lanes are written down, and served only when a test says so. */
+/** A book whose due queue keys are written down, and served only when a test says so. */
 function openBook() {
   const clock = createManualClock()
   const due: IndexedQueueKey[] = []
-  const book = createDueIndex(clock, lane => due.push(lane))
-  const lane = (domain: string, inMs = 0): DueQueueKey => ({
+  const book = createDueIndex(clock, queueKey => due.push(queueKey))
+  const queueKey = (domain: string, inMs = 0): DueQueueKey => ({
     domain,
     class: 0,
     accountId,
@@ -24,17 +24,17 @@ function openBook() {
   return {
     clock,
     book,
-    note: (domain: string, inMs = 0) => book.note(lane(domain, inMs)),
-    /** Domains of the lanes handed out since the last look. */
+    note: (domain: string, inMs = 0) => book.note(queueKey(domain, inMs)),
+    /** Domains of the queue keys handed out since the last look. */
     handedOut: () => due.splice(0).map(({ domain }) => domain),
     serve(domain: string, nextInMs: number | null) {
-      const booked = { ...lane(domain), key: laneKey(lane(domain)) }
+      const booked = { ...queueKey(domain), key: queueKeyText(queueKey(domain)) }
       book.served(booked, nextInMs === null ? null : clock.now() + nextInMs)
     },
   }
 }
 
-test('a lane that is due is handed out at once, one that is not when its time has come', () => {
+test('a queue key that is due is handed out at once, one that is not when its time has come', () => {
   const { clock, note, handedOut } = openBook()
   note('now.test')
   note('late.test', -HOUR_MS)
@@ -56,7 +56,7 @@ test('it has one timer at most, and none once it is closed', () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('lanes come in the order of their times, not of their notes', () => {
+test('queue keys come in the order of their times, not of their notes', () => {
   const { clock, note, handedOut } = openBook()
   for (const [domain, ms] of [
     ['c', 300],
@@ -69,7 +69,7 @@ test('lanes come in the order of their times, not of their notes', () => {
   assert.equal(handedOut(), ['a', 'b', 'c', 'd'])
 })
 
-test('a lane is handed out once, and again only after it was served', () => {
+test('a queue key is handed out once, and again only after it was served', () => {
   const { clock, note, handedOut, serve } = openBook()
   note('a.test')
   note('a.test')
@@ -80,7 +80,7 @@ test('a lane is handed out once, and again only after it was served', () => {
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('an earlier note brings a sleeping lane forward, a later one does not put it off', () => {
+test('an earlier note brings a sleeping queue key forward, a later one does not put it off', () => {
   const { clock, note, handedOut, book } = openBook()
   note('a.test', 10_000)
   note('a.test', 1_000)
@@ -92,7 +92,7 @@ test('an earlier note brings a sleeping lane forward, a later one does not put i
   assert.equal(handedOut(), [])
 })
 
-test('what is noted while a lane is being served counts after it', () => {
+test('what is noted while a queue key is being served counts after it', () => {
   const { clock, note, handedOut, serve } = openBook()
   note('a.test')
   note('b.test')
@@ -111,7 +111,7 @@ test('what is noted while a lane is being served counts after it', () => {
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('a lane without waiting deliveries is forgotten', () => {
+test('a queue key without waiting deliveries is forgotten', () => {
   const { note, serve, book, handedOut, clock } = openBook()
   note('a.test')
   note('b.test', 100)
@@ -136,18 +136,18 @@ test('being served twice, or without having been handed out, changes nothing', (
   assert.is(book.size(), 1)
 })
 
-test('domain, class and account make a lane', () => {
+test('domain, class and account make a queue key', () => {
   const other = new Uint8Array(16).fill(2)
   const keys = [
-    laneKey({ domain: 'a.test', class: 0, accountId }),
-    laneKey({ domain: 'b.test', class: 0, accountId }),
-    laneKey({ domain: 'a.test', class: 2, accountId }),
-    laneKey({ domain: 'a.test', class: 0, accountId: other }),
+    queueKeyText({ domain: 'a.test', class: 0, accountId }),
+    queueKeyText({ domain: 'b.test', class: 0, accountId }),
+    queueKeyText({ domain: 'a.test', class: 2, accountId }),
+    queueKeyText({ domain: 'a.test', class: 0, accountId: other }),
   ]
   assert.is(new Set(keys).size, 4)
 })
 
-test('one timer waits for the first lane, whatever the number of lanes', () => {
+test('one timer waits for the first queue key, whatever the number of queue keys', () => {
   const { clock, note } = openBook()
   for (let i = 0; i < 100; i++) note(`d${i}.test`, 1_000 + ((i * 37) % 100))
   assert.is(clock.timerCount, 1)
@@ -164,7 +164,7 @@ test('when wall time jumps forward, what became due is found within ten seconds'
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('when wall time jumps back, a lane waits for its time on the wall', () => {
+test('when wall time jumps back, a queue key waits for its time on the wall', () => {
   const { clock, note, handedOut } = openBook()
   note('a.test', 2_000)
   clock.jump(-60_000)
@@ -186,22 +186,22 @@ test('a closed book has no timer, and sets none any more', () => {
   assert.equal(handedOut(), ['served.test'])
 })
 
-test('whatever happens, no lane is lost and none is handed out twice', () => {
+test('whatever happens, no queue key is lost and none is handed out twice', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('note' as const),
-      lane: fc.nat(3),
+      queueKey: fc.nat(3),
       ms: fc.integer({ min: -50, max: 30_000 }),
     }),
     fc.record({
       kind: fc.constant('serve' as const),
-      lane: fc.nat(3),
+      queueKey: fc.nat(3),
       ms: fc.integer({ min: 0, max: 30_000 }),
     }),
-    fc.record({ kind: fc.constant('advance' as const), lane: fc.nat(0), ms: fc.nat(20_000) }),
+    fc.record({ kind: fc.constant('advance' as const), queueKey: fc.nat(0), ms: fc.nat(20_000) }),
     fc.record({
       kind: fc.constant('jump' as const),
-      lane: fc.nat(0),
+      queueKey: fc.nat(0),
       ms: fc.integer({ min: -20_000, max: 20_000 }),
     }),
   )
@@ -217,8 +217,8 @@ test('whatever happens, no lane is lost and none is handed out twice', () => {
           serving.add(domain)
         }
       }
-      for (const { kind, lane, ms } of steps) {
-        const domain = `d${lane}`
+      for (const { kind, queueKey, ms } of steps) {
+        const domain = `d${queueKey}`
         if (kind === 'note') {
           waiting.add(domain)
           note(domain, ms)

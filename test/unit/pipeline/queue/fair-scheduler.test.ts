@@ -5,142 +5,145 @@ import {
   createFairScheduler,
   type FairScheduler,
 } from '../../../../src/pipeline/queue/fair-scheduler.ts'
-import { laneKey } from '../../../../src/store/command.ts'
+import { queueKeyText } from '../../../../src/store/command.ts'
 import { DELIVERY_CLASS } from '../../../../src/store/schema.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('queue/turns')
+const test = suite('queue/fair')
 const { transactional, broadcast, retry } = DELIVERY_CLASS
 
-function lane(domain: string, laneClass: number = transactional, account = 1): IndexedQueueKey {
-  const bare = { domain, class: laneClass, accountId: new Uint8Array(16).fill(account) }
-  return { ...bare, key: laneKey(bare) }
+function queueKey(domain: string, deliveryClass: number = transactional, account = 1): IndexedQueueKey {
+  const bare = { domain, class: deliveryClass, accountId: new Uint8Array(16).fill(account) }
+  return { ...bare, key: queueKeyText(bare) }
 }
 
 const free = (count: number): Capacity => ({ any: count, transactional: count })
 const roomy = () => free(1_000)
 
-/** Serves rounds of turns, each lane coming back with more work, and sums up what each class was given. */
-function serveRounds(turns: FairScheduler, rounds: number, roomOf: (site: string) => Capacity) {
+/** Serves rounds of fair, each queue key coming back with more work, and sums up what each class was given. */
+function serveRounds(fair: FairScheduler, rounds: number, roomOf: (site: string) => Capacity) {
   const given = new Map<number, number>()
   for (let i = 0; i < rounds; i++) {
-    const taken = turns.next(roomOf)
-    for (const { lane: served, limit } of taken)
+    const taken = fair.next(roomOf)
+    for (const { queueKey: served, limit } of taken)
       given.set(served.class, (given.get(served.class) ?? 0) + limit)
-    for (const { lane: served, site } of taken) turns.add(site, served)
+    for (const { queueKey: served, site } of taken) fair.add(site, served)
   }
-  return [transactional, broadcast, retry].map(laneClass => given.get(laneClass) ?? 0)
+  return [transactional, broadcast, retry].map(deliveryClass => given.get(deliveryClass) ?? 0)
 }
 
-test('each lane gets as many deliveries in its turn as its class weighs: 16, 6 and 2', () => {
-  const turns = createFairScheduler()
-  for (const laneClass of [transactional, broadcast, retry]) turns.add('site', lane('a.test', laneClass))
+test('each queue key gets as many deliveries in its turn as its class weighs: 16, 6 and 2', () => {
+  const fair = createFairScheduler()
+  for (const deliveryClass of [transactional, broadcast, retry])
+    fair.add('site', queueKey('a.test', deliveryClass))
   assert.equal(
-    turns.next(roomy).map(({ limit }) => limit),
+    fair.next(roomy).map(({ limit }) => limit),
     [16, 6, 2],
   )
 })
 
 test('where all classes wait for one site, they share it 8 to 3 to 1', () => {
-  const turns = createFairScheduler()
-  for (const laneClass of [retry, broadcast, transactional]) turns.add('site', lane('a.test', laneClass))
-  assert.equal(serveRounds(turns, 50, roomy), [800, 300, 100])
+  const fair = createFairScheduler()
+  for (const deliveryClass of [retry, broadcast, transactional])
+    fair.add('site', queueKey('a.test', deliveryClass))
+  assert.equal(serveRounds(fair, 50, roomy), [800, 300, 100])
 })
 
-test('a lane that waits alone gets all there is', () => {
-  for (const laneClass of [retry, broadcast, transactional]) {
-    const turns = createFairScheduler()
-    turns.add('site', lane('a.test', laneClass))
+test('a queue key that waits alone gets all there is', () => {
+  for (const deliveryClass of [retry, broadcast, transactional]) {
+    const fair = createFairScheduler()
+    fair.add('site', queueKey('a.test', deliveryClass))
     assert.equal(
-      turns.next(() => free(60)).map(({ limit }) => limit),
+      fair.next(() => free(60)).map(({ limit }) => limit),
       [60],
     )
   }
 })
 
-test('a transactional lane that waits alone gets what its class has room for, and another what all have', () => {
+test('a transactional queue key that waits alone gets what its class has room for, and another what all have', () => {
   const room = () => ({ any: 40, transactional: 50 })
-  const [first, second] = [transactional, broadcast].map(laneClass => {
-    const turns = createFairScheduler()
-    turns.add('site', lane('a.test', laneClass))
-    return turns.next(room).map(({ limit }) => limit)
+  const [first, second] = [transactional, broadcast].map(deliveryClass => {
+    const fair = createFairScheduler()
+    fair.add('site', queueKey('a.test', deliveryClass))
+    return fair.next(room).map(({ limit }) => limit)
   })
   assert.equal([first, second], [[50], [40]])
 })
 
-test('with another lane there, or at another site, a turn is 24', () => {
+test('with another queue key there, or at another site, a turn is 24', () => {
   const limits = (...at: [string, IndexedQueueKey][]) => {
-    const turns = createFairScheduler()
-    for (const [site, waiting] of at) turns.add(site, waiting)
-    return turns.next(roomy).map(({ limit }) => limit)
+    const fair = createFairScheduler()
+    for (const [site, waiting] of at) fair.add(site, waiting)
+    return fair.next(roomy).map(({ limit }) => limit)
   }
-  const mine = lane('a.test', broadcast)
-  assert.equal(limits(['site', mine], ['site', lane('a.test', broadcast, 2)]), [24, 24])
-  assert.equal(limits(['site', mine], ['other', lane('b.test', broadcast)]), [24, 24])
+  const mine = queueKey('a.test', broadcast)
+  assert.equal(limits(['site', mine], ['site', queueKey('a.test', broadcast, 2)]), [24, 24])
+  assert.equal(limits(['site', mine], ['other', queueKey('b.test', broadcast)]), [24, 24])
 })
 
 test('a site with little room serves all classes all the same', () => {
-  const turns = createFairScheduler()
-  for (const laneClass of [retry, broadcast, transactional]) turns.add('site', lane('a.test', laneClass))
-  const given = serveRounds(turns, 120, () => free(5))
+  const fair = createFairScheduler()
+  for (const deliveryClass of [retry, broadcast, transactional])
+    fair.add('site', queueKey('a.test', deliveryClass))
+  const given = serveRounds(fair, 120, () => free(5))
   const sum = given.reduce((a, b) => a + b)
   assert.ok(given[1]! / sum > 0.2 && given[2]! / sum > 0.06, `shares were ${given}`)
 })
 
-test('an account gets no more of a site for having many lanes there', () => {
-  const turns = createFairScheduler()
-  for (let i = 0; i < 50; i++) turns.add('site', lane(`d${i}.test`, broadcast, 1))
-  turns.add('site', lane('b.test', broadcast, 2))
+test('an account gets no more of a site for having many queue keys there', () => {
+  const fair = createFairScheduler()
+  for (let i = 0; i < 50; i++) fair.add('site', queueKey(`d${i}.test`, broadcast, 1))
+  fair.add('site', queueKey('b.test', broadcast, 2))
   const given = new Map<number, number>()
   for (let i = 0; i < 100; i++) {
-    const taken = turns.next(() => free(24))
-    for (const { lane: served, limit } of taken) {
+    const taken = fair.next(() => free(24))
+    for (const { queueKey: served, limit } of taken) {
       const account = served.accountId[0]!
       given.set(account, (given.get(account) ?? 0) + limit)
     }
-    for (const { lane: served, site } of taken) turns.add(site, served)
-    turns.reopen('site')
+    for (const { queueKey: served, site } of taken) fair.add(site, served)
+    fair.reopen('site')
   }
   assert.equal([given.get(1), given.get(2)], [1_200, 1_200])
 })
 
 test('transactional mail that comes while a site has no room for any other is served', () => {
-  const turns = createFairScheduler()
+  const fair = createFairScheduler()
   const crowded = () => ({ any: 0, transactional: 10 })
-  turns.add('site', lane('a.test', broadcast))
-  assert.equal(turns.next(crowded), [])
-  turns.add('site', lane('a.test', transactional))
+  fair.add('site', queueKey('a.test', broadcast))
+  assert.equal(fair.next(crowded), [])
+  fair.add('site', queueKey('a.test', transactional))
   assert.equal(
-    turns.next(crowded).map(({ lane: served, limit }) => [served.class, limit]),
+    fair.next(crowded).map(({ queueKey: served, limit }) => [served.class, limit]),
     [[transactional, 10]],
   )
-  turns.reopen('site')
+  fair.reopen('site')
   assert.equal(
-    turns.next(roomy).map(({ lane: served }) => served.class),
+    fair.next(roomy).map(({ queueKey: served }) => served.class),
     [broadcast],
   )
 })
 
-test('accounts take turns within a class, in the order of their coming', () => {
-  const turns = createFairScheduler()
-  for (const account of [3, 1, 2]) turns.add('site', lane('a.test', transactional, account))
+test('accounts take fair within a class, in the order of their coming', () => {
+  const fair = createFairScheduler()
+  for (const account of [3, 1, 2]) fair.add('site', queueKey('a.test', transactional, account))
   const accounts = () => {
-    const [turn] = turns.next(() => free(16))
-    turns.add('site', turn!.lane)
-    return turn!.lane.accountId[0]
+    const [turn] = fair.next(() => free(16))
+    fair.add('site', turn!.queueKey)
+    return turn!.queueKey.accountId[0]
   }
   const order = Array.from({ length: 6 }, () => {
-    turns.reopen('site')
+    fair.reopen('site')
     return accounts()
   })
   assert.equal(order, [3, 1, 2, 3, 1, 2])
 })
 
 test('no more is claimed for a site than it has room for', () => {
-  const turns = createFairScheduler()
-  for (let account = 1; account <= 5; account++) turns.add('site', lane('a.test', transactional, account))
-  const taken = turns.next(() => free(30))
+  const fair = createFairScheduler()
+  for (let account = 1; account <= 5; account++) fair.add('site', queueKey('a.test', transactional, account))
+  const taken = fair.next(() => free(30))
   assert.equal(
     taken.map(({ limit }) => limit),
     [24, 6],
@@ -148,106 +151,108 @@ test('no more is claimed for a site than it has room for', () => {
 })
 
 test('a site without room is passed over until it says that it has some', () => {
-  const turns = createFairScheduler()
-  turns.add('full', lane('full.test'))
-  turns.add('free', lane('free.test'))
+  const fair = createFairScheduler()
+  fair.add('full', queueKey('full.test'))
+  fair.add('free', queueKey('free.test'))
   const roomOf = (site: string) => free(site === 'free' ? 5 : 0)
   assert.equal(
-    turns.next(roomOf).map(({ site }) => site),
+    fair.next(roomOf).map(({ site }) => site),
     ['free'],
   )
   const asked: string[] = []
-  turns.next(site => {
+  fair.next(site => {
     asked.push(site)
     return free(0)
   })
   assert.equal(asked, [])
-  assert.is(turns.reopen('full'), true)
+  assert.is(fair.reopen('full'), true)
   assert.equal(
-    turns.next(roomy).map(({ site }) => site),
+    fair.next(roomy).map(({ site }) => site),
     ['full'],
   )
 })
 
 test('opening a site where nothing waits means nothing', () => {
-  const turns = createFairScheduler()
-  assert.is(turns.reopen('unknown'), false)
-  turns.add('site', lane('a.test'))
-  turns.next(roomy)
-  assert.is(turns.reopen('site'), false)
-  assert.equal(turns.next(roomy), [])
+  const fair = createFairScheduler()
+  assert.is(fair.reopen('unknown'), false)
+  fair.add('site', queueKey('a.test'))
+  fair.next(roomy)
+  assert.is(fair.reopen('site'), false)
+  assert.equal(fair.next(roomy), [])
 })
 
 test('what is left of a site that had room for a part waits for more room', () => {
-  const turns = createFairScheduler()
-  for (let account = 1; account <= 3; account++) turns.add('site', lane('a.test', transactional, account))
-  assert.is(turns.next(() => free(24)).length, 1)
+  const fair = createFairScheduler()
+  for (let account = 1; account <= 3; account++) fair.add('site', queueKey('a.test', transactional, account))
+  assert.is(fair.next(() => free(24)).length, 1)
   assert.equal(
-    turns.next(() => free(24)),
+    fair.next(() => free(24)),
     [],
   )
-  turns.reopen('site')
-  assert.is(turns.next(() => free(48)).length, 2)
+  fair.reopen('site')
+  assert.is(fair.next(() => free(48)).length, 2)
 })
 
-test('a lane that joins a site without room lets it be asked again', () => {
-  const turns = createFairScheduler()
-  turns.add('site', lane('a.test'))
-  turns.next(() => free(0))
-  turns.add('site', lane('b.test'))
-  assert.is(turns.next(roomy).length, 2)
+test('a queue key that joins a site without room lets it be asked again', () => {
+  const fair = createFairScheduler()
+  fair.add('site', queueKey('a.test'))
+  fair.next(() => free(0))
+  fair.add('site', queueKey('b.test'))
+  assert.is(fair.next(roomy).length, 2)
 })
 
 test('of 1,000 sites every one comes to its turn, 100 a round', () => {
-  const turns = createFairScheduler()
-  for (let i = 0; i < 1_000; i++) turns.add(`site ${i}`, lane(`d${i}.test`))
-  const rounds = Array.from({ length: 10 }, () => turns.next(() => free(5)).map(({ site }) => site))
+  const fair = createFairScheduler()
+  for (let i = 0; i < 1_000; i++) fair.add(`site ${i}`, queueKey(`d${i}.test`))
+  const rounds = Array.from({ length: 10 }, () => fair.next(() => free(5)).map(({ site }) => site))
   assert.equal(
     rounds.map(round => round.length),
     Array.from({ length: 10 }, () => 100),
   )
   assert.is(new Set(rounds.flat()).size, 1_000)
-  assert.equal(turns.next(roomy), [])
+  assert.equal(fair.next(roomy), [])
 })
 
-test('one site with very many lanes does not keep others from their turn', () => {
-  const turns = createFairScheduler()
-  for (let account = 0; account < 250; account++) turns.add('large', lane('large.test', retry, account))
-  turns.add('small', lane('small.test'))
-  const first = turns.next(() => free(10_000))
-  const second = turns.next(() => free(10_000))
+test('one site with very many queue keys does not keep others from their turn', () => {
+  const fair = createFairScheduler()
+  for (let account = 0; account < 250; account++) fair.add('large', queueKey('large.test', retry, account))
+  fair.add('small', queueKey('small.test'))
+  const first = fair.next(() => free(10_000))
+  const second = fair.next(() => free(10_000))
   assert.is(first.length, 100)
   assert.ok(second.some(({ site }) => site === 'small'))
 })
 
-test('whatever the rooms, every lane is served and no site is overrun', () => {
+test('whatever the rooms, every queue key is served and no site is overrun', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.record({ site: fc.nat(9), laneClass: fc.nat(2), account: fc.nat(5) }), { maxLength: 300 }),
+      fc.array(fc.record({ site: fc.nat(9), deliveryClass: fc.nat(2), account: fc.nat(5) }), {
+        maxLength: 300,
+      }),
       fc.infiniteStream(fc.nat(12)),
-      (lanes, rooms) => {
-        const turns = createFairScheduler()
+      (queueKeys, rooms) => {
+        const fair = createFairScheduler()
         const waiting = new Set<IndexedQueueKey>()
-        for (const { site, laneClass, account } of lanes) {
-          const booked = lane(`d${site}.test`, laneClass, account)
+        for (const { site, deliveryClass, account } of queueKeys) {
+          const booked = queueKey(`d${site}.test`, deliveryClass, account)
           waiting.add(booked)
-          turns.add(`site ${site}`, booked)
+          fair.add(`site ${site}`, booked)
         }
         for (let round = 0; round < 3_000 && waiting.size > 0; round++) {
           const room = new Map<string, Capacity>()
-          const taken = turns.next(site => {
+          const taken = fair.next(site => {
             const [any, transactional] = [rooms.next().value as number, rooms.next().value as number]
             room.set(site, { any, transactional })
             return { any, transactional }
           })
-          for (const { lane: served, site, limit } of taken) {
+          for (const { queueKey: served, site, limit } of taken) {
             assert.ok(limit > 0)
             const kind = served.class === transactional ? 'transactional' : 'any'
             room.get(site)![kind] -= limit
             assert.ok(room.get(site)![kind] >= 0, `${site} was overrun`)
-            assert.ok(waiting.delete(served), 'a lane was served twice')
+            assert.ok(waiting.delete(served), 'a queue key was served twice')
           }
-          for (let site = 0; site < 10; site++) turns.reopen(`site ${site}`)
+          for (let site = 0; site < 10; site++) fair.reopen(`site ${site}`)
         }
         assert.is(waiting.size, 0)
       },
@@ -257,19 +262,19 @@ test('whatever the rooms, every lane is served and no site is overrun', () => {
 })
 
 test('where other mail has no turn, transactional mail does not wait until it had one', () => {
-  const turns = createFairScheduler()
-  turns.add('site', lane('a.test', broadcast))
+  const fair = createFairScheduler()
+  fair.add('site', queueKey('a.test', broadcast))
   const room = { any: 0, transactional: 100, isForTransactional: true }
   const limits: number[][] = []
   for (let i = 0; i < 4; i++) {
-    turns.add('site', lane('a.test', transactional))
-    turns.reopen('site')
-    limits.push(turns.next(() => room).map(({ limit }) => limit))
+    fair.add('site', queueKey('a.test', transactional))
+    fair.reopen('site')
+    limits.push(fair.next(() => room).map(({ limit }) => limit))
   }
   assert.equal(limits, [[17], [17], [17], [17]])
-  turns.reopen('site')
+  fair.reopen('site')
   assert.equal(
-    turns.next(() => free(30)).map(({ lane: served }) => served.class),
+    fair.next(() => free(30)).map(({ queueKey: served }) => served.class),
     [broadcast],
   )
 })

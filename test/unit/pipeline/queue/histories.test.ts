@@ -71,11 +71,11 @@ test('no attempt is finished by two holders, and no delivery is lost', async () 
         for (const action of steps) {
           if (action.kind === 'claim') {
             const owner = `holder ${action.holder}`
-            for (const laneClass of [DELIVERY_CLASS.transactional, DELIVERY_CLASS.retry])
+            for (const deliveryClass of [DELIVERY_CLASS.transactional, DELIVERY_CLASS.retry])
               held[action.holder]!.push(
                 ...(await post.claim(accountId, 'there.test', {
                   owner,
-                  class: laneClass,
+                  class: deliveryClass,
                   limit: action.limit,
                 })),
               )
@@ -124,8 +124,8 @@ test('no attempt is finished by two holders, and no delivery is lost', async () 
         await store.run('voidLeases', { owner: null, now: post.clock.now(), leaseMs: LEASE_MS })
         post.clock.advance(60_000)
         const rest = []
-        for (const laneClass of [DELIVERY_CLASS.transactional, DELIVERY_CLASS.retry])
-          rest.push(...(await post.claim(accountId, 'there.test', { class: laneClass })))
+        for (const deliveryClass of [DELIVERY_CLASS.transactional, DELIVERY_CLASS.retry])
+          rest.push(...(await post.claim(accountId, 'there.test', { class: deliveryClass })))
         assert.is(rest.length, rows.filter(({ state }) => state !== 2).length)
         for (const delivery of rest)
           assert.is(await store.run('finish', finishFor(delivery, post.clock.now())), true)

@@ -18,8 +18,8 @@ async function open(t: TestContext) {
   post.domain(accountId, 'here.test')
   const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   const send = (...to: string[]) => post.send(accountId, { to })
-  const claim = (domain = 'there.test', laneClass: number = DELIVERY_CLASS.transactional) =>
-    post.claim(accountId, domain, { class: laneClass })
+  const claim = (domain = 'there.test', deliveryClass: number = DELIVERY_CLASS.transactional) =>
+    post.claim(accountId, domain, { class: deliveryClass })
   return {
     ...store,
     ...post,
@@ -63,7 +63,7 @@ test('an account can be stopped, and others go on', async t => {
   const { submit } = rest
   await submit(other, { from: 'x@other.test', to: ['z@there.test'] })
   const theirs = await rest.run('claim', {
-    lanes: [
+    queueKeys: [
       { domain: 'there.test', class: 0, accountId, limit: 9 },
       { domain: 'there.test', class: 0, accountId: other, limit: 9 },
     ],
@@ -80,7 +80,7 @@ test('an account can be stopped, and others go on', async t => {
   )
 })
 
-test('one email is held, with its later tries; the rest of its lane goes on', async t => {
+test('one email is held, with its later tries; the rest of its queue key goes on', async t => {
   const { hands, send, claimed, claim, states, run, clock } = await open(t)
   const first = await send('a@there.test')
   await send('b@there.test')
@@ -102,7 +102,7 @@ test('one email is held, with its later tries; the rest of its lane goes on', as
   assert.equal(await claimed(), [])
 })
 
-test('of a held broadcast nothing goes, and nothing of its lane waits for it', async t => {
+test('of a held broadcast nothing goes, and nothing of its queue key waits for it', async t => {
   const { hands, send, claimed, inBroadcast, states, clock } = await open(t)
   const broadcastId = newId(clock.now())
   for (const name of ['a', 'b']) inBroadcast(await send(`${name}@there.test`), broadcastId)
@@ -173,8 +173,8 @@ test('held mail is not given up when its site has been down for too long', async
   const { hands, send, run, rows, clock, accountId } = await open(t)
   const emailId = await send('a@there.test')
   await send('b@there.test')
-  const lane = { domain: 'there.test', class: 0, accountId }
-  const expire = () => run('expireWaiting', { lane, now: clock.now(), limit: 9, reason: 'down' })
+  const queueKey = { domain: 'there.test', class: 0, accountId }
+  const expire = () => run('expireWaiting', { queueKey, now: clock.now(), limit: 9, reason: 'down' })
   await hands.hold({ ...MINE, emailId }, null)
   clock.advance(49 * HOUR_MS)
   assert.is(await expire(), 1)
@@ -197,7 +197,7 @@ test('what a release that was cut off has left behind is let go at the next star
   await run('releaseHold', { selector: { ...MINE, emailId }, now: clock.now() })
   assert.equal(states(), { 'a@there.test': 4 })
   const before = heard()
-  await hands.settle()
+  await hands.recover()
   assert.equal(states(), { 'a@there.test': 0 })
   assert.is(heard(), before + 1)
 })
@@ -212,7 +212,7 @@ test('holds that were released long ago are forgotten', async t => {
   assert.equal(rows('select domain from queue_holds'), [{ domain: 'far.test' }])
 })
 
-test('the queue hears of the lanes that a release sets free, and of no others', async t => {
+test('the queue hears of the queue keys that a release sets free, and of no others', async t => {
   const { hands, send, announced, accountId, account } = await open(t)
   await send('a@there.test', 'b@far.test')
   await hands.hold({ ...MINE, accountId }, null)
@@ -225,7 +225,7 @@ test('the queue hears of the lanes that a release sets free, and of no others', 
   assert.equal(
     announced('due')
       .slice(before)
-      .map(lane => (lane as { domain: string }).domain),
+      .map(queueKey => (queueKey as { domain: string }).domain),
     ['far.test', 'there.test'],
   )
 })

@@ -20,9 +20,9 @@ async function open(t: TestContext, { onUnknown = 'retry' }: { onUnknown?: Unkno
   const accountId = post.account()
   post.domain(accountId, 'here.test')
   await post.send(accountId, { to: ['a@there.test'] })
-  const lane = { domain: 'there.test', class: 0, accountId, limit: 1 }
+  const queueKey = { domain: 'there.test', class: 0, accountId, limit: 1 }
   const claim = async (owner: string) => {
-    const input = { lanes: [lane], owner, now: clock.now(), leaseUntil: clock.now() + leaseMs }
+    const input = { queueKeys: [queueKey], owner, now: clock.now(), leaseUntil: clock.now() + leaseMs }
     return (await store.run('claim', input))[0]!.deliveries[0]
   }
   const lease = (await claim('holder'))!
@@ -145,9 +145,9 @@ test('a worker holds what it was given until it is finished or given back', asyn
   const leases = trackLeases(run)
   const post = postOver(store, { clock })
   await post.send(accountId, { to: ['b@there.test', 'c@there.test', 'd@there.test'] })
-  const lane = { domain: 'there.test', class: 0, accountId, limit: 10 }
+  const queueKey = { domain: 'there.test', class: 0, accountId, limit: 10 }
   const [claim] = await leases.run('claim', {
-    lanes: [lane],
+    queueKeys: [queueKey],
     owner: 'holder',
     now: clock.now(),
     leaseUntil: clock.now() + leaseMs,

@@ -143,7 +143,7 @@ test('where the operator wants to decide, what may have arrived is held, each em
     ['d@there.test'],
   )
 
-  await hands.settle()
+  await hands.recover()
   assert.equal(
     rows<{ state: number }>('select state from deliveries order by address').map(({ state }) => state),
     [4, 4, 4, 1],

@@ -41,9 +41,9 @@ test('at its time an email enters the queue, and only then', async t => {
   clock.advance(1)
   assert.is(await release(), null)
   assert.equal([statuses(), totals()], [['queued'], [{ kind: 'emails.queued', count: 1 }]])
-  const [lane] = announced('due') as DueQueueKey[]
-  assert.equal([lane!.domain, lane!.class, lane!.at], ['there.test', 0, clock.now()])
-  assert.ok(sameId(lane!.accountId, accountId))
+  const [queueKey] = announced('due') as DueQueueKey[]
+  assert.equal([queueKey!.domain, queueKey!.class, queueKey!.at], ['there.test', 0, clock.now()])
+  assert.ok(sameId(queueKey!.accountId, accountId))
   assert.equal(
     (await claim(accountId)).map(({ address }) => address),
     ['a@there.test'],
@@ -62,14 +62,14 @@ test('the earliest go first, and no more than asked for', async t => {
   assert.equal(statuses(), ['queued', 'queued', 'scheduled', 'queued'])
 })
 
-test('each lane is announced once', async t => {
+test('each queue key is announced once', async t => {
   const { schedule, release, announced, clock } = await open(t)
   for (let i = 0; i < 10; i++) await schedule(1, ['a@there.test', 'b@there.test', `c${i}@far.test`])
   clock.advance(1)
   await release()
   assert.equal(
     announced('due')
-      .map(lane => (lane as { domain: string }).domain)
+      .map(queueKey => (queueKey as { domain: string }).domain)
       .sort(),
     ['far.test', 'there.test'],
   )
@@ -83,7 +83,7 @@ test('one that is let in late keeps all of its time to be delivered', async t =>
   assert.equal(rows('select expires_at from deliveries'), [{ expires_at: clock.now() + 48 * HOUR_MS }])
 })
 
-test('scheduled emails make no lanes, however many they are', async t => {
+test('scheduled emails make no queue keys, however many they are', async t => {
   const { schedule, release, db, clock } = await open(t)
   for (let i = 0; i < 50; i++) await schedule(HOUR_MS, [`a@d${i}.test`])
   assert.equal(await listDueQueueKeys(db), [])

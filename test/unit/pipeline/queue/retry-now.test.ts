@@ -58,7 +58,7 @@ test('deferred deliveries of the domain are due now, and nothing else is touched
   assert.equal(rows('select distinct attempts from deliveries where class = 2'), [{ attempts: 3 }])
 })
 
-test('the queue hears of it, once a lane', async t => {
+test('the queue hears of it, once a queue key', async t => {
   const { retry, announced, announcedAtFirst, accountId, now } = await open(t, 'a@there.test', 'b@there.test')
   await retry('there.test')
   assert.equal(announced('due').slice(announcedAtFirst), [

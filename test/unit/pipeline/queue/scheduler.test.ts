@@ -4,7 +4,7 @@ import { createScheduler } from '../../../../src/pipeline/queue/scheduler.ts'
 import {
   type Claim,
   type ClaimedDelivery,
-  type Lane,
+  type QueueKey,
   StorageUnavailable,
 } from '../../../../src/store/command.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
@@ -14,16 +14,18 @@ const test = suite('queue/scheduler')
 const accountId = new Uint8Array(16).fill(1)
 const HOUR_MS = 3_600_000
 
-type Wanted = Lane & { limit: number }
+type Wanted = QueueKey & { limit: number }
 
 interface OpenClaim {
-  lanes: readonly Wanted[]
+  queueKeys: readonly Wanted[]
   answer(...claims: Claim[]): Promise<void>
   fail(error: Error): Promise<void>
 }
 
 /** A scheduler whose claims are answered by the test. */
-function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => lane.domain } = {}) {
+function openScheduler({
+  siteOf = async (queueKey: QueueKey): Promise<string | null> => queueKey.domain,
+} = {}) {
   const clock = createManualClock()
   const claims: OpenClaim[] = []
   const taken: string[] = []
@@ -33,10 +35,10 @@ function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => 
     clock,
     siteOf,
     roomOf: site => ({ any: rooms.get(site) ?? 100, transactional: rooms.get(site) ?? 100 }),
-    claim(lanes) {
+    claim(queueKeys) {
       const { promise, resolve, reject } = Promise.withResolvers<Claim[]>()
       claims.push({
-        lanes,
+        queueKeys,
         answer(...answers) {
           resolve(answers)
           return settled()
@@ -59,32 +61,32 @@ function openScheduler({ siteOf = async (lane: Lane): Promise<string | null> => 
     errors,
     rooms,
     async note(...domains: string[]) {
-      scheduler.note(domains.map(domain => lane(domain, clock.now())))
+      scheduler.note(domains.map(domain => queueKey(domain, clock.now())))
       await settled()
     },
-    noteAt: (domain: string, at: number) => scheduler.note([lane(domain, at)]),
+    noteAt: (domain: string, at: number) => scheduler.note([queueKey(domain, at)]),
   }
 }
 
-const lane = (domain: string, at: number): DueQueueKey => ({ domain, class: 0, accountId, at })
+const queueKey = (domain: string, at: number): DueQueueKey => ({ domain, class: 0, accountId, at })
 const nothing: Claim = { deliveries: [], nextAt: null }
 const found = (count: number, nextAt: number | null = null): Claim => ({
   deliveries: Array.from({ length: count }, () => ({}) as ClaimedDelivery),
   nextAt,
 })
-const domains = ({ lanes }: OpenClaim) => lanes.map(({ domain }) => domain)
+const domains = ({ queueKeys }: OpenClaim) => queueKeys.map(({ domain }) => domain)
 
-test('a due lane is claimed with the room of its site, and what was claimed is handed on', async () => {
+test('a due queue key is claimed with the room of its site, and what was claimed is handed on', async () => {
   const { note, claims, taken, rooms, scheduler } = openScheduler()
   rooms.set('a.test', 3)
   await note('a.test')
-  assert.equal(claims[0]!.lanes, [{ domain: 'a.test', class: 0, accountId, limit: 3 }])
+  assert.equal(claims[0]!.queueKeys, [{ domain: 'a.test', class: 0, accountId, limit: 3 }])
   await claims[0]!.answer(found(2))
   assert.equal(taken, ['2 for a.test'])
-  assert.is(scheduler.laneCount(), 0)
+  assert.is(scheduler.queueKeyCount(), 0)
 })
 
-test('lanes due together are claimed together', async () => {
+test('queue keys due together are claimed together', async () => {
   const { note, claims, taken } = openScheduler()
   await note('first.test')
   await note('a.test', 'b.test', 'c.test')
@@ -105,23 +107,23 @@ test('there is never more than one claim under way', async () => {
   assert.is(claims.length, 1)
   await claims[0]!.answer(nothing)
   assert.is(claims.length, 2)
-  assert.is(claims[1]!.lanes.length, 19)
+  assert.is(claims[1]!.queueKeys.length, 19)
 })
 
-test('a lane with more to do is claimed again when it is due', async () => {
+test('a queue key with more to do is claimed again when it is due', async () => {
   const { note, claims, clock, scheduler } = openScheduler()
   await note('a.test')
   await claims[0]!.answer(found(16, clock.now()))
   assert.is(claims.length, 2)
   await claims[1]!.answer(found(1, clock.now() + HOUR_MS))
   assert.is(claims.length, 2)
-  assert.is(scheduler.laneCount(), 1)
+  assert.is(scheduler.queueKeyCount(), 1)
   clock.advance(HOUR_MS)
   await settled()
   assert.is(claims.length, 3)
 })
 
-test('a lane that is due later is claimed then', async () => {
+test('a queue key that is due later is claimed then', async () => {
   const { noteAt, claims, clock } = openScheduler()
   noteAt('a.test', clock.now() + 5_000)
   await settled()
@@ -143,10 +145,10 @@ test('a site without room is claimed for when it has room again', async () => {
   assert.is(claims.length, 1)
   scheduler.freed('full.test')
   await settled()
-  assert.equal(claims[1]!.lanes, [{ domain: 'full.test', class: 0, accountId, limit: 2 }])
+  assert.equal(claims[1]!.queueKeys, [{ domain: 'full.test', class: 0, accountId, limit: 2 }])
 })
 
-test('a claim that finds less than there was room for leaves the room to the lanes that wait for it', async () => {
+test('a claim that finds less than there was room for leaves the room to the queue keys that wait for it', async () => {
   const { note, claims, rooms } = openScheduler({ siteOf: async () => 'site' })
   rooms.set('site', 24)
   await note('a.test', 'b.test')
@@ -170,7 +172,7 @@ test('a claim that fails is told, and tried again a second later', async () => {
   assert.equal(taken, ['1 for a.test'])
 })
 
-test('a lane that becomes due while its claim fails is not forgotten', async () => {
+test('a queue key that becomes due while its claim fails is not forgotten', async () => {
   const { note, claims, clock } = openScheduler()
   await note('a.test')
   await note('a.test')
@@ -180,7 +182,7 @@ test('a lane that becomes due while its claim fails is not forgotten', async () 
   assert.is(claims.length, 2)
 })
 
-test('a lane whose site cannot be found out is told, and asked about again a second later', async () => {
+test('a queue key whose site cannot be found out is told, and asked about again a second later', async () => {
   let asked = 0
   const { note, claims, clock, errors } = openScheduler({
     async siteOf({ domain }) {
@@ -196,12 +198,12 @@ test('a lane whose site cannot be found out is told, and asked about again a sec
   assert.equal(claims.map(domains), [['a.test']])
 })
 
-test('a lane that another scheduler serves is left to it, and asked about again when it is noted again', async () => {
+test('a queue key that another scheduler serves is left to it, and asked about again when it is noted again', async () => {
   const sites: (string | null)[] = [null, 'site']
   const { note, claims, scheduler } = openScheduler({ siteOf: async () => sites.shift()! })
   await note('a.test')
   assert.is(claims.length, 0)
-  assert.is(scheduler.laneCount(), 0)
+  assert.is(scheduler.queueKeyCount(), 0)
   await note('a.test')
   assert.is(claims.length, 1)
 })

@@ -147,7 +147,7 @@ test('page by page, with totals of all', async t => {
   assert.equal([total, totals.neverTried, entries.map(({ name }) => name)], [7, 7, ['d6.test']])
 })
 
-test('more lanes than are read at a time are all counted', async t => {
+test('more queue keys than are read at a time are all counted', async t => {
   const { send, view } = await open(t)
   for (let email = 0; email < 11; email++)
     await send(...Array.from({ length: 50 }, (_, i) => `a@d${email * 50 + i}.test`))

@@ -32,7 +32,9 @@ const TO = [
   'suppressed@simulator.test',
 ]
 const ZONES = ['UTC', 'Asia/Kathmandu', 'America/New_York', 'Australia/Lord_Howe']
-const LANES = ['there.test', SIMULATOR].flatMap(domain => [0, 2].map(laneClass => ({ domain, laneClass })))
+const LANES = ['there.test', SIMULATOR].flatMap(domain =>
+  [0, 2].map(deliveryClass => ({ domain, deliveryClass })),
+)
 const ENDINGS = ['delivered', 'bounced', 'permanent', 'transient', 'deferred', 'failed'] as const
 
 const step = fc.oneof(
@@ -120,10 +122,10 @@ test('whatever has happened, metrics say what the events say', async () => {
               input.emails[0]!.row.broadcastId = broadcasts[action.broadcast] ?? null
               await store.run(name, input)
             } else if (action.kind === 'attempts') {
-              for (const { domain, laneClass } of LANES)
+              for (const { domain, deliveryClass } of LANES)
                 for (const delivery of await post.claim(accountId, domain, {
                   limit: action.limit,
-                  class: laneClass,
+                  class: deliveryClass,
                 }))
                   await store.run(
                     'finish',

@@ -29,8 +29,8 @@ const PATH: PathState = {
   underWay: 3,
   claimed: 2,
   perSecond: 5,
-  rest: { until: Date.UTC(2026, 0, 1), reason: '421 busy' },
-  isProbing: false,
+  openBreaker: { until: Date.UTC(2026, 0, 1), reason: '421 busy' },
+  isHalfOpen: false,
   isSpent: false,
 }
 

@@ -65,8 +65,8 @@ test('MX records that do not validate hold the mail back', async t => {
   const found = await dane.secureHosts('forged.signed.test')
   assert.ok('failure' in found)
   const security = await createSecurityOf({ sts: null, dane })('forged.signed.test')
-  const way = nextHopTo({ domain: 'forged.signed.test', hosts: [], hostSet: '', security }, 'any')
-  assert.equal('reason' in way && way.kind, 'deferred')
+  const nextHop = nextHopTo({ domain: 'forged.signed.test', hosts: [], hostSet: '', security }, 'any')
+  assert.equal('reason' in nextHop && nextHop.kind, 'deferred')
 })
 
 for (const [host, kind, count] of [
@@ -103,9 +103,9 @@ async function policyOf(t: TestContext, host: string, asked: 'any' | 'enforced' 
   const { dane, clock } = await open(t)
   const terms = createHostTlsPolicies({ clock, dane })
   const security = { sts: null, secureHosts: [host, 'mx.signed.test'], unknown: null, bogus: null }
-  const way = nextHopTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
-  if ('reason' in way) throw new Error(way.reason)
-  return (to: string) => terms.termsOf(way, to)
+  const nextHop = nextHopTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
+  if ('reason' in nextHop) throw new Error(nextHop.reason)
+  return (to: string) => terms.termsOf(nextHop, to)
 }
 
 for (const [host, asked, policy, checks] of [

@@ -14,7 +14,7 @@ const sts = (mode: 'enforce' | 'testing') => ({
   maxAgeSeconds: 60,
 })
 
-function way(asked: MessageTls, security?: Partial<DomainSecurity>) {
+function nextHop(asked: MessageTls, security?: Partial<DomainSecurity>) {
   const found = security && { sts: null, secureHosts: [], unknown: null, bogus: null, ...security }
   return nextHopTo({ domain: 'there.test', hostSet: 'site', hosts: [], security: found }, asked)
 }
@@ -36,7 +36,7 @@ for (const [asked, security, sessions, verified] of [
   ['any', { secureHosts: ['mx.test'], sts: sts('enforce') }, 'site dane sts *.there.test mx.test', true],
 ] as const)
   test(`${asked}, ${JSON.stringify(security)}: sessions "${sessions}"`, () => {
-    const found = way(asked, security as Partial<DomainSecurity>)
+    const found = nextHop(asked, security as Partial<DomainSecurity>)
     if ('reason' in found) throw new Error(found.reason)
     assert.equal([found.sessions, found.verified], [sessions, verified])
   })
@@ -46,8 +46,8 @@ for (const [what, security, kind] of [
   ['the policy is tested only', { sts: sts('testing') }, 'bounced'],
   ['nothing can be known now', { unknown: 'the policy cannot be had' }, 'deferred'],
 ] as const)
-  test(`a message that requires TLS has no way where ${what}`, () => {
-    const found = way('required', security)
+  test(`a message that requires TLS has no next hop where ${what}`, () => {
+    const found = nextHop('required', security)
     assert.ok('reason' in found)
     assert.equal(found.kind, kind)
     if (kind === 'bounced') assert.is(found.enhanced, '5.7.30')
@@ -56,10 +56,10 @@ for (const [what, security, kind] of [
 test('a domain whose records are forged gets nothing, but what had rather arrive', () => {
   const bogus = 'the MX hosts of there.test cannot be validated'
   for (const asked of ['any', 'enforced', 'required'] as const) {
-    const found = way(asked, { bogus })
+    const found = nextHop(asked, { bogus })
     assert.equal('reason' in found && [found.kind, found.reason], ['deferred', bogus])
   }
-  assert.ok('hosts' in way('waived', { bogus }))
+  assert.ok('hosts' in nextHop('waived', { bogus }))
 })
 
 test.run()

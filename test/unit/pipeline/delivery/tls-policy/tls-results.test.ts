@@ -15,8 +15,8 @@ import { suite } from '../../../../kit/suite.ts'
 const test = suite('deliver/policy/tls-results')
 const WANTED = 'v=TLSRPTv1; rua=mailto:tls@there.test'
 
-const way = nextHopTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [], security: undefined }, 'any')
-if ('reason' in way) throw new Error(way.reason)
+const nextHop = nextHopTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [], security: undefined }, 'any')
+if ('reason' in nextHop) throw new Error(nextHop.reason)
 const inPlainText = { facts: { tls: null, tlsFallback: null, localAddress: '198.51.100.7' } } as SmtpSession
 
 /** What is stored of what is noted once. */
@@ -38,7 +38,7 @@ async function countedOf(note: (results: TlsResults) => void): Promise<TlsResult
 const counted = (terms: Pick<HostTlsPolicy, 'brokenTls'>) =>
   countedOf(results =>
     results.note(
-      way as never,
+      nextHop as never,
       { policy: 'none', options: { tls: 'none' }, ...terms },
       'mx.test',
       '192.0.2.1',
@@ -67,7 +67,7 @@ const STS: StsPolicy = {
 test('a host that the policy rules out is named, and the policy quoted', async () => {
   const refusal = 'mx.there.test is not in the MTA-STS policy of there.test'
   const row = await countedOf(results =>
-    results.noteRefusal({ ...way, sts: STS }, 'mx.there.test', {
+    results.noteRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
       refusal,
       policyType: 'sts',
       result: 'validation-failure',
@@ -90,7 +90,7 @@ test('a host that the policy rules out is named, and the policy quoted', async (
 
 test('a host that DNSSEC does not vouch for is named, and no policy is made up for it', async () => {
   const { policyType, mxHost, policy } = await countedOf(results =>
-    results.noteRefusal({ ...way, sts: STS }, 'mx.there.test', {
+    results.noteRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
       refusal: 'DNSSEC knows no MX host mx.there.test of there.test',
       policyType: 'tlsa',
       result: 'dnssec-invalid',
