@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib'
 import { isStamped, replaceStamped, stampFor } from './stamped-folder.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const web = join(root, 'src', 'dashboard', 'web')
+const web = join(root, 'src', 'interfaces', 'dashboard', 'web')
 const out = join(root, 'dist', 'dashboard')
 /** What is bundled, or decides how: whole folders, and files. */
 const SOURCES = [
