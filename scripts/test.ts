@@ -3,15 +3,18 @@
  * the system allows one. A file fails when a test fails, when it ran no test, when it keeps handles
  * open after its last test, when it hangs (the test is named), or when it reaches outside loopback.
  *
- *   node scripts/test.ts <folder or file>... [--match text] [--stores]
+ *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
  *
- * With --stores, only files that open stores: those are run on PostgreSQL, too, which `test/kit/database.ts` is about.
+ * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text. With --watch, the
+ * tests run again whenever a source or test file changes. With --stores, only files that open stores: those are run on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { parseArgs } from 'node:util'
+import { watchSources } from './source-watcher.ts'
 
 const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 1_200_000)
 /** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
@@ -55,12 +58,13 @@ interface FileResult {
   output: string
 }
 
-if (!process.env.TEST_INSIDE && enterNamespace()) {
-  // the work was done by the process inside the namespace
-} else process.exitCode = await main(process.argv.slice(2))
+/** Test files that run now. They end together with the runner. */
+const running = new Set<ChildProcess>()
+
+if (process.env.TEST_INSIDE || !(await enterNamespace())) process.exitCode = await main(process.argv.slice(2))
 
 /** Runs this program again where there is no network but loopback. False when the system refuses. */
-function enterNamespace(): boolean {
+async function enterNamespace(): Promise<boolean> {
   const unshare = process.getuid?.() === 0 ? ['-n'] : ['-r', '-n']
   const probe = spawnSync('unshare', [...unshare, 'sh', '-c', 'ip link set lo up'])
   if (probe.status !== 0) {
@@ -75,23 +79,54 @@ function enterNamespace(): boolean {
     process.execPath,
     ...process.argv.slice(1),
   ]
-  const run = spawnSync('unshare', [...unshare, ...inside], {
+  const child = spawn('unshare', [...unshare, ...inside], {
     stdio: 'inherit',
     env: { ...process.env, TEST_INSIDE: '1' },
   })
-  process.exitCode = run.status ?? 1
+  onEndSignal(signal => child.kill(signal))
+  process.exitCode = (await exitOf(child)) ?? 1
   return true
 }
 
 async function main(args: string[]): Promise<number> {
-  const matchAt = args.indexOf('--match')
-  const match = matchAt >= 0 ? args.splice(matchAt, 2)[1]! : ''
-  const storesAt = args.indexOf('--stores')
-  if (storesAt >= 0) args.splice(storesAt, 1)
-  const files = args
-    .flatMap(testFiles)
-    .filter(file => file.includes(match))
-    .filter(file => storesAt < 0 || opensStores(file))
+  onEndSignal(() => {
+    for (const child of running) child.kill('SIGKILL')
+    process.exit(130)
+  })
+  const { values: options, positionals: paths } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      match: { type: 'string', default: '' },
+      grep: { type: 'string', default: '' },
+      stores: { type: 'boolean', default: false },
+      watch: { type: 'boolean', default: false },
+    },
+  })
+  if (paths.length === 0) exitWith('name a test file or a folder')
+  const selected = () =>
+    paths
+      .flatMap(testFiles)
+      .filter(file => file.includes(options.match))
+      .filter(file => !options.stores || opensStores(file))
+  const status = await runFiles(selected(), options.grep)
+  if (!options.watch) return status
+  const again = async () => {
+    texts.clear()
+    await runFiles(selected(), options.grep)
+    console.log('watching src, test and config')
+  }
+  watchSources(root, ['src', 'test', 'config'], again)
+  console.log('watching src, test and config')
+  return status
+}
+
+function onEndSignal(act: (signal: NodeJS.Signals) => void) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, act)
+}
+
+/** @param grep text that a test's title must contain; empty for all tests */
+async function runFiles(files: readonly string[], grep: string): Promise<number> {
   // Says by itself when it cannot; then the sources are tested.
   spawnSync(process.execPath, [resolve(root, 'scripts/build-service.js')], { stdio: 'inherit' })
   const folder = files.every(file => FIT_FOR_MEMORY.test(file)) ? folderInMemory() : undefined
@@ -103,19 +138,26 @@ async function main(args: string[]): Promise<number> {
   await Promise.all(
     Array.from({ length: lanes }, async () => {
       for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        const result = await runFile(file, folder)
+        const result = await runFile(file, { folder, grep })
+        if (grep !== '' && result.total === 0 && !result.problem) continue
         results.push(result)
         report(result)
       }
     }),
   )
-  return summarise(results, Date.now() - started)
+  return summarise(results, Date.now() - started, grep)
+}
+
+function exitWith(problem: string): never {
+  console.error(`test: ${problem}`)
+  process.exit(1)
 }
 
 function testFiles(path: string): string[] {
   const absolute = resolve(root, path)
-  if (!statSync(absolute, { throwIfNoEntry: false })) return []
-  if (statSync(absolute).isFile()) return [absolute]
+  const found = statSync(absolute, { throwIfNoEntry: false })
+  if (!found) exitWith(`there is no file or folder ${path}`)
+  if (found.isFile()) return [absolute]
   return globSync('**/*.test.ts', { cwd: absolute })
     .sort()
     .map(name => resolve(absolute, name))
@@ -150,7 +192,10 @@ function folderInMemory(): string | undefined {
   return folder
 }
 
-async function runFile(file: string, folder: string | undefined): Promise<FileResult> {
+async function runFile(
+  file: string,
+  { folder, grep }: { folder: string | undefined; grep: string },
+): Promise<FileResult> {
   const started = Date.now()
   const child = spawn(process.execPath, [...PRELOADED, file], {
     cwd: root,
@@ -162,10 +207,12 @@ async function runFile(file: string, folder: string | undefined): Promise<FileRe
       NO_COLOR: '1',
       FORCE_COLOR: '0',
       TEST_RUNNER_PIPE: '1',
+      TEST_GREP: grep,
     },
   })
+  running.add(child)
   let output = ''
-  let running = ''
+  let lastTest = ''
   let leaking = false
   let hung = false
   let grace: NodeJS.Timeout | undefined
@@ -180,18 +227,19 @@ async function runFile(file: string, folder: string | undefined): Promise<FileRe
   child.stdout!.on('data', collect)
   child.stderr!.on('data', collect)
   child.stdio[3]!.on('data', (chunk: Buffer) => {
-    running = `${chunk}`.trim().split('\n').at(-1)!
+    lastTest = `${chunk}`.trim().split('\n').at(-1)!
   })
   const limit = setTimeout(() => {
     hung = true
     child.kill('SIGKILL')
   }, FILE_LIMIT_MS)
   const code = await exitOf(child)
+  running.delete(child)
   clearTimeout(limit)
   clearTimeout(grace)
   const elapsedMs = Date.now() - started
   const result = { file: relative(root, file), elapsedMs, output, ...counts(output) }
-  const problem = problemOf(result, code, { hung, leaking, running })
+  const problem = problemOf(result, code, { hung, leaking, lastTest, grep })
   return problem ? { ...result, problem } : result
 }
 
@@ -208,14 +256,15 @@ function counts(output: string) {
 function problemOf(
   { total, passed, skipped }: { total: number; passed: number; skipped: number },
   code: number | null,
-  { hung, leaking, running }: { hung: boolean; leaking: boolean; running: string },
+  { hung, leaking, lastTest, grep }: { hung: boolean; leaking: boolean; lastTest: string; grep: string },
 ): string | undefined {
-  if (hung) return `hangs in "${running}"`
+  if (hung) return `hangs in "${lastTest}"`
   if (leaking) return 'keeps handles open after its last test'
   if (code === 97) return 'reached outside loopback'
+  if (total === 0 && grep !== '' && code === 0) return undefined
   if (total === 0) return `ran no test (exit ${code})`
   if (passed + skipped < total) return `${total - passed - skipped} failed`
-  if (code !== 0) return `exit ${code}, last test "${running}"`
+  if (code !== 0) return `exit ${code}, last test "${lastTest}"`
   return undefined
 }
 
@@ -225,13 +274,13 @@ function report({ file, total, problem, output }: FileResult) {
   else for (const [peer] of output.matchAll(/\bpeer: .*$/gm)) console.log(`     ${peer}`)
 }
 
-function summarise(results: FileResult[], elapsedMs: number): number {
+function summarise(results: FileResult[], elapsedMs: number, grep: string): number {
   const passed = results.reduce((n, result) => n + result.passed, 0)
   const broken = results.filter(result => result.problem)
   const failedTests = results.reduce((n, result) => n + result.total - result.passed - result.skipped, 0)
   const failed = Math.max(failedTests, broken.length)
   if (results.length === 0 || passed + failed === 0) {
-    console.log('no test ran')
+    console.log(grep === '' ? 'no test ran' : `no test title contains "${grep}"`)
     console.log('0 passed, 1 failed')
     return 1
   }

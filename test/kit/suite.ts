@@ -1,6 +1,7 @@
 /**
  * The test function of this project: uvu's suite with a time limit that names the hanging test,
- * resources that are closed in reverse order, and a complaint about suites that were never run.
+ * resources that are closed in reverse order, and a complaint about suites that were never run. `TEST_GREP` in the
+ * environment selects tests by their titles; `scripts/test.ts` sets it for `--grep`.
  */
 import { writeSync } from 'node:fs'
 import { suite as uvuSuite } from 'uvu'
@@ -29,20 +30,28 @@ export interface Suite {
 /** It finds what hangs, not what is slow: a busy machine may take ten times as long, and stand still for seconds. */
 const DEFAULT_LIMIT_MS = 240_000
 const SLOWER = Number(process.env.TEST_LIMIT_FACTOR ?? 1)
+/** Only tests whose `suite: title` contains this text run. Case does not matter. */
+const GREP = (process.env.TEST_GREP ?? '').toLowerCase()
 const declared = new Set<string>()
 
 /** Opens a suite. `run()` must be called at the end of the file. `limitMs` bounds each of its tests, where that of all is too short. */
 export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite {
   const inner = uvuSuite(name)
   declared.add(name)
-  const test = (title: string, body: TestBody, options: { limitMs?: number } = {}) =>
-    inner(title, () => bounded(`${name}: ${title}`, body, (options.limitMs ?? limitMs) * SLOWER))
+  let selectedCount = 0
+  const test = (title: string, body: TestBody, options: { limitMs?: number } = {}) => {
+    const fullName = `${name}: ${title}`
+    if (!fullName.toLowerCase().includes(GREP)) return
+    selectedCount++
+    inner(title, () => bounded(fullName, body, (options.limitMs ?? limitMs) * SLOWER))
+  }
   return Object.assign(test, {
     before: (fn: () => unknown) => inner.before(() => told(fn)),
     after: (fn: () => unknown) => inner.after(async () => void (await fn())),
     run() {
       declared.delete(name)
-      inner.run()
+      // Without a selected test, the suite's `before` functions must not run either.
+      if (selectedCount > 0 || GREP === '') inner.run()
     },
   })
 }

@@ -1,0 +1,97 @@
+/**
+ * Runs the service for development: `npm run dev`. Builds the service and the dashboard, starts the service, and builds
+ * and starts it again when a file in `src`, `config` or `scripts` changes. Ends the service on SIGINT, SIGTERM and SIGHUP.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { watchSources } from './source-watcher.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const WATCHED = ['src', 'config', 'scripts']
+const NAMED_FILES_MAX = 3
+/** As for `npm start`. */
+const SERVICE = ['--max-semi-space-size=16', join(root, 'build/main.js')]
+const SERVICE_ENV = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/mailhorn') }
+
+let service: ChildProcess | undefined
+/** The service that has been asked to end. */
+let ending: ChildProcess | undefined
+let builder: ChildProcess | undefined
+let isStopping = false
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop())
+
+const firstStart = buildAndStart()
+const watcher = watchSources(root, WATCHED, restart)
+
+async function restart(files: string[]) {
+  await firstStart
+  const others = files.length - NAMED_FILES_MAX
+  const named = files.slice(0, NAMED_FILES_MAX).join(', ')
+  print(`changed: ${named}${others > 0 ? ` and ${others} more` : ''}`)
+  await endService()
+  await buildAndStart()
+}
+
+/** The builders do nothing when their sources are unchanged. They print their own errors. */
+async function buildAndStart() {
+  const hasService = await build('service')
+  const hasDashboard = await build('dashboard')
+  if (isStopping) return
+  if (!hasDashboard) print('the dashboard was not built')
+  if (hasService) start()
+  else print('the service was not built; waiting for a change')
+}
+
+async function build(part: 'service' | 'dashboard'): Promise<boolean> {
+  if (isStopping) return false
+  builder = spawn(process.execPath, [join(root, `scripts/build-${part}.js`)], { cwd: root, stdio: 'inherit' })
+  const [code] = await once(builder, 'close')
+  builder = undefined
+  return code === 0
+}
+
+function start() {
+  const started = spawn(process.execPath, SERVICE, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...SERVICE_ENV, ...process.env },
+  })
+  service = started
+  print(`started ${relative(root, SERVICE[1]!)} (process ${started.pid})`)
+  started.on('exit', (code, signal) => {
+    if (service !== started) return
+    service = undefined
+    if (!isStopping) print(`the service ended (${signal ?? `exit code ${code}`}); waiting for a change`)
+  })
+}
+
+/** The service completes the requests in progress when it gets SIGTERM. */
+async function endService() {
+  ending = service ?? ending
+  service = undefined
+  if (!ending || ending.exitCode !== null || ending.signalCode !== null) return
+  const exited = once(ending, 'exit')
+  ending.kill('SIGTERM')
+  await exited
+}
+
+/** On the second signal the service is killed. */
+async function stop() {
+  if (isStopping) {
+    ending?.kill('SIGKILL')
+    return
+  }
+  isStopping = true
+  watcher.close()
+  builder?.kill()
+  await endService()
+  print('stopped')
+  process.exit(0)
+}
+
+function print(text: string) {
+  console.log(`dev: ${text}`)
+}
