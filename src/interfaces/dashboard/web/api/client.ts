@@ -5,7 +5,7 @@ interface FieldFault {
   message: string
 }
 
-/** What the API refuses, or that it is not there; `message` is meant for people. */
+/** An error response of the API, or a failed connection. `message` is shown to users. */
 export class ApiError extends Error {
   /** HTTP status; 0 where there was no answer. */
   readonly status: number
@@ -56,7 +56,7 @@ export async function send(method: Method, path: string, init: RequestInit = {})
     throw new ApiError(
       0,
       'unreachable',
-      'The service does not answer. Check that it is running; this page tries again by itself.',
+      'The service cannot be reached. Check that it is running. This page retries automatically.',
     )
   }
   if (reply.ok) return reply
@@ -69,7 +69,7 @@ async function refusalOf(reply: Response, path: string): Promise<ApiError> {
     said = await reply.json()
   } catch {
     // a proxy has answered in place of the service
-    said = { message: `The answer was ${reply.status} ${reply.statusText}.` }
+    said = { message: `The server responded with ${reply.status} ${reply.statusText}.` }
   }
   if (reply.status === 401 && said.name === 'missing_api_key' && !path.startsWith('/auth/'))
     for (const listener of listeners) listener()

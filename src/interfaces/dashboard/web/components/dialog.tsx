@@ -1,4 +1,4 @@
-/** Questions asked over the page. */
+/** Modal dialogs: forms and confirmations. */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -10,7 +10,7 @@ import { Failure, say } from './feedback.tsx'
 interface DialogProps {
   title: string
   wide?: boolean
-  /** It shows what is shown this once: only its buttons close it. */
+  /** The content is shown only once, so only a button closes the dialog. */
   isOnce?: boolean
   onClose: () => void
   children: ComponentChildren
@@ -55,7 +55,7 @@ interface FormDialogProps {
   bad?: boolean
   wide?: boolean
   disabled?: boolean
-  /** What is written in it: kept when it is closed, dropped once what it asks for is done. */
+  /** The form's contents: kept when it is closed, dropped once it was submitted. */
   draft?: Draft
   onClose: () => void
   /** @throws ApiError, which is shown */
@@ -63,7 +63,7 @@ interface FormDialogProps {
   children: (error: ApiError | undefined) => ComponentChildren
 }
 
-/** A form that stays open until what it asks for is done, and says why it is not. */
+/** A form that stays open until its request succeeds, and shows the error when it fails. */
 export function FormDialog({
   title,
   act,
@@ -80,8 +80,7 @@ export function FormDialog({
     draft?.discard()
   })
   const close = () => {
-    if (draft?.isChanged)
-      say('Not saved. What you have written is kept, and is here when you open this again.')
+    if (draft?.isChanged) say('Not saved. Your changes are kept and restored when you open this form again.')
     onClose()
   }
   const unnamed = error && error.fields.length === 0
@@ -101,7 +100,7 @@ export function FormDialog({
         <div class="dialog-acts">
           <Button onClick={close}>Cancel</Button>
           <Button type="submit" kind={bad ? 'bad' : 'main'} disabled={isBusy || disabled}>
-            {isBusy ? 'One moment …' : act}
+            {isBusy ? 'Please wait …' : act}
           </Button>
         </div>
       </form>
@@ -109,7 +108,7 @@ export function FormDialog({
   )
 }
 
-/** Something that can fail, with what became of it. */
+/** An action that can fail, with its error and busy state. */
 export function useAct(work: () => Promise<void>) {
   const [error, setError] = useState<ApiError>()
   const [isBusy, setBusy] = useState(false)
@@ -145,14 +144,14 @@ interface Question {
   title: string
   text: ComponentChildren
   act: string
-  /** Nothing is lost by it. */
+  /** The action can be undone. */
   harmless?: boolean
   work: () => Promise<void>
 }
 
 const question = signal<Question | null>(null)
 
-/** Asks before anything is done that cannot be undone. */
+/** Asks for confirmation. */
 export function confirm(asked: Question): void {
   question.value = asked
 }

@@ -104,14 +104,14 @@ export function DraftNotice({ draft, what }: { draft: Draft; what?: string }) {
     <Note tone={isOutdated ? 'warn' : 'info'}>
       {restoredAt && (
         <p>
-          <b>Unsaved changes restored.</b> You wrote them <Time at={restoredAt} /> and did not save or send
+          <b>Unsaved changes restored.</b> You made them <Time at={restoredAt} /> and did not save or send
           them.
         </p>
       )}
       {isOutdated && (
         <p>
-          <b>This {what ?? 'object'} was changed elsewhere after you began editing.</b> Saving replaces that
-          version with yours; discarding your changes shows it.
+          <b>This {what ?? 'object'} was changed elsewhere after you began editing.</b> Saving overwrites that
+          version; discarding your changes shows it.
         </p>
       )}
       <p>

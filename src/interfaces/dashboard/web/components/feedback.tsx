@@ -1,4 +1,4 @@
-/** What the page says back: waiting, errors with what to do, empty places that teach, and short messages. */
+/** Feedback: loading states, errors, empty states and toasts. */
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/client.ts'
@@ -35,7 +35,7 @@ export function Empty({ icon, title, children, act }: EmptyProps) {
 
 interface NoteProps {
   tone?: 'bad' | 'warn' | 'good' | 'info'
-  /** It has just come about, and is to be heard at once. */
+  /** Screen readers announce it at once. */
   isNews?: boolean
   children: ComponentChildren
 }
@@ -59,9 +59,11 @@ export function Failure({ error, act, retry }: { error: ApiError; act?: string; 
           <b>{act}.</b>
         </p>
       )}
-      <p>{error.message || 'Something went wrong.'}</p>
-      {error.status >= 500 && <p class="quiet">This is not your fault. Try again in a moment.</p>}
-      {error.status === 429 && <p class="quiet">Wait a little, then try again.</p>}
+      <p>{error.message || 'An unexpected error occurred.'}</p>
+      {error.status >= 500 && (
+        <p class="quiet">The server reported an internal error. Try again in a moment.</p>
+      )}
+      {error.status === 429 && <p class="quiet">Too many requests. Wait a moment, then try again.</p>}
       {retry && (
         <p>
           <button type="button" class="button button-small" onClick={retry}>

@@ -1,4 +1,4 @@
-/** Hours of the week, the darker the more happened in them. */
+/** A heat map of the hours of the week. */
 import { useState } from 'preact/hooks'
 import { count } from '../labels/numbers.ts'
 import { DAYS, type Week } from '../labels/week.ts'
@@ -58,7 +58,7 @@ function busiest(week: Week, noun: string): string {
   if (most === 0) return `No ${noun} yet.`
   const day = week.findIndex(hours => hours.includes(most))
   const hour = week[day]!.indexOf(most)
-  return `Most ${noun} come on ${DAYS[day]}s between ${hourName(hour)} and ${hourName(hour + 1)}.`
+  return `Most ${noun} are on ${DAYS[day]}s between ${hourName(hour)} and ${hourName(hour + 1)}.`
 }
 
 function hourName(hour: number): string {

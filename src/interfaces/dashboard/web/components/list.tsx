@@ -1,4 +1,4 @@
-/** Lists of things: their columns, filters and pages, whose state lies in the address. */
+/** Tables with columns, filters and pages, whose state is kept in the URL. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Query } from '../api/query.ts'
@@ -21,9 +21,9 @@ interface TableProps<T> {
   columns: readonly Column<T>[]
   rows: readonly T[]
   keyOf: (row: T) => string
-  /** Where rows can be chosen. */
+  /** Set when rows can be selected. */
   selection?: Selection | undefined
-  /** What a row is called where it is chosen. */
+  /** Name of a row in the label of its checkbox. */
   nameOf?: ((row: T) => string) | undefined
 }
 
@@ -38,7 +38,7 @@ export function Table<T>({ caption, columns, rows, keyOf, selection, nameOf }: T
           {selection && (
             <th scope="col" class="is-choice">
               <Choice
-                label="Choose all of this page"
+                label="Select all on this page"
                 checked={all.length > 0 && all.every(key => selection.keys.has(key))}
                 onChange={isChosen => selection.choose(all, isChosen)}
               />
@@ -57,7 +57,7 @@ export function Table<T>({ caption, columns, rows, keyOf, selection, nameOf }: T
             {selection && (
               <td class="is-choice">
                 <Choice
-                  label={`Choose ${nameOf?.(row) ?? keyOf(row)}`}
+                  label={`Select ${nameOf?.(row) ?? keyOf(row)}`}
                   checked={selection.keys.has(keyOf(row))}
                   onChange={isChosen => selection.choose([keyOf(row)], isChosen)}
                 />
@@ -100,7 +100,7 @@ const WAITING_ROWS = 6
 
 interface PagedProps<T> extends Omit<TableProps<T>, 'rows'> {
   list: Paged<T>
-  /** Where there is nothing at all, rather than nothing that fits the filters. */
+  /** Shown when the list is empty without filters. */
   empty: ComponentChildren
 }
 
@@ -116,8 +116,8 @@ export function PagedTable<T>({ list, empty, ...table }: PagedProps<T>) {
     )
   if (data.data.length === 0)
     return query.isFiltered || page > 1 ? (
-      <Empty icon="search" title="Nothing fits" act={<Button onClick={query.clear}>Show everything</Button>}>
-        There is nothing that all these filters let through.
+      <Empty icon="search" title="No results" act={<Button onClick={query.clear}>Clear filters</Button>}>
+        No results match your filters.
       </Empty>
     ) : (
       empty
@@ -145,7 +145,8 @@ function Pages({ list: { query, page, pageSize }, shown }: PagesProps) {
       </span>
       <span class="row">
         <Button small icon="back" disabled={page === 1} onClick={() => query.set({ page: String(page - 1) })}>
-          Back
+          {' '}
+          Previous
         </Button>
         <Button small disabled={!shown.has_more} onClick={() => query.set({ page: String(page + 1) })}>
           Next <Icon name="next" size={14} />
@@ -215,12 +216,13 @@ interface RowActsProps {
   onRemove: () => void
 }
 
-/** What can be done with one row, where it can be changed and taken away. */
+/** Edit and delete buttons of a row. */
 export function RowActs({ onChange, removal, onRemove }: RowActsProps) {
   return (
     <span class="row">
       <Button small onClick={onChange}>
-        Change
+        {' '}
+        Edit
       </Button>
       <Button small kind="plain" icon="trash" label={removal} onClick={onRemove} />
     </span>

@@ -17,11 +17,9 @@ export function Preview({ html, title }: PreviewProps) {
     <>
       {hasPictures && !withPictures && (
         <div class="filters">
-          <span class="quiet small grow">
-            Pictures from elsewhere are not loaded: their owners would learn that you look.
-          </span>
+          <span class="quiet small grow">Remote images are blocked to protect your privacy.</span>
           <Button small onClick={() => setPictures(true)}>
-            Load pictures
+            Load images
           </Button>
         </div>
       )}

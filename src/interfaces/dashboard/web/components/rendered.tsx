@@ -1,4 +1,4 @@
-/** A mail that is being written, as it will be read. */
+/** Preview of an email that is being edited. */
 import { useState } from 'preact/hooks'
 import type { Rendering } from '../../../../resources/templates/render.ts'
 import { Preview } from './preview.tsx'
@@ -14,13 +14,11 @@ export function RenderedMail({ rendered }: { rendered: Rendering }) {
   const [look, setLook] = useState<'html' | 'text'>('html')
   return (
     <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
-      <Tabs label="The mail as" tabs={LOOKS} chosen={look} onChoose={setLook} />
-      {!rendered.ok && <p class="letter-text">It becomes too large.</p>}
-      {rendered.ok && look === 'html' && (
-        <Preview html={rendered.html ?? ''} title="The mail as its reader sees it" />
-      )}
+      <Tabs label="Preview format" tabs={LOOKS} chosen={look} onChoose={setLook} />
+      {!rendered.ok && <p class="letter-text">The rendered email is too large.</p>}
+      {rendered.ok && look === 'html' && <Preview html={rendered.html ?? ''} title="Email preview" />}
       {rendered.ok && look === 'text' && (
-        <pre class="letter-text">{rendered.text ?? 'There is no text.'}</pre>
+        <pre class="letter-text">{rendered.text ?? 'There is no text part.'}</pre>
       )}
     </Card>
   )

@@ -1,4 +1,4 @@
-/** Rows that a reader has chosen from a list, and what is done with all of them at once. */
+/** Selected rows of a list, and bulk actions on them. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ApiError } from '../api/client.ts'
@@ -29,17 +29,17 @@ export function useSelection(shown: readonly string[]): Selection {
   }
 }
 
-/** Stands over the list while anything is chosen. */
+/** Toolbar above the list, shown while rows are selected. */
 export function Chosen({ selection, children }: { selection: Selection; children: ComponentChildren }) {
   if (selection.keys.size === 0) return null
   return (
-    <section class="filters chosen" aria-label="What to do with the chosen">
+    <section class="filters chosen" aria-label="Actions for selected rows">
       <b class="number" role="status">
-        {count(selection.keys.size)} chosen
+        {count(selection.keys.size)} selected
       </b>
       <span class="row">{children}</span>
       <Button small kind="plain" icon="cross" onClick={selection.clear}>
-        Choose none
+        Clear selection
       </Button>
     </section>
   )
@@ -66,7 +66,7 @@ export async function withEach<T>(
   if (first && refusals.length === rows.length) throw first
   say(
     first
-      ? `${done(rows.length - refusals.length)} ${count(refusals.length)} could not be: ${first.message}`
+      ? `${done(rows.length - refusals.length)} ${count(refusals.length)} failed: ${first.message}`
       : done(rows.length),
   )
 }

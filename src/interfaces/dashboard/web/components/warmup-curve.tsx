@@ -15,7 +15,7 @@ export function WarmupCurve({ caps, day }: { caps: readonly number[]; day: numbe
       class="chart-small"
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       role="img"
-      aria-label={`Day ${day} of ${caps.length}: ${count(caps[today]!)} messages to each provider; on the last day ${count(caps.at(-1)!)}`}
+      aria-label={`Day ${day} of ${caps.length}: ${count(caps[today]!)} messages per provider; ${count(caps.at(-1)!)} on the last day`}
     >
       {caps.map((cap, i) => (
         <rect
@@ -34,7 +34,7 @@ export function WarmupCurve({ caps, day }: { caps: readonly number[]; day: numbe
         text-anchor="middle"
         class="is-said"
       >
-        {count(caps[today]!)} a day
+        {count(caps[today]!)}/day
       </text>
       <text x="0" y={HEIGHT - 5}>
         Day 1

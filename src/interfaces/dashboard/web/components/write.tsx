@@ -1,4 +1,4 @@
-/** Writing an email by hand: for tests and for single messages. */
+/** Dialog to compose and send a single email. */
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -32,8 +32,8 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
   }
   return (
     <FormDialog
-      title="Send an email"
-      act={email.when ? 'Schedule' : 'Send'}
+      title="Send email"
+      act={email.when ? 'Schedule email' : 'Send email'}
       wide
       draft={draft}
       onClose={onClose}
@@ -44,8 +44,8 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
           {domains.data && !verified && (
             <Note>
               <p>
-                No domain of yours is verified yet, so mail can go to the simulator alone: try{' '}
-                <code>delivered@{simulator}</code>. It shows all that real mail goes through.
+                You have no verified domain yet, so you can only send to the simulator. Try{' '}
+                <code>delivered@{simulator}</code>.
               </p>
             </Note>
           )}
@@ -61,7 +61,7 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
             required
             value={email.to}
             placeholder={verified ? signedIn().user.email : `delivered@${simulator}`}
-            hint="Several addresses with commas between them."
+            hint="Separate several addresses with commas."
             onValue={set('to')}
             fault={error?.of('to')}
           />
@@ -80,10 +80,10 @@ export function WriteDialog({ onClose }: { onClose: () => void }) {
             fault={error?.of('text') ?? error?.of('html')}
           />
           <TextField
-            label="When"
+            label="Send at"
             type="datetime-local"
             value={email.when}
-            hint="Leave it empty to send now."
+            hint="Leave empty to send now."
             onValue={set('when')}
             fault={error?.of('scheduled_at')}
           />

@@ -12,40 +12,40 @@ interface AlertWords {
 
 const WORDS: Readonly<Record<string, AlertWords>> = {
   'ip-reputation': {
-    what: 'A mailbox provider distrusts our address.',
-    fix: 'See whether the address is on a block list, and which account’s mail is refused or complained about. Send less there until it is over.',
+    what: 'A mailbox provider reports a poor IP reputation.',
+    fix: 'Check whether the IP address is on a blocklist and which account causes bounces or complaints. Send less to this provider until its reputation recovers.',
     href: '/destinations',
-    act: 'See how they take our mail',
+    act: 'View destinations',
   },
   authentication: {
-    what: 'A mailbox provider does not believe that mail is from its sender.',
-    fix: 'Check the records of the domain that it is sent from: SPF, DKIM and DMARC have to agree.',
+    what: 'A mailbox provider reports an authentication failure.',
+    fix: 'Check the DNS records of the sending domain: SPF or DKIM must pass and align for DMARC.',
     href: '/domains',
-    act: 'See the domains',
+    act: 'View domains',
   },
   'smart-host-login': {
-    what: 'The relay refuses our login.',
-    fix: 'Set its user and password anew in the configuration, then try what waits for it.',
+    what: 'The smart host rejects the login.',
+    fix: 'Correct its user name and password in the configuration, then retry the deferred deliveries.',
     href: '/queue',
-    act: 'See what waits',
+    act: 'View queue',
   },
   certificate: {
     what: 'A certificate could not be renewed.',
-    fix: 'The check-up says why. What is there stays in use until it ends.',
+    fix: 'See Deliverability for the reason. The current certificate stays in use until it expires.',
     href: '/deliverability',
-    act: 'See the check-up',
+    act: 'View diagnostics',
   },
   'account-bounces': {
-    what: 'Much of an account’s mail bounces.',
-    fix: 'Ask where its addresses come from; hold the account until they have been cleared.',
+    what: 'An account has a high bounce rate.',
+    fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',
     href: '/accounts',
-    act: 'See the accounts',
+    act: 'View accounts',
   },
   'account-complaints': {
-    what: 'Much of an account’s mail is marked as spam.',
-    fix: 'Ask whether its readers wanted the mail; hold the account until that is clear.',
+    what: 'An account has a high complaint rate.',
+    fix: 'Ask whether its recipients opted in, and hold the account until that is clear.',
     href: '/accounts',
-    act: 'See the accounts',
+    act: 'View accounts',
   },
 }
 
@@ -53,9 +53,9 @@ export function alertWords({ kind }: Pick<Alert, 'kind'>): AlertWords {
   return (
     WORDS[kind] ?? {
       what: kind,
-      fix: 'See what was said, and when.',
+      fix: 'See the server’s reply and the time.',
       href: '/deliverability',
-      act: 'See the alerts',
+      act: 'View alerts',
     }
   )
 }

@@ -6,7 +6,7 @@ export const BROADCAST_WORDS: Readonly<{ [S in Broadcast['status']]: readonly [l
   {
     draft: ['Draft', 'none'],
     scheduled: ['Scheduled', 'info'],
-    sending: ['Going out', 'info'],
+    sending: ['Sending', 'info'],
     paused: ['Paused', 'warn'],
     sent: ['Sent', 'good'],
     canceled: ['Canceled', 'none'],
@@ -14,9 +14,9 @@ export const BROADCAST_WORDS: Readonly<{ [S in Broadcast['status']]: readonly [l
   }
 
 export const SKIP_WORDS: Readonly<Record<string, string>> = {
-  unsubscribed: 'have unsubscribed',
-  opted_out: 'do not want the topic',
-  suppressed: 'are suppressed',
-  quota: 'were beyond the plan',
-  deleted: 'were deleted',
+  unsubscribed: 'unsubscribed',
+  opted_out: 'opted out of the topic',
+  suppressed: 'suppressed',
+  quota: 'over the plan’s quota',
+  deleted: 'deleted',
 }

@@ -1,21 +1,21 @@
-/** What the check-up looks at, in words. */
+/** Names of the checks that the doctor runs. */
 
 const CHECKS: Readonly<Record<string, string>> = {
-  outbound_port: 'Way out to mail servers',
-  base_url: 'Address of links',
-  reverse_name: 'Name of our address',
-  zone_delegation: 'Our DNS zone',
-  zone_records: 'Records of our zone',
-  zone_keys: 'Signing keys in DNS',
-  own_dmarc: 'DMARC of our own name',
-  blocklist: 'Block list',
-  certificate: 'Certificate',
-  clock: 'Clock',
-  inbound_mail: 'Way in for mail',
-  disk_space: 'Room on the disk',
-  disk_sync: 'Speed of the disk',
-  file_permissions: 'Permissions of the data folder',
-  open_files: 'Open files',
+  outbound_port: 'Outbound port 25',
+  base_url: 'Base URL of links',
+  reverse_name: 'Reverse DNS (PTR)',
+  zone_delegation: 'DNS zone delegation',
+  zone_records: 'DNS zone records',
+  zone_keys: 'DKIM keys in DNS',
+  own_dmarc: 'DMARC of the provider host',
+  blocklist: 'DNS blocklist',
+  certificate: 'TLS certificate',
+  clock: 'System clock',
+  inbound_mail: 'Inbound SMTP (port 25)',
+  disk_space: 'Free disk space',
+  disk_sync: 'Disk sync latency',
+  file_permissions: 'Data directory permissions',
+  open_files: 'Open files limit',
 }
 
 export function checkWords(check: string): string {

@@ -1,4 +1,4 @@
-/** Whether all is well: what needs attention, the worst first, each with where it is put right. */
+/** Issues that need attention, most severe first, each with a link to the page where it is resolved. */
 import type { Account, Alert, Doctor, Domain, Installation, Metrics } from '../api/types.ts'
 import { aboutWords, alertWords } from './alerts.ts'
 import { checkWords } from './checks.ts'
@@ -8,7 +8,7 @@ export interface Concern {
   tone: 'bad' | 'warn'
   text: string
   advice?: string
-  /** Where it is seen to. */
+  /** Page where it is resolved. */
   href: string
   act: string
 }
@@ -45,10 +45,10 @@ export function concernsOf({
       ? [
           {
             tone: 'bad' as const,
-            text: 'Your mail is held.',
+            text: 'Your account is on hold. Its mail is not sent.',
             advice: account.paused.reason ?? 'Ask the operator of this installation why.',
             href: '/emails',
-            act: 'See your emails',
+            act: 'View emails',
           },
         ]
       : []),
@@ -66,10 +66,12 @@ function domainConcern({ id, name, status }: Domain): Concern[] {
   return [
     {
       tone: isLost ? 'warn' : 'bad',
-      text: isLost ? `The DNS records of ${name} are gone.` : `${name} is not verified.`,
-      advice: isLost ? 'Put them back before sending stops.' : 'Nothing can be sent from it.',
+      text: isLost ? `DNS records of ${name} are missing.` : `${name} is not verified.`,
+      advice: isLost
+        ? 'Restore them before the domain loses its verification.'
+        : 'You cannot send from this domain.',
       href: `/domains/${id}`,
-      act: 'See the records',
+      act: 'View DNS records',
     },
   ]
 }
@@ -88,9 +90,9 @@ function rateConcerns(totals: Metrics['totals'] | undefined): Concern[] {
           {
             tone: rate > limits.refuse ? 'bad' : 'warn',
             text: `${percent(rate)} of your mail ${what}.`,
-            advice: `Mailbox providers begin to refuse senders above ${percent(limits.refuse)}.`,
+            advice: `Mailbox providers start to block senders above ${percent(limits.refuse)}.`,
             href: `/emails?status=${status}`,
-            act: 'See which',
+            act: 'View emails',
           },
         ]
   if (delivered + bounced < ENOUGH) return []
@@ -110,23 +112,25 @@ function doctorConcerns(doctor: Doctor | undefined): Concern[] {
     {
       tone: failed.length > 0 ? 'bad' : 'warn',
       text: `${checkWords(first.check)}${first.subject ? ` (${first.subject})` : ''}: ${first.message}`,
-      advice: [first.advice, others > 0 ? `And ${others} more.` : ''].filter(Boolean).join(' '),
+      advice: [first.advice, others > 0 ? `${others} more ${others === 1 ? 'issue' : 'issues'} found.` : '']
+        .filter(Boolean)
+        .join(' '),
       href: '/deliverability',
-      act: 'See the check-up',
+      act: 'View diagnostics',
     },
   ]
 }
 
-/** Nothing else that is found out about the machine matters before. */
+/** Shown in place of all other findings about the host: they do not matter until the host name is set. */
 const LABORATORY: Concern = {
   tone: 'warn',
-  text: 'This is a trial: the installation has no name of its own yet.',
-  advice: 'Mail to the simulator works. To send to the world, set mail_host to a name of yours.',
+  text: 'Evaluation mode: no public host name is configured.',
+  advice: 'You can send to the simulator. To send to the internet, set mail_host to a host name you own.',
   href: '/start',
-  act: 'First steps',
+  act: 'Open first steps',
 }
 
-/** One of each kind, of the last day; the newest first. */
+/** The newest alert of each kind within the last day. */
 function alertConcerns(alerts: readonly Alert[]): Concern[] {
   const recent = alerts.filter(({ created_at }) => Date.now() - Date.parse(created_at) < DAY_MS)
   const firsts = recent.filter((alert, i) => recent.findIndex(({ kind }) => kind === alert.kind) === i)

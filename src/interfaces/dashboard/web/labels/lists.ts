@@ -1,4 +1,4 @@
-/** What block lists say of our addresses, gathered from the findings of the check-up. */
+/** Blocklist status of each sending IP address, collected from the findings of the doctor. */
 import type { Doctor } from '../api/types.ts'
 
 type Finding = Doctor['findings'][number]
@@ -7,11 +7,11 @@ export interface ListState {
   /** Names of lists. */
   listed: string[]
   clear: string[]
-  /** They did not answer, or not us. */
+  /** Lists that did not answer or refused the query. */
   silent: string[]
 }
 
-/** By address; undefined until the check-up is over. */
+/** By IP address; undefined until the doctor has finished. */
 export function listStates(doctor: Doctor | undefined): Map<string, ListState> | undefined {
   if (!doctor) return undefined
   const states = new Map<string, ListState>()

@@ -1,4 +1,4 @@
-/** What an installation needs to be reached by the world: its settings, how it is started, and what is put into DNS. */
+/** What a public installation needs: its settings, how it is started, and its DNS records. */
 
 export interface OwnName {
   /** `mail_host`, lower case. */
@@ -70,7 +70,7 @@ export const COMMAND = `set -a; . ${SETTINGS_FILE}; set +a; npm start`
 export function openPorts({ https }: OwnName): string {
   return https === 'own'
     ? '25, 80, 443, 465 and 587 (TCP) and 53 (TCP and UDP)'
-    : '25, 465 and 587 (TCP) and 53 (TCP and UDP), besides those of the proxy'
+    : '25, 465 and 587 (TCP) and 53 (TCP and UDP), in addition to the ports of the proxy'
 }
 
 /** For the zone in which the name lies: its two name servers, and where they are. */

@@ -1,4 +1,4 @@
-/** What statuses are called, how they are coloured, and what they mean. */
+/** Labels, colors and explanations of statuses. */
 import type { Domain, EmailStatus } from '../api/types.ts'
 
 export type Tone = 'good' | 'bad' | 'warn' | 'info' | 'none'
@@ -10,55 +10,63 @@ interface Word {
 }
 
 export const EMAIL_WORDS: Readonly<Record<EmailStatus, Word>> = {
-  queued: { label: 'Queued', tone: 'none', meaning: 'It waits for its first attempt.' },
-  scheduled: { label: 'Scheduled', tone: 'info', meaning: 'It is sent at the time you chose.' },
+  queued: { label: 'Queued', tone: 'none', meaning: 'The email is waiting for its first delivery attempt.' },
+  scheduled: { label: 'Scheduled', tone: 'info', meaning: 'The email will be sent at the scheduled time.' },
   sent: {
     label: 'Sent',
     tone: 'info',
-    meaning: 'It is on its way; the receiving server has not decided yet.',
+    meaning: 'Delivery is in progress. The receiving server has not accepted or rejected the email yet.',
   },
   delivery_delayed: {
-    label: 'Delayed',
+    label: 'Deferred',
     tone: 'warn',
-    meaning:
-      'The receiving server asked us to try later. Nothing is to be done: it is tried again by itself.',
+    meaning: 'The receiving server temporarily rejected the email. Mailhorn retries automatically.',
   },
-  delivered: { label: 'Delivered', tone: 'good', meaning: 'The receiving server has taken it.' },
-  bounced: { label: 'Bounced', tone: 'bad', meaning: 'The receiving server has refused it for good.' },
-  complained: { label: 'Complaint', tone: 'bad', meaning: 'Somebody has marked it as spam.' },
+  delivered: { label: 'Delivered', tone: 'good', meaning: 'The receiving server accepted the email.' },
+  bounced: { label: 'Bounced', tone: 'bad', meaning: 'The receiving server permanently rejected the email.' },
+  complained: { label: 'Complaint', tone: 'bad', meaning: 'A recipient marked the email as spam.' },
   suppressed: {
     label: 'Suppressed',
     tone: 'warn',
-    meaning: 'The address is on your suppression list, so it was not sent.',
+    meaning: 'The email was not sent because the address is on your suppression list.',
   },
-  failed: { label: 'Failed', tone: 'bad', meaning: 'It was given up; the reason is below.' },
-  canceled: { label: 'Canceled', tone: 'none', meaning: 'It was taken back before it was sent.' },
+  failed: {
+    label: 'Failed',
+    tone: 'bad',
+    meaning: 'The email could not be delivered and is not retried. See the reason below.',
+  },
+  canceled: { label: 'Canceled', tone: 'none', meaning: 'The email was canceled before it was sent.' },
 }
 
 export const EMAIL_STATUS_ORDER = Object.keys(EMAIL_WORDS) as EmailStatus[]
 
 export const DOMAIN_WORDS: Readonly<Record<Domain['status'], Word>> = {
   pending: {
-    label: 'Waiting for DNS',
+    label: 'Pending',
     tone: 'warn',
-    meaning: 'Put the records below into DNS. They are looked up by themselves, again and again.',
+    meaning: 'Add the records below to your DNS. They are checked automatically.',
   },
   verified: { label: 'Verified', tone: 'good', meaning: 'You can send from this domain.' },
   temporary_failure: {
     label: 'Records missing',
     tone: 'warn',
-    meaning: 'The records were there and are gone. You can still send for a while; put them back soon.',
+    meaning:
+      'The DNS records were found before and are missing now. You can still send for a while; restore them soon.',
   },
   failed: {
     label: 'Not verified',
     tone: 'bad',
-    meaning: 'The records were not found for three days. Put them into DNS and check again.',
+    meaning: 'The DNS records were not found for three days. Add them and verify again.',
   },
 }
 
 export const RECORD_WORDS: Readonly<Record<string, Word>> = {
-  verified: { label: 'Found', tone: 'good', meaning: 'The world sees it.' },
-  pending: { label: 'Not there yet', tone: 'warn', meaning: 'DNS changes take minutes, sometimes hours.' },
-  failed: { label: 'Different', tone: 'bad', meaning: 'Something else is there.' },
-  not_started: { label: 'Not checked', tone: 'none', meaning: 'It has not been looked for yet.' },
+  verified: { label: 'Verified', tone: 'good', meaning: 'The record is published.' },
+  pending: {
+    label: 'Not found',
+    tone: 'warn',
+    meaning: 'DNS changes can take minutes or hours to become visible.',
+  },
+  failed: { label: 'Wrong value', tone: 'bad', meaning: 'The record has a different value.' },
+  not_started: { label: 'Not checked', tone: 'none', meaning: 'The record has not been checked yet.' },
 }

@@ -1,4 +1,4 @@
-/** The first steps, which tick themselves. */
+/** The first steps, which are checked off automatically. */
 import type { ApiKey, Domain, List, Metrics } from '../api/types.ts'
 
 export interface Progress {
@@ -31,8 +31,8 @@ export function progressOf({ domains, keys, metrics }: Seen): Progress | undefin
 }
 
 export const STEPS: readonly (readonly [keyof Progress, string])[] = [
-  ['tested', 'Send a test to the simulator'],
-  ['verified', 'Verify a domain of yours'],
-  ['key', 'Send from your program'],
-  ['sent', 'Deliver a first real mail'],
+  ['tested', 'Send a test email to the simulator'],
+  ['verified', 'Verify a domain'],
+  ['key', 'Send with an API key'],
+  ['sent', 'Deliver your first real email'],
 ]

@@ -9,26 +9,26 @@ type Verdicts = Pick<
 >
 
 export const VERDICT_WORDS: Readonly<{ [V in Verdict]: readonly [label: string, tone: Tone] }> = {
-  PASS: ['Good', 'good'],
-  FAIL: ['Bad', 'bad'],
-  GRAY: ['Undecided', 'none'],
-  PROCESSING_FAILED: ['Could not be checked', 'warn'],
+  PASS: ['Pass', 'good'],
+  FAIL: ['Fail', 'bad'],
+  GRAY: ['Inconclusive', 'none'],
+  PROCESSING_FAILED: ['Check failed', 'warn'],
   DISABLED: ['Not checked', 'none'],
 }
 
 export const VERDICTS: readonly (readonly [keyof Verdicts, name: string, question: string])[] = [
-  ['spam_verdict', 'Spam', 'Is it unwanted?'],
-  ['virus_verdict', 'Virus', 'Is there a virus in it?'],
-  ['spf_verdict', 'SPF', 'May the server send for the domain?'],
-  ['dkim_verdict', 'DKIM', 'Is it signed, and unchanged?'],
-  ['dmarc_verdict', 'DMARC', 'Does the domain vouch for it?'],
+  ['spam_verdict', 'Spam', 'Is the message spam?'],
+  ['virus_verdict', 'Virus', 'Does the message contain malware?'],
+  ['spf_verdict', 'SPF', 'Is the server authorized to send for the domain?'],
+  ['dkim_verdict', 'DKIM', 'Is the signature valid?'],
+  ['dmarc_verdict', 'DMARC', 'Does SPF or DKIM align with the From domain?'],
 ]
 
-/** All of them in one word. */
+/** One label that sums up all verdicts. */
 export function judgementOf(verdicts: Verdicts): { label: string; tone: Tone } {
   if (verdicts.virus_verdict === 'FAIL') return { label: 'Virus', tone: 'bad' }
   if (verdicts.spam_verdict === 'FAIL') return { label: 'Spam', tone: 'bad' }
-  if (verdicts.dmarc_verdict === 'FAIL') return { label: 'Sender doubtful', tone: 'warn' }
-  if (verdicts.dmarc_verdict === 'PASS') return { label: 'Sender proven', tone: 'good' }
-  return { label: 'Sender not proven', tone: 'none' }
+  if (verdicts.dmarc_verdict === 'FAIL') return { label: 'DMARC failed', tone: 'warn' }
+  if (verdicts.dmarc_verdict === 'PASS') return { label: 'DMARC passed', tone: 'good' }
+  return { label: 'Not authenticated', tone: 'none' }
 }

@@ -1,4 +1,4 @@
-/** All accounts, for the operator. */
+/** Accounts page, for operators. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -29,9 +29,12 @@ export function Accounts() {
   }
   return (
     <>
-      <Head title="Accounts" lead="Each has its own domains, keys, mail and people. Nobody sees another’s.">
+      <Head
+        title="Accounts"
+        lead="Each account has its own domains, API keys, emails and users. Accounts cannot see each other’s data."
+      >
         <Button kind="main" icon="plus" onClick={() => setOpen({ kind: 'add' })}>
-          Make an account
+          Create account{' '}
         </Button>
       </Head>
       <Card flush>
@@ -61,9 +64,9 @@ function columnsOf({
 }): Column<Account>[] {
   const reset = (account: Account) =>
     confirm({
-      title: `A new password for ${account.owner_email}?`,
-      text: 'The present one ends, and all sessions with it.',
-      act: 'Make a new password',
+      title: `Reset the password of ${account.owner_email}?`,
+      text: 'The current password stops working and all sessions of the user end.',
+      act: 'Reset password',
       async work() {
         const changed = await call<AccountWithPassword>('POST', `/accounts/${account.id}/reset-password`)
         onOpen({ kind: 'secret', account: changed })
@@ -71,12 +74,12 @@ function columnsOf({
     })
   const release = (account: Account) =>
     confirm({
-      title: `Release the mail of ${account.name}?`,
-      text: `It is held because of this: ${account.paused?.reason ?? 'no reason was given'}.`,
-      act: 'Release',
+      title: `Release ${account.name}?`,
+      text: `The account is on hold. Reason: ${account.paused?.reason ?? 'none given'}. Its held mail will be sent.`,
+      act: 'Release account',
       async work() {
         await call('POST', '/queue/release', { account_id: account.id })
-        say('Its mail goes out again.')
+        say('The account is released.')
         reload()
       },
     })
@@ -86,25 +89,25 @@ function columnsOf({
       cell: ({ name, owner_email }) => (
         <>
           <b>{name}</b>
-          <div class="quiet small">{owner_email ?? 'nobody'}</div>
+          <div class="quiet small">{owner_email ?? 'No owner'}</div>
         </>
       ),
     },
     { head: 'Plan', cell: ({ plan }) => plan },
     {
-      head: 'State',
+      head: 'Status',
       cell: ({ paused }) =>
         paused ? (
           <Mark tone="bad" title={paused.reason ?? ''}>
             Held
           </Mark>
         ) : (
-          <Mark tone="good">Sends</Mark>
+          <Mark tone="good">Active</Mark>
         ),
     },
-    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: account => (
         <span class="row">
@@ -114,10 +117,12 @@ function columnsOf({
             </Button>
           )}
           <Button small onClick={() => onOpen({ kind: 'change', account })}>
-            Change
+            {' '}
+            Edit{' '}
           </Button>
           <Button small onClick={() => reset(account)}>
-            New password
+            {' '}
+            Reset password{' '}
           </Button>
         </span>
       ),
@@ -142,8 +147,8 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
   const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   return (
     <FormDialog
-      title={account ? `Change ${account.name}` : 'Make an account'}
-      act={account ? 'Save' : 'Make it'}
+      title={account ? `Edit ${account.name}` : 'Create account'}
+      act={account ? 'Save changes' : 'Create account'}
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
@@ -168,7 +173,7 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
             label="Owner’s email address"
             type="email"
             required
-            hint="With this address they sign in."
+            hint="The owner signs in with this address."
             value={owner}
             onValue={value => set({ owner: value })}
             fault={error?.of('owner_email')}
@@ -188,16 +193,16 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
 
 function Secret({ account, onClose }: { account: AccountWithPassword; onClose: () => void }) {
   return (
-    <Dialog title="Password of the owner" isOnce onClose={onClose}>
+    <Dialog title="Owner password" isOnce onClose={onClose}>
       <div class="dialog-body">
         <Note tone="warn">
           <p>
-            <b>Hand it over now.</b> It is shown this once. {account.owner_email} should change it after
+            <b>Copy it now.</b> The password is shown only once. {account.owner_email} should change it after
             signing in.
           </p>
         </Note>
         <div class="secret">
-          <Copy text={account.password} label="Copy the password" />
+          <Copy text={account.password} label="Copy password" />
         </div>
       </div>
       <div class="dialog-acts">

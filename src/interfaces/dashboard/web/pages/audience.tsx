@@ -42,7 +42,7 @@ export function AudiencePage({ params: { id } }: PageProps) {
         <Head title="Audience" from={FROM} lead="…" />
       )}
       <Tabs
-        label="What to see of it"
+        label="Audience"
         tabs={VIEWS}
         chosen={view}
         onChoose={one => query.set({ view: one === 'contacts' ? null : one, q: null })}
@@ -73,11 +73,11 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
   const remove = () =>
     confirm({
       title: `Delete ${name}?`,
-      text: `${counted(contact_count, 'contact goes', 'contacts go')} with it, and its segments. This cannot be undone.`,
-      act: 'Delete the audience',
+      text: `The audience, its ${counted(contact_count, 'contact')} and its segments will be deleted. This cannot be undone.`,
+      act: 'Delete audience',
       async work() {
         await call('DELETE', `/audiences/${id}`)
-        say(`${name} is deleted.`)
+        say(`${name} was deleted.`)
         navigate('/audiences')
       },
     })
@@ -85,15 +85,16 @@ function AudienceHead({ audience, onOpen }: AudienceHeadProps) {
     <Head
       title={name}
       from={FROM}
-      lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} of them unsubscribed.`}
+      lead={`${counted(contact_count, 'contact')}, ${count(unsubscribed_count)} unsubscribed.`}
     >
-      <Button icon="trash" label="Delete the audience" onClick={remove} />
+      <Button icon="trash" label="Delete audience" onClick={remove} />
       <Button onClick={() => onOpen('name')}>Rename</Button>
       <a class="button" href={`/audiences/${id}/contacts/export`} download="contacts.csv">
-        Export
+        {' '}
+        Export CSV{' '}
       </a>
       <Button icon="save" onClick={() => onOpen('import')}>
-        Bring in a file
+        Import CSV
       </Button>
     </Head>
   )

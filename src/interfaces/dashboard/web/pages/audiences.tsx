@@ -1,4 +1,4 @@
-/** Audiences, and the topics that their contacts can hear of. */
+/** Audiences and topics page. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<Audience>[] = [
   },
   { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
   { head: 'Unsubscribed', kind: 'number', cell: ({ unsubscribed_count }) => count(unsubscribed_count) },
-  { head: 'Made', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 export function Audiences() {
@@ -33,9 +33,13 @@ export function Audiences() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head title="Audiences" lead="The people you write to at once. Whoever leaves is left out by itself.">
+      <Head
+        title="Audiences"
+        lead="Lists of contacts you send broadcasts to. Unsubscribed contacts are skipped automatically."
+      >
         <Button kind="main" icon="plus" onClick={add}>
-          Make an audience
+          {' '}
+          Create audience{' '}
         </Button>
       </Head>
       <Card flush>
@@ -47,11 +51,11 @@ export function Audiences() {
           empty={
             <Empty
               icon="audiences"
-              title="No audience yet"
-              act={<Button onClick={add}>Make the first one</Button>}
+              title="No audiences yet"
+              act={<Button onClick={add}>Create your first audience</Button>}
             >
-              An audience is a list of contacts, such as the readers of a newsletter. Bring them in from a CSV
-              file, or one by one.
+              An audience is a list of contacts, such as newsletter subscribers. Import contacts from a CSV
+              file or add them one by one.
             </Empty>
           }
         />
@@ -63,7 +67,7 @@ export function Audiences() {
 }
 
 interface NameDialogProps {
-  /** To be given another name; a new one is made where there is none. */
+  /** The audience to rename; a new one is created without it. */
   audience?: Audience
   onClose: () => void
   onDone?: () => void
@@ -74,8 +78,8 @@ export function NameDialog({ audience, onClose, onDone }: NameDialogProps) {
   const [name, setName] = useState(audience?.name ?? '')
   return (
     <FormDialog
-      title={audience ? 'Another name' : 'Make an audience'}
-      act={audience ? 'Save' : 'Make it'}
+      title={audience ? 'Rename audience' : 'Create audience'}
+      act={audience ? 'Rename audience' : 'Create audience'}
       onClose={onClose}
       onSubmit={async () => {
         if (audience) await call('PATCH', `/audiences/${audience.id}`, { name })
@@ -94,7 +98,7 @@ export function NameDialog({ audience, onClose, onDone }: NameDialogProps) {
           label="Name"
           required
           autofocus
-          placeholder="Readers of the newsletter"
+          placeholder="Newsletter subscribers"
           value={name}
           onValue={setName}
           fault={error?.of('name')}

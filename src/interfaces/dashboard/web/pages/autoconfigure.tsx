@@ -1,4 +1,4 @@
-/** Has the records of a domain put into its zone at the DNS provider, with a token that is kept nowhere. */
+/** Adds the DNS records of a domain at the DNS provider, with an API token that is not stored. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Domain } from '../api/types.ts'
@@ -20,8 +20,8 @@ interface Result {
 
 const WORDS: Readonly<{ [S in Result['records'][number]['status']]: readonly [string, Tone] }> = {
   created: ['Added', 'good'],
-  already_exists: ['Was there', 'good'],
-  conflict: ['Something else is there', 'warn'],
+  already_exists: ['Already exists', 'good'],
+  conflict: ['Conflicting record', 'warn'],
   failed: ['Failed', 'bad'],
 }
 
@@ -38,8 +38,8 @@ export function AutoconfigureDialog({ domain, onClose, onDone }: AutoconfigurePr
   if (result) return <Results result={result} onClose={onClose} />
   return (
     <FormDialog
-      title="Set up by itself"
-      act="Add the records"
+      title="Configure DNS automatically"
+      act="Add DNS records"
       onClose={onClose}
       onSubmit={async () => {
         setResult(
@@ -54,8 +54,8 @@ export function AutoconfigureDialog({ domain, onClose, onDone }: AutoconfigurePr
       {error => (
         <>
           <p>
-            If Cloudflare keeps the DNS of {domain.name}, the records can be added for you. Make a token there
-            that may read the zone and edit its DNS. It is used this once and kept nowhere.
+            If {domain.name} uses Cloudflare DNS, Mailhorn can add the records for you. Create an API token
+            with the permissions Zone: Read and DNS: Edit. It is used once and not stored.
           </p>
           <TextField
             label="Cloudflare API token"
@@ -67,8 +67,8 @@ export function AutoconfigureDialog({ domain, onClose, onDone }: AutoconfigurePr
             fault={error?.of('dns_api_token')}
           />
           <Switch
-            label="Join with an SPF record that is there"
-            hint="Otherwise such a record is left alone and reported."
+            label="Merge with an existing SPF record"
+            hint="Otherwise an existing SPF record is left unchanged and reported as a conflict."
             checked={mergeSpf}
             onChange={setMerge}
           />
@@ -80,7 +80,7 @@ export function AutoconfigureDialog({ domain, onClose, onDone }: AutoconfigurePr
 
 function Results({ result: { zone, records }, onClose }: { result: Result; onClose: () => void }) {
   return (
-    <Dialog title={`Done in the zone ${zone}`} onClose={onClose}>
+    <Dialog title={`DNS records in zone ${zone}`} onClose={onClose}>
       <ul class="dialog-body">
         {records.map(({ record, host, status, message }) => (
           <li key={`${record} ${host}`}>

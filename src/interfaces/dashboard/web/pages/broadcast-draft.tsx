@@ -1,4 +1,4 @@
-/** A broadcast that is being written: to whom, from whom, what it says, and how one of its readers will see it. */
+/** Editor of a broadcast draft: recipients, sender, content, and a preview for one of its contacts. */
 import { useEffect, useState } from 'preact/hooks'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
 import { fillTemplate } from '../../../../resources/templates/render.ts'
@@ -31,8 +31,8 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
           <TextField label="From" {...field('from')} />
           <TextField label="Subject" {...field('subject')} />
           <TextField
-            label="Beside the subject"
-            hint="What inboxes show after it."
+            label="Preview text"
+            hint="Inboxes show it after the subject."
             {...field('preview_text')}
           />
           <AreaField label="HTML" code rows={14} {...field('html')} />
@@ -40,13 +40,13 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
             label="Text"
             code
             rows={7}
-            hint="For readers and programs that show no HTML. Mail without it is trusted less."
+            hint="Plain-text version for email clients that do not show HTML. Spam filters may penalize emails without it."
             {...field('text')}
           />
-          <TextField label="Name" hint="For you alone." {...field('name')} />
+          <TextField label="Name" hint="Internal name; recipients do not see it." {...field('name')} />
           <div class="row">
             <Button kind="main" disabled={!draft.isChanged || isBusy} onClick={save}>
-              {draft.isChanged ? 'Save' : 'Saved'}
+              {draft.isChanged ? 'Save broadcast' : 'Saved'}
             </Button>
             <DraftState draft={draft} />
           </div>
@@ -69,7 +69,7 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
   const topics = useLoad<List<Topic>>('/topics?limit=100')
   const segmentOptions = optionsWith(
     draft.segment_id,
-    'All',
+    'All contacts',
     (segments.data?.data ?? []).map(({ id, name, contact_count }) => [id, `${name} (${contact_count})`]),
   )
   const topicOptions = optionsWith(
@@ -91,7 +91,7 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
       />
       {segments.data && segmentOptions.length > 1 && (
         <Choose
-          label="Of them"
+          label="Segment"
           value={draft.segment_id}
           options={segmentOptions}
           onValue={segment_id => onDraft({ ...draft, segment_id })}
@@ -102,7 +102,7 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
         <Choose
           label="Topic"
           value={draft.topic_id}
-          hint="Whoever does not want it is left out."
+          hint="Contacts who opted out of the topic are skipped."
           options={topicOptions}
           onValue={topic_id => onDraft({ ...draft, topic_id })}
           fault={faultOf('topic_id')}
@@ -114,13 +114,13 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
 
 type Option = readonly [value: string, label: string]
 
-/** What is chosen is among them, also where it has been deleted since, or is beyond those that were asked for. */
+/** Includes the selected value even if it was deleted since, or is beyond the page that was loaded. */
 function optionsWith(chosen: string, none: string, listed: readonly Option[]): Option[] {
   const isListed = chosen === '' || listed.some(([value]) => value === chosen)
-  return [['', none], ...(isListed ? [] : [[chosen, 'One that is not listed'] as const]), ...listed]
+  return [['', none], ...(isListed ? [] : [[chosen, 'Deleted or not listed'] as const]), ...listed]
 }
 
-/** Rendered by the same code as the mail itself, with the values of somebody who is to get it. */
+/** Preview with the values of a contact, rendered by the same code as the email itself. */
 function AsRead({ draft }: { draft: BroadcastText }) {
   const [settled, setSettled] = useState(draft)
   useEffect(() => {
@@ -145,7 +145,7 @@ function AsRead({ draft }: { draft: BroadcastText }) {
     <div class="stack">
       {people.length > 0 && (
         <Choose
-          label="As read by"
+          label="Preview as"
           value={reader?.id ?? ''}
           options={people.map(({ id, email }) => [id, email])}
           onValue={setChosen}

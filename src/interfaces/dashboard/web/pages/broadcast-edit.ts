@@ -1,4 +1,4 @@
-/** What somebody writes in a broadcast: kept while it is not saved, and saved as the version that was read. */
+/** State of the broadcast editor: keeps unsaved changes, and saves over the version that was loaded only. */
 import { useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import type { Broadcast } from '../api/types.ts'
@@ -88,7 +88,7 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     save: () =>
       void attempt('The broadcast was not saved', async () => {
         await store(version)
-        say('Saved.')
+        say('Broadcast saved.')
       }),
     afterSaving: (act, next) =>
       void attempt(act, async () => {
@@ -101,5 +101,5 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
 const CHANGED_ELSEWHERE = new ApiError(
   422,
   'validation_error',
-  'This broadcast was changed elsewhere. Save your changes over it, or discard them, then try again.',
+  'This broadcast was changed elsewhere. Save or discard your changes, then try again.',
 )

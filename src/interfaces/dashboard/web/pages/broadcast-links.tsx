@@ -1,4 +1,4 @@
-/** Which links of a broadcast were followed, and by how many. */
+/** Clicks per link of a broadcast. */
 import { useQuery } from '../api/query.ts'
 import type { BroadcastLink } from '../api/types.ts'
 import { Empty } from '../components/feedback.tsx'
@@ -14,15 +14,19 @@ export function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number })
   const list = usePaged<BroadcastLink>(`/broadcasts/${id}/links`, query, { everyMs, pageSize: PAGE_SIZE })
   const most = Math.max(1, ...(list.data?.data ?? []).map(({ unique_clicks }) => unique_clicks))
   return (
-    <Card title="Links" lead="What readers followed. Filters and previews are counted apart." flush>
+    <Card
+      title="Links"
+      lead="Clicks per link. Clicks by bots and link scanners are counted separately."
+      flush
+    >
       <PagedTable<BroadcastLink>
         caption="Links of the broadcast"
         columns={columnsOf(most)}
         keyOf={({ number }) => String(number)}
         list={list}
         empty={
-          <Empty icon="broadcasts" title="No link was followed yet">
-            Clicks are counted where click tracking is on for the domain that the broadcast is sent from.
+          <Empty icon="broadcasts" title="No clicks yet">
+            Clicks are counted if click tracking is on for the sending domain.
           </Empty>
         }
       />
@@ -37,14 +41,14 @@ function columnsOf(most: number): Column<BroadcastLink>[] {
       cell: ({ url, unique_clicks }) => (
         <div class="stack stack-tight">
           <span class="mono">{url}</span>
-          <Meter share={unique_clicks / most} label="Next to the link that most followed" />
+          <Meter share={unique_clicks / most} label="Compared with the most clicked link" />
         </div>
       ),
     },
-    { head: 'Readers', kind: 'number', cell: ({ unique_clicks }) => count(unique_clicks) },
-    { head: 'Clicks', kind: 'number', cell: ({ clicks }) => count(clicks) },
+    { head: 'Unique clicks', kind: 'number', cell: ({ unique_clicks }) => count(unique_clicks) },
+    { head: 'Total clicks', kind: 'number', cell: ({ clicks }) => count(clicks) },
     {
-      head: 'By machines',
+      head: 'Bot clicks',
       kind: 'number',
       cell: ({ machine_clicks }) => <span class="quiet">{count(machine_clicks)}</span>,
     },

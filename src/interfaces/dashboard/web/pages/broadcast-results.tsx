@@ -1,4 +1,4 @@
-/** A broadcast that goes out, or has gone out: how far it is, and what has become of it. */
+/** Progress and results of a broadcast that is being sent or was sent. */
 import { Link } from 'wouter-preact'
 import type { Broadcast } from '../api/types.ts'
 import { Preview } from '../components/preview.tsx'
@@ -31,10 +31,10 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
   const share = (part: number) => (delivered === 0 ? '–' : percent(part / delivered))
   const figures = [
     ['Delivered', count(delivered), `${count(of('bounced'))} bounced`],
-    ['Opened', share(unique_opens), counted(unique_opens, 'reader')],
-    ['Clicked', share(unique_clicks), counted(unique_clicks, 'reader')],
-    ['Left', share(unsubscribes), counted(unsubscribes, 'reader')],
-    ['Complaints', share(of('complained')), counted(of('complained'), 'reader')],
+    ['Opened', share(unique_opens), counted(unique_opens, 'recipient')],
+    ['Clicked', share(unique_clicks), counted(unique_clicks, 'recipient')],
+    ['Unsubscribed', share(unsubscribes), counted(unsubscribes, 'recipient')],
+    ['Complaints', share(of('complained')), counted(of('complained'), 'recipient')],
   ] as const
   return (
     <>
@@ -53,17 +53,17 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
         </dl>
       </Card>
       <div class="halves">
-        <Card title="About it" acts={<Link href={`/emails?broadcast_id=${id}`}>Its emails</Link>}>
+        <Card title="Details" acts={<Link href={`/emails?broadcast_id=${id}`}>View emails</Link>}>
           <Facts
             rows={[
               ['From', from],
               ['Subject', broadcast.subject],
-              ['Began', <Time key="began" at={started_at} />],
-              ['Ended', <Time key="ended" at={sent_at} or="not yet" />],
+              ['Started', <Time key="began" at={started_at} />],
+              ['Finished', <Time key="ended" at={sent_at} or="Not yet" />],
             ]}
           />
         </Card>
-        <Card title="Left out" lead="They got nothing, and why.">
+        <Card title="Skipped" lead="Contacts that were not sent to, by reason.">
           <ul class="stack stack-tight">
             {Object.entries(skipped).map(([reason, people]) => (
               <li key={reason}>
@@ -75,11 +75,11 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
       </div>
       <BroadcastLinks id={id} everyMs={broadcast.status === 'sending' ? LIVE_MS : CALM_MS} />
       {unique_opens + unique_clicks > 0 && <Hours isReady broadcastId={id} />}
-      <Card title="What it said" flush>
+      <Card title="Content" flush>
         {html === null ? (
           <pre class="letter-text">{text}</pre>
         ) : (
-          <Preview html={html} title="The broadcast as it was written" />
+          <Preview html={html} title="Broadcast preview" />
         )}
       </Card>
     </>
@@ -94,10 +94,10 @@ function Progress({ broadcast: { progress, status } }: { broadcast: Broadcast })
       <div class="stack stack-tight">
         <p role="status">
           {total === null
-            ? 'Looking for who gets it …'
-            : `${count(expanded)} of ${counted(total, 'contact')} seen to, ${count(handed_over)} handed to mail servers.`}
+            ? 'Preparing the recipient list …'
+            : `${count(expanded)} of ${counted(total, 'contact')} processed, ${count(handed_over)} delivered.`}
         </p>
-        <Meter share={total ? expanded / total : 0} label="Seen to" />
+        <Meter share={total ? expanded / total : 0} label="Processed" />
       </div>
     </Card>
   )

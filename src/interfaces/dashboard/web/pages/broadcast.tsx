@@ -1,4 +1,4 @@
-/** One broadcast: written while it is a draft or scheduled, watched once it goes out. */
+/** One broadcast: an editor while it is a draft or scheduled, its results once it is being sent. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -51,12 +51,12 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const remove = () =>
     confirm({
       title: `Delete ${name || subject}?`,
-      text: 'What has been written is lost. This cannot be undone.',
-      act: 'Delete the broadcast',
+      text: 'The draft will be deleted. This cannot be undone.',
+      act: 'Delete broadcast',
       async work() {
         await call('DELETE', `/broadcasts/${id}`)
         draft.discard()
-        say('The broadcast is deleted.')
+        say('The broadcast was deleted.')
         navigate('/broadcasts')
       },
     })
@@ -75,19 +75,20 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
             {status === 'scheduled' && (
               <>
                 {' '}
-                Goes out <Time at={scheduled_at} />.
+                Scheduled for <Time at={scheduled_at} />.
               </>
             )}
           </>
         }
       >
         <DraftState draft={draft} />
-        <Button icon="trash" label="Delete the broadcast" onClick={remove} />
+        <Button icon="trash" label="Delete broadcast" onClick={remove} />
         <Button disabled={isBusy} onClick={() => openFor('test')}>
-          Send a test
+          {' '}
+          Send test email{' '}
         </Button>
         <Button kind="main" icon="broadcasts" disabled={isBusy} onClick={() => openFor('send')}>
-          {status === 'draft' ? 'Send …' : 'Another time …'}
+          {status === 'draft' ? 'Send broadcast …' : 'Reschedule …'}
         </Button>
       </Head>
       {failure && <NotSaved failure={failure} />}
@@ -109,19 +110,19 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   )
 }
 
-/** What is wrong with a field stands beside it. */
+/** Errors of a single field are shown next to the field. */
 function NotSaved({ failure: { error, act } }: { failure: SaveFailure }) {
   if (!error.fields.some(({ path }) => isBroadcastField(path))) return <Failure error={error} act={act} />
   return (
     <Note tone="bad" isNews>
       <p>
-        <b>{act}.</b> See the field that is marked below.
+        <b>{act}.</b> Correct the highlighted field below.
       </p>
     </Note>
   )
 }
 
-/** One that is being sent, or was. */
+/** A broadcast that is being sent or was sent. */
 function BegunBroadcast({ broadcast, put }: BroadcastProps) {
   const { name, subject, status, error } = broadcast
   const [label, tone] = BROADCAST_WORDS[status]
@@ -148,27 +149,29 @@ function Orders({ broadcast: { id, status }, put }: Pick<BroadcastProps, 'broadc
     })
   const stop = () =>
     confirm({
-      title: 'Stop it for good?',
-      text: 'Whoever has not got it yet does not get it. This cannot be undone.',
-      act: 'Stop the broadcast',
+      title: 'Cancel this broadcast?',
+      text: 'It will not be sent to the remaining contacts. This cannot be undone.',
+      act: 'Cancel broadcast',
       async work() {
         put(await call<Broadcast>('POST', `/broadcasts/${id}/cancel`))
-        say('Stopped.')
+        say('The broadcast was canceled.')
       },
     })
   return (
     <>
       {status === 'sending' && (
-        <Button onClick={() => order('pause', 'Paused. Nothing more goes out.')}>Pause</Button>
+        <Button onClick={() => order('pause', 'The broadcast is paused.')}>Pause broadcast</Button>
       )}
       {status === 'paused' && (
-        <Button kind="main" onClick={() => order('resume', 'It goes on.')}>
-          Go on
+        <Button kind="main" onClick={() => order('resume', 'The broadcast is being sent.')}>
+          {' '}
+          Resume broadcast
         </Button>
       )}
       {(status === 'sending' || status === 'paused') && (
         <Button kind="bad" onClick={stop}>
-          Stop
+          {' '}
+          Cancel broadcast{' '}
         </Button>
       )}
     </>

@@ -35,7 +35,7 @@ const COLUMNS: readonly Column<BroadcastRow>[] = [
     cell: ({ status }) => <Mark tone={BROADCAST_WORDS[status][1]}>{BROADCAST_WORDS[status][0]}</Mark>,
   },
   {
-    head: 'When',
+    head: 'Date',
     kind: 'tight',
     cell: ({ started_at, scheduled_at, updated_at }) => (
       <Time at={started_at ?? scheduled_at ?? updated_at} />
@@ -54,10 +54,11 @@ export function Broadcasts() {
     <>
       <Head
         title="Broadcasts"
-        lead="One email to many: to an audience, or a part of it. Everybody gets it once, and can leave."
+        lead="Send one email to an audience or a segment. Each contact gets it once and can unsubscribe."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          Write a broadcast
+          {' '}
+          Create broadcast{' '}
         </Button>
       </Head>
       <Card flush>
@@ -78,11 +79,11 @@ export function Broadcasts() {
           empty={
             <Empty
               icon="broadcasts"
-              title="No broadcast yet"
-              act={<Button onClick={add}>Write the first one</Button>}
+              title="No broadcasts yet"
+              act={<Button onClick={add}>Create your first broadcast</Button>}
             >
-              Write it, see it with a reader’s own values, send yourself a test, and then to everybody, now or
-              later.
+              Write the email, preview it with the data of a contact, send yourself a test, then send it now
+              or schedule it.
             </Empty>
           }
         />
@@ -104,8 +105,8 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
   const standard = verified ? `news@${verified.name}` : ''
   return (
     <FormDialog
-      title="Write a broadcast"
-      act="Begin"
+      title="Create broadcast"
+      act="Create broadcast"
       disabled={list.length === 0}
       draft={draft}
       onClose={onClose}
@@ -124,8 +125,7 @@ function AddBroadcast({ onClose }: { onClose: () => void }) {
           {audiences.data && list.length === 0 && (
             <Note>
               <p>
-                There is nobody to write to yet.{' '}
-                <LinkButton href="/audiences?add=1">Make an audience</LinkButton>
+                You need an audience first. <LinkButton href="/audiences?add=1">Create audience</LinkButton>
               </p>
             </Note>
           )}

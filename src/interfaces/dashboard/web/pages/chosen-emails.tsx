@@ -1,4 +1,4 @@
-/** What can be done with several emails at once: taken back, or tried now. */
+/** Bulk actions on selected emails: cancel and retry. */
 import { call } from '../api/client.ts'
 import type { EmailRow } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
@@ -16,7 +16,7 @@ interface ChosenEmailsProps {
   reload: () => void
 }
 
-/** An account takes back what is scheduled; what waits in the queue is in the hands of operators. */
+/** Accounts can cancel scheduled emails; only operators can cancel or retry queued emails. */
 export function ChosenEmails({ rows, selection, reload }: ChosenEmailsProps) {
   const chosen = rows.filter(({ id }) => selection.keys.has(id))
   const waiting = isOperator() ? chosen.filter(({ status }) => WAITING.has(status)) : []
@@ -29,8 +29,8 @@ export function ChosenEmails({ rows, selection, reload }: ChosenEmailsProps) {
   const cancel = () =>
     confirm({
       title: `Cancel ${counted(cancelable.length, 'email')}?`,
-      text: 'They will not be sent, to those who have not got them yet. This cannot be undone, but you can send them again.',
-      act: 'Cancel them',
+      text: 'Recipients who have not received them yet will not get them. This cannot be undone, but you can resend the emails.',
+      act: `Cancel ${counted(cancelable.length, 'email')}`,
       async work() {
         await withEach(
           cancelable,
@@ -38,22 +38,22 @@ export function ChosenEmails({ rows, selection, reload }: ChosenEmailsProps) {
             status === 'scheduled'
               ? call('POST', `/emails/${id}/cancel`)
               : call('POST', '/queue/cancel', { email_id: id }),
-          done => `${counted(done, 'email is', 'emails are')} canceled.`,
+          done => `${counted(done, 'email')} canceled.`,
         )
         over()
       },
     })
   const retry = () =>
     confirm({
-      title: `Try ${counted(waiting.length, 'email')} now?`,
-      text: 'What was put off is tried at once. If a server still says no, it is put off again.',
-      act: 'Try them now',
+      title: `Retry ${counted(waiting.length, 'email')} now?`,
+      text: 'Deferred deliveries are retried immediately. If a server still rejects them temporarily, they are deferred again.',
+      act: `Retry ${counted(waiting.length, 'email')}`,
       harmless: true,
       async work() {
         await withEach(
           waiting,
           ({ id }) => call('POST', '/queue/retry', { email_id: id }),
-          done => `${counted(done, 'email is', 'emails are')} tried now.`,
+          done => `Retrying ${counted(done, 'email')}.`,
         )
         over()
       },
@@ -62,7 +62,7 @@ export function ChosenEmails({ rows, selection, reload }: ChosenEmailsProps) {
     <Chosen selection={selection}>
       {waiting.length > 0 && (
         <Button small icon="again" onClick={retry}>
-          Try now ({waiting.length})
+          Retry now ({waiting.length})
         </Button>
       )}
       {cancelable.length > 0 && (
@@ -71,7 +71,9 @@ export function ChosenEmails({ rows, selection, reload }: ChosenEmailsProps) {
         </Button>
       )}
       {cancelable.length === 0 && (
-        <span class="quiet small">They have all ended: there is nothing to cancel or to try again.</span>
+        <span class="quiet small">
+          All selected emails have reached a final status. There is nothing to cancel or retry.
+        </span>
       )}
     </Chosen>
   )

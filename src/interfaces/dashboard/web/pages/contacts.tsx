@@ -1,4 +1,4 @@
-/** The contacts of an audience: found, added, changed and removed. */
+/** Contacts of an audience: search, add, edit, unsubscribe and delete. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
@@ -15,7 +15,7 @@ import { type ContactForm, contactBody, contactChanges, formOf } from '../labels
 import { counted } from '../labels/numbers.ts'
 
 const WHAT_REMOVING_MEANS =
-  'What they have said about topics goes, too. Whoever only wants no more mail should be unsubscribed instead.'
+  'Topic preferences are deleted, too. To stop sending to a contact, unsubscribe it instead.'
 
 export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id'>; onChanged: () => void }) {
   const query = useQuery()
@@ -33,9 +33,10 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
   return (
     <Card flush>
       <search class="filters">
-        <Search query={query} label="Search addresses and names" />
+        <Search query={query} label="Search email or name" />
         <Button icon="plus" onClick={() => setOpen('new')}>
-          Add a contact
+          {' '}
+          Add contact{' '}
         </Button>
       </search>
       <ChosenActs rows={rows} selection={selection} onChanged={changed} />
@@ -47,10 +48,10 @@ export function Contacts({ audience, onChanged }: { audience: Pick<Audience, 'id
         nameOf={({ email }) => email}
         list={list}
         empty={
-          <Empty icon="audiences" title="Nobody is here yet">
-            Bring in a CSV file whose first line names its columns: <code>email</code>,{' '}
-            <code>first_name</code>, <code>last_name</code>; any other column becomes a property. Or add
-            people one by one, or by the API.
+          <Empty icon="audiences" title="No contacts yet">
+            Import a CSV file whose header row names the columns: <code>email</code>, <code>first_name</code>,{' '}
+            <code>last_name</code>; other columns become properties. You can also add contacts one by one or
+            with the API.
           </Empty>
         }
       />
@@ -83,7 +84,7 @@ function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
     confirm({
       ...question,
       async work() {
-        await withEach(chosen, work, done => `${counted(done, 'contact is', 'contacts are')} ${words}.`)
+        await withEach(chosen, work, done => `${counted(done, 'contact')} ${words}.`)
         selection.clear()
         onChanged()
       },
@@ -96,8 +97,8 @@ function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
           ask(
             {
               title: `Unsubscribe ${people}?`,
-              text: 'They stay in the audience and get no more broadcasts.',
-              act: 'Unsubscribe',
+              text: 'They stay in the audience but receive no more broadcasts.',
+              act: `Unsubscribe ${people}`,
               harmless: true,
             },
             unsubscribe,
@@ -114,16 +115,17 @@ function ChosenActs({ rows, selection, onChanged }: ChosenActsProps) {
         onClick={() =>
           ask(
             {
-              title: `Remove ${people}?`,
+              title: `Delete ${people}?`,
               text: WHAT_REMOVING_MEANS,
-              act: 'Remove them',
+              act: `Delete ${people}`,
             },
             remove,
-            'removed',
+            'deleted',
           )
         }
       >
-        Remove
+        {' '}
+        Delete{' '}
       </Button>
     </Chosen>
   )
@@ -142,12 +144,12 @@ interface ColumnActs {
 function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
   const askToRemove = (contact: Contact) =>
     confirm({
-      title: `Remove ${contact.email}?`,
+      title: `Delete ${contact.email}?`,
       text: WHAT_REMOVING_MEANS,
-      act: 'Remove the contact',
+      act: 'Delete contact',
       async work() {
         await remove(contact)
-        say(`${contact.email} is removed.`)
+        say(`${contact.email} was deleted.`)
         onChanged()
       },
     })
@@ -172,23 +174,23 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
       ),
     },
     {
-      head: 'Gets mail',
+      head: 'Status',
       kind: 'tight',
       cell: ({ unsubscribed, unsubscribed_topics }) =>
         unsubscribed ? (
           <Mark tone="none">Unsubscribed</Mark>
         ) : (
-          <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Yes'}</Mark>
+          <Mark tone="good">{unsubscribed_topics.length > 0 ? 'Some topics' : 'Subscribed'}</Mark>
         ),
     },
-    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    { head: 'Added', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: contact => (
         <RowActs
           onChange={() => onOpen(contact)}
-          removal={`Remove ${contact.email}`}
+          removal={`Delete ${contact.email}`}
           onRemove={() => askToRemove(contact)}
         />
       ),
@@ -210,15 +212,15 @@ function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProp
   const path = `/audiences/${audience.id}/contacts`
   return (
     <FormDialog
-      title={contact ? 'Change a contact' : 'Add a contact'}
-      act={contact ? 'Save' : 'Add'}
+      title={contact ? 'Edit contact' : 'Add contact'}
+      act={contact ? 'Save contact' : 'Add contact'}
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         await (contact
           ? call('PATCH', `${path}/${contact.id}`, contactChanges(contact, form))
           : call('POST', path, contactBody(form)))
-        say(contact ? 'Saved.' : `${form.email} is added.`)
+        say(contact ? 'Contact saved.' : `${form.email} was added.`)
         onDone()
         onClose()
       }}
@@ -252,13 +254,13 @@ function ContactDialog({ audience, contact, onClose, onDone }: ContactDialogProp
             rows={4}
             value={form.properties}
             placeholder={'plan: pro\ncity: Vienna'}
-            hint="One a line: a name, a colon, a value."
+            hint="One property per line, as key: value."
             onValue={properties => set({ properties })}
             fault={error?.fields.find(({ path: at }) => at.startsWith('properties'))?.message}
           />
           <Switch
             label="Unsubscribed"
-            hint="Gets no broadcasts."
+            hint="Unsubscribed contacts receive no broadcasts."
             checked={form.unsubscribed}
             onChange={unsubscribed => set({ unsubscribed })}
           />

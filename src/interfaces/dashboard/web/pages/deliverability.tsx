@@ -1,4 +1,4 @@
-/** Whether the world trusts this machine's mail: the check-up, our addresses, and what providers hold against us. */
+/** Deliverability page: the findings of the doctor, the sending IP addresses, and alerts. */
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { Alert, Doctor, List } from '../api/types.ts'
@@ -14,10 +14,10 @@ import { SourcesCard } from './sources-card.tsx'
 type Finding = Doctor['findings'][number]
 
 const STATUSES: Readonly<{ [S in Finding['status']]: readonly [string, Tone] }> = {
-  failed: ['To be mended', 'bad'],
-  warning: ['To be looked at', 'warn'],
-  unknown: ['Not known', 'none'],
-  ok: ['Good', 'good'],
+  failed: ['Failed', 'bad'],
+  warning: ['Warning', 'warn'],
+  unknown: ['Unknown', 'none'],
+  ok: ['OK', 'good'],
 }
 const FROM_WORST = Object.keys(STATUSES)
 export function Deliverability() {
@@ -26,21 +26,21 @@ export function Deliverability() {
     <>
       <Head
         title="Deliverability"
-        lead="Whether mail servers trust this machine, and what to do where they do not."
+        lead="Diagnostics of DNS, network and reputation, with advice for each issue."
       >
         <Button icon="again" disabled={doctor.isLoading} onClick={doctor.reload}>
-          Look again
+          Run checks
         </Button>
       </Head>
       <Card
-        title="Check-up"
+        title="Diagnostics"
         lead={
           doctor.data ? (
             <>
-              Looked at from all sides <Time at={doctor.data.checked_at} />.
+              Last run <Time at={doctor.data.checked_at} />.
             </>
           ) : (
-            'The machine is being looked at from all sides. That takes up to twenty seconds.'
+            'Running checks. This takes up to 20 seconds.'
           )
         }
         flush
@@ -68,7 +68,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
           <p class="quiet" style={{ gridColumn: '1 / -1' }}>
             {message}
           </p>
-          {advice && <p class="advice">What to do: {advice}</p>}
+          {advice && <p class="advice">How to fix: {advice}</p>}
         </li>
       ))}
     </ul>
@@ -77,7 +77,7 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
 
 const ALERT_COLUMNS: readonly Column<Alert>[] = [
   {
-    head: 'What',
+    head: 'Alert',
     cell: alert => (
       <>
         <b>{alertWords(alert).what}</b>
@@ -88,8 +88,8 @@ const ALERT_COLUMNS: readonly Column<Alert>[] = [
     ),
   },
   { head: 'About', cell: alert => <span class="quiet">{aboutWords(alert) || '–'}</span> },
-  { head: 'In their words', cell: ({ reply }) => <span class="mono quiet">{reply}</span> },
-  { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Server reply', cell: ({ reply }) => <span class="mono quiet">{reply}</span> },
+  { head: 'Time', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 function AlertsCard() {
@@ -98,8 +98,8 @@ function AlertsCard() {
     <Card title="Alerts" flush>
       {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
       {data?.total === 0 && (
-        <Empty icon="check" title="Nobody complains about us">
-          When a mailbox provider distrusts our address or our signatures, it is told here.
+        <Empty icon="check" title="No alerts">
+          Replies that point to a poor IP reputation or failed authentication are listed here.
         </Empty>
       )}
       {data && data.total > 0 && (

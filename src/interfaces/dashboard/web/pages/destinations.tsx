@@ -1,4 +1,4 @@
-/** How receiving servers take our mail on a day, for the operator. */
+/** Delivery results per receiving server and day, for operators. */
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
 import type { Destinations } from '../api/types.ts'
@@ -24,7 +24,7 @@ export function DestinationsPage() {
   })
   return (
     <>
-      <Head title="Destinations" lead="How the servers that receive our mail take it, day by day (in UTC).">
+      <Head title="Destinations" lead="Delivery results per receiving server and day (UTC).">
         <input
           class="input"
           type="date"
@@ -36,7 +36,7 @@ export function DestinationsPage() {
       </Head>
       <Card flush>
         <search class="filters">
-          <Search query={query} name="site" label="Server, exactly" />
+          <Search query={query} name="site" label="Server (exact match)" />
         </search>
         <PagedTable<Destination>
           caption="Destinations"
@@ -44,8 +44,8 @@ export function DestinationsPage() {
           keyOf={({ site }) => site}
           list={list}
           empty={
-            <Empty icon="destinations" title="No mail went out on this day">
-              Each server that mail was brought to is listed, with what it took, put off and refused.
+            <Empty icon="destinations" title="No deliveries on this day">
+              Each receiving server is listed with its delivered, deferred, bounced and expired deliveries.
             </Empty>
           }
         />
@@ -66,7 +66,7 @@ function columnsOf(reload: () => void): Column<Destination>[] {
       ),
     },
     {
-      head: 'Taken',
+      head: 'Delivered',
       kind: 'number',
       cell: ({ delivered, bounced }) => (
         <>
@@ -77,16 +77,16 @@ function columnsOf(reload: () => void): Column<Destination>[] {
         </>
       ),
     },
-    { head: 'Put off', kind: 'number', cell: ({ deferred }) => count(deferred) },
-    { head: 'Refused', kind: 'number', cell: ({ bounced }) => count(bounced) },
-    { head: 'Given up', kind: 'number', cell: ({ expired }) => count(expired) },
+    { head: 'Deferred', kind: 'number', cell: ({ deferred }) => count(deferred) },
+    { head: 'Bounced', kind: 'number', cell: ({ bounced }) => count(bounced) },
+    { head: 'Expired', kind: 'number', cell: ({ expired }) => count(expired) },
     {
-      head: 'Pace',
+      head: 'Throughput',
       cell: ({ site, paths, paused_until, pause_reason }) =>
         paused_until ? (
           <div class="stack stack-tight">
             <span>
-              <Mark tone="warn">Rests</Mark>{' '}
+              <Mark tone="warn">Paused</Mark>{' '}
               <span class="quiet small">
                 until <Time at={paused_until} />. {pause_reason}
               </span>
@@ -105,7 +105,7 @@ function Replies({ replies }: { replies: Destination['replies'] }) {
   if (told.length === 0) return null
   return (
     <details class="small">
-      <summary class="quiet">What it said</summary>
+      <summary class="quiet">Server replies</summary>
       <ul class="stack stack-tight">
         {told.map(({ form, example, count: said }) => (
           <li key={form}>
@@ -121,20 +121,21 @@ function Replies({ replies }: { replies: Destination['replies'] }) {
 function Resume({ site, reload }: { site: string; reload: () => void }) {
   const ask = () =>
     confirm({
-      title: `Try ${site} now?`,
-      text: 'One delivery goes out to see whether the server takes mail again; if it does, the others follow.',
-      act: 'Try now',
+      title: `Retry ${site} now?`,
+      text: 'Mailhorn attempts a single delivery. If the server accepts it, sending resumes.',
+      act: 'Retry now',
       harmless: true,
       async work() {
         await call('POST', '/destinations/resume', { site })
-        say('One delivery is tried.')
+        say('Attempting one delivery.')
         reload()
       },
     })
   return (
     <span>
       <Button small onClick={ask}>
-        Try now
+        {' '}
+        Retry now{' '}
       </Button>
     </span>
   )

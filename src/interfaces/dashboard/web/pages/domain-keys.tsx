@@ -1,4 +1,4 @@
-/** The keys that sign a domain's mail, and when the next one takes its turn. */
+/** DKIM keys of a domain, and the schedule of their rotation. */
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { DomainKeys } from '../api/types.ts'
@@ -11,36 +11,36 @@ import type { Tone } from '../labels/status.ts'
 type Key = DomainKeys['keys'][number]
 
 const STATES: Readonly<{ [S in Key['state']]: readonly [string, Tone] }> = {
-  signing: ['Signs now', 'good'],
-  published: ['Ready for its turn', 'info'],
-  retired: ['Just retired', 'none'],
-  revoked: ['Withdrawn', 'none'],
+  signing: ['Active', 'good'],
+  published: ['Published', 'info'],
+  retired: ['Retired', 'none'],
+  revoked: ['Revoked', 'none'],
 }
 const NEXT: Readonly<Record<string, string>> = {
-  may_sign: 'may sign',
-  revoke: 'is withdrawn',
-  replace: 'is replaced by a new one',
+  may_sign: 'active from',
+  revoke: 'revoked',
+  replace: 'replaced',
 }
 
 export function DomainKeysCard({ id }: { id: string }) {
   const keys = useLoad<DomainKeys>(`/domains/${id}/keys`)
   const rotate = () =>
     confirm({
-      title: 'Change the key?',
-      text: 'The next key takes its turn as soon as the world can see it. Nothing has to be changed in your DNS, and no mail is lost.',
-      act: 'Change it',
+      title: 'Rotate the DKIM key?',
+      text: 'The next key becomes active as soon as its DNS record is visible. You do not need to change your DNS.',
+      act: 'Rotate key',
       harmless: true,
       async work() {
         keys.put(await call<DomainKeys>('POST', `/domains/${id}/rotate-keys`))
-        say('The next key takes its turn as soon as it may.')
+        say('Key rotation was requested.')
       },
     })
   return (
     <Card
-      title="Signing keys"
+      title="DKIM keys"
       acts={
         <Button small icon="again" onClick={rotate}>
-          Change now
+          Rotate key
         </Button>
       }
     >
@@ -48,7 +48,7 @@ export function DomainKeysCard({ id }: { id: string }) {
       {keys.data && (
         <div class="stack">
           <p class="quiet">
-            Keys change by themselves
+            Keys are rotated automatically
             {keys.data.rotation_due_at ? (
               <>
                 , next <Time at={keys.data.rotation_due_at} />

@@ -1,4 +1,4 @@
-/** The DNS records of a domain, each with what is to be copied, whether it is there, and what to do if it is not. */
+/** DNS records of a domain: values to copy, their status, and advice. */
 import type { CheckedDomain, Domain } from '../api/types.ts'
 import { Copy } from '../components/controls.tsx'
 import { Mark } from '../components/show.tsx'
@@ -8,13 +8,14 @@ type Checks = CheckedDomain['checks']
 type Record = Domain['records'][number]
 
 const PURPOSES: Readonly<{ [R in Record['record']]: string }> = {
-  Verification: 'Proves that the domain is yours.',
-  'DKIM 1': 'Lets receivers check our signature on your mail.',
-  'DKIM 2': 'A second key, so that keys can change without your doing anything.',
-  'DKIM 3': 'A modern key (Ed25519), beside the others.',
-  SPF: 'Says that we may send for you.',
-  MX: 'Brings bounces and complaints back to us.',
-  Tracking: 'Lets links in your mail lead to a name of yours. Until then they lead to ours.',
+  Verification: 'Verifies that you own the domain.',
+  'DKIM 1': 'Lets receivers verify the DKIM signature of your email.',
+  'DKIM 2': 'A second key for automatic key rotation.',
+  'DKIM 3': 'An additional Ed25519 key.',
+  SPF: 'Authorizes Mailhorn to send for your domain.',
+  MX: 'Routes bounces and complaints to Mailhorn.',
+  Tracking:
+    'Lets tracked links use your own domain. Until it is verified, they use the shared tracking domain.',
 }
 
 export function DomainRecords({ domain, checks }: { domain: Domain; checks: Checks | undefined }) {
@@ -105,12 +106,12 @@ function WhatWasSeen({ check }: { check: Check | undefined }) {
       {check.advice && <p class="advice">{check.advice}</p>}
       {check.found.length > 0 && (
         <p class="small quiet">
-          Found instead: <span class="mono">{check.found.join(', ')}</span>
+          Current value: <span class="mono">{check.found.join(', ')}</span>
         </p>
       )}
       {seenBy.length > 0 && (
         <details class="small quiet">
-          <summary>Who sees what</summary>
+          <summary>Results per DNS server</summary>
           <ul>
             {seenBy.map(({ server, status, found }) => (
               <li key={server}>

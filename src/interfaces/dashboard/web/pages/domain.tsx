@@ -1,4 +1,4 @@
-/** One domain: its records to be copied, what the world sees of them, its keys and its settings. */
+/** One domain: its DNS records and their status, its DKIM keys and its settings. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -27,7 +27,11 @@ export function DomainPage({ params: { id } }: PageProps) {
     const { checks, ...checked } = await call<CheckedDomain>('POST', `/domains/${id}/verify`)
     setChecks(checks)
     domain.put(checked)
-    say(checked.status === 'verified' ? `${checked.name} is verified.` : 'Looked up. See each record below.')
+    say(
+      checked.status === 'verified'
+        ? `${checked.name} is verified.`
+        : 'DNS checked. See the status of each record below.',
+    )
   })
   if (!domain.data) return domain.error ? <Failure error={domain.error} retry={domain.reload} /> : <Waiting />
   const { name, status, last_checked_at } = domain.data
@@ -46,19 +50,20 @@ export function DomainPage({ params: { id } }: PageProps) {
         }
       >
         <Button icon="domains" onClick={() => setConfiguring(true)}>
-          Set up by itself
+          {' '}
+          Configure automatically{' '}
         </Button>
         <Button kind="main" icon="again" disabled={verify.isBusy} onClick={() => void verify.run()}>
-          {verify.isBusy ? 'Looking …' : 'Check now'}
+          {verify.isBusy ? 'Checking …' : 'Verify domain'}
         </Button>
       </Head>
       {status === 'verified' && <NextStep />}
-      {verify.error && <Failure error={verify.error} act="The records could not be looked up" />}
+      {verify.error && <Failure error={verify.error} act="The DNS records could not be checked" />}
       <Card
         title="DNS records"
         lead={
           <>
-            Copy these to where the DNS of {name} is kept. Last checked:{' '}
+            Add these records at the DNS provider of {name}. Last checked:{' '}
             <Time at={last_checked_at} or="never" />.
           </>
         }
@@ -83,19 +88,19 @@ export function DomainPage({ params: { id } }: PageProps) {
   )
 }
 
-/** For those who have come here by the first steps. */
+/** Link back to the first steps while they are not completed. */
 function NextStep() {
   if (areStepsOver()) return null
   return (
     <Note tone="good">
       <p>
-        <b>You can send from this domain now.</b> <Link href="/start">Go on with the first steps</Link>
+        <b>You can send from this domain now.</b> <Link href="/start">Continue with the first steps</Link>
       </p>
     </Note>
   )
 }
 
-/** What is good to have, and stops nothing. */
+/** Advice on DMARC and name servers, which does not affect verification. */
 function FurtherChecks({ checks: { dmarc, name_servers } }: { checks: CheckedDomain['checks'] }) {
   const notes = [dmarc.advice, name_servers.advice].filter(advice => advice !== null)
   if (notes.length === 0) return null
@@ -111,21 +116,21 @@ function FurtherChecks({ checks: { dmarc, name_servers } }: { checks: CheckedDom
 function SettingsCard({ domain, put }: { domain: Domain; put: (domain: Domain) => void }) {
   const { error, act } = useChange(async (body: object) => {
     put(await call<Domain>('PATCH', `/domains/${domain.id}`, body))
-    say('Saved.')
+    say('Domain settings saved.')
   })
   return (
     <Card title="Settings">
       <div class="stack">
-        {error && <Failure error={error} act="Nothing was changed" />}
+        {error && <Failure error={error} act="The change was not saved" />}
         <Switch
-          label="See when mail is opened"
-          hint="An invisible picture is added. Many mail programs load it by themselves, or never."
+          label="Open tracking"
+          hint="Adds a tracking pixel. Some email clients always load it, others never do."
           checked={domain.open_tracking}
           onChange={open_tracking => act({ open_tracking })}
         />
         <Switch
-          label="See which links are clicked"
-          hint="Links lead through this service first."
+          label="Click tracking"
+          hint="Rewrites links to count clicks."
           checked={domain.click_tracking}
           onChange={click_tracking => act({ click_tracking })}
         />
@@ -135,21 +140,21 @@ function SettingsCard({ domain, put }: { domain: Domain; put: (domain: Domain) =
           onChange={tracking_subdomain => act({ tracking_subdomain })}
         />
         <Switch
-          label="Deliver only over encryption"
-          hint="Mail to servers without proper encryption waits, and is given up in the end."
+          label="Require TLS"
+          hint="Email to servers without verified TLS is deferred and expires eventually."
           checked={domain.tls === 'enforced'}
           onChange={isEnforced => act({ tls: isEnforced ? 'enforced' : 'opportunistic' })}
         />
         <Switch
           label="Receive mail"
-          hint="Mail to this domain appears here, once its MX record leads here."
+          hint="Email to this domain appears in the inbox once its MX record points to Mailhorn."
           checked={domain.receiving.enabled}
           onChange={receiving => act({ receiving })}
         />
         {domain.receiving.enabled && (
           <RecordBox
             name="MX for receiving"
-            note="Only if this domain’s mail should come here, rather than to where it comes now."
+            note="Add it only if all email to this domain should be received by Mailhorn."
             record={domain.receiving.record}
           />
         )}
@@ -172,14 +177,14 @@ function LinkHost({ domain: { name, tracking_subdomain = '' }, onChange }: LinkH
   return (
     <form class="stack" onSubmit={save}>
       <TextField
-        label="Name that links lead to"
+        label="Tracking subdomain"
         value={subdomain}
         onValue={setSubdomain}
         placeholder="links"
-        hint={`A name below ${name}: filters trust links of the sender’s own domain. It needs one more record, above. With nothing here, links lead to ours.`}
+        hint={`A subdomain of ${name} for tracked links, which spam filters trust more than a shared domain. It needs one more DNS record. Leave empty to use the shared tracking domain.`}
       />
       {subdomain !== tracking_subdomain && (
-        <Button type="submit">Use {subdomain ? `${subdomain}.${name}` : 'our name'}</Button>
+        <Button type="submit">Use {subdomain ? `${subdomain}.${name}` : 'shared domain'}</Button>
       )}
     </form>
   )
@@ -190,19 +195,19 @@ function DeleteCard({ domain: { id, name } }: { domain: Domain }) {
   const ask = () =>
     confirm({
       title: `Delete ${name}?`,
-      text: 'Its keys and the API keys bound to it go, and mail of it that waits is given up. Sent mail stays in the list. This cannot be undone.',
-      act: 'Delete the domain',
+      text: 'Its DKIM keys and the API keys restricted to it will be deleted, and its queued emails canceled. Sent emails remain in the list. This cannot be undone.',
+      act: 'Delete domain',
       async work() {
         await call('DELETE', `/domains/${id}`)
-        say(`${name} is deleted.`)
+        say(`${name} was deleted.`)
         navigate('/domains')
       },
     })
   return (
     <div class="row row-apart">
-      <p class="quiet">Not sending from {name} any more?</p>
+      <p class="quiet">Delete {name} if you no longer send from it.</p>
       <Button kind="bad" icon="trash" onClick={ask}>
-        Delete the domain
+        Delete domain{' '}
       </Button>
     </div>
   )

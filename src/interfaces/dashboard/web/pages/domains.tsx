@@ -1,4 +1,4 @@
-/** All domains that one can send from. */
+/** Domains page. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -21,12 +21,10 @@ export function Domains() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head
-        title="Domains"
-        lead="Mail is sent from domains of yours. A domain proves by its DNS records that it lets you."
-      >
+      <Head title="Domains" lead="You send email from domains that you have verified with DNS records.">
         <Button kind="main" icon="plus" onClick={add}>
-          Add a domain
+          {' '}
+          Add domain{' '}
         </Button>
       </Head>
       <Card flush>
@@ -38,15 +36,15 @@ export function Domains() {
           empty={
             <Empty
               icon="domains"
-              title="No domain yet"
+              title="No domains yet"
               act={
                 <Button kind="main" onClick={add}>
                   Add your first domain
                 </Button>
               }
             >
-              Add one, copy six records into its DNS, and send. A sub-domain such as mail.your-company.com
-              keeps this mail’s reputation apart from that of your people.
+              Add a domain and its six DNS records to start sending. A subdomain such as mail.your-company.com
+              keeps its sending reputation separate from your main domain.
             </Empty>
           }
         />
@@ -66,7 +64,7 @@ const COLUMNS: readonly Column<Domain>[] = [
     ),
   },
   {
-    head: 'State',
+    head: 'Status',
     cell: ({ status }) => (
       <Mark tone={DOMAIN_WORDS[status].tone} title={DOMAIN_WORDS[status].meaning}>
         {DOMAIN_WORDS[status].label}
@@ -74,7 +72,7 @@ const COLUMNS: readonly Column<Domain>[] = [
     ),
   },
   {
-    head: 'Records found',
+    head: 'Verified records',
     cell: ({ records }) =>
       `${records.filter(({ status }) => status === 'verified').length} of ${records.length}`,
   },
@@ -82,7 +80,7 @@ const COLUMNS: readonly Column<Domain>[] = [
   {
     head: 'Last checked',
     kind: 'tight',
-    cell: ({ last_checked_at }) => <Time at={last_checked_at} or="never" />,
+    cell: ({ last_checked_at }) => <Time at={last_checked_at} or="Never" />,
   },
 ]
 
@@ -95,8 +93,8 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
   const isSilent = regions.find(one => one.name === region)?.feedback === false
   return (
     <FormDialog
-      title="Add a domain"
-      act="Add it"
+      title="Add domain"
+      act="Add domain"
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<Domain>('POST', '/domains', { name, region })
@@ -112,7 +110,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             autofocus
             value={name}
             placeholder="mail.your-company.com"
-            hint="You need to be able to change its DNS."
+            hint="You need access to its DNS settings."
             onValue={setName}
             fault={error?.of('name')}
           />
@@ -130,7 +128,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
           )}
           {isSilent && (
             <Note tone="warn">
-              <p>In this region mail is sent without telling you what became of it.</p>
+              <p>This region does not report delivery events: you will not see deliveries or bounces.</p>
             </Note>
           )}
         </>

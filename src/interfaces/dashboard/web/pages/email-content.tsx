@@ -1,4 +1,4 @@
-/** What an email says: as its reader sees it, as text, its headers, the message as it was sent, and its files. */
+/** Content of an email: preview, text, headers, source and attachments. */
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call, send } from '../api/client.ts'
 import type { Email, List } from '../api/types.ts'
@@ -18,9 +18,9 @@ export function EmailContent({ email }: { email: Email }) {
   const view = chosen ?? views[0]![0]
   return (
     <Card flush title="Message">
-      <Tabs label="The message as" tabs={views} chosen={view} onChoose={setChosen} />
+      <Tabs label="Message format" tabs={views} chosen={view} onChoose={setChosen} />
       <div role="tabpanel">
-        {view === 'preview' && <Preview html={email.html!} title="The email as its reader sees it" />}
+        {view === 'preview' && <Preview html={email.html!} title="Email preview" />}
         {view === 'text' && <pre class="letter-text">{email.text}</pre>}
         {view === 'headers' && (
           <div class="card-body">
@@ -48,17 +48,17 @@ function viewsOf(email: Email): [View, string][] {
     ...(Object.keys(email.headers).length === 0 ? [] : [['headers', 'Headers'] as [View, string]]),
     ...(email.attachments.length === 0
       ? []
-      : [['files', `Files (${email.attachments.length})`] as [View, string]]),
-    ['raw', 'As sent'],
+      : [['files', `Attachments (${email.attachments.length})`] as [View, string]]),
+    ['raw', 'Source'],
   ]
 }
 
 const MOST_SHOWN = 200_000
 const FIDELITY: Readonly<Record<string, string>> = {
-  exact: 'Byte for byte as it went out; its signatures hold.',
-  unsigned: 'As it went out, without signatures.',
-  'not-sent': 'Not sent yet: signatures are added when it goes out.',
-  inexact: 'As near to what went out as can still be made.',
+  exact: 'Exactly as sent, including DKIM signatures.',
+  unsigned: 'As sent, without DKIM signatures.',
+  'not-sent': 'Not sent yet. DKIM signatures are added on delivery.',
+  inexact: 'Reconstructed. It may differ from the message that was sent.',
 }
 
 function Raw({ email }: { email: Email }) {
@@ -87,7 +87,7 @@ function Raw({ email }: { email: Email }) {
         {email.recipients.length > 1 && (
           <select
             class="input"
-            aria-label="As sent to"
+            aria-label="Recipient"
             value={recipient}
             onChange={event => setRecipient(event.currentTarget.value)}
           >
@@ -98,7 +98,7 @@ function Raw({ email }: { email: Email }) {
         )}
         <span class="quiet small grow">{raw && 'fidelity' in raw && raw.fidelity}</span>
         <a class="button button-small" href={path} download="email.eml">
-          <Icon name="save" size={15} /> Save
+          <Icon name="save" size={15} /> Download{' '}
         </a>
       </div>
       {!raw && <Waiting />}
@@ -111,7 +111,7 @@ function Raw({ email }: { email: Email }) {
       {raw && 'text' in raw && raw.text.length > MOST_SHOWN && (
         <div class="card-body">
           <Note>
-            <p>Only the beginning is shown. Save it to see all of it.</p>
+            <p>The source is truncated. Download it to see all of it.</p>
           </Note>
         </div>
       )}
@@ -146,7 +146,8 @@ function Files({ email }: { email: Email }) {
             </span>
           </span>
           <Button small icon="save" onClick={() => void save(id)}>
-            Save
+            {' '}
+            Download{' '}
           </Button>
         </div>
       ))}

@@ -1,4 +1,4 @@
-/** What happened to an email, in the order in which it did. */
+/** Events of an email in chronological order. */
 import type { Email } from '../api/types.ts'
 import { Time } from '../components/show.tsx'
 import type { Tone } from '../labels/status.ts'
@@ -7,13 +7,13 @@ type EmailEvent = Email['events'][number]
 
 const WORDS: Readonly<Record<EmailEvent['type'], readonly [label: string, tone: Tone]>> = {
   'email.scheduled': ['Scheduled', 'info'],
-  'email.sent': ['On its way', 'info'],
-  'email.delivery_delayed': ['Delayed', 'warn'],
+  'email.sent': ['Sent', 'info'],
+  'email.delivery_delayed': ['Deferred', 'warn'],
   'email.delivered': ['Delivered', 'good'],
   'email.bounced': ['Bounced', 'bad'],
   'email.complained': ['Marked as spam', 'bad'],
-  'email.suppressed': ['Not sent: suppressed', 'warn'],
-  'email.failed': ['Given up', 'bad'],
+  'email.suppressed': ['Suppressed', 'warn'],
+  'email.failed': ['Failed', 'bad'],
   'email.canceled': ['Canceled', 'none'],
   'email.opened': ['Opened', 'good'],
   'email.clicked': ['Clicked', 'good'],
@@ -24,7 +24,7 @@ export function EmailTimeline({ email: { created_at, events, recipients } }: { e
   return (
     <ol class="path-line">
       <li>
-        <b>Accepted</b>
+        <b>Created</b>
         <div class="quiet small">
           <Time at={created_at} />
         </div>

@@ -1,4 +1,4 @@
-/** One email: what it says, and what became of it at each of its recipients. */
+/** One email: its content, and its delivery to each recipient. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -7,6 +7,7 @@ import { Button } from '../components/controls.tsx'
 import { confirm } from '../components/dialog.tsx'
 import { Failure, Note, say, Waiting } from '../components/feedback.tsx'
 import { Card, Facts, Head, Mark, Time } from '../components/show.tsx'
+import { counted } from '../labels/numbers.ts'
 import { meaningOf } from '../labels/replies.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import type { PageProps } from '../shell/page.ts'
@@ -18,7 +19,7 @@ import { ScheduleDialog } from './schedule.tsx'
 
 const LIVE_MS = 2_500
 const CALM_MS = 20_000
-/** Nothing happens to them any more, but for opens and clicks. */
+/** Final statuses: only opens and clicks can follow. */
 const ENDED = new Set(['delivered', 'bounced', 'failed', 'suppressed', 'canceled', 'complained'])
 
 export function EmailPage({ params: { id } }: PageProps) {
@@ -31,7 +32,7 @@ export function EmailPage({ params: { id } }: PageProps) {
   return (
     <>
       <Head
-        title={email.subject || 'Without a subject'}
+        title={email.subject || '(no subject)'}
         from={['/emails', 'Emails']}
         lead={
           <>
@@ -44,17 +45,17 @@ export function EmailPage({ params: { id } }: PageProps) {
       {email.error && (
         <Note tone={tone === 'bad' ? 'bad' : 'warn'}>
           <p>
-            <b>{meaningOf(email.error) ?? 'The reason, as it was given to us:'}</b>
+            <b>{meaningOf(email.error) ?? 'Reason given by the server:'}</b>
           </p>
           <p class="mono quiet">{email.error}</p>
         </Note>
       )}
       <Recipients email={email} />
       <div class="halves">
-        <Card title="About this email">
+        <Card title="Details">
           <AboutEmail email={email} />
         </Card>
-        <Card title="What happened">
+        <Card title="Events">
           <EmailTimeline email={email} />
         </Card>
       </div>
@@ -72,16 +73,16 @@ function AboutEmail({ email }: { email: Email }) {
         ['To', list(email.to)],
         email.cc.length > 0 && ['Cc', list(email.cc)],
         email.bcc.length > 0 && ['Bcc', list(email.bcc)],
-        email.reply_to.length > 0 && ['Answers go to', list(email.reply_to)],
-        ['Came in', <Time key="at" at={email.created_at} />],
+        email.reply_to.length > 0 && ['Reply-To', list(email.reply_to)],
+        ['Created', <Time key="at" at={email.created_at} />],
         email.scheduled_at !== null && ['Scheduled for', <Time key="due" at={email.scheduled_at} />],
         email.open_count + email.click_count > 0 && [
-          'Read',
-          `${email.open_count} opens, ${email.click_count} clicks`,
+          'Engagement',
+          `${counted(email.open_count, 'open')}, ${counted(email.click_count, 'click')}`,
         ],
         email.tags.length > 0 && ['Tags', email.tags.map(tagWords).join(', ')],
         [
-          'Id',
+          'ID',
           <span key="id" class="mono">
             {email.id}
           </span>,
@@ -107,11 +108,11 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
   const cancel = () =>
     confirm({
       title: 'Cancel this email?',
-      text: 'It will not be sent. This cannot be undone, but you can send it again.',
-      act: 'Cancel the email',
+      text: 'It will not be sent. This cannot be undone, but you can resend it.',
+      act: 'Cancel email',
       async work() {
         await call('POST', `/emails/${email.id}/cancel`)
-        say('The email is canceled.')
+        say('The email was canceled.')
         reload()
       },
     })
@@ -120,15 +121,18 @@ function Acts({ email, reload }: { email: Email; reload: () => void }) {
       {email.status === 'scheduled' ? (
         <>
           <Button icon="clock" onClick={() => setOpen('schedule')}>
-            Another time
+            {' '}
+            Reschedule{' '}
           </Button>
           <Button kind="bad" icon="cross" onClick={cancel}>
-            Cancel it
+            {' '}
+            Cancel email{' '}
           </Button>
         </>
       ) : (
         <Button icon="again" onClick={() => setOpen('resend')}>
-          Send again
+          {' '}
+          Resend{' '}
         </Button>
       )}
       {open === 'resend' && <ResendDialog email={email} onClose={close} />}

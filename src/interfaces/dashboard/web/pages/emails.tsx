@@ -1,4 +1,4 @@
-/** All emails: live, searched and filtered, and taken away as CSV. */
+/** Emails page: a live list with search, filters and CSV export. */
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
@@ -16,14 +16,14 @@ import { EMAIL_STATUS_ORDER, EMAIL_WORDS } from '../labels/status.ts'
 import { ChosenEmails } from './chosen-emails.tsx'
 import { ExportDialog } from './export-emails.tsx'
 
-/** What happens is heard at once; this is for what is not heard. */
+/** Events refresh the list at once; polling covers events that were missed. */
 const LIVE_MS = 20_000
 const STATUSES = EMAIL_STATUS_ORDER.map(status => [status, EMAIL_WORDS[status].label] as const)
 const SOURCES = [
-  ['api', 'By the API'],
-  ['smtp', 'Over SMTP'],
-  ['broadcast', 'Broadcasts'],
-  ['dashboard', 'By hand'],
+  ['api', 'API'],
+  ['smtp', 'SMTP'],
+  ['broadcast', 'Broadcast'],
+  ['dashboard', 'Dashboard'],
 ] as const
 const FILTERS = [
   'status',
@@ -55,14 +55,16 @@ export function Emails() {
         title="Emails"
         lead={
           list.data &&
-          `${counted(list.data.total, 'email')}${query.isFiltered ? ' fit' : ''}, newest first. New ones appear by themselves.`
+          `${counted(list.data.total, query.isFiltered ? 'result' : 'email')}, newest first. The list updates automatically.`
         }
       >
         <Button icon="save" onClick={() => setExporting(true)}>
-          Export
+          {' '}
+          Export CSV{' '}
         </Button>
         <Button kind="main" icon="emails" onClick={() => query.set({ write: '1' })}>
-          Send an email
+          {' '}
+          Send email{' '}
         </Button>
       </Head>
       <Card flush>
@@ -78,10 +80,11 @@ export function Emails() {
           empty={
             <Empty
               icon="emails"
-              title="No mail yet"
-              act={<LinkButton href="/start">Send the first one</LinkButton>}
+              title="No emails yet"
+              act={<LinkButton href="/start">Send your first email</LinkButton>}
             >
-              What you send, by the API, over SMTP or from here, is listed with everything that becomes of it.
+              Emails sent with the API, over SMTP or from the dashboard are listed here with their delivery
+              status.
             </Empty>
           }
         />
@@ -100,7 +103,7 @@ function Filters({ query }: { query: Query }) {
   return (
     <search class="filters">
       <Search query={query} label="Search subjects" />
-      <Search query={query} name="to" label="Recipient’s address" />
+      <Search query={query} name="to" label="Search recipients" />
       <Filter query={query} name="status" label="Any status" options={STATUSES} />
       {(domains.data?.data.length ?? 0) > 1 && (
         <Filter
@@ -110,26 +113,27 @@ function Filters({ query }: { query: Query }) {
           options={domains.data!.data.map(({ name }) => [name, name])}
         />
       )}
-      <Filter query={query} name="source" label="However it came" options={SOURCES} />
+      <Filter query={query} name="source" label="Any source" options={SOURCES} />
       {(keys.data?.data.length ?? 0) > 1 && (
         <Filter
           query={query}
           name="api_key_id"
-          label="Any key"
+          label="Any API key"
           options={keys.data!.data.map(({ id, name }) => [id, name])}
         />
       )}
       <input
         class="input"
         type="date"
-        aria-label="From this day on"
-        title="From this day on"
+        aria-label="Created since"
+        title="Created since"
         value={query.get('created_after').slice(0, 10)}
         onChange={event => query.set({ created_after: event.currentTarget.value })}
       />
       {query.isFiltered && (
         <Button small kind="plain" icon="cross" onClick={query.clear}>
-          Clear
+          {' '}
+          Clear filters{' '}
         </Button>
       )}
     </search>
@@ -142,7 +146,7 @@ const COLUMNS: readonly Column<EmailRow>[] = [
     cell: ({ id, subject, to, cc, bcc }) => (
       <>
         <Link href={`/emails/${id}`} class="row-link">
-          {subject || 'Without a subject'}
+          {subject || '(no subject)'}
         </Link>
         <div class="quiet small">
           {to[0]}
@@ -169,7 +173,7 @@ const COLUMNS: readonly Column<EmailRow>[] = [
     ),
   },
   {
-    head: 'When',
+    head: 'Date',
     kind: 'tight',
     cell: ({ created_at, scheduled_at, status }) => (
       <span class="quiet">

@@ -1,18 +1,18 @@
-/** Which kinds of events a webhook hears of. */
+/** Checkboxes for the event types of a webhook. */
 import type { Webhook } from '../api/types.ts'
 
 export type EventType = Webhook['events'][number]
 
 const GROUPS: readonly (readonly [name: string, types: readonly (readonly [EventType, string])[]])[] = [
   [
-    'Sent mail',
+    'Outbound email',
     [
-      ['email.sent', 'On its way'],
+      ['email.sent', 'Sent'],
       ['email.delivered', 'Delivered'],
       ['email.bounced', 'Bounced'],
       ['email.complained', 'Marked as spam'],
-      ['email.delivery_delayed', 'Delayed'],
-      ['email.failed', 'Given up'],
+      ['email.delivery_delayed', 'Deferred'],
+      ['email.failed', 'Failed'],
       ['email.suppressed', 'Suppressed'],
       ['email.opened', 'Opened'],
       ['email.clicked', 'Clicked'],
@@ -20,19 +20,19 @@ const GROUPS: readonly (readonly [name: string, types: readonly (readonly [Event
       ['email.canceled', 'Canceled'],
     ],
   ],
-  ['Received mail', [['email.received', 'Received']]],
+  ['Inbound email', [['email.received', 'Received']]],
   [
     'Contacts',
     [
-      ['contact.created', 'Added'],
-      ['contact.updated', 'Changed'],
-      ['contact.deleted', 'Removed'],
+      ['contact.created', 'Created'],
+      ['contact.updated', 'Updated'],
+      ['contact.deleted', 'Deleted'],
     ],
   ],
   [
     'Domains',
     [
-      ['domain.created', 'Added'],
+      ['domain.created', 'Created'],
       ['domain.verified', 'Verified'],
       ['domain.deleted', 'Deleted'],
     ],

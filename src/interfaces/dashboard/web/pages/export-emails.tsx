@@ -1,4 +1,4 @@
-/** Takes emails away as CSV, with what has come so far. */
+/** Exports emails as CSV and shows the progress. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, send, withQuery } from '../api/client.ts'
 import { Button } from '../components/controls.tsx'
@@ -36,21 +36,19 @@ export function ExportDialog({ filter, total, onClose }: ExportProps) {
       setError(
         failure instanceof ApiError
           ? failure
-          : new ApiError(0, 'unreachable', 'The connection broke off before the end. Nothing was saved.'),
+          : new ApiError(0, 'unreachable', 'The connection was lost during the export. No file was saved.'),
       )
     }
   }
   return (
     <Dialog title="Export emails" onClose={onClose}>
       <div class="dialog-body">
-        <p>
-          {counted(total, 'email')} as a CSV file, which spreadsheets open. The filters of the list apply.
-        </p>
+        <p>{counted(total, 'email')} will be exported as a CSV file. The current filters apply.</p>
         {progress && (
           <>
             <Meter share={progress.isWhole ? 1 : progress.rows / Math.max(1, total)} label="Exported" />
             <p class="quiet number" role="status">
-              {progress.isWhole ? 'Saved: ' : ''}
+              {progress.isWhole ? 'Exported: ' : ''}
               {counted(progress.rows, 'email')}, {bytes(progress.size)}
             </p>
           </>
@@ -61,7 +59,8 @@ export function ExportDialog({ filter, total, onClose }: ExportProps) {
         <Button onClick={onClose}>{progress?.isWhole ? 'Close' : 'Cancel'}</Button>
         {!progress && (
           <Button kind="main" icon="save" onClick={() => void begin()}>
-            Export
+            {' '}
+            Export CSV{' '}
           </Button>
         )}
       </div>

@@ -1,4 +1,4 @@
-/** The first steps in short, for as long as there is one left. */
+/** Checklist of the first steps, until all are completed or it is hidden. */
 
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
@@ -13,7 +13,7 @@ import { signedIn } from '../shell/session.ts'
 
 const EVER_DELIVERED = '/emails/metrics?start_date=2000-01-01&metrics=delivered,simulated_delivered'
 
-/** Whether this account needs them no more: they are done, or were hidden. */
+/** Whether the steps of this account are completed or were hidden. */
 const isOver = signal(false)
 
 function keyOf(): string {
@@ -25,7 +25,7 @@ function end(): void {
   isOver.value = true
 }
 
-/** Undefined until it is known. @param everyMs looks again, while somebody watches the steps tick */
+/** Undefined until it is known. @param everyMs looks again, while the steps are on screen */
 export function useProgress(everyMs?: number): Progress | undefined {
   const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs })
   const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs })
@@ -51,7 +51,7 @@ function StepsLeft() {
   return (
     <Card
       title="First steps"
-      lead="They tick themselves as you go."
+      lead="Steps are checked off automatically."
       acts={
         <Button small kind="plain" onClick={end}>
           Hide

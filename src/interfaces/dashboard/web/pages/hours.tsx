@@ -1,4 +1,4 @@
-/** When readers open, click and get mail, over the hours of a week. */
+/** Opens, clicks and sends by hour of the week. */
 import { useState } from 'preact/hooks'
 import { withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -43,11 +43,11 @@ export function Hours({ isReady, broadcastId }: HoursProps) {
   const rows = (broadcastId || !data ? data : realMetrics(data))?.data ?? []
   return (
     <Card
-      title="Hours of the week"
-      lead="Of the last four weeks, in your time zone."
+      title="Activity by hour of the week"
+      lead="Last four weeks, in your time zone."
       acts={
         <Choices<Kind>
-          label="What is counted"
+          label="Metric"
           value={kind}
           options={KINDS}
           onValue={value => query.set({ hours: value === 'opened' ? null : value })}

@@ -1,4 +1,4 @@
-/** Brings contacts in from a CSV file, with what has been read so far and what became of each row. */
+/** Imports contacts from a CSV file, with the progress and the failed rows. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, send } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -48,8 +48,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
       chosenFiles.delete(audience.id)
       draft.discard()
       setReport(done)
-      if (!isOpen())
-        say(`The import has ended: ${counted(done.rows, 'row')} read, ${count(done.failed)} not taken.`)
+      if (!isOpen()) say(`Import finished: ${counted(done.rows, 'row')} read, ${count(done.failed)} failed.`)
       onDone()
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
@@ -59,7 +58,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
     }
   }
   return (
-    <Dialog title="Bring in contacts" onClose={onClose}>
+    <Dialog title="Import contacts" onClose={onClose}>
       <div class="dialog-body">
         {report ? (
           <Report report={report} />
@@ -67,7 +66,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
           <>
             <Field
               label="CSV file"
-              hint="Its first line names the columns: email, first_name, last_name, unsubscribed; any other becomes a property."
+              hint="The header row names the columns: email, first_name, last_name, unsubscribed. Other columns become properties."
             >
               {ids => (
                 <input
@@ -80,26 +79,26 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
                 />
               )}
             </Field>
-            {file && <p class="quiet">Chosen: {file.name}</p>}
+            {file && <p class="quiet">Selected: {file.name}</p>}
             <Choose
-              label="Who is here already"
+              label="Existing contacts"
               value={onExisting}
               options={[
-                ['update', 'is changed to what the file says'],
-                ['skip', 'stays as they are'],
+                ['update', 'Update with the values of the file'],
+                ['skip', 'Skip'],
               ]}
               onValue={value => draft.set({ onExisting: value })}
             />
             {isBusy && <SoFar audienceId={audience.id} />}
           </>
         )}
-        {error && <Failure error={error} act="The file could not be read to its end" />}
+        {error && <Failure error={error} act="The import failed" />}
       </div>
       <div class="dialog-acts">
         <Button onClick={onClose}>{report ? 'Close' : 'Cancel'}</Button>
         {!report && (
           <Button kind="main" disabled={!file || isBusy} onClick={() => void begin()}>
-            {isBusy ? 'Reading …' : 'Bring them in'}
+            {isBusy ? 'Importing …' : 'Import contacts'}
           </Button>
         )}
       </div>
@@ -126,7 +125,7 @@ function SoFar({ audienceId }: { audienceId: string }) {
   if (running?.status !== 'running') return null
   return (
     <p class="quiet number" role="status">
-      {counted(running.rows, 'row')} read so far.
+      {counted(running.rows, 'row')} processed so far.
     </p>
   )
 }
@@ -137,8 +136,8 @@ function Report({ report }: { report: ContactImport }) {
     <>
       <Note tone={failed > 0 ? 'warn' : 'good'}>
         <p>
-          <b>{counted(rows, 'row')} read.</b> {count(created)} new, {count(updated)} changed,{' '}
-          {count(unchanged + skipped)} as they were{failed > 0 && `, ${count(failed)} not taken`}.
+          <b>{counted(rows, 'row')} read.</b> {count(created)} created, {count(updated)} updated,{' '}
+          {count(unchanged + skipped)} unchanged{failed > 0 && `, ${count(failed)} failed`}.
         </p>
       </Note>
       {errors.length > 0 && (

@@ -1,4 +1,4 @@
-/** A received message answered, or passed on to somebody else. */
+/** Dialogs to reply to a received message and to forward it. */
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import type { Inbound } from '../api/types.ts'
@@ -29,8 +29,8 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
   const thread = [...(message.headers.references ?? []), message.message_id ?? ''].join(' ').trim()
   return (
     <FormDialog
-      title="Answer"
-      act="Send"
+      title="Reply"
+      act="Send reply"
       wide
       draft={draft}
       onClose={onClose}
@@ -41,7 +41,7 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
             headers: { 'In-Reply-To': message.message_id, References: thread.replace(/\s+/g, ' ') },
           }),
         })
-        say('Your answer is on its way.')
+        say('Your reply was sent.')
         navigate(`/emails/${id}`)
       }}
     >
@@ -70,8 +70,8 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
   const fileCount = message.attachments.length
   return (
     <FormDialog
-      title="Forward"
-      act="Forward it"
+      title="Forward message"
+      act="Forward message"
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
@@ -79,7 +79,7 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
           from,
           to: to.split(',').map(address => address.trim()),
         })
-        say('It is passed on.')
+        say('The message was forwarded.')
         navigate(`/emails/${id}`)
       }}
     >
@@ -87,9 +87,9 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
         <>
           <p class="quiet">
             {fileCount > 0
-              ? `What it says goes on, with ${counted(fileCount, 'file')}.`
-              : 'What it says goes on as it came.'}{' '}
-            Answers come to the address that it is sent from.
+              ? `The message is forwarded with ${counted(fileCount, 'attachment')}.`
+              : 'The message is forwarded unchanged.'}{' '}
+            Replies go to the From address.
           </p>
           <TextField
             label="From"
@@ -103,7 +103,7 @@ export function ForwardDialog({ message, onClose }: DialogProps) {
             required
             autofocus
             value={to}
-            hint="Several addresses with commas between them."
+            hint="Separate several addresses with commas."
             onValue={value => draft.set({ from, to: value })}
             fault={error?.of('to')}
           />

@@ -1,4 +1,4 @@
-/** One received message: what it says, what it was judged to be, and an answer to it. */
+/** One received message: its content, its verdicts, and reply and forward. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -25,18 +25,18 @@ export function InboundPage({ params: { id } }: PageProps) {
   const remove = () =>
     confirm({
       title: 'Delete this message?',
-      text: 'It goes with its files. This cannot be undone.',
-      act: 'Delete the message',
+      text: 'The message and its attachments will be deleted. This cannot be undone.',
+      act: 'Delete message',
       async work() {
         await call('DELETE', `/inbound/${id}`)
-        say('The message is deleted.')
+        say('The message was deleted.')
         navigate('/inbox')
       },
     })
   return (
     <>
       <Head
-        title={message.subject || 'Without a subject'}
+        title={message.subject || '(no subject)'}
         from={['/inbox', 'Inbox']}
         lead={
           <>
@@ -44,30 +44,34 @@ export function InboundPage({ params: { id } }: PageProps) {
           </>
         }
       >
-        <Button icon="trash" label="Delete the message" onClick={remove} />
+        <Button icon="trash" label="Delete message" onClick={remove} />
         <Button icon="next" onClick={() => setOpen('forward')}>
           Forward
         </Button>
         <Button kind="main" icon="emails" onClick={() => setOpen('answer')}>
-          Answer
+          {' '}
+          Reply{' '}
         </Button>
       </Head>
       {message.parse_error && (
         <Note tone="warn">
-          <p>Not all of it could be read: {message.parse_error}</p>
+          <p>The message could not be parsed completely: {message.parse_error}</p>
         </Note>
       )}
       <Content message={message} />
       <div class="halves">
-        <Card title="About this message">
+        <Card title="Details">
           <Facts
             rows={[
               ['From', message.from],
               ['To', message.to.join(', ')],
               message.cc.length > 0 && ['Cc', message.cc.join(', ')],
-              ['Came for', message.received_for.join(', ')],
-              ['Came from', `${message.envelope.helo ?? ''} (${message.envelope.client_ip ?? 'not known'})`],
-              ['Encrypted', message.envelope.tls ?? 'no'],
+              ['Envelope recipients', message.received_for.join(', ')],
+              [
+                'Sending server',
+                `${message.envelope.helo ?? ''} (${message.envelope.client_ip ?? 'unknown'})`,
+              ],
+              ['TLS', message.envelope.tls ?? 'none'],
               ['Size', bytes(message.size)],
               [
                 'Message-ID',
@@ -78,7 +82,7 @@ export function InboundPage({ params: { id } }: PageProps) {
             ]}
           />
         </Card>
-        <Card title="What it was judged to be">
+        <Card title="Spam and authentication checks">
           <ul class="stack">
             {VERDICTS.map(([key, name, question]) => (
               <li key={key} class="row row-apart">
@@ -104,7 +108,7 @@ function Content({ message }: { message: Inbound }) {
   const views: [View, string][] = [
     ...(html === null ? [] : [['preview', 'Preview'] as [View, string]]),
     ...(text === null ? [] : [['text', 'Text'] as [View, string]]),
-    ...(attachments.length === 0 ? [] : [['files', `Files (${attachments.length})`] as [View, string]]),
+    ...(attachments.length === 0 ? [] : [['files', `Attachments (${attachments.length})`] as [View, string]]),
     ['headers', 'Headers'],
   ]
   const [chosen, setChosen] = useState<View>()
@@ -115,13 +119,13 @@ function Content({ message }: { message: Inbound }) {
       flush
       acts={
         <a class="button button-small" href={`/inbound/${message.id}/raw`} download="message.eml">
-          <Icon name="save" size={15} /> As it came
+          <Icon name="save" size={15} /> Download source
         </a>
       }
     >
-      <Tabs label="The message as" tabs={views} chosen={view} onChoose={setChosen} />
+      <Tabs label="Message format" tabs={views} chosen={view} onChoose={setChosen} />
       <div role="tabpanel">
-        {view === 'preview' && <Preview html={html!} title="The message as it was written" />}
+        {view === 'preview' && <Preview html={html!} title="Message preview" />}
         {view === 'text' && <pre class="letter-text">{text}</pre>}
         {view === 'headers' && (
           <div class="card-body">
@@ -150,7 +154,7 @@ function Content({ message }: { message: Inbound }) {
                   href={`/inbound/${message.id}/attachments/${i}`}
                   download={filename}
                 >
-                  <Icon name="save" size={15} /> Save
+                  <Icon name="save" size={15} /> Download{' '}
                 </a>
               </div>
             ))}

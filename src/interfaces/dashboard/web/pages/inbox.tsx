@@ -1,4 +1,4 @@
-/** Mail that has come in. */
+/** Inbox page: received email. */
 import { Link } from 'wouter-preact'
 import { useQuery } from '../api/query.ts'
 import type { InboundRow } from '../api/types.ts'
@@ -18,7 +18,7 @@ const COLUMNS: readonly Column<InboundRow>[] = [
     cell: ({ id, subject, from, attachments }) => (
       <>
         <Link href={`/inbox/${id}`} class="row-link">
-          {subject || 'Without a subject'}
+          {subject || '(no subject)'}
         </Link>{' '}
         {attachments.length > 0 && <Icon name="clip" size={13} />}
         <div class="quiet small">{from}</div>
@@ -27,14 +27,14 @@ const COLUMNS: readonly Column<InboundRow>[] = [
   },
   { head: 'To', cell: ({ received_for }) => <span class="quiet small">{received_for.join(', ')}</span> },
   {
-    head: 'Judged',
+    head: 'Verdict',
     kind: 'tight',
     cell: row => {
       const { label, tone } = judgementOf(row)
       return <Mark tone={tone}>{label}</Mark>
     },
   },
-  { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Received', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 export function Inbox() {
@@ -45,7 +45,10 @@ export function Inbox() {
   })
   return (
     <>
-      <Head title="Inbox" lead="Mail to your domains. It appears by itself, and programs hear of it." />
+      <Head
+        title="Inbox"
+        lead="Email received for your domains. The list updates automatically, and webhooks are notified."
+      />
       <Card flush>
         <search class="filters">
           <Search query={query} label="Search subjects" />
@@ -58,10 +61,10 @@ export function Inbox() {
           empty={
             <Empty
               icon="inbox"
-              title="Nothing has come in"
-              act={<LinkButton href="/domains">To your domains</LinkButton>}
+              title="No messages yet"
+              act={<LinkButton href="/domains">View domains</LinkButton>}
             >
-              Lead the MX record of a domain here, and its mail is listed, with what it was judged to be.
+              Turn on receiving for a domain and point its MX record to Mailhorn to see its email here.
             </Empty>
           }
         />

@@ -1,4 +1,4 @@
-/** API keys: what programs sign in with. */
+/** API keys page. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -20,10 +20,11 @@ export function Keys() {
     <>
       <Head
         title="API keys"
-        lead="Programs sign in with a key. Give each its own, so that one can be taken back alone."
+        lead="Applications authenticate with API keys. Use one key per application so that you can revoke it separately."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          Make a key
+          {' '}
+          Create API key{' '}
         </Button>
       </Head>
       <Card flush>
@@ -37,8 +38,13 @@ export function Keys() {
           />
         )}
         {keys.data?.total === 0 && (
-          <Empty icon="keys" title="No key yet" act={<Button onClick={add}>Make the first one</Button>}>
-            A key lets a program send mail, look at it, and keep the suppression list. It can do nothing else.
+          <Empty
+            icon="keys"
+            title="No API keys yet"
+            act={<Button onClick={add}>Create your first API key</Button>}
+          >
+            An API key lets an application send and read emails and manage the suppression list, and nothing
+            else.
           </Empty>
         )}
       </Card>
@@ -53,26 +59,26 @@ function columnsOf(domains: readonly Domain[], reload: () => void): Column<ApiKe
   const remove = ({ id, name }: ApiKey) =>
     confirm({
       title: `Delete ${name}?`,
-      text: 'Programs that use it can send nothing from now on. This cannot be undone.',
-      act: 'Delete the key',
+      text: 'Applications that use it can no longer send email. This cannot be undone.',
+      act: 'Delete API key',
       async work() {
         await call('DELETE', `/api-keys/${id}`)
-        say('The key is deleted.')
+        say('The API key was deleted.')
         reload()
       },
     })
   return [
     { head: 'Name', cell: ({ name }) => <b>{name}</b> },
-    { head: 'Begins with', cell: ({ token_start }) => <code>{token_start}…</code> },
+    { head: 'Token', cell: ({ token_start }) => <code>{token_start}…</code> },
     {
-      head: 'May send from',
+      head: 'Domain',
       cell: ({ domain_id }) =>
-        domain_id === null ? 'all domains' : (domains.find(({ id }) => id === domain_id)?.name ?? domain_id),
+        domain_id === null ? 'All domains' : (domains.find(({ id }) => id === domain_id)?.name ?? domain_id),
     },
-    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="never" /> },
-    { head: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="Never" /> },
+    { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: key => (
         <Button small kind="plain" icon="trash" label={`Delete ${key.name}`} onClick={() => remove(key)} />
@@ -94,8 +100,8 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
   if (token !== undefined) return <NewKey token={token} onClose={onClose} />
   return (
     <FormDialog
-      title="Make an API key"
-      act="Make it"
+      title="Create API key"
+      act="Create API key"
       onClose={onClose}
       onSubmit={async () => {
         const made = await call<{ token: string }>('POST', '/api-keys', {
@@ -114,19 +120,16 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
             autofocus
             maxLength={50}
             placeholder="Web shop"
-            hint="What will use it?"
+            hint="Name the application that will use the key."
             value={name}
             onValue={setName}
             fault={error?.of('name')}
           />
           {domains.length > 0 && (
             <Choose
-              label="May send from"
+              label="Domain"
               value={domainId}
-              options={[
-                ['', 'All domains'],
-                ...domains.map(({ id, name }) => [id, `${name} alone`] as const),
-              ]}
+              options={[['', 'All domains'], ...domains.map(({ id, name }) => [id, `Only ${name}`] as const)]}
               onValue={setDomain}
               fault={error?.of('domain_id')}
             />
@@ -139,28 +142,28 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
 
 function NewKey({ token, onClose }: { token: string; onClose: () => void }) {
   return (
-    <Dialog title="Your new key" wide isOnce onClose={onClose}>
+    <Dialog title="Your new API key" wide isOnce onClose={onClose}>
       <div class="dialog-body">
         <Note tone="warn">
           <p>
-            <b>Copy it now.</b> It is shown this once and cannot be looked up later.
+            <b>Copy it now.</b> The API key is shown only once.
           </p>
         </Note>
         <div class="secret">
-          <Copy text={token} label="Copy the key" />
+          <Copy text={token} label="Copy API key" />
         </div>
         <UseKey token={token} />
       </div>
       <div class="dialog-acts">
         <Button kind="main" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       </div>
     </Dialog>
   )
 }
 
-/** How a program sends with a key. */
+/** Code examples that send an email with an API key. */
 export function UseKey({ token }: { token: string }) {
   const { data } = useLoad<Installation>('/installation')
   if (!data) return null
@@ -168,16 +171,16 @@ export function UseKey({ token }: { token: string }) {
   const baseUrl = data.base_url.replace(/\/$/, '')
   return (
     <div class="stack">
-      <h3>Try it in a terminal</h3>
+      <h3>Try it with curl</h3>
       <Copy
         block
-        label="Copy the command"
+        label="Copy command"
         text={`curl ${baseUrl}/emails \\\n  -H 'Authorization: Bearer ${token}' \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"You <you@example.com>","to":"delivered@${simulator_domain}","subject":"Hello","text":"It works."}'`}
       />
-      <h3>Or in a program, with any Resend SDK</h3>
+      <h3>Or use any Resend SDK</h3>
       <Copy
         block
-        label="Copy the program"
+        label="Copy code"
         text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.emails.send({\n  from: 'You <you@example.com>',\n  to: 'delivered@${simulator_domain}',\n  subject: 'Hello',\n  text: 'It works.',\n})`}
       />
     </div>

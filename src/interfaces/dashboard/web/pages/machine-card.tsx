@@ -1,4 +1,4 @@
-/** Whether the machine itself is ready for the world, and what an operator has to see to where it is not. */
+/** Server readiness for operators: failed checks, and the setup of the public host name. */
 import { Link } from 'wouter-preact'
 import { useLoad } from '../api/load.ts'
 import type { Doctor, Installation } from '../api/types.ts'
@@ -16,27 +16,27 @@ export function MachineCard({ installation }: { installation: Installation }) {
     <>
       {(installation.laboratory || isUnreachable) && (
         <Card
-          title="Give the installation a name"
-          lead="Once. It is what the records of all your domains lead to."
+          title="Configure the public host name"
+          lead="A one-time setup. The DNS records of all your domains point to this name."
         >
           <OwnNameGuide />
         </Card>
       )}
       <Card
-        title="Is the machine ready for the world?"
-        lead={data ? undefined : 'It is being looked at from all sides …'}
-        acts={<Link href="/deliverability">The whole check-up</Link>}
+        title="Server readiness"
+        lead={data ? undefined : 'Running checks …'}
+        acts={<Link href="/deliverability">View all diagnostics</Link>}
       >
         {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
         {data && wrong.length === 0 && (
-          <p>Yes: port 25, names, DNS, certificate and disk are as they should be.</p>
+          <p>All checks passed: port 25, reverse DNS, DNS zone, TLS certificate and disk.</p>
         )}
         {wrong.length > 0 && (
           <ul class="stack">
             {wrong.slice(0, 5).map(({ check, subject, status, message, advice }) => (
               <li key={message}>
                 <Mark tone={status === 'failed' ? 'bad' : 'warn'}>
-                  {status === 'failed' ? 'To be mended' : 'To be looked at'}
+                  {status === 'failed' ? 'Failed' : 'Warning'}
                 </Mark>{' '}
                 <b>{checkWords(check)}</b>
                 {subject && ` (${subject})`}: {message} {advice && <span class="quiet">{advice}</span>}

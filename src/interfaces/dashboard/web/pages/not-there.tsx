@@ -1,4 +1,4 @@
-/** An address that leads nowhere. */
+/** Not-found page. */
 import { LinkButton } from '../components/controls.tsx'
 import { Empty } from '../components/feedback.tsx'
 import { Card, Head } from '../components/show.tsx'
@@ -6,14 +6,14 @@ import { Card, Head } from '../components/show.tsx'
 export function NotThere() {
   return (
     <>
-      <Head title="Nothing is here" />
+      <Head title="Page not found" />
       <Card flush>
         <Empty
           icon="search"
-          title="Nobody lives at this address"
-          act={<LinkButton href="/">To the overview</LinkButton>}
+          title="This page does not exist"
+          act={<LinkButton href="/">Go to overview</LinkButton>}
         >
-          The link may be old, or what it led to may have been deleted.
+          The link may be outdated, or the object may have been deleted.
         </Empty>
       </Card>
     </>

@@ -1,4 +1,4 @@
-/** What the operator has ordered of the queue, and an end to it: holds, and sites that are slowed down. */
+/** Holds and rate limits that operators have set on the queue, each with a button to end it. */
 import { call } from '../api/client.ts'
 import type { Hold, Slowed } from '../api/types.ts'
 import { Button } from '../components/controls.tsx'
@@ -17,34 +17,35 @@ export function SlowedCard({ slowed, reload }: SlowedProps) {
   if (!slowed || slowed.length === 0) return null
   const end = ({ site }: Slowed) =>
     confirm({
-      title: `No longer slow down ${site}?`,
-      text: 'It gets as many messages again as it bears.',
-      act: 'Full speed',
+      title: `Remove the rate limit for ${site}?`,
+      text: 'Mailhorn sends at the normal rate again.',
+      act: 'Remove rate limit',
       harmless: true,
       async work() {
         await call('POST', '/destinations/unslow', { site })
-        say(`${site} gets as many as it bears.`)
+        say(`The rate limit for ${site} was removed.`)
         reload()
       },
     })
   const columns: Column<Slowed>[] = [
     { head: 'Server', cell: ({ site }) => <b>{site}</b> },
-    { head: 'Gets', cell: ({ messages_per_minute: most }) => `${counted(most, 'message')} a minute at most` },
+    { head: 'Limit', cell: ({ messages_per_minute: most }) => `${counted(most, 'message')} per minute` },
     { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: one => (
         <Button small onClick={() => end(one)}>
-          Full speed
+          {' '}
+          Remove rate limit{' '}
         </Button>
       ),
     },
   ]
   return (
-    <Card title="Slowed down" flush>
+    <Card title="Rate limits" flush>
       <Table<Slowed>
-        caption="Sites that are slowed down"
+        caption="Destinations with a rate limit"
         columns={columns}
         rows={slowed}
         keyOf={({ site }) => site}
@@ -57,41 +58,42 @@ export function HoldsCard({ holds, reload }: { holds: readonly Hold[] | undefine
   if (!holds || holds.length === 0) return null
   const release = ({ domain, account_id, broadcast_id, email_id }: Hold) =>
     confirm({
-      title: 'Release it?',
-      text: 'What was held goes out, without the time it was held counting against it.',
-      act: 'Release',
+      title: 'Release this hold?',
+      text: 'Held deliveries are sent. The time on hold does not count towards their expiry.',
+      act: 'Release hold',
       harmless: true,
       async work() {
         await call('POST', '/queue/release', { domain, account_id, broadcast_id, email_id })
-        say('Released.')
+        say('The hold was released.')
         reload()
       },
     })
   const columns: Column<Hold>[] = [
     {
-      head: 'What is held',
+      head: 'Held deliveries',
       cell: ({ domain, account_id, broadcast_id, email_id }) => (
         <b>
-          {[domain && `mail to ${domain}`, account_id && `of account ${account_id}`, broadcast_id, email_id]
+          {[domain && `domain ${domain}`, account_id && `account ${account_id}`, broadcast_id, email_id]
             .filter(Boolean)
             .join(', ')}
         </b>
       ),
     },
-    { head: 'Why', cell: ({ reason }) => <span class="quiet">{reason ?? '–'}</span> },
+    { head: 'Reason', cell: ({ reason }) => <span class="quiet">{reason ?? '–'}</span> },
     { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: hold => (
         <Button small onClick={() => release(hold)}>
-          Release
+          {' '}
+          Release hold{' '}
         </Button>
       ),
     },
   ]
   return (
-    <Card title="Held" flush>
+    <Card title="Holds" flush>
       <Table<Hold> caption="Holds" columns={columns} rows={holds} keyOf={({ id }) => id} />
     </Card>
   )

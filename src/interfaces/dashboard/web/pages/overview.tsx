@@ -56,17 +56,17 @@ export function Overview() {
           First steps
         </LinkButton>
         <LinkButton href="/emails?write=1" kind="main" icon="emails">
-          Send an email
+          Send email
         </LinkButton>
       </Head>
       <Verdict totals={metrics.data && realMetrics(metrics.data).totals} />
       <FirstSteps />
       <Card
-        title="Mail"
+        title="Email volume"
         flush
         acts={
           <Choices<Stretch>
-            label="Time"
+            label="Period"
             value={stretch}
             options={STRETCHES}
             onValue={value => query.set({ span: value })}
@@ -89,10 +89,10 @@ export function Overview() {
         <Card flush>
           <Empty
             icon="emails"
-            title="No mail yet"
-            act={<LinkButton href="/start">Send the first one</LinkButton>}
+            title="No emails yet"
+            act={<LinkButton href="/start">Send your first email</LinkButton>}
           >
-            Everything you send appears here within seconds. The simulator lets you try without a domain.
+            Emails you send appear here within seconds. You can try the simulator without a domain.
           </Empty>
         </Card>
       )}
@@ -100,7 +100,7 @@ export function Overview() {
   )
 }
 
-/** Operators also hear of the machine. */
+/** For operators, the status includes the diagnostics of the server. */
 function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
   const ofOperators = (path: string) => (isOperator() ? path : null)
   const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs: SLOW_MS, on: 'domain.' })
@@ -122,12 +122,10 @@ function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
   })
   const [worst] = concerns
   return (
-    <section class={`verdict ${worst ? `is-${worst.tone}` : ''}`} aria-label="Is all well?">
+    <section class={`verdict ${worst ? `is-${worst.tone}` : ''}`} aria-label="Status">
       <h2>
         <Icon name={worst ? 'warn' : 'check'} size={20} />
-        {worst
-          ? `${counted(concerns.length, 'thing')} ${concerns.length === 1 ? 'needs' : 'need'} attention`
-          : 'All is well'}
+        {worst ? `${counted(concerns.length, 'issue needs', 'issues need')} attention` : 'No issues found'}
       </h2>
       {concerns.length > 0 && (
         <ul>
@@ -137,8 +135,8 @@ function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
         </ul>
       )}
       <p class="quiet">
-        {isOperator() && !doctor.data && !doctor.error && 'The machine is being looked at … '}
-        {queue.data ? queueWords(queue.data) : !worst && 'Your mail is going out.'}
+        {isOperator() && !doctor.data && !doctor.error && 'Running diagnostics … '}
+        {queue.data ? queueWords(queue.data) : !worst && 'Your emails are being sent.'}
       </p>
     </section>
   )
@@ -157,10 +155,10 @@ function ConcernLine({ tone, text, advice, href, act }: Concern) {
 
 function queueWords({ totals, data: [oldest] }: Queue): string {
   const waiting = totals.never_tried + totals.deferred
-  if (waiting + totals.under_way + totals.held === 0) return 'The queue is empty: all mail has gone out.'
+  if (waiting + totals.under_way + totals.held === 0) return 'The queue is empty.'
   const age = oldest ? `, the oldest for ${span(Date.now() - Date.parse(oldest.oldest_at))}` : ''
   const held = totals.held > 0 ? ` ${counted(totals.held, 'delivery is', 'deliveries are')} held.` : ''
-  return `${counted(waiting, 'delivery waits', 'deliveries wait')} in the queue${age}.${held}`
+  return `${counted(waiting, 'delivery is', 'deliveries are')} waiting in the queue${age}.${held}`
 }
 
 function Volume({ metrics, stretch }: { metrics: Metrics; stretch: Stretch }) {
@@ -177,7 +175,7 @@ function Volume({ metrics, stretch }: { metrics: Metrics; stretch: Stretch }) {
         <Figure
           name="Delivered"
           value={of('delivered') + of('bounced') === 0 ? '–' : percent(of('delivery_rate'))}
-          under={`${count(of('delivery_delayed'))} delayed`}
+          under={`${count(of('delivery_delayed'))} deferred`}
         />
         <Figure
           name="Bounced"
@@ -198,11 +196,11 @@ function Volume({ metrics, stretch }: { metrics: Metrics; stretch: Stretch }) {
       <div class="card-body">
         {of('simulated_sent') > 0 && (
           <p class="quiet small">
-            {counted(of('simulated_sent'), 'email')} went to the simulator: not counted here.
+            {counted(of('simulated_sent'), 'email')} to the simulator, not counted here.
           </p>
         )}
         <StackedColumns
-          label="Deliveries over time, by what became of them"
+          label="Deliveries over time by status"
           series={SERIES}
           columns={columnsOf(stretch, metrics, Date.now())}
         />
@@ -213,7 +211,7 @@ function Volume({ metrics, stretch }: { metrics: Metrics; stretch: Stretch }) {
 
 function limitWords(rate: number, { watch, refuse }: { watch: number; refuse: number }) {
   const tone = rate > refuse ? ('is-bad' as const) : rate > watch ? ('is-warn' as const) : undefined
-  return { under: `keep it under ${percent(watch)}`, tone }
+  return { under: `keep below ${percent(watch)}`, tone }
 }
 
 interface FigureProps {
@@ -237,7 +235,7 @@ function Figure({ name, value, under, tone }: FigureProps) {
 
 function Latest({ rows }: { rows: readonly EmailRow[] | undefined }) {
   return (
-    <Card title="Latest" flush acts={<Link href="/emails">All emails</Link>}>
+    <Card title="Latest emails" flush acts={<Link href="/emails">View all emails</Link>}>
       {rows ? (
         <table class="list">
           <caption class="unseen">The latest emails</caption>
@@ -246,7 +244,7 @@ function Latest({ rows }: { rows: readonly EmailRow[] | undefined }) {
               <tr key={id}>
                 <td>
                   <Link href={`/emails/${id}`} class="row-link">
-                    {subject || 'Without a subject'}
+                    {subject || '(no subject)'}
                   </Link>
                   <div class="quiet small">{to.join(', ')}</div>
                 </td>

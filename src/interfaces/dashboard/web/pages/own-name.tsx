@@ -1,4 +1,4 @@
-/** The operator gives the installation a name that the world can look up: what to set, and what to put into DNS. */
+/** Setup guide for the public host name: DNS records, settings and start command. */
 import { useState } from 'preact/hooks'
 import { Choices, Copy, TextField } from '../components/controls.tsx'
 import { useDraft } from '../components/draft.tsx'
@@ -15,7 +15,7 @@ import {
 const EXAMPLE = { host: 'mail.example.com', address: '203.0.113.7', email: 'you@example.com' }
 const STARTS = [
   ['systemd', 'systemd'],
-  ['command', 'By hand'],
+  ['command', 'Command line'],
 ] as const
 
 export function OwnNameGuide() {
@@ -39,17 +39,17 @@ export function OwnNameGuide() {
     <div class="stack">
       <div class="halves">
         <TextField
-          label="A name for this machine"
+          label="Host name of this server"
           value={host}
           placeholder={EXAMPLE.host}
-          hint="Below a domain of yours, and used for nothing else."
+          hint="A subdomain of a domain you own, used only for Mailhorn."
           onValue={value => set({ host: value })}
         />
         <TextField
-          label="Its public address"
+          label="Public IP address"
           value={address}
           placeholder={EXAMPLE.address}
-          hint="Several with commas between them, IPv6 too."
+          hint="IPv4 and IPv6. Separate several addresses with commas."
           onValue={value => set({ address: value })}
         />
         <TextField
@@ -57,29 +57,29 @@ export function OwnNameGuide() {
           type="email"
           value={email}
           placeholder={EXAMPLE.email}
-          hint="Let’s Encrypt writes to it when a certificate cannot be renewed."
+          hint="Contact address of the Let’s Encrypt account."
           onValue={value => set({ email: value })}
         />
         <TextField
-          label="Address of its network interface"
+          label="Private IP address"
           value={local}
-          placeholder="the public address"
-          hint="Only behind NAT, where the public address is not on an interface (AWS, Google Cloud, Azure)."
+          placeholder="same as the public address"
+          hint="Only behind NAT, if the public address is not assigned to a network interface (AWS, Google Cloud, Azure)."
           onValue={value => set({ local: value })}
         />
       </div>
       <Choices<OwnName['https']>
-        label="Who serves HTTPS"
+        label="HTTPS"
         value={https}
         options={[
-          ['own', 'Mailhorn serves HTTPS'],
-          ['proxy', 'A proxy on this machine does'],
+          ['own', 'Served by Mailhorn'],
+          ['proxy', 'Reverse proxy on this server'],
         ]}
         onValue={value => set({ https: value })}
       />
       <div class="stack stack-tight">
-        <h3>1. Put this into the DNS of the domain above it</h3>
-        <Copy block text={delegationLines(own)} label="Copy the records" />
+        <h3>1. Add these records to the DNS of the parent domain</h3>
+        <Copy block text={delegationLines(own)} label="Copy DNS records" />
         <p class="small quiet">
           Ask your hosting provider to set the PTR (reverse DNS) record of {own.addresses[0]} to {own.host},
           and to open outbound port 25.
@@ -87,7 +87,7 @@ export function OwnNameGuide() {
       </div>
       <SettingsStep own={own} />
       <StartStep />
-      <p class="small quiet">Then come back here: what is still missing is listed below, with what to do.</p>
+      <p class="small quiet">Then return to this page: remaining issues are listed below with their fixes.</p>
     </div>
   )
 }
@@ -96,13 +96,13 @@ function SettingsStep({ own }: { own: OwnName }) {
   return (
     <div class="stack stack-tight">
       <h3>
-        2. Put these settings into <code>{SETTINGS_FILE}</code>
+        2. Save these settings as <code>{SETTINGS_FILE}</code>
       </h3>
-      <Copy block text={settingsOf(own)} label="Copy the settings" />
+      <Copy block text={settingsOf(own)} label="Copy settings" />
       <p class="small quiet">
-        With them, links in mail lead to <code>https://{own.host}</code>, bounces and replies come in at port
-        25, and the certificate comes from Let’s Encrypt, whose terms you agree to by{' '}
-        <code>ACME_ENABLED</code>. Let ports {openPorts(own)} through the firewall.
+        Links in emails use <code>https://{own.host}</code>, bounces and replies are received on port 25, and
+        Let’s Encrypt issues the certificate. With <code>ACME_ENABLED</code> you agree to its terms of
+        service. Open ports {openPorts(own)} in the firewall.
       </p>
     </div>
   )
@@ -112,18 +112,18 @@ function StartStep() {
   const [start, setStart] = useState<(typeof STARTS)[number][0]>('systemd')
   return (
     <div class="stack stack-tight">
-      <h3>3. Start the service with them</h3>
-      <Choices label="How it is started" value={start} options={STARTS} onValue={setStart} />
+      <h3>3. Start the service with these settings</h3>
+      <Choices label="Start method" value={start} options={STARTS} onValue={setStart} />
       {start === 'systemd' ? (
         <>
-          <Copy block text={UNIT} label="Copy the unit" />
+          <Copy block text={UNIT} label="Copy systemd unit" />
           <p class="small quiet">
-            As <code>/etc/systemd/system/mailhorn.service</code>, with the folder and the user of your
-            installation; then <code>systemctl enable --now mailhorn</code>.
+            Save it as <code>/etc/systemd/system/mailhorn.service</code>, adjust the directory and the user,
+            then run <code>systemctl enable --now mailhorn</code>.
           </p>
         </>
       ) : (
-        <Copy block text={COMMAND} label="Copy the command" />
+        <Copy block text={COMMAND} label="Copy command" />
       )}
     </div>
   )

@@ -1,4 +1,4 @@
-/** How fast mail goes to a site just now, and why no faster, in a few words. */
+/** Current sending rate to a destination, and what limits it. */
 import type { Queue } from '../api/types.ts'
 import { Mark, Time } from '../components/show.tsx'
 
@@ -21,20 +21,19 @@ function OnePath({ path }: { path: Path }) {
   if (path.paused_until)
     return (
       <>
-        <Mark tone="warn">Rests</Mark>{' '}
+        <Mark tone="warn">Paused</Mark>{' '}
         <span class="quiet">
           until <Time at={path.paused_until} />. {path.pause_reason}
         </span>
       </>
     )
-  if (path.probing) return <Mark tone="warn">One is tried</Mark>
-  if (path.warmup_spent) return <Mark tone="warn">Warm-up: enough for today</Mark>
+  if (path.probing) return <Mark tone="warn">Probing</Mark>
+  if (path.warmup_spent) return <Mark tone="warn">Daily warm-up limit reached</Mark>
   const rate = path.messages_per_second
-  const pace =
-    rate === null ? '' : rate < 1 ? `, ${Math.round(rate * 60)} a minute` : `, ${+rate.toFixed(1)} a second`
+  const pace = rate === null ? '' : rate < 1 ? `, ${Math.round(rate * 60)}/min` : `, ${+rate.toFixed(1)}/s`
   return (
     <span class="quiet">
-      {path.window} at once{pace}
+      {path.window} concurrent{pace}
     </span>
   )
 }

@@ -1,4 +1,4 @@
-/** The queue, for the operator: what waits, where and why, with a hand to reach in. */
+/** Queue page for operators: queued deliveries by destination, with retry, hold, cancel and rate limit. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -40,14 +40,14 @@ export function QueuePage() {
     <>
       <Head
         title="Queue"
-        lead="Mail that has not left yet. It is tried again by itself, later and later, for two days."
+        lead="Deliveries that are waiting, in progress or held. Deferred deliveries are retried with increasing delays for up to two days."
       >
         <Choices<'domain' | 'site'>
           label="Group by"
           value={by}
           options={[
-            ['domain', 'By domain'],
-            ['site', 'By server'],
+            ['domain', 'Domain'],
+            ['site', 'Server'],
           ]}
           onValue={value => query.set({ by: value })}
         />
@@ -58,14 +58,14 @@ export function QueuePage() {
       <Card flush>
         <Filters query={query} />
         <PagedTable<Entry>
-          caption="What waits"
+          caption="Queued deliveries"
           columns={columnsOf(by, reload, setSlowing)}
           keyOf={({ domain, site }) => domain ?? site ?? ''}
           list={queue}
           empty={
-            <Empty icon="queue" title="Nothing waits">
-              All mail has gone out. Whatever has to wait for a receiving server is listed here, with the
-              reason.
+            <Empty icon="queue" title="The queue is empty">
+              All emails have been processed. Deferred deliveries are listed here with the reply of the
+              receiving server.
             </Empty>
           }
         />
@@ -78,15 +78,15 @@ export function QueuePage() {
 function Filters({ query }: { query: Query }) {
   return (
     <search class="filters">
-      <Search query={query} name="domain" label="Recipients’ domain" />
+      <Search query={query} name="domain" label="Recipient domain" />
       <Filter
         query={query}
         name="class"
-        label="Any kind"
+        label="Any class"
         options={[
           ['transactional', 'Transactional'],
-          ['broadcast', 'Broadcasts'],
-          ['retry', 'Tried before'],
+          ['broadcast', 'Broadcast'],
+          ['retry', 'Retry'],
         ]}
       />
     </search>
@@ -94,10 +94,10 @@ function Filters({ query }: { query: Query }) {
 }
 
 const TALLIES = [
-  ['never_tried', 'Waiting', 'for a first attempt'],
-  ['under_way', 'Under way', 'being delivered now'],
-  ['deferred', 'Deferred', 'asked to come later'],
-  ['held', 'Held', 'by you'],
+  ['never_tried', 'Queued', 'not attempted yet'],
+  ['under_way', 'In progress', 'being delivered'],
+  ['deferred', 'Deferred', 'waiting for a retry'],
+  ['held', 'Held', 'until released'],
 ] as const
 
 function Totals({ queue }: { queue: Queue | undefined }) {
@@ -128,7 +128,7 @@ function columnsOf(
       head: by === 'domain' ? 'Domain' : 'Server',
       cell: ({ domain, site, last_reply }) => (
         <>
-          <b>{(by === 'domain' ? domain : site) ?? 'Not known yet'}</b>
+          <b>{(by === 'domain' ? domain : site) ?? 'Unknown'}</b>
           {last_reply && (
             <div class="small quiet" title={last_reply}>
               {meaningOf(last_reply) ?? last_reply}
@@ -142,19 +142,19 @@ function columnsOf(
       kind: 'number',
       cell: ({ never_tried, deferred }) => count(never_tried + deferred),
     },
-    { head: 'Under way', kind: 'number', cell: ({ under_way }) => count(under_way) },
+    { head: 'In progress', kind: 'number', cell: ({ under_way }) => count(under_way) },
     { head: 'Held', kind: 'number', cell: ({ held }) => count(held) },
     { head: 'Oldest', kind: 'tight', cell: ({ oldest_at }) => <Time at={oldest_at} /> },
-    { head: 'Next try', kind: 'tight', cell: ({ next_at }) => <Time at={next_at} or="now" /> },
-    { head: 'Pace', cell: ({ paths }) => <PathState paths={paths} /> },
+    { head: 'Next attempt', kind: 'tight', cell: ({ next_at }) => <Time at={next_at} or="Now" /> },
+    { head: 'Throughput', cell: ({ paths }) => <PathState paths={paths} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: ({ domain, site }) => (
         <span class="row">
           {domain !== null && <Acts selector={{ domain }} name={domain} reload={reload} />}
           {site !== null && (
-            <Button small icon="slow" label={`Slow down mail to ${site}`} onClick={() => onSlow(site)} />
+            <Button small icon="slow" label={`Limit rate to ${site}`} onClick={() => onSlow(site)} />
           )}
         </span>
       ),
@@ -171,46 +171,42 @@ interface ActsProps {
 function Acts({ selector, name, reload }: ActsProps) {
   const retry = () =>
     confirm({
-      title: `Try mail to ${name} now?`,
-      text: 'All that was put off is tried at once. If their server still says no, it is put off again.',
-      act: 'Try now',
+      title: `Retry deliveries to ${name} now?`,
+      text: 'Deferred deliveries are retried immediately. If the server still rejects them temporarily, they are deferred again.',
+      act: 'Retry now',
       harmless: true,
       async work() {
-        say(
-          `${counted(await inPieces('/queue/retry', selector), 'delivery is', 'deliveries are')} tried now.`,
-        )
+        say(`Retrying ${counted(await inPieces('/queue/retry', selector), 'delivery', 'deliveries')}.`)
         reload()
       },
     })
   const hold = () =>
     confirm({
-      title: `Hold mail to ${name}?`,
-      text: 'Nothing more goes there, also of what comes later, until you release it. None is lost.',
-      act: 'Hold it',
+      title: `Hold deliveries to ${name}?`,
+      text: 'Current and future deliveries to this domain stay in the queue until you release the hold.',
+      act: 'Hold deliveries',
       harmless: true,
       async work() {
         await call('POST', '/queue/hold', selector)
-        say(`Mail to ${name} is held.`)
+        say(`Deliveries to ${name} are on hold.`)
         reload()
       },
     })
   const drop = () =>
     confirm({
-      title: `Drop all mail to ${name}?`,
-      text: 'What waits is given up, and its senders are told so. This cannot be undone.',
-      act: 'Drop it',
+      title: `Cancel all deliveries to ${name}?`,
+      text: 'Queued deliveries fail, and their senders get an email.failed event. This cannot be undone.',
+      act: 'Cancel deliveries',
       async work() {
-        say(
-          `${counted(await inPieces('/queue/cancel', selector), 'delivery was', 'deliveries were')} given up.`,
-        )
+        say(`${counted(await inPieces('/queue/cancel', selector), 'delivery', 'deliveries')} canceled.`)
         reload()
       },
     })
   return (
     <span class="row">
-      <Button small icon="again" label={`Try mail to ${name} now`} onClick={retry} />
-      <Button small icon="clock" label={`Hold mail to ${name}`} onClick={hold} />
-      <Button small icon="trash" label={`Drop mail to ${name}`} onClick={drop} />
+      <Button small icon="again" label={`Retry deliveries to ${name}`} onClick={retry} />
+      <Button small icon="clock" label={`Hold deliveries to ${name}`} onClick={hold} />
+      <Button small icon="trash" label={`Cancel deliveries to ${name}`} onClick={drop} />
     </span>
   )
 }

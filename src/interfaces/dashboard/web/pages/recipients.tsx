@@ -1,9 +1,9 @@
-/** The recipients of an email, each with every attempt, told in plain words and as it was spoken. */
+/** Delivery status of each recipient, with the SMTP transcript of every attempt. */
 import type { Attempt, Email, Recipient } from '../api/types.ts'
 import { Icon } from '../components/icons.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
-import { meaningOf, phaseWords, securityWords } from '../labels/replies.ts'
+import { meaningOf, phaseLabel, phaseMeaning, securityWords } from '../labels/replies.ts'
 import { EMAIL_WORDS } from '../labels/status.ts'
 import { clockTime } from '../labels/time.ts'
 
@@ -40,7 +40,7 @@ function RecipientRow({ recipient, isOpen }: { recipient: Recipient; isOpen: boo
         {next_attempt_at && (
           <>
             {' '}
-            It is tried again <Time at={next_attempt_at} />.
+            Next attempt: <Time at={next_attempt_at} />.
           </>
         )}
       </p>
@@ -52,9 +52,7 @@ function RecipientRow({ recipient, isOpen }: { recipient: Recipient; isOpen: boo
       )}
       {transcripts.length > 0 && (
         <details open={isOpen && transcripts.length === 1 && status !== 'delivered'}>
-          <summary class="small quiet">
-            {counted(transcripts.length, 'attempt')}, as the servers spoke
-          </summary>
+          <summary class="small quiet">{counted(transcripts.length, 'attempt')} (SMTP transcript)</summary>
           <ol class="stack" style={{ marginTop: '12px' }}>
             {transcripts.map(attempt => (
               <li key={attempt.attempt}>
@@ -72,25 +70,25 @@ function sentence({ status, mx_host, attempts }: Recipient): string {
   const server = mx_host ?? 'the receiving server'
   switch (status) {
     case 'delivered':
-      return `${capital(server)} has taken the message${attempts > 1 ? `, at attempt ${attempts}` : ''}.`
+      return `${capital(server)} accepted the message${attempts > 1 ? ` on attempt ${attempts}` : ''}.`
     case 'complained':
-      return 'The message arrived, and the reader has marked it as spam. The address gets nothing more from you.'
+      return 'The message was delivered, and the recipient marked it as spam. The address is now suppressed.'
     case 'bounced':
-      return `${capital(server)} has refused the message for good.`
+      return `${capital(server)} permanently rejected the message.`
     case 'delivery_delayed':
-      return `${capital(server)} did not take the message yet, after ${counted(attempts, 'attempt')}.`
+      return `${capital(server)} deferred the message after ${counted(attempts, 'attempt')}.`
     case 'suppressed':
-      return 'Nothing was sent: the address is on your suppression list.'
+      return 'The message was not sent because the address is on your suppression list.'
     case 'failed':
-      return `The message was given up after ${counted(attempts, 'attempt')}.`
+      return `Delivery failed after ${counted(attempts, 'attempt')}.`
     case 'canceled':
-      return 'The message was taken back before it was sent.'
+      return 'The message was canceled before it was sent.'
     case 'scheduled':
-      return 'Nothing happens before the time that was chosen.'
+      return 'The message is scheduled and has not been sent yet.'
     case 'sent':
-      return 'The message is on its way.'
+      return 'Delivery is in progress.'
     default:
-      return 'The message waits for its first attempt.'
+      return 'The message is waiting for its first delivery attempt.'
   }
 }
 
@@ -115,12 +113,14 @@ function Transcript({ attempt }: { attempt: Attempt }) {
           {host.tls_fallback && <p class="small quiet">Sent without encryption: {host.tls_fallback}</p>}
           <table>
             <caption class="unseen">
-              What was said to {host.host} at {clockTime(at)}
+              SMTP transcript with {host.host} at {clockTime(at)}
             </caption>
             <tbody>
               {host.phases.map(({ phase, ms, reply }) => (
                 <tr key={phase}>
-                  <th scope="row">{phaseWords(phase)}</th>
+                  <th scope="row" title={phaseMeaning(phase)}>
+                    {phaseLabel(phase)}
+                  </th>
                   <td class="mono">{reply ?? ''}</td>
                   <td class="number">{ms} ms</td>
                 </tr>
@@ -139,10 +139,10 @@ function Transcript({ attempt }: { attempt: Attempt }) {
 }
 
 const OUTCOMES = {
-  delivered: { label: 'Taken', tone: 'good' },
-  deferred: { label: 'Later', tone: 'warn' },
-  bounced: { label: 'Refused', tone: 'bad' },
-  unknown: { label: 'Not known', tone: 'none' },
+  delivered: { label: 'Accepted', tone: 'good' },
+  deferred: { label: 'Deferred', tone: 'warn' },
+  bounced: { label: 'Rejected', tone: 'bad' },
+  unknown: { label: 'Unknown', tone: 'none' },
 } as const
 
 function capital(text: string): string {

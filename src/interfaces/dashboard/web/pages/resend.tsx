@@ -1,4 +1,4 @@
-/** Sends what an email says once more, as a new email, to those of its recipients that are chosen. */
+/** Resends an email to selected recipients as a new email. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call, send } from '../api/client.ts'
@@ -27,20 +27,20 @@ export function ResendDialog({ email, onClose }: { email: Email; onClose: () => 
   )
   return (
     <FormDialog
-      title="Send again"
-      act="Send again"
+      title="Resend email"
+      act="Resend email"
       disabled={chosen.size === 0}
       onClose={onClose}
       onSubmit={async () => {
         const { id } = await call<{ id: string }>('POST', '/emails', await copyOf(email, chosen))
         onClose()
-        say('Sent again, as a new email.')
+        say('Resent as a new email.')
         navigate(`/emails/${id}`)
       }}
     >
       {error => (
         <>
-          <p>The same message goes out as a new email. Whom to?</p>
+          <p>The message is sent as a new email. Select its recipients.</p>
           <fieldset class="stack stack-tight">
             <legend class="unseen">Recipients</legend>
             {email.recipients.map(({ address, status }) => (
@@ -53,7 +53,7 @@ export function ResendDialog({ email, onClose }: { email: Email; onClose: () => 
           </fieldset>
           {isSuppressed && (
             <Note tone="warn">
-              <p>Suppressed addresses get nothing until they are taken off the suppression list.</p>
+              <p>Suppressed addresses receive nothing until you remove them from the suppression list.</p>
             </Note>
           )}
           {error?.fields.map(({ path, message }) => (

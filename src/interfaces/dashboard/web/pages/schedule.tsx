@@ -1,4 +1,4 @@
-/** Another time for a scheduled email. */
+/** Dialog to reschedule a scheduled email. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import type { Email } from '../api/types.ts'
@@ -10,18 +10,18 @@ export function ScheduleDialog({ email, onClose }: { email: Email; onClose: () =
   const [when, setWhen] = useState(localInput(email.scheduled_at!))
   return (
     <FormDialog
-      title="Send it at another time"
-      act="Move it"
+      title="Reschedule email"
+      act="Reschedule email"
       onClose={onClose}
       onSubmit={async () => {
         await call('PATCH', `/emails/${email.id}`, { scheduled_at: new Date(when).toISOString() })
-        say('The email has been moved.')
+        say('The email was rescheduled.')
         onClose()
       }}
     >
       {error => (
         <TextField
-          label="When, in your time zone"
+          label="Send at (your time zone)"
           type="datetime-local"
           required
           value={when}

@@ -1,4 +1,4 @@
-/** Segments of an audience: those of its contacts for whom some filters hold. */
+/** Segments of an audience: contacts that match a set of filters. */
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -17,8 +17,8 @@ const OPS: Readonly<Record<Op, string>> = {
   eq: 'is',
   neq: 'is not',
   contains: 'contains',
-  exists: 'is given',
-  not_exists: 'is not given',
+  exists: 'is set',
+  not_exists: 'is not set',
 }
 const FIELDS: Readonly<Record<string, string>> = {
   email: 'Email address',
@@ -37,22 +37,22 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
     confirm({
       title: `Delete ${name}?`,
       text: 'Its contacts stay in the audience.',
-      act: 'Delete the segment',
+      act: 'Delete segment',
       async work() {
         await call('DELETE', `/audiences/${audience.id}/segments/${id}`)
-        say('The segment is deleted.')
+        say('The segment was deleted.')
         segments.reload()
       },
     })
   const columns: Column<Segment>[] = [
     { head: 'Segment', cell: ({ name }) => <b>{name}</b> },
     {
-      head: 'Who belongs',
+      head: 'Conditions',
       cell: ({ filters }) => <span class="quiet small">{filters.map(filterWords).join(' and ')}</span>,
     },
     { head: 'Contacts', kind: 'number', cell: ({ contact_count }) => count(contact_count) },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: segment => (
         <RowActs
@@ -65,7 +65,8 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
   ]
   const act = (
     <Button icon="plus" onClick={add}>
-      Make a segment
+      {' '}
+      Create segment{' '}
     </Button>
   )
   return (
@@ -73,9 +74,9 @@ export function Segments({ audience }: { audience: Pick<Audience, 'id'> }) {
       {!segments.data &&
         (segments.error ? <Failure error={segments.error} retry={segments.reload} /> : <Waiting />)}
       {segments.data?.total === 0 && (
-        <Empty icon="audiences" title="No segment yet" act={act}>
-          A segment is a part of an audience, such as those in Vienna. Who belongs is looked up anew whenever
-          it is used.
+        <Empty icon="audiences" title="No segments yet" act={act}>
+          A segment is a part of an audience, such as all contacts in Vienna. Its contacts are evaluated each
+          time it is used.
         </Empty>
       )}
       {segments.data && segments.data.total > 0 && (
@@ -125,8 +126,8 @@ function SegmentDialog({ audience, segment, onClose, onDone }: SegmentDialogProp
   const path = `/audiences/${audience.id}/segments`
   return (
     <FormDialog
-      title={segment ? `Change ${segment.name}` : 'Make a segment'}
-      act={segment ? 'Save' : 'Make it'}
+      title={segment ? `Edit ${segment.name}` : 'Create segment'}
+      act={segment ? 'Save segment' : 'Create segment'}
       wide
       draft={draft}
       onClose={onClose}
@@ -182,13 +183,13 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
   return (
     <fieldset class="stack stack-tight">
       <legend class="label">
-        <b class="small">All of this must be true</b>
+        <b class="small">Contacts match all of these conditions</b>
       </legend>
       {filters.map(({ field, op, value }, i) => (
         <div class="row" key={i}>
           <select
             class="input grow"
-            aria-label={`What is looked at, ${i + 1}`}
+            aria-label={`Field of condition ${i + 1}`}
             value={field}
             onChange={event => change(i, { field: event.currentTarget.value })}
           >
@@ -200,7 +201,7 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
           </select>
           <select
             class="input grow"
-            aria-label={`How, ${i + 1}`}
+            aria-label={`Operator of condition ${i + 1}`}
             value={op}
             onChange={event => change(i, { op: event.currentTarget.value as Op })}
           >
@@ -213,7 +214,7 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
           {!COMPARES_NOTHING.has(op) && (
             <input
               class="input grow"
-              aria-label={`With what, ${i + 1}`}
+              aria-label={`Value of condition ${i + 1}`}
               value={String(value ?? '')}
               onInput={event => change(i, { value: event.currentTarget.value })}
             />
@@ -221,7 +222,7 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
           <Button
             kind="plain"
             icon="cross"
-            label={`Without this, ${i + 1}`}
+            label={`Remove condition ${i + 1}`}
             onClick={() => onFilters(filters.filter((_, j) => i !== j))}
           />
         </div>
@@ -232,14 +233,14 @@ function FilterFields({ audience, filters, onFilters }: FilterFieldsProps) {
           icon="plus"
           onClick={() => onFilters([...filters, { field: 'email', op: 'contains', value: '' }])}
         >
-          Something more
+          Add condition
         </Button>
       </div>
     </fieldset>
   )
 }
 
-/** How many there are, while the filters are being chosen. */
+/** Live count of matching contacts while the filters are edited. */
 function LiveCount({ path, filters }: { path: string; filters: readonly SegmentFilter[] }) {
   const [found, setFound] = useState<number>()
   const asked = JSON.stringify({ filters })
@@ -262,9 +263,7 @@ function LiveCount({ path, filters }: { path: string; filters: readonly SegmentF
   }, [asked])
   return (
     <p role="status" class="quiet">
-      {found === undefined
-        ? 'Counting …'
-        : `${counted(found, 'contact belongs', 'contacts belong')} to it now.`}
+      {found === undefined ? 'Counting …' : `${counted(found, 'contact matches', 'contacts match')}.`}
     </p>
   )
 }

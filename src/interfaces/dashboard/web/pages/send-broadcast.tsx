@@ -1,4 +1,4 @@
-/** A broadcast is tried with a few addresses, and then sent to everybody, now or later. */
+/** Dialogs to send a test of a broadcast, and to send or schedule it. */
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -23,12 +23,12 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
   const [to, setTo] = useState(signedIn().user.email)
   return (
     <FormDialog
-      title="Send a test"
-      act="Send the test"
+      title="Send test email"
+      act="Send test email"
       onClose={onClose}
       onSubmit={async () => {
         await call('POST', `/broadcasts/${id}/test`, { to: to.split(',').map(text => text.trim()) })
-        say('The test is on its way.')
+        say('The test email was sent.')
         onClose()
       }}
     >
@@ -37,7 +37,7 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
           label="To"
           required
           value={to}
-          hint="Up to ten addresses, with commas between them."
+          hint="Up to ten addresses, separated by commas."
           onValue={setTo}
           fault={error?.of('to')}
         />
@@ -74,12 +74,12 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
       if (error instanceof ApiError && error.of('version')) onChanged()
       throw error
     }
-    say(when ? 'It is scheduled.' : 'It is going out.')
+    say(when ? 'The broadcast is scheduled.' : 'The broadcast is being sent.')
   }
   return (
     <FormDialog
-      title="Send it to everybody?"
-      act={when ? 'Schedule' : 'Send now'}
+      title="Send this broadcast?"
+      act={when ? 'Schedule broadcast' : 'Send broadcast'}
       disabled={isRefused}
       onClose={onClose}
       onSubmit={send}
@@ -87,19 +87,18 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
       {error => (
         <>
           <p>
-            {count === undefined ? 'Everybody' : counted(count, 'contact')} of{' '}
-            <b>{segment.data?.name ?? audience.data?.name}</b>, without those who have unsubscribed or are
-            suppressed.
+            {count === undefined ? 'All contacts' : counted(count, 'contact')} of{' '}
+            <b>{segment.data?.name ?? audience.data?.name}</b>, except unsubscribed and suppressed contacts.
           </p>
           <p class="quiet">
             Subject: <b>{subject}</b>. From: {from}.
           </p>
           <Findings lint={lint} isRefused={isRefused} />
           <TextField
-            label="When, in your time zone"
+            label="Send at (your time zone)"
             type="datetime-local"
             value={when}
-            hint="Leave it empty to send now."
+            hint="Leave empty to send now."
             onValue={setWhen}
             fault={error?.of('scheduled_at')}
           />
@@ -117,7 +116,7 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
 }
 
 const CHANGED =
-  'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, read the new version, and send that.'
+  'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, review the new version, and send again.'
 
 /** The broadcast as it is stored is looked over once, when the dialog opens. */
 function useLint(id: string): { findings: Lint['findings']; error: ApiError | undefined } {
@@ -137,7 +136,7 @@ function useLint(id: string): { findings: Lint['findings']; error: ApiError | un
   return found
 }
 
-/** What would keep it from being read, or is refused. */
+/** Lint warnings, and errors that prevent sending. */
 function Findings({
   lint: { findings, error },
   isRefused,

@@ -1,4 +1,4 @@
-/** The reader's own settings: the password, and where else they are signed in. */
+/** Settings page: password and active sessions of the user. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -24,8 +24,8 @@ export function Settings() {
         <AboutCard />
       </div>
       <Card
-        title="Where you are signed in"
-        lead="End what you do not know, and change your password then."
+        title="Active sessions"
+        lead="If you do not recognize a session, end it and change your password."
         flush
       >
         {!sessions.data &&
@@ -55,13 +55,13 @@ function Password({ onChanged }: { onChanged: () => void }) {
     setNext('')
     say(
       ended > 0
-        ? `Changed. ${counted(ended, 'other session has', 'other sessions have')} ended.`
-        : 'Changed.',
+        ? `Password changed. ${counted(ended, 'other session was', 'other sessions were')} ended.`
+        : 'Password changed.',
     )
     onChanged()
   })
   return (
-    <Card title="Password" lead="Changing it signs you out everywhere else.">
+    <Card title="Password" lead="Changing the password ends all other sessions.">
       <form
         class="stack"
         onSubmit={event => {
@@ -71,7 +71,7 @@ function Password({ onChanged }: { onChanged: () => void }) {
       >
         <input type="text" autocomplete="username" value={signedIn().user.email} hidden readOnly />
         <TextField
-          label="Present password"
+          label="Current password"
           type="password"
           autocomplete="current-password"
           required
@@ -85,7 +85,7 @@ function Password({ onChanged }: { onChanged: () => void }) {
           autocomplete="new-password"
           required
           minLength={SHORTEST_PASSWORD}
-          hint={`At least ${SHORTEST_PASSWORD} characters. A few random words are good.`}
+          hint={`At least ${SHORTEST_PASSWORD} characters. Use a passphrase of several random words.`}
           value={next}
           onValue={setNext}
           fault={error?.of('new_password')}
@@ -93,7 +93,7 @@ function Password({ onChanged }: { onChanged: () => void }) {
         {error && error.fields.length === 0 && <Failure error={error} />}
         <div>
           <Button type="submit" kind="main" disabled={isBusy}>
-            Change the password
+            Change password{' '}
           </Button>
         </div>
       </form>
@@ -108,11 +108,11 @@ function AboutCard() {
     <Card title="About">
       <Facts
         rows={[
-          ['You', user.email],
+          ['User', user.email],
           ['Account', account.name],
-          ['Time zone', `${timeZone}, as your browser says`],
+          ['Time zone', `${timeZone} (from your browser)`],
           !!data && [
-            'API',
+            'API base URL',
             <span key="api" class="mono">
               {data.base_url}
             </span>,
@@ -124,15 +124,15 @@ function AboutCard() {
             </span>,
           ],
           !!data && [
-            'Simulator',
+            'Simulator domain',
             <span key="sim" class="mono">
               {data.simulator_domain}
             </span>,
           ],
           !!data && ['Version', data.version],
           [
-            'Keys',
-            'Press / to search, g then o, e, d, t, k or q to go to the overview, emails, domains, templates, keys or queue.',
+            'Keyboard shortcuts',
+            '/ focuses the search. g followed by o, e, d, t, k or q opens the overview, emails, domains, templates, API keys or queue.',
           ],
         ]}
       />
@@ -144,32 +144,33 @@ function columnsOf(reload: () => void): Column<SessionRow>[] {
   const end = ({ id }: SessionRow) =>
     confirm({
       title: 'End this session?',
-      text: 'Whoever uses it has to sign in again.',
-      act: 'End it',
+      text: 'The device or script has to sign in again.',
+      act: 'End session',
       async work() {
         await call('DELETE', `/auth/sessions/${id}`)
-        say('The session has ended.')
+        say('The session was ended.')
         reload()
       },
     })
   return [
     {
-      head: 'What',
+      head: 'Client',
       cell: ({ kind, current }) => (
         <>
-          {kind === 'cookie' ? 'A browser' : 'A script'} {current && <Mark tone="good">this one</Mark>}
+          {kind === 'cookie' ? 'Browser' : 'Script'} {current && <Mark tone="good">Current</Mark>}
         </>
       ),
     },
     { head: 'Last seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
     { head: 'Signed in', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: session =>
         !session.current && (
           <Button small onClick={() => end(session)}>
-            End
+            {' '}
+            End session{' '}
           </Button>
         ),
     },

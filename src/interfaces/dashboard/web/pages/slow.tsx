@@ -1,4 +1,4 @@
-/** A site gets fewer messages than it would bear. */
+/** Dialog to limit the sending rate to a destination. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { TextField } from '../components/controls.tsx'
@@ -18,12 +18,12 @@ export function SlowDialog({ site, onClose, onDone }: SlowDialogProps) {
   const [most, setMost] = useState(USUAL)
   return (
     <FormDialog
-      title={`Slow down mail to ${site}`}
-      act="Slow it down"
+      title={`Limit the rate to ${site}`}
+      act="Set rate limit"
       onClose={onClose}
       onSubmit={async () => {
         await call('POST', '/destinations/slow', { site, messages_per_minute: Number(most) })
-        say(`${site} gets ${counted(Number(most), 'message')} a minute at most.`)
+        say(`${site} is limited to ${counted(Number(most), 'message')} per minute.`)
         onDone()
         onClose()
       }}
@@ -31,11 +31,11 @@ export function SlowDialog({ site, onClose, onDone }: SlowDialogProps) {
       {error => (
         <>
           <p class="quiet">
-            What waits goes out more slowly, from all of our addresses together, until you end it. None is
-            lost.
+            The limit applies to all source IP addresses together until you remove it. Deliveries wait in the
+            queue.
           </p>
           <TextField
-            label="Messages a minute"
+            label="Messages per minute"
             type="number"
             min="1"
             max="60000"

@@ -1,4 +1,4 @@
-/** The addresses that mail leaves from: what lists say of each, how far it is warmed up, and where it rests. */
+/** Sending IP addresses: blocklist status, warm-up progress and paused destinations. */
 import { useLoad } from '../api/load.ts'
 import type { Doctor, Sources } from '../api/types.ts'
 import { Failure, Waiting } from '../components/feedback.tsx'
@@ -18,8 +18,8 @@ export function SourcesCard({ doctor }: { doctor: Doctor | undefined }) {
   )
   return (
     <Card
-      title="Our addresses"
-      lead="A new address earns trust by sending a little more each day. That is seen to by itself."
+      title="Sending IP addresses"
+      lead="A new IP address builds its reputation by sending more each day. Mailhorn applies the warm-up limits automatically."
       flush
     >
       {!data &&
@@ -32,8 +32,8 @@ export function SourcesCard({ doctor }: { doctor: Doctor | undefined }) {
         ))}
       {data && sources.length === 0 && (
         <p class="card-body quiet">
-          The system chooses the address that mail leaves from. Name yours in <code>delivery.source_ips</code>{' '}
-          to have them warmed up and watched one by one.
+          The operating system chooses the source address. Set <code>delivery.source_ips</code> to warm up and
+          monitor each address.
         </p>
       )}
       {data && (
@@ -59,11 +59,11 @@ function SourceRow({ source, state }: { source: Source; state: ListState | undef
     <li class="recipient stack">
       <div class="row row-apart">
         <span>
-          <b class="mono">{source_ip}</b> <span class="quiet">as {ehlo_name}</span>
+          <b class="mono">{source_ip}</b> <span class="quiet">EHLO {ehlo_name}</span>
         </span>
         <span class="row">
           <ListMark state={state} />
-          <Mark tone={warmup ? 'warn' : 'good'}>{warmup ? `Day ${warmup.day} of warming up` : 'Warm'}</Mark>
+          <Mark tone={warmup ? 'warn' : 'good'}>{warmup ? `Warm-up day ${warmup.day}` : 'Warmed up'}</Mark>
         </span>
       </div>
       {warmup && (
@@ -72,7 +72,7 @@ function SourceRow({ source, state }: { source: Source; state: ListState | undef
           <div class="stack stack-tight">
             {warmup.sent.length === 0 && (
               <p class="small quiet">
-                Nothing sent today; {counted(warmup.cap, 'message')} may go to each provider.
+                Nothing sent today. Limit: {counted(warmup.cap, 'message')} per provider.
               </p>
             )}
             {warmup.sent.map(({ provider, count: sent }) => (
@@ -91,7 +91,7 @@ function SourceRow({ source, state }: { source: Source; state: ListState | undef
       )}
       {rests.map(({ site, until, reason }) => (
         <p class="small quiet" key={site}>
-          Sends nothing to {site} until <Time at={until} />: {reason}
+          Paused for {site} until <Time at={until} />: {reason}
         </p>
       ))}
     </li>
@@ -102,12 +102,13 @@ function SourceRow({ source, state }: { source: Source; state: ListState | undef
 function ListMark({ state }: { state: ListState | undefined }) {
   if (!state) return null
   const { listed, clear, silent } = state
-  if (listed.length > 0) return <Mark tone="bad">On {listed.join(', ')}</Mark>
-  if (clear.length === 0) return <Mark tone="none">No block list answers</Mark>
-  const unheard = silent.length > 0 ? `; no answer from ${silent.join(', ')}` : ''
+  if (listed.length > 0) return <Mark tone="bad">Listed on {listed.join(', ')}</Mark>
+  if (clear.length === 0) return <Mark tone="none">Blocklist status unknown</Mark>
+  const unheard = silent.length > 0 ? `; no reply from ${silent.join(', ')}` : ''
   return (
-    <Mark tone="good" title={`Not on ${clear.join(', ')}${unheard}`}>
-      On no block list
+    <Mark tone="good" title={`Not listed on ${clear.join(', ')}${unheard}`}>
+      {' '}
+      Not blocklisted{' '}
     </Mark>
   )
 }

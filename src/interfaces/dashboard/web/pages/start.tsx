@@ -1,4 +1,4 @@
-/** From nothing to a delivered mail, in steps that check themselves. */
+/** Getting started: the first steps, which are checked off automatically. */
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -28,7 +28,7 @@ export function Start() {
     <>
       <Head
         title="First steps"
-        lead="From nothing to a delivered mail. Each step ticks itself; do them in any order."
+        lead="Set up Mailhorn and send your first email. Steps are checked off automatically, in any order."
       />
       {error && <Failure error={error} retry={reload} />}
       {progress && installation ? (
@@ -73,12 +73,16 @@ function Step({ number, title, isDone, children }: StepProps) {
 function TestStep({ progress, installation }: { progress: Progress; installation: Installation }) {
   const to = `delivered@${installation.simulator_domain}`
   return (
-    <Step number={1} title="Send a test to the simulator" isDone={progress.tested}>
+    <Step number={1} title="Send a test email to the simulator" isDone={progress.tested}>
       <p class="quiet">
-        The simulator is a recipient inside this machine. Mail to it goes through everything that real mail
-        does, and never leaves. It needs no domain.
+        The simulator is a built-in test recipient. Emails to it are processed like real ones but never leave
+        this server. You do not need a domain.
       </p>
-      <SendTest to={to} from="you@example.com" act={progress.tested ? 'Send another' : 'Send the test'} />
+      <SendTest
+        to={to}
+        from="you@example.com"
+        act={progress.tested ? 'Send another test email' : 'Send test email'}
+      />
     </Step>
   )
 }
@@ -88,20 +92,20 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
   const { domain, verified } = progress
   const found = domain?.records.filter(({ status }) => status === 'verified').length ?? 0
   return (
-    <Step number={2} title="Verify a domain of yours" isDone={verified}>
+    <Step number={2} title="Verify a domain" isDone={verified}>
       <p class="quiet">
-        Receivers believe mail only if the domain it comes from vouches for it. You copy six records into its
-        DNS, once; keys change later without you.
+        Receivers authenticate email by the DNS records of its domain. Add six records once; DKIM keys are
+        rotated automatically.
       </p>
       {installation.laboratory && (
         <Note tone="warn">
           <p>
-            <b>This installation has no name of its own yet</b> (<code>mail_host</code> is{' '}
-            <code>{installation.mail_host}</code>), so the world cannot look up its records. Everything can be
-            tried out with the simulator.{' '}
+            <b>No public host name is configured</b> (<code>mail_host</code> is{' '}
+            <code>{installation.mail_host}</code>), so its DNS records cannot be resolved. You can try
+            everything with the simulator.{' '}
             {isOperator()
-              ? 'How it gets one is told below.'
-              : 'Its operator has to give it one before mail can go to the world.'}
+              ? 'See the setup below.'
+              : 'The operator has to configure it before you can send to the internet.'}
           </p>
         </Note>
       )}
@@ -113,18 +117,18 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
           :{' '}
           {verified
             ? 'verified.'
-            : `${found} of ${domain.records.length} records found so far. Looked up again and again.`}
+            : `${found} of ${domain.records.length} records verified. They are checked automatically.`}
         </p>
       )}
       <div class="row">
         {domain && !verified && (
           <LinkButton href={`/domains/${domain.id}`} kind="main">
-            See its records
+            View DNS records
           </LinkButton>
         )}
         {!domain && (
           <Button kind="main" icon="plus" onClick={() => setAdding(true)}>
-            Add a domain
+            Add domain{' '}
           </Button>
         )}
       </div>
@@ -136,17 +140,17 @@ function DomainStep({ progress, installation }: { progress: Progress; installati
 function KeyStep({ progress }: { progress: Progress }) {
   const [isOpen, setOpen] = useState(false)
   return (
-    <Step number={3} title="Send from your program" isDone={progress.key}>
+    <Step number={3} title="Send with an API key" isDone={progress.key}>
       <p class="quiet">
-        Programs sign in with an API key. The console of the first start has shown you one; here you make
-        more. Any Resend SDK works: only its address changes.
+        Applications authenticate with an API key. The first one was printed to the console at the first
+        start. Any Resend SDK works: only change its base URL.
       </p>
       <div class="row">
         <LinkButton href="/keys?add=1" {...(!progress.key && { kind: 'main' as const })}>
-          Make a key
+          Create API key
         </LinkButton>
         <Button kind="plain" onClick={() => setOpen(!isOpen)}>
-          {isOpen ? 'Hide the example' : 'Show an example'}
+          {isOpen ? 'Hide example' : 'Show example'}
         </Button>
       </div>
       {isOpen && <UseKey token="re_…" />}
@@ -156,18 +160,18 @@ function KeyStep({ progress }: { progress: Progress }) {
 
 function RealStep({ progress: { verified, domain, sent } }: { progress: Progress }) {
   return (
-    <Step number={4} title="Deliver a first real mail" isDone={sent}>
+    <Step number={4} title="Deliver your first real email" isDone={sent}>
       <p class="quiet">
         {verified
-          ? 'Send one to yourself, and watch how the receiving server takes it.'
-          : 'As soon as a domain is verified, you can send to the world.'}
+          ? 'Send an email to yourself and follow its delivery.'
+          : 'Verify a domain to send to real recipients.'}
       </p>
       {verified && domain && (
         <SendTest
           to={signedIn().user.email}
           from={`hello@${domain.name}`}
           isFree
-          act={sent ? 'Send another' : 'Send it'}
+          act={sent ? 'Send another email' : 'Send email'}
         />
       )}
     </Step>
@@ -190,7 +194,7 @@ function SendTest({ from, to: wanted, isFree, act }: SendTestProps) {
     const sent = await call<{ id: string }>('POST', '/emails', {
       ...{ from: `Mailhorn <${from}>`, to, subject: 'Hello from Mailhorn' },
       text: 'It works.\n',
-      html: '<h1 style="font-family:Georgia,serif">It works.</h1><p>This mail was sent by Mailhorn.</p>',
+      html: '<h1 style="font-family:Georgia,serif">It works.</h1><p>This email was sent by Mailhorn.</p>',
     })
     setId(sent.id)
   })
@@ -211,7 +215,7 @@ function SendTest({ from, to: wanted, isFree, act }: SendTestProps) {
         </Button>
         {id && <Fate id={id} />}
       </div>
-      {error && error.of('to') === undefined && <Failure error={error} act="It was not sent" />}
+      {error && error.of('to') === undefined && <Failure error={error} act="The email was not sent" />}
     </form>
   )
 }
@@ -224,7 +228,7 @@ function Fate({ id }: { id: string }) {
     <span class="row" role="status">
       <Mark tone={tone}>{label}</Mark>
       <span class="quiet small">{meaning}</span>
-      <Link href={`/emails/${id}`}>See what happened</Link>
+      <Link href={`/emails/${id}`}>View email</Link>
     </span>
   )
 }

@@ -1,4 +1,4 @@
-/** Addresses that get nothing. */
+/** Suppressions page. */
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -17,9 +17,9 @@ import type { Tone } from '../labels/status.ts'
 
 const MOST_AT_ONCE = 100
 const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string, tone: Tone] }> = {
-  bounce: ['Bounced', 'bad'],
-  complaint: ['Complained', 'bad'],
-  manual: ['Added by hand', 'none'],
+  bounce: ['Bounce', 'bad'],
+  complaint: ['Complaint', 'bad'],
+  manual: ['Manual', 'none'],
 }
 
 export function Suppressions() {
@@ -34,7 +34,7 @@ export function Suppressions() {
     <>
       <Head
         title="Suppressions"
-        lead="These addresses get nothing from you. Those that bounce for good, or complain, are added by themselves: mailbox providers expect it."
+        lead="Addresses you do not send to. Hard bounces and spam complaints are added automatically, as mailbox providers require."
       >
         <Button kind="main" icon="plus" onClick={() => setAdding(true)}>
           Add addresses
@@ -59,9 +59,9 @@ export function Suppressions() {
           nameOf={({ email }) => email}
           list={list}
           empty={
-            <Empty icon="suppressions" title="Nobody is suppressed">
-              An address that does not exist, or whose reader marks your mail as spam, lands here and gets
-              nothing more. That keeps your other mail welcome.
+            <Empty icon="suppressions" title="No suppressed addresses">
+              Addresses that bounce permanently, or whose owner marks your email as spam, are added here. This
+              protects your sending reputation.
             </Empty>
           }
         />
@@ -85,14 +85,14 @@ function ChosenActs({ rows, selection, reload }: ChosenActsProps) {
       title: `Send to ${counted(chosen.length, 'address', 'addresses')} again?`,
       text:
         complaints > 0
-          ? `${counted(complaints, 'reader has', 'readers have')} marked your mail as spam. Take them off only if they have asked for your mail since.`
-          : 'From now on they get your mail. Those that bounce again come back to this list.',
-      act: 'Take them off the list',
+          ? `${counted(complaints, 'recipient', 'recipients')} marked your email as spam. Remove them only if they have opted in again.`
+          : 'You can send to these addresses again. Addresses that bounce again are suppressed again.',
+      act: 'Remove from suppression list',
       async work() {
         await withEach(
           chosen,
           ({ id }) => call('DELETE', `/suppressions/${id}`),
-          done => `${counted(done, 'address', 'addresses')} can be sent to.`,
+          done => `${counted(done, 'address', 'addresses')} removed from the suppression list.`,
         )
         selection.clear()
         reload()
@@ -101,7 +101,8 @@ function ChosenActs({ rows, selection, reload }: ChosenActsProps) {
   return (
     <Chosen selection={selection}>
       <Button small kind="bad" icon="trash" onClick={remove}>
-        Take off the list
+        {' '}
+        Remove from list{' '}
       </Button>
     </Chosen>
   )
@@ -113,12 +114,12 @@ function columnsOf(reload: () => void): Column<Suppression>[] {
       title: `Send to ${email} again?`,
       text:
         reason === 'complaint'
-          ? 'The reader has marked your mail as spam. Do this only if they have asked for your mail since.'
-          : 'From now on the address gets your mail. If it bounces again, it comes back to this list.',
-      act: 'Take it off the list',
+          ? 'The recipient marked your email as spam. Remove the address only if they have opted in again.'
+          : 'You can send to this address again. If it bounces again, it is suppressed again.',
+      act: 'Remove from suppression list',
       async work() {
         await call('DELETE', `/suppressions/${id}`)
-        say(`${email} can be sent to.`)
+        say(`${email} was removed from the suppression list.`)
         reload()
       },
     })
@@ -129,20 +130,20 @@ function columnsOf(reload: () => void): Column<Suppression>[] {
       cell: ({ reason }) => <Mark tone={REASONS[reason][1]}>{REASONS[reason][0]}</Mark>,
     },
     {
-      head: 'By',
+      head: 'Source',
       cell: ({ source_id }) =>
-        source_id ? <Link href={`/emails/${source_id}`}>this email</Link> : <span class="faint">–</span>,
+        source_id ? <Link href={`/emails/${source_id}`}>View email</Link> : <span class="faint">–</span>,
     },
-    { head: 'Since', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+    { head: 'Added', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: entry => (
         <Button
           small
           kind="plain"
           icon="trash"
-          label={`Take ${entry.email} off the list`}
+          label={`Remove ${entry.email} from the suppression list`}
           onClick={() => remove(entry)}
         />
       ),
@@ -157,14 +158,14 @@ function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () =
   return (
     <FormDialog
       title="Add addresses"
-      act={emails.length > 1 ? `Add ${counted(emails.length, 'address', 'addresses')}` : 'Add'}
+      act={emails.length > 1 ? `Add ${counted(emails.length, 'address', 'addresses')}` : 'Add address'}
       disabled={emails.length === 0}
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
         for (let at = 0; at < emails.length; at += MOST_AT_ONCE)
           await call('POST', '/suppressions/batch/add', { emails: emails.slice(at, at + MOST_AT_ONCE) })
-        say(`${counted(emails.length, 'address gets', 'addresses get')} nothing from now on.`)
+        say(`${counted(emails.length, 'address', 'addresses')} added to the suppression list.`)
         onAdded()
         onClose()
       }}
@@ -175,7 +176,7 @@ function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () =
           rows={6}
           value={text}
           placeholder={'ann@example.com\nbob@example.com'}
-          hint="One a line, or with commas between them."
+          hint="One per line or separated by commas."
           onValue={value => draft.set({ text: value })}
           fault={error?.fields[0]?.message}
         />

@@ -1,4 +1,4 @@
-/** One template: written on the left, seen on the right as its readers will, with values to try. */
+/** Template editor with a live preview and test values. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
@@ -47,17 +47,17 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
     const saved = await call<Template>('PUT', `/templates/${template.id}`, body)
     draft.settle(sent, textOf(saved), saved.updated_at)
     put(saved)
-    say('Saved. What it said before is kept as a version.')
+    say('Template saved. The previous version was kept.')
   })
   const remove = () =>
     confirm({
       title: `Delete ${template.name}?`,
-      text: 'Its versions go, too, and programs that use it are refused. What was sent stays as it is. This cannot be undone.',
-      act: 'Delete the template',
+      text: 'All its versions will be deleted, and API requests that use it will fail. Sent emails are not affected. This cannot be undone.',
+      act: 'Delete template',
       async work() {
         await call('DELETE', `/templates/${template.id}`)
         draft.discard()
-        say('The template is deleted.')
+        say('The template was deleted.')
         navigate('/templates')
       },
     })
@@ -68,18 +68,17 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
         from={['/templates', 'Templates']}
         lead={
           <>
-            Programs name it by its id, <span class="mono">{template.id}</span>. Changed{' '}
-            <Time at={template.updated_at} />.
+            Template ID: <span class="mono">{template.id}</span>. Updated <Time at={template.updated_at} />.
           </>
         }
       >
-        <Button icon="trash" label="Delete the template" onClick={remove} />
+        <Button icon="trash" label="Delete template" onClick={remove} />
         <Button icon="clock" onClick={() => setLookingBack(true)}>
           Versions
         </Button>
         <DraftState draft={draft} />
         <Button kind="main" disabled={!draft.isChanged || save.isBusy} onClick={() => void save.run()}>
-          {draft.isChanged ? 'Save' : 'Saved'}
+          {draft.isChanged ? 'Save template' : 'Saved'}
         </Button>
       </Head>
       {save.error && <Failure error={save.error} act="The template was not saved" />}
@@ -117,7 +116,7 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
           label="Text"
           code
           rows={8}
-          hint="For readers and programs that show no HTML. Mail without it is trusted less."
+          hint="Plain-text version for email clients that do not show HTML. Spam filters may penalize emails without it."
           {...field('text')}
         />
       </div>
@@ -140,13 +139,13 @@ function Result({ draft }: { draft: TemplateText }) {
     <div class="stack">
       <RenderedMail rendered={rendered} />
       {compiled.variables.length > 0 && (
-        <Card title="Values to try" lead="Programs give the real ones.">
+        <Card title="Test values" lead="Values for the preview. The API request sets the real ones.">
           <div class="stack">
             {compiled.variables.map(({ name, fallback }) => (
               <TextField
                 key={name}
                 label={name}
-                placeholder={fallback ?? 'must be given when it is sent'}
+                placeholder={fallback ?? 'required when sending'}
                 value={values[name] ?? ''}
                 onValue={value => setValues({ ...values, [name]: value })}
               />

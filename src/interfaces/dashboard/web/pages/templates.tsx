@@ -1,4 +1,4 @@
-/** All templates. */
+/** Templates page. */
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useQuery } from '../api/query.ts'
@@ -28,7 +28,7 @@ const COLUMNS: readonly Column<TemplateRow>[] = [
     ),
   },
   { head: 'Subject', cell: ({ subject }) => <span class="quiet">{subject ?? 'None'}</span> },
-  { head: 'Changed', kind: 'tight', cell: ({ updated_at }) => <Time at={updated_at} /> },
+  { head: 'Updated', kind: 'tight', cell: ({ updated_at }) => <Time at={updated_at} /> },
 ]
 
 export function Templates() {
@@ -37,9 +37,10 @@ export function Templates() {
   const add = () => query.set({ add: '1' })
   return (
     <>
-      <Head title="Templates" lead="What you send again and again, with places for what differs.">
+      <Head title="Templates" lead="Reusable emails with variables.">
         <Button kind="main" icon="plus" onClick={add}>
-          Write a template
+          {' '}
+          Create template{' '}
         </Button>
       </Head>
       <Card flush>
@@ -54,11 +55,11 @@ export function Templates() {
           empty={
             <Empty
               icon="templates"
-              title="No template yet"
-              act={<Button onClick={add}>Write the first one</Button>}
+              title="No templates yet"
+              act={<Button onClick={add}>Create your first template</Button>}
             >
-              Write a mail once, with places such as {'{{first_name}}'}; programs fill them in. Every change
-              is kept as a version, and can be undone.
+              Write an email once with variables such as {'{{first_name}}'}. The API request fills them in.
+              Every change is kept as a version that you can restore.
             </Empty>
           }
         />
@@ -73,8 +74,8 @@ function AddTemplate({ onClose }: { onClose: () => void }) {
   const draft = useDraft('new-template', { name: '' })
   return (
     <FormDialog
-      title="Write a template"
-      act="Begin"
+      title="Create template"
+      act="Create template"
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
@@ -88,8 +89,8 @@ function AddTemplate({ onClose }: { onClose: () => void }) {
           label="Name"
           required
           autofocus
-          placeholder="Welcome mail"
-          hint="For you alone; readers do not see it."
+          placeholder="Welcome email"
+          hint="Internal name; recipients do not see it."
           value={draft.value.name}
           onValue={name => draft.set({ name })}
           fault={error?.of('name')}

@@ -1,4 +1,4 @@
-/** Topics: what contacts can hear of, or say that they do not want to. */
+/** Topics: types of broadcasts that contacts can subscribe to or unsubscribe from. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -11,8 +11,8 @@ import { type Column, RowActs, Table } from '../components/list.tsx'
 import { Card } from '../components/show.tsx'
 
 const DEFAULTS = [
-  ['opt_in', 'Everybody, until they say otherwise'],
-  ['opt_out', 'Nobody, until they ask for it'],
+  ['opt_in', 'All contacts, unless they opt out'],
+  ['opt_out', 'Only contacts who opt in'],
 ] as const
 
 export function TopicsCard() {
@@ -21,11 +21,11 @@ export function TopicsCard() {
   const remove = ({ id, name }: Topic) =>
     confirm({
       title: `Delete ${name}?`,
-      text: 'What contacts have said about it is forgotten. This cannot be undone.',
-      act: 'Delete the topic',
+      text: 'The topic preferences of all contacts will be deleted. This cannot be undone.',
+      act: 'Delete topic',
       async work() {
         await call('DELETE', `/topics/${id}`)
-        say('The topic is deleted.')
+        say('The topic was deleted.')
         topics.reload()
       },
     })
@@ -40,11 +40,11 @@ export function TopicsCard() {
       ),
     },
     {
-      head: 'Goes to',
+      head: 'Default subscription',
       cell: ({ default_subscription }) => DEFAULTS.find(([value]) => value === default_subscription)![1],
     },
     {
-      head: 'Acts',
+      head: 'Actions',
       kind: 'acts',
       cell: topic => (
         <RowActs
@@ -58,17 +58,18 @@ export function TopicsCard() {
   return (
     <Card
       title="Topics"
-      lead="Kinds of mail, such as offers or news. Contacts can leave one and stay for the others."
+      lead="Types of broadcasts, such as offers or news. Contacts can unsubscribe from each topic separately."
       flush
       acts={
         <Button small icon="plus" onClick={() => setOpen('new')}>
-          Make a topic
+          {' '}
+          Create topic{' '}
         </Button>
       }
     >
       {!topics.data && (topics.error ? <Failure error={topics.error} retry={topics.reload} /> : <Waiting />)}
       {topics.data?.total === 0 && (
-        <p class="card-body quiet">No topic yet: whoever leaves, leaves everything.</p>
+        <p class="card-body quiet">No topics yet: contacts can only unsubscribe from all broadcasts.</p>
       )}
       {topics.data && topics.data.total > 0 && (
         <Table<Topic> caption="Topics" columns={columns} rows={topics.data.data} keyOf={({ id }) => id} />
@@ -102,8 +103,8 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
   })
   return (
     <FormDialog
-      title={topic ? `Change ${topic.name}` : 'Make a topic'}
-      act={topic ? 'Save' : 'Make it'}
+      title={topic ? `Edit ${topic.name}` : 'Create topic'}
+      act={topic ? 'Save topic' : 'Create topic'}
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
@@ -119,11 +120,11 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
           <AreaField
             label="Description"
             rows={2}
-            hint="Readers see it where they choose what they want."
+            hint="Contacts see it on the preferences page."
             {...field('description')}
             fault={error?.of('description')}
           />
-          <Choose label="Goes to" options={DEFAULTS} {...field('default_subscription')} />
+          <Choose label="Default subscription" options={DEFAULTS} {...field('default_subscription')} />
         </>
       )}
     </FormDialog>

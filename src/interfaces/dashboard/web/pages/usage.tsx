@@ -17,7 +17,7 @@ export function UsagePage() {
     <>
       <Head
         title="Usage and plan"
-        lead="Every recipient of an accepted email counts, also those at the simulator."
+        lead="Every recipient of an accepted email counts, including simulator recipients."
       />
       {!data && (error ? <Failure error={error} retry={reload} /> : <Waiting />)}
       {data && (
@@ -32,12 +32,10 @@ export function UsagePage() {
                 ['Account', account.name],
                 ['Plan', data.plan],
                 [
-                  'Kept for',
-                  data.retention_days === null
-                    ? 'as long as there is room'
-                    : counted(data.retention_days, 'day'),
+                  'Retention',
+                  data.retention_days === null ? 'unlimited' : counted(data.retention_days, 'day'),
                 ],
-                ['Days and months', 'begin at midnight in UTC'],
+                ['Quota periods', 'Start at midnight UTC'],
               ]}
             />
           </Card>
@@ -55,12 +53,12 @@ function Period({ title, period }: { title: string; period: Usage['emails']['dai
       <div class="stack">
         <p>
           <b class="number">{count(used)}</b>{' '}
-          {limit === null ? 'recipients, without a limit' : `of ${counted(limit, 'recipient')}`}
+          {limit === null ? 'recipients (unlimited)' : `of ${counted(limit, 'recipient')}`}
         </p>
         {limit !== null && <Meter share={share} label={`${title}: used`} bad={share > MUCH} />}
         <p class="quiet small">
-          {remaining !== null && `${count(remaining)} left. `}
-          Begins anew <Time at={resets_at} />.
+          {remaining !== null && `${count(remaining)} remaining. `}
+          Resets <Time at={resets_at} />.
         </p>
       </div>
     </Card>

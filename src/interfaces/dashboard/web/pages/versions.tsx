@@ -1,4 +1,4 @@
-/** What a template said before, what has changed since, and a way back. */
+/** Previous versions of a template: compare and restore. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -25,11 +25,11 @@ export function VersionsDialog({ template, onClose, onRestored }: VersionsProps)
         {!versions.data &&
           (versions.error ? <Failure error={versions.error} retry={versions.reload} /> : <Waiting />)}
         {versions.data?.length === 0 && (
-          <p>It has never been changed. From the first change on, versions are kept.</p>
+          <p>No previous versions. A version is kept each time you save a change.</p>
         )}
         {versions.data && versions.data.length > 0 && (
           <label class="field">
-            <span class="label">Compare what it says now with</span>
+            <span class="label">Compare the current template with</span>
             <select
               class="input"
               value={number}
@@ -70,17 +70,17 @@ function Comparison({ template, number, onRestored }: ComparisonProps) {
   const version = useLoad<Version>(path)
   const restore = useAct(async () => {
     onRestored(await call<Template>('POST', `${path}/restore`))
-    say(`Version ${number} is back. What it said before is kept, so this can be undone.`)
+    say(`Version ${number} was restored. The previous content was kept as a version.`)
   })
   if (!version.data) return version.error ? <Failure error={version.error} /> : <Waiting />
   return (
     <>
       <div class="row row-apart">
         <span class="quiet">
-          Replaced <Time at={version.data.created_at} />. Red was then, green is now.
+          Replaced <Time at={version.data.created_at} />. Removed lines are red, added lines are green.
         </span>
         <Button disabled={restore.isBusy} onClick={() => void restore.run()}>
-          Restore this version
+          Restore version
         </Button>
       </div>
       {restore.error && <Failure error={restore.error} />}

@@ -1,4 +1,4 @@
-/** One webhook: what it hears of, and what came of the last events it was sent. */
+/** One webhook: its events, and its recent deliveries. */
 import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -27,9 +27,9 @@ export function WebhookPage({ params: { id } }: PageProps) {
   const { url } = webhook.data
   const rotate = () =>
     confirm({
-      title: 'A new secret?',
-      text: 'The present one signs beside it for 24 hours, so that your program can change over.',
-      act: 'Make a new secret',
+      title: 'Rotate the signing secret?',
+      text: 'For 24 hours, events are signed with both the old and the new secret so that you can update your endpoint.',
+      act: 'Rotate secret',
       harmless: true,
       async work() {
         const made = await call<{ signing_secret: string }>('POST', `/webhooks/${id}/rotate-secret`)
@@ -39,30 +39,35 @@ export function WebhookPage({ params: { id } }: PageProps) {
   const remove = () =>
     confirm({
       title: 'Delete this webhook?',
-      text: 'What waits for it is not sent. This cannot be undone.',
-      act: 'Delete the webhook',
+      text: 'Pending events will not be sent. This cannot be undone.',
+      act: 'Delete webhook',
       async work() {
         await call('DELETE', `/webhooks/${id}`)
-        say('The webhook is deleted.')
+        say('The webhook was deleted.')
         navigate('/webhooks')
       },
     })
   return (
     <>
       <Head title={url} from={['/webhooks', 'Webhooks']} lead={<WebhookMark webhook={webhook.data} />}>
-        <Button icon="trash" label="Delete the webhook" onClick={remove} />
-        <Button onClick={rotate}>New secret</Button>
+        <Button icon="trash" label="Delete webhook" onClick={remove} />
+        <Button onClick={rotate}>Rotate secret</Button>
         <Button kind="main" onClick={() => setTesting(true)}>
-          Send a test
+          {' '}
+          Send test event{' '}
         </Button>
       </Head>
       <Subscription webhook={webhook.data} put={webhook.put} />
-      <Card title="Last events" lead="The fifty newest, and how they were taken." flush>
+      <Card
+        title="Recent deliveries"
+        lead="The latest 50 events sent to this endpoint and its responses."
+        flush
+      >
         {!deliveries.data &&
           (deliveries.error ? <Failure error={deliveries.error} retry={deliveries.reload} /> : <Waiting />)}
         {deliveries.data?.data.length === 0 && (
-          <Empty icon="webhooks" title="Nothing was sent yet">
-            Send a test, and see what your program answers.
+          <Empty icon="webhooks" title="No deliveries yet">
+            Send a test event to see how your endpoint responds.
           </Empty>
         )}
         {deliveries.data?.data.map(delivery => (
@@ -84,23 +89,24 @@ function Subscription({ webhook, put }: { webhook: Webhook; put: (webhook: Webho
     const changed = await call<Webhook>('PATCH', `/webhooks/${webhook.id}`, body)
     if ('events' in body) draft.settle(draft.now(), { events: changed.events.toSorted() })
     put(changed)
-    say('Saved.')
+    say('Webhook saved.')
   })
   return (
-    <Card title="What it hears of">
+    <Card title="Events">
       <div class="stack">
-        {error && <Failure error={error} act="Nothing was changed" />}
+        {error && <Failure error={error} act="The change was not saved" />}
         <DraftNotice draft={draft} what="webhook" />
         <Switch
-          label="On"
-          hint="While it is off, nothing is sent to it, nor kept for it."
+          label="Enabled"
+          hint="While a webhook is disabled, its events are discarded."
           checked={webhook.enabled}
           onChange={enabled => act({ enabled })}
         />
         <EventChoice events={events} onEvents={value => draft.set({ events: value.toSorted() })} />
         <div class="row">
           <Button disabled={!draft.isChanged || events.length === 0} onClick={() => act({ events })}>
-            Save
+            {' '}
+            Save events{' '}
           </Button>
           <DraftState draft={draft} />
         </div>
@@ -114,7 +120,7 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
     delivery
   const replay = useAct(async () => {
     await call('POST', `/webhooks/${webhook_id}/deliveries/${id}/replay`)
-    say('The event is sent once more.')
+    say('The event is being resent.')
     reload()
   })
   return (
@@ -130,11 +136,11 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
       <div class="stack" style={{ marginTop: '12px' }}>
         <p class="quiet">
           {counted(attempts, 'attempt')}
-          {delivery.duration_ms !== null && `, the last took ${delivery.duration_ms} ms`}.
+          {delivery.duration_ms !== null && `, the last one took ${delivery.duration_ms} ms`}.
           {next_attempt_at && (
             <>
               {' '}
-              The next is <Time at={next_attempt_at} />.
+              Next attempt: <Time at={next_attempt_at} />.
             </>
           )}
         </p>
@@ -144,13 +150,13 @@ function Delivery({ delivery, reload }: { delivery: WebhookDelivery; reload: () 
         </div>
         {delivery.response_body !== null && (
           <div class="talk">
-            <pre class="letter-text">{delivery.response_body || 'The answer was empty.'}</pre>
+            <pre class="letter-text">{delivery.response_body || '(empty response body)'}</pre>
           </div>
         )}
         {replay.error && <Failure error={replay.error} />}
         <div>
           <Button small icon="again" disabled={replay.isBusy} onClick={() => void replay.run()}>
-            Send it once more
+            Resend event
           </Button>
         </div>
       </div>
@@ -163,13 +169,13 @@ function DeliveryMark({
 }: {
   delivery: WebhookDelivery
 }) {
-  if (success) return <Mark tone="good">{`Taken (${response_status})`}</Mark>
-  if (attempts === 0) return <Mark tone="none">Waits</Mark>
-  const answer = response_status === null ? 'no answer' : String(response_status)
+  if (success) return <Mark tone="good">{`Accepted (${response_status})`}</Mark>
+  if (attempts === 0) return <Mark tone="none">Pending</Mark>
+  const answer = response_status === null ? 'no response' : String(response_status)
   return (
     <Mark
       tone={next_attempt_at ? 'warn' : 'bad'}
-    >{`${next_attempt_at ? 'Tried again' : 'Given up'} (${answer})`}</Mark>
+    >{`${next_attempt_at ? 'Deferred' : 'Expired'} (${answer})`}</Mark>
   )
 }
 
@@ -183,19 +189,19 @@ function TestDialog({ webhook, onClose, onSent }: TestProps) {
   const [type, setType] = useState<string>(webhook.events[0] ?? 'email.delivered')
   return (
     <FormDialog
-      title="Send a test"
-      act="Send the test"
+      title="Send test event"
+      act="Send test event"
       onClose={onClose}
       onSubmit={async () => {
         await call('POST', `/webhooks/${webhook.id}/test`, { type })
-        say('The test is on its way. See below how it is taken.')
+        say('The test event was sent. See the response below.')
         onSent()
         onClose()
       }}
     >
       {error => (
         <Choose
-          label="What happens in it"
+          label="Event type"
           value={type}
           options={webhook.events.map(one => [one, one] as const)}
           onValue={setType}

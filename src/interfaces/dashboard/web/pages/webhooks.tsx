@@ -1,4 +1,4 @@
-/** Webhooks: where programs are told what happens; and what happens, as it happens. */
+/** Webhooks page, with a live list of events. */
 import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
@@ -17,7 +17,7 @@ import { EventChoice, type EventType } from './event-choice.tsx'
 
 const COLUMNS: readonly Column<Webhook>[] = [
   {
-    head: 'Address',
+    head: 'Endpoint',
     cell: ({ id, url }) => (
       <Link href={`/webhooks/${id}`} class="row-link">
         {url}
@@ -25,18 +25,18 @@ const COLUMNS: readonly Column<Webhook>[] = [
     ),
   },
   {
-    head: 'Hears of',
-    cell: ({ events }) => <span class="quiet">{counted(events.length, 'kind')} of events</span>,
+    head: 'Events',
+    cell: ({ events }) => <span class="quiet">{counted(events.length, 'event type')}</span>,
   },
-  { head: 'State', kind: 'tight', cell: webhook => <WebhookMark webhook={webhook} /> },
-  { head: 'Made', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Status', kind: 'tight', cell: webhook => <WebhookMark webhook={webhook} /> },
+  { head: 'Created', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 export function WebhookMark({ webhook }: { webhook: Webhook }) {
-  if (webhook.disabled_reason === 'failing') return <Mark tone="bad">Switched off: it failed for days</Mark>
-  if (!webhook.enabled) return <Mark tone="none">Off</Mark>
+  if (webhook.disabled_reason === 'failing') return <Mark tone="bad">Disabled after repeated failures</Mark>
+  if (!webhook.enabled) return <Mark tone="none">Disabled</Mark>
   if (webhook.failing_since) return <Mark tone="warn">Failing</Mark>
-  return <Mark tone="good">On</Mark>
+  return <Mark tone="good">Enabled</Mark>
 }
 
 export function Webhooks() {
@@ -47,10 +47,11 @@ export function Webhooks() {
     <>
       <Head
         title="Webhooks"
-        lead="Programs of yours are told what happens: a delivery, a bounce, a mail that came in."
+        lead="Webhooks send events such as deliveries, bounces and received emails to your endpoints."
       >
         <Button kind="main" icon="plus" onClick={add}>
-          Make a webhook
+          {' '}
+          Create webhook{' '}
         </Button>
       </Head>
       <Card flush>
@@ -62,11 +63,10 @@ export function Webhooks() {
           empty={
             <Empty
               icon="webhooks"
-              title="No webhook yet"
-              act={<Button onClick={add}>Make the first one</Button>}
+              title="No webhooks yet"
+              act={<Button onClick={add}>Create your first webhook</Button>}
             >
-              Each event is sent to an address of yours, signed, and again until it is taken. Nothing is lost
-              while your program is down.
+              Each event is signed, sent to your endpoint, and retried until the endpoint accepts it.
             </Empty>
           }
         />
@@ -79,8 +79,8 @@ export function Webhooks() {
 
 const EVENT_COLUMNS: readonly Column<AccountEvent>[] = [
   { head: 'Event', cell: ({ type }) => <code>{type}</code> },
-  { head: 'About', cell: event => <span class="quiet small">{aboutOf(event)}</span> },
-  { head: 'When', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
+  { head: 'Subject', cell: event => <span class="quiet small">{aboutOf(event)}</span> },
+  { head: 'Time', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
 /** An email by its recipient, anything else by its name. */
@@ -93,16 +93,16 @@ function aboutOf({ recipient, data }: AccountEvent): string {
 function EventsCard() {
   const events = useLoad<List<AccountEvent>>('/events?limit=10', { on: '' })
   return (
-    <Card title="What happens" lead="As it happens." flush>
+    <Card title="Live events" lead="Updates automatically." flush>
       {events.data && events.data.data.length > 0 ? (
         <Table<AccountEvent>
-          caption="The newest events"
+          caption="Latest events"
           columns={EVENT_COLUMNS}
           rows={events.data.data}
           keyOf={({ id }) => id}
         />
       ) : (
-        <p class="card-body quiet">Nothing has happened yet. Send a mail, and watch it here.</p>
+        <p class="card-body quiet">No events yet. Send an email to see its events here.</p>
       )}
     </Card>
   )
@@ -119,8 +119,8 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
   if (made) return <NewSecret secret={made.signing_secret} onClose={() => navigate(`/webhooks/${made.id}`)} />
   return (
     <FormDialog
-      title="Make a webhook"
-      act="Make it"
+      title="Create webhook"
+      act="Create webhook"
       wide
       disabled={events.length === 0}
       draft={draft}
@@ -135,19 +135,19 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
       {error => (
         <>
           <TextField
-            label="Address"
+            label="Endpoint URL"
             type="url"
             required
             autofocus
             value={url}
-            placeholder="https://your-program.example/mail-events"
+            placeholder="https://your-app.example/webhooks/mailhorn"
             onValue={value => set({ url: value })}
             fault={error?.of('url') ?? error?.of('endpoint')}
           />
           <EventChoice events={events} onEvents={value => set({ events: value })} />
           <Switch
-            label="Also sign as Standard Webhooks do"
-            hint="For programs that check signatures with a library of the SDKs."
+            label="Standard Webhooks signatures"
+            hint="Also signs events by the Standard Webhooks specification, which the SDK libraries verify."
             checked={isStandard}
             onChange={value => set({ isStandard: value })}
           />
@@ -159,21 +159,21 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
 
 export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog title="Its signing secret" isOnce onClose={onClose}>
+    <Dialog title="Signing secret" isOnce onClose={onClose}>
       <div class="dialog-body">
         <Note tone="warn">
           <p>
-            <b>Copy it now.</b> It is shown this once. With it, your program checks that an event comes from
-            here.
+            <b>Copy it now.</b> The signing secret is shown only once. Use it to verify that events come from
+            Mailhorn.
           </p>
         </Note>
         <div class="secret">
-          <Copy text={secret} label="Copy the secret" />
+          <Copy text={secret} label="Copy signing secret" />
         </div>
       </div>
       <div class="dialog-acts">
         <Button kind="main" onClick={onClose}>
-          I have kept it
+          I have saved it
         </Button>
       </div>
     </Dialog>

@@ -1,4 +1,4 @@
-/** The frame around every page: the side with the places to go, and the page itself. */
+/** The layout of every page: the sidebar and the content. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
@@ -24,14 +24,14 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <a class="skip unseen" href="#page">
-        Skip to the page
+        Skip to content
       </a>
       <div class="top">
         <Brand />
         <Button kind="plain" icon={isOpen ? 'cross' : 'menu'} label="Menu" onClick={() => setOpen(!isOpen)} />
       </div>
       {isOpen && (
-        <button type="button" class="side-veil" aria-label="Close the menu" onClick={() => setOpen(false)} />
+        <button type="button" class="side-veil" aria-label="Close menu" onClick={() => setOpen(false)} />
       )}
       <Side isOpen={isOpen} path={path} />
       <main class="page" id="page" tabIndex={-1}>
@@ -64,7 +64,7 @@ function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
       ))}
       <div class="side-foot">
         <Choices<Theme>
-          label="Colours"
+          label="Theme"
           value={theme.value}
           options={[
             ['system', 'Auto'],
@@ -87,7 +87,7 @@ function Side({ isOpen, path }: { isOpen: boolean; path: string }) {
   )
 }
 
-/** At once where nothing is unsaved. */
+/** Signs out directly when there are no unsaved changes. */
 function askToSignOut(): void {
   const draftCount = countDrafts(draftOwner())
   if (draftCount === 0) return void signOut()

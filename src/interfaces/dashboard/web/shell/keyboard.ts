@@ -1,4 +1,4 @@
-/** Keys for those who like them: `/` goes to the search, `g` and a letter to a place. */
+/** Keyboard shortcuts: `/` focuses the search, `g` and a letter opens a page. */
 import { useLayoutEffect } from 'preact/hooks'
 
 const PLACES: Readonly<Record<string, string>> = {

@@ -39,10 +39,10 @@ export function lazy<P extends object>(fetchPage: () => Promise<ComponentType<P>
     return (
       <Note tone="warn">
         <p>
-          <b>This page could not be loaded.</b> The service may have been updated or be down.
+          <b>This page could not be loaded.</b> The service may be down or may have been updated.
         </p>
         <p>
-          <a href={location.href}>Load it again</a>
+          <a href={location.href}>Reload page</a>
         </p>
       </Note>
     )

@@ -1,4 +1,4 @@
-/** Where one can go, in the order of the side. */
+/** Entries of the sidebar, in order. */
 import type { IconName } from '../components/icons.tsx'
 
 export interface NavItem {
@@ -28,7 +28,7 @@ export const NAV_ITEMS: readonly PlaceGroup[] = [
     ],
   },
   {
-    label: 'Set-up',
+    label: 'Setup',
     places: [
       { path: '/start', label: 'First steps', icon: 'start' },
       { path: '/domains', label: 'Domains', icon: 'domains' },
@@ -47,7 +47,7 @@ export const NAV_ITEMS: readonly PlaceGroup[] = [
     ],
   },
   {
-    label: 'You',
+    label: 'Account',
     places: [
       { path: '/usage', label: 'Usage and plan', icon: 'usage' },
       { path: '/settings', label: 'Settings', icon: 'settings' },

@@ -1,4 +1,4 @@
-/** The door: an address, a password, and the horn. */
+/** The sign-in page. */
 import { useEffect, useState } from 'preact/hooks'
 import { Button, TextField } from '../components/controls.tsx'
 import { useAct } from '../components/dialog.tsx'
@@ -19,7 +19,7 @@ export function SignIn() {
         <span class="brand">
           <Horn size={28} /> Mailhorn
         </span>
-        <p>Your mail, delivered by your own machine.</p>
+        <p>Self-hosted email delivery.</p>
         <Horn class="horn" />
       </div>
       <div class="door-form">
@@ -34,8 +34,8 @@ export function SignIn() {
           {hasExpired.value && (
             <Note tone="warn">
               <p>
-                <b>Your session has ended.</b> Sign in again to go on. What you have not saved is kept in this
-                browser.
+                <b>Your session has expired.</b> Sign in again to continue. Your unsaved changes are kept in
+                this browser.
               </p>
             </Note>
           )}
@@ -60,11 +60,11 @@ export function SignIn() {
           />
           {error && <Failure error={error} />}
           <Button type="submit" kind="main" disabled={isBusy}>
-            {isBusy ? 'One moment …' : 'Sign in'}
+            {isBusy ? 'Signing in …' : 'Sign in'}
           </Button>
           <p class="quiet small">
-            The first start of the service printed an address and a password on its console. Lost it?{' '}
-            <code>bin/mailhorn user password</code> makes a new one.
+            The initial email address and password were printed to the console when the service first started.
+            Forgot the password? Run <code>bin/mailhorn user password</code> to set a new one.
           </p>
         </form>
       </div>
