@@ -35,9 +35,9 @@ interface FeedbackOptions {
   log: Log
 }
 
-const AT_ONCE = 50
-const AGAIN_MS = 5_000
-const LONGEST_FAULT = 300
+const BATCH_REPORTS = 50
+const RETRY_DELAY_MS = 5_000
+const FAULT_CHARACTERS_MAX = 300
 
 export function startBounceProcessor(options: FeedbackOptions): BounceProcessor {
   const { db, clock } = options
@@ -50,9 +50,9 @@ export function startBounceProcessor(options: FeedbackOptions): BounceProcessor 
     while (wanted && !stopping.signal.aborted) {
       wanted = false
       for (
-        let rows = await unreadReports(db, AT_ONCE);
+        let rows = await unreadReports(db, BATCH_REPORTS);
         rows.length > 0;
-        rows = await unreadReports(db, AT_ONCE)
+        rows = await unreadReports(db, BATCH_REPORTS)
       )
         for (const row of rows) {
           if (stopping.signal.aborted) return
@@ -66,7 +66,7 @@ export function startBounceProcessor(options: FeedbackOptions): BounceProcessor 
     } catch (error) {
       unread({ err: error })
       wanted = true
-      await sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
+      await sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // it is the service that stops
     }
   }
   const start = () => {
@@ -123,7 +123,7 @@ async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackO
 }
 
 function unreadable(error: unknown): ReadReport {
-  return { report: undefined, ref: undefined, fault: String(error).slice(0, LONGEST_FAULT) }
+  return { report: undefined, ref: undefined, fault: String(error).slice(0, FAULT_CHARACTERS_MAX) }
 }
 
 /** The delivery that a report is about: by the token of its address, or at the feedback loop by our header alone. */

@@ -47,12 +47,12 @@ interface InboxOptions {
 }
 
 /** While many wait to be acknowledged: what is on the disk already can wait, for a while. */
-const AT_ONCE_IN_A_CROWD = 1
-const LONGEST_WAIT_MS = 5_000
+const CONCURRENCY_UNDER_LOAD = 1
+const WAIT_MS_MAX = 5_000
 /** While more than so many are under way, what comes is gathered for so long before it is looked for. */
-const FEW = 16
-const LOOK_AGAIN_MS = 100
-const AGAIN_MS = 5_000
+const POLL_AT_ONCE_BELOW = 16
+const POLL_INTERVAL_MS = 100
+const RETRY_DELAY_MS = 5_000
 
 /**
  * Small messages are looked up many at a time, since a query for each would cost as much as reading it. Large ones are looked
@@ -77,7 +77,7 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
   let lookedAt = Number.NEGATIVE_INFINITY
   let later: Timer | undefined
 
-  const rest = () => sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
+  const rest = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // it is the service that stops
   const begin = (row: UnlistedInbound) => {
     const key = idKey(row.id)
     const work = list(row, options, stopped)
@@ -95,7 +95,7 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
   }
   const stepsBack = () => crowd.isThere() && !isOverdue(waiting[0], clock)
   const hasRoom = () =>
-    underWay.size < (stepsBack() ? AT_ONCE_IN_A_CROWD : atOnce) && !stopping.signal.aborted
+    underWay.size < (stepsBack() ? CONCURRENCY_UNDER_LOAD : atOnce) && !stopping.signal.aborted
   const beginWaiting = () => {
     while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
   }
@@ -107,9 +107,9 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
     wanted ||= rows.length === lookedUpMax
     beginWaiting()
   }
-  const isSoon = () => underWay.size > FEW && clock.monotonic() - lookedAt < LOOK_AGAIN_MS
+  const isSoon = () => underWay.size > POLL_AT_ONCE_BELOW && clock.monotonic() - lookedAt < POLL_INTERVAL_MS
   const lookLater = () => {
-    later ??= clock.timer(LOOK_AGAIN_MS, () => {
+    later ??= clock.timer(POLL_INTERVAL_MS, () => {
       later = undefined
       goOn()
     })
@@ -154,7 +154,7 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
 }
 
 function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
-  return oldest !== undefined && clock.now() - oldest.createdAt > LONGEST_WAIT_MS
+  return oldest !== undefined && clock.now() - oldest.createdAt > WAIT_MS_MAX
 }
 
 /** While nothing can be stored there is one every few seconds, for each message. */

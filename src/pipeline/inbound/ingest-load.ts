@@ -9,9 +9,9 @@ export interface IngestLoad {
   isThere(): boolean
 }
 
-const MANY = 8
+const ACKNOWLEDGED_AT_ONCE_MAX = 8
 /** Commits acknowledge many at once, and the next ones come at once. */
-const MOMENT_MS = 100
+const BUSY_FOR_MS = 100
 
 export function createIngestLoad(clock: Pick<Clock, 'monotonic'>): IngestLoad {
   let size = 0
@@ -19,12 +19,12 @@ export function createIngestLoad(clock: Pick<Clock, 'monotonic'>): IngestLoad {
   return {
     enter() {
       size += 1
-      if (size > MANY) manyAt = clock.monotonic()
+      if (size > ACKNOWLEDGED_AT_ONCE_MAX) manyAt = clock.monotonic()
     },
     leave() {
       size -= 1
     },
     size: () => size,
-    isThere: () => clock.monotonic() - manyAt < MOMENT_MS,
+    isThere: () => clock.monotonic() - manyAt < BUSY_FOR_MS,
   }
 }

@@ -6,7 +6,7 @@ import type { MailBytes } from './mail-bytes.ts'
 /** Pieces come as small as the sender likes; they are written together. */
 const BLOCK_BYTES = 64 * 1024
 /** So many pieces are joined to one: each takes about 200 bytes of memory besides, and may be a single byte. */
-const MOST_PIECES = 512
+const PIECES_MAX = 512
 
 /**
  * Reads the stream to its end, whatever happens meanwhile.
@@ -44,7 +44,7 @@ export function takeIn(
       heldBytes += piece.length
       pieces.push(piece)
       if (heldBytes < BLOCK_BYTES) {
-        if (pieces.length >= MOST_PIECES) pieces = [Buffer.concat(pieces)]
+        if (pieces.length >= PIECES_MAX) pieces = [Buffer.concat(pieces)]
         return
       }
       stream.pause()

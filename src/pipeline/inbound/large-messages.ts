@@ -14,7 +14,7 @@ export interface LargeMessages {
 }
 
 /** Places that one netblock keeps when others want them. */
-const SHARE_OF_NETBLOCK = 8
+const GUARANTEED_PER_NETBLOCK = 8
 const ENDED = '4.4.2 Too many large messages at once, and this one came in slowest; try again later'
 
 export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'>): LargeMessages {
@@ -34,8 +34,8 @@ export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'
     const slow = candidates.filter(({ bytesPerSecond }) => bytesPerSecond < limit)
     if (slow.length > 0) return slowestOfLargest(slow)?.transfer
     const counts = countByNetblock(held)
-    if ((counts.get(one.netblock) ?? 0) >= SHARE_OF_NETBLOCK) return undefined
-    return slowestOfLargest(candidates.filter(({ netblock }) => counts.get(netblock)! > SHARE_OF_NETBLOCK))
+    if ((counts.get(one.netblock) ?? 0) >= GUARANTEED_PER_NETBLOCK) return undefined
+    return slowestOfLargest(candidates.filter(({ netblock }) => counts.get(netblock)! > GUARANTEED_PER_NETBLOCK))
       ?.transfer
   }
 

@@ -24,9 +24,9 @@ export interface ListInbound {
   at: number
 }
 
-const LONGEST_FAULT = 500
+const FAULT_CHARACTERS_MAX = 500
 /** What one message asks of the writer is measured in those. */
-const USUAL_BYTES = 8_192
+const WEIGHT_UNIT_BYTES = 8_192
 
 export const listInboundCommands = {
   /** False where it had been listed before, or is gone. */
@@ -61,7 +61,7 @@ export const listInboundCommands = {
       ])
       return true
     },
-    { weigh: ({ mail }) => 1 + Math.floor((mail?.content.body.length ?? 0) / USUAL_BYTES) },
+    { weigh: ({ mail }) => 1 + Math.floor((mail?.content.body.length ?? 0) / WEIGHT_UNIT_BYTES) },
   ),
 }
 
@@ -87,7 +87,7 @@ type ReadColumns = Pick<
 function readColumns(tx: Tx, { mail, fault, at }: ListInbound): ReadColumns {
   const faults = [...(fault === null ? [] : [fault]), ...(mail?.faults ?? [])]
   return {
-    parseError: faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, LONGEST_FAULT),
+    parseError: faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, FAULT_CHARACTERS_MAX),
     subject: mail?.subject ?? '',
     messageId: mail?.messageId ?? null,
     fromList: listJson(mail?.from),

@@ -3,7 +3,7 @@ import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../../lib/certificates.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
+import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import type { BlobStream } from '../../store/blobs/stream.ts'
 import type { IngestLoad } from './ingest-load.ts'
 import { takeIn } from './intake.ts'
@@ -38,19 +38,19 @@ export interface InboundListenerOptions {
 }
 
 /** Of a report no more is ever looked at: what it returns of our own mail may be long, and says nothing new. */
-export const KEPT_BYTES = 1024 * 1024
-const LARGEST_BYTES = 60 * 1024 * 1024
-const MOST_CONNECTIONS_OF_ONE = 20
-const MOST_RECIPIENTS = 100
+export const REPORT_KEPT_BYTES_MAX = 1024 * 1024
+const MESSAGE_BYTES_MAX = 60 * 1024 * 1024
+const CONNECTIONS_PER_NETWORK_MAX = 20
+const RECIPIENTS_MAX = 100
 /** Others get their turn by the time that one may last. */
-const MOST_MESSAGES = 10_000
+const MESSAGES_PER_CONNECTION_MAX = 10_000
 /** Messages that are written to a file while they come in; smaller ones stay in memory, and need no place. */
-const MOST_LARGE = 64
+const LARGE_MESSAGES_MAX = 64
 /** From so many messages on, of any size, they must come in faster. */
-const CROWD_OF = 32
-const MOST_HOPS = 50
-const IDLE_MS = 60_000
-const LONGEST_MS = 900_000
+const UNHURRIED_MESSAGES_MAX = 32
+const HOPS_MAX = 50
+const IDLE_TIMEOUT_MS = 60_000
+const CONNECTION_MS_MAX = 900_000
 
 type Answer = (error?: Error | null) => void
 
@@ -71,16 +71,16 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
       name: mailHost,
-      size: LARGEST_BYTES,
-      socketTimeout: IDLE_MS,
+      size: MESSAGE_BYTES_MAX,
+      socketTimeout: IDLE_TIMEOUT_MS,
       authOptional: true,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
       onMailFrom(_sender, { transaction }, answer) {
-        answer(transaction > MOST_MESSAGES ? new ReplyError(421, '4.7.0 Enough for one connection') : null)
+        answer(transaction > MESSAGES_PER_CONNECTION_MAX ? new ReplyError(421, '4.7.0 Enough for one connection') : null)
       },
       onRcptTo({ address }, { envelope }, answer) {
-        if (envelope.rcptTo.length >= MOST_RECIPIENTS)
+        if (envelope.rcptTo.length >= RECIPIENTS_MAX)
           return answer(new ReplyError(452, '4.5.3 Too many recipients'))
         return admit(address).then(
           door => {
@@ -97,9 +97,9 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
     },
     {
       ...{ clock, newPerMinute, mostConnections, counts },
-      mostOfOne: MOST_CONNECTIONS_OF_ONE,
-      longestMs: LONGEST_MS,
-      isCrowded: () => options.crowd.size() > CROWD_OF,
+      mostOfOne: CONNECTIONS_PER_NETWORK_MAX,
+      longestMs: CONNECTION_MS_MAX,
+      isCrowded: () => options.crowd.size() > UNHURRIED_MESSAGES_MAX,
     },
   )
   return server
@@ -117,7 +117,7 @@ function createReceiver(
   { doorsOf, receive }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
-  const large = createLargeMessages(MOST_LARGE, clock)
+  const large = createLargeMessages(LARGE_MESSAGES_MAX, clock)
 
   const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
     const doors = doorsOf(session)
@@ -125,7 +125,7 @@ function createReceiver(
     const blob = openBlob()
     try {
       const within = withPlace(blob, () => large.enter(transfer))
-      await takeIn(stream, bytes, within, messagesOf(doors).length > 0 ? LARGEST_BYTES : KEPT_BYTES)
+      await takeIn(stream, bytes, within, messagesOf(doors).length > 0 ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX)
       insistOnGood(stream, bytes)
     } catch (error) {
       await blob.discard()
@@ -165,7 +165,7 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
   return {
     async write(block) {
       sizeBytes += block.length
-      if (!hasPlace && sizeBytes > LARGEST_INLINE_BYTES) {
+      if (!hasPlace && sizeBytes > INLINE_BYTES_MAX) {
         if (!enter()) throw new ReplyError(452, '4.3.1 Too many large messages at once, try again later')
         hasPlace = true
       }
@@ -178,7 +178,7 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
 function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
   if (sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
   if (bytes.hasBareLineEnd) throw new ReplyError(550, '5.6.11 Lines end in CR LF')
-  if (bytes.hopCount() > MOST_HOPS)
+  if (bytes.hopCount() > HOPS_MAX)
     throw new ReplyError(554, '5.4.6 The message has come through too many servers')
 }
 

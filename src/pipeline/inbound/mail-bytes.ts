@@ -10,9 +10,9 @@ export interface MailBytes {
 }
 
 /** No mail that is meant well has a longer head. */
-const LOOKED_AT_BYTES = 256 * 1024
+const HEADER_SCAN_BYTES = 256 * 1024
 /** So many pieces of the head are joined to one: each takes about 200 bytes of memory besides, and may be a single byte. */
-const MOST_PIECES = 512
+const PIECES_MAX = 512
 
 export function createMailBytes(): MailBytes {
   let beginning: Uint8Array[] = []
@@ -21,13 +21,13 @@ export function createMailBytes(): MailBytes {
     sizeBytes: 0,
     hasBareLineEnd: false,
     add(chunk) {
-      const room = LOOKED_AT_BYTES - this.sizeBytes
+      const room = HEADER_SCAN_BYTES - this.sizeBytes
       this.sizeBytes += chunk.length
       this.hasBareLineEnd ||= holdsBareLineEnd(chunk, endsInReturn)
       endsInReturn = chunk.at(-1) === CR
       if (room <= 0) return
       beginning.push(chunk.subarray(0, room))
-      if (beginning.length >= MOST_PIECES) beginning = [Buffer.concat(beginning)]
+      if (beginning.length >= PIECES_MAX) beginning = [Buffer.concat(beginning)]
     },
     hopCount() {
       return headOf(beginning).match(/^received[ \t]{0,8}:/gim)?.length ?? 0

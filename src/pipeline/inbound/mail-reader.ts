@@ -15,7 +15,7 @@ import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
-import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
+import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 
@@ -126,7 +126,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
   }
   const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
     const isLeftOver = mail.createdAt < startedAt
-    if (mail.sizeBytes > LARGEST_INLINE_BYTES || isLeftOver) return inProcess(mail)
+    if (mail.sizeBytes > INLINE_BYTES_MAX || isLeftOver) return inProcess(mail)
     return onThread(async () => ({ bytes: await load(), fault: null }))
   }
 

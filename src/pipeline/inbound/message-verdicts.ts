@@ -45,14 +45,14 @@ interface JudgingOptions {
 }
 
 /** Whoever judges has limits of their own, within this. */
-const LONGEST_MS = 90_000
+const JUDGING_MS_MAX = 90_000
 
 /** Never rejects. */
 export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail {
   return async mail => {
     if (!judge) return without('DISABLED')
     try {
-      const verdicts = await within(clock, LONGEST_MS, judge(mail))
+      const verdicts = await within(clock, JUDGING_MS_MAX, judge(mail))
       if (verdicts) return verdicts
       log.warn('a received message could not be judged in time')
     } catch (error) {

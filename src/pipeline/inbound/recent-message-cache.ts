@@ -9,11 +9,11 @@ export interface RecentMessageCache {
   take(hash: Uint8Array): Uint8Array | undefined
 }
 
-const MOST_BYTES = 8 * 1024 * 1024
+const CACHE_BYTES_MAX = 8 * 1024 * 1024
 /** By then it has been read by another process, or was not stored. */
 const STALE_MS = 60_000
 
-export function createRecentMessageCache(clock: Clock, mostBytes = MOST_BYTES): RecentMessageCache {
+export function createRecentMessageCache(clock: Clock, mostBytes = CACHE_BYTES_MAX): RecentMessageCache {
   const kept = new Map<string, { bytes: Uint8Array; at: number }>()
   let heldBytes = 0
   const drop = (name: string) => {

@@ -25,8 +25,8 @@ export interface StoreReports {
 }
 
 /** Longer than a return path is good for, so that what was decided can be looked up as long as anybody may ask. */
-const KEPT_MS = 60 * 24 * 3_600_000
-const MOST_AT_ONCE = 200
+const RETENTION_MS = 60 * 24 * 3_600_000
+const BATCH_REPORTS = 200
 
 export const reportCommands = {
   /** One row for each address that the mail was sent to. @returns their ids */
@@ -96,6 +96,6 @@ export async function* sweepReports({
   run: Run<typeof reportCommands>
   clock: Clock
 }): AsyncGenerator<void> {
-  for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; yield)
-    ({ count } = await run('forgetReports', { before: clock.now() - KEPT_MS, limit: MOST_AT_ONCE }))
+  for (let count = BATCH_REPORTS; count === BATCH_REPORTS; yield)
+    ({ count } = await run('forgetReports', { before: clock.now() - RETENTION_MS, limit: BATCH_REPORTS }))
 }

@@ -44,7 +44,7 @@ interface Parser extends Writable {
 type Next = (error?: Error | null) => void
 
 /** Negative replies in one connection: beyond that somebody is trying things out. */
-const MOST_ERRORS = 20
+const ERRORS_MAX = 20
 
 /** Changes a connection that was just made, before anything has come in on it. */
 export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
@@ -103,7 +103,7 @@ function endAfterErrors(connection: Connection, counts: MailCounts) {
   connection.send = (code, text, context) => {
     send(code, text, context)
     if (code >= 400) counts.turnedAway(code, String(text))
-    if (code >= 500 && ++count === MOST_ERRORS) send(421, '4.7.0 Too many errors')
+    if (code >= 500 && ++count === ERRORS_MAX) send(421, '4.7.0 Too many errors')
   }
 }
 

@@ -21,7 +21,7 @@ interface Asked {
 /** Less is signed sooner than a thread can be told of it. */
 const WORTH_TELLING = 4
 /** More are several jobs: the first messages can go while the thread signs the next. */
-const MOST_IN_A_JOB = 12
+const JOB_SIGNATURES_MAX = 12
 
 /** @param thread has `signAll` */
 export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
@@ -52,7 +52,7 @@ export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
     if (asked.length === 0) setImmediate(flush)
     const answer = Promise.withResolvers<string>()
     asked.push({ text, key, answer })
-    if (asked.length === MOST_IN_A_JOB) flush()
+    if (asked.length === JOB_SIGNATURES_MAX) flush()
     return answer.promise
   }
 }

@@ -43,7 +43,7 @@ export interface DnsObserverLimits {
   signal: AbortSignal
 }
 
-const MOST_LINKS = 16
+const CNAMES_MAX = 16
 const RCODE_NAMES = new Map<number, string>(Object.entries(RCODE).map(([name, code]) => [code, name]))
 /** Said by servers that do not know the OPT record (RFC 6891 §7). */
 const MAY_DISLIKE_EDNS = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP])
@@ -114,7 +114,7 @@ function refusalOf({ answers, authority }: Message): ObservedAnswer {
 
 function followed(answers: readonly DnsRecord[], name: string, type: TypeName) {
   const chain: string[] = []
-  for (let at = name; chain.length <= MOST_LINKS; at = chain.at(-1)!) {
+  for (let at = name; chain.length <= CNAMES_MAX; at = chain.at(-1)!) {
     const here = answers.filter(answer => answer.name.toLowerCase() === at)
     const records = here.filter(answer => answer.type === type)
     const alias = here.find(answer => answer.type === 'CNAME')

@@ -16,12 +16,12 @@ interface KeyTextsOptions {
 
 /** Other processes may change keys without our hearing of it at once. */
 const KEPT_MS = 10_000
-const MOST_KEPT = 20_000
+const CACHED_KEYS_MAX = 20_000
 /** As tokens are made; nothing else needs to be looked for. */
 const TOKEN = /^[a-z2-7]{32}$/
 
 export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
-  const kept = createExpiringMap<{ text: string | undefined }>(clock, { keptMs: KEPT_MS, most: MOST_KEPT })
+  const kept = createExpiringMap<{ text: string | undefined }>(clock, { keptMs: KEPT_MS, most: CACHED_KEYS_MAX })
   let generation = 0
 
   const look = async (token: string) => {

@@ -38,16 +38,16 @@ export interface FindOptions {
   openWitness(label: string, address: string): DnsObserver
 }
 
-const MOST_SERVERS = 4
+const SERVERS_MAX = 4
 /** More are not looked at: nobody needs as many. */
-const MOST_NAMES = 13
+const NAMES_MAX = 13
 
 export async function findZoneServers(domain: string, options: FindOptions): Promise<ZoneServers> {
   const found = await zoneAbove(domain, options)
   if (!found) return { zone: null, names: [], servers: [], witnesses: [], delegatedTo: null }
   const { zone, names } = found
   const [opened, delegatedTo] = await Promise.all([
-    Promise.all(names.slice(0, MOST_SERVERS).map(name => openServer(name, zone, options))),
+    Promise.all(names.slice(0, SERVERS_MAX).map(name => openServer(name, zone, options))),
     delegationOf(zone, options),
   ])
   return {
@@ -147,7 +147,7 @@ function serverNames({ records }: Extract<ObservedAnswer, { kind: 'answer' }>): 
   return records
     .flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
     .sort()
-    .slice(0, MOST_NAMES)
+    .slice(0, NAMES_MAX)
 }
 
 function parentOf(name: string): string {

@@ -22,7 +22,7 @@ type Kinds = 'txt' | 'addresses4' | 'addresses6' | 'mx'
 
 /** Printable, and short enough for a label each (RFC 2181 §11). */
 const ODD_NAME = /^(?!.{254})[ -~]+$/
-const LONGEST_LABEL = 63
+const LABEL_OCTETS_MAX = 63
 
 /** The resolver, for these types with any name whatever. */
 export function withOddNames<R extends Pick<Resolver, Kinds>>(resolver: R, options: OddNamesOptions): R {
@@ -78,7 +78,7 @@ function mxIn(record: DnsRecord): MxRecord | undefined {
 function escaped(text: string): string | undefined {
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
   const isName =
-    ODD_NAME.test(name) && name.split('.').every(({ length }) => length > 0 && length <= LONGEST_LABEL)
+    ODD_NAME.test(name) && name.split('.').every(({ length }) => length > 0 && length <= LABEL_OCTETS_MAX)
   return isName
     ? name.replace(/[ \\]/g, octet => `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`)
     : undefined

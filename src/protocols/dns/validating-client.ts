@@ -28,8 +28,8 @@ interface ClientOptions {
   tries?: number
 }
 
-const MOST_KEPT = 10_000
-const LONGEST_KEPT_MS = 3_600_000
+const CACHED_ANSWERS_MAX = 10_000
+const CACHED_MS_MAX = 3_600_000
 const NONE_KEPT_MS = 60_000
 const FAILURE_KEPT_MS = 5_000
 
@@ -59,7 +59,7 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
       if (!fresh && known && known.until > clock.monotonic()) return known.answer
       const entry = { answer: asked(name, type), until: Infinity }
       kept.delete(key)
-      if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+      if (kept.size >= CACHED_ANSWERS_MAX) kept.delete(kept.keys().next().value!)
       kept.set(key, entry)
       void entry.answer.then(answer => {
         entry.until = clock.monotonic() + lifeMs(answer)
@@ -73,7 +73,7 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
 function lifeMs(answer: SecureAnswer): number {
   if (answer.kind === 'failure') return FAILURE_KEPT_MS
   if (answer.kind === 'none') return NONE_KEPT_MS
-  return Math.min(LONGEST_KEPT_MS, ...answer.answers.map(({ ttlSeconds }) => ttlSeconds * 1000))
+  return Math.min(CACHED_MS_MAX, ...answer.answers.map(({ ttlSeconds }) => ttlSeconds * 1000))
 }
 
 function answerOf({ rcode, flags, answers, question }: Message): SecureAnswer {

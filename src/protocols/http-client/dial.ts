@@ -27,7 +27,7 @@ interface DialOptions {
   allowPrivate?: boolean | undefined
 }
 
-const MOST_ADDRESSES = 4
+const ADDRESSES_MAX = 4
 const CONNECT_LIMIT_MS = 5_000
 
 export function createDial({ resolver, clock, authorities, allowPrivate = false }: DialOptions): Dial {
@@ -57,7 +57,7 @@ async function checkedAddresses(
   }
   const answers = await Promise.all([resolver.addresses4(host), resolver.addresses6(host)])
   const allowed = answers.flatMap(recordsOf).filter(isAllowed)
-  if (allowed.length > 0) return allowed.slice(0, MOST_ADDRESSES)
+  if (allowed.length > 0) return allowed.slice(0, ADDRESSES_MAX)
   if (answers.some(({ kind }) => kind === 'failure') && answers.every(({ kind }) => kind !== 'found'))
     throw new OutboundFault('unreachable', 'the address of the host cannot be looked up')
   throw new OutboundFault('forbidden', 'the host has no public address')

@@ -28,7 +28,7 @@ const CHANNEL = 'mailhorn'
 const SEND_EVERY_MS = 100
 const RECONNECT_AFTER_MS = 1_000
 /** The database takes notices of less than 8,000 bytes. */
-const LONGEST = 7_500
+const PAYLOAD_BYTES_MAX = 7_500
 
 export function startNotices({ pool, hear }: NoticesOptions): Notices {
   const from = randomUUID()
@@ -109,7 +109,7 @@ function encode(from: string, waiting: ReadonlyMap<string, ReadonlySet<string>>)
     ([topic, payloads]) => `{"topic":${JSON.stringify(topic)},"payloads":[${[...payloads]}]}`,
   )
   const text = `{"from":"${from}","announcements":[${topics}]}`
-  if (Buffer.byteLength(text) <= LONGEST) return text
+  if (Buffer.byteLength(text) <= PAYLOAD_BYTES_MAX) return text
   return JSON.stringify({ from, announcements: [{ topic: MISSED, payloads: [null] }] } satisfies Notice)
 }
 

@@ -50,7 +50,7 @@ const NEXT_SEGMENT = `
 const INSERT = `
   insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects)
   values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7) returning id`
-const MOST_COUNTED = 10_000
+const COUNTED_ACCOUNTS_MAX = 10_000
 
 /** @param arrivals how many emails have come of each account since it was announced; shared by all sessions */
 export function postgresSearchIndex(
@@ -107,7 +107,7 @@ function* arrivedIn(
     const key = idKey(one.accountId)
     const count = (arrivals.get(key) ?? 0) + 1
     const isDue = count >= BLOCK_EMAILS || covering.has(one)
-    if (arrivals.size >= MOST_COUNTED) arrivals.clear()
+    if (arrivals.size >= COUNTED_ACCOUNTS_MAX) arrivals.clear()
     arrivals.set(key, isDue ? 0 : count)
     if (isDue) yield one
   }

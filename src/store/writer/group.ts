@@ -72,7 +72,7 @@ interface GroupState {
 }
 
 /** Others were faster so often. */
-const MOST_TRIES = 5
+const ATTEMPTS_MAX = 5
 
 export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
   const { commands } = options
@@ -142,7 +142,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
           subscribers.forget()
           await session.rollback()
           const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)
-          if (!mayGoBetter || tries === MOST_TRIES) return refuseAll(requests, cause, trouble)
+          if (!mayGoBetter || tries === ATTEMPTS_MAX) return refuseAll(requests, cause, trouble)
           if (trouble === 'own') state.hasSavepoints = true
         }
     },

@@ -25,7 +25,7 @@ export interface SubscriberCache {
 /** Key of the setting that holds the edition. */
 export const WEBHOOKS_EDITION = 'webhooks.edition'
 /** Accounts known at once. */
-const MOST_KNOWN = 50_000
+const ACCOUNTS_MAX = 50_000
 /** Looked up by one statement. */
 const ACCOUNTS_AT_ONCE = 500
 const NOBODY: readonly Subscriber[] = []
@@ -44,7 +44,7 @@ export function createSubscriberCache(): SubscriberCache {
       present = undefined
     },
     async of(db, accountIds) {
-      if (known.size > MOST_KNOWN) known.clear()
+      if (known.size > ACCOUNTS_MAX) known.clear()
       const unknown = new Map<string, Id>()
       for (const id of accountIds) {
         const key = idKey(id)

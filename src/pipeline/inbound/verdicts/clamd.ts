@@ -4,11 +4,11 @@ import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS
 import type { VirusFinding } from './verdict.ts'
 
 /** A reply is one line. */
-const MOST_REPLY_BYTES = 4_096
+const REPLY_BYTES_MAX = 4_096
 const LENGTH_BYTES = 4
 
 export function createClamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<VirusFinding> {
-  const base = { address, clock, mostReplyBytes: MOST_REPLY_BYTES }
+  const base = { address, clock, mostReplyBytes: REPLY_BYTES_MAX }
   return {
     name: 'clamd',
     ask: async mail => findingOf(await say(inChunks(mail.read()), { ...base, limitMs: FILTER_MS })),

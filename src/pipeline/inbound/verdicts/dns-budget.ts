@@ -30,8 +30,8 @@ export class DnsFault extends Error {
 }
 
 /** No record of any use is longer: 16,384 bits of RSA are 2,800 characters. */
-const LONGEST_TEXT = 8_192
-const MOST_RECORDS = 100
+const TXT_CHARACTERS_MAX = 8_192
+const RECORDS_MAX = 100
 
 /** @param most questions that are put */
 export function createDnsBudget(resolver: BudgetedResolver, most: number): DnsBudget {
@@ -89,5 +89,5 @@ function mxOf(answer: Awaited<ReturnType<Resolver['mx']>>): Answer<string> {
 }
 
 function isTooLarge(records: readonly string[]): boolean {
-  return records.length > MOST_RECORDS || records.some(({ length }) => length > LONGEST_TEXT)
+  return records.length > RECORDS_MAX || records.some(({ length }) => length > TXT_CHARACTERS_MAX)
 }

@@ -10,7 +10,7 @@ import { joined, without } from './sanitize.ts'
 
 const NAME = RESULTS_FIELD.toLowerCase()
 /** A longer one is taken for a claim, unread. */
-const LONGEST_FIELD_BYTES = 64 * 1024
+const FIELD_BYTES_MAX = 64 * 1024
 
 /**
  * The message without what others say in our name, and with what we say on top.
@@ -50,7 +50,7 @@ export function isForgedAuthResults(name: string, value: string, mailHost: strin
 
 function* claimsIn(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
   for (const field of fieldsNamed(bytes, NAME)) {
-    const isReadable = field.to - field.from <= LONGEST_FIELD_BYTES
+    const isReadable = field.to - field.from <= FIELD_BYTES_MAX
     if (!isReadable || isForgedAuthResults(NAME, fieldValue(bytes, field), mailHost)) yield field
   }
 }
