@@ -8,20 +8,20 @@ import { createEventLoopUtilization } from './event-loop-utilization.ts'
 
 export interface OwnHeap {
   /** The share of time that was worked since it was asked last, 0 to 1. */
-  busyShare(): number
+  utilization(): number
   /** What the heap has of the machine, and the buffers beside it, whether it is still needed or not. */
   heldBytes(): number
   /** Takes as long as what is needed is large: some 20 ms. What is not needed may be given back a while later. */
   collect(): void
 }
 
-const LOOK_EVERY_MS = 5_000
-const QUIET_BELOW = 0.05
-const WORTH_BYTES = 8 * 1024 * 1024
+const SAMPLE_INTERVAL_MS = 5_000
+const IDLE_UTILIZATION_MAX = 0.05
+const RECLAIMABLE_BYTES_MIN = 8 * 1024 * 1024
 
 /** For this thread, which it does not keep from ending. */
 export function collectGarbageWhenIdle(): void {
-  setInterval(idleCollector(ownHeap()), LOOK_EVERY_MS).unref()
+  setInterval(idleCollector(ownHeap()), SAMPLE_INTERVAL_MS).unref()
 }
 
 /** @returns what is to be called every few seconds */
@@ -30,8 +30,8 @@ export function idleCollector(heap: OwnHeap): () => void {
   return () => {
     const held = heap.heldBytes()
     needed = Math.min(needed, held)
-    const isQuiet = heap.busyShare() < QUIET_BELOW
-    if (!isQuiet || held < needed + WORTH_BYTES) return
+    const isIdle = heap.utilization() < IDLE_UTILIZATION_MAX
+    if (!isIdle || held < needed + RECLAIMABLE_BYTES_MIN) return
     heap.collect()
     needed = heap.heldBytes()
   }
@@ -41,7 +41,7 @@ export function idleCollector(heap: OwnHeap): () => void {
 export function ownHeap(): OwnHeap {
   let collector: (() => void) | undefined
   return {
-    busyShare: createEventLoopUtilization(),
+    utilization: createEventLoopUtilization(),
     // `process.memoryUsage()` would open a file, which is not to be had when a crowd has taken all of them
     heldBytes() {
       const { total_physical_size: heap, external_memory: beside } = getHeapStatistics()

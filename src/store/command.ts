@@ -62,7 +62,7 @@ export interface Tx {
   readonly db: Db
   readonly rows: RowOps
   readonly queue: QueueOps
-  readonly segments: IndexBlockOps
+  readonly indexBlocks: IndexBlockOps
   readonly recent: RecentEmails
   newId: IdSource
   /** Adds to a counter; the sums are written once, at the end of the group. */
@@ -88,9 +88,9 @@ export interface Command<I, O> {
   /**
    * A group with this command may run beside other such groups, where the database takes several at once. What is
    * decided by more than the rows it locks is named here, as of the input: of two groups that hold the same name, one
-   * waits for the other's commit. A command without `holds` needs nothing of this kind: its group runs alone.
+   * waits for the other's commit. A command without `conflictKeys` needs nothing of this kind: its group runs alone.
    */
-  holds?(input: I): readonly string[]
+  conflictKeys?(input: I): readonly string[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of commands with different inputs and outputs has no other type
@@ -132,12 +132,12 @@ export function batchCommand<I, O>(
   return { ...more, run }
 }
 
-/** Lets a command run beside others; see `holds`. */
-export function besideOthers<I, O>(
+/** Lets a command run beside others; see `conflictKeys`. */
+export function concurrent<I, O>(
   of: Command<I, O>,
-  holds: (input: I) => readonly string[] = () => [],
+  conflictKeys: (input: I) => readonly string[] = () => [],
 ): Command<I, O> {
-  return { ...of, holds }
+  return { ...of, conflictKeys }
 }
 
 /** The store cannot take anything at the moment: disk full, read-only, or locked. Nothing was stored. */

@@ -62,7 +62,7 @@ export function isShared(location: StoreLocation): boolean {
 }
 
 /** False where the database has certainly not been made yet. */
-export function isThere(location: StoreLocation): boolean {
+export function databaseExists(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)
 }
 

@@ -23,7 +23,7 @@ export interface ReadReport {
   ref: { emailId: Id; ordinal: number } | undefined
   fault: string | undefined
   /** Of mail to an unsubscribe address, which is no report; null where a program has sent it by itself. */
-  leaving?: UnsubscribeMail | null
+  unsubscribeMail?: UnsubscribeMail | null
 }
 
 /** What came of a report; all but the first four changed nothing. */
@@ -44,7 +44,7 @@ const NEVER_LEFT = new Set<DeliveryRow['status']>(['suppressed', 'canceled'])
 
 export const applyReportCommands = {
   /** False where it had been settled before. */
-  settleReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
+  applyReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
     const { id, at, report, fault } = input
     const [row] = await tx.rows.lock('reports', [{ id }], ['state'])
     if (row?.state !== REPORT_STATE.unread) return false
@@ -70,9 +70,9 @@ export const applyReportCommands = {
 
 async function effectOf(
   tx: Tx,
-  { report, ref, leaving, at }: ReadReport & { at: number },
+  { report, ref, unsubscribeMail, at }: ReadReport & { at: number },
 ): Promise<ReportEffect> {
-  if (leaving !== undefined) return leave(tx, leaving, at)
+  if (unsubscribeMail !== undefined) return leave(tx, unsubscribeMail, at)
   if (!report) return 'unreadable'
   if (!ref)
     return report.kind === 'bounce' || report.kind === 'complaint' ? 'unknown-delivery' : 'nothing-to-do'
@@ -86,9 +86,9 @@ async function effectOf(
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
 }
 
-async function leave(tx: Tx, leaving: UnsubscribeMail | null, at: number): Promise<ReportEffect> {
-  if (leaving === null) return 'nothing-to-do'
-  const wish = await unsubscribeByMail(tx, leaving, at)
+async function leave(tx: Tx, unsubscribeMail: UnsubscribeMail | null, at: number): Promise<ReportEffect> {
+  if (unsubscribeMail === null) return 'nothing-to-do'
+  const wish = await unsubscribeByMail(tx, unsubscribeMail, at)
   if (wish === undefined) return 'unknown-delivery'
   return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
 }

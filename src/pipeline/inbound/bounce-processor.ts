@@ -94,11 +94,11 @@ async function settle(row: ReportRow, options: FeedbackOptions): Promise<void> {
   const { run, clock, log } = options
   const ids = { id: row.id, at: clock.now() }
   try {
-    await run('settleReport', { ...ids, ...(await readOne(row, options)) })
+    await run('applyReport', { ...ids, ...(await readOne(row, options)) })
   } catch (error) {
     if (isTemporary(error)) throw error
     log.error({ err: error }, 'what a report says could not be recorded')
-    await run('settleReport', { ...ids, ...unreadable(error) })
+    await run('applyReport', { ...ids, ...unreadable(error) })
   }
 }
 
@@ -110,7 +110,7 @@ async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackO
       report: undefined,
       ref: undefined,
       fault: undefined,
-      leaving: readUnsubscribeMail(row, bytes, secrets) ?? null,
+      unsubscribeMail: readUnsubscribeMail(row, bytes, secrets) ?? null,
     }
   let report: BounceReport
   try {

@@ -6,7 +6,7 @@ import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 
 export interface ConnectionTerms {
   /** Open at a time. */
-  mostOfOne: number
+  perNetworkMax: number
   /** New ones; any number when 0, and from this machine, where a gateway brings the mail of many. */
   newPerMinute: number
 }
@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000
 const MAPPED_PREFIX = /^::ffff:/i
 
 export function createConnectionLimit(
-  { mostOfOne, newPerMinute }: ConnectionTerms,
+  { perNetworkMax, newPerMinute }: ConnectionTerms,
   clock: Pick<Clock, 'monotonic'>,
 ): ConnectionLimit {
   const open = new Map<string, number>()
@@ -36,7 +36,7 @@ export function createConnectionLimit(
       if (!isLoopback(address.replace(MAPPED_PREFIX, '')) && !isNew(network))
         return '4.7.0 Too many new connections from you'
       const count = (open.get(network) ?? 0) + 1
-      if (count > mostOfOne) return '4.7.0 Too many connections from you'
+      if (count > perNetworkMax) return '4.7.0 Too many connections from you'
       open.set(network, count)
       return undefined
     },

@@ -34,9 +34,9 @@ interface InboxOptions {
   sizes: 'small' | 'large'
   db: Db
   blobs: BlobFiles
-  fresh: Pick<RecentMessageCache, 'take'>
+  recentMessages: Pick<RecentMessageCache, 'take'>
   /** Of those who wait for their 250, at port 25. */
-  crowd: Pick<IngestLoad, 'isThere'>
+  ingestLoad: Pick<IngestLoad, 'isHigh'>
   run: Run<typeof listInboundCommands>
   reader: MailReader
   /** Never rejects. */
@@ -64,12 +64,12 @@ const TERMS = {
 }
 
 export function startInboundProcessor(options: InboxOptions): InboundProcessor {
-  const { db, crowd, clock } = options
+  const { db, ingestLoad, clock } = options
   const { find, atOnce, lookedUpMax, takesTurns } = TERMS[options.sizes]
   const { notListed, unseen } = complaints(options)
   const stopping = new AbortController()
   const stopped = whenAborted(stopping.signal)
-  const underWay = new Map<string, Promise<void>>()
+  const inProgress = new Map<string, Promise<void>>()
   /** Found, and not begun. */
   let waiting: UnlistedInbound[] = []
   let wanted = true
@@ -87,15 +87,15 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
         wanted = true
       })
       .then(() => {
-        underWay.delete(key)
+        inProgress.delete(key)
         wanted ||= takesTurns
         goOn()
       })
-    underWay.set(key, work)
+    inProgress.set(key, work)
   }
-  const stepsBack = () => crowd.isThere() && !isOverdue(waiting[0], clock)
+  const stepsBack = () => ingestLoad.isHigh() && !isOverdue(waiting[0], clock)
   const hasRoom = () =>
-    underWay.size < (stepsBack() ? CONCURRENCY_UNDER_LOAD : atOnce) && !stopping.signal.aborted
+    inProgress.size < (stepsBack() ? CONCURRENCY_UNDER_LOAD : atOnce) && !stopping.signal.aborted
   const beginWaiting = () => {
     while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
   }
@@ -103,11 +103,11 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
     wanted = false
     lookedAt = clock.monotonic()
     const rows = await find(db, lookedUpMax)
-    waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
+    waiting = rows.filter(({ id }) => !inProgress.has(idKey(id)))
     wanted ||= rows.length === lookedUpMax
     beginWaiting()
   }
-  const isSoon = () => underWay.size > POLL_AT_ONCE_BELOW && clock.monotonic() - lookedAt < POLL_INTERVAL_MS
+  const isSoon = () => inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - lookedAt < POLL_INTERVAL_MS
   const lookLater = () => {
     later ??= clock.timer(POLL_INTERVAL_MS, () => {
       later = undefined
@@ -121,7 +121,7 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
   }
   const goOn = () => {
     beginWaiting()
-    if (stepsBack()) lookLater() // whoever is under way may take long, and the crowd is gone before
+    if (stepsBack()) lookLater() // a message in progress may outlast the load
     if (!wanted || waiting.length > 0 || looking || !hasRoom()) return
     if (isSoon()) return lookLater()
     looking = look()
@@ -144,7 +144,7 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
       later?.cancel()
       await options.reader.close()
       await looking
-      await Promise.all(underWay.values())
+      await Promise.all(inProgress.values())
     },
   }
 }
@@ -198,13 +198,13 @@ async function readAndJudge(
 /** @throws StorageUnavailable */
 async function readOne(
   row: UnlistedInbound,
-  { db, blobs, fresh, reader }: InboxOptions,
+  { db, blobs, recentMessages, reader }: InboxOptions,
 ): Promise<Pick<ListInbound, 'mail' | 'fault'> & { bytes: Uint8Array | null }> {
   let bytes: Uint8Array | null = null
   const { rawHash } = row
   const source: MailSource = {
     async load() {
-      const found = fresh.take(rawHash) ?? (await blobs.read(db, rawHash))
+      const found = recentMessages.take(rawHash) ?? (await blobs.read(db, rawHash))
       bytes = found
       return new Uint8Array(found)
     },

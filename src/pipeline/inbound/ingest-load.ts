@@ -6,7 +6,7 @@ export interface IngestLoad {
   leave(): void
   size(): number
   /** More wait, or did a moment ago, than a machine that keeps up ever has. */
-  isThere(): boolean
+  isHigh(): boolean
 }
 
 const ACKNOWLEDGED_AT_ONCE_MAX = 8
@@ -25,6 +25,6 @@ export function createIngestLoad(clock: Pick<Clock, 'monotonic'>): IngestLoad {
       size -= 1
     },
     size: () => size,
-    isThere: () => clock.monotonic() - manyAt < BUSY_FOR_MS,
+    isHigh: () => clock.monotonic() - manyAt < BUSY_FOR_MS,
   }
 }

@@ -35,8 +35,9 @@ export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'
     if (slow.length > 0) return slowestOfLargest(slow)?.transfer
     const counts = countByNetblock(held)
     if ((counts.get(one.netblock) ?? 0) >= GUARANTEED_PER_NETBLOCK) return undefined
-    return slowestOfLargest(candidates.filter(({ netblock }) => counts.get(netblock)! > GUARANTEED_PER_NETBLOCK))
-      ?.transfer
+    return slowestOfLargest(
+      candidates.filter(({ netblock }) => counts.get(netblock)! > GUARANTEED_PER_NETBLOCK),
+    )?.transfer
   }
 
   return {

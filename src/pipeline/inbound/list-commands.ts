@@ -87,7 +87,8 @@ type ReadColumns = Pick<
 function readColumns(tx: Tx, { mail, fault, at }: ListInbound): ReadColumns {
   const faults = [...(fault === null ? [] : [fault]), ...(mail?.faults ?? [])]
   return {
-    parseError: faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, FAULT_CHARACTERS_MAX),
+    parseError:
+      faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, FAULT_CHARACTERS_MAX),
     subject: mail?.subject ?? '',
     messageId: mail?.messageId ?? null,
     fromList: listJson(mail?.from),

@@ -22,7 +22,7 @@ export interface InboundListenerOptions {
   mailHost: string
   certificates: Certificates
   /** Open at once. */
-  mostConnections?: number | undefined
+  connectionsMax?: number | undefined
   /** Connections from one address; any number when 0. */
   newPerMinute: number
   admit: RcptPolicy
@@ -31,7 +31,7 @@ export interface InboundListenerOptions {
   /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
   /** Told of the messages that are under way. */
-  crowd: IngestLoad
+  ingestLoad: IngestLoad
   counts: MailCounts
   clock: Clock
   log: Log
@@ -60,12 +60,12 @@ export function startInboundListener(options: InboundListenerOptions): Promise<L
 }
 
 function createServer(options: InboundListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, newPerMinute, mostConnections, counts } = options
+  const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, counts } = options
   const notAdmitted = createReplyTo(451, options)
   /** Behind the addresses of transactions under way, by their envelopes. */
   const named = new WeakMap<object, Map<string, LocalRecipient>>()
   const receive = createReceiver(options, {
-    doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
+    recipientsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
     receive: (id, stream) => server.receive(id, stream),
   })
   const server: StrictSmtpServer = new StrictSmtpServer(
@@ -77,17 +77,21 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
       onMailFrom(_sender, { transaction }, answer) {
-        answer(transaction > MESSAGES_PER_CONNECTION_MAX ? new ReplyError(421, '4.7.0 Enough for one connection') : null)
+        answer(
+          transaction > MESSAGES_PER_CONNECTION_MAX
+            ? new ReplyError(421, '4.7.0 Enough for one connection')
+            : null,
+        )
       },
       onRcptTo({ address }, { envelope }, answer) {
         if (envelope.rcptTo.length >= RECIPIENTS_MAX)
           return answer(new ReplyError(452, '4.5.3 Too many recipients'))
         return admit(address).then(
-          door => {
-            if (!door)
+          local => {
+            if (!local)
               return answer(new ReplyError(550, '5.7.1 No such address here, and nothing is relayed'))
-            const doors = named.get(envelope) ?? new Map<string, LocalRecipient>()
-            named.set(envelope, doors.set(address, door))
+            const localRecipients = named.get(envelope) ?? new Map<string, LocalRecipient>()
+            named.set(envelope, localRecipients.set(address, local))
             return answer()
           },
           error => answer(notAdmitted(error)),
@@ -96,10 +100,10 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       onData: receive,
     },
     {
-      ...{ clock, newPerMinute, mostConnections, counts },
-      mostOfOne: CONNECTIONS_PER_NETWORK_MAX,
-      longestMs: CONNECTION_MS_MAX,
-      isCrowded: () => options.crowd.size() > UNHURRIED_MESSAGES_MAX,
+      ...{ clock, newPerMinute, connectionsMax, counts },
+      perNetworkMax: CONNECTIONS_PER_NETWORK_MAX,
+      connectionMsMax: CONNECTION_MS_MAX,
+      isBusy: () => options.ingestLoad.size() > UNHURRIED_MESSAGES_MAX,
     },
   )
   return server
@@ -107,35 +111,44 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
 
 interface Transactions {
   /** Behind the addresses that were named. */
-  doorsOf(session: SMTPServerSession): LocalRecipient[]
+  recipientsOf(session: SMTPServerSession): LocalRecipient[]
   receive: StrictSmtpServer['receive']
 }
 
 /** One message from the end of DATA's 354 to its reply. */
 function createReceiver(
-  { take, openBlob, crowd, counts, clock, log }: InboundListenerOptions,
-  { doorsOf, receive }: Transactions,
+  { take, openBlob, ingestLoad, counts, clock, log }: InboundListenerOptions,
+  { recipientsOf, receive }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
   const large = createLargeMessages(LARGE_MESSAGES_MAX, clock)
 
   const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
-    const doors = doorsOf(session)
+    const localRecipients = recipientsOf(session)
     const bytes = createMailBytes()
     const blob = openBlob()
     try {
       const within = withPlace(blob, () => large.enter(transfer))
-      await takeIn(stream, bytes, within, messagesOf(doors).length > 0 ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX)
+      await takeIn(
+        stream,
+        bytes,
+        within,
+        messagesOf(localRecipients).length > 0 ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX,
+      )
       insistOnGood(stream, bytes)
     } catch (error) {
       await blob.discard()
       throw error
     }
-    await take({ ...factsOf(session, doors), sizeBytes: bytes.sizeBytes, blob: await blob.finish() })
+    await take({
+      ...factsOf(session, localRecipients),
+      sizeBytes: bytes.sizeBytes,
+      blob: await blob.finish(),
+    })
   }
 
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    crowd.enter()
+    ingestLoad.enter()
     const { transfer, finish } = receive(session.id, stream)
     stream.on('data', (chunk: Buffer) => transfer.add(chunk.length))
     stream.once('end', finish)
@@ -153,7 +166,7 @@ function createReceiver(
       .finally(() => {
         finish()
         large.leave(transfer)
-        crowd.leave()
+        ingestLoad.leave()
       })
   }
 }
@@ -182,11 +195,11 @@ function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) 
     throw new ReplyError(554, '5.4.6 The message has come through too many servers')
 }
 
-function factsOf(session: SMTPServerSession, doors: readonly LocalRecipient[]) {
+function factsOf(session: SMTPServerSession, localRecipients: readonly LocalRecipient[]) {
   const { envelope, remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
   return {
-    reports: reportsOf(doors),
-    messages: messagesOf(doors),
+    reports: reportsOf(localRecipients),
+    messages: messagesOf(localRecipients),
     sender: envelope.mailFrom ? envelope.mailFrom.address : '',
     clientIp: remoteAddress,
     helo: hostNameAppearsAs || null,

@@ -1,4 +1,4 @@
-/** What is behind an address at port 25: a report's door, a customer's domain, or nothing. */
+/** What is behind an address at port 25: a report's local, a customer's domain, or nothing. */
 
 import { idKey } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../protocols/smtp/address.ts'
@@ -15,14 +15,14 @@ export type LocalRecipient =
 export type RcptPolicy = (recipient: string) => Promise<LocalRecipient | undefined>
 
 interface AdmissionOptions {
-  reportDoorOf(recipient: string): NewReport | undefined
+  reportRecipientOf(recipient: string): NewReport | undefined
   hosted: HostedDomains
 }
 
 /** Any address at a domain that receives mail is good: its owner sorts them. */
-export function createRcptPolicy({ reportDoorOf, hosted }: AdmissionOptions): RcptPolicy {
+export function createRcptPolicy({ reportRecipientOf, hosted }: AdmissionOptions): RcptPolicy {
   return async recipient => {
-    const report = reportDoorOf(recipient)
+    const report = reportRecipientOf(recipient)
     if (report) return { kind: 'report', report }
     const mailbox = parseAddress(recipient)
     const domain = 'fault' in mailbox ? undefined : await hosted.find(mailbox.domain)
@@ -36,8 +36,8 @@ export function createRcptPolicy({ reportDoorOf, hosted }: AdmissionOptions): Rc
 }
 
 /** The messages that a mail becomes: one for each account, with all its addresses. */
-export function messagesOf(doors: readonly LocalRecipient[]): NewInbound[] {
-  const inboxes = doors.filter(door => door.kind === 'inbox')
+export function messagesOf(localRecipients: readonly LocalRecipient[]): NewInbound[] {
+  const inboxes = localRecipients.filter(local => local.kind === 'inbox')
   const byAccount = Map.groupBy(inboxes, ({ message }) => idKey(message.accountId))
   return [...byAccount.values()].map(own => {
     const recipients = new Map(own.map(({ recipient }) => [foldAddress(recipient), recipient]))
@@ -45,6 +45,6 @@ export function messagesOf(doors: readonly LocalRecipient[]): NewInbound[] {
   })
 }
 
-export function reportsOf(doors: readonly LocalRecipient[]): NewReport[] {
-  return doors.flatMap(door => (door.kind === 'report' ? [door.report] : []))
+export function reportsOf(localRecipients: readonly LocalRecipient[]): NewReport[] {
+  return localRecipients.flatMap(local => (local.kind === 'report' ? [local.report] : []))
 }

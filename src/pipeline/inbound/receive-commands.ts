@@ -3,7 +3,7 @@ import { idKey } from '../../lib/ids.ts'
 import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import { batchCommand, besideOthers } from '../../store/command.ts'
+import { batchCommand, concurrent } from '../../store/command.ts'
 import { type NewReport, reportCommands } from './report-rows.ts'
 
 export interface ReceivedMail {
@@ -23,7 +23,7 @@ export interface ReceivedMail {
 }
 
 export const receiveCommands = {
-  receiveMail: besideOthers(
+  receiveMail: concurrent(
     batchCommand<ReceivedMail, void>(async (tx, mails) => {
       await reportCommands.storeReports.run(
         tx,

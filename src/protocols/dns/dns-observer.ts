@@ -50,7 +50,7 @@ const MAY_DISLIKE_EDNS = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP])
 
 /** Looks everything up for us. @param server `address:port` @throws when it is no IP literal */
 export function resolverObserver(server: string, limits: DnsObserverLimits): DnsObserver {
-  return witness({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
+  return observer({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
 }
 
 /** Is asked for what it has itself. @param label its name and address, for people */
@@ -59,14 +59,14 @@ export function authorityObserver(
   server: { host: string; port: number },
   limits: DnsObserverLimits,
 ): DnsObserver {
-  return witness({ label, server, flags: 0 }, limits)
+  return observer({ label, server, flags: 0 }, limits)
 }
 
 interface Asked extends Pick<Query, 'server' | 'flags'> {
   label: string
 }
 
-function witness({ label, server, flags }: Asked, limits: DnsObserverLimits): DnsObserver {
+function observer({ label, server, flags }: Asked, limits: DnsObserverLimits): DnsObserver {
   const { clock, timeoutMs = 2_000, tries = 2, signal: closing } = limits
   const asked = async (name: string, type: TypeName): Promise<ObservedAnswer> => {
     let reason = 'out of time'

@@ -21,7 +21,10 @@ const CACHED_KEYS_MAX = 20_000
 const TOKEN = /^[a-z2-7]{32}$/
 
 export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
-  const kept = createExpiringMap<{ text: string | undefined }>(clock, { keptMs: KEPT_MS, most: CACHED_KEYS_MAX })
+  const kept = createExpiringMap<{ text: string | undefined }>(clock, {
+    keptMs: KEPT_MS,
+    most: CACHED_KEYS_MAX,
+  })
   let generation = 0
 
   const look = async (token: string) => {

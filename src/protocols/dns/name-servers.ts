@@ -24,7 +24,7 @@ export interface ZoneServers {
   /** The first of them. */
   servers: NameServer[]
   /** Those that answer, ready to be asked. */
-  witnesses: DnsObserver[]
+  observers: DnsObserver[]
   /** Whom the zone above names, sorted; null where that could not be found out. */
   delegatedTo: string[] | null
 }
@@ -35,7 +35,7 @@ export interface FindOptions {
   /** Whether an address that the DNS names may be asked. */
   isAllowed(address: string): boolean
   /** @param label for people */
-  openWitness(label: string, address: string): DnsObserver
+  openObserver(label: string, address: string): DnsObserver
 }
 
 const SERVERS_MAX = 4
@@ -44,7 +44,7 @@ const NAMES_MAX = 13
 
 export async function findZoneServers(domain: string, options: FindOptions): Promise<ZoneServers> {
   const found = await zoneAbove(domain, options)
-  if (!found) return { zone: null, names: [], servers: [], witnesses: [], delegatedTo: null }
+  if (!found) return { zone: null, names: [], servers: [], observers: [], delegatedTo: null }
   const { zone, names } = found
   const [opened, delegatedTo] = await Promise.all([
     Promise.all(names.slice(0, SERVERS_MAX).map(name => openServer(name, zone, options))),
@@ -54,7 +54,7 @@ export async function findZoneServers(domain: string, options: FindOptions): Pro
     zone,
     names,
     servers: opened.map(({ server }) => server),
-    witnesses: opened.flatMap(({ witness }) => witness ?? []),
+    observers: opened.flatMap(({ observer }) => observer ?? []),
     delegatedTo,
   }
 }
@@ -77,8 +77,8 @@ async function zoneAbove(
 async function openServer(
   name: string,
   zone: string,
-  { resolvers, isAllowed, openWitness }: FindOptions,
-): Promise<{ server: NameServer; witness?: DnsObserver }> {
+  { resolvers, isAllowed, openObserver }: FindOptions,
+): Promise<{ server: NameServer; observer?: DnsObserver }> {
   const addresses = await addressesOf(name, resolvers)
   const address = addresses.find(isAllowed)
   if (address === undefined) {
@@ -86,10 +86,10 @@ async function openServer(
     const reason = addresses.length > 0 ? 'has no public address' : 'has no address'
     return { server: { name, address: null, status, reason } }
   }
-  const witness = openWitness(`${name} (${address})`, address)
-  const soa = await witness.ask(zone, 'SOA')
+  const observer = openObserver(`${name} (${address})`, address)
+  const soa = await observer.ask(zone, 'SOA')
   if (soa.kind === 'answer' && soa.records.length > 0)
-    return { server: { name, address, status: 'answers', reason: null }, witness }
+    return { server: { name, address, status: 'answers', reason: null }, observer }
   const reason = soa.kind === 'unknown' ? soa.reason : 'does not know the zone'
   const status = reason.startsWith('does not answer') || reason === 'out of time' ? 'silent' : 'lame'
   return { server: { name, address, status, reason } }
@@ -97,12 +97,12 @@ async function openServer(
 
 /** As the zone above says it: in a referral, which comes without the AA bit (RFC 1034 §4.3.2). */
 async function delegationOf(zone: string, options: FindOptions): Promise<string[] | null> {
-  const { resolvers, isAllowed, openWitness } = options
+  const { resolvers, isAllowed, openObserver } = options
   const above = await askParents(parentOf(zone), resolvers)
   for (const name of above.slice(0, 2)) {
     const address = (await addressesOf(name, resolvers)).find(isAllowed)
     if (address === undefined) continue
-    const referral = await openWitness(`${name} (${address})`, address).ask(zone, 'NS')
+    const referral = await openObserver(`${name} (${address})`, address).ask(zone, 'NS')
     const names = referral.kind === 'answer' ? serverNames(referral) : (referral.refersTo ?? [])
     if (names.length > 0) return names
   }

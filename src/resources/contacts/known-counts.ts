@@ -141,7 +141,7 @@ async function countBut(
   }
 }
 
-/** In stretches of values; one that many contacts have is looked at once, whatever their number. */
+/** In chunks of values; one that many contacts have is looked at once, whatever their number. */
 async function countContaining(db: Db, { propertyId, text }: PropertyValue, size: number): Promise<number> {
   let total = 0
   for (let after: string | undefined; ; await turn()) {

@@ -2,10 +2,10 @@
 import { foldText } from '../../lib/fold-text.ts'
 import {
   CONTACT_NAME_CHARACTERS_MAX,
-  KEY_CHARACTERS_MAX,
-  VALUE_CHARACTERS_MAX,
   FOLDED_NAME_BYTES_MAX,
   FOLDED_VALUE_BYTES_MAX,
+  KEY_CHARACTERS_MAX,
+  VALUE_CHARACTERS_MAX,
 } from './limits.ts'
 
 export type PropertyValue = string | number | boolean

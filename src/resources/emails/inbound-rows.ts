@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import { INLINE_BYTES_MAX, type StagedBlob } from '../../store/blobs/staged.ts'
-import { batchCommand, besideOthers, command, type Tx } from '../../store/command.ts'
+import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
 import type { Db } from '../../store/schema.ts'
 
@@ -35,12 +35,12 @@ export const INBOUND_STORED = { small: 'inbound_stored', large: 'inbound_stored_
 
 export const inboundCommands = {
   /** @returns the ids of what is new, for each input */
-  storeInbound: besideOthers(batchCommand<StoreInbound, Id[]>(storeAll), ({ blob, source }) => [
+  storeInbound: concurrent(batchCommand<StoreInbound, Id[]>(storeAll), ({ blob, source }) => [
     `blob ${idKey(blob.hash)}`,
     ...(source ? [`inbound source ${idKey(source.emailId)} ${source.ordinal}`] : []),
   ]),
   /** Stores that a message is being read, or no longer is where `at` is null. */
-  markInboundReading: besideOthers(
+  markInboundReading: concurrent(
     command<{ accountId: Id; id: Id; at: number | null }, void>(async (tx, { accountId, id, at }) => {
       await tx.rows.update('inboundMessages', ['accountId', 'id'], [{ accountId, id, readingAt: at }])
     }),

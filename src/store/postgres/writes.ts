@@ -16,12 +16,12 @@ export interface Writes {
 }
 
 export function createWrites(ask: Query): Writes {
-  let underWay: Promise<void>[] = []
+  let inProgress: Promise<void>[] = []
   let failure: { error: unknown } | undefined
 
   const settled = async () => {
-    await Promise.all(underWay)
-    underWay = []
+    await Promise.all(inProgress)
+    inProgress = []
     const first = failure
     failure = undefined
     return first
@@ -46,7 +46,7 @@ export function createWrites(ask: Query): Writes {
           failure ??= { error }
         },
       )
-      underWay.push(asking)
+      inProgress.push(asking)
     },
     done,
     async dropped() {

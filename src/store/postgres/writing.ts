@@ -80,14 +80,14 @@ export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: Gro
       return refuseAll(requests, error, postgresErrorKind(error))
     }
   }
-  const underWay = new Set<Promise<unknown>>()
+  const inProgress = new Set<Promise<unknown>>()
   let lastAlone: Promise<unknown> = Promise.resolve()
   return {
     run(requests) {
       const { alone } = conflictKeysOf(options.commands, requests)
-      const before = alone ? Promise.allSettled(underWay) : lastAlone
-      const running = before.then(() => run(requests)).finally(() => underWay.delete(running))
-      underWay.add(running)
+      const before = alone ? Promise.allSettled(inProgress) : lastAlone
+      const running = before.then(() => run(requests)).finally(() => inProgress.delete(running))
+      inProgress.add(running)
       if (alone) lastAlone = running.catch(() => {})
       return running
     },

@@ -15,7 +15,7 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
     db: kyselyOver(connection),
     rows: sqliteRows(connection),
     queue: sqliteQueue(connection),
-    segments: announce => sqliteSearchIndex(connection, announce),
+    indexBlocks: announce => sqliteSearchIndex(connection, announce),
     async storedCount(accountId, kind, period) {
       const row = connection
         .prepare('select count from counters where account_id = ? and kind = ? and period = ?')

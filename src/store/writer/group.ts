@@ -26,7 +26,7 @@ export interface GroupRunner {
 
 /** One connection that writes, as groups use it: one transaction after the other, each with savepoints. */
 export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
-  segments(announce: Tx['announce']): IndexBlockOps
+  indexBlocks(announce: Tx['announce']): IndexBlockOps
   storedCount(accountId: Id, kind: string, period: string): Promise<number>
   /**
    * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with them when
@@ -174,7 +174,7 @@ function transactionOver(
     db,
     rows,
     queue,
-    segments: session.segments(announce),
+    indexBlocks: session.indexBlocks(announce),
     recent,
     newId,
     count: (accountId, kind, period, delta) => state.own.count({ accountId, kind, period, delta }),

@@ -12,7 +12,7 @@ export function invalidateOn(
   look: () => Promise<void>,
   onError: (error: unknown) => void,
 ): void {
-  const lookAgain = () => look().catch(onError)
-  store.on(topic, lookAgain)
-  store.on(MISSED, lookAgain)
+  const refresh = () => look().catch(onError)
+  store.on(topic, refresh)
+  store.on(MISSED, refresh)
 }

@@ -5,7 +5,7 @@ import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges, ContactFields, ContactRef } from '../../../resources/contacts/contact.ts'
 import type { ContactRefusal } from '../../../resources/contacts/contact-commands.ts'
 import { KEYS_MAX, PROPERTIES_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
-import type { ContactQuestion } from '../../../resources/contacts/list.ts'
+import type { ContactQuery } from '../../../resources/contacts/list.ts'
 import {
   keyFault,
   nameFault,
@@ -207,7 +207,7 @@ export function contactRefOf(text: string): ContactRef {
 /** @throws Refused 422 */
 export function readContactQuery(
   query: URLSearchParams,
-): Pick<ContactQuestion, 'search' | 'limit' | 'offset' | 'cursor'> {
+): Pick<ContactQuery, 'search' | 'limit' | 'offset' | 'cursor'> {
   return { search: readSearch(query), ...readPage(query), cursor: readCursor(query, 'con', 'a contact') }
 }
 

@@ -5,7 +5,7 @@ import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts
 import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import type { CountedAudience } from '../../../resources/contacts/known-counts.ts'
 import { SEGMENTS_MAX } from '../../../resources/contacts/limits.ts'
-import type { ContactQuestion, ContactsFound } from '../../../resources/contacts/list.ts'
+import type { ContactQuery, ContactsFound } from '../../../resources/contacts/list.ts'
 import { findSegment, listSegments } from '../../../resources/contacts/read.ts'
 import type { segmentCommands } from '../../../resources/contacts/segment-commands.ts'
 import type { Run } from '../../../store/command.ts'
@@ -32,7 +32,7 @@ import {
 interface SegmentRoutesOptions {
   store: { db: Db; run: Run<typeof segmentCommands> }
   reader: {
-    listContacts(question: ContactQuestion): Promise<ContactsFound>
+    listContacts(query: ContactQuery): Promise<ContactsFound>
     countMembers(question: { audience: CountedAudience; filters: readonly SegmentFilter[] }): Promise<number>
   }
   clock: Clock

@@ -8,7 +8,7 @@ import {
   PROPERTY_PREFIX,
   type SegmentFilter,
 } from '../../../resources/contacts/filters.ts'
-import { KEY_CHARACTERS_MAX, VALUE_CHARACTERS_MAX, FILTERS_MAX } from '../../../resources/contacts/limits.ts'
+import { FILTERS_MAX, KEY_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { SegmentRow } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { nameSchema } from '../audiences/schema.ts'

@@ -103,7 +103,10 @@ class FieldPlaces implements Head {
       this.isCut = true
       return
     }
-    const room = Math.min(VALUE_BYTES_MAX - (last.valueEnd - last.valueAt), HEADER_BYTES_MAX - this.#toldBytes)
+    const room = Math.min(
+      VALUE_BYTES_MAX - (last.valueEnd - last.valueAt),
+      HEADER_BYTES_MAX - this.#toldBytes,
+    )
     const end = Math.min(lineEnd, last.valueEnd + Math.max(room, 0))
     this.#toldBytes += end - last.valueEnd
     last.valueEnd = end

@@ -40,7 +40,8 @@ export function readDescribed(field: string | undefined): Described {
       continue
     }
     const own = pieces.get(base) ?? new Map<number, Piece>()
-    if (own.size < CONTINUATIONS_MAX) own.set(Number(number ?? 0), { text: said, isExtended: star !== undefined })
+    if (own.size < CONTINUATIONS_MAX)
+      own.set(Number(number ?? 0), { text: said, isExtended: star !== undefined })
     pieces.set(base, own)
   }
   const params = new Map([...plain].map(([name, said]) => [name, AS_IS.has(name) ? said : decodeWords(said)]))

@@ -2,7 +2,7 @@
  * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying any of it. What is beyond the
  * bounds is not looked at; what stands before it is found all the same.
  */
-import { PART_DEPTH_MAX, FAULTS, PARTS_MAX } from './faults.ts'
+import { FAULTS, PART_DEPTH_MAX, PARTS_MAX } from './faults.ts'
 import { type Head, readHead } from './head.ts'
 import { type Described, readDescribed } from './params.ts'
 import { type Encoding, encodingOf } from './transfer.ts'

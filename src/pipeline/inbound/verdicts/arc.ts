@@ -5,7 +5,7 @@ import type { Verified } from './dkim.ts'
 import type { ArcFinding } from './verdict.ts'
 
 /** Chains of more keys than this are of nobody's making but a tester's (RFC 8617 §4.2.1 allows 50 sets). */
-const LIMITS = { ms: 10_000, questions: 20 }
+const LIMITS = { ms: 10_000, lookups: 20 }
 
 export async function checkArc(verified: Verified, options: BoundedCheckOptions): Promise<ArcFinding> {
   const { arc: data } = verified
@@ -13,11 +13,11 @@ export async function checkArc(verified: Verified, options: BoundedCheckOptions)
   return runBoundedCheck<ArcFinding>(
     options,
     LIMITS,
-    async questions => {
-      const found = await arc(data as Parameters<typeof arc>[0], { resolver: questions.ask, strict: true })
+    async dns => {
+      const found = await arc(data as Parameters<typeof arc>[0], { resolver: dns.ask, strict: true })
       const result = resultOf(found.status.result)
       const instances = found.i === false || found.i === 0 ? undefined : found.i
-      const unknown = questions.failure() ?? unansweredOf(data)
+      const unknown = dns.failure() ?? unansweredOf(data)
       // To mailauth a key that could not be looked up is a chain that is broken.
       if (result === 'fail' && unknown !== undefined)
         return { result: 'temperror', instances, reason: unknown }

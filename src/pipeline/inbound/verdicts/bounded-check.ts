@@ -11,24 +11,24 @@ export interface BoundedCheckOptions {
 interface Limits {
   ms: number
   /** DNS look-ups. */
-  questions: number
+  lookups: number
 }
 
 /** @returns what `work` does, or a temporary error that says why it could not */
 export async function runBoundedCheck<T extends CheckFinding>(
   { resolver, clock }: BoundedCheckOptions,
   limits: Limits,
-  work: (questions: DnsBudget) => Promise<T>,
+  work: (dns: DnsBudget) => Promise<T>,
   failed: (fault: CheckFinding) => T,
 ): Promise<T> {
-  const questions = createDnsBudget(resolver, limits.questions)
+  const dns = createDnsBudget(resolver, limits.lookups)
   try {
-    const found = await within(clock, limits.ms, work(questions))
+    const found = await within(clock, limits.ms, work(dns))
     return found ?? failed({ result: 'temperror', reason: `not known within ${limits.ms / 1_000} s` })
   } catch (error) {
     return failed({ result: 'temperror', reason: `could not be checked: ${messageOf(error)}` })
   } finally {
-    questions.end()
+    dns.end()
   }
 }
 

@@ -45,7 +45,9 @@ function resultOf(
 }
 
 function propertyText(value: string): string {
-  return value.length <= VALUE_CHARACTERS_MAX && (TOKEN.test(value) || ADDRESS.test(value)) ? value : quoted(value)
+  return value.length <= VALUE_CHARACTERS_MAX && (TOKEN.test(value) || ADDRESS.test(value))
+    ? value
+    : quoted(value)
 }
 
 /** What strangers chose is kept to printable ASCII, on one line. */

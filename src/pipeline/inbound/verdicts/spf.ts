@@ -5,7 +5,7 @@ import type { Envelope } from './mail.ts'
 import type { SpfFinding } from './verdict.ts'
 
 /** RFC 7208 §4.6.4 wants at least 20 s, and at most 10 terms with look-ups and 2 void ones, which mailauth counts. */
-const LIMITS = { ms: 20_000, questions: 50 }
+const LIMITS = { ms: 20_000, lookups: 50 }
 const LOOKUPS_MAX = 10
 const VOID_LOOKUPS_MAX = 2
 const NAME_CHARACTERS_MAX = 255
@@ -23,13 +23,13 @@ export async function checkSpf(
   return runBoundedCheck<SpfFinding>(
     options,
     LIMITS,
-    async questions => {
+    async dns => {
       const found = await spf({
         sender: mailFrom,
         ip: clientIp,
         helo,
         mta: mailHost,
-        resolver: questions.ask,
+        resolver: dns.ask,
         strict: true,
         maxResolveCount: LOOKUPS_MAX,
         maxVoidCount: VOID_LOOKUPS_MAX,

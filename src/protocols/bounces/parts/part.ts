@@ -125,7 +125,9 @@ function placesOf(text: string, boundary: string, { start, end, depth, usual }: 
 }
 
 function unnamedPlaces(text: string, place: Place): Place[] {
-  const found = UNNAMED_BOUNDARY.exec(text.slice(place.start, Math.min(place.end, place.start + TEXT_CHARACTERS_MAX)))
+  const found = UNNAMED_BOUNDARY.exec(
+    text.slice(place.start, Math.min(place.end, place.start + TEXT_CHARACTERS_MAX)),
+  )
   return found ? placesOf(text, found[1]!.trimEnd().replace(/--$/, ''), place) : []
 }
 

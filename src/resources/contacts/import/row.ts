@@ -89,5 +89,7 @@ function faultOf(
 
 function told(email: string | undefined): string | null {
   if (email === undefined) return null
-  return email.length > QUOTED_CHARACTERS_MAX ? `${email.slice(0, QUOTED_CHARACTERS_MAX).toWellFormed()}…` : email
+  return email.length > QUOTED_CHARACTERS_MAX
+    ? `${email.slice(0, QUOTED_CHARACTERS_MAX).toWellFormed()}…`
+    : email
 }

@@ -5,9 +5,9 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/connections')
 
-function given(terms: { mostOfOne?: number; newPerMinute?: number }) {
+function given(terms: { perNetworkMax?: number; newPerMinute?: number }) {
   const clock = createManualClock()
-  const limit = createConnectionLimit({ mostOfOne: 1_000, newPerMinute: 0, ...terms }, clock)
+  const limit = createConnectionLimit({ perNetworkMax: 1_000, newPerMinute: 0, ...terms }, clock)
   const open = (address: string) => ({
     told: limit.enter(address) ?? 'taken',
     close: () => limit.leave(address),
@@ -16,7 +16,7 @@ function given(terms: { mostOfOne?: number; newPerMinute?: number }) {
 }
 
 test('one address has so many at a time, and another one its own', () => {
-  const { open } = given({ mostOfOne: 2 })
+  const { open } = given({ perNetworkMax: 2 })
   const [first] = [open('192.0.2.1'), open('192.0.2.1')]
   assert.match(open('192.0.2.1').told, /Too many connections/)
   assert.is(open('192.0.2.2').told, 'taken')
@@ -25,7 +25,7 @@ test('one address has so many at a time, and another one its own', () => {
 })
 
 test('a refused connection does not count', () => {
-  const { open } = given({ mostOfOne: 1 })
+  const { open } = given({ perNetworkMax: 1 })
   const first = open('192.0.2.1')
   assert.match(open('192.0.2.1').told, /Too many connections/)
   first.close()
@@ -33,7 +33,7 @@ test('a refused connection does not count', () => {
 })
 
 test('addresses of one IPv6 site are one', () => {
-  const { open } = given({ mostOfOne: 1 })
+  const { open } = given({ perNetworkMax: 1 })
   open('2001:db8:0:1::1')
   assert.match(open('2001:db8:0:2::7').told, /Too many connections/)
   assert.is(open('2001:db8:1:1::1').told, 'taken')
@@ -54,7 +54,7 @@ test('one address opens so many a minute, closed or not', () => {
 
 test('connections from this machine are not counted by the minute, but at a time', () => {
   for (const place of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
-    const { open } = given({ newPerMinute: 1, mostOfOne: 2 })
+    const { open } = given({ newPerMinute: 1, perNetworkMax: 2 })
     for (let i = 0; i < 10; i++) {
       const { told, close } = open(place)
       assert.is(told, 'taken')

@@ -79,7 +79,7 @@ for (const [what, words] of [
   })
 
 test('connections with half a TLS handshake behind STARTTLS make room first', async t => {
-  const listener = await open(t, { mostConnections: 40 })
+  const listener = await open(t, { connectionsMax: 40 })
   const held = await Promise.all(
     Array.from({ length: 40 }, async (_, i) => {
       const client = await t.using(dialSmtp({ port: listener.port, from: scattered(i, 10) }))
@@ -112,7 +112,7 @@ test('a handshake behind STARTTLS has 30 s', async t => {
 })
 
 test('transactions that get no further make room after a second', async t => {
-  const listener = await open(t, { mostConnections: 40 })
+  const listener = await open(t, { connectionsMax: 40 })
   const { clock, greeted } = listener
   await Promise.all(Array.from({ length: 40 }, (_, i) => greeted(scattered(i, 10))))
   clock.advance(1_000)
@@ -121,7 +121,7 @@ test('transactions that get no further make room after a second', async t => {
 
 test('a client that has just connected is safe from newer ones, while older ones are idle or slow', async t => {
   for (const isSlow of [false, true]) {
-    const listener = await open(t, { mostConnections: 40 })
+    const listener = await open(t, { connectionsMax: 40 })
     const { port, clock } = listener
     if (isSlow) await trickle(listener, await underWay(listener, 40, i => scattered(i, 40)), 4_200, 2)
     else {
@@ -150,7 +150,7 @@ test('a client that has just connected is safe from newer ones, while older ones
 })
 
 test('when all connections do what they should, a further one is told to come again', async t => {
-  const listener = await open(t, { mostConnections: 40 })
+  const listener = await open(t, { connectionsMax: 40 })
   await underWay(listener, 40, i => scattered(i, 10))
   const late = await t.using(dialSmtp({ port: listener.port, from: HONEST }))
   assert.match(await late.reply(), /^421 4\.3\.2 /)
@@ -167,7 +167,7 @@ test('68 slow messages from four addresses do not keep out mail from elsewhere, 
 
 for (const rate of [4_200, 1_100])
   test(`messages from hundreds of networks at ${rate} bytes a second do not keep out others`, async t => {
-    const listener = await open(t, { mostConnections: 200 })
+    const listener = await open(t, { connectionsMax: 200 })
     const slow = await underWay(listener, 200, i => scattered(i, 200))
     await trickle(listener, slow, rate, 9)
     for (let i = 0; i < 3; i++) {
@@ -178,7 +178,7 @@ for (const rate of [4_200, 1_100])
   })
 
 test('while many come in, a message at 2 KB a second is too slow after ten seconds; otherwise it is not', async t => {
-  for (const [count, isCrowded] of [
+  for (const [count, isBusy] of [
     [40, true],
     [20, false],
   ] as const) {
@@ -186,10 +186,10 @@ test('while many come in, a message at 2 KB a second is too slow after ten secon
     const slow = await underWay(listener, count, i => scattered(i, 20))
     const told = slow.map(lastReply)
     await trickle(listener, slow, 2_000, 14)
-    if (isCrowded) await until(() => told.filter(({ reply }) => reply).length >= count - 32)
+    if (isBusy) await until(() => told.filter(({ reply }) => reply).length >= count - 32)
     await turns()
     const slowed = told.filter(({ reply }) => /^421 4\.4\.2 .*slowly/.test(reply ?? ''))
-    assert.is(slowed.length > 0, isCrowded)
+    assert.is(slowed.length > 0, isBusy)
   }
 })
 
@@ -254,7 +254,7 @@ for (const [what, say] of [
   })
 
 test('clients that are turned away and do not go are disconnected after two seconds', async t => {
-  const { port, clock } = await open(t, { mostConnections: 100 })
+  const { port, clock } = await open(t, { connectionsMax: 100 })
   const sockets = await flooded(t, { port, count: MOST_OF_ONE + 10, from: () => HONEST })
   await greeting(sockets, MOST_OF_ONE + 10)
   let gone = 0

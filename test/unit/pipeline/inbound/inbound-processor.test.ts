@@ -73,7 +73,7 @@ async function open(t: TestContext) {
       judge?: JudgeMail | null
       run?: typeof store.run
       db?: typeof store.db
-      crowd?: Pick<IngestLoad, 'isThere'>
+      ingestLoad?: Pick<IngestLoad, 'isHigh'>
       sizes?: 'small' | 'large'
     } = {},
   ): InboundProcessor => {
@@ -81,8 +81,8 @@ async function open(t: TestContext) {
     const inbox = startInboundProcessor({
       ...store,
       sizes: 'small',
-      fresh: createRecentMessageCache(clock),
-      crowd: createIngestLoad(clock),
+      recentMessages: createRecentMessageCache(clock),
+      ingestLoad: createIngestLoad(clock),
       ...{
         reader: over.reader ?? createMailReader({ entry, ...reading }),
         counts: countInbox(metrics),
@@ -287,7 +287,7 @@ test('while many wait to be acknowledged one at a time is read, and all of them 
     judging += 1
     return judged.promise
   }
-  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  start({ reader: READS_NOTHING, judge, ingestLoad: { isHigh: () => true } })
   await until(() => judging === 1 || undefined)
   clock.advance(4_900)
   assert.is(judging, 1)
@@ -297,13 +297,13 @@ test('while many wait to be acknowledged one at a time is read, and all of them 
   await whenListed(20)
 })
 
-test('when the crowd is gone the others are read, whatever the one that was read meanwhile waits for', async t => {
+test('when the ingestLoad is gone the others are read, whatever the one that was read meanwhile waits for', async t => {
   const { clock, take, start, whenListed } = await open(t)
   for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
   let isCrowd = true
   let judging = 0
   const judge: JudgeMail = () => (judging++ === 0 ? new Promise(() => {}) : Promise.resolve(GOOD))
-  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => isCrowd } })
+  start({ reader: READS_NOTHING, judge, ingestLoad: { isHigh: () => isCrowd } })
   await until(() => judging === 1 || undefined)
   isCrowd = false
   clock.advance(100)
@@ -318,7 +318,7 @@ test('an inbox that has stopped does not look again, however many wait', async t
     judging += 1
     return new Promise(() => {})
   }
-  const inbox = start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  const inbox = start({ reader: READS_NOTHING, judge, ingestLoad: { isHigh: () => true } })
   await until(() => judging === 1 || undefined)
   const timerCount = clock.timerCount
   await inbox.stop()

@@ -5,7 +5,7 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('inbound/transfer')
 
 /** Looked at every two seconds, as the listener does. */
-function given({ isCrowded = false } = {}) {
+function given({ isBusy = false } = {}) {
   let now = 0
   let isHeldUp = false
   const transfer = new MinDataRate(now, { netblock: '192.0.2', isHeldUp: () => isHeldUp, stop: () => {} })
@@ -15,7 +15,7 @@ function given({ isCrowded = false } = {}) {
     for (let i = 0; i < count; i++) {
       transfer.add(bytes)
       now += 1_000
-      if (now % 2_000 === 0 && transfer.isTooSlow(now, isCrowded)) isSlow = true
+      if (now % 2_000 === 0 && transfer.isTooSlow(now, isBusy)) isSlow = true
     }
     return isSlow
   }
@@ -39,14 +39,14 @@ test('a kilobyte a second is fast enough, for as long as it lasts', () => {
   assert.ok(seconds(60, 1_023))
 })
 
-test('in a crowd it takes 4 KB a second, over ten seconds', () => {
-  const { seconds } = given({ isCrowded: true })
+test('in a ingestLoad it takes 4 KB a second, over ten seconds', () => {
+  const { seconds } = given({ isBusy: true })
   assert.not(seconds(600, 4_096))
   assert.equal([seconds(8, 4_095), seconds(2, 4_095)], [false, true])
 })
 
 test('time in which the client waits for us does not count', () => {
-  const { seconds, holdUp } = given({ isCrowded: true })
+  const { seconds, holdUp } = given({ isBusy: true })
   assert.not(seconds(8, 5_000))
   holdUp(true)
   assert.not(seconds(100, 0))

@@ -1,19 +1,19 @@
 /**
  * Who counts on which blob file. A file is named by its content, and several requests may bring the same: one that is
- * refused takes its file away only when no other has claimed it and no row names it.
+ * refused takes its file away only when no other has reserved it and no row names it.
  */
 
 import type { Db } from '../schema.ts'
 import type { BlobFiles } from './blobs.ts'
 import { blobName, type StagedBlob } from './staged.ts'
 
-export interface BlobClaims {
+export interface BlobReservations {
   /** @param blobs what has been staged for one request so far */
-  open(blobs: readonly StagedBlob[]): BlobClaim
+  open(blobs: readonly StagedBlob[]): BlobReservation
 }
 
 /** What one request has staged. */
-export interface BlobClaim {
+export interface BlobReservation {
   add(blob: StagedBlob): void
   /** Puts files in their places: from then on, rows may name them. @throws StorageUnavailable */
   place(blobs: readonly StagedBlob[]): Promise<void>
@@ -24,14 +24,18 @@ export interface BlobClaim {
   end(isSettled: boolean): Promise<void>
 }
 
-interface BlobClaimsOptions {
+interface BlobReservationsOptions {
   blobs: BlobFiles
   db: Db
   /** A file could not be taken away. */
   onLeftBehind(error: unknown): void
 }
 
-export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsOptions): BlobClaims {
+export function createBlobReservations({
+  blobs: files,
+  db,
+  onLeftBehind,
+}: BlobReservationsOptions): BlobReservations {
   const counts = new Map<string, number>()
   const change = (name: string, by: 1 | -1) => {
     const count = (counts.get(name) ?? 0) + by
@@ -47,7 +51,7 @@ export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsO
   return {
     open(blobs) {
       const drafts = new Map<string, StagedBlob>()
-      const claimed: StagedBlob[] = []
+      const reserved: StagedBlob[] = []
       const add = (blob: StagedBlob) => {
         if (blob.draft !== null) drafts.set(blob.draft, blob)
       }
@@ -58,7 +62,7 @@ export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsO
           for (const blob of new Set(wanted)) {
             if (blob.draft === null || !drafts.has(blob.draft)) continue
             change(blobName(blob.hash), 1)
-            claimed.push(blob)
+            reserved.push(blob)
             await files.place(blob)
             drafts.delete(blob.draft)
           }
@@ -66,7 +70,7 @@ export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsO
         async end(isSettled) {
           const ends = [
             ...[...drafts.keys()].map(draft => files.drafts.discard(draft)),
-            ...claimed.map(blob => released(blob, isSettled)),
+            ...reserved.map(blob => released(blob, isSettled)),
           ]
           for (const { status, reason } of (await Promise.allSettled(ends)) as PromiseRejectedResult[])
             if (status === 'rejected') onLeftBehind(reason)
