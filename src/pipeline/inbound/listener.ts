@@ -1,4 +1,11 @@
-/** Port 25: takes mail for the addresses behind `doorOf`, and says 250 only when it is on the disk (RFC 5321). */
+/**
+ * SMTP listener on port 25 (RFC 5321). It accepts mail for local recipients only and relays nothing. A message is
+ * answered with 250 only after it has been stored durably.
+ *
+ * In: SMTP connections of other mail servers; `admit` decides about each RCPT TO (`rcpt-policy.ts`). Out: `take`
+ * receives the envelope and the stored bytes of each message, and the SMTP reply follows its result. Called by the
+ * composition root (`app/inbound.ts`).
+ */
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../../lib/certificates.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -21,32 +28,32 @@ export interface InboundListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
   certificates: Certificates
-  /** Open at once. */
+  /** Number of connections that may be open at the same time. */
   connectionsMax?: number | undefined
-  /** Connections from one address; any number when 0. */
+  /** Number of new connections one client network may open per minute; 0 means no limit. */
   newPerMinute: number
   admit: RcptPolicy
-  /** Where the bytes of a message go while they come. */
+  /** Opens the blob to which the bytes of a message are written while they are received. */
   openBlob(): BlobStream
-  /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
+  /** Stores the mail durably and takes ownership of its blob. @throws StorageUnavailable */
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
-  /** Told of the messages that are under way. */
+  /** Counts the messages between DATA and their reply. */
   ingestLoad: IngestLoad
   counts: MailCounts
   clock: Clock
   log: Log
 }
 
-/** Of a report no more is ever looked at: what it returns of our own mail may be long, and says nothing new. */
+/** Bytes stored of mail that is only a report. The rest is our own returned message, which nothing reads. */
 export const REPORT_KEPT_BYTES_MAX = 1024 * 1024
 const MESSAGE_BYTES_MAX = 60 * 1024 * 1024
 const CONNECTIONS_PER_NETWORK_MAX = 20
 const RECIPIENTS_MAX = 100
-/** Others get their turn by the time that one may last. */
+/** A client that reaches this limit reconnects, so that other clients get the connection. */
 const MESSAGES_PER_CONNECTION_MAX = 10_000
-/** Messages that are written to a file while they come in; smaller ones stay in memory, and need no place. */
+/** Messages written to a file while they are received, at the same time. Smaller ones stay in memory and do not count. */
 const LARGE_MESSAGES_MAX = 64
-/** From so many messages on, of any size, they must come in faster. */
+/** While more messages than this are being received, the higher minimum data rate applies. */
 const UNHURRIED_MESSAGES_MAX = 32
 const HOPS_MAX = 50
 const IDLE_TIMEOUT_MS = 60_000
@@ -54,7 +61,7 @@ const CONNECTION_MS_MAX = 900_000
 
 type Answer = (error?: Error | null) => void
 
-/** @throws when the address is not to be had */
+/** @throws when the address cannot be bound */
 export function startInboundListener(options: InboundListenerOptions): Promise<Listening> {
   return startListening(createServer(options), { ...options, name: 'an inbound' })
 }
@@ -62,7 +69,7 @@ export function startInboundListener(options: InboundListenerOptions): Promise<L
 function createServer(options: InboundListenerOptions): StrictSmtpServer {
   const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, counts } = options
   const notAdmitted = createReplyTo(451, options)
-  /** Behind the addresses of transactions under way, by their envelopes. */
+  /** Accepted recipients of the open transactions, keyed by envelope. */
   const named = new WeakMap<object, Map<string, LocalRecipient>>()
   const receive = createReceiver(options, {
     recipientsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
@@ -110,12 +117,12 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
 }
 
 interface Transactions {
-  /** Behind the addresses that were named. */
+  /** The accepted recipients of the session's transaction. */
   recipientsOf(session: SMTPServerSession): LocalRecipient[]
   receive: StrictSmtpServer['receive']
 }
 
-/** One message from the end of DATA's 354 to its reply. */
+/** Receives one message: from the 354 reply to DATA until the final reply. */
 function createReceiver(
   { take, openBlob, ingestLoad, counts, clock, log }: InboundListenerOptions,
   { recipientsOf, receive }: Transactions,
@@ -123,7 +130,7 @@ function createReceiver(
   const notTaken = createReplyTo(452, { log, clock })
   const large = createLargeMessages(LARGE_MESSAGES_MAX, clock)
 
-  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
+  const store = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
     const localRecipients = recipientsOf(session)
     const bytes = createMailBytes()
     const blob = openBlob()
@@ -152,7 +159,7 @@ function createReceiver(
     const { transfer, finish } = receive(session.id, stream)
     stream.on('data', (chunk: Buffer) => transfer.add(chunk.length))
     stream.once('end', finish)
-    return settle(stream, session, transfer)
+    return store(stream, session, transfer)
       .then(
         () => {
           counts.taken()
@@ -171,7 +178,7 @@ function createReceiver(
   }
 }
 
-/** Takes a place before the blob begins to write to a file. */
+/** Reserves a slot for a large message before the blob starts writing to a file. */
 function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'write'> {
   let sizeBytes = 0
   let hasPlace = false
@@ -187,7 +194,7 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
   }
 }
 
-/** @throws Reply */
+/** @throws ReplyError */
 function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
   if (sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
   if (bytes.hasBareLineEnd) throw new ReplyError(550, '5.6.11 Lines end in CR LF')
@@ -207,12 +214,12 @@ function factsOf(session: SMTPServerSession, localRecipients: readonly LocalReci
   }
 }
 
-/** @param facts of the cipher, as smtp-server hands them on */
+/** @param facts TLS cipher details as smtp-server reports them */
 function versionOf(facts: unknown): string {
   return (facts as { version?: string } | null)?.version ?? 'TLS'
 }
 
-/** There is nobody left to be answered. */
+/** The client disconnected within the message, so no reply can be sent. */
 function isCutOff(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ECONNECTION'
 }

@@ -1,4 +1,7 @@
-/** What is behind an address at port 25: a report's local, a customer's domain, or nothing. */
+/**
+ * Decides about RCPT TO on port 25: the address belongs to a report (bounce, complaint, unsubscribe), to a domain that an
+ * account hosts here, or to nobody. Called by the listener.
+ */
 
 import { idKey } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../protocols/smtp/address.ts'
@@ -6,21 +9,21 @@ import type { HostedDomains } from '../../resources/domains/hosted.ts'
 import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import type { NewReport } from './report-rows.ts'
 
-/** Where mail for an address goes. */
+/** Destination of mail for an accepted address. */
 export type LocalRecipient =
   | { kind: 'report'; report: NewReport }
   | { kind: 'inbox'; message: Pick<NewInbound, 'accountId' | 'domainId'>; recipient: string }
 
-/** @throws when the store cannot be asked */
+/** @returns undefined to refuse the recipient @throws when the store cannot be queried */
 export type RcptPolicy = (recipient: string) => Promise<LocalRecipient | undefined>
 
-interface AdmissionOptions {
+interface RcptPolicyOptions {
   reportRecipientOf(recipient: string): NewReport | undefined
   hosted: HostedDomains
 }
 
-/** Any address at a domain that receives mail is good: its owner sorts them. */
-export function createRcptPolicy({ reportRecipientOf, hosted }: AdmissionOptions): RcptPolicy {
+/** Accepts any address at a hosted domain; its owner sorts the mail. */
+export function createRcptPolicy({ reportRecipientOf, hosted }: RcptPolicyOptions): RcptPolicy {
   return async recipient => {
     const report = reportRecipientOf(recipient)
     if (report) return { kind: 'report', report }
@@ -35,7 +38,7 @@ export function createRcptPolicy({ reportRecipientOf, hosted }: AdmissionOptions
   }
 }
 
-/** The messages that a mail becomes: one for each account, with all its addresses. */
+/** The messages to store for one mail: one for each account, with all recipients of that account. */
 export function messagesOf(localRecipients: readonly LocalRecipient[]): NewInbound[] {
   const inboxes = localRecipients.filter(local => local.kind === 'inbox')
   const byAccount = Map.groupBy(inboxes, ({ message }) => idKey(message.accountId))

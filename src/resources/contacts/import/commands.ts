@@ -3,7 +3,7 @@ import type { Id } from '../../../lib/ids.ts'
 import { command, type Tx } from '../../../store/command.ts'
 import type { ContactImportRow, ContactRow, ImportState } from '../../../store/schema.ts'
 import { hasAudience } from '../audience-commands.ts'
-import { type ContactPlace, changedContact, newContact, saysTheSame } from '../contact.ts'
+import { type ContactPlace, changedContact, newContact, hasSameFields } from '../contact.ts'
 import { PROPERTIES_MAX } from '../limits.ts'
 import { readProperties } from '../properties.ts'
 import { hasRoomForKeys } from '../property-keys.ts'
@@ -134,7 +134,7 @@ async function readBatch(
     if (readProperties(after.properties).size > PROPERTIES_MAX) {
       const message = `The contact would have more than ${PROPERTIES_MAX} properties.`
       errors.push({ row: row.row, email: row.email, message })
-    } else if (known && saysTheSame(known.after, after)) counts.unchangedCount++
+    } else if (known && hasSameFields(known.after, after)) counts.unchangedCount++
     else {
       counts[known ? 'updatedCount' : 'createdCount']++
       touched.set(row.email, { before: known?.before ?? null, after })
