@@ -1,4 +1,4 @@
-/** Time as the rest of the program sees it: wall time for dates, monotonic time for intervals, and timers. */
+/** Clock interface of the program: wall time for dates, monotonic time for intervals, and timers. */
 
 export interface Timer {
   cancel(): void

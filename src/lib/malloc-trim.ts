@@ -4,9 +4,9 @@
  */
 
 const SAMPLE_INTERVAL_MS = 5_000
-/** The process counts as quiet while all its threads together use less CPU time than this between two looks. */
+/** The process counts as idle while all its threads together use less CPU time than this per sample interval. */
 const IDLE_CPU_MS_MAX = 250
-/** Threads collect their garbage once they are quiet, and free it in the background: it takes a few looks. */
+/** Threads collect garbage when they become idle and free memory in the background, which takes a few intervals. */
 const IDLE_SAMPLES_MIN = 3
 /** A trim is worth it when the process has used so much CPU time since the last one. */
 const WORK_CPU_MS_MIN = 500
@@ -17,7 +17,7 @@ interface MallocTrimOptions {
   trim(): void
 }
 
-/** Trims the memory of this process whenever it becomes quiet, where its C library can. The timer keeps no process alive. */
+/** Trims the memory of this process whenever it becomes idle, where its C library can. The timer keeps no process alive. */
 export async function trimWhenIdle(): Promise<void> {
   const trim = await loadMallocTrim()
   if (trim) setInterval(mallocTrimmer({ cpuMs: processCpuMs, trim }), SAMPLE_INTERVAL_MS).unref()

@@ -1,4 +1,4 @@
-/** Work in the background that never ends: done in small steps, with rests between them in which others get their turn. */
+/** Periodic background work, done in small steps with pauses in between so that other work is not delayed. */
 import type { Clock } from './clock.ts'
 
 export interface Sweeper {

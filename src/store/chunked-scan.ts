@@ -1,6 +1,6 @@
 /**
- * Walks a long list of an account, newest first. A million entries are no list to look through in one go: it is done in
- * chunks, between which whatever else is to be read gets its turn.
+ * Scans a long list of an account, newest first, in chunks. Between chunks the thread serves other queries,
+ * so that a list with a million entries does not block it.
  */
 import type { SelectQueryBuilder } from 'kysely'
 import type { Id } from '../lib/ids.ts'

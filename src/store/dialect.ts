@@ -1,4 +1,4 @@
-/** Which database a store is on: the only place that knows both, and everything but this file and their folders neither. */
+/** Selects the database engine of a store. Only this file knows both SQLite and PostgreSQL. */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseUrlFault, describeAddress, readPostgresUrl } from './postgres/address.ts'

@@ -1,4 +1,4 @@
-/** A received message with all that is shown of it. */
+/** Finds a received message with everything that the API shows of it. */
 import type { Id } from '../../lib/ids.ts'
 import { isInSight } from '../../resources/emails/inbound-list.ts'
 import type { Find } from '../../store/read.ts'

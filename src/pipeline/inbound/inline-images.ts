@@ -1,4 +1,4 @@
-/** Pictures that the HTML of a message shows by `cid:` URLs (RFC 2392), put into it as `data:` URLs. */
+/** Embeds images that the HTML of a message references by `cid:` URLs (RFC 2392) as `data:` URLs. */
 import type { StoredPart } from './parts/parsed-mail.ts'
 
 /** Ends where no URL goes on: at a quote, a blank, a bracket. */

@@ -1,4 +1,7 @@
-/** Lists a received message once it has been read: what it says, what it was judged to be, and the event that tells of it. */
+/**
+ * Lists a received message after it has been parsed: stores its fields and verdicts, and records
+ * `email.received`. Called by `inbound-processor.ts`.
+ */
 
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'

@@ -1,7 +1,8 @@
 /**
- * Reads received mail. Small messages are read on a thread of this process, one at a time: they are too small to need much
- * memory. Large ones, and those that were left unread by an earlier run of the service, are read in a child process, and it
- * is stored beforehand that they are being read: one that ended a process is read by its header section alone.
+ * Parses received mail. Small messages are parsed one at a time on a worker thread of this process, since
+ * they need little memory. Large messages, and those left unparsed by an earlier run, are parsed in a child
+ * process. The start of such a parse is stored beforehand: for a message during whose parse the service
+ * ended, only the header section is parsed.
  */
 
 import { type Clock, within } from '../../lib/clock.ts'

@@ -1,4 +1,7 @@
-/** What received mail is judged to be. Who judges is handed in; where nobody does, or not in time, that is said. */
+/**
+ * Verdicts on received mail, within a time limit. The checks are passed in (`judge`); without them, or after
+ * an error or timeout, the verdicts say so.
+ */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'

@@ -1,4 +1,7 @@
-/** A message that comes in, and how fast: a client must keep up a minimum rate, a higher one while the listener is crowded. */
+/**
+ * Minimum data rate of a message that is being received. A client must keep up a minimum rate, and a higher
+ * one while the listener is busy.
+ */
 
 /** The minimum while there is room. It is judged over at least this time. */
 const RELAXED = { windowMs: 60_000, bytesPerSecond: 1024 }

@@ -1,4 +1,4 @@
-/** Emails that a received message gives rise to, by its owner's wish: passed on, or answered in its thread. */
+/** Builds the email for a reply to a received message, or for forwarding it, at the request of its owner. */
 
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import type { Submission, SubmittedAttachment } from '../accept/submission.ts'

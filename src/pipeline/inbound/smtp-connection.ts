@@ -1,8 +1,7 @@
 /**
- * How a connection of smtp-server's behaves where we want it otherwise: it greets at once, takes no command that ends in a bare LF
- * or did not wait for its turn, offers logins over TLS alone and nothing that we do not keep, answers clients that have closed
- * their side, and reads messages at the same cost whatever they hold. The parts of smtp-server used here are internal: its version
- * is pinned for that.
+ * Adjusts connections of smtp-server: greets at once, refuses bare LF in commands and premature pipelining,
+ * offers AUTH over TLS only, hides extensions that are not supported, answers half-closed clients, and reads
+ * message data at constant cost. It uses internals of smtp-server, whose version is therefore pinned.
  */
 import type { Socket } from 'node:net'
 import type { PassThrough, Writable } from 'node:stream'

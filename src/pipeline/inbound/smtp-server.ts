@@ -1,7 +1,7 @@
 /**
- * The protocol of our mail listeners, by smtp-server (`smtp-connection.ts` says how its connections are changed). Every connection
- * is counted from the moment TCP accepts it, TLS handshakes have a time limit, none lasts for ever, and when all places are
- * taken, a new one gets the place of one that makes no progress.
+ * SMTP server of the mail listeners, based on smtp-server (`smtp-connection.ts` describes the changes to its
+ * connections). Every connection is counted from the TCP accept on, TLS handshakes and connections have a
+ * time limit, and when all connection slots are taken, a new connection evicts one that makes no progress.
  */
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'

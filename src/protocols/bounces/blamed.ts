@@ -1,4 +1,6 @@
-/** Whom the text of a bounce blames, and what it says of them: by where addresses stand, not by whose text it is. */
+/**
+ * Extracts failed recipients and their diagnostics from the text of a bounce, by the position of addresses.
+ */
 import { addressesIn, isSameAddress } from './addresses.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'

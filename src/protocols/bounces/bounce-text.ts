@@ -1,4 +1,4 @@
-/** Bounces that are written for people: whether a mail is one, and what it says. */
+/** Recognizes and reads bounces in free text, without a machine-readable part. */
 import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
 import type { OwnText } from './passage.ts'

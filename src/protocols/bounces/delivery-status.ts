@@ -1,4 +1,4 @@
-/** Delivery status notifications (RFC 3464, RFC 6533): the fields of a message/delivery-status, however they are set. */
+/** Parses the fields of message/delivery-status parts (RFC 3464, RFC 6533). */
 
 /** Of one recipient, as they stand. */
 export interface StatusGroup {

@@ -1,4 +1,4 @@
-/** How long a server asks us to wait, when its reply says so in words. */
+/** Extracts a retry delay that a reply states in words. */
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS

@@ -1,4 +1,4 @@
-/** The text of a bounce that the reporting system wrote itself, without the mail it returns. */
+/** Extracts the text of a bounce that the reporting system wrote, without the returned message. */
 import type { ReportHead } from './parts/head.ts'
 import { readReportHead } from './parts/head.ts'
 import type { Part } from './parts/part.ts'

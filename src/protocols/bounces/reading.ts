@@ -1,4 +1,4 @@
-/** What of a reply the rules look at: code, status, and the words that are the server's own. */
+/** The parts of a reply that the rules match: code, enhanced status code, and the server's own words. */
 import type { SmtpReply } from '../smtp/reply.ts'
 
 /** `host`: before MAIL; the other side speaks to every sender alike. */

@@ -1,4 +1,4 @@
-/** Reports on TLS to the owners of domains (RFC 8460): where they want them, and what they say. */
+/** SMTP TLS reports (RFC 8460): destinations from the policy record, and the report's content. */
 
 /** A policy with the sessions that fell under it. */
 export interface PolicyResults {

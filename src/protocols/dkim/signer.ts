@@ -1,4 +1,7 @@
-/** Much is signed by a thread of its own: what is asked for in one turn goes there in few messages, and each comes back as one. */
+/**
+ * Client of the signing thread: the jobs of one event-loop turn are sent in few messages, each answered as a
+ * whole.
+ */
 import type { KeyObject } from 'node:crypto'
 import type { OnDemandWorker } from '../../lib/on-demand-worker.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'

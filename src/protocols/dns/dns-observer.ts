@@ -1,6 +1,6 @@
 /**
- * Somebody who can be asked what stands in the DNS, and says it as it is, with the time it may be kept: a resolver, or
- * a name server of the zone itself. For checks, which want to know who sees what; nothing is kept here.
+ * Queries one DNS server, a resolver or an authoritative server, and returns its answer unmodified with its
+ * TTL. For domain checks, which compare what different servers answer; nothing is cached.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { parseQueryName } from './name.ts'

@@ -1,4 +1,4 @@
-/** The texts of DKIM keys, looked up in the store and kept a while, so that a flood of questions does not reach it. */
+/** Cache of DKIM key records from the store, so that a flood of queries does not reach it. */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap } from '../../lib/expiring-map.ts'
 

@@ -1,4 +1,4 @@
-/** The TCP half of a DNS listener: pipelined queries, answered in order, on few and short-lived connections. */
+/** TCP part of a DNS listener: pipelined queries, answered in order, on few and short-lived connections. */
 import { once } from 'node:events'
 import net from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * One address on which DNS queries come in, over UDP and TCP (RFC 7766 §5): it carries packets to `respond`
- * and back, and knows nothing of what they say.
+ * DNS listener on one address, over UDP and TCP (RFC 7766 §5). It passes packets to `respond` and sends its
+ * replies.
  */
 import dgram from 'node:dgram'
 import { once } from 'node:events'

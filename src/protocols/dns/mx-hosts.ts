@@ -1,6 +1,6 @@
 /**
- * Where a domain's mail goes: from a recipient's domain to its MX hosts, and from each of those to addresses
- * (RFC 5321 §5.1, null MX by RFC 7505). First step of every delivery attempt.
+ * Resolves the MX hosts of a recipient's domain and their addresses (RFC 5321 §5.1; null MX, RFC 7505). First
+ * step of every delivery attempt.
  */
 import type { Answer } from './answer.ts'
 import { parseQueryName } from './name.ts'

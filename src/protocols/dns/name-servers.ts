@@ -1,6 +1,6 @@
 /**
- * The name servers of the zone that a name lies in, found from outside as anybody finds them: who is named, where they
- * are, whether they answer for the zone, and whether the zone above names the same ones (RFC 1034 §4.2.2).
+ * Finds the authoritative name servers of the zone of a name: the NS records, their addresses, whether they
+ * answer for the zone, and whether the parent zone delegates to the same ones (RFC 1034 §4.2.2).
  */
 
 import type { DnsObserver, ObservedAnswer } from './dns-observer.ts'
@@ -12,34 +12,34 @@ export interface NameServer {
   /** Null where there is none that may be asked. */
   address: string | null
   status: 'answers' | 'lame' | 'silent' | 'no_address' | 'not_public'
-  /** What is the matter; null where it answers. */
+  /** The reason of the failure; null when it answers. */
   reason: string | null
 }
 
 export interface ZoneServers {
-  /** Apex of the zone; null where no zone was found, or nobody answered. */
+  /** Apex of the zone; null when no zone was found or no resolver answered. */
   zone: string | null
-  /** Whom the zone itself names, sorted. */
+  /** Names of the NS records of the zone itself, sorted. */
   names: string[]
-  /** The first of them. */
+  /** Results for the first `SERVERS_MAX` names. */
   servers: NameServer[]
-  /** Those that answer, ready to be asked. */
+  /** Observers of the servers that answer. */
   observers: DnsObserver[]
-  /** Whom the zone above names, sorted; null where that could not be found out. */
+  /** NS names in the parent zone's delegation, sorted; null when they could not be determined. */
   delegatedTo: string[] | null
 }
 
 export interface FindOptions {
   /** Asked in turn until one answers. */
   resolvers: readonly DnsObserver[]
-  /** Whether an address that the DNS names may be asked. */
+  /** Whether a name server at this address may be queried. */
   isAllowed(address: string): boolean
   /** @param label for people */
   openObserver(label: string, address: string): DnsObserver
 }
 
 const SERVERS_MAX = 4
-/** More are not looked at: nobody needs as many. */
+/** Further NS names are ignored. */
 const NAMES_MAX = 13
 
 export async function findZoneServers(domain: string, options: FindOptions): Promise<ZoneServers> {

@@ -1,4 +1,4 @@
-/** Domain names as they may be asked for: checked here, before anything leaves for a name server. */
+/** Validates domain names before they are queried. */
 
 const LABEL = /^[a-z0-9_-]{1,63}$/
 const NAME_OCTETS_MAX = 253

@@ -1,6 +1,6 @@
 /**
- * Look-ups of names that are no host names, which the runtime does not ask for: SPF makes such of what senders say of
- * themselves (RFC 7208 §7). They are rare, and nothing of them is kept.
+ * Looks up names that are not host names, which the runtime's resolver refuses. SPF macros build such names
+ * from what senders say (RFC 7208 §7). They are rare and not cached.
  */
 import dns from 'node:dns'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** DNS records as lines of a zone file (RFC 1035 §5.1): how the operator writes them, and has them listed for copying. */
+/** Parses and formats DNS records as lines of a zone file (RFC 1035 §5.1). */
 import { isIPv4, isIPv6 } from 'node:net'
 import { parseQueryName } from './name.ts'
 import type { DnsRecord, RecordData } from './wire.ts'

@@ -1,6 +1,6 @@
 /**
- * The authoritative server's thinking: one query packet in, one response packet out, or silence. Strict with
- * what comes in, minimal in what goes out, no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
+ * Authoritative DNS responder: maps one query packet to one response packet, or to none. Strict parsing,
+ * minimal responses, no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
  */
 import type { Log } from '../../lib/log.ts'
 import type { Respond, Transport } from './listener.ts'

@@ -1,6 +1,7 @@
 /**
- * Asks one validating resolver and tells what it vouches for: the runtime's resolver shows no AD bit. The way to that
- * resolver must be safe, since nothing is validated here (RFC 4035 §4.9.3, RFC 6840 §5.7).
+ * Queries one DNSSEC-validating resolver and returns its AD bit, which the runtime's resolver does not
+ * expose. Nothing is validated here, so the path to that resolver must be trusted (RFC 4035 §4.9.3, RFC 6840
+ * §5.7).
  */
 import type { Clock } from '../../lib/clock.ts'
 import { askServer, serverOf } from './query.ts'

@@ -1,4 +1,7 @@
-/** Opens a connection to a host's checked addresses and to no other: what was looked up is what is dialled. */
+/**
+ * Connects to the checked addresses of a host only, so that the address that was looked up is the one that is
+ * dialled.
+ */
 import { isIP, connect as openSocket, type Socket } from 'node:net'
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** One HTTP request on one connection, and its reply as far as it may go. */
+/** Sends one HTTP request on one connection and reads its response within limits. */
 import {
   type Agent,
   type IncomingHttpHeaders,

@@ -1,4 +1,4 @@
-/** How many contacts a segment has, where that need not be asked of one contact after the other. */
+/** Counts the contacts of a segment without reading them, where stored counts suffice. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'

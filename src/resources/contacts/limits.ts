@@ -1,4 +1,4 @@
-/** How much contacts, segments and topics may say, and of how many there may be. */
+/** Limits of contacts, segments and topics. */
 
 /** Of an audience, a segment or a topic, in characters. */
 export const NAME_CHARACTERS_MAX = 200

@@ -1,4 +1,4 @@
-/** Lists of contacts, searched and narrowed down, newest first; and how many contacts a segment has. */
+/** Lists contacts with search and filters, newest first, and counts the contacts of a segment. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db } from '../../store/schema.ts'

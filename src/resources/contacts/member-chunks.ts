@@ -1,6 +1,6 @@
 /**
- * Members of an audience or a segment, looked through in chunks, so that no single statement takes long and whatever
- * else is to be read gets its turn in between.
+ * Scans the members of an audience or a segment in chunks, so that no statement takes long and other queries
+ * run in between.
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'

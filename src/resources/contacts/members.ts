@@ -1,6 +1,6 @@
 /**
- * Who belongs to an audience or a segment, a page at a time in the order of the contacts' ids: what broadcasts are sent
- * by. Membership is what it is at the moment of each page.
+ * Pages through the members of an audience or a segment in the order of contact ids, for sending broadcasts.
+ * Membership is evaluated at the time of each page.
  */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idKey } from '../../lib/ids.ts'

@@ -1,4 +1,4 @@
-/** What users keep of a contact beside its own fields: texts, numbers and booleans under keys of their choice. */
+/** Custom properties of a contact: strings, numbers and booleans under keys chosen by the user. */
 import { foldText } from '../../lib/fold-text.ts'
 import {
   CONTACT_NAME_CHARACTERS_MAX,

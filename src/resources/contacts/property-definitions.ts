@@ -1,4 +1,7 @@
-/** What an account says of the properties of its contacts, in whichever audience: their type, and what stands for one that is missing. */
+/**
+ * Definitions of contact properties per account: the type, and the fallback value for contacts without the
+ * property.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/command.ts'
 import type { Db, PropertyDefinitionRow } from '../../store/schema.ts'

@@ -1,4 +1,4 @@
-/** The keys that contacts of an audience have, numbered, with how many have each. */
+/** Numbered property keys of the contacts of an audience, with the number of contacts that have each key. */
 import type { Id } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ContactPropertyRow, Db } from '../../store/schema.ts'

@@ -1,4 +1,4 @@
-/** What makes, changes and deletes segments. */
+/** Commands that create, change and delete segments. */
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/command.ts'
 import type { SegmentRow } from '../../store/schema.ts'

@@ -1,4 +1,4 @@
-/** What makes, changes and deletes topics, and what contacts say about them. */
+/** Commands that create, change and delete topics, and set the topic subscriptions of contacts. */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { ContactRow, TopicRow } from '../../store/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Bytes that are kept as they came (attachments, raw mail), by their SHA-256: small ones in a row, large ones
- * in a file that is on the disk, with its folder, before the row that names it is committed.
+ * Blob store addressed by SHA-256, for attachments and raw messages. Small blobs are rows; large ones are
+ * files, which are synced together with their folder before the row that names them is committed.
  */
 import { createReadStream } from 'node:fs'
 import { readdir, readFile, rm, stat, unlink } from 'node:fs/promises'

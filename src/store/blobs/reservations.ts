@@ -1,6 +1,7 @@
 /**
- * Who counts on which blob file. A file is named by its content, and several requests may bring the same: one that is
- * refused takes its file away only when no other has reserved it and no row names it.
+ * Reference counts of blob files that requests in progress need. Files are named by their content, so several
+ * requests may bring the same file: a rejected request deletes its file only if no other request has reserved
+ * it and no row names it.
  */
 
 import type { Db } from '../schema.ts'
@@ -8,18 +9,18 @@ import type { BlobFiles } from './blobs.ts'
 import { blobName, type StagedBlob } from './staged.ts'
 
 export interface BlobReservations {
-  /** @param blobs what has been staged for one request so far */
+  /** @param blobs the blobs staged for one request so far */
   open(blobs: readonly StagedBlob[]): BlobReservation
 }
 
-/** What one request has staged. */
+/** The staged blobs of one request. */
 export interface BlobReservation {
   add(blob: StagedBlob): void
-  /** Puts files in their places: from then on, rows may name them. @throws StorageUnavailable */
+  /** Moves drafts to their final names, so that rows may refer to them. @throws StorageUnavailable */
   place(blobs: readonly StagedBlob[]): Promise<void>
   /**
-   * Takes away what is not needed. Never rejects.
-   * @param isSettled whether all that is going to be stored has been; else what has been placed stays
+   * Deletes files that are not needed. Never rejects.
+   * @param isSettled whether the outcome of the request is known; otherwise placed files are kept
    */
   end(isSettled: boolean): Promise<void>
 }
@@ -27,7 +28,7 @@ export interface BlobReservation {
 interface BlobReservationsOptions {
   blobs: BlobFiles
   db: Db
-  /** A file could not be taken away. */
+  /** Called when a file could not be deleted. */
   onLeftBehind(error: unknown): void
 }
 

@@ -1,4 +1,4 @@
-/** A blob on its way into the store. */
+/** A blob that has been prepared but not stored yet. */
 import { hash } from 'node:crypto'
 
 export interface StagedBlob {

@@ -1,4 +1,4 @@
-/** A blob that comes piece by piece: few bytes stay in memory, more are written to a draft while they come. */
+/** Receives a blob in pieces: a small one stays in memory, a larger one is written to a draft file. */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { inOwnMemory } from '../../lib/own-memory.ts'

@@ -1,4 +1,6 @@
-/** A PostgreSQL connection as groups of commands use it. Several may be at work at once, in this process and others. */
+/**
+ * Group commits on a PostgreSQL connection. Several groups may run concurrently, in this process and others.
+ */
 import { hash } from 'node:crypto'
 import type { ConflictKeys } from '../writer/conflict-keys.ts'
 import type { CountDelta } from '../writer/effects.ts'

@@ -1,6 +1,7 @@
 /**
- * Announcements between processes, by LISTEN and NOTIFY on a connection of their own: hints, sent together a few times
- * a second and never in the transaction of a command. Whoever may have missed some is told that, and looks for itself.
+ * Announcements between processes by LISTEN and NOTIFY on a separate connection. They are hints: sent in
+ * batches a few times a second, never within a command's transaction. A listener that may have missed some is
+ * notified and reads the database.
  */
 import { randomUUID } from 'node:crypto'
 import { MISSED } from '../command.ts'

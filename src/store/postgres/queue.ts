@@ -1,4 +1,7 @@
-/** The queue's own statements on PostgreSQL: lanes are claimed together, and rows that others are claiming are passed over. */
+/**
+ * Queue statements for PostgreSQL. Due deliveries are claimed in one statement that skips rows locked by
+ * other claims.
+ */
 import { type Claim, type ClaimedDelivery, type Lane, laneKey, type QueueOps } from '../command.ts'
 import type { Query } from './connection.ts'
 

@@ -1,4 +1,4 @@
-/** Row operations on PostgreSQL: one statement for all rows of a shape, their columns as arrays. */
+/** Bulk row operations on PostgreSQL: one statement for all rows of a shape, with columns as arrays. */
 import type { RowOps } from '../row-ops.ts'
 import { snake } from '../sql-names.ts'
 import type { ColumnTypes } from './column-types.ts'

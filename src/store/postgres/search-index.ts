@@ -1,6 +1,7 @@
 /**
- * Segments on PostgreSQL. What a command says of its emails is looked up together, when the command ends: mostly they
- * lie in no segment, which one statement finds out. Nothing is kept in memory that another process could make untrue.
+ * Search index blocks on PostgreSQL. The changes of a command are looked up together at its end; mostly the
+ * emails are in no block yet, which one statement finds out. No state is cached that another process could
+ * invalidate.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { EmailStatus } from '../schema.ts'

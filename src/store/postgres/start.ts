@@ -1,4 +1,4 @@
-/** Makes sure that a PostgreSQL database can be used, and has it migrated by one process at a time. */
+/** Checks that a PostgreSQL database is usable and has one process at a time migrate it. */
 import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'

@@ -1,6 +1,7 @@
 /**
- * The statements of one connection, of which those that give nothing back are not waited for: they travel one behind the
- * other, and what becomes of them is told when all are done. After one that failed the transaction takes no more.
+ * Pipelines the statements of one connection: statements without a result are not awaited individually, and
+ * their errors are reported when all have ended. After an error the transaction accepts no further
+ * statements.
  */
 import type { Query, Statement } from './connection.ts'
 

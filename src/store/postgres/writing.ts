@@ -1,4 +1,7 @@
-/** The writing half of a store on PostgreSQL: migrated, and two groups at a time, so that one gathers while another commits. */
+/**
+ * Write access to a PostgreSQL store: migrated, with two concurrent groups, so that one gathers while the
+ * other commits.
+ */
 import type { Kysely } from 'kysely'
 import { DiskFailure } from '../errors.ts'
 import { insistOnFormerData, migrate } from '../migrate.ts'

@@ -1,4 +1,4 @@
-/** One SQLite connection with its prepared statements kept. */
+/** SQLite connection with a cache of prepared statements. */
 import Database, { type Statement } from 'better-sqlite3'
 
 export interface SqliteConnection {

@@ -1,4 +1,6 @@
-/** A SQLite connection as groups of commands use it. There is one, so that a group has the database to itself. */
+/**
+ * Group commits on the SQLite connection. There is one connection, so each group has the database to itself.
+ */
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'

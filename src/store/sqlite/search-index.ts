@@ -1,4 +1,6 @@
-/** Segments on SQLite: kept statements, and in memory how far each account's emails are sealed. */
+/**
+ * Search index blocks on SQLite: prepared statements, and in memory how far each account's emails are sealed.
+ */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import {
   BLOCK_EMAILS,

@@ -1,4 +1,4 @@
-/** What a group must have to itself, as its commands say. */
+/** Conflict keys of a group of commands: groups with a common key do not run concurrently. */
 import type { Commands } from '../command.ts'
 import type { WriteRequest } from './protocol.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Runs a group of commands in one transaction: commands of one name together under a savepoint, and singly when one of
- * them fails, so that a failing command harms no other. Answers stand only after the commit.
+ * Runs a group of commands in one transaction. Commands of one name run together under a savepoint, and
+ * individually when one of them fails, so that a failing command affects no other. Results are returned after
+ * the commit.
  */
 import { randomUUID } from 'node:crypto'
 import type { Id, IdSource } from '../../lib/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * What has just been accepted is mostly delivered at once: the writer keeps it in memory for the claim that is about
- * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
+ * Cache of recently accepted emails in the writer. Most are delivered at once, so the next claim need not
+ * read and decompress them. The database already has them.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { Slab } from '../../lib/slab.ts'

@@ -1,6 +1,6 @@
 /**
- * The loop of the writer thread: while groups commit, requests of all clients gather for the next; each client gets one
- * report a group; checkpoints run, and space is given back, when nobody waits.
+ * Loop of the writer thread. While a group commits, requests of all clients gather for the next one. Each
+ * client gets one report per group. Checkpoints and vacuum run when no request waits.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Announcement, GroupReport, WriteReply, WriteRequest } from './protocol.ts'

@@ -1,6 +1,6 @@
 /**
- * Which webhooks are told of which events, as groups of commands know it: looked up once an account, and good for as long
- * as nobody has changed a webhook. Each change gives the whole a new edition, which every group sees when it begins.
+ * Cache of webhook subscriptions by account, for groups of commands. Each change of a webhook starts a new
+ * edition, which every group compares at its begin.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { RowOps } from '../row-ops.ts'

@@ -1,4 +1,7 @@
-/** Whether the chain of those who handed the message on is unbroken (RFC 8617). It is told, and decides nothing. */
+/**
+ * Validates the ARC chain of a message (RFC 8617). The result is reported and does not influence other
+ * verdicts.
+ */
 import { arc } from 'mailauth/lib/arc/index.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Verified } from './dkim.ts'

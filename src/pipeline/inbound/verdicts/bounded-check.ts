@@ -1,4 +1,4 @@
-/** One of the methods at work: within its time and its look-ups, and with a result whatever happens. */
+/** Runs one authentication check within its limits of time and DNS look-ups. It always returns a result. */
 import { type Clock, within } from '../../../lib/clock.ts'
 import { type BudgetedResolver, createDnsBudget, type DnsBudget } from './dns-budget.ts'
 import type { CheckFinding } from './verdict.ts'

@@ -1,4 +1,4 @@
-/** Asks ClamAV's daemon for viruses: the message goes to it as a stream of chunks (`INSTREAM`). */
+/** Scans a message for viruses with the ClamAV daemon, streaming it in chunks (`INSTREAM`). */
 import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './exchange.ts'
 import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { VirusFinding } from './verdict.ts'

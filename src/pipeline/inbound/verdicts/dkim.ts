@@ -1,4 +1,4 @@
-/** Whether domains have signed the message, and it is still what they signed (RFC 6376). */
+/** Verifies the DKIM signatures of a message (RFC 6376). */
 import { Readable } from 'node:stream'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'

@@ -1,4 +1,7 @@
-/** Whether what SPF and DKIM prove is the domain that people see (RFC 7489, RFC 9989). */
+/**
+ * Evaluates DMARC: whether the domains authenticated by SPF and DKIM align with the From domain (RFC 7489,
+ * RFC 9989).
+ */
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { CheckedDkim, Verified } from './dkim.ts'

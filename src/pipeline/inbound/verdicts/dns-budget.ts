@@ -1,6 +1,6 @@
 /**
- * The DNS as mailauth asks it: our resolver behind it, and no more questions than one message may cause. Senders choose
- * the names, so that without a limit they would choose whom we ask, and how often (RFC 7208 §11.1).
+ * DNS resolver for mailauth with a limit on look-ups per message. Senders choose the names, so without a
+ * limit they could make the service query any name server any number of times (RFC 7208 §11.1).
  */
 import type { Answer } from '../../../protocols/dns/answer.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'

@@ -1,4 +1,4 @@
-/** Where the fields of a message's header section lie in its bytes (RFC 5322 §2.2), whatever else the bytes are. */
+/** Locates the fields of a header section as byte ranges (RFC 5322 §2.2), tolerating any other bytes. */
 
 export interface FieldRange {
   /** Lower case, without the blanks that older mail has before the colon (RFC 5322 §4.5). */

@@ -1,4 +1,4 @@
-/** The field that tells what was found: Authentication-Results, by our name (RFC 8601). */
+/** Builds the Authentication-Results field (RFC 8601) with the mail host as its authserv-id. */
 import { foldTokens } from '../../../protocols/mime/fold.ts'
 import type { Authentication, CheckFinding, DkimSignature } from './verdict.ts'
 

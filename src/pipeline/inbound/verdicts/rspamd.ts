@@ -1,4 +1,4 @@
-/** Asks rspamd whether mail is spam: the message by HTTP, its envelope in the headers (`/checkv2`). */
+/** Scans a message for spam with rspamd over HTTP (`/checkv2`), passing the envelope in request headers. */
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { Readable } from 'node:stream'

@@ -1,4 +1,7 @@
-/** A message made fit to be verified: what only costs work is refused, or left out, before it is handed to mailauth. */
+/**
+ * Prepares a message for verification by mailauth: refuses or removes input that would only cause excessive
+ * work.
+ */
 import { type FieldRange, readVerdictHead, takeHead } from './head.ts'
 import type { Mail } from './mail.ts'
 

@@ -1,4 +1,4 @@
-/** Asks SpamAssassin's daemon whether mail is spam, and which of its rules say so (`SYMBOLS` of its protocol). */
+/** Scans a message for spam with the SpamAssassin daemon, and asks for the rules that matched (`SYMBOLS`). */
 import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './exchange.ts'
 import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { Mail } from './mail.ts'

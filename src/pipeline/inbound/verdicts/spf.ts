@@ -1,4 +1,4 @@
-/** Whether the client may send for the domain of the envelope sender (RFC 7208). */
+/** Evaluates SPF: whether the client may send for the domain of the envelope sender (RFC 7208). */
 import { spf } from 'mailauth/lib/spf/index.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Envelope } from './mail.ts'

@@ -1,6 +1,6 @@
 /**
- * Messages as they are handed to those who rely on our Authentication-Results: fields that claim to be by us are taken
- * out (RFC 8601 §5), and everything else stays as it is, byte for byte.
+ * Removes forged Authentication-Results fields, which carry the authserv-id of this host (RFC 8601 §5),
+ * before a message is passed to consumers that rely on the field. All other bytes stay unchanged.
  */
 import { domainToASCII } from 'node:url'
 import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'

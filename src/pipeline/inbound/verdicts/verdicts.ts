@@ -1,6 +1,7 @@
 /**
- * Judgements as the main thread sees them: made on a thread of their own, as many at once as are asked for, since they
- * mostly wait for others. The message is streamed: whatever its size, no more than its header section is in memory.
+ * Runs the checks on a worker thread, called from the main thread. Any number of messages are checked
+ * concurrently, since the checks mostly wait for the network. Messages are streamed, so that only the header
+ * section is in memory.
  */
 
 import { type Clock, within } from '../../../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** Header text for people: encoded words (RFC 2047), and raw bytes where a mailer did not encode. */
+/** Decodes header text for display: encoded words (RFC 2047), and unencoded 8-bit text. */
 import { decodeText } from './charset.ts'
 
 const ENCODED_WORD = /=\?([^?\s]{1,40})\?([bq])\?([^?\n]{0,2000})\?=/gi

@@ -1,4 +1,4 @@
-/** The head of a mail or a part as it came: fields by name, unfolded, in their order (RFC 5322 §2.2). */
+/** Parses a header section: fields by name, unfolded, in their order (RFC 5322 §2.2). */
 import { decodeWords } from './encoded-words.ts'
 
 export interface ReportHead {

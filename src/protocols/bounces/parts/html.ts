@@ -1,4 +1,4 @@
-/** The text of an HTML part, for rules to look at: tags go, lines stay, addresses in angle brackets stay. */
+/** Converts HTML to text for the rules: tags are removed; lines and addresses in angle brackets are kept. */
 
 const LINE_TAGS = new Set([
   'br',

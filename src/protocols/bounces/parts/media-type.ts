@@ -1,4 +1,4 @@
-/** A `Content-Type` or `Content-Disposition` of a mail that came: the value and its parameters (RFC 2045 §5.1, RFC 2231). */
+/** Parses `Content-Type` and `Content-Disposition` with their parameters (RFC 2045 §5.1, RFC 2231). */
 
 export interface ReportMediaType {
   /** Lower case, as in `text/plain`. */

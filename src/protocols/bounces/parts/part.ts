@@ -1,6 +1,6 @@
 /**
- * A mail taken apart (RFC 2045, RFC 2046), for the readers of reports: message/delivery-status and its like are parts
- * as any other, and nothing that comes can cost much: what is beyond the bounds is not looked at.
+ * Splits a mail into its MIME parts (RFC 2045, RFC 2046) for the readers of reports. Size, depth and number
+ * of parts are bounded; anything beyond is ignored.
  */
 import { decodeText } from './charset.ts'
 import { type ReportHead, readReportHead } from './head.ts'

@@ -1,4 +1,4 @@
-/** Undoes quoted-printable (RFC 2045 §6.7), also where it is broken: what is no escape stands for itself. */
+/** Tolerant quoted-printable decoder (RFC 2045 §6.7): invalid escapes are kept literally. */
 import type { OctetDecoder } from './octet-decoder.ts'
 
 const TAB = 0x09

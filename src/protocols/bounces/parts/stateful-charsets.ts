@@ -1,6 +1,6 @@
 /**
- * Charsets of seven bits in which what an octet means depends on what came before it, and which the platform does not decode. Each is
- * read octet by octet, so that a body may come in pieces.
+ * Decoders of stateful 7-bit charsets that the platform does not support. They work octet by octet, so that a
+ * body may come in pieces.
  */
 import { BASE64_VALUES } from './base64.ts'
 

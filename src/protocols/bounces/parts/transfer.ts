@@ -1,4 +1,7 @@
-/** Undoes the content transfer encodings of reports (RFC 2045 §6), broken ones as far as they go. Octets are strings of one character each. */
+/**
+ * Decodes the content transfer encodings of reports (RFC 2045 §6), tolerating errors. Octets are strings of
+ * one character each.
+ */
 import { base64Decoder } from './base64.ts'
 import { decodeOctets, type OctetDecoder } from './octet-decoder.ts'
 import { quotedPrintableDecoder } from './quoted-printable.ts'

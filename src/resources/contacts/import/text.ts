@@ -1,4 +1,4 @@
-/** The bytes of a file of contacts as UTF-8, and by which character its header separates cells. */
+/** Decodes a contact file as UTF-8 and detects its delimiter from the header line. */
 import { TextDecoder } from 'node:util'
 import { ImportFault } from './fault.ts'
 
