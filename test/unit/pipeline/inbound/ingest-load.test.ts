@@ -3,7 +3,7 @@ import { createIngestLoad } from '../../../../src/pipeline/inbound/ingest-load.t
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('inbound/crowd')
+const test = suite('inbound/ingest-load')
 
 function given() {
   const clock = createManualClock()
@@ -14,7 +14,7 @@ function given() {
   return { clock, ingestLoad, times }
 }
 
-test('few at a time are no ingestLoad, however many come', () => {
+test('ingest load: few concurrent messages are not high load, whatever their total', () => {
   const { ingestLoad, times } = given()
   times(100, () => {
     times(8, ingestLoad.enter)
@@ -23,7 +23,7 @@ test('few at a time are no ingestLoad, however many come', () => {
   assert.not(ingestLoad.isHigh())
 })
 
-test('many at a time are one, and for a moment after they have been answered', () => {
+test('ingest load: many concurrent messages are high load, until shortly after their replies', () => {
   const { clock, ingestLoad, times } = given()
   times(9, ingestLoad.enter)
   assert.ok(ingestLoad.isHigh())
