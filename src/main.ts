@@ -7,7 +7,7 @@ import { type Config, loadConfig } from './config/config.ts'
 import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
-import { trimWhenQuiet } from './lib/malloc-trim.ts'
+import { trimWhenIdle } from './lib/malloc-trim.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 
 /**
@@ -18,7 +18,7 @@ import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
 collectGarbageWhenIdle()
-await trimWhenQuiet()
+await trimWhenIdle()
 outliveBrokenStreams()
 process.umask(OWNER_ONLY_UMASK)
 

@@ -59,7 +59,7 @@ import { createEventFeed } from '../resources/events/feed.ts'
 import { createSuppressions } from '../resources/suppressions/suppressions.ts'
 import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createTemplates } from '../resources/templates/templates.ts'
-import { createBlobClaims } from '../store/blobs/claims.ts'
+import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/command.ts'
 import { publishedPolicy } from '../store/settings.ts'
 import { audienceRoutesOf } from './audience-routes.ts'
@@ -239,7 +239,7 @@ function openDoor(
   return createAccept({
     run: store.run,
     find: store.find,
-    claims: createBlobClaims({
+    reservations: createBlobReservations({
       blobs: store.blobs,
       db: store.db,
       onLeftBehind: error => log.warn({ err: error }, 'a file that is not needed could not be removed'),

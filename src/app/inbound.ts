@@ -20,7 +20,7 @@ import { createVerdicts, type VerdictMaker } from '../pipeline/inbound/verdicts/
 import { HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains } from '../resources/domains/hosted.ts'
 import { INBOUND_STORED } from '../resources/emails/inbound-rows.ts'
-import { createBlobClaims } from '../store/blobs/claims.ts'
+import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/command.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
@@ -40,11 +40,11 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
   const reader = createReportReader(readers)
   const verdicts = createVerdictMaker(parts)
   const feedback = startBounceProcessor({ ...store, reader, secrets, clock, log })
-  const fresh = createRecentMessageCache(clock)
-  const crowd = createIngestLoad(clock)
+  const recentMessages = createRecentMessageCache(clock)
+  const ingestLoad = createIngestLoad(clock)
   const inboxParts = {
     ...store,
-    ...{ fresh, crowd },
+    ...{ recentMessages, ingestLoad },
     reader: createMailReader({
       entry: new URL('../workers/inbound.ts', import.meta.url),
       ...{ mailHost, readers, run: store.run, metrics, clock, log },
@@ -60,7 +60,7 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
     store.on(MISSED, inbox.note)
     return inbox
   })
-  const take = createTake(parts, fresh)
+  const take = createTake(parts, recentMessages)
   const hosted = createHostedDomains({ db: store.db, clock })
   store.on(HOSTING_CHANGED, names => hosted.forget(names as string[]))
   store.on(MISSED, () => hosted.forget())
@@ -74,10 +74,10 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
       listen,
       mailHost,
       certificates,
-      mostConnections: fdBudget(config).smtp,
+      connectionsMax: fdBudget(config).smtp,
       newPerMinute: config.smtp.inbound.connectionsPerMinute,
       admit: createRcptPolicy({
-        reportDoorOf: recipient => localRecipientOf(recipient, clock.now(), { secrets, mailHost }),
+        reportRecipientOf: recipient => localRecipientOf(recipient, clock.now(), { secrets, mailHost }),
         hosted,
       }),
       openBlob: () => store.blobs.receive(),
@@ -85,7 +85,7 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
         await take(mail)
         if (mail.reports.length > 0) feedback.note()
       },
-      ...{ crowd, counts: countMail(metrics, 'inbound'), clock, log },
+      ...{ ingestLoad, counts: countMail(metrics, 'inbound'), clock, log },
     })
     return {
       address: listener.address(),
@@ -122,23 +122,23 @@ function judgeBy({ judge }: VerdictMaker): JudgeMail {
 
 function createTake(
   { store, clock, log }: AppContext,
-  fresh: RecentMessageCache,
+  recentMessages: RecentMessageCache,
 ): InboundListenerOptions['take'] {
-  const claims = createBlobClaims({
+  const reservations = createBlobReservations({
     blobs: store.blobs,
     db: store.db,
     onLeftBehind: error => log.warn({ err: error }, 'a file of an inbound message was left behind'),
   })
   return async mail => {
-    const claim = claims.open([mail.blob])
+    const reservation = reservations.open([mail.blob])
     let isSettled = false
     try {
-      await claim.place([mail.blob])
-      if (mail.messages.length > 0) fresh.keep(mail.blob)
+      await reservation.place([mail.blob])
+      if (mail.messages.length > 0) recentMessages.keep(mail.blob)
       await store.run('receiveMail', { ...mail, at: clock.now() })
       isSettled = true
     } finally {
-      await claim.end(isSettled)
+      await reservation.end(isSettled)
     }
   }
 }

@@ -50,7 +50,7 @@ export async function startSubmissionService(
   const reader = createMessageReader({ readers, newId: createIdSource(), clock, log })
   const common = {
     mailHost: config.mailHost,
-    mostConnections: fdBudget(config).smtp,
+    connectionsMax: fdBudget(config).smtp,
     certificates,
     spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
     submit: createSubmit(accept, reader),

@@ -1,4 +1,7 @@
-/** Base32 (RFC 4648 §6) in lower case: bytes for places that fold case, as mail local parts and DNS labels do. */
+/**
+ * Base32 (RFC 4648 §6) in lower case, for case-insensitive places such as local parts of addresses and DNS
+ * labels.
+ */
 
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 const LETTERS = Buffer.from(ALPHABET)

@@ -1,4 +1,4 @@
-/** JSON whose text does not depend on the order in which keys were given. */
+/** JSON with sorted keys, so that equal values give equal text. */
 import { createHash } from 'node:crypto'
 import { packBytes } from './number-list.ts'
 

@@ -1,4 +1,4 @@
-/** What a certificate is asked for with (PKCS #10, RFC 2986): the names it is to have, signed by the key it is to be for. */
+/** Certificate signing request (PKCS #10, RFC 2986). */
 import { createPublicKey, type KeyObject, sign } from 'node:crypto'
 import {
   altNames,

@@ -1,4 +1,4 @@
-/** Certificates of our own TLS listeners: from files, followed as they are renewed, or signed by ourselves. */
+/** TLS certificates of the listeners: loaded from files and reloaded when these change, or self-signed. */
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Time as the rest of the program sees it: wall time for dates, monotonic time for intervals, and timers. */
+/** Clock interface of the program: wall time for dates, monotonic time for intervals, and timers. */
 
 export interface Timer {
   cancel(): void
@@ -13,13 +13,13 @@ export interface Clock {
   timer(ms: number, fn: () => void): Timer
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemClock: Clock = {
   now: Date.now,
   monotonic: () => performance.now(),
   timer(ms, fn) {
-    if (ms > LONGEST_TIMER_MS) return chained(ms, fn)
+    if (ms > TIMER_MS_MAX) return chained(ms, fn)
     const handle = setTimeout(fn, ms)
     return { cancel: () => clearTimeout(handle) }
   },
@@ -27,8 +27,8 @@ export const systemClock: Clock = {
 
 /** A timer longer than the runtime's limit of 24.8 days, in several steps. */
 function chained(ms: number, fn: () => void): Timer {
-  let step = systemClock.timer(LONGEST_TIMER_MS, () => {
-    step = systemClock.timer(ms - LONGEST_TIMER_MS, fn)
+  let step = systemClock.timer(TIMER_MS_MAX, () => {
+    step = systemClock.timer(ms - TIMER_MS_MAX, fn)
   })
   return { cancel: () => step.cancel() }
 }

@@ -1,4 +1,4 @@
-/** Distinguished encoding of ASN.1 (X.690 §10), as far as certificates need it. */
+/** DER encoding of ASN.1 (X.690 §10), as far as certificates need it. */
 
 export const SEQUENCE = 0x30
 export const SET = 0x31

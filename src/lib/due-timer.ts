@@ -1,4 +1,4 @@
-/** Watches for the time of what becomes due: knows when the next is, never which. */
+/** Timer for the earliest of many due times. It knows when the next item is due, not which one. */
 import type { Clock, Timer } from './clock.ts'
 
 export interface DueTimer {

@@ -1,4 +1,4 @@
-/** How much of its time a thread works. */
+/** Share of time a thread's event loop is busy. */
 import { performance } from 'node:perf_hooks'
 
 /** @returns the share of time that the calling thread has worked since it was asked last, 0 to 1 */

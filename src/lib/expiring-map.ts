@@ -1,4 +1,4 @@
-/** What is remembered for a while, and so many entries at most. */
+/** Map with a time to live per entry and a maximum number of entries. */
 import type { Clock } from './clock.ts'
 
 export interface ExpiringMap<V> {

@@ -1,6 +1,6 @@
 /**
- * Orders waiting jobs by weighted fair queueing: owners share what there is by the size of their jobs, and small jobs come
- * first. An owner with one small job waits for none of another owner's large ones that have not begun.
+ * Weighted fair queueing of jobs: owners share capacity by the size of their jobs, and small jobs go first. A
+ * small job never waits for another owner's large jobs that have not started.
  */
 
 interface Waiting<T> {

@@ -1,4 +1,6 @@
-/** A bounded amount of room, of which no single owner gets more than a share; whoever waits gets some in turn. */
+/**
+ * Semaphore with a limit per owner: no owner gets more than its share, and waiting owners are served in turn.
+ */
 import { TooManyWaiting } from './semaphore.ts'
 
 export interface FairSemaphore {

@@ -1,4 +1,7 @@
-/** A small fast hash for spreading keys over a few places; not for anything an attacker may steer. */
+/**
+ * Small, fast, non-cryptographic hash for distributing keys over buckets. Not for input that an attacker may
+ * choose.
+ */
 
 /** FNV-1a, 32 bits. */
 export function hashText(text: string): number {

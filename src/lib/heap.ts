@@ -1,4 +1,4 @@
-/** A binary heap: the smallest item first. */
+/** Binary heap (priority queue) with the smallest item first. */
 
 export interface Heap<T> {
   readonly size: number

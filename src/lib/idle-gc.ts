@@ -1,48 +1,48 @@
 /**
- * Gives back what a thread took while it was busy, once it is quiet. Left to itself the runtime does so only when nothing has been
- * collected for 100 seconds.
+ * Collects garbage when a thread becomes idle, to return memory after a busy period. V8 by itself does so
+ * only after 100 seconds without a collection.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createEventLoopUtilization } from './event-loop-utilization.ts'
 
 export interface OwnHeap {
-  /** The share of time that was worked since it was asked last, 0 to 1. */
-  busyShare(): number
-  /** What the heap has of the machine, and the buffers beside it, whether it is still needed or not. */
+  /** Share of time the event loop was busy since the last call, 0 to 1. */
+  utilization(): number
+  /** Physical size of the heap and of external buffers, garbage included. */
   heldBytes(): number
-  /** Takes as long as what is needed is large: some 20 ms. What is not needed may be given back a while later. */
+  /** Collects garbage. It takes about 20 ms, depending on the live data; memory may be returned somewhat later. */
   collect(): void
 }
 
-const LOOK_EVERY_MS = 5_000
-const QUIET_BELOW = 0.05
-const WORTH_BYTES = 8 * 1024 * 1024
+const SAMPLE_INTERVAL_MS = 5_000
+const IDLE_UTILIZATION_MAX = 0.05
+const RECLAIMABLE_BYTES_MIN = 8 * 1024 * 1024
 
-/** For this thread, which it does not keep from ending. */
+/** Starts the collector for the calling thread. The timer does not keep the thread alive. */
 export function collectGarbageWhenIdle(): void {
-  setInterval(idleCollector(ownHeap()), LOOK_EVERY_MS).unref()
+  setInterval(idleCollector(ownHeap()), SAMPLE_INTERVAL_MS).unref()
 }
 
-/** @returns what is to be called every few seconds */
+/** @returns the function to call every few seconds */
 export function idleCollector(heap: OwnHeap): () => void {
   let needed = heap.heldBytes()
   return () => {
     const held = heap.heldBytes()
     needed = Math.min(needed, held)
-    const isQuiet = heap.busyShare() < QUIET_BELOW
-    if (!isQuiet || held < needed + WORTH_BYTES) return
+    const isIdle = heap.utilization() < IDLE_UTILIZATION_MAX
+    if (!isIdle || held < needed + RECLAIMABLE_BYTES_MIN) return
     heap.collect()
     needed = heap.heldBytes()
   }
 }
 
-/** That of the thread which calls. */
+/** The heap of the calling thread. */
 export function ownHeap(): OwnHeap {
   let collector: (() => void) | undefined
   return {
-    busyShare: createEventLoopUtilization(),
-    // `process.memoryUsage()` would open a file, which is not to be had when a crowd has taken all of them
+    utilization: createEventLoopUtilization(),
+    // `process.memoryUsage()` would open a file, which fails when connections have used up all descriptors
     heldBytes() {
       const { total_physical_size: heap, external_memory: beside } = getHeapStatistics()
       return heap + beside
@@ -54,7 +54,7 @@ export function ownHeap(): OwnHeap {
   }
 }
 
-/** Only contexts that are made from then on have it. */
+/** Only contexts created after the flag is set have `gc`. */
 function newCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -1,4 +1,4 @@
-/** Tasks of one key run one after another; those of different keys do not wait for each other. */
+/** Lock per key: tasks of one key run one after another, tasks of different keys run independently. */
 
 export type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>
 

@@ -3,13 +3,13 @@
  * still in use, which after a burst of large messages can be more than half of the process (decision 0102).
  */
 
-const LOOK_INTERVAL_MS = 5_000
-/** The process counts as quiet while all its threads together use less CPU time than this between two looks. */
-const QUIET_CPU_MS = 250
-/** Threads collect their garbage once they are quiet, and free it in the background: it takes a few looks. */
-const QUIET_LOOKS_MIN = 3
+const SAMPLE_INTERVAL_MS = 5_000
+/** The process counts as idle while all its threads together use less CPU time than this per sample interval. */
+const IDLE_CPU_MS_MAX = 250
+/** Threads collect garbage when they become idle and free memory in the background, which takes a few intervals. */
+const IDLE_SAMPLES_MIN = 3
 /** A trim is worth it when the process has used so much CPU time since the last one. */
-const WORK_CPU_MS = 500
+const WORK_CPU_MS_MIN = 500
 
 interface MallocTrimOptions {
   /** CPU time of all threads since the process started, in milliseconds. */
@@ -17,22 +17,22 @@ interface MallocTrimOptions {
   trim(): void
 }
 
-/** Trims the memory of this process whenever it becomes quiet, where its C library can. The timer keeps no process alive. */
-export async function trimWhenQuiet(): Promise<void> {
+/** Trims the memory of this process whenever it becomes idle, where its C library can. The timer keeps no process alive. */
+export async function trimWhenIdle(): Promise<void> {
   const trim = await loadMallocTrim()
-  if (trim) setInterval(mallocTrimmer({ cpuMs: processCpuMs, trim }), LOOK_INTERVAL_MS).unref()
+  if (trim) setInterval(mallocTrimmer({ cpuMs: processCpuMs, trim }), SAMPLE_INTERVAL_MS).unref()
 }
 
-/** @returns the function to call every `LOOK_INTERVAL_MS`; it trims once after the start, and later after each time of work */
+/** @returns the function to call every `SAMPLE_INTERVAL_MS`; it trims once after the start, and later after each time of work */
 export function mallocTrimmer({ cpuMs, trim }: MallocTrimOptions): () => void {
-  let lookedAtMs = cpuMs()
+  let sampledAtMs = cpuMs()
   let trimmedAtMs = Number.NEGATIVE_INFINITY
-  let quietLooks = 0
+  let idleSamples = 0
   return () => {
     const nowMs = cpuMs()
-    quietLooks = nowMs - lookedAtMs < QUIET_CPU_MS ? quietLooks + 1 : 0
-    lookedAtMs = nowMs
-    if (quietLooks < QUIET_LOOKS_MIN || nowMs - trimmedAtMs < WORK_CPU_MS) return
+    idleSamples = nowMs - sampledAtMs < IDLE_CPU_MS_MAX ? idleSamples + 1 : 0
+    sampledAtMs = nowMs
+    if (idleSamples < IDLE_SAMPLES_MIN || nowMs - trimmedAtMs < WORK_CPU_MS_MIN) return
     trim()
     trimmedAtMs = cpuMs()
   }

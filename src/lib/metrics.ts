@@ -1,4 +1,4 @@
-/** Figures about this process, in the text format that Prometheus reads (version 0.0.4). */
+/** Metrics of this process in the Prometheus text format (version 0.0.4). */
 import { droppedLogLines } from './log-output.ts'
 
 /** Of few different values each: every combination is kept for as long as the process lasts. */

@@ -1,4 +1,4 @@
-/** Lists of numbers in little memory: as JSON brings them, an element costs eight bytes and more. */
+/** Compact lists of numbers. In a parsed JSON array an element costs eight bytes or more. */
 
 /** The list as bytes, or undefined when it holds anything but integers from 0 to 255. */
 export function packBytes(list: ArrayLike<unknown>): Uint8Array | undefined {

@@ -1,7 +1,8 @@
 /**
- * A thread that is started when there is work for it, and ends when there has been none for a while. Its heap limit does not
- * protect the process: where the heap fills up inside a builtin, V8 aborts the whole process. Input that may be hostile is
- * given to a thread only where it is too small to fill the heap, or is looked at piece by piece; see `worker-process.ts`.
+ * Worker thread that is started on demand and ends when it has been idle for a while. Its heap limit does not
+ * protect the process: where the heap fills up inside a builtin, V8 aborts the whole process. Hostile input
+ * is therefore given to a thread only if it is too small to fill the heap or is processed in pieces; see
+ * `worker-process.ts`.
  */
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
 import type { Log } from './log.ts'

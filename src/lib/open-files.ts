@@ -1,4 +1,4 @@
-/** How many files, connections among them, the system lets this process open. */
+/** Limit of open file descriptors, including sockets, of this process. */
 import { readFileSync } from 'node:fs'
 
 const LIMITS_FILE = '/proc/self/limits'

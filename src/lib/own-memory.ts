@@ -1,4 +1,4 @@
-/** The bytes in memory that holds nothing else, which can be given away; copied only where there is something else. */
+/** Copies bytes into an ArrayBuffer of their own if they share one, so that the buffer can be transferred. */
 export function inOwnMemory(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, length } = bytes
   const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === length

@@ -1,4 +1,4 @@
-/** UTC days and months as counters name them. */
+/** Names of UTC days and months, as counters use them. */
 
 /** `2026-11-21` */
 export function utcDay(at: number): string {

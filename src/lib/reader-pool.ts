@@ -1,6 +1,7 @@
 /**
- * A few child processes that work on hostile or large input, one job each at a time, so that a process that dies has died
- * of the job it was at. Jobs of several owners take fair turns, small ones first, and large ones never hold all processes.
+ * Pool of child processes that parse hostile or large input, one job at a time each, so that a crash can be
+ * attributed to its job. Jobs are scheduled fairly between owners, small jobs first, and large jobs never
+ * occupy all processes.
  */
 
 import { type Clock, within } from './clock.ts'

@@ -1,4 +1,7 @@
-/** Everything secret is derived from one installation key: the box for stored secrets, and one signing key per purpose. */
+/**
+ * Derives all keys from the installation secret: the encryption key for stored secrets, and one signing key
+ * per purpose.
+ */
 import {
   createCipheriv,
   createDecipheriv,

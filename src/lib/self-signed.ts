@@ -1,4 +1,4 @@
-/** A certificate that its own key has signed (RFC 5280 §4.1): it encrypts, and proves nothing. */
+/** Creates a self-signed certificate (RFC 5280 §4.1). It encrypts but does not authenticate. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 import {
   altNames,

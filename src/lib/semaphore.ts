@@ -1,4 +1,4 @@
-/** Lets a bounded number of tasks run at once and a bounded number wait. */
+/** Semaphore with a limit on running tasks and a limit on waiting tasks. */
 
 export class TooManyWaiting extends Error {}
 

@@ -1,4 +1,4 @@
-/** The other end of `worker-process.ts`: what a child process does before and while it serves calls. */
+/** Child side of `worker-process.ts`: set-up of a child process that serves calls. */
 import { writeFileSync } from 'node:fs'
 import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
 

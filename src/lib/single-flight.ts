@@ -1,4 +1,4 @@
-/** Work that is asked for again and again, and of which one round serves everybody who asked before it began. */
+/** Coalesces requests for the same work: one run serves all callers that asked before it began. */
 
 export interface SingleFlight<T> {
   /** The next round does it, with whatever else has been asked for until then. */

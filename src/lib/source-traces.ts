@@ -1,4 +1,7 @@
-/** Stack traces of bundled programs in terms of their sources: beside `x.js` lies `x.js.places`, which says where all of it comes from. */
+/**
+ * Maps stack traces of bundled programs to their sources. The map of `x.js` is the file `x.js.places` beside
+ * it.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

@@ -1,4 +1,7 @@
-/** Why the service, or a command, cannot start: reasons outside the program, which the operator can do something about. */
+/**
+ * Error for reasons outside the program why the service or a command cannot start, which the operator can
+ * fix.
+ */
 
 const CODE = 'START_FAULT'
 

@@ -1,4 +1,4 @@
-/** Work in the background that never ends: done in small steps, with rests between them in which others get their turn. */
+/** Periodic background work, done in small steps with pauses in between so that other work is not delayed. */
 import type { Clock } from './clock.ts'
 
 export interface Sweeper {
@@ -20,7 +20,7 @@ interface SweeperOptions {
 /** So many times as long as a step took: the work gets a third of the time at most, and less where others wait, too. */
 const REST = 2
 /** Also where a clock has jumped in the middle of a step. */
-const LONGEST_REST_MS = 60_000
+const PAUSE_MS_MAX = 60_000
 
 /** Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time. */
 export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
@@ -40,7 +40,7 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
     let beganAt = clock.monotonic()
     for await (const _ of sweep()) {
       const tookMs = clock.monotonic() - beganAt
-      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST, LONGEST_REST_MS))
+      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST, PAUSE_MS_MAX))
       if (stopped) return
       beganAt = clock.monotonic()
     }

@@ -1,4 +1,4 @@
-/** Lets a thread step back behind the others, where the system knows of that. */
+/** Lowers the scheduling priority of a thread, where the operating system supports it. */
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 

@@ -1,4 +1,4 @@
-/** A line of the log about what may happen very often: to many at once, or again and again while something is away. */
+/** Rate-limits a log line that could otherwise be repeated very often. */
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 

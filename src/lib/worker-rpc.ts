@@ -1,5 +1,6 @@
 /**
- * Calls functions of another thread or process over a channel of messages. Errors travel as their name, message and stack.
+ * Calls functions of another thread or process over a message channel. Errors are passed as name, message and
+ * stack.
  */
 import { Slab } from './slab.ts'
 

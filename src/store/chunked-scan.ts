@@ -1,6 +1,6 @@
 /**
- * Walks a long list of an account, newest first. A million entries are no list to look through in one go: it is done in
- * stretches, between which whatever else is to be read gets its turn.
+ * Scans a long list of an account, newest first, in chunks. Between chunks the thread serves other queries,
+ * so that a list with a million entries does not block it.
  */
 import type { SelectQueryBuilder } from 'kysely'
 import type { Id } from '../lib/ids.ts'
@@ -18,7 +18,7 @@ export interface ScannedList<Q, C extends string> {
 type KeyIn<C> = C extends 'id' ? Id : string
 
 /** About 2 ms of searching. */
-const STRETCH_ENTRIES = 10_000
+const CHUNK_ENTRIES = 10_000
 
 /**
  * @param isCounted how many there are in all is known: no more is walked than what is shown
@@ -34,24 +34,23 @@ export async function scanInChunks<Q, C extends string>(
   const wanted = limit + 1
   const keys: KeyIn<C>[] = []
   let matched = 0
-  let stretch: Stretch | undefined = { from: isCounted ? cursor?.id : undefined, to: undefined }
-  while (stretch) {
-    stretch.to = await walk.endOf(stretch, STRETCH_ENTRIES)
-    const found: number = await walk.count(stretch)
+  let chunk: Chunk | undefined = { from: isCounted ? cursor?.id : undefined, to: undefined }
+  while (chunk) {
+    chunk.to = await walk.endOf(chunk, CHUNK_ENTRIES)
+    const found: number = await walk.count(chunk)
     const skipped = cursor ? 0 : Math.max(0, offset - matched)
     if (found > skipped && keys.length < wanted)
-      keys.push(...(await walk.read(stretch, cursor?.id, wanted - keys.length, skipped)))
+      keys.push(...(await walk.read(chunk, cursor?.id, wanted - keys.length, skipped)))
     matched += found
-    stretch =
-      stretch.to && !(isCounted && keys.length === wanted) ? { from: stretch.to, to: undefined } : undefined
-    if (stretch) await new Promise(setImmediate)
+    chunk = chunk.to && !(isCounted && keys.length === wanted) ? { from: chunk.to, to: undefined } : undefined
+    if (chunk) await new Promise(setImmediate)
   }
   const { rows, hasMore } = cutFound(keys, page)
   return { keys: rows, matched, hasMore }
 }
 
 /** Entries beyond `from` up to `to`, in the direction of the walk. */
-interface Stretch {
+interface Chunk {
   from: Id | undefined
   to: Id | undefined
 }
@@ -65,30 +64,30 @@ function walkOf<Q, C extends string>(
 ) {
   const beyond = direction === 'desc' ? '<' : '>'
   const upTo = direction === 'desc' ? '>=' : '<='
-  const within = ({ from, to }: Stretch): Entries => {
+  const within = ({ from, to }: Chunk): Entries => {
     let those = entries() as unknown as Entries
     if (from) those = those.where('id', beyond, from)
     return to ? those.where('id', upTo, to) : those
   }
-  const matchingIn = (stretch: Stretch) => matching(within(stretch) as Q) as unknown as Entries
+  const matchingIn = (chunk: Chunk) => matching(within(chunk) as Q) as unknown as Entries
   return {
-    /** The last entry of a stretch, or undefined when it is shorter than others. @param length entries of a stretch */
-    async endOf(stretch: Stretch, length: number): Promise<Id | undefined> {
-      const those = within(stretch).select('id').orderBy('id', direction)
+    /** The last entry of a chunk, or undefined when it is shorter than others. @param length entries of a chunk */
+    async endOf(chunk: Chunk, length: number): Promise<Id | undefined> {
+      const those = within(chunk).select('id').orderBy('id', direction)
       const last = await those
         .limit(1)
         .offset(length - 1)
         .executeTakeFirst()
       return last?.id
     },
-    /** Entries of the stretch that match. */
-    async count(stretch: Stretch): Promise<number> {
-      const those = matchingIn(stretch).select(eb => eb.fn.countAll<number>().as('count'))
+    /** Entries of the chunk that match. */
+    async count(chunk: Chunk): Promise<number> {
+      const those = matchingIn(chunk).select(eb => eb.fn.countAll<number>().as('count'))
       return Number((await those.executeTakeFirstOrThrow()).count)
     },
     /** Keys of those beyond the cursor. */
-    async read(stretch: Stretch, cursor: Id | undefined, limit: number, offset: number): Promise<KeyIn<C>[]> {
-      let those = matchingIn(stretch).select(key).orderBy('id', direction)
+    async read(chunk: Chunk, cursor: Id | undefined, limit: number, offset: number): Promise<KeyIn<C>[]> {
+      let those = matchingIn(chunk).select(key).orderBy('id', direction)
       if (cursor) those = those.where('id', beyond, cursor)
       const found = await those.limit(limit).offset(offset).execute()
       return found.map(entry => (entry as Record<string, unknown>)[key] as KeyIn<C>)

@@ -10,7 +10,7 @@ import type { IndexBlockOps } from './search-index.ts'
 import type { RecentEmails } from './writer/recent.ts'
 import type { SubscribersOf } from './writer/subscribers.ts'
 
-/** Deliveries that wait for the same domain, of one class and account: they are claimed together, in order. */
+/** Queue key: the deliveries of one domain, class and account, which are claimed together, in order. */
 export interface QueueKey {
   domain: string
   class: number
@@ -28,12 +28,12 @@ export interface ClaimedDelivery {
   accountId: Id
   address: string
   domain: string
-  /** 1: it goes to the simulator, whatever its domain is now. */
+  /** 1: the delivery goes to the simulator, regardless of its domain. */
   simulated: Flag
-  /** Number of this attempt, from 1; the lease is good as long as the row has it. */
+  /** Number of this attempt, from 1. The lease is valid as long as the row has this number. */
   attempt: number
   expiresAt: number
-  /** The email, where the writer still had it at hand, and until the message is made of it. */
+  /** The email, if the writer still had it in memory; dropped when the message has been composed. */
   source?: EmailSource | undefined
 }
 
@@ -43,54 +43,55 @@ export interface Claim {
   nextAt: number | null
 }
 
-/** What the queue needs beyond rows, with statements of its own per database. */
+/** Queue operations with separate statements per database. */
 export interface QueueOps {
-  /** Leases due deliveries, oldest first, at most `limit` a queue key. One result per queue key, in their order. */
+  /** Leases due deliveries, oldest first, at most `limit` per queue key. Returns one result per queue key, in the same order. */
   claim(
     queueKeys: readonly (QueueKey & { limit: number })[],
     lease: { owner: string; now: number; until: number },
   ): Promise<Claim[]>
   /**
-   * The scheduled deliveries of these emails wait from now on, and expire as much later as they are let in late.
+   * Releases the scheduled deliveries of these emails. Their expiry moves by the delay of the release, so that a late
+   * release keeps the full delivery lifetime.
    * @returns their queue keys, each once
    */
   release(emailIds: readonly Id[], now: number): Promise<QueueKey[]>
 }
 
-/** One group's transaction. Only queries may be awaited: other waiting would hold everybody's commit. */
+/** Transaction of a group of commands. Only queries may be awaited, since any other wait would delay the commit of all. */
 export interface Tx {
   readonly db: Db
   readonly rows: RowOps
   readonly queue: QueueOps
-  readonly segments: IndexBlockOps
+  readonly indexBlocks: IndexBlockOps
   readonly recent: RecentEmails
   newId: IdSource
   /** Adds to a counter; the sums are written once, at the end of the group. */
   count(accountId: Id, kind: string, period: string, delta: number): void
-  /** The value of a counter, what this group has added included. */
+  /** The value of a counter, including what this group has added. */
   counted(accountId: Id, kind: string, period: string): Promise<number>
-  /** Tells every listener of a topic, in all threads, once the group is committed. */
+  /** Sends an announcement to all subscribers of a topic, in all threads, after the group has committed. */
   announce(topic: string, payload: unknown): void
-  /** Which webhooks of these accounts are told of what; of those that have none it costs nothing to know. */
+  /** Webhook subscriptions of these accounts. Accounts without webhooks cost no query. */
   subscribers(accountIds: readonly Id[]): Promise<SubscribersOf>
-  /** By a command that runs alone, after it has changed what webhooks are told of. */
+  /** To be called by a command that runs alone, after it has changed webhook subscriptions. */
   subscribersChanged(): Promise<void>
 }
 
-/** Announced where announcements of other processes may have been missed: who goes by them looks for itself. */
+/** Topic announced when announcements of other processes may have been missed; subscribers must read the store again. */
 export const MISSED = 'missed'
 
-/** Runs many inputs of its kind together; `outputs[i]` answers `inputs[i]`. */
+/** Runs many inputs together; `outputs[i]` is the result of `inputs[i]`. */
 export interface Command<I, O> {
   run(tx: Tx, inputs: readonly I[]): Promise<O[]>
-  /** How much an input asks for, where it is more than what is usual, which is 1: a few rows in some kilobytes. */
+  /** Relative cost of an input. The default is 1: a few rows of some kilobytes. */
   weigh?(input: I): number
   /**
-   * A group with this command may run beside other such groups, where the database takes several at once. What is
-   * decided by more than the rows it locks is named here, as of the input: of two groups that hold the same name, one
-   * waits for the other's commit. A command without `holds` needs nothing of this kind: its group runs alone.
+   * Declares that groups with this command may run concurrently, where the database supports it, and returns the keys on
+   * which an input conflicts beyond the rows it locks: of two groups with the same key, one waits for the other's commit.
+   * A group that contains a command without `conflictKeys` runs alone.
    */
-  holds?(input: I): readonly string[]
+  conflictKeys?(input: I): readonly string[]
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of commands with different inputs and outputs has no other type
@@ -124,7 +125,7 @@ export function command<I, O>(
   }
 }
 
-/** A command of the hot path that handles its inputs together. */
+/** A command of the hot path that handles all its inputs in one batch. */
 export function batchCommand<I, O>(
   run: (tx: Tx, inputs: readonly I[]) => Promise<O[]>,
   more: Pick<Command<I, O>, 'weigh'> = {},
@@ -132,15 +133,15 @@ export function batchCommand<I, O>(
   return { ...more, run }
 }
 
-/** Lets a command run beside others; see `holds`. */
-export function besideOthers<I, O>(
+/** Allows a command to run concurrently with other groups; see `Command.conflictKeys`. */
+export function concurrent<I, O>(
   of: Command<I, O>,
-  holds: (input: I) => readonly string[] = () => [],
+  conflictKeys: (input: I) => readonly string[] = () => [],
 ): Command<I, O> {
-  return { ...of, holds }
+  return { ...of, conflictKeys }
 }
 
-/** The store cannot take anything at the moment: disk full, read-only, or locked. Nothing was stored. */
+/** The store cannot accept writes at the moment: disk full, read-only, or locked. Nothing was stored. */
 export class StorageUnavailable extends Error {
   override readonly name = 'StorageUnavailable'
 }

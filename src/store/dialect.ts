@@ -1,4 +1,4 @@
-/** Which database a store is on: the only place that knows both, and everything but this file and their folders neither. */
+/** Selects the database engine of a store. Only this file knows both SQLite and PostgreSQL. */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { DatabaseUrlFault, describeAddress, readPostgresUrl } from './postgres/address.ts'
@@ -62,7 +62,7 @@ export function isShared(location: StoreLocation): boolean {
 }
 
 /** False where the database has certainly not been made yet. */
-export function isThere(location: StoreLocation): boolean {
+export function databaseExists(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)
 }
 

@@ -1,13 +1,15 @@
-/** What goes wrong in a store, whatever database it is. */
+/** Classification of store errors, common to both databases. */
 
 /**
- * What kind of trouble an error is to a group of commands: `own`, its command's alone; `contended`, others were faster
- * and the group may try again; `unavailable`, nothing can be stored at the moment; `fatal`, the database may have lost
- * what it had confirmed, or holds no sound data: nothing may go on.
+ * How an error affects a group of commands:
+ * - `own`: it concerns its command only
+ * - `contended`: a conflict with another transaction; the group may be retried
+ * - `unavailable`: nothing can be stored at the moment
+ * - `fatal`: the database may have lost committed data or is corrupt; the service must stop
  */
 export type StoreErrorKind = 'own' | 'contended' | 'unavailable' | 'fatal'
 
-/** The disk may have lost what it had confirmed, or holds no sound database: nothing may go on. */
+/** The disk may have lost committed data, or the database is corrupt: the service must stop. */
 export class DiskFailure extends Error {}
 
 /** The code a database gave an error, such as `SQLITE_FULL` or `40P01`; empty for any other error. */

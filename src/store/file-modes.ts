@@ -1,6 +1,6 @@
 /**
- * Who may read what is stored. New files are for their owner alone by the umask of the programs; files from before, or from a
- * backup, are made so when the store is opened, whatever the mode of their folder is.
+ * File permissions of the data folder. New files are private to their owner by the umask; existing files, or
+ * files from a backup, are corrected when the store is opened.
  */
 import { chmodSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

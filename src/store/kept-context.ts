@@ -1,6 +1,6 @@
 /**
- * Compressors that are kept. The runtime's own functions make a context for each call, and to make one takes twice as long as
- * to compress a few kilobytes with it.
+ * Reuses compression contexts. The runtime creates one per call, which takes twice as long as compressing a
+ * few kilobytes.
  */
 import type { Transform } from 'node:stream'
 

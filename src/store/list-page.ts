@@ -1,4 +1,4 @@
-/** Lists of rows with ids, newest first, a page at a time. */
+/** Pagination of lists of rows with ids, newest first. */
 import type { SelectQueryBuilder } from 'kysely'
 import type { Id } from '../lib/ids.ts'
 import type { Schema } from './schema.ts'

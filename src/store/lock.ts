@@ -1,4 +1,7 @@
-/** Keeps a data folder to one process: an exclusive lock that the system gives back when the process dies. */
+/**
+ * Restricts a data folder to one process by an exclusive lock, which the system releases when the process
+ * ends.
+ */
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { StartFault } from '../lib/start-fault.ts'

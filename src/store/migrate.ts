@@ -1,4 +1,4 @@
-/** Brings a database to the present schema; what it did is recorded in the table `migrations`. */
+/** Migrates a database to the current schema. The table `migrations` records what has been applied. */
 import { type Kysely, sql } from 'kysely'
 import { StartFault } from '../lib/start-fault.ts'
 import { columnsOf, type Dialect } from './migrations/columns.ts'

@@ -1,4 +1,4 @@
-/** Short records that are much alike, as every delivery leaves some: packed by the words that they have in common. */
+/** Compresses short, similar records (delivery attempts) with a dictionary of their common words. */
 import { constants, createDeflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
 import { keepContext } from './kept-context.ts'
 

@@ -1,4 +1,4 @@
-/** Patterns for `like … escape '!'`, in which every character of what is searched stands for itself. */
+/** Escapes search text for `like … escape '!'`. */
 
 export function containing(text: string): string {
   return `%${text.replace(/[!%_]/g, '!$&')}%`

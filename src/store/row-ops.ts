@@ -1,4 +1,4 @@
-/** What is done with many rows at once, whatever the database is. */
+/** Bulk row operations, common to both databases. */
 import type { Schema } from './schema.ts'
 
 type Table = keyof Schema

@@ -1,6 +1,6 @@
 /**
- * Watches that the database file is the one that was opened: one that was removed or replaced behind a running service takes what
- * is written to it along, and nobody would know before the next start.
+ * Checks that the database file is still the one that was opened. Data written to a file that was removed or
+ * replaced would be lost without notice at the next start.
  */
 import { statSync } from 'node:fs'
 import { type Clock, every, type Timer } from '../lib/clock.ts'

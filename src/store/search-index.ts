@@ -1,6 +1,7 @@
 /**
- * Emails that follow each other are sealed into segments, in which they are searched without looking at their rows.
- * What every writer of emails must tell the segments is here; how they are made and searched is the business of `search`.
+ * Search index of emails. Consecutive emails are sealed into index blocks, which are searched without reading
+ * the rows. This file declares what every command that writes emails must report to the index;
+ * `resources/search` builds and queries the blocks.
  */
 import type { Id } from '../lib/ids.ts'
 import { EMAIL_STATUSES, type EmailStatus } from './schema.ts'

@@ -1,4 +1,7 @@
-/** The installation's secret where the operator gives none: a file in the data folder that only its owner reads. */
+/**
+ * Installation secret in a file of the data folder that only its owner can read, used when the operator
+ * configures none.
+ */
 import { randomBytes } from 'node:crypto'
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

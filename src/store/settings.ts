@@ -1,4 +1,4 @@
-/** Facts about the installation that live in the database. */
+/** Settings of the installation that are stored in the database. */
 import { command } from './command.ts'
 import type { Db } from './schema.ts'
 

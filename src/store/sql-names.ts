@@ -1,4 +1,4 @@
-/** Names of columns and tables in SQL. */
+/** Column and table names in SQL. */
 
 /** `accountId` is `account_id` there. */
 export function snake(name: string): string {

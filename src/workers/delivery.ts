@@ -56,7 +56,7 @@ import { createValidatingClient } from '../protocols/dns/validating-client.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { DKIM_KEYS_CHANGED, HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains } from '../resources/domains/hosted.ts'
-import { createBlobClaims } from '../store/blobs/claims.ts'
+import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { type ClaimedDelivery, MISSED } from '../store/command.ts'
 import { openReader } from '../store/dialect.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
@@ -179,7 +179,7 @@ const worker = createDeliveryWorker({
   handOver: createLocalDelivery({
     run: writer.run,
     blobs,
-    claims: createBlobClaims({
+    reservations: createBlobReservations({
       blobs,
       db,
       onLeftBehind: error =>

@@ -13,11 +13,11 @@ import { listRecipients, type RecipientQuestion } from '../pipeline/broadcasts/b
 import { rebuildMessage } from '../pipeline/delivery/message/rebuild.ts'
 import { type DestinationQuestion, reportDestinations } from '../pipeline/queue/destination-report.ts'
 import { createQueueStatsCache } from '../pipeline/queue/queue-stats-cache.ts'
-import { type AccountQuestion, listAccountContacts } from '../resources/contacts/account-list.ts'
-import { type ExportQuestion, exportContacts } from '../resources/contacts/export.ts'
+import { type AccountContactsQuery, listAccountContacts } from '../resources/contacts/account-list.ts'
+import { type ExportQuery, exportContacts } from '../resources/contacts/export.ts'
 import type { SegmentFilter } from '../resources/contacts/filters.ts'
 import type { CountedAudience } from '../resources/contacts/known-counts.ts'
-import { type ContactQuestion, countMembers, listContacts } from '../resources/contacts/list.ts'
+import { type ContactQuery, countMembers, listContacts } from '../resources/contacts/list.ts'
 import { type MetricsQuestion, reportMetrics } from '../resources/events/metrics-report.ts'
 import { createPacker } from '../resources/search/pack.ts'
 import { createPacking } from '../resources/search/packing.ts'
@@ -61,12 +61,12 @@ const functions = {
     const { emails, next } = await reader.readBatch(input)
     return { csv: new Uint8Array(Buffer.from(emailCsv(emails))), next }
   },
-  listContacts: (question: ContactQuestion) => listContacts(db, question),
-  listAccountContacts: (question: AccountQuestion) => listAccountContacts(db, question),
+  listContacts: (question: ContactQuery) => listContacts(db, question),
+  listAccountContacts: (question: AccountContactsQuery) => listAccountContacts(db, question),
   listRecipients: (question: RecipientQuestion) => listRecipients(db, question),
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly SegmentFilter[] }) =>
     countMembers(db, audience, filters),
-  exportContacts: (question: ExportQuestion) => exportContacts(db, question),
+  exportContacts: (question: ExportQuery) => exportContacts(db, question),
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
   viewQueue: createQueueStatsCache({
     db,

@@ -15,7 +15,7 @@ import { testCertificate } from './tls.ts'
 interface Scripted {
   admit: RcptPolicy
   take(): Promise<void>
-  mostConnections: number
+  connectionsMax: number
 }
 
 const newId = createIdSource()
@@ -27,7 +27,7 @@ export const admitAll: RcptPolicy = async recipient => ({
 })
 
 export async function openInboundListener(t: TestContext, scripted: Partial<Scripted> = {}) {
-  const { admit = admitAll, take = async () => {}, mostConnections } = scripted
+  const { admit = admitAll, take = async () => {}, connectionsMax } = scripted
   const left = { blobs: 0 }
   const metrics = createMetrics()
   const clock = createManualClock()
@@ -37,7 +37,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
       mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       newPerMinute: 0,
-      mostConnections,
+      connectionsMax,
       admit,
       take,
       openBlob() {
@@ -53,7 +53,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
           },
         }
       },
-      crowd: createIngestLoad(clock),
+      ingestLoad: createIngestLoad(clock),
       counts: countMail(metrics, 'inbound'),
       clock,
       log: createLog('silent'),

@@ -14,7 +14,7 @@ import { type Mailbox, parseMailbox } from '../../src/protocols/smtp/address.ts'
 import type { Plans } from '../../src/resources/accounts/plans.ts'
 import { packRecord } from '../../src/resources/emails/attempt-record.ts'
 import { createReadyTemplates } from '../../src/resources/templates/ready.ts'
-import { createBlobClaims } from '../../src/store/blobs/claims.ts'
+import { createBlobReservations } from '../../src/store/blobs/reservations.ts'
 import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
 import type { ServiceCommands } from '../../src/workers/commands.ts'
@@ -110,7 +110,7 @@ export function postOver(
   }: { clock?: ManualClock; feedbackRegions?: string[]; quotaOf?: Plans['quotaOf'] } = {},
 ): Post {
   const options = {
-    claims: createBlobClaims({
+    reservations: createBlobReservations({
       blobs: store.blobs,
       db: store.db,
       onLeftBehind(error) {

@@ -11,9 +11,9 @@ import { createPasswords } from '../../resources/accounts/password.ts'
 import type { Commands } from '../../store/command.ts'
 import {
   damageText,
+  databaseExists,
   describe,
   isDamaged,
-  isThere,
   lacksTable,
   locate,
   openReader,
@@ -48,7 +48,7 @@ export async function openInstallation(
 ): Promise<Installation & { close(): Promise<void> }> {
   const { dataDir, databaseUrl: url, clock } = options
   const location = locate({ dataDir, url })
-  if (!isThere(location))
+  if (!databaseExists(location))
     throw new CommandError(
       `there is no database in ${dataDir}: start the service once, or say where its data is ` +
         '(setting data_dir, MAILHORN_DATA_DIR or --data-dir)',

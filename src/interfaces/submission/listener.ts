@@ -37,7 +37,7 @@ export interface SubmissionOptions {
   /** TLS from the first octet (port 465), or by STARTTLS (port 587). */
   isTls: boolean
   /** Open at once. */
-  mostConnections?: number | undefined
+  connectionsMax?: number | undefined
   mailHost: string
   certificates: Certificates
   admission: Admission
@@ -69,8 +69,7 @@ export function startSubmissionListener(options: SubmissionOptions): Promise<Lis
 }
 
 function createServer(options: SubmissionOptions): StrictSmtpServer {
-  const { isTls, mailHost, certificates, clock, spend, admission, mostConnections, counts, incoming } =
-    options
+  const { isTls, mailHost, certificates, clock, spend, admission, connectionsMax, counts, incoming } = options
   const end = (id: string, text: string) => server.end(id, text)
   const settings: SMTPServerOptions = {
     ...certificates.current(),
@@ -95,11 +94,11 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
     onData: createReceiver(options, (id, stream) => server.receive(id, stream)),
   }
   const server: StrictSmtpServer = new StrictSmtpServer(settings, {
-    ...{ clock, counts, mostConnections },
-    mostOfOne: MOST_CONNECTIONS_OF_ONE,
+    ...{ clock, counts, connectionsMax },
+    perNetworkMax: MOST_CONNECTIONS_OF_ONE,
     newPerMinute: NEW_PER_MINUTE,
-    longestMs: LONGEST_MS,
-    isCrowded: incoming.isCrowded,
+    connectionMsMax: LONGEST_MS,
+    isBusy: incoming.isCrowded,
   })
   return server
 }

@@ -3,7 +3,7 @@
 import { idKey } from '../../lib/ids.ts'
 import type { Plans } from '../../resources/accounts/plans.ts'
 import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
-import type { BlobClaims } from '../../store/blobs/claims.ts'
+import type { BlobReservations } from '../../store/blobs/reservations.ts'
 import type { Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Accepted } from './answer.ts'
@@ -34,7 +34,7 @@ export interface Accept {
 interface AcceptOptions extends NewEmailOptions {
   run: Run<typeof acceptCommands>
   find: Find
-  claims: BlobClaims
+  reservations: BlobReservations
   openFetching: OpenFetching
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
@@ -43,18 +43,18 @@ interface AcceptOptions extends NewEmailOptions {
 }
 
 export function createAccept(options: AcceptOptions): Accept {
-  const { run, clock, claims, feedbackRegions, quotaOf } = options
+  const { run, clock, reservations, feedbackRegions, quotaOf } = options
   const { once } = createInFlightRequests(options)
   const inFlight = createBackpressure()
 
   return {
     async send(sender, prepared, idempotency) {
-      const claim = claims.open(prepared.blobs)
+      const reservation = reservations.open(prepared.blobs)
       const work = async (): Promise<Accepted | Refusal> => {
-        const complete = await resolveAttachments(options, sender, prepared, claim)
+        const complete = await resolveAttachments(options, sender, prepared, reservation)
         if (isRefusal(complete)) return complete
         const blobs = complete.emails.flatMap(email => email.blobs)
-        await claim.place(blobs)
+        await reservation.place(blobs)
         const quota = sender.isService ? null : await quotaOf(sender.accountId)
         const input: AcceptInput = {
           sender,
@@ -76,7 +76,7 @@ export function createAccept(options: AcceptOptions): Accept {
         isSettled = true
         return answer
       } finally {
-        await claim.end(isSettled)
+        await reservation.end(isSettled)
       }
     },
   }

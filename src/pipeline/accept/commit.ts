@@ -15,7 +15,7 @@ import {
   linkTermsFor,
 } from '../../resources/emails/link-terms.ts'
 import { ON_SUPPRESSION_LIST } from '../../resources/events/suppressed.ts'
-import { batchCommand, besideOthers, type Tx } from '../../store/command.ts'
+import { batchCommand, concurrent, type Tx } from '../../store/command.ts'
 import type { DomainRow } from '../../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
 import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
@@ -61,7 +61,7 @@ interface Decision {
 }
 
 export const acceptCommands = {
-  accept: besideOthers(
+  accept: concurrent(
     batchCommand<AcceptInput, Accepted | Refusal>(acceptAll, { weigh: weightOf }),
     ({ sender: { accountId }, idempotency, emails, quota }) => [
       ...(idempotency

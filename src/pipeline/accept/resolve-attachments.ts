@@ -1,5 +1,5 @@
 /** The last step before a request is committed: what is to be fetched is fetched, and the emails get their ids. */
-import type { BlobClaim } from '../../store/blobs/claims.ts'
+import type { BlobReservation } from '../../store/blobs/reservations.ts'
 import type { AcceptInput } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
 import { type NewEmailOptions, newEmailOf } from './new-email.ts'
@@ -9,18 +9,18 @@ import type { Sender } from './submission.ts'
 
 type CompleteRequest = Pick<AcceptInput, 'emails' | 'batch'>
 
-/** @param claim hears of every file that is fetched */
+/** @param reservation hears of every file that is fetched */
 export async function resolveAttachments(
   options: NewEmailOptions & { openFetching: OpenFetching },
   sender: Sender,
   { emails, leftOut: leftOutBefore, mode, refusal }: PreparedRequest,
-  claim: BlobClaim,
+  reservation: BlobReservation,
 ): Promise<CompleteRequest | Refusal> {
   if (refusal) return refusal
   const complete: CompleteRequest['emails'] = []
   const indexes: number[] = []
   const leftOut = [...leftOutBefore]
-  const fetching = options.openFetching(sender.accountId, claim.add)
+  const fetching = options.openFetching(sender.accountId, reservation.add)
   try {
     for (const { index, email } of emails) {
       const whole = await fetching.complete(email)

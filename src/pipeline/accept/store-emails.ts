@@ -68,7 +68,7 @@ export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise
     'emails',
     accepted.map(decided => emailRow(decided, contentIds.get(decided.email.content)!)),
   )
-  await tx.segments.arrived(accepted.map(({ email }) => email.row))
+  await tx.indexBlocks.arrived(accepted.map(({ email }) => email.row))
   await tx.rows.insert('deliveries', accepted.flatMap(deliveryRows))
   for (const decided of accepted) {
     const { email } = decided

@@ -4,7 +4,7 @@ import { formatReply, type SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
 import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
-import type { BlobClaims } from '../../store/blobs/claims.ts'
+import type { BlobReservations } from '../../store/blobs/reservations.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import type { OutgoingMessage } from './message/message.ts'
 import type { Ending } from './outcome/finish.ts'
@@ -20,7 +20,7 @@ export type DeliverLocally = (
 interface HandOverOptions {
   run: Run<typeof inboundCommands>
   blobs: BlobFiles
-  claims: BlobClaims
+  reservations: BlobReservations
   /** By which we name ourselves in the message. */
   localName: string
 }
@@ -34,7 +34,12 @@ const LOOPING: SmtpReply = {
 }
 
 /** A delivery that comes again, because what became of it was not recorded, finds its message there. */
-export function createLocalDelivery({ run, blobs, claims, localName }: HandOverOptions): DeliverLocally {
+export function createLocalDelivery({
+  run,
+  blobs,
+  reservations,
+  localName,
+}: HandOverOptions): DeliverLocally {
   return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
     const [head, ...rest] = message.bytes
     if (hopCount(head!) >= HOPS_MAX) return ending('bounced', LOOPING)
@@ -42,10 +47,10 @@ export function createLocalDelivery({ run, blobs, claims, localName }: HandOverO
     const trace = `Received: by ${localName} with local id ${id};\r\n\t${new Date(now).toUTCString().replace('GMT', '+0000')}\r\n`
     const bytes = Buffer.concat([Buffer.from(trace), head!, ...rest])
     const blob = await blobs.stage(bytes)
-    const claim = claims.open([blob])
+    const reservation = reservations.open([blob])
     let isSettled = false
     try {
-      await claim.place([blob])
+      await reservation.place([blob])
       await run('storeInbound', {
         messages: [{ accountId, domainId, recipients: [address] }],
         sender: message.mailFrom,
@@ -57,7 +62,7 @@ export function createLocalDelivery({ run, blobs, claims, localName }: HandOverO
       })
       isSettled = true
     } finally {
-      await claim.end(isSettled)
+      await reservation.end(isSettled)
     }
     const text = `handed over to the inbox of ${domain} on this server, over no network`
     return ending('delivered', { code: 250, enhanced: '2.0.0', text })

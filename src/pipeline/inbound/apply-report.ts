@@ -1,6 +1,7 @@
 /**
- * What a report does: its event, the state of the delivery and the suppression, in one transaction with the mark that
- * the report has been read. The token alone says which delivery; whom the report names is only recorded.
+ * Applies a parsed delivery or complaint report: records the event, updates the delivery and adds a suppression, all in
+ * the transaction that marks the report as read. The VERP token alone identifies the delivery; the recipient named in
+ * the report is recorded but not trusted. Called by `bounce-processor.ts`.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -17,16 +18,16 @@ import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/schema.t
 import { type UnsubscribeMail, unsubscribeByMail } from './mailto-unsubscribe.ts'
 
 export interface ReadReport {
-  /** Undefined where it could not be read. */
+  /** Undefined when the mail could not be parsed. */
   report: BounceReport | undefined
-  /** Undefined where it names no delivery of ours. */
+  /** The delivery the report is about; undefined when it names none of ours. */
   ref: { emailId: Id; ordinal: number } | undefined
   fault: string | undefined
-  /** Of mail to an unsubscribe address, which is no report; null where a program has sent it by itself. */
-  leaving?: UnsubscribeMail | null
+  /** Set for mail to an unsubscribe address, which is not a report; null when it was sent automatically. */
+  unsubscribeMail?: UnsubscribeMail | null
 }
 
-/** What came of a report; all but the first four changed nothing. */
+/** Effect of a report. Only the first four change a delivery or subscription. */
 export type ReportEffect =
   | 'bounced'
   | 'delayed'
@@ -39,12 +40,12 @@ export type ReportEffect =
 
 type Delivery = Pick<DeliveryRow, (typeof COLUMNS)[number]>
 const COLUMNS = ['accountId', 'emailId', 'ordinal', 'address', 'status', 'state', 'attempts'] as const
-/** A delivery in these was never given to another host, so that no other host can report on it. */
+/** Deliveries in these states were never sent to another host, so a report about them is not genuine. */
 const NEVER_LEFT = new Set<DeliveryRow['status']>(['suppressed', 'canceled'])
 
 export const applyReportCommands = {
-  /** False where it had been settled before. */
-  settleReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
+  /** @returns the effect, or `false` when the report was applied before */
+  applyReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
     const { id, at, report, fault } = input
     const [row] = await tx.rows.lock('reports', [{ id }], ['state'])
     if (row?.state !== REPORT_STATE.unread) return false
@@ -70,9 +71,9 @@ export const applyReportCommands = {
 
 async function effectOf(
   tx: Tx,
-  { report, ref, leaving, at }: ReadReport & { at: number },
+  { report, ref, unsubscribeMail, at }: ReadReport & { at: number },
 ): Promise<ReportEffect> {
-  if (leaving !== undefined) return leave(tx, leaving, at)
+  if (unsubscribeMail !== undefined) return unsubscribe(tx, unsubscribeMail, at)
   if (!report) return 'unreadable'
   if (!ref)
     return report.kind === 'bounce' || report.kind === 'complaint' ? 'unknown-delivery' : 'nothing-to-do'
@@ -86,14 +87,18 @@ async function effectOf(
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
 }
 
-async function leave(tx: Tx, leaving: UnsubscribeMail | null, at: number): Promise<ReportEffect> {
-  if (leaving === null) return 'nothing-to-do'
-  const wish = await unsubscribeByMail(tx, leaving, at)
+async function unsubscribe(
+  tx: Tx,
+  unsubscribeMail: UnsubscribeMail | null,
+  at: number,
+): Promise<ReportEffect> {
+  if (unsubscribeMail === null) return 'nothing-to-do'
+  const wish = await unsubscribeByMail(tx, unsubscribeMail, at)
   if (wish === undefined) return 'unknown-delivery'
   return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
 }
 
-/** Of several recipients behind one address of ours, one that says that the address is in vain. */
+/** When a report names several recipients for one address of ours, a hard bounce takes precedence. */
 function worstOf(recipients: readonly ReportedRecipient[], action: 'failed' | 'delayed') {
   const fitting = recipients.filter(recipient => recipient.action === action)
   return fitting.find(({ isHard }) => isHard) ?? fitting[0]
@@ -111,7 +116,7 @@ async function bounce(
   )
     return 'repeated'
   const { accountId, emailId, address } = delivery
-  // A complaint is what is told of it, whatever comes later.
+  // A complaint remains the status of a delivery, whatever is reported later.
   const status = delivery.status === 'complained' ? ('complained' as const) : ('bounced' as const)
   const data = { bounce: bounceData(said) }
   await recordDeliveries(tx, [
@@ -129,7 +134,7 @@ async function bounce(
   return 'bounced'
 }
 
-/** The recipient's own host still tries: told once, while nothing worse is known. */
+/** A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is known. */
 async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
   const { status, state } = delivery
   if (status !== 'delivered' && status !== 'queued') return 'repeated'
@@ -180,7 +185,7 @@ function errorOf(said: ReportedRecipient): string {
   return `${textOf(said)}${host}`
 }
 
-/** What the report says of itself, and of whom; recorded for people, decides nothing. */
+/** Details recorded for display only. */
 function detailOf({ recipients, reportingMta, envelopeId, messageId, feedbackType }: BounceReport) {
   return { recipients: recipients.slice(0, 20), reportingMta, envelopeId, messageId, feedbackType }
 }

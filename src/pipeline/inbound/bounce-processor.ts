@@ -1,4 +1,10 @@
-/** Sees to it that every report that was taken is read once, and what it says is recorded; also after a restart. */
+/**
+ * Processes returned mail in the background: bounces (DSN), complaints (ARF) and unsubscribe mail. Each stored report is
+ * parsed and applied exactly once, also after a restart.
+ *
+ * In: unread rows of `reports` (`report-rows.ts`); `note` signals new ones. Out: the command `applyReport`, which updates
+ * the delivery, records the event and adds suppressions. Started by `app/inbound.ts`.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
@@ -19,13 +25,13 @@ import type { ReportReader } from './report-reader.ts'
 import { unreadReports } from './report-rows.ts'
 
 export interface BounceProcessor {
-  /** There is something to read. */
+  /** Signals that new reports have been stored. */
   note(): void
-  /** Resolves when nothing is under way. */
+  /** Resolves when no report is in progress. */
   stop(): Promise<void>
 }
 
-interface FeedbackOptions {
+interface BounceProcessorOptions {
   db: Db
   blobs: BlobFiles
   run: Run<typeof applyReportCommands>
@@ -35,28 +41,28 @@ interface FeedbackOptions {
   log: Log
 }
 
-const AT_ONCE = 50
-const AGAIN_MS = 5_000
-const LONGEST_FAULT = 300
+const BATCH_REPORTS = 50
+const RETRY_DELAY_MS = 5_000
+const FAULT_CHARACTERS_MAX = 300
 
-export function startBounceProcessor(options: FeedbackOptions): BounceProcessor {
+export function startBounceProcessor(options: BounceProcessorOptions): BounceProcessor {
   const { db, clock } = options
   const unread = throttledLog(options, 'error', 'reports could not be read; they are tried again in a while')
   const stopping = new AbortController()
-  let wanted = true
+  let hasMore = true
   let working: Promise<void> | undefined
 
   const readAll = async () => {
-    while (wanted && !stopping.signal.aborted) {
-      wanted = false
+    while (hasMore && !stopping.signal.aborted) {
+      hasMore = false
       for (
-        let rows = await unreadReports(db, AT_ONCE);
+        let rows = await unreadReports(db, BATCH_REPORTS);
         rows.length > 0;
-        rows = await unreadReports(db, AT_ONCE)
+        rows = await unreadReports(db, BATCH_REPORTS)
       )
         for (const row of rows) {
           if (stopping.signal.aborted) return
-          await settle(row, options)
+          await apply(row, options)
         }
     }
   }
@@ -65,21 +71,21 @@ export function startBounceProcessor(options: FeedbackOptions): BounceProcessor 
       await readAll()
     } catch (error) {
       unread({ err: error })
-      wanted = true
-      await sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
+      hasMore = true
+      await sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // aborted because the service stops
     }
   }
   const start = () => {
     working ??= work().finally(() => {
       working = undefined
-      if (wanted && !stopping.signal.aborted) start()
+      if (hasMore && !stopping.signal.aborted) start()
     })
   }
   start()
 
   return {
     note() {
-      wanted = true
+      hasMore = true
       start()
     },
     async stop() {
@@ -89,28 +95,31 @@ export function startBounceProcessor(options: FeedbackOptions): BounceProcessor 
   }
 }
 
-/** One report that nothing can be done with is in nobody's way. @throws StorageUnavailable */
-async function settle(row: ReportRow, options: FeedbackOptions): Promise<void> {
+/** A report that cannot be applied is marked as read with its fault, so that it does not block the others. @throws StorageUnavailable */
+async function apply(row: ReportRow, options: BounceProcessorOptions): Promise<void> {
   const { run, clock, log } = options
   const ids = { id: row.id, at: clock.now() }
   try {
-    await run('settleReport', { ...ids, ...(await readOne(row, options)) })
+    await run('applyReport', { ...ids, ...(await readOne(row, options)) })
   } catch (error) {
     if (isTemporary(error)) throw error
     log.error({ err: error }, 'what a report says could not be recorded')
-    await run('settleReport', { ...ids, ...unreadable(error) })
+    await run('applyReport', { ...ids, ...unreadable(error) })
   }
 }
 
-/** What could not be read is recorded as such: the mail itself is kept. */
-async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackOptions): Promise<ReadReport> {
+/** A report that cannot be parsed yields its fault. The mail itself is kept. */
+async function readOne(
+  row: ReportRow,
+  { db, blobs, reader, secrets }: BounceProcessorOptions,
+): Promise<ReadReport> {
   const bytes = await blobs.read(db, row.blobHash)
   if (row.door === 'unsubscribe')
     return {
       report: undefined,
       ref: undefined,
       fault: undefined,
-      leaving: readUnsubscribeMail(row, bytes, secrets) ?? null,
+      unsubscribeMail: readUnsubscribeMail(row, bytes, secrets) ?? null,
     }
   let report: BounceReport
   try {
@@ -123,10 +132,13 @@ async function readOne(row: ReportRow, { db, blobs, reader, secrets }: FeedbackO
 }
 
 function unreadable(error: unknown): ReadReport {
-  return { report: undefined, ref: undefined, fault: String(error).slice(0, LONGEST_FAULT) }
+  return { report: undefined, ref: undefined, fault: String(error).slice(0, FAULT_CHARACTERS_MAX) }
 }
 
-/** The delivery that a report is about: by the token of its address, or at the feedback loop by our header alone. */
+/**
+ * The delivery that a report is about: given by the VERP token of its recipient address, or, for the feedback loop, by the
+ * correlation header of our message.
+ */
 function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: SecretKeys): ReadReport['ref'] {
   if (row.door === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
   if (row.door !== 'feedback-loop' || kind !== 'complaint' || correlation === undefined) return undefined
@@ -135,7 +147,7 @@ function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: Sec
   return { emailId: ref.emailId, ordinal: ref.ordinal }
 }
 
-/** As the envelope had it: what a mail says itself of its return path is anybody's word (RFC 5321 §4.4). */
+/** The envelope sender replaces any `Return-Path` field of the message, which anybody can forge (RFC 5321 §4.4). */
 function withReturnPath(bytes: Uint8Array, sender: string): Uint8Array {
   return Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), bytes])
 }

@@ -1,23 +1,23 @@
-/** Limits on the connections of one client network: how many are open at a time, and how many are opened in a minute. */
+/** Connection limits per client network: open connections, and new connections per minute. Called by `smtp-server.ts`. */
 
 import type { Clock } from '../../lib/clock.ts'
 import { isLoopback } from '../../protocols/dns/address-safety.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 
 export interface ConnectionTerms {
-  /** Open at a time. */
-  mostOfOne: number
-  /** New ones; any number when 0, and from this machine, where a gateway brings the mail of many. */
+  /** Number of open connections per client network. */
+  perNetworkMax: number
+  /** New connections; 0 means no limit. Loopback is exempt, since a local gateway forwards the mail of many clients. */
   newPerMinute: number
 }
 
 export interface ConnectionLimit {
   /**
-   * Counts a connection from the moment TCP accepts it.
-   * @returns why it is refused, with an enhanced status code; then it is not counted
+   * Counts an accepted TCP connection.
+   * @returns the reason to refuse it, with an enhanced status code; a refused connection is not counted
    */
   enter(address: string): string | undefined
-  /** The connection is gone. */
+  /** To be called when the connection is closed. */
   leave(address: string): void
 }
 
@@ -25,7 +25,7 @@ const MINUTE_MS = 60_000
 const MAPPED_PREFIX = /^::ffff:/i
 
 export function createConnectionLimit(
-  { mostOfOne, newPerMinute }: ConnectionTerms,
+  { perNetworkMax, newPerMinute }: ConnectionTerms,
   clock: Pick<Clock, 'monotonic'>,
 ): ConnectionLimit {
   const open = new Map<string, number>()
@@ -36,7 +36,7 @@ export function createConnectionLimit(
       if (!isLoopback(address.replace(MAPPED_PREFIX, '')) && !isNew(network))
         return '4.7.0 Too many new connections from you'
       const count = (open.get(network) ?? 0) + 1
-      if (count > mostOfOne) return '4.7.0 Too many connections from you'
+      if (count > perNetworkMax) return '4.7.0 Too many connections from you'
       open.set(network, count)
       return undefined
     },
@@ -49,7 +49,7 @@ export function createConnectionLimit(
   }
 }
 
-/** Counts by minutes that begin with their first connection. @returns false beyond the limit */
+/** Counts in fixed windows of one minute. @returns a function that is false beyond the limit */
 function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): (network: string) => boolean {
   const counts = new Map<string, number>()
   let began = clock.monotonic()

@@ -1,4 +1,4 @@
-/** Chooses who makes room when all places are taken, be they connections or messages that come in. */
+/** Chooses which connection or message to end when all slots are taken. */
 
 export interface Candidate {
   /** The network of the client, by `netblockOf`. */

@@ -1,4 +1,4 @@
-/** A received message with all that is shown of it. */
+/** Finds a received message with everything that the API shows of it. */
 import type { Id } from '../../lib/ids.ts'
 import { isInSight } from '../../resources/emails/inbound-list.ts'
 import type { Find } from '../../store/read.ts'
@@ -23,7 +23,7 @@ export type ShownInbound = Pick<InboundMessageRow, (typeof COLUMNS)[number]>
 /** Who asks, and how far they see. */
 export interface InboundAccess {
   accountId: Id
-  /** Epoch ms; what was received then or before is out of sight. */
+  /** Epoch ms; what was received then or before is out of access. */
   horizon: number
   /** The only domain whose mail is seen; null for all. */
   domain: string | null
@@ -31,11 +31,11 @@ export interface InboundAccess {
 
 export async function findInbound(
   find: Find,
-  sight: InboundAccess,
+  access: InboundAccess,
   id: Id,
 ): Promise<ShownInbound | undefined> {
-  const [row] = await find('inboundMessages', [{ accountId: sight.accountId, id }], COLUMNS)
-  return row && isInSight(row, sight) ? row : undefined
+  const [row] = await find('inboundMessages', [{ accountId: access.accountId, id }], COLUMNS)
+  return row && isInSight(row, access) ? row : undefined
 }
 
 export async function contentOf(

@@ -1,7 +1,11 @@
 /**
- * Sees to it that every message that was taken is read, judged and listed, once, also after a restart. Several are under
- * way at once, since judging mostly waits for others. There is one inbox for small messages and one for large ones, so that
- * small messages never wait for large ones.
+ * Processes received messages in the background: each stored message is parsed, checked (SPF, DKIM, DMARC, spam, virus)
+ * and listed exactly once, also after a restart. Several messages are processed concurrently because the checks mostly
+ * wait for the network. Small and large messages have separate processors, so that small ones never wait for large ones.
+ *
+ * In: stored messages that are not listed yet (`unlistedSmallInbound`, `unlistedLargeInbound`); `note` signals new ones.
+ * Out: the command `listInbound`, which makes a message visible and records `email.received`. Started by
+ * `app/inbound.ts`.
  */
 
 import { type Clock, sleep, type Timer } from '../../lib/clock.ts'
@@ -24,19 +28,19 @@ import { type JudgeMail, NOT_JUDGED, type Verdicts } from './message-verdicts.ts
 import type { RecentMessageCache } from './recent-message-cache.ts'
 
 export interface InboundProcessor {
-  /** There is something to read. */
+  /** Signals that new messages have been stored. */
   note(): void
-  /** What has not been listed by then is read again after the next start. */
+  /** Messages that are not listed by then are processed again after the next start. */
   stop(): Promise<void>
 }
 
-interface InboxOptions {
+interface InboundProcessorOptions {
   sizes: 'small' | 'large'
   db: Db
   blobs: BlobFiles
-  fresh: Pick<RecentMessageCache, 'take'>
-  /** Of those who wait for their 250, at port 25. */
-  crowd: Pick<IngestLoad, 'isThere'>
+  recentMessages: Pick<RecentMessageCache, 'take'>
+  /** Load of the listener on port 25: messages that wait for their reply. */
+  ingestLoad: Pick<IngestLoad, 'isHigh'>
   run: Run<typeof listInboundCommands>
   reader: MailReader
   /** Never rejects. */
@@ -46,93 +50,96 @@ interface InboxOptions {
   log: Log
 }
 
-/** While many wait to be acknowledged: what is on the disk already can wait, for a while. */
-const AT_ONCE_IN_A_CROWD = 1
-const LONGEST_WAIT_MS = 5_000
-/** While more than so many are under way, what comes is gathered for so long before it is looked for. */
-const FEW = 16
-const LOOK_AGAIN_MS = 100
-const AGAIN_MS = 5_000
+/** Messages processed at the same time while the listener is under load, since stored messages can wait. */
+const CONCURRENCY_UNDER_LOAD = 1
+/** A stored message that is older than this no longer yields to the listener. */
+const WAIT_MS_MAX = 5_000
+/** While more messages than this are in progress, new ones are looked up once per poll interval, in batches. */
+const POLL_AT_ONCE_BELOW = 16
+const POLL_INTERVAL_MS = 100
+/** Delay before the next attempt after an error of the store. */
+const RETRY_DELAY_MS = 5_000
 
 /**
- * Small messages are looked up many at a time, since a query for each would cost as much as reading it. Large ones are looked
- * up again after each one, so that accounts take turns.
+ * Small messages are looked up in large batches, since one query per message would cost as much as parsing it. Large
+ * messages are looked up again after each one, so that accounts are served in turn.
  */
-const TERMS = {
-  small: { find: unlistedSmallInbound, atOnce: 128, lookedUpMax: 512, takesTurns: false },
-  large: { find: unlistedLargeInbound, atOnce: 16, lookedUpMax: 64, takesTurns: true },
+const BY_SIZE = {
+  small: { find: unlistedSmallInbound, atOnce: 128, lookedUpMax: 512, refetchesAfterEach: false },
+  large: { find: unlistedLargeInbound, atOnce: 16, lookedUpMax: 64, refetchesAfterEach: true },
 }
 
-export function startInboundProcessor(options: InboxOptions): InboundProcessor {
-  const { db, crowd, clock } = options
-  const { find, atOnce, lookedUpMax, takesTurns } = TERMS[options.sizes]
-  const { notListed, unseen } = complaints(options)
+export function startInboundProcessor(options: InboundProcessorOptions): InboundProcessor {
+  const { db, ingestLoad, clock } = options
+  const { find, atOnce, lookedUpMax, refetchesAfterEach } = BY_SIZE[options.sizes]
+  const { notListed, unseen } = errorLogs(options)
   const stopping = new AbortController()
   const stopped = whenAborted(stopping.signal)
-  const underWay = new Map<string, Promise<void>>()
-  /** Found, and not begun. */
+  const inProgress = new Map<string, Promise<void>>()
+  /** Messages that were looked up and are not in progress yet. */
   let waiting: UnlistedInbound[] = []
-  let wanted = true
-  let looking: Promise<void> | undefined
-  let lookedAt = Number.NEGATIVE_INFINITY
-  let later: Timer | undefined
+  let hasMore = true
+  let polling: Promise<void> | undefined
+  let polledAt = Number.NEGATIVE_INFINITY
+  let pollTimer: Timer | undefined
 
-  const rest = () => sleep(clock, AGAIN_MS, stopping.signal).catch(() => {}) // it is the service that stops
-  const begin = (row: UnlistedInbound) => {
+  const pause = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // aborted because the service stops
+  const start = (row: UnlistedInbound) => {
     const key = idKey(row.id)
     const work = list(row, options, stopped)
       .catch(async error => {
         notListed({ err: error })
-        await rest()
-        wanted = true
+        await pause()
+        hasMore = true
       })
       .then(() => {
-        underWay.delete(key)
-        wanted ||= takesTurns
-        goOn()
+        inProgress.delete(key)
+        hasMore ||= refetchesAfterEach
+        proceed()
       })
-    underWay.set(key, work)
+    inProgress.set(key, work)
   }
-  const stepsBack = () => crowd.isThere() && !isOverdue(waiting[0], clock)
+  const yieldsToListener = () => ingestLoad.isHigh() && !isOverdue(waiting[0], clock)
   const hasRoom = () =>
-    underWay.size < (stepsBack() ? AT_ONCE_IN_A_CROWD : atOnce) && !stopping.signal.aborted
-  const beginWaiting = () => {
-    while (waiting.length > 0 && hasRoom()) begin(waiting.shift()!)
+    inProgress.size < (yieldsToListener() ? CONCURRENCY_UNDER_LOAD : atOnce) && !stopping.signal.aborted
+  const startWaiting = () => {
+    while (waiting.length > 0 && hasRoom()) start(waiting.shift()!)
   }
-  const look = async () => {
-    wanted = false
-    lookedAt = clock.monotonic()
+  const poll = async () => {
+    hasMore = false
+    polledAt = clock.monotonic()
     const rows = await find(db, lookedUpMax)
-    waiting = rows.filter(({ id }) => !underWay.has(idKey(id)))
-    wanted ||= rows.length === lookedUpMax
-    beginWaiting()
+    waiting = rows.filter(({ id }) => !inProgress.has(idKey(id)))
+    hasMore ||= rows.length === lookedUpMax
+    startWaiting()
   }
-  const isSoon = () => underWay.size > FEW && clock.monotonic() - lookedAt < LOOK_AGAIN_MS
-  const lookLater = () => {
-    later ??= clock.timer(LOOK_AGAIN_MS, () => {
-      later = undefined
-      goOn()
+  const wasPolledRecently = () =>
+    inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - polledAt < POLL_INTERVAL_MS
+  const pollLater = () => {
+    pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
+      pollTimer = undefined
+      proceed()
     })
   }
   const note = () => {
-    wanted = true
-    if (takesTurns) waiting = []
-    goOn()
+    hasMore = true
+    if (refetchesAfterEach) waiting = []
+    proceed()
   }
-  const goOn = () => {
-    beginWaiting()
-    if (stepsBack()) lookLater() // whoever is under way may take long, and the crowd is gone before
-    if (!wanted || waiting.length > 0 || looking || !hasRoom()) return
-    if (isSoon()) return lookLater()
-    looking = look()
+  const proceed = () => {
+    startWaiting()
+    if (yieldsToListener()) pollLater() // a message in progress may outlast the load
+    if (!hasMore || waiting.length > 0 || polling || !hasRoom()) return
+    if (wasPolledRecently()) return pollLater()
+    polling = poll()
       .catch(async error => {
         unseen({ err: error })
-        wanted = true
-        await rest()
+        hasMore = true
+        await pause()
       })
       .then(() => {
-        looking = undefined
-        goOn()
+        polling = undefined
+        proceed()
       })
   }
   note()
@@ -141,10 +148,10 @@ export function startInboundProcessor(options: InboxOptions): InboundProcessor {
     note,
     async stop() {
       stopping.abort()
-      later?.cancel()
+      pollTimer?.cancel()
       await options.reader.close()
-      await looking
-      await Promise.all(underWay.values())
+      await polling
+      await Promise.all(inProgress.values())
     },
   }
 }
@@ -154,11 +161,11 @@ function whenAborted(signal: AbortSignal): Promise<undefined> {
 }
 
 function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
-  return oldest !== undefined && clock.now() - oldest.createdAt > LONGEST_WAIT_MS
+  return oldest !== undefined && clock.now() - oldest.createdAt > WAIT_MS_MAX
 }
 
-/** While nothing can be stored there is one every few seconds, for each message. */
-function complaints(logging: Pick<InboxOptions, 'log' | 'clock'>) {
+/** The lines are throttled: while the store is unavailable, every message fails every few seconds. */
+function errorLogs(logging: Pick<InboundProcessorOptions, 'log' | 'clock'>) {
   const line = (message: string) => throttledLog(logging, 'error', message)
   return {
     notListed: line('a received message could not be listed; it is tried again in a while'),
@@ -167,7 +174,11 @@ function complaints(logging: Pick<InboxOptions, 'log' | 'clock'>) {
 }
 
 /** @throws StorageUnavailable */
-async function list(row: UnlistedInbound, options: InboxOptions, stopped: Promise<undefined>): Promise<void> {
+async function list(
+  row: UnlistedInbound,
+  options: InboundProcessorOptions,
+  stopped: Promise<undefined>,
+): Promise<void> {
   const { run, counts, clock, log } = options
   const found = await Promise.race([readAndJudge(row, options), stopped])
   if (!found) return
@@ -185,7 +196,7 @@ async function list(row: UnlistedInbound, options: InboxOptions, stopped: Promis
 
 async function readAndJudge(
   row: UnlistedInbound,
-  options: InboxOptions,
+  options: InboundProcessorOptions,
 ): Promise<Pick<ListInbound, 'mail' | 'fault'> & { verdicts: Verdicts }> {
   const { bytes, ...read } = await readOne(row, options)
   if (options.reader.endedWith(row)) return { ...read, verdicts: NOT_JUDGED }
@@ -198,13 +209,13 @@ async function readAndJudge(
 /** @throws StorageUnavailable */
 async function readOne(
   row: UnlistedInbound,
-  { db, blobs, fresh, reader }: InboxOptions,
+  { db, blobs, recentMessages, reader }: InboundProcessorOptions,
 ): Promise<Pick<ListInbound, 'mail' | 'fault'> & { bytes: Uint8Array | null }> {
   let bytes: Uint8Array | null = null
   const { rawHash } = row
   const source: MailSource = {
     async load() {
-      const found = fresh.take(rawHash) ?? (await blobs.read(db, rawHash))
+      const found = recentMessages.take(rawHash) ?? (await blobs.read(db, rawHash))
       bytes = found
       return new Uint8Array(found)
     },

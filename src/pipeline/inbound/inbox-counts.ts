@@ -1,4 +1,4 @@
-/** What has become of received mail, counted. */
+/** Metrics of processed inbound messages: listed, faulty, and verdicts by check. */
 import type { Metrics } from '../../lib/metrics.ts'
 import type { ReadMail } from './mail-reader.ts'
 import type { Verdicts } from './message-verdicts.ts'

@@ -1,30 +1,33 @@
-/** How many messages are on their way from DATA to their 250. While those are many, what can wait steps back. */
+/**
+ * Counts the messages between DATA and their final reply. While there are many, background work such as parsing
+ * yields to the listener. Updated by `listener.ts`, read by it and by `inbound-processor.ts`.
+ */
 import type { Clock } from '../../lib/clock.ts'
 
 export interface IngestLoad {
   enter(): void
   leave(): void
   size(): number
-  /** More wait, or did a moment ago, than a machine that keeps up ever has. */
-  isThere(): boolean
+  /** Whether more messages wait, or waited within the last 100 ms, than when the machine keeps up. */
+  isHigh(): boolean
 }
 
-const MANY = 8
-/** Commits acknowledge many at once, and the next ones come at once. */
-const MOMENT_MS = 100
+const NORMAL_MESSAGES_MAX = 8
+/** A group commit acknowledges many messages together, and the next ones follow immediately. */
+const HIGH_FOR_MS = 100
 
 export function createIngestLoad(clock: Pick<Clock, 'monotonic'>): IngestLoad {
   let size = 0
-  let manyAt = Number.NEGATIVE_INFINITY
+  let highAt = Number.NEGATIVE_INFINITY
   return {
     enter() {
       size += 1
-      if (size > MANY) manyAt = clock.monotonic()
+      if (size > NORMAL_MESSAGES_MAX) highAt = clock.monotonic()
     },
     leave() {
       size -= 1
     },
     size: () => size,
-    isThere: () => clock.monotonic() - manyAt < MOMENT_MS,
+    isHigh: () => clock.monotonic() - highAt < HIGH_FOR_MS,
   }
 }

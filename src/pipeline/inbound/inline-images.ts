@@ -1,10 +1,10 @@
-/** Pictures that the HTML of a message shows by `cid:` URLs (RFC 2392), put into it as `data:` URLs. */
+/** Embeds images that the HTML of a message references by `cid:` URLs (RFC 2392) as `data:` URLs. */
 import type { StoredPart } from './parts/parsed-mail.ts'
 
 /** Ends where no URL goes on: at a quote, a blank, a bracket. */
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi
 /** What goes into one reply; further pictures stay where they are. */
-const MOST_BYTES = 5 * 1024 * 1024
+const IMAGE_BYTES_MAX = 5 * 1024 * 1024
 
 export async function withInlineImages(
   html: string,
@@ -13,7 +13,7 @@ export async function withInlineImages(
 ): Promise<string> {
   const named = new Set([...html.matchAll(CID_URL)].map(([, url]) => contentIdIn(url!)))
   const images = new Map<string, string>()
-  let room = MOST_BYTES
+  let room = IMAGE_BYTES_MAX
   for (const part of parts) {
     const { contentId, contentType, sizeBytes } = part
     if (contentId === null || !named.has(contentId) || images.has(contentId)) continue

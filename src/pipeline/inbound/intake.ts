@@ -1,17 +1,17 @@
-/** From the connection onto the disk, piece by piece: the sender waits while pieces are written. */
+/** Streams a message from its connection to a blob, in blocks. While a block is written, the stream is paused (backpressure). */
 import type { Readable } from 'node:stream'
 import type { BlobStream } from '../../store/blobs/stream.ts'
 import type { MailBytes } from './mail-bytes.ts'
 
-/** Pieces come as small as the sender likes; they are written together. */
+/** Received chunks may be very small, so they are collected to blocks of this size before writing. */
 const BLOCK_BYTES = 64 * 1024
-/** So many pieces are joined to one: each takes about 200 bytes of memory besides, and may be a single byte. */
-const MOST_PIECES = 512
+/** This many chunks are joined to one, since each has an overhead of about 200 bytes and may hold a single byte. */
+const PIECES_MAX = 512
 
 /**
- * Reads the stream to its end, whatever happens meanwhile.
- * @param keptBytes more is counted, and not written
- * @throws what writing threw, or the stream's own error when it was cut off
+ * Reads the stream to its end, even after writing has failed.
+ * @param keptBytes bytes beyond this are counted but not written
+ * @throws the error of writing, or the error of the stream when it was cut off
  */
 export function takeIn(
   stream: Readable,
@@ -44,7 +44,7 @@ export function takeIn(
       heldBytes += piece.length
       pieces.push(piece)
       if (heldBytes < BLOCK_BYTES) {
-        if (pieces.length >= MOST_PIECES) pieces = [Buffer.concat(pieces)]
+        if (pieces.length >= PIECES_MAX) pieces = [Buffer.concat(pieces)]
         return
       }
       stream.pause()
@@ -52,7 +52,7 @@ export function takeIn(
         .catch(fail)
         .finally(() => stream.resume())
     })
-    // What is being written is to be there before it is thrown away.
+    // A write in progress must end before the caller discards the blob.
     stream.once('error', error => writing.then(() => reject(error)))
     stream.once('end', () => {
       if (failure) return reject(failure.error)

@@ -1,20 +1,20 @@
 /**
- * Places for messages that are too large for memory and are written to a file while they come in. When all are taken,
- * a new message gets the place of one that is much slower, or of one from a netblock that has more than its share.
+ * Limits how many messages are written to a file while they are received. When all slots are taken, a new message evicts
+ * one that is much slower, or one from a netblock that has more than its guaranteed slots.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { countByNetblock, slowestOfLargest } from './eviction.ts'
 import { FAST_BYTES_PER_SECOND, type MinDataRate } from './min-data-rate.ts'
 
 export interface LargeMessages {
-  /** Takes a place, if need be that of another message, which is ended. @returns false when there is none */
+  /** Takes a slot, evicting another message if necessary. @returns false when no slot can be had */
   enter(one: MinDataRate): boolean
-  /** Gives the place back, if the message has one. */
+  /** Releases the slot of the message, if it has one. */
   leave(one: MinDataRate): void
 }
 
-/** Places that one netblock keeps when others want them. */
-const SHARE_OF_NETBLOCK = 8
+/** Slots that a netblock does not lose to messages from other netblocks. */
+const GUARANTEED_PER_NETBLOCK = 8
 const ENDED = '4.4.2 Too many large messages at once, and this one came in slowest; try again later'
 
 export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'>): LargeMessages {
@@ -34,9 +34,10 @@ export function createLargeMessages(most: number, clock: Pick<Clock, 'monotonic'
     const slow = candidates.filter(({ bytesPerSecond }) => bytesPerSecond < limit)
     if (slow.length > 0) return slowestOfLargest(slow)?.transfer
     const counts = countByNetblock(held)
-    if ((counts.get(one.netblock) ?? 0) >= SHARE_OF_NETBLOCK) return undefined
-    return slowestOfLargest(candidates.filter(({ netblock }) => counts.get(netblock)! > SHARE_OF_NETBLOCK))
-      ?.transfer
+    if ((counts.get(one.netblock) ?? 0) >= GUARANTEED_PER_NETBLOCK) return undefined
+    return slowestOfLargest(
+      candidates.filter(({ netblock }) => counts.get(netblock)! > GUARANTEED_PER_NETBLOCK),
+    )?.transfer
   }
 
   return {

@@ -1,4 +1,7 @@
-/** Lists a received message once it has been read: what it says, what it was judged to be, and the event that tells of it. */
+/**
+ * Lists a received message after it has been parsed: stores its fields and verdicts, and records
+ * `email.received`. Called by `inbound-processor.ts`.
+ */
 
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
@@ -24,9 +27,9 @@ export interface ListInbound {
   at: number
 }
 
-const LONGEST_FAULT = 500
+const FAULT_CHARACTERS_MAX = 500
 /** What one message asks of the writer is measured in those. */
-const USUAL_BYTES = 8_192
+const WEIGHT_UNIT_BYTES = 8_192
 
 export const listInboundCommands = {
   /** False where it had been listed before, or is gone. */
@@ -61,7 +64,7 @@ export const listInboundCommands = {
       ])
       return true
     },
-    { weigh: ({ mail }) => 1 + Math.floor((mail?.content.body.length ?? 0) / USUAL_BYTES) },
+    { weigh: ({ mail }) => 1 + Math.floor((mail?.content.body.length ?? 0) / WEIGHT_UNIT_BYTES) },
   ),
 }
 
@@ -87,7 +90,8 @@ type ReadColumns = Pick<
 function readColumns(tx: Tx, { mail, fault, at }: ListInbound): ReadColumns {
   const faults = [...(fault === null ? [] : [fault]), ...(mail?.faults ?? [])]
   return {
-    parseError: faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, LONGEST_FAULT),
+    parseError:
+      faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, FAULT_CHARACTERS_MAX),
     subject: mail?.subject ?? '',
     messageId: mail?.messageId ?? null,
     fromList: listJson(mail?.from),

@@ -1,9 +1,16 @@
-/** Port 25: takes mail for the addresses behind `doorOf`, and says 250 only when it is on the disk (RFC 5321). */
+/**
+ * SMTP listener on port 25 (RFC 5321). It accepts mail for local recipients only and relays nothing. A message is
+ * answered with 250 only after it has been stored durably.
+ *
+ * In: SMTP connections of other mail servers; `admit` decides about each RCPT TO (`rcpt-policy.ts`). Out: `take`
+ * receives the envelope and the stored bytes of each message, and the SMTP reply follows its result. Called by the
+ * composition root (`app/inbound.ts`).
+ */
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../../lib/certificates.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
-import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
+import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import type { BlobStream } from '../../store/blobs/stream.ts'
 import type { IngestLoad } from './ingest-load.ts'
 import { takeIn } from './intake.ts'
@@ -21,73 +28,77 @@ export interface InboundListenerOptions {
   listen: { host: string; port: number }
   mailHost: string
   certificates: Certificates
-  /** Open at once. */
-  mostConnections?: number | undefined
-  /** Connections from one address; any number when 0. */
+  /** Number of connections that may be open at the same time. */
+  connectionsMax?: number | undefined
+  /** Number of new connections one client network may open per minute; 0 means no limit. */
   newPerMinute: number
   admit: RcptPolicy
-  /** Where the bytes of a message go while they come. */
+  /** Opens the blob to which the bytes of a message are written while they are received. */
   openBlob(): BlobStream
-  /** Stores the mail, and takes its blob over. @throws StorageUnavailable */
+  /** Stores the mail durably and takes ownership of its blob. @throws StorageUnavailable */
   take(mail: Omit<ReceivedMail, 'at'>): Promise<void>
-  /** Told of the messages that are under way. */
-  crowd: IngestLoad
+  /** Counts the messages between DATA and their reply. */
+  ingestLoad: IngestLoad
   counts: MailCounts
   clock: Clock
   log: Log
 }
 
-/** Of a report no more is ever looked at: what it returns of our own mail may be long, and says nothing new. */
-export const KEPT_BYTES = 1024 * 1024
-const LARGEST_BYTES = 60 * 1024 * 1024
-const MOST_CONNECTIONS_OF_ONE = 20
-const MOST_RECIPIENTS = 100
-/** Others get their turn by the time that one may last. */
-const MOST_MESSAGES = 10_000
-/** Messages that are written to a file while they come in; smaller ones stay in memory, and need no place. */
-const MOST_LARGE = 64
-/** From so many messages on, of any size, they must come in faster. */
-const CROWD_OF = 32
-const MOST_HOPS = 50
-const IDLE_MS = 60_000
-const LONGEST_MS = 900_000
+/** Bytes stored of mail that is only a report. The rest is our own returned message, which nothing reads. */
+export const REPORT_KEPT_BYTES_MAX = 1024 * 1024
+const MESSAGE_BYTES_MAX = 60 * 1024 * 1024
+const CONNECTIONS_PER_NETWORK_MAX = 20
+const RECIPIENTS_MAX = 100
+/** A client that reaches this limit reconnects, so that other clients get the connection. */
+const MESSAGES_PER_CONNECTION_MAX = 10_000
+/** Messages written to a file while they are received, at the same time. Smaller ones stay in memory and do not count. */
+const LARGE_MESSAGES_MAX = 64
+/** While more messages than this are being received, the higher minimum data rate applies. */
+const UNHURRIED_MESSAGES_MAX = 32
+const HOPS_MAX = 50
+const IDLE_TIMEOUT_MS = 60_000
+const CONNECTION_MS_MAX = 900_000
 
 type Answer = (error?: Error | null) => void
 
-/** @throws when the address is not to be had */
+/** @throws when the address cannot be bound */
 export function startInboundListener(options: InboundListenerOptions): Promise<Listening> {
   return startListening(createServer(options), { ...options, name: 'an inbound' })
 }
 
 function createServer(options: InboundListenerOptions): StrictSmtpServer {
-  const { mailHost, certificates, clock, admit, newPerMinute, mostConnections, counts } = options
+  const { mailHost, certificates, clock, admit, newPerMinute, connectionsMax, counts } = options
   const notAdmitted = createReplyTo(451, options)
-  /** Behind the addresses of transactions under way, by their envelopes. */
+  /** Accepted recipients of the open transactions, keyed by envelope. */
   const named = new WeakMap<object, Map<string, LocalRecipient>>()
   const receive = createReceiver(options, {
-    doorsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
+    recipientsOf: ({ envelope }) => [...(named.get(envelope)?.values() ?? [])],
     receive: (id, stream) => server.receive(id, stream),
   })
   const server: StrictSmtpServer = new StrictSmtpServer(
     {
       name: mailHost,
-      size: LARGEST_BYTES,
-      socketTimeout: IDLE_MS,
+      size: MESSAGE_BYTES_MAX,
+      socketTimeout: IDLE_TIMEOUT_MS,
       authOptional: true,
       disabledCommands: ['AUTH', 'XCLIENT', 'XFORWARD'],
       ...certificates.current(),
       onMailFrom(_sender, { transaction }, answer) {
-        answer(transaction > MOST_MESSAGES ? new ReplyError(421, '4.7.0 Enough for one connection') : null)
+        answer(
+          transaction > MESSAGES_PER_CONNECTION_MAX
+            ? new ReplyError(421, '4.7.0 Enough for one connection')
+            : null,
+        )
       },
       onRcptTo({ address }, { envelope }, answer) {
-        if (envelope.rcptTo.length >= MOST_RECIPIENTS)
+        if (envelope.rcptTo.length >= RECIPIENTS_MAX)
           return answer(new ReplyError(452, '4.5.3 Too many recipients'))
         return admit(address).then(
-          door => {
-            if (!door)
+          local => {
+            if (!local)
               return answer(new ReplyError(550, '5.7.1 No such address here, and nothing is relayed'))
-            const doors = named.get(envelope) ?? new Map<string, LocalRecipient>()
-            named.set(envelope, doors.set(address, door))
+            const localRecipients = named.get(envelope) ?? new Map<string, LocalRecipient>()
+            named.set(envelope, localRecipients.set(address, local))
             return answer()
           },
           error => answer(notAdmitted(error)),
@@ -96,50 +107,59 @@ function createServer(options: InboundListenerOptions): StrictSmtpServer {
       onData: receive,
     },
     {
-      ...{ clock, newPerMinute, mostConnections, counts },
-      mostOfOne: MOST_CONNECTIONS_OF_ONE,
-      longestMs: LONGEST_MS,
-      isCrowded: () => options.crowd.size() > CROWD_OF,
+      ...{ clock, newPerMinute, connectionsMax, counts },
+      perNetworkMax: CONNECTIONS_PER_NETWORK_MAX,
+      connectionMsMax: CONNECTION_MS_MAX,
+      isBusy: () => options.ingestLoad.size() > UNHURRIED_MESSAGES_MAX,
     },
   )
   return server
 }
 
 interface Transactions {
-  /** Behind the addresses that were named. */
-  doorsOf(session: SMTPServerSession): LocalRecipient[]
+  /** The accepted recipients of the session's transaction. */
+  recipientsOf(session: SMTPServerSession): LocalRecipient[]
   receive: StrictSmtpServer['receive']
 }
 
-/** One message from the end of DATA's 354 to its reply. */
+/** Receives one message: from the 354 reply to DATA until the final reply. */
 function createReceiver(
-  { take, openBlob, crowd, counts, clock, log }: InboundListenerOptions,
-  { doorsOf, receive }: Transactions,
+  { take, openBlob, ingestLoad, counts, clock, log }: InboundListenerOptions,
+  { recipientsOf, receive }: Transactions,
 ) {
   const notTaken = createReplyTo(452, { log, clock })
-  const large = createLargeMessages(MOST_LARGE, clock)
+  const large = createLargeMessages(LARGE_MESSAGES_MAX, clock)
 
-  const settle = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
-    const doors = doorsOf(session)
+  const store = async (stream: SMTPServerDataStream, session: SMTPServerSession, transfer: MinDataRate) => {
+    const localRecipients = recipientsOf(session)
     const bytes = createMailBytes()
     const blob = openBlob()
     try {
       const within = withPlace(blob, () => large.enter(transfer))
-      await takeIn(stream, bytes, within, messagesOf(doors).length > 0 ? LARGEST_BYTES : KEPT_BYTES)
+      await takeIn(
+        stream,
+        bytes,
+        within,
+        messagesOf(localRecipients).length > 0 ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX,
+      )
       insistOnGood(stream, bytes)
     } catch (error) {
       await blob.discard()
       throw error
     }
-    await take({ ...factsOf(session, doors), sizeBytes: bytes.sizeBytes, blob: await blob.finish() })
+    await take({
+      ...factsOf(session, localRecipients),
+      sizeBytes: bytes.sizeBytes,
+      blob: await blob.finish(),
+    })
   }
 
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    crowd.enter()
+    ingestLoad.enter()
     const { transfer, finish } = receive(session.id, stream)
     stream.on('data', (chunk: Buffer) => transfer.add(chunk.length))
     stream.once('end', finish)
-    return settle(stream, session, transfer)
+    return store(stream, session, transfer)
       .then(
         () => {
           counts.taken()
@@ -153,19 +173,19 @@ function createReceiver(
       .finally(() => {
         finish()
         large.leave(transfer)
-        crowd.leave()
+        ingestLoad.leave()
       })
   }
 }
 
-/** Takes a place before the blob begins to write to a file. */
+/** Reserves a slot for a large message before the blob starts writing to a file. */
 function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'write'> {
   let sizeBytes = 0
   let hasPlace = false
   return {
     async write(block) {
       sizeBytes += block.length
-      if (!hasPlace && sizeBytes > LARGEST_INLINE_BYTES) {
+      if (!hasPlace && sizeBytes > INLINE_BYTES_MAX) {
         if (!enter()) throw new ReplyError(452, '4.3.1 Too many large messages at once, try again later')
         hasPlace = true
       }
@@ -174,19 +194,19 @@ function withPlace(blob: BlobStream, enter: () => boolean): Pick<BlobStream, 'wr
   }
 }
 
-/** @throws Reply */
+/** @throws ReplyError */
 function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) {
   if (sizeExceeded) throw new ReplyError(552, '5.3.4 The message is too large')
   if (bytes.hasBareLineEnd) throw new ReplyError(550, '5.6.11 Lines end in CR LF')
-  if (bytes.hopCount() > MOST_HOPS)
+  if (bytes.hopCount() > HOPS_MAX)
     throw new ReplyError(554, '5.4.6 The message has come through too many servers')
 }
 
-function factsOf(session: SMTPServerSession, doors: readonly LocalRecipient[]) {
+function factsOf(session: SMTPServerSession, localRecipients: readonly LocalRecipient[]) {
   const { envelope, remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
   return {
-    reports: reportsOf(doors),
-    messages: messagesOf(doors),
+    reports: reportsOf(localRecipients),
+    messages: messagesOf(localRecipients),
     sender: envelope.mailFrom ? envelope.mailFrom.address : '',
     clientIp: remoteAddress,
     helo: hostNameAppearsAs || null,
@@ -194,12 +214,12 @@ function factsOf(session: SMTPServerSession, doors: readonly LocalRecipient[]) {
   }
 }
 
-/** @param facts of the cipher, as smtp-server hands them on */
+/** @param facts TLS cipher details as smtp-server reports them */
 function versionOf(facts: unknown): string {
   return (facts as { version?: string } | null)?.version ?? 'TLS'
 }
 
-/** There is nobody left to be answered. */
+/** The client disconnected within the message, so no reply can be sent. */
 function isCutOff(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === 'ECONNECTION'
 }

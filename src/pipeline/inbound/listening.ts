@@ -1,4 +1,4 @@
-/** A mail listener on its address, with the certificate of the day. */
+/** Binds a mail listener to its address and keeps its TLS certificate current. */
 import type { AddressInfo } from 'node:net'
 import type { Certificates } from '../../lib/certificates.ts'
 import type { Log } from '../../lib/log.ts'

@@ -1,18 +1,18 @@
-/** The bytes of one mail as they come in: counted and looked through. */
+/** Inspects the bytes of a message while they are received: size, bare line ends, number of `Received` fields. */
 
 export interface MailBytes {
   add(chunk: Uint8Array): void
   sizeBytes: number
-  /** A line end that is no CRLF, by which another server could see other commands in the mail (RFC 5321 §2.3.8). */
+  /** Whether a line end other than CRLF was seen, which allows SMTP smuggling (RFC 5321 §2.3.8). */
   hasBareLineEnd: boolean
-  /** How many servers the mail has come through, as far as its head is looked at (RFC 5321 §6.3). */
+  /** Number of `Received` fields within the scanned part of the header section (RFC 5321 §6.3). */
   hopCount(): number
 }
 
-/** No mail that is meant well has a longer head. */
-const LOOKED_AT_BYTES = 256 * 1024
-/** So many pieces of the head are joined to one: each takes about 200 bytes of memory besides, and may be a single byte. */
-const MOST_PIECES = 512
+/** Legitimate mail has a shorter header section. */
+const HEADER_SCAN_BYTES = 256 * 1024
+/** This many chunks are joined to one, since each has an overhead of about 200 bytes and may hold a single byte. */
+const PIECES_MAX = 512
 
 export function createMailBytes(): MailBytes {
   let beginning: Uint8Array[] = []
@@ -21,13 +21,13 @@ export function createMailBytes(): MailBytes {
     sizeBytes: 0,
     hasBareLineEnd: false,
     add(chunk) {
-      const room = LOOKED_AT_BYTES - this.sizeBytes
+      const room = HEADER_SCAN_BYTES - this.sizeBytes
       this.sizeBytes += chunk.length
       this.hasBareLineEnd ||= holdsBareLineEnd(chunk, endsInReturn)
       endsInReturn = chunk.at(-1) === CR
       if (room <= 0) return
       beginning.push(chunk.subarray(0, room))
-      if (beginning.length >= MOST_PIECES) beginning = [Buffer.concat(beginning)]
+      if (beginning.length >= PIECES_MAX) beginning = [Buffer.concat(beginning)]
     },
     hopCount() {
       return headOf(beginning).match(/^received[ \t]{0,8}:/gim)?.length ?? 0
@@ -48,7 +48,7 @@ const EMPTY_LINE = '\r\n\r\n'
 const CR = 0x0d
 const LF = 0x0a
 
-/** @param afterReturn the bytes before ended in CR */
+/** @param afterReturn whether the preceding bytes ended in CR */
 export function holdsBareLineEnd(bytes: Uint8Array, afterReturn: boolean): boolean {
   if (afterReturn && bytes.length > 0 && bytes[0] !== LF) return true
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1))

@@ -1,4 +1,4 @@
-/** What a mail listener has taken and turned away, counted. */
+/** Metrics of a mail listener: accepted messages, and rejections by reply code and enhanced status code. */
 import type { Metrics } from '../../lib/metrics.ts'
 
 export interface MailCounts {

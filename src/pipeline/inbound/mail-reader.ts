@@ -1,7 +1,8 @@
 /**
- * Reads received mail. Small messages are read on a thread of this process, one at a time: they are too small to need much
- * memory. Large ones, and those that were left unread by an earlier run of the service, are read in a child process, and it
- * is stored beforehand that they are being read: one that ended a process is read by its header section alone.
+ * Parses received mail. Small messages are parsed one at a time on a worker thread of this process, since
+ * they need little memory. Large messages, and those left unparsed by an earlier run, are parsed in a child
+ * process. The start of such a parse is stored beforehand: for a message during whose parse the service
+ * ended, only the header section is parsed.
  */
 
 import { type Clock, within } from '../../lib/clock.ts'
@@ -15,7 +16,7 @@ import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
-import { LARGEST_INLINE_BYTES } from '../../store/blobs/staged.ts'
+import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 
@@ -126,7 +127,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
   }
   const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
     const isLeftOver = mail.createdAt < startedAt
-    if (mail.sizeBytes > LARGEST_INLINE_BYTES || isLeftOver) return inProcess(mail)
+    if (mail.sizeBytes > INLINE_BYTES_MAX || isLeftOver) return inProcess(mail)
     return onThread(async () => ({ bytes: await load(), fault: null }))
   }
 

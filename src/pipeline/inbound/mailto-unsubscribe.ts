@@ -1,4 +1,4 @@
-/** Mail to an unsubscribe address: whoever has it sent wants to leave, whatever it says. */
+/** Handles mail to a `List-Unsubscribe` mailto address: the recipient is unsubscribed, whatever the mail says. */
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { readReportHead } from '../../protocols/bounces/parts/head.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
@@ -8,17 +8,17 @@ import { leaveLists, type Wish } from '../tracking/preferences.ts'
 import { readUnsubscribeToken, type Subscription } from '../tracking/unsubscribe-token.ts'
 
 export interface UnsubscribeMail {
-  /** The delivery whose address it is. */
+  /** The delivery that the unsubscribe address was made for. */
   ref: { emailId: Uint8Array; ordinal: number }
-  /** What the subject brings along, for when the email is gone. */
+  /** Subscription from the token in the subject, for the case that the email has been deleted. */
   spare: Subscription | undefined
 }
 
-/** A head is shorter. */
+/** Longer header sections are cut. */
 const HEAD_BYTES = 64 * 1024
 const TOKEN = /[\w-]{40,1024}/g
 
-/** Undefined for what a program has sent by itself: a bounce, or an answer (RFC 3834 §5). */
+/** @returns undefined for automatic mail: a bounce or an automatic response (RFC 3834 §5) */
 export function readUnsubscribeMail(
   { sender, emailId, ordinal }: Pick<ReportRow, 'sender' | 'emailId' | 'ordinal'>,
   bytes: Uint8Array,
@@ -33,7 +33,7 @@ export function readUnsubscribeMail(
   return { ref: { emailId: emailId!, ordinal: ordinal! }, spare }
 }
 
-/** Part of a command. Undefined where neither the email nor the subject says who it is. */
+/** Runs within a command. @returns undefined when neither the email nor the subject identifies the subscription */
 export async function unsubscribeByMail(
   tx: Tx,
   { ref, spare }: UnsubscribeMail,

@@ -1,4 +1,7 @@
-/** What received mail is judged to be. Who judges is handed in; where nobody does, or not in time, that is said. */
+/**
+ * Verdicts on received mail, within a time limit. The checks are passed in (`judge`); without them, or after
+ * an error or timeout, the verdicts say so.
+ */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'
@@ -45,14 +48,14 @@ interface JudgingOptions {
 }
 
 /** Whoever judges has limits of their own, within this. */
-const LONGEST_MS = 90_000
+const JUDGING_MS_MAX = 90_000
 
 /** Never rejects. */
 export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail {
   return async mail => {
     if (!judge) return without('DISABLED')
     try {
-      const verdicts = await within(clock, LONGEST_MS, judge(mail))
+      const verdicts = await within(clock, JUDGING_MS_MAX, judge(mail))
       if (verdicts) return verdicts
       log.warn('a received message could not be judged in time')
     } catch (error) {

@@ -1,4 +1,7 @@
-/** A message that comes in, and how fast: a client must keep up a minimum rate, a higher one while the listener is crowded. */
+/**
+ * Minimum data rate of a message that is being received. A client must keep up a minimum rate, and a higher
+ * one while the listener is busy.
+ */
 
 /** The minimum while there is room. It is judged over at least this time. */
 const RELAXED = { windowMs: 60_000, bytesPerSecond: 1024 }
@@ -50,7 +53,7 @@ export class MinDataRate {
   }
 
   /** To be called every few seconds: whether the message came in more slowly than it must. */
-  isTooSlow(now: number, isCrowded: boolean): boolean {
+  isTooSlow(now: number, isBusy: boolean): boolean {
     if (this.isHeldUp()) {
       this.#restart(now)
       return false
@@ -62,9 +65,9 @@ export class MinDataRate {
       this.#relaxedAt = now
       this.#relaxedTotal = this.#total
     }
-    const crowdedMs = now - this.#crowdedAt
-    if (crowdedMs >= CROWDED.windowMs) {
-      isSlow ||= isCrowded && rateOf(this.#total - this.#crowdedTotal, crowdedMs) < CROWDED.bytesPerSecond
+    const busyMs = now - this.#crowdedAt
+    if (busyMs >= CROWDED.windowMs) {
+      isSlow ||= isBusy && rateOf(this.#total - this.#crowdedTotal, busyMs) < CROWDED.bytesPerSecond
       this.#previousAt = this.#crowdedAt
       this.#previousTotal = this.#crowdedTotal
       this.#crowdedAt = now

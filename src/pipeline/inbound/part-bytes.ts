@@ -1,4 +1,4 @@
-/** The bytes of a file that came with a message, decoded piece by piece out of the message. */
+/** Streams the decoded bytes of an attachment out of a stored message. */
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/schema.ts'
 import type { FoundPart } from './parts/parsed-mail.ts'

@@ -1,4 +1,7 @@
-/** What is behind an address at port 25: a report's door, a customer's domain, or nothing. */
+/**
+ * Decides about RCPT TO on port 25: the address belongs to a report (bounce, complaint, unsubscribe), to a domain that an
+ * account hosts here, or to nobody. Called by the listener.
+ */
 
 import { idKey } from '../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../protocols/smtp/address.ts'
@@ -6,23 +9,23 @@ import type { HostedDomains } from '../../resources/domains/hosted.ts'
 import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import type { NewReport } from './report-rows.ts'
 
-/** Where mail for an address goes. */
+/** Destination of mail for an accepted address. */
 export type LocalRecipient =
   | { kind: 'report'; report: NewReport }
   | { kind: 'inbox'; message: Pick<NewInbound, 'accountId' | 'domainId'>; recipient: string }
 
-/** @throws when the store cannot be asked */
+/** @returns undefined to refuse the recipient @throws when the store cannot be queried */
 export type RcptPolicy = (recipient: string) => Promise<LocalRecipient | undefined>
 
-interface AdmissionOptions {
-  reportDoorOf(recipient: string): NewReport | undefined
+interface RcptPolicyOptions {
+  reportRecipientOf(recipient: string): NewReport | undefined
   hosted: HostedDomains
 }
 
-/** Any address at a domain that receives mail is good: its owner sorts them. */
-export function createRcptPolicy({ reportDoorOf, hosted }: AdmissionOptions): RcptPolicy {
+/** Accepts any address at a hosted domain; its owner sorts the mail. */
+export function createRcptPolicy({ reportRecipientOf, hosted }: RcptPolicyOptions): RcptPolicy {
   return async recipient => {
-    const report = reportDoorOf(recipient)
+    const report = reportRecipientOf(recipient)
     if (report) return { kind: 'report', report }
     const mailbox = parseAddress(recipient)
     const domain = 'fault' in mailbox ? undefined : await hosted.find(mailbox.domain)
@@ -35,9 +38,9 @@ export function createRcptPolicy({ reportDoorOf, hosted }: AdmissionOptions): Rc
   }
 }
 
-/** The messages that a mail becomes: one for each account, with all its addresses. */
-export function messagesOf(doors: readonly LocalRecipient[]): NewInbound[] {
-  const inboxes = doors.filter(door => door.kind === 'inbox')
+/** The messages to store for one mail: one for each account, with all recipients of that account. */
+export function messagesOf(localRecipients: readonly LocalRecipient[]): NewInbound[] {
+  const inboxes = localRecipients.filter(local => local.kind === 'inbox')
   const byAccount = Map.groupBy(inboxes, ({ message }) => idKey(message.accountId))
   return [...byAccount.values()].map(own => {
     const recipients = new Map(own.map(({ recipient }) => [foldAddress(recipient), recipient]))
@@ -45,6 +48,6 @@ export function messagesOf(doors: readonly LocalRecipient[]): NewInbound[] {
   })
 }
 
-export function reportsOf(doors: readonly LocalRecipient[]): NewReport[] {
-  return doors.flatMap(door => (door.kind === 'report' ? [door.report] : []))
+export function reportsOf(localRecipients: readonly LocalRecipient[]): NewReport[] {
+  return localRecipients.flatMap(local => (local.kind === 'report' ? [local.report] : []))
 }

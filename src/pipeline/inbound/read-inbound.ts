@@ -1,4 +1,7 @@
-/** Reads a received message into the form in which it is stored; on the inbound thread, or in a reader process. */
+/**
+ * Parses a received message into the form in which it is stored. Runs on the inbound worker thread or in a
+ * reader process.
+ */
 
 import type { ReadMail } from './mail-reader.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'

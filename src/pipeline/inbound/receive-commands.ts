@@ -1,29 +1,29 @@
-/** Stores a mail behind all the doors that it was sent to, in one transaction. */
+/** Stores a received mail for all its local recipients (reports and accounts) in one transaction. Called by `app/inbound.ts`. */
 import { idKey } from '../../lib/ids.ts'
 import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import { batchCommand, besideOthers } from '../../store/command.ts'
+import { batchCommand, concurrent } from '../../store/command.ts'
 import { type NewReport, reportCommands } from './report-rows.ts'
 
 export interface ReceivedMail {
   reports: readonly NewReport[]
   messages: readonly NewInbound[]
-  /** Of the envelope; empty for the null sender. */
+  /** Envelope sender; empty for the null sender. */
   sender: string
   clientIp: string
-  /** What the client called itself. */
+  /** EHLO or HELO argument of the client. */
   helo: string | null
-  /** Such as `TLSv1.3`; null for plain text. */
+  /** TLS version such as `TLSv1.3`; null for a plain-text connection. */
   tls: string | null
   sizeBytes: number
-  /** All of it; of mail that is nothing but a report its beginning. */
+  /** The whole message, or the beginning of mail that is only a report. */
   blob: StagedBlob
   at: number
 }
 
 export const receiveCommands = {
-  receiveMail: besideOthers(
+  receiveMail: concurrent(
     batchCommand<ReceivedMail, void>(async (tx, mails) => {
       await reportCommands.storeReports.run(
         tx,

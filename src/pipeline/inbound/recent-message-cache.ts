@@ -1,19 +1,19 @@
-/** Bytes of mail that came a moment ago, for whoever reads it next: out of memory, which costs less than out of the store. */
+/** Keeps the bytes of just received messages in memory, so that the inbound processor need not read them from the store. */
 import type { Clock } from '../../lib/clock.ts'
 import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
 
 export interface RecentMessageCache {
-  /** Where there is room: what has been there longer is read sooner. */
+  /** Keeps the bytes if there is room. Older entries are not evicted for it, since they are read sooner. */
   keep(blob: Pick<StagedBlob, 'hash' | 'body'>): void
-  /** Undefined where it is to be read from the store. What is taken is not kept any longer. */
+  /** Removes and returns the bytes; undefined when the message must be read from the store. */
   take(hash: Uint8Array): Uint8Array | undefined
 }
 
-const MOST_BYTES = 8 * 1024 * 1024
-/** By then it has been read by another process, or was not stored. */
+const CACHE_BYTES_MAX = 8 * 1024 * 1024
+/** An entry of this age was read by another process, or its message was not stored. */
 const STALE_MS = 60_000
 
-export function createRecentMessageCache(clock: Clock, mostBytes = MOST_BYTES): RecentMessageCache {
+export function createRecentMessageCache(clock: Clock, mostBytes = CACHE_BYTES_MAX): RecentMessageCache {
   const kept = new Map<string, { bytes: Uint8Array; at: number }>()
   let heldBytes = 0
   const drop = (name: string) => {

@@ -1,4 +1,7 @@
-/** Who may be written to here: decided at RCPT, by the address alone. Everything else is refused there, and never bounced. */
+/**
+ * Recognizes the system's own recipient addresses at RCPT TO: return paths (VERP), unsubscribe addresses, the feedback loop
+ * and postmaster. Any other address is refused at RCPT TO and never bounced. Called by `rcpt-policy.ts`.
+ */
 
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
@@ -8,14 +11,14 @@ import type { NewReport } from './report-rows.ts'
 
 export interface LocalRecipientOptions {
   secrets: SecretKeys
-  /** Lower case. */
+  /** In lower case. */
   mailHost: string
 }
 
-/** A return path is good for so long after its message was signed. */
+/** A return path is valid for this long after its token was made. */
 export const TOKEN_GOOD_FOR_MS = 30 * 24 * 3_600_000
 const RETURN_PATH = /^b\+([a-z2-7]{1,64})@send\.[^@]{1,248}$/
-/** Good for ever: who got the mail may leave at any time (RFC 2369 §3.2). */
+/** Unsubscribe addresses never expire: a recipient may unsubscribe at any time (RFC 2369 §3.2). */
 const UNSUBSCRIBE = /^u\+([a-z2-7]{1,62})@send\.[^@]{1,248}$/
 const OURS: ReadonlyMap<string, NewReport['door']> = new Map([
   ['fbl', 'feedback-loop'],
@@ -24,8 +27,8 @@ const OURS: ReadonlyMap<string, NewReport['door']> = new Map([
 ])
 
 /**
- * The door behind an address: a return path whose token is ours and not too old (RFC 5321 §4.4), an unsubscribe address
- * whose token is ours, or an address of the provider host (RFC 2142 §5). Undefined where there is none.
+ * Maps an address to a report to be stored: a return path with a valid token (RFC 5321 §4.4), an unsubscribe address with
+ * a valid token, or a role address of the mail host (RFC 2142 §5). Returns undefined for any other address.
  */
 export function localRecipientOf(
   recipient: string,
@@ -49,10 +52,10 @@ export function localRecipientOf(
   return door && { door, emailId: null, ordinal: null, recipient }
 }
 
-/** @param madeAt the day of a token, epoch ms */
+/** Whether a token of a return path is still valid. @param madeAt day the token was made, epoch ms */
 export function isGood(madeAt: number, now: number): boolean {
   return now - madeAt <= TOKEN_GOOD_FOR_MS + DAY_MS && madeAt <= now + DAY_MS
 }
 
-/** Tokens know the day alone. */
+/** Tokens carry the day only, so one day of tolerance is added at both ends. */
 const DAY_MS = 24 * 3_600_000

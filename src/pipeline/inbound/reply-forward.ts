@@ -1,4 +1,4 @@
-/** Emails that a received message gives rise to, by its owner's wish: passed on, or answered in its thread. */
+/** Builds the email for a reply to a received message, or for forwarding it, at the request of its owner. */
 
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import type { Submission, SubmittedAttachment } from '../accept/submission.ts'
@@ -17,9 +17,9 @@ export interface ReplyTexts {
 
 type Message = ShownInbound & InboundContent
 
-const MOST_ROUNDS = 10
-const MOST_REFERENCES = 20
-const LONGEST_SUBJECT = 950
+const FORWARDS_MAX = 10
+const REFERENCES_MAX = 20
+const SUBJECT_CHARACTERS_MAX = 950
 const MESSAGE_ID = /<[^<>\s]{1,250}>/g
 
 /** Why it is not to be answered: programs must not answer programs (RFC 3834 §2); undefined when it may be. */
@@ -33,7 +33,7 @@ export function answerFault(message: Message): string | undefined {
 
 /** Why it is not to be passed on. */
 export function roundsFault(message: Message): string | undefined {
-  return roundsOf(message) >= MOST_ROUNDS ? 'it has gone round too often' : undefined
+  return roundsOf(message) >= FORWARDS_MAX ? 'it has gone round too often' : undefined
 }
 
 /** Whom an answer goes to (RFC 5322 §3.6.2). */
@@ -109,13 +109,13 @@ function htmlOf(text: string): string {
 function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
   const known = prefix === 'Re' ? /^\s*re\s*:/i : /^\s*fwd?\s*:/i
   const full = known.test(subject) ? subject : `${prefix}: ${subject}`
-  return full.slice(0, LONGEST_SUBJECT).toWellFormed()
+  return full.slice(0, SUBJECT_CHARACTERS_MAX).toWellFormed()
 }
 
 /** The first is kept, so that the thread is found by its beginning. */
 function lastOf(references: readonly string[]): string[] {
   const all = [...new Set(references)]
-  return all.length <= MOST_REFERENCES ? all : [all[0]!, ...all.slice(1 - MOST_REFERENCES)]
+  return all.length <= REFERENCES_MAX ? all : [all[0]!, ...all.slice(1 - REFERENCES_MAX)]
 }
 
 function roundsOf(message: Message): number {

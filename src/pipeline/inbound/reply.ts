@@ -1,4 +1,4 @@
-/** What a client of our listeners is told: an SMTP reply as an error, as smtp-server takes it. */
+/** SMTP error replies of the listeners, as the errors that smtp-server expects. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { throttledLog } from '../../lib/throttled-log.ts'
@@ -7,17 +7,17 @@ import { StorageUnavailable } from '../../store/command.ts'
 export class ReplyError extends Error {
   readonly responseCode: number
 
-  /** @param text with its enhanced status code in front (RFC 3463) */
+  /** @param text reply text that begins with its enhanced status code (RFC 3463) */
   constructor(responseCode: number, text: string) {
     super(text)
     this.responseCode = responseCode
   }
 }
 
-/** What a message that was not taken is answered with. */
+/** Maps an error to the SMTP reply for a message that was not accepted. */
 export type ReplyTo = (error: unknown) => ReplyError
 
-/** @param unavailable the code when nothing can be stored */
+/** @param unavailable reply code used while the store is unavailable */
 export function createReplyTo(unavailable: number, { log, clock }: { log: Log; clock: Clock }): ReplyTo {
   const warn = throttledLog({ log, clock }, 'warn', 'messages are refused for now')
   return error => {

@@ -1,4 +1,4 @@
-/** Reads reports in a child process: hostile mail costs the process, at worst. */
+/** Parses reports in a child process, so that hostile mail can crash that process at worst. */
 import type { ReaderPool } from '../../lib/reader-pool.ts'
 import type { BounceReport } from '../../protocols/bounces/report.ts'
 
@@ -7,9 +7,9 @@ export interface ReportReader {
   read(bytes: Uint8Array): Promise<BounceReport>
 }
 
-/** Function of the process that reads reports. */
+/** Name of the function in the reader process. */
 export const READ_REPORT = 'readReport'
-/** Reports come from anywhere, and are read one at a time. */
+/** All reports share one owner, so that one is parsed at a time. */
 const OWNER = 'reports'
 
 export function createReportReader(readers: Pick<ReaderPool, 'run'>): ReportReader {

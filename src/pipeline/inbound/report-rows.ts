@@ -1,4 +1,4 @@
-/** Mail that came back, as stored: on the disk before it is acknowledged, and read afterwards. */
+/** Stores returned mail (bounces, complaints, unsubscribe mail): durable before the 250 reply, parsed afterwards. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { referBlobs, releaseBlobs } from '../../store/blobs/blobs.ts'
@@ -18,18 +18,18 @@ export interface StoreReports {
   reports: readonly NewReport[]
   sender: string
   clientIp: string
-  /** Of the whole mail. */
+  /** Size of the whole mail, of which the blob may hold only the beginning. */
   sizeBytes: number
   blob: StagedBlob
   at: number
 }
 
-/** Longer than a return path is good for, so that what was decided can be looked up as long as anybody may ask. */
-const KEPT_MS = 60 * 24 * 3_600_000
-const MOST_AT_ONCE = 200
+/** Longer than a return path is valid, so that the handling of a report can be looked up for as long as one may arrive. */
+const RETENTION_MS = 60 * 24 * 3_600_000
+const BATCH_REPORTS = 200
 
 export const reportCommands = {
-  /** One row for each address that the mail was sent to. @returns their ids */
+  /** Stores one row per recipient of the mail. @returns their ids */
   storeReports: command<StoreReports, Id[]>(async (tx, { reports, blob, at, ...mail }) => {
     const rows = reports.map(report => ({
       id: tx.newId(at),
@@ -48,7 +48,7 @@ export const reportCommands = {
     return rows.map(({ id }) => id)
   }),
 
-  /** Deletes reports that came before then, at most `limit`. @returns how many, and files that no row names any more */
+  /** Deletes at most `limit` reports received before the given time. @returns their number, and files that no row refers to any more */
   forgetReports: command<{ before: number; limit: number }, { count: number; files: string[] }>(
     async (tx, { before, limit }) => {
       const gone = await tx.db
@@ -77,7 +77,7 @@ export const reportCommands = {
   ),
 }
 
-/** What has been taken and not read yet, oldest first. */
+/** Reports that have not been parsed yet, oldest first. */
 export async function unreadReports(db: Db, limit: number): Promise<ReportRow[]> {
   return db
     .selectFrom('reports')
@@ -88,7 +88,7 @@ export async function unreadReports(db: Db, limit: number): Promise<ReportRow[]>
     .execute()
 }
 
-/** Those whose time is over; for a sweeper. Their files are found by that of files. */
+/** Deletes expired reports; for a sweeper. Their files are deleted by the sweeper of blob files. */
 export async function* sweepReports({
   run,
   clock,
@@ -96,6 +96,6 @@ export async function* sweepReports({
   run: Run<typeof reportCommands>
   clock: Clock
 }): AsyncGenerator<void> {
-  for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; yield)
-    ({ count } = await run('forgetReports', { before: clock.now() - KEPT_MS, limit: MOST_AT_ONCE }))
+  for (let count = BATCH_REPORTS; count === BATCH_REPORTS; yield)
+    ({ count } = await run('forgetReports', { before: clock.now() - RETENTION_MS, limit: BATCH_REPORTS }))
 }

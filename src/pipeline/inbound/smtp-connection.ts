@@ -1,8 +1,7 @@
 /**
- * How a connection of smtp-server's behaves where we want it otherwise: it greets at once, takes no command that ends in a bare LF
- * or did not wait for its turn, offers logins over TLS alone and nothing that we do not keep, answers clients that have closed
- * their side, and reads messages at the same cost whatever they hold. The parts of smtp-server used here are internal: its version
- * is pinned for that.
+ * Adjusts connections of smtp-server: greets at once, refuses bare LF in commands and premature pipelining,
+ * offers AUTH over TLS only, hides extensions that are not supported, answers half-closed clients, and reads
+ * message data at constant cost. It uses internals of smtp-server, whose version is therefore pinned.
  */
 import type { Socket } from 'node:net'
 import type { PassThrough, Writable } from 'node:stream'
@@ -44,7 +43,7 @@ interface Parser extends Writable {
 type Next = (error?: Error | null) => void
 
 /** Negative replies in one connection: beyond that somebody is trying things out. */
-const MOST_ERRORS = 20
+const ERRORS_MAX = 20
 
 /** Changes a connection that was just made, before anything has come in on it. */
 export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
@@ -103,7 +102,7 @@ function endAfterErrors(connection: Connection, counts: MailCounts) {
   connection.send = (code, text, context) => {
     send(code, text, context)
     if (code >= 400) counts.turnedAway(code, String(text))
-    if (code >= 500 && ++count === MOST_ERRORS) send(421, '4.7.0 Too many errors')
+    if (code >= 500 && ++count === ERRORS_MAX) send(421, '4.7.0 Too many errors')
   }
 }
 

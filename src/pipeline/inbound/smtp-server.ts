@@ -1,7 +1,7 @@
 /**
- * The protocol of our mail listeners, by smtp-server (`smtp-connection.ts` says how its connections are changed). Every connection
- * is counted from the moment TCP accepts it, TLS handshakes have a time limit, none lasts for ever, and when all places are
- * taken, a new one gets the place of one that makes no progress.
+ * SMTP server of the mail listeners, based on smtp-server (`smtp-connection.ts` describes the changes to its
+ * connections). Every connection is counted from the TCP accept on, TLS handshakes and connections have a
+ * time limit, and when all connection slots are taken, a new connection evicts one that makes no progress.
  */
 import { constants } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -41,11 +41,11 @@ interface Open {
 export interface StrictOptions extends ConnectionTerms {
   clock: Clock
   /** How long a connection may last, whatever it does. */
-  longestMs: number
+  connectionMsMax: number
   /** Open at once, handshakes included. */
-  mostConnections?: number | undefined
+  connectionsMax?: number | undefined
   /** Whether messages must come in faster than otherwise, besides when half of the connections are taken. */
-  isCrowded?(): boolean
+  isBusy?(): boolean
   counts: MailCounts
 }
 
@@ -106,10 +106,10 @@ export class StrictSmtpServer extends SMTPServer {
         answer()
       },
     })
-    const { clock, mostConnections = 500 } = options
+    const { clock, connectionsMax = 500 } = options
     this.#options = options
     this.#clock = clock
-    this.#most = mostConnections
+    this.#most = connectionsMax
     this.#limit = createConnectionLimit(options, clock)
     // smtp-server's own way counts connections only once their TLS handshake is finished.
     this.server.removeAllListeners('connection')
@@ -198,7 +198,7 @@ export class StrictSmtpServer extends SMTPServer {
       transfer: undefined,
       progressAt: this.#clock.monotonic(),
     }
-    open.longest = this.#clock.timer(this.#options.longestMs, () => {
+    open.longest = this.#clock.timer(this.#options.connectionMsMax, () => {
       if (open.connection) open.connection.send(421, '4.4.2 This connection has lasted too long')
       else this.#drop(open)
     })
@@ -371,13 +371,13 @@ export class StrictSmtpServer extends SMTPServer {
 
   /** One timer for all messages that come in; it stops when there are none. */
   #lookAtRates(): void {
-    const isCrowded = this.#open.size > this.#most * CROWDED_SHARE || this.#options.isCrowded?.() === true
+    const isBusy = this.#open.size > this.#most * CROWDED_SHARE || this.#options.isBusy?.() === true
     const now = this.#clock.monotonic()
     let isNeeded = false
     for (const { transfer } of [...this.#open.values()]) {
       if (!transfer) continue
       isNeeded = true
-      if (transfer.isTooSlow(now, isCrowded)) transfer.stop('4.4.2 The message comes in too slowly')
+      if (transfer.isTooSlow(now, isBusy)) transfer.stop('4.4.2 The message comes in too slowly')
     }
     this.#rateLook = isNeeded ? this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates()) : undefined
   }

@@ -1,4 +1,4 @@
-/** The texts and headers of a received message as they are stored together. */
+/** Encodes and decodes the texts and headers of a received message, which are stored together. */
 import { decodeJson, type EncodedContent, encodeJson } from '../../resources/emails/content.ts'
 import type { ParsedMail } from './parts/parsed-mail.ts'
 

@@ -8,10 +8,10 @@ import type { EventData, EventType } from '../../resources/events/types.ts'
 import { addSuppressions } from '../../resources/suppressions/suppression-rows.ts'
 import {
   batchCommand,
-  besideOthers,
   type Claim,
   type ClaimedDelivery,
   command,
+  concurrent,
   type QueueKey,
   type Tx,
 } from '../../store/command.ts'
@@ -89,7 +89,7 @@ export const queueCommands = {
    * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed meanwhile,
    * or who have left what a broadcast goes to, are finished instead.
    */
-  claim: besideOthers(
+  claim: concurrent(
     command<ClaimInput, Claim[]>(async (tx, { queueKeys, owner, now, leaseUntil }) => {
       const sieve = await openHoldFilter(tx)
       const open = sieve.open(queueKeys)
@@ -115,7 +115,7 @@ export const queueCommands = {
   ),
 
   /** The results of attempts. False for one whose lease is no longer good: nothing of it is recorded. */
-  finish: besideOthers(
+  finish: concurrent(
     batchCommand<Finish, boolean>(async (tx, finishes) => {
       const rows = await tx.rows.lock('deliveries', finishes.map(rowKey), ['state', 'attempts', 'status'])
       const good = finishes.map(
@@ -140,7 +140,7 @@ export const queueCommands = {
   ),
 
   /** Gives leases back whose attempts were not begun: they are due again. */
-  release: besideOthers(
+  release: concurrent(
     batchCommand<LeaseRef, void>(async (tx, refs) => {
       const rows = await tx.rows.lock('deliveries', refs.map(rowKey), [
         'state',
@@ -172,7 +172,7 @@ export const queueCommands = {
   ),
 
   /** An attempt takes its time: its email counts as sent from now on. */
-  handedOver: besideOthers(
+  handedOver: concurrent(
     batchCommand<{ accountId: Id; emailId: Id; at: number }, void>(async (tx, inputs) => {
       await recordHandedOver(tx, inputs)
       return inputs.map(() => undefined)
@@ -180,7 +180,7 @@ export const queueCommands = {
   ),
 
   /** Leases are good until then, if they still are, or have run out and nobody has voided them yet. */
-  renewLeases: besideOthers(
+  renewLeases: concurrent(
     command<{ leases: LeaseRef[]; until: number }, void>(async (tx, { leases, until }) => {
       const rows = await tx.rows.lock('deliveries', leases.map(rowKey), ['state', 'attempts'])
       const held = leases.filter(

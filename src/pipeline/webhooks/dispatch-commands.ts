@@ -1,6 +1,6 @@
 /** What the dispatcher does in the store: leases what is due, and records how attempts ended. */
 import { type Id, idKey } from '../../lib/ids.ts'
-import { batchCommand, besideOthers, command, type Tx } from '../../store/command.ts'
+import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
 import { FAILING_FOR_MS } from './retry.ts'
 import { DELIVERIES_KEPT } from './webhook-rows.ts'
@@ -69,7 +69,7 @@ const DELETED_PER_COMMAND_MAX = 200
 
 export const webhookDispatchCommands = {
   /** Undefined when the webhook is disabled or gone. */
-  claimWebhookDeliveries: besideOthers(
+  claimWebhookDeliveries: concurrent(
     command<WebhookClaim, WebhookClaims | undefined>(async (tx, { webhookId, now, until, limit }) => {
       const [webhook] = await tx.rows.find('webhooks', [{ id: webhookId }], WEBHOOK_COLUMNS)
       if (!webhook || webhook.enabled === 0) return undefined
@@ -109,7 +109,7 @@ export const webhookDispatchCommands = {
     ({ webhookId }) => [holdOf(webhookId)],
   ),
 
-  finishWebhookAttempt: besideOthers(
+  finishWebhookAttempt: concurrent(
     batchCommand<WebhookAttempt, AttemptEffect>(async (tx, attempts) => {
       const keys = attempts.map(({ webhookId, id }) => ({ webhookId, id }))
       const rows = await tx.rows.lock('webhookDeliveries', keys, ['attempts', 'state', 'isTest'])

@@ -1,4 +1,4 @@
-/** Addresses in the text of reports: they are looked for, not checked; nothing is ever sent to them. */
+/** Extracts addresses from the text of reports. They are not validated, and nothing is sent to them. */
 
 /** Beyond ASCII, letters of the scripts that set blanks between words: the others would run on into the sentence. */
 const ADDRESS =

@@ -1,4 +1,6 @@
-/** Whom the text of a bounce blames, and what it says of them: by where addresses stand, not by whose text it is. */
+/**
+ * Extracts failed recipients and their diagnostics from the text of a bounce, by the position of addresses.
+ */
 import { addressesIn, isSameAddress } from './addresses.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'
@@ -25,7 +27,7 @@ interface Surroundings {
   addressed: readonly string[]
 }
 
-const MOST_RECIPIENTS = 50
+const RECIPIENTS_MAX = 50
 const ENOUGH = 4
 /** A line of its own, behind at most some marks. */
 const ALONE =
@@ -40,7 +42,7 @@ const SERVICE = /^(?:postmaster|mailer-daemon|abuse|noreply|no-reply|helpdesk|su
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d(?=[\s:;,-])|#?[45]\.\d{1,3}\.\d{1,3}\b/
 const SAID =
   /<<<|said:|reason|error|because|diagnos|grund|motif|motivo|原因|理由|причина|response|answer|failed with/
-const LONGEST_TEXT = 900
+const TEXT_CHARACTERS_MAX = 900
 
 export function blamedIn(surroundings: Surroundings): Blamed[] {
   const { lines, failed, addressed } = surroundings
@@ -48,7 +50,7 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   const best = candidates[0]?.score ?? 0
   const chosen = candidates
     .filter(({ score }) => score >= ENOUGH && score >= best - 4)
-    .slice(0, MOST_RECIPIENTS)
+    .slice(0, RECIPIENTS_MAX)
   if (chosen.length === 0 && candidates[0] && best > 0) chosen.push(candidates[0])
   const others = chosen.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []
   const found = [...chosen, ...others.map(address => ({ address, score: 0, line: 0 }))]
@@ -81,7 +83,7 @@ export function textsAbout(lines: readonly string[], from: number, others: reado
     text!
       .replace(/\s{2,}/g, ' ')
       .trim()
-      .slice(0, LONGEST_TEXT),
+      .slice(0, TEXT_CHARACTERS_MAX),
   )
 }
 

@@ -1,4 +1,4 @@
-/** Why mail was not taken: the classes, and how webhooks and the API name them. */
+/** Bounce classes, and their names in webhooks and the API. */
 
 export type BounceClass =
   | 'invalid-recipient'

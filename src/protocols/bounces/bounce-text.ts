@@ -1,4 +1,4 @@
-/** Bounces that are written for people: whether a mail is one, and what it says. */
+/** Recognizes and reads bounces in free text, without a machine-readable part. */
 import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
 import type { OwnText } from './passage.ts'
@@ -10,11 +10,11 @@ import { verdictOf } from './verdict.ts'
 
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
 const ENOUGH = 5
-const MOST_CHARACTERS = 8_000
+const CHARACTERS_MAX = 8_000
 
 /** How much speaks for it: who sent it, what its head, its subject and its sentences say, and what it returns. */
 export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolean {
-  const text = fold(lines.join('\n').slice(0, MOST_CHARACTERS))
+  const text = fold(lines.join('\n').slice(0, CHARACTERS_MAX))
   const subject = BOUNCE_SUBJECT.test(signs.subject)
   const phrase = BOUNCE_PHRASE.test(text)
   const bySystem = signs.isDaemon || signs.hasNullSender || signs.failed.length > 0
@@ -33,7 +33,7 @@ export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolea
 
 export function readBounceText(signs: Signs, own: OwnText, provider: (host: string) => string | undefined) {
   const { lines, returned } = own
-  const all = fold(`${signs.subject}\n${lines.join('\n').slice(0, MOST_CHARACTERS)}`)
+  const all = fold(`${signs.subject}\n${lines.join('\n').slice(0, CHARACTERS_MAX)}`)
   const action =
     STILL_TRIED.test(all) || (DELAY_PHRASE.test(all) && !GIVEN_UP.test(all))
       ? ('delayed' as const)

@@ -1,6 +1,7 @@
 /**
- * What a negative reply means: whether to try again, what kind of bounce it is, whether the address is at fault,
- * and what it tells of the site and of us. The phase comes first: a refused connection says nothing about a recipient.
+ * Classifies a negative SMTP reply: whether to retry, the bounce class, whether the address is at fault, and
+ * what it says about the destination and the sender. The SMTP phase is considered first: a refused connection
+ * says nothing about a recipient.
  */
 import type { SmtpReply } from '../smtp/reply.ts'
 import { type BounceClass, isAddressFault } from './bounce-class.ts'

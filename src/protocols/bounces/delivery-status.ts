@@ -1,4 +1,4 @@
-/** Delivery status notifications (RFC 3464, RFC 6533): the fields of a message/delivery-status, however they are set. */
+/** Parses the fields of message/delivery-status parts (RFC 3464, RFC 6533). */
 
 /** Of one recipient, as they stand. */
 export interface StatusGroup {
@@ -22,7 +22,7 @@ export interface DsnStatus {
 type Group = { -readonly [K in keyof StatusGroup]: StatusGroup[K] } & { diagnostics: string[] }
 
 const FIELD = /^[\t ]{0,4}([A-Za-z][A-Za-z0-9-]{1,60})[\t ]{0,4}:(.*)$/
-const MOST_RECIPIENTS = 100
+const RECIPIENTS_MAX = 100
 /** Which of the slots of a recipient a field fills; a filled slot that comes again begins the next recipient. */
 const SLOTS = new Map<string, 'finalRecipient' | 'originalRecipient' | 'action' | 'status' | 'remoteMta'>([
   ['final-recipient', 'finalRecipient'],
@@ -55,7 +55,7 @@ export function readDeliveryStatus(text: string): DsnStatus {
     const last = groups.at(-1)
     if (slot !== undefined) {
       const begins = !last || last[slot] !== undefined || (opens && isComplete(last) && slot !== 'remoteMta')
-      if (begins && groups.length < MOST_RECIPIENTS) groups.push(emptyGroup())
+      if (begins && groups.length < RECIPIENTS_MAX) groups.push(emptyGroup())
       groups.at(-1)![slot] ??= value
     } else if (last && (name === 'diagnostic-code' || name === 'x-powermta-bouncecategory')) {
       if (last.diagnostics.length < 8) last.diagnostics.push(value)

@@ -1,12 +1,12 @@
-/** How long a server asks us to wait, when its reply says so in words. */
+/** Extracts a retry delay that a reply states in words. */
 
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
-const SHORTEST_MS = 30 * SECOND_MS
-const LONGEST_MS = 4 * HOUR_MS
+const DELAY_MS_MIN = 30 * SECOND_MS
+const DELAY_MS_MAX = 4 * HOUR_MS
 /** Looked at, of a text. */
-const MOST_CHARACTERS = 512
+const CHARACTERS_MAX = 512
 
 const AGAIN =
   'try|retry|retries|again|back|wait|resend|resubmit|return|delay|grey-?list|gray-?list|defer|erneut|versuch|warten|r[eé]essa|intent|tent[ea]|riprov|попыт|повтор|prób|spróbuj'
@@ -30,9 +30,9 @@ const COUNTED =
 
 /** @returns ms, between 30 s and 4 h; undefined where the text names no time to wait */
 export function retryHintMs(said: string): number | undefined {
-  const text = said.slice(0, MOST_CHARACTERS)
+  const text = said.slice(0, CHARACTERS_MAX)
   const found = clockMs(text) ?? spanMs(text) ?? secondsMs(text)
-  return found === undefined ? undefined : Math.min(LONGEST_MS, Math.max(SHORTEST_MS, found))
+  return found === undefined ? undefined : Math.min(DELAY_MS_MAX, Math.max(DELAY_MS_MIN, found))
 }
 
 function clockMs(text: string): number | undefined {

@@ -1,4 +1,4 @@
-/** The text of a bounce that the reporting system wrote itself, without the mail it returns. */
+/** Extracts the text of a bounce that the reporting system wrote, without the returned message. */
 import type { ReportHead } from './parts/head.ts'
 import { readReportHead } from './parts/head.ts'
 import type { Part } from './parts/part.ts'
@@ -10,8 +10,8 @@ export interface OwnText {
   returned: ReportHead | undefined
 }
 
-const MOST_LINES = 400
-const LONGEST_LINE = 1_000
+const LINES_MAX = 400
+const LINE_CHARACTERS_MAX = 1_000
 /** A line that says that the returned mail follows. */
 const FOLLOWS =
   /^[\s>*=_~#.-]{0,80}(?:this is a copy of|below this line is|here is a copy|(?:possibly truncated )?(?:the )?(?:original|unsent|returned|undelivered|bounced) (?:message|mail|e-?mail)(?: headers?| header| text| body| follows?)*[\s:.*=_~#-]{0,80}$|(?:included|attached|below) is (?:a copy|the)|(?:the )?headers? of the (?:original|message)|message (?:headers?|body|text)? ?(?:follows|is following)|message headers?[\s:.*=_~-]{0,80}$|returned message header|ursprungliche (?:nachricht|mail)|message (?:d.)?origin|mensaje original|messaggio originale|mensagem original|исходное (?:сообщение|письмо)|元のメッセージ|原(?:始)?邮件|原始郵件)/
@@ -53,11 +53,11 @@ function gather(part: Part, leaves: Part[], heads: ReportHead[]): void {
 function cut(text: string): { own: string[]; rest: string | undefined } {
   const lines = text.split('\n')
   for (const [i, line] of lines.entries()) {
-    if (i > MOST_LINES) break
+    if (i > LINES_MAX) break
     const begins = isHeadAt(lines, i) || (hasWords(lines, i) && FOLLOWS.test(fold(line.slice(0, 160))))
     if (begins) return { own: tidy(lines.slice(0, i)), rest: lines.slice(i).join('\n') }
   }
-  return { own: tidy(lines.slice(0, MOST_LINES)), rest: undefined }
+  return { own: tidy(lines.slice(0, LINES_MAX)), rest: undefined }
 }
 
 function hasWords(lines: readonly string[], before: number): boolean {
@@ -87,7 +87,7 @@ function headIn(rest: string): ReportHead | undefined {
 function tidy(lines: readonly string[]): string[] {
   return lines.map(line =>
     line
-      .slice(0, LONGEST_LINE)
+      .slice(0, LINE_CHARACTERS_MAX)
       .replace(/[\u00a0\u3000]/g, ' ')
       .trimEnd(),
   )

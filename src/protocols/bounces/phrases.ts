@@ -1,4 +1,4 @@
-/** Words by which people and programs tell what a mail is, in many languages; for text as `fold` leaves it. */
+/** Phrases in many languages by which bounces are recognized, for text normalized by `fold`. */
 
 /** Subjects of bounces. */
 export const BOUNCE_SUBJECT = new RegExp(

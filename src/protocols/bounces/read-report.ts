@@ -1,4 +1,4 @@
-/** From the bytes of a mail that came back to what it says. Pure, never throws, and its work is bounded whatever comes. */
+/** Parses a returned mail into a report. Pure; never throws; its work is bounded. */
 import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
 import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'

@@ -1,4 +1,4 @@
-/** What of a reply the rules look at: code, status, and the words that are the server's own. */
+/** The parts of a reply that the rules match: code, enhanced status code, and the server's own words. */
 import type { SmtpReply } from '../smtp/reply.ts'
 
 /** `host`: before MAIL; the other side speaks to every sender alike. */
@@ -20,7 +20,7 @@ export interface ReplyReading {
 }
 
 /** More is not looked at. */
-const MOST_CHARACTERS = 1024
+const CHARACTERS_MAX = 1024
 
 /**
  * Where a status code stands when it does not open the line: behind a colon, in brackets as qmail has it, or in
@@ -45,7 +45,7 @@ export function readReplyText(
   { code, enhanced, text }: SmtpReply,
   provider?: string,
 ): ReplyReading {
-  const said = text.slice(0, MOST_CHARACTERS)
+  const said = text.slice(0, CHARACTERS_MAX)
   const [statusClass, status] = enhanced === null ? statusIn(said) : [enhanced[0], enhanced.slice(2)]
   return {
     phase,

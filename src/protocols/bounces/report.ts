@@ -1,4 +1,4 @@
-/** What a mail that came back says, as `readReport` finds it. */
+/** Types of a parsed report, as `readReport` returns it. */
 import type { BounceClass } from './bounce-class.ts'
 
 /**

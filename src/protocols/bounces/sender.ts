@@ -1,4 +1,4 @@
-/** Who a mail that came back says it is from, and what its head says of how it came about. */
+/** Reads who sent a returned mail, and what its header section says about how it was generated. */
 import { addressesIn } from './addresses.ts'
 import type { ReportHead } from './parts/head.ts'
 import { AUTO_SUBJECT } from './phrases.ts'

@@ -1,4 +1,4 @@
-/** Reports on TLS to the owners of domains (RFC 8460): where they want them, and what they say. */
+/** SMTP TLS reports (RFC 8460): destinations from the policy record, and the report's content. */
 
 /** A policy with the sessions that fell under it. */
 export interface PolicyResults {
@@ -36,7 +36,7 @@ export interface TlsReport {
 export const TLS_REPORT_TYPE = 'application/tlsrpt+gzip'
 const RECORD = /^v=TLSRPTv1[ \t]*;/
 const URI = /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i
-const MOST_DESTINATIONS = 4
+const DESTINATIONS_MAX = 4
 
 /** The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3). */
 export function tlsReportAddresses(texts: readonly string[]): string[] {
@@ -49,7 +49,7 @@ export function tlsReportAddresses(texts: readonly string[]): string[] {
     .split(',')
     .map(uri => uri.trim())
     .filter(uri => URI.test(uri) && isReadable(uri))
-    .slice(0, MOST_DESTINATIONS)
+    .slice(0, DESTINATIONS_MAX)
 }
 
 /** An address may be written with %-escapes, which may be none. */

@@ -1,4 +1,4 @@
-/** What a report means for one recipient: the class of the bounce, and whether the address is at fault. */
+/** Evaluates a report for one recipient: bounce class, and whether the address is at fault. */
 import { cleanText } from '../smtp/reply.ts'
 import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'

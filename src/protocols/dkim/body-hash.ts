@@ -20,7 +20,7 @@ const ONE_BLANK = Buffer.of(BLANK)
 const ONE_CR = Buffer.of(CR)
 const SCRATCH_OCTETS = 8192
 /** Longer stretches are hashed where they lie, shorter ones are collected first. */
-const COPY_LIMIT_OCTETS = 1024
+const COPY_OCTETS_MAX = 1024
 
 /**
  * Base64.
@@ -64,7 +64,7 @@ export function createBodyHasher(): BodyHasher {
   let heldCr = false
 
   const write = (bytes: Uint8Array) => {
-    const direct = bytes.length > COPY_LIMIT_OCTETS
+    const direct = bytes.length > COPY_OCTETS_MAX
     if (direct || used + bytes.length > SCRATCH_OCTETS) {
       digest.update(scratch.subarray(0, used))
       used = 0

@@ -32,7 +32,7 @@ export interface DkimKeyPair {
 
 const RSA_BITS = 2048
 /** Verifiers must not accept shorter ones (RFC 8301 §3.2). */
-const MIN_RSA_BITS = 1024
+const RSA_BITS_MIN = 1024
 const ED25519_KEY_OCTETS = 32
 const generate = promisify(generateKeyPair)
 
@@ -77,9 +77,9 @@ export function loadSigningKey(identity: SignerIdentity, der: Uint8Array): Signi
   if (type !== (algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'))
     throw new Error(`the key of ${selector}._domainkey.${domain} is ${type}, not for ${algorithm}`)
   const bits = privateKey.asymmetricKeyDetails?.modulusLength
-  if (bits !== undefined && bits < MIN_RSA_BITS)
+  if (bits !== undefined && bits < RSA_BITS_MIN)
     throw new Error(
-      `the key of ${selector}._domainkey.${domain} has ${bits} bits, fewer than ${MIN_RSA_BITS}`,
+      `the key of ${selector}._domainkey.${domain} has ${bits} bits, fewer than ${RSA_BITS_MIN}`,
     )
   return { domain, selector, algorithm, privateKey, publicKey: createPublicKey(privateKey) }
 }

@@ -1,4 +1,4 @@
-/** What signs: the thread pool, or this thread where that takes less time than the way there. */
+/** Signs in the runtime's thread pool, or on the calling thread where that is faster than passing the job. */
 import { hash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SigningKey } from './keys.ts'

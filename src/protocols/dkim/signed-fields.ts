@@ -41,8 +41,8 @@ interface Selection extends Pick<SignedFields, 'names' | 'namesTag'> {
 
 /** Messages have few sets of fields: each is looked through once, but for those of many fields, which are as others made them. */
 const selections = new Map<string, Selection>()
-const MOST_SELECTIONS = 100
-const MOST_FIELDS = 50
+const SELECTIONS_MAX = 100
+const FIELDS_MAX = 50
 
 /**
  * Fields of the same name are taken from the bottom up, since readers count from there (§5.4.2).
@@ -59,8 +59,8 @@ export function selectSignedFields(fields: readonly HeaderField[]): SignedFields
 }
 
 function keep(key: string, selection: Selection): Selection {
-  if (selection.signed.length > MOST_FIELDS) return selection
-  if (selections.size >= MOST_SELECTIONS) selections.clear()
+  if (selection.signed.length > FIELDS_MAX) return selection
+  if (selections.size >= SELECTIONS_MAX) selections.clear()
   selections.set(key, selection)
   return selection
 }

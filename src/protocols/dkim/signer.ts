@@ -1,4 +1,7 @@
-/** Much is signed by a thread of its own: what is asked for in one turn goes there in few messages, and each comes back as one. */
+/**
+ * Client of the signing thread: the jobs of one event-loop turn are sent in few messages, each answered as a
+ * whole.
+ */
 import type { KeyObject } from 'node:crypto'
 import type { OnDemandWorker } from '../../lib/on-demand-worker.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
@@ -21,7 +24,7 @@ interface Asked {
 /** Less is signed sooner than a thread can be told of it. */
 const WORTH_TELLING = 4
 /** More are several jobs: the first messages can go while the thread signs the next. */
-const MOST_IN_A_JOB = 12
+const JOB_SIGNATURES_MAX = 12
 
 /** @param thread has `signAll` */
 export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
@@ -52,7 +55,7 @@ export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
     if (asked.length === 0) setImmediate(flush)
     const answer = Promise.withResolvers<string>()
     asked.push({ text, key, answer })
-    if (asked.length === MOST_IN_A_JOB) flush()
+    if (asked.length === JOB_SIGNATURES_MAX) flush()
     return answer.promise
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps the answers of one kind of look-up for a short while, negative ones and failures too, and asks only
- * once for what many want at the same time. Stands between the resolver's callers and the name servers.
+ * Caches the answers of one kind of look-up for a short time, including negative ones and failures, and
+ * coalesces concurrent look-ups. It stands between the resolver's callers and the name servers.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap } from '../../lib/expiring-map.ts'

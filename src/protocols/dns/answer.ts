@@ -1,4 +1,6 @@
-/** What a look-up can end in: values only, since every one of them decides what becomes of a delivery or a domain. */
+/**
+ * Result types of DNS look-ups. Failures are values, since each of them decides about a delivery or a domain.
+ */
 
 export type Answer<T> =
   | {

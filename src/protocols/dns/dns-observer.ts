@@ -1,6 +1,6 @@
 /**
- * Somebody who can be asked what stands in the DNS, and says it as it is, with the time it may be kept: a resolver, or
- * a name server of the zone itself. For checks, which want to know who sees what; nothing is kept here.
+ * Queries one DNS server, a resolver or an authoritative server, and returns its answer unmodified with its
+ * TTL. For domain checks, which compare what different servers answer; nothing is cached.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { parseQueryName } from './name.ts'
@@ -43,14 +43,14 @@ export interface DnsObserverLimits {
   signal: AbortSignal
 }
 
-const MOST_LINKS = 16
+const CNAMES_MAX = 16
 const RCODE_NAMES = new Map<number, string>(Object.entries(RCODE).map(([name, code]) => [code, name]))
 /** Said by servers that do not know the OPT record (RFC 6891 §7). */
 const MAY_DISLIKE_EDNS = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP])
 
 /** Looks everything up for us. @param server `address:port` @throws when it is no IP literal */
 export function resolverObserver(server: string, limits: DnsObserverLimits): DnsObserver {
-  return witness({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
+  return observer({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
 }
 
 /** Is asked for what it has itself. @param label its name and address, for people */
@@ -59,14 +59,14 @@ export function authorityObserver(
   server: { host: string; port: number },
   limits: DnsObserverLimits,
 ): DnsObserver {
-  return witness({ label, server, flags: 0 }, limits)
+  return observer({ label, server, flags: 0 }, limits)
 }
 
 interface Asked extends Pick<Query, 'server' | 'flags'> {
   label: string
 }
 
-function witness({ label, server, flags }: Asked, limits: DnsObserverLimits): DnsObserver {
+function observer({ label, server, flags }: Asked, limits: DnsObserverLimits): DnsObserver {
   const { clock, timeoutMs = 2_000, tries = 2, signal: closing } = limits
   const asked = async (name: string, type: TypeName): Promise<ObservedAnswer> => {
     let reason = 'out of time'
@@ -114,7 +114,7 @@ function refusalOf({ answers, authority }: Message): ObservedAnswer {
 
 function followed(answers: readonly DnsRecord[], name: string, type: TypeName) {
   const chain: string[] = []
-  for (let at = name; chain.length <= MOST_LINKS; at = chain.at(-1)!) {
+  for (let at = name; chain.length <= CNAMES_MAX; at = chain.at(-1)!) {
     const here = answers.filter(answer => answer.name.toLowerCase() === at)
     const records = here.filter(answer => answer.type === type)
     const alias = here.find(answer => answer.type === 'CNAME')

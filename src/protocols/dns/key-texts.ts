@@ -1,4 +1,4 @@
-/** The texts of DKIM keys, looked up in the store and kept a while, so that a flood of questions does not reach it. */
+/** Cache of DKIM key records from the store, so that a flood of queries does not reach it. */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap } from '../../lib/expiring-map.ts'
 
@@ -16,12 +16,15 @@ interface KeyTextsOptions {
 
 /** Other processes may change keys without our hearing of it at once. */
 const KEPT_MS = 10_000
-const MOST_KEPT = 20_000
+const CACHED_KEYS_MAX = 20_000
 /** As tokens are made; nothing else needs to be looked for. */
 const TOKEN = /^[a-z2-7]{32}$/
 
 export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {
-  const kept = createExpiringMap<{ text: string | undefined }>(clock, { keptMs: KEPT_MS, most: MOST_KEPT })
+  const kept = createExpiringMap<{ text: string | undefined }>(clock, {
+    keptMs: KEPT_MS,
+    most: CACHED_KEYS_MAX,
+  })
   let generation = 0
 
   const look = async (token: string) => {

@@ -1,4 +1,4 @@
-/** The TCP half of a DNS listener: pipelined queries, answered in order, on few and short-lived connections. */
+/** TCP part of a DNS listener: pipelined queries, answered in order, on few and short-lived connections. */
 import { once } from 'node:events'
 import net from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -21,7 +21,7 @@ export interface TcpService {
 
 /** Counted from the last whole query, so that a connection cannot be kept by single octets (RFC 7766 §6.2.3). */
 const IDLE_MS = 10_000
-const MAX_CONNECTIONS = 100
+const CONNECTIONS_MAX = 100
 const MAX_QUERY_BYTES = 4_096
 
 export function createTcpService(options: TcpServiceOptions): TcpService {
@@ -31,7 +31,7 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
     const network = netblockOf(socket.remoteAddress ?? '')
     connections.set(socket, network)
     socket.once('close', () => connections.delete(socket))
-    if (connections.size > MAX_CONNECTIONS) idlestOfMost(connections).destroy()
+    if (connections.size > CONNECTIONS_MAX) idlestOfMost(connections).destroy()
     void serve(socket, options, () => {
       if (connections.delete(socket)) connections.set(socket, network)
     })

@@ -1,6 +1,6 @@
 /**
- * One address on which DNS queries come in, over UDP and TCP (RFC 7766 §5): it carries packets to `respond`
- * and back, and knows nothing of what they say.
+ * DNS listener on one address, over UDP and TCP (RFC 7766 §5). It passes packets to `respond` and sends its
+ * replies.
  */
 import dgram from 'node:dgram'
 import { once } from 'node:events'
@@ -36,7 +36,7 @@ export interface DnsListener {
 }
 
 /** Datagrams whose answers are still being looked up; more are dropped, and their senders ask again. */
-const MAX_PENDING_DATAGRAMS = 1_000
+const PENDING_DATAGRAMS_MAX = 1_000
 const EPHEMERAL_PORT_TRIES = 10
 
 export function createDnsListener({ listen, respond, log, clock }: ListenerOptions): DnsListener {
@@ -99,7 +99,7 @@ async function openUdp(host: string, port: number, respond: Respond, log: Log): 
   socket.on('message', (query, peer) => {
     // nobody can be answered at port 0: only a forged datagram comes from there
     if (peer.port === 0) return
-    if (pending >= MAX_PENDING_DATAGRAMS) return
+    if (pending >= PENDING_DATAGRAMS_MAX) return
     const reply = respond(query, 'udp', peer.address)
     if (!(reply instanceof Promise)) return send(reply, peer)
     pending++

@@ -1,6 +1,6 @@
 /**
- * Where a domain's mail goes: from a recipient's domain to its MX hosts, and from each of those to addresses
- * (RFC 5321 §5.1, null MX by RFC 7505). First step of every delivery attempt.
+ * Resolves the MX hosts of a recipient's domain and their addresses (RFC 5321 §5.1; null MX, RFC 7505). First
+ * step of every delivery attempt.
  */
 import type { Answer } from './answer.ts'
 import { parseQueryName } from './name.ts'
@@ -35,9 +35,9 @@ export interface MxOptions {
 }
 
 /** More hosts than this are never tried. */
-const MAX_HOSTS = 20
-const MAX_ADDRESSES = 20
-const MAX_CNAMES = 16
+const HOSTS_MAX = 20
+const ADDRESSES_MAX = 20
+const CNAMES_MAX = 16
 
 export async function lookUpMxHosts(
   resolver: Resolver,
@@ -50,7 +50,7 @@ export async function lookUpMxHosts(
   if (found.kind !== 'hosts') return found
   const hosts = withoutLoop(found.hosts, ownNames)
   if (hosts.length === 0) return { kind: 'loop' }
-  return { ...found, hosts: inOrderOfTrying(hosts, random).slice(0, MAX_HOSTS) }
+  return { ...found, hosts: inOrderOfTrying(hosts, random).slice(0, HOSTS_MAX) }
 }
 
 function explicitHosts(records: readonly MxRecord[]): MxHosts {
@@ -105,7 +105,7 @@ export interface AddressOptions {
 export async function lookUpAddresses(
   resolver: Resolver,
   host: string,
-  { families, limit = MAX_ADDRESSES, random }: AddressOptions,
+  { families, limit = ADDRESSES_MAX, random }: AddressOptions,
 ): Promise<HostAddresses> {
   const { answer } = await followCnames(resolver, host, async (name): Promise<Answer<string>> => {
     const asked = await Promise.all(
@@ -132,7 +132,7 @@ async function followCnames<T>(
   ask: (name: string) => Promise<Answer<T>>,
 ): Promise<{ name: string; answer: Answer<T> }> {
   let name = start.toLowerCase()
-  for (let links = 0; links <= MAX_CNAMES; links++) {
+  for (let links = 0; links <= CNAMES_MAX; links++) {
     const answer = await ask(name)
     if (answer.kind !== 'no-data') return { name, answer }
     const alias = await resolver.cname(name)
@@ -140,7 +140,7 @@ async function followCnames<T>(
     if (alias.kind !== 'found') return { name, answer }
     name = alias.records[0]!
   }
-  return { name, answer: { kind: 'failure', reason: `more than ${MAX_CNAMES} CNAMEs in a row` } }
+  return { name, answer: { kind: 'failure', reason: `more than ${CNAMES_MAX} CNAMEs in a row` } }
 }
 
 /** The first of each list, the second of each, and so on. */

@@ -1,6 +1,6 @@
 /**
- * The name servers of the zone that a name lies in, found from outside as anybody finds them: who is named, where they
- * are, whether they answer for the zone, and whether the zone above names the same ones (RFC 1034 §4.2.2).
+ * Finds the authoritative name servers of the zone of a name: the NS records, their addresses, whether they
+ * answer for the zone, and whether the parent zone delegates to the same ones (RFC 1034 §4.2.2).
  */
 
 import type { DnsObserver, ObservedAnswer } from './dns-observer.ts'
@@ -12,49 +12,49 @@ export interface NameServer {
   /** Null where there is none that may be asked. */
   address: string | null
   status: 'answers' | 'lame' | 'silent' | 'no_address' | 'not_public'
-  /** What is the matter; null where it answers. */
+  /** The reason of the failure; null when it answers. */
   reason: string | null
 }
 
 export interface ZoneServers {
-  /** Apex of the zone; null where no zone was found, or nobody answered. */
+  /** Apex of the zone; null when no zone was found or no resolver answered. */
   zone: string | null
-  /** Whom the zone itself names, sorted. */
+  /** Names of the NS records of the zone itself, sorted. */
   names: string[]
-  /** The first of them. */
+  /** Results for the first `SERVERS_MAX` names. */
   servers: NameServer[]
-  /** Those that answer, ready to be asked. */
-  witnesses: DnsObserver[]
-  /** Whom the zone above names, sorted; null where that could not be found out. */
+  /** Observers of the servers that answer. */
+  observers: DnsObserver[]
+  /** NS names in the parent zone's delegation, sorted; null when they could not be determined. */
   delegatedTo: string[] | null
 }
 
 export interface FindOptions {
   /** Asked in turn until one answers. */
   resolvers: readonly DnsObserver[]
-  /** Whether an address that the DNS names may be asked. */
+  /** Whether a name server at this address may be queried. */
   isAllowed(address: string): boolean
   /** @param label for people */
-  openWitness(label: string, address: string): DnsObserver
+  openObserver(label: string, address: string): DnsObserver
 }
 
-const MOST_SERVERS = 4
-/** More are not looked at: nobody needs as many. */
-const MOST_NAMES = 13
+const SERVERS_MAX = 4
+/** Further NS names are ignored. */
+const NAMES_MAX = 13
 
 export async function findZoneServers(domain: string, options: FindOptions): Promise<ZoneServers> {
   const found = await zoneAbove(domain, options)
-  if (!found) return { zone: null, names: [], servers: [], witnesses: [], delegatedTo: null }
+  if (!found) return { zone: null, names: [], servers: [], observers: [], delegatedTo: null }
   const { zone, names } = found
   const [opened, delegatedTo] = await Promise.all([
-    Promise.all(names.slice(0, MOST_SERVERS).map(name => openServer(name, zone, options))),
+    Promise.all(names.slice(0, SERVERS_MAX).map(name => openServer(name, zone, options))),
     delegationOf(zone, options),
   ])
   return {
     zone,
     names,
     servers: opened.map(({ server }) => server),
-    witnesses: opened.flatMap(({ witness }) => witness ?? []),
+    observers: opened.flatMap(({ observer }) => observer ?? []),
     delegatedTo,
   }
 }
@@ -77,8 +77,8 @@ async function zoneAbove(
 async function openServer(
   name: string,
   zone: string,
-  { resolvers, isAllowed, openWitness }: FindOptions,
-): Promise<{ server: NameServer; witness?: DnsObserver }> {
+  { resolvers, isAllowed, openObserver }: FindOptions,
+): Promise<{ server: NameServer; observer?: DnsObserver }> {
   const addresses = await addressesOf(name, resolvers)
   const address = addresses.find(isAllowed)
   if (address === undefined) {
@@ -86,10 +86,10 @@ async function openServer(
     const reason = addresses.length > 0 ? 'has no public address' : 'has no address'
     return { server: { name, address: null, status, reason } }
   }
-  const witness = openWitness(`${name} (${address})`, address)
-  const soa = await witness.ask(zone, 'SOA')
+  const observer = openObserver(`${name} (${address})`, address)
+  const soa = await observer.ask(zone, 'SOA')
   if (soa.kind === 'answer' && soa.records.length > 0)
-    return { server: { name, address, status: 'answers', reason: null }, witness }
+    return { server: { name, address, status: 'answers', reason: null }, observer }
   const reason = soa.kind === 'unknown' ? soa.reason : 'does not know the zone'
   const status = reason.startsWith('does not answer') || reason === 'out of time' ? 'silent' : 'lame'
   return { server: { name, address, status, reason } }
@@ -97,12 +97,12 @@ async function openServer(
 
 /** As the zone above says it: in a referral, which comes without the AA bit (RFC 1034 §4.3.2). */
 async function delegationOf(zone: string, options: FindOptions): Promise<string[] | null> {
-  const { resolvers, isAllowed, openWitness } = options
+  const { resolvers, isAllowed, openObserver } = options
   const above = await askParents(parentOf(zone), resolvers)
   for (const name of above.slice(0, 2)) {
     const address = (await addressesOf(name, resolvers)).find(isAllowed)
     if (address === undefined) continue
-    const referral = await openWitness(`${name} (${address})`, address).ask(zone, 'NS')
+    const referral = await openObserver(`${name} (${address})`, address).ask(zone, 'NS')
     const names = referral.kind === 'answer' ? serverNames(referral) : (referral.refersTo ?? [])
     if (names.length > 0) return names
   }
@@ -147,7 +147,7 @@ function serverNames({ records }: Extract<ObservedAnswer, { kind: 'answer' }>): 
   return records
     .flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
     .sort()
-    .slice(0, MOST_NAMES)
+    .slice(0, NAMES_MAX)
 }
 
 function parentOf(name: string): string {

@@ -1,7 +1,7 @@
-/** Domain names as they may be asked for: checked here, before anything leaves for a name server. */
+/** Validates domain names before they are queried. */
 
 const LABEL = /^[a-z0-9_-]{1,63}$/
-const MAX_NAME_OCTETS = 253
+const NAME_OCTETS_MAX = 253
 
 /**
  * The name in lower case without final dot, or undefined: A-labels of letters, digits, hyphens and, for
@@ -9,6 +9,6 @@ const MAX_NAME_OCTETS = 253
  */
 export function parseQueryName(text: string): string | undefined {
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
-  if (name.length > MAX_NAME_OCTETS || !name.split('.').every(label => LABEL.test(label))) return undefined
+  if (name.length > NAME_OCTETS_MAX || !name.split('.').every(label => LABEL.test(label))) return undefined
   return name
 }

@@ -1,4 +1,4 @@
-/** The network that an address belongs to, as far as rate limits tell networks apart. */
+/** Network of an IP address, as rate limits count it. */
 
 /** What a site is given at least (RFC 6177 §2): below it anybody has as many addresses as they like. */
 const IPV6_BITS = 56

@@ -1,6 +1,6 @@
 /**
- * Look-ups of names that are no host names, which the runtime does not ask for: SPF makes such of what senders say of
- * themselves (RFC 7208 §7). They are rare, and nothing of them is kept.
+ * Looks up names that are not host names, which the runtime's resolver refuses. SPF macros build such names
+ * from what senders say (RFC 7208 §7). They are rare and not cached.
  */
 import dns from 'node:dns'
 import type { Clock } from '../../lib/clock.ts'
@@ -22,7 +22,7 @@ type Kinds = 'txt' | 'addresses4' | 'addresses6' | 'mx'
 
 /** Printable, and short enough for a label each (RFC 2181 §11). */
 const ODD_NAME = /^(?!.{254})[ -~]+$/
-const LONGEST_LABEL = 63
+const LABEL_OCTETS_MAX = 63
 
 /** The resolver, for these types with any name whatever. */
 export function withOddNames<R extends Pick<Resolver, Kinds>>(resolver: R, options: OddNamesOptions): R {
@@ -78,7 +78,7 @@ function mxIn(record: DnsRecord): MxRecord | undefined {
 function escaped(text: string): string | undefined {
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
   const isName =
-    ODD_NAME.test(name) && name.split('.').every(({ length }) => length > 0 && length <= LONGEST_LABEL)
+    ODD_NAME.test(name) && name.split('.').every(({ length }) => length > 0 && length <= LABEL_OCTETS_MAX)
   return isName
     ? name.replace(/[ \\]/g, octet => `\\${String(octet.charCodeAt(0)).padStart(3, '0')}`)
     : undefined

@@ -1,6 +1,6 @@
 /**
- * Spreads a burst of queries over turns of the event loop: sent all at once, more than some 250 datagrams
- * overflow a socket's buffer at either end, and each one lost costs its look-up the time of a retry.
+ * Spreads a burst of DNS queries over turns of the event loop. More than about 250 datagrams at once overflow
+ * a socket buffer at either end, and each lost one costs a retry timeout.
  */
 
 export interface QueryBatching {

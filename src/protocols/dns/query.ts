@@ -1,4 +1,7 @@
-/** One question to one name server: over UDP, and over TCP where the answer does not fit (RFC 1035 §4.2, RFC 7766 §5). */
+/**
+ * Sends one DNS query to one server over UDP, and over TCP when the answer is truncated (RFC 1035 §4.2, RFC
+ * 7766 §5).
+ */
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { connect, isIPv6 } from 'node:net'
@@ -31,9 +34,9 @@ export interface QueryLimits {
   closing: AbortSignal
 }
 
-const QUESTION_LIMIT = 512
+const QUERY_BYTES_MAX = 512
 const PAYLOAD_BYTES = 1232
-const MOST_TCP_BYTES = 65_535
+const TCP_BYTES_MAX = 65_535
 
 /** The answer, whatever it says. @throws Error when none comes in time */
 export async function askServer(query: Query, { clock, timeoutMs, closing }: QueryLimits): Promise<Message> {
@@ -53,7 +56,7 @@ function packetOf(id: number, { name, type, flags, withoutEdns = false }: Query)
   const question = { name, type, class: CLASS_IN, bytes: encodeQuestion(name, type) }
   const edns = withoutEdns ? undefined : { payloadBytes: PAYLOAD_BYTES, version: 0, dnssecOk: false }
   const none = { answers: [], authority: [], additional: [] }
-  return encodeMessage({ id, flags, opcode: 0, rcode: 0, question, ...none, edns }, QUESTION_LIMIT)
+  return encodeMessage({ id, flags, opcode: 0, rcode: 0, question, ...none, edns }, QUERY_BYTES_MAX)
 }
 
 function overUdp(query: Query, packet: Buffer, id: number, signal: AbortSignal) {
@@ -80,7 +83,7 @@ async function overTcp(query: Query, packet: Buffer, id: number, signal: AbortSi
   const socket = connect({ ...query.server, noDelay: true, signal })
   try {
     socket.write(frame(packet))
-    for await (const reply of readFrames(socket, MOST_TCP_BYTES)) {
+    for await (const reply of readFrames(socket, TCP_BYTES_MAX)) {
       const message = replyTo(id, query, reply)
       if (message) return message
     }

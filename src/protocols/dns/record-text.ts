@@ -1,4 +1,4 @@
-/** DNS records as lines of a zone file (RFC 1035 §5.1): how the operator writes them, and has them listed for copying. */
+/** Parses and formats DNS records as lines of a zone file (RFC 1035 §5.1). */
 import { isIPv4, isIPv6 } from 'node:net'
 import { parseQueryName } from './name.ts'
 import type { DnsRecord, RecordData } from './wire.ts'
@@ -7,9 +7,9 @@ import type { DnsRecord, RecordData } from './wire.ts'
 export class RecordFault extends Error {}
 
 const DEFAULT_TTL_SECONDS = 3_600
-const LONGEST_TTL_SECONDS = 7 * 86_400
-const MAX_STRING_OCTETS = 255
-const MAX_TEXT_OCTETS = 8_192
+const TTL_SECONDS_MAX = 7 * 86_400
+const STRING_OCTETS_MAX = 255
+const TEXT_OCTETS_MAX = 8_192
 const WORD = /"((?:[^"\\]|\\.)*)"|([^\s"]+)/g
 const TYPES = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'TXT'] as const
 
@@ -30,7 +30,7 @@ export function parseRecord(line: string, origin: string): DnsRecord {
   let ttlSeconds = DEFAULT_TTL_SECONDS
   while (words[0] && !words[0].isQuoted && /^(?:\d+|in)$/i.test(words[0].text)) {
     const word = next()
-    if (/^\d/.test(word)) ttlSeconds = numberIn(word, LONGEST_TTL_SECONDS)
+    if (/^\d/.test(word)) ttlSeconds = numberIn(word, TTL_SECONDS_MAX)
   }
   const word = next().toUpperCase()
   const type = TYPES.find(known => known === word)
@@ -70,8 +70,8 @@ function dataIn(type: (typeof TYPES)[number], words: readonly string[], origin: 
       return { type, flags: numberIn(first, 255), tag: second, value: octets(third) }
     case 'TXT': {
       const text = octets(words.join(''))
-      if (words.length === 0 || text.length > MAX_TEXT_OCTETS)
-        throw new RecordFault(`has no text of 1 to ${MAX_TEXT_OCTETS} octets`)
+      if (words.length === 0 || text.length > TEXT_OCTETS_MAX)
+        throw new RecordFault(`has no text of 1 to ${TEXT_OCTETS_MAX} octets`)
       return { type, text }
     }
   }
@@ -128,9 +128,9 @@ export function recordData(record: RecordData): string {
 }
 
 function stringsOf(text: string): string[] {
-  const strings = [text.slice(0, MAX_STRING_OCTETS)]
-  for (let at = MAX_STRING_OCTETS; at < text.length; at += MAX_STRING_OCTETS)
-    strings.push(text.slice(at, at + MAX_STRING_OCTETS))
+  const strings = [text.slice(0, STRING_OCTETS_MAX)]
+  for (let at = STRING_OCTETS_MAX; at < text.length; at += STRING_OCTETS_MAX)
+    strings.push(text.slice(at, at + STRING_OCTETS_MAX))
   return strings
 }
 

@@ -1,6 +1,6 @@
 /**
- * Look-ups for delivery and for the checks of customers' domains, over the runtime's c-ares. Its answers are
- * values, its whole effort is bounded, and what it learnt is kept for a short while.
+ * DNS look-ups for delivery and domain checks, over the runtime's c-ares. Failures are returned as values,
+ * the total effort is bounded, and answers are cached for a short time.
  */
 import dns from 'node:dns'
 import type { Clock } from '../../lib/clock.ts'

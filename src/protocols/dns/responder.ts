@@ -1,6 +1,6 @@
 /**
- * The authoritative server's thinking: one query packet in, one response packet out, or silence. Strict with
- * what comes in, minimal in what goes out, no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
+ * Authoritative DNS responder: maps one query packet to one response packet, or to none. Strict parsing,
+ * minimal responses, no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
  */
 import type { Log } from '../../lib/log.ts'
 import type { Respond, Transport } from './listener.ts'
@@ -26,7 +26,7 @@ import type { SoaRecord, Zone } from './zone.ts'
 const MAX_UDP_BYTES = 1_232
 const PLAIN_UDP_BYTES = 512
 const MAX_TCP_BYTES = 65_535
-const MAX_CNAMES = 8
+const CNAMES_MAX = 8
 const HINFO_TTL_SECONDS = 3_600
 /** An answer that is longer than so many questions counts as amplification. */
 const FAIR_FACTOR = 3
@@ -158,7 +158,7 @@ function isMetaType(type: TypeName): boolean {
 async function inZone(zone: Zone, { name, type }: Question): Promise<Outcome> {
   const answers: DnsRecord[] = []
   let at = name
-  for (let links = 0; links <= MAX_CNAMES; links++) {
+  for (let links = 0; links <= CNAMES_MAX; links++) {
     const found = await (type === 'ANY' ? lookUpAny(zone, at) : zone.lookUp(at, type))
     if (found === 'out-of-zone') break
     if (found === 'no-name') return negative(RCODE.NXDOMAIN, answers, zone.soa)

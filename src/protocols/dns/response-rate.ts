@@ -1,6 +1,6 @@
 /**
- * How much our server sends to one network: whoever asks in the name of others shall not be able to make us flood them.
- * Stands between an answer and the datagram; over TCP nobody can forge an address.
+ * DNS response rate limiting (RRL) per client network, against amplification with forged source addresses. It
+ * applies to UDP only, since TCP addresses cannot be forged.
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** Whether one of our addresses and its name belong together, as receivers check it: from the address, and back to it. */
+/** Checks forward-confirmed reverse DNS of a source address: PTR record and the addresses of its name. */
 import ipaddr from 'ipaddr.js'
 import type { Resolver } from './resolver.ts'
 

@@ -1,4 +1,4 @@
-/** Our authoritative name server: one zone at one address, over UDP and TCP. */
+/** Authoritative name server for one zone at one address, over UDP and TCP. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import { createDnsListener, type DnsListener } from './listener.ts'

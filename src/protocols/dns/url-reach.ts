@@ -1,7 +1,4 @@
-/**
- * From where an address of ours, such as `http.base_url`, can be opened, judged by how it is written and without a
- * look-up: links in mail are only as good as that.
- */
+/** Judges from the text of a URL such as `http.base_url`, without a look-up, from where it is reachable. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isGlobalUnicast } from './address-safety.ts'

@@ -1,6 +1,7 @@
 /**
- * Asks one validating resolver and tells what it vouches for: the runtime's resolver shows no AD bit. The way to that
- * resolver must be safe, since nothing is validated here (RFC 4035 §4.9.3, RFC 6840 §5.7).
+ * Queries one DNSSEC-validating resolver and returns its AD bit, which the runtime's resolver does not
+ * expose. Nothing is validated here, so the path to that resolver must be trusted (RFC 4035 §4.9.3, RFC 6840
+ * §5.7).
  */
 import type { Clock } from '../../lib/clock.ts'
 import { askServer, serverOf } from './query.ts'
@@ -28,8 +29,8 @@ interface ClientOptions {
   tries?: number
 }
 
-const MOST_KEPT = 10_000
-const LONGEST_KEPT_MS = 3_600_000
+const CACHED_ANSWERS_MAX = 10_000
+const CACHED_MS_MAX = 3_600_000
 const NONE_KEPT_MS = 60_000
 const FAILURE_KEPT_MS = 5_000
 
@@ -59,7 +60,7 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
       if (!fresh && known && known.until > clock.monotonic()) return known.answer
       const entry = { answer: asked(name, type), until: Infinity }
       kept.delete(key)
-      if (kept.size >= MOST_KEPT) kept.delete(kept.keys().next().value!)
+      if (kept.size >= CACHED_ANSWERS_MAX) kept.delete(kept.keys().next().value!)
       kept.set(key, entry)
       void entry.answer.then(answer => {
         entry.until = clock.monotonic() + lifeMs(answer)
@@ -73,7 +74,7 @@ export function createValidatingClient(options: ClientOptions): ValidatingClient
 function lifeMs(answer: SecureAnswer): number {
   if (answer.kind === 'failure') return FAILURE_KEPT_MS
   if (answer.kind === 'none') return NONE_KEPT_MS
-  return Math.min(LONGEST_KEPT_MS, ...answer.answers.map(({ ttlSeconds }) => ttlSeconds * 1000))
+  return Math.min(CACHED_MS_MAX, ...answer.answers.map(({ ttlSeconds }) => ttlSeconds * 1000))
 }
 
 function answerOf({ rcode, flags, answers, question }: Message): SecureAnswer {

@@ -13,7 +13,7 @@ import {
 /** The packet breaks off, contradicts itself or has more than one question. */
 export class MalformedMessage extends Error {}
 
-const MAX_NAME_OCTETS = 255
+const NAME_OCTETS_MAX = 255
 const POINTER = 0xc0
 const DNSSEC_OK = 0x8000
 /** Anything but visible ASCII, and the two characters that mean something in a name. */
@@ -156,7 +156,7 @@ class Reader {
         continue
       }
       octets += length + 1
-      if (length > 63 || octets > MAX_NAME_OCTETS || at + length >= bytes.length)
+      if (length > 63 || octets > NAME_OCTETS_MAX || at + length >= bytes.length)
         throw new MalformedMessage('a label or name too long')
       labels.push(escapeLabel(bytes.toString('latin1', at + 1, at + 1 + length)))
       at += length + 1

@@ -12,10 +12,10 @@ import {
   typeCode,
 } from './wire.ts'
 
-const MAX_LABEL_OCTETS = 63
-const MAX_STRING_OCTETS = 255
-const MAX_NAME_OCTETS = 255
-const MAX_POINTER = 0x3fff
+const LABEL_OCTETS_MAX = 63
+const STRING_OCTETS_MAX = 255
+const NAME_OCTETS_MAX = 255
+const POINTER_MAX = 0x3fff
 const POINTER = 0xc000
 
 /**
@@ -102,7 +102,7 @@ class Writer {
   }
 
   string(text: string) {
-    if (text.length > MAX_STRING_OCTETS) throw new RangeError('a string of more than 255 octets')
+    if (text.length > STRING_OCTETS_MAX) throw new RangeError('a string of more than 255 octets')
     this.u8(text.length)
     this.latin1(text)
   }
@@ -124,19 +124,19 @@ class Writer {
       const rest = folded.slice(from)
       const known = this.#places.get(rest)
       if (known !== undefined) return this.u16(POINTER | known)
-      if (this.#at <= MAX_POINTER) this.#places.set(rest, this.#at)
+      if (this.#at <= POINTER_MAX) this.#places.set(rest, this.#at)
       const dot = name.indexOf('.', from)
       const end = dot < 0 ? name.length : dot
       this.#label(name.slice(from, end))
       from = end + 1
-      if (this.#at - startsAt >= MAX_NAME_OCTETS) throw new RangeError('a name of more than 255 octets')
+      if (this.#at - startsAt >= NAME_OCTETS_MAX) throw new RangeError('a name of more than 255 octets')
     }
     this.u8(0)
   }
 
   #label(text: string) {
     const octets = text.includes('\\') ? unescapeLabel(text) : text
-    if (octets.length === 0 || octets.length > MAX_LABEL_OCTETS)
+    if (octets.length === 0 || octets.length > LABEL_OCTETS_MAX)
       throw new RangeError(`no label: ${JSON.stringify(text)}`)
     this.u8(octets.length)
     this.latin1(octets)
@@ -193,8 +193,8 @@ class Writer {
   }
 
   #text(text: string) {
-    for (let at = 0; at === 0 || at < text.length; at += MAX_STRING_OCTETS)
-      this.string(text.slice(at, at + MAX_STRING_OCTETS))
+    for (let at = 0; at === 0 || at < text.length; at += STRING_OCTETS_MAX)
+      this.string(text.slice(at, at + STRING_OCTETS_MAX))
   }
 
   opt({ payloadBytes, version, dnssecOk }: Edns, rcode: number) {

@@ -1,6 +1,6 @@
 /**
- * The vocabulary of DNS messages: what `wire-decode.ts` reads from packets and `wire-encode.ts` writes, for
- * our authoritative server and the tests' scripted one (RFC 1035 §4).
+ * Types and constants of DNS messages (RFC 1035 §4), which `wire-decode.ts` reads and `wire-encode.ts`
+ * writes.
  */
 
 /** The types we know by name; a record or query of any other type is called `TYPE<n>` (RFC 3597 §5). */

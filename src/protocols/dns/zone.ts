@@ -1,6 +1,6 @@
 /**
- * What our authoritative server knows: the static records of one zone, and below `dkim.<apex>` the key of
- * every token, looked up when asked for, so that keys rotate without anybody's zone file (RFC 1034 §4.3.2).
+ * Data of the authoritative server: the static records of one zone, and DKIM keys below `dkim.<apex>`, which
+ * are looked up on demand so that keys rotate without a change of a zone file (RFC 1034 §4.3.2).
  */
 import type { DnsRecord, TypeName } from './wire.ts'
 

@@ -1,4 +1,7 @@
-/** Opens a connection to a host's checked addresses and to no other: what was looked up is what is dialled. */
+/**
+ * Connects to the checked addresses of a host only, so that the address that was looked up is the one that is
+ * dialled.
+ */
 import { isIP, connect as openSocket, type Socket } from 'node:net'
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
@@ -27,7 +30,7 @@ interface DialOptions {
   allowPrivate?: boolean | undefined
 }
 
-const MOST_ADDRESSES = 4
+const ADDRESSES_MAX = 4
 const CONNECT_LIMIT_MS = 5_000
 
 export function createDial({ resolver, clock, authorities, allowPrivate = false }: DialOptions): Dial {
@@ -57,7 +60,7 @@ async function checkedAddresses(
   }
   const answers = await Promise.all([resolver.addresses4(host), resolver.addresses6(host)])
   const allowed = answers.flatMap(recordsOf).filter(isAllowed)
-  if (allowed.length > 0) return allowed.slice(0, MOST_ADDRESSES)
+  if (allowed.length > 0) return allowed.slice(0, ADDRESSES_MAX)
   if (answers.some(({ kind }) => kind === 'failure') && answers.every(({ kind }) => kind !== 'found'))
     throw new OutboundFault('unreachable', 'the address of the host cannot be looked up')
   throw new OutboundFault('forbidden', 'the host has no public address')

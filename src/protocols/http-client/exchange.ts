@@ -1,4 +1,4 @@
-/** One HTTP request on one connection, and its reply as far as it may go. */
+/** Sends one HTTP request on one connection and reads its response within limits. */
 import {
   type Agent,
   type IncomingHttpHeaders,
@@ -41,7 +41,7 @@ export interface DialledOptions {
 }
 
 const USER_AGENT = 'Mailhorn'
-const MOST_HEADER_BYTES = 16 * 1024
+const HEADER_BYTES_MAX = 16 * 1024
 
 export class StaleConnection extends OutboundFault {
   constructor() {
@@ -66,7 +66,7 @@ export function exchange(
       method,
       signal,
       until: signal,
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: HEADER_BYTES_MAX,
       headers: {
         'user-agent': USER_AGENT,
         'accept-encoding': 'identity',

@@ -1,4 +1,4 @@
-/** Why a request to elsewhere came to nothing: a value for its caller, an exception on the way there. */
+/** Error of an outgoing HTTP request: thrown internally, returned to callers as a value. */
 
 /**
  * `forbidden`: we do not go there. `unreachable`: no connection. `timeout`: it took too long. `too-large`: the

@@ -39,7 +39,7 @@ export interface OutboundOptions {
   allowPrivate?: boolean
 }
 
-const MOST_ATTEMPTS = 3
+const ATTEMPTS_MAX = 3
 const KEPT_IDLE_MS = 15_000
 
 export function createOutbound(options: OutboundOptions): Outbound {
@@ -60,7 +60,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
       try {
         return await exchange(target, agent, wanted, signal)
       } catch (error) {
-        if (!(error instanceof StaleConnection) || attempt === MOST_ATTEMPTS) throw error
+        if (!(error instanceof StaleConnection) || attempt === ATTEMPTS_MAX) throw error
       }
     }
   }

@@ -14,7 +14,7 @@ export interface TargetRules {
   allowInsecureLoopback: boolean
 }
 
-const LONGEST_URL = 2_048
+const URL_CHARACTERS_MAX = 2_048
 const INSECURE_HOSTS = new Set(['127.0.0.1', '::1'])
 const FIRST_FREE_PORT = 1_024
 /** Ports of other protocols from 1024 up that browsers keep away from, too ("bad port" in the Fetch standard). */
@@ -25,7 +25,7 @@ const FOREIGN_PORTS = new Set([
 
 /** @returns the target, or what is wrong with the URL, completing "the URL …" */
 export function readTarget(text: string, { allowInsecureLoopback }: TargetRules): Target | { fault: string } {
-  if (text.length > LONGEST_URL) return { fault: `is longer than ${LONGEST_URL} characters` }
+  if (text.length > URL_CHARACTERS_MAX) return { fault: `is longer than ${URL_CHARACTERS_MAX} characters` }
   const url = /[\0- \x7f]/.test(text) ? null : URL.parse(text)
   if (!url) return { fault: 'cannot be read' }
   const isSecure = url.protocol === 'https:'

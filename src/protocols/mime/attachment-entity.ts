@@ -3,7 +3,7 @@ import type { HeaderField } from '../smtp/header-field.ts'
 import { base64LinesSize, writeBase64Lines } from './base64-lines.ts'
 import type { Boundaries } from './boundary.ts'
 import type { Entity } from './entity.ts'
-import { LINE_LIMIT_OCTETS, TOKEN_LIMIT_OCTETS } from './fold.ts'
+import { LINE_OCTETS_MAX, TOKEN_LIMIT_OCTETS } from './fold.ts'
 import { surveyLines, writeCrlfLines } from './line-survey.ts'
 import { type MediaType, parseMediaType } from './media-type.ts'
 import { fileNameParameters, parameter, plainFileName, withParameters } from './parameters.ts'
@@ -98,6 +98,6 @@ function isMessage({ essence }: MediaType): boolean {
 function plainMessageSize(content: Uint8Array): number | undefined {
   const survey = surveyLines(content)
   if (survey.nonAsciiCount + survey.controlCount + survey.bareCrCount > 0) return undefined
-  if (survey.longestLineOctets > LINE_LIMIT_OCTETS) return undefined
+  if (survey.longestLineOctets > LINE_OCTETS_MAX) return undefined
   return content.length + survey.bareLfCount
 }

@@ -107,14 +107,14 @@ function hasContentId({ contentId }: Attachment): boolean {
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi
 
 /** Different ones that are looked at: ten times as many as a message has parts. */
-const MOST_NAMED = 10_000
+const NAMED_MAX = 10_000
 
 /** Whether the HTML refers to an attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
 export function shownBy(html: string): (attachment: Pick<Attachment, 'contentId'>) => boolean {
   const named = new Set<string>()
   for (const [, url] of html.matchAll(CID_URL)) {
     named.add(url!.replaceAll('&amp;', '&'))
-    if (named.size === MOST_NAMED) break
+    if (named.size === NAMED_MAX) break
   }
   return ({ contentId }) => {
     const id = contentId === null ? '' : bareContentId(contentId)

@@ -1,6 +1,6 @@
 /** Encoded words: text outside ASCII, cut and encoded for a 7-bit header field (RFC 2047). */
 
-const MAX_WORD_CHARACTERS = 75
+const WORD_CHARACTERS_MAX = 75
 const FRAME_CHARACTERS = '=?UTF-8?Q??='.length
 /** The frame and the longest character there is, four octets in Q. */
 const MIN_WORD_CHARACTERS = FRAME_CHARACTERS + 12
@@ -15,7 +15,7 @@ const BLANK = 0x20
  *
  * @param firstRoom characters that the first word may have, where the line it begins on is not empty
  */
-export function encodedWords(text: string, firstRoom = MAX_WORD_CHARACTERS): string[] {
+export function encodedWords(text: string, firstRoom = WORD_CHARACTERS_MAX): string[] {
   const bytes = Buffer.from(text)
   const inQ = lengthInQ(bytes, 0, bytes.length) <= lengthInB(bytes.length)
   const words: string[] = []
@@ -30,7 +30,7 @@ export function encodedWords(text: string, firstRoom = MAX_WORD_CHARACTERS): str
       at = next
     } else {
       words.push(wordOf(bytes.subarray(start, at), inQ))
-      room = MAX_WORD_CHARACTERS - FRAME_CHARACTERS
+      room = WORD_CHARACTERS_MAX - FRAME_CHARACTERS
       start = at
       length = 0
     }

@@ -4,10 +4,10 @@
 export const PREFERRED_LINE_OCTETS = 76
 
 /** No line of a message may be longer (RFC 5322 §2.1.1). Without CRLF. */
-export const LINE_LIMIT_OCTETS = 998
+export const LINE_OCTETS_MAX = 998
 
 /** The longest token that has a line to itself, after the blank that folding puts before it. */
-export const TOKEN_LIMIT_OCTETS = LINE_LIMIT_OCTETS - 1
+export const TOKEN_LIMIT_OCTETS = LINE_OCTETS_MAX - 1
 
 /**
  * Joins tokens with single blanks and breaks the line before a token that would not fit. The first token
@@ -22,7 +22,7 @@ export function foldTokens(tokens: readonly string[], column: number): string {
   for (const [position, token] of tokens.entries()) {
     const octets = Buffer.byteLength(token)
     const first = position === 0
-    const fits = first ? at + octets <= LINE_LIMIT_OCTETS : at + 1 + octets <= PREFERRED_LINE_OCTETS
+    const fits = first ? at + octets <= LINE_OCTETS_MAX : at + 1 + octets <= PREFERRED_LINE_OCTETS
     if (!fits) {
       folded += '\r\n '
       at = 1

@@ -7,7 +7,7 @@ import { oneLine } from './header-text.ts'
 const ATOMS = /^[\w!#$%&'*+\-/=?^`{|}~]+(?: [\w!#$%&'*+\-/=?^`{|}~]+)*$/
 const QUOTABLE = /^[\x20-\x7e]*$/
 /** Longer display names are encoded, since encoded words fold anywhere and quoted strings do not. */
-const MAX_QUOTED_CHARACTERS = 60
+const QUOTED_CHARACTERS_MAX = 60
 
 /** `Name <local@domain>, …`, folded between mailboxes and between the encoded words of a name. */
 export function mailboxList(fieldName: string, mailboxes: readonly Mailbox[]): string {
@@ -30,7 +30,7 @@ function mailboxTokens({ name, address }: Mailbox, room: number): string[] {
  * literally.
  */
 function phraseTokens(name: string, room: number): string[] {
-  if (name.length > MAX_QUOTED_CHARACTERS || !QUOTABLE.test(name) || name.includes('=?'))
+  if (name.length > QUOTED_CHARACTERS_MAX || !QUOTABLE.test(name) || name.includes('=?'))
     return encodedWords(name, room)
   return [ATOMS.test(name) ? name : `"${name.replace(/["\\]/g, '\\$&')}"`]
 }

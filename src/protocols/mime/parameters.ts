@@ -4,13 +4,13 @@
 import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'
 
 /** Shorter than a line, so that a parameter never needs folding inside its quotes. */
-const MAX_QUOTED_CHARACTERS = 60
+const QUOTED_CHARACTERS_MAX = 60
 /** No quotes or backslashes, which readers unescape differently, and no outer blanks, which some cut off. */
 const QUOTABLE = /^(?! )[ !#-[\]-~]*(?<! )$/
 /** Octets of a section of an extended value: its line keeps within `PREFERRED_LINE_OCTETS`. */
 const SECTION_ROOM = PREFERRED_LINE_OCTETS - 24
-const MAX_PLAIN_CHARACTERS = 60
-const MAX_EXTENSION_CHARACTERS = 12
+const PLAIN_CHARACTERS_MAX = 60
+const EXTENSION_CHARACTERS_MAX = 12
 
 /**
  * `name="value"`, or where that cannot say it exactly, the extended form `name*=utf-8''…`, cut into sections
@@ -41,10 +41,10 @@ export function plainFileName(fileName: string): string {
     .replace(/\p{M}+/gu, '')
     .replace(/[^ !#-<>@-[\]-~]+/g, '_')
     .trim()
-  if (ascii.length <= MAX_PLAIN_CHARACTERS) return ascii || '_'
+  if (ascii.length <= PLAIN_CHARACTERS_MAX) return ascii || '_'
   const dot = ascii.lastIndexOf('.')
-  const extension = dot > 0 && ascii.length - dot <= MAX_EXTENSION_CHARACTERS ? ascii.slice(dot) : ''
-  return ascii.slice(0, MAX_PLAIN_CHARACTERS - extension.length) + extension
+  const extension = dot > 0 && ascii.length - dot <= EXTENSION_CHARACTERS_MAX ? ascii.slice(dot) : ''
+  return ascii.slice(0, PLAIN_CHARACTERS_MAX - extension.length) + extension
 }
 
 /** `value; parameter; parameter`, folded. */
@@ -59,7 +59,7 @@ export function withParameters(fieldName: string, value: string, parameters: rea
 
 /** Readers decode what looks like an encoded word even in quotes, though RFC 2047 §5 forbids it there. */
 function isQuotable(value: string): boolean {
-  return value.length <= MAX_QUOTED_CHARACTERS && QUOTABLE.test(value) && !value.includes('=?')
+  return value.length <= QUOTED_CHARACTERS_MAX && QUOTABLE.test(value) && !value.includes('=?')
 }
 
 /** The value percent-encoded, cut between characters, since some readers decode each section by itself. */

@@ -1,9 +1,9 @@
 /** Quoted-printable (RFC 2045 §6.7), in a form that survives relays and mailbox files. */
 import { type LineSurvey, startsFrom } from './line-survey.ts'
 
-const MAX_LINE_OCTETS = 76
+const LINE_OCTETS_MAX = 76
 /** A line that goes on in the next one ends in `=`. */
-const SOFT_LINE_OCTETS = MAX_LINE_OCTETS - 1
+const SOFT_LINE_OCTETS = LINE_OCTETS_MAX - 1
 const LF = 0x0a
 const CR = 0x0d
 const TAB = 0x09
@@ -64,7 +64,7 @@ export function encodeQuotedPrintable(bytes: Uint8Array, survey: LineSurvey): Bu
         continue
       }
     }
-    if (column + 3 > (endsLine(bytes, at + 1) ? MAX_LINE_OCTETS : SOFT_LINE_OCTETS)) softBreak()
+    if (column + 3 > (endsLine(bytes, at + 1) ? LINE_OCTETS_MAX : SOFT_LINE_OCTETS)) softBreak()
     out[to++] = EQUALS
     out[to++] = HEX[bytes[at]! >> 4]!
     out[to++] = HEX[bytes[at++]! & 15]!
@@ -92,6 +92,6 @@ function isFragileStart(bytes: Uint8Array, at: number): boolean {
 function sizeLimit(octets: number, survey: LineSurvey): number {
   const encoded = survey.nonAsciiCount + survey.controlCount + survey.equalsCount
   const hard = octets + 2 * encoded + survey.bareCrCount + survey.bareLfCount + 4 * survey.lineCount
-  const softBreaks = Math.ceil(hard / (MAX_LINE_OCTETS - 6))
+  const softBreaks = Math.ceil(hard / (LINE_OCTETS_MAX - 6))
   return hard + softBreaks * 5
 }

@@ -27,10 +27,10 @@ const LABEL = new RegExp(`^${LABEL_TEXT}$`)
 const FORBIDDEN_IN_NAME = /[()<>[\]:;@\\,"]/
 const QUOTED = /^"((?:[^"\\]|\\.)*)"/
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
-const MAX_LOCAL_PART_OCTETS = 64
-const MAX_DOMAIN_OCTETS = 253
-const MAX_ADDRESS_OCTETS = 254
-const MAX_NAME_CHARACTERS = 512
+const LOCAL_PART_OCTETS_MAX = 64
+const DOMAIN_OCTETS_MAX = 253
+const ADDRESS_OCTETS_MAX = 254
+const NAME_CHARACTERS_MAX = 512
 
 /** `Name <local@domain>`, `"Name" <local@domain>` or `local@domain`. No groups, routes, comments or lists. */
 export function parseMailbox(text: string): Mailbox | AddressFault {
@@ -51,22 +51,22 @@ export function parseAddress(text: string): Mailbox | AddressFault {
   if ('fault' in split) return split
   const localPart = split.localPart.normalize('NFC')
   if (!DOT_ATOM.test(localPart)) return { fault: 'has a local part that is not a dot-atom' }
-  if (Buffer.byteLength(localPart) > MAX_LOCAL_PART_OCTETS)
-    return { fault: `has a local part longer than ${MAX_LOCAL_PART_OCTETS} octets` }
+  if (Buffer.byteLength(localPart) > LOCAL_PART_OCTETS_MAX)
+    return { fault: `has a local part longer than ${LOCAL_PART_OCTETS_MAX} octets` }
   const domain = parseDomain(split.domain)
   if (domain === undefined) return { fault: 'has an invalid domain' }
   const address = `${localPart}@${domain}`
-  if (Buffer.byteLength(address) > MAX_ADDRESS_OCTETS)
-    return { fault: `is longer than ${MAX_ADDRESS_OCTETS} octets` }
+  if (Buffer.byteLength(address) > ADDRESS_OCTETS_MAX)
+    return { fault: `is longer than ${ADDRESS_OCTETS_MAX} octets` }
   return { name: null, address, domain }
 }
 
 /** The domain as lower-case A-labels (UTS 46), or undefined: at least two labels, letters, digits, hyphens. */
 export function parseDomain(text: string): string | undefined {
-  if (PLAIN_DOMAIN.test(text) && text.length <= MAX_DOMAIN_OCTETS && !text.includes('xn--')) return text
+  if (PLAIN_DOMAIN.test(text) && text.length <= DOMAIN_OCTETS_MAX && !text.includes('xn--')) return text
   if (/[%:/?#@[\]\\\s]/.test(text)) return undefined
   const ascii = domainToASCII(text.normalize('NFC')).toLowerCase()
-  if (ascii.length === 0 || ascii.length > MAX_DOMAIN_OCTETS) return undefined
+  if (ascii.length === 0 || ascii.length > DOMAIN_OCTETS_MAX) return undefined
   const labels = ascii.split('.')
   if (labels.length < 2 || !labels.every(label => LABEL.test(label))) return undefined
   return /^\d+$/.test(labels.at(-1)!) ? undefined : ascii
@@ -108,7 +108,7 @@ function parseDisplayName(text: string): string | null | AddressFault {
     rest = rest.slice(word.length).trimStart()
   }
   const name = words.join(' ').replace(/\s+/g, ' ').trim()
-  if (name.length > MAX_NAME_CHARACTERS)
-    return { fault: `has a display name longer than ${MAX_NAME_CHARACTERS} characters` }
+  if (name.length > NAME_CHARACTERS_MAX)
+    return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
   return name === '' ? null : name
 }

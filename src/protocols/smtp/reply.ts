@@ -11,7 +11,7 @@ export interface SmtpReply {
 
 const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s+|$)/
-const MAX_TEXT_CHARACTERS = 2048
+const TEXT_CHARACTERS_MAX = 2048
 
 /** One line of a reply, or undefined when the peer sent something else. `last` tells whether the reply ends here. */
 export function parseReplyLine(line: string): { code: number; last: boolean; text: string } | undefined {
@@ -53,5 +53,5 @@ export function cleanText(text: string): string {
     .replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')
     .replace(/ {2,}/g, ' ')
     .trim()
-    .slice(0, MAX_TEXT_CHARACTERS)
+    .slice(0, TEXT_CHARACTERS_MAX)
 }

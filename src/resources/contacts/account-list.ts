@@ -6,10 +6,10 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, sameId } from '../../lib/ids.ts'
 import type { AudienceRow, Db } from '../../store/schema.ts'
 import { type Membership, membershipOf } from './filters.ts'
-import { type ContactQuestion, type ContactsFound, contactsWith, listContacts, walk } from './list.ts'
-import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
+import { type ContactQuery, type ContactsFound, contactsWith, listContacts, walk } from './list.ts'
+import { CHUNK_CONTACTS, memberChunks } from './member-chunks.ts'
 
-export interface AccountQuestion extends Omit<ContactQuestion, 'audience' | 'filters'> {
+export interface AccountContactsQuery extends Omit<ContactQuery, 'audience' | 'filters'> {
   accountId: Id
 }
 
@@ -22,14 +22,14 @@ interface Part {
 /**
  * Undefined when the contact is gone next to which the page was to begin.
  *
- * @param size of a stretch, in contacts
+ * @param size of a chunk, in contacts
  */
 export async function listAccountContacts(
   db: Db,
-  question: AccountQuestion,
-  size = STRETCH_CONTACTS,
+  query: AccountContactsQuery,
+  size = CHUNK_CONTACTS,
 ): Promise<ContactsFound | undefined> {
-  const { accountId, search, limit, cursor } = question
+  const { accountId, search, limit, cursor } = query
   const audiences = await db
     .selectFrom('audiences')
     .selectAll()
@@ -38,10 +38,10 @@ export async function listAccountContacts(
     .execute()
   const [oldest, ...others] = audiences
   if (!oldest) return { total: 0, hasMore: false, rows: [] }
-  if (others.length === 0) return listContacts(db, { ...question, audience: oldest, filters: [] }, size)
+  if (others.length === 0) return listContacts(db, { ...query, audience: oldest, filters: [] }, size)
   const begin = cursor ? await audienceOf(db, audiences, cursor.id) : 0
   if (begin === undefined) return undefined
-  const parts = await pageOf(db, audiences, begin, question, size)
+  const parts = await pageOf(db, audiences, begin, query, size)
   const rows = await Promise.all(parts.map(({ audienceId, ids }) => contactsWith(db, audienceId, ids)))
   const found = rows.flat()
   const page = found.slice(0, limit)
@@ -60,7 +60,7 @@ async function pageOf(
   db: Db,
   audiences: readonly AudienceRow[],
   begin: number,
-  { search, limit, offset, cursor }: AccountQuestion,
+  { search, limit, offset, cursor }: AccountContactsQuery,
   size: number,
 ): Promise<Part[]> {
   const isNewer = cursor?.side === 'newer'
@@ -71,8 +71,8 @@ async function pageOf(
   let from = cursor?.id ?? null
   for (const { id: audienceId } of order) {
     const membership = await firstsOf(db, audiences, audienceId, search)
-    const stretches = stretchesOf(db, membership, isNewer ? 'asc' : 'desc', size)
-    const { ids, total } = await walk(stretches, { limit: wanted, offset: skip, from }, true)
+    const chunks = memberChunks(db, membership, isNewer ? 'asc' : 'desc', size)
+    const { ids, total } = await walk(chunks, { limit: wanted, offset: skip, from }, true)
     parts.push({ audienceId, ids })
     wanted -= ids.length
     if (wanted === 0) return parts
@@ -121,8 +121,8 @@ async function countFound(
 ): Promise<number> {
   let all = 0
   for (const { id } of audiences) {
-    const stretches = stretchesOf(db, await firstsOf(db, audiences, id, search), 'desc', size)
-    all += (await walk(stretches, { limit: 0, offset: 0, from: null }, false)).total
+    const chunks = memberChunks(db, await firstsOf(db, audiences, id, search), 'desc', size)
+    all += (await walk(chunks, { limit: 0, offset: 0, from: null }, false)).total
   }
   return all
 }

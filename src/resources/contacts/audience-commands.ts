@@ -3,7 +3,7 @@ import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { AudienceRow } from '../../store/schema.ts'
 import type { ContactPlace } from './contact.ts'
-import { MOST_AUDIENCES } from './limits.ts'
+import { AUDIENCES_MAX } from './limits.ts'
 
 /** Topic of announcements: the id of an audience, or of a topic, that is gone. */
 export const CONTACTS_DELETED = 'contacts_deleted'
@@ -22,7 +22,7 @@ export const audienceCommands = {
         .select(eb => eb.fn.countAll<number>().as('count'))
         .where('accountId', '=', accountId)
         .executeTakeFirstOrThrow()
-      if (Number(count) >= MOST_AUDIENCES) return undefined
+      if (Number(count) >= AUDIENCES_MAX) return undefined
       return insertAudience({ db }, { accountId, id, name, at })
     },
   ),

@@ -14,7 +14,7 @@ import {
   newContact,
   type Reach,
 } from './contact.ts'
-import { MOST_PROPERTIES } from './limits.ts'
+import { PROPERTIES_MAX } from './limits.ts'
 import { forgetOptOut } from './opt-outs.ts'
 import { readProperties } from './properties.ts'
 import { hasRoomForKeys } from './property-keys.ts'
@@ -110,7 +110,7 @@ export async function refusalOf(
     if (holder && !(before && sameId(holder.id, before.id))) return 'taken'
   }
   const keys = [...readProperties(after.properties).keys()]
-  if (keys.length > MOST_PROPERTIES) return 'too-many-properties'
+  if (keys.length > PROPERTIES_MAX) return 'too-many-properties'
   return (await hasRoomForKeys(tx, place.audienceId, keys)) ? undefined : 'too-many-keys'
 }
 

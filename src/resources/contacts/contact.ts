@@ -1,4 +1,10 @@
-/** A contact: what makes one, what changes it, and how it is told of. Pure. */
+/**
+ * The contact entity: builds a new row, applies changes to a row, and renders a row for the API and for events. Pure
+ * functions without access to the store.
+ *
+ * In: validated fields from the API, the dashboard or an import. Out: `ContactRow` for `write-contacts.ts`, `ContactView`
+ * for responses and webhook events. Called by the commands of this folder and by the API's contact routes.
+ */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
 import type { ContactRow } from '../../store/schema.ts'
@@ -11,7 +17,7 @@ import {
 } from './properties.ts'
 
 export interface ContactFields {
-  /** Lower-case. */
+  /** In lower case. */
   email: string
   firstName: string | null
   lastName: string | null
@@ -19,13 +25,13 @@ export interface ContactFields {
   properties: Properties
 }
 
-/** What is absent stays as it is. */
+/** Fields to change; absent fields are left unchanged. */
 export interface ContactChanges extends Partial<Omit<ContactFields, 'properties'>> {
-  /** Merged into those there are; null takes one away. */
+  /** Merged into the existing properties; null removes a property. */
   properties?: ReadonlyMap<string, PropertyValue | null>
 }
 
-/** Names a contact of an audience by its id or by its lower-case address. */
+/** Identifies a contact within an audience by its id or by its lower-case address. */
 export type ContactRef = { id: Id } | { email: string }
 
 export interface ContactPlace {
@@ -33,10 +39,7 @@ export interface ContactPlace {
   audienceId: Id
 }
 
-/**
- * Whom it is said of that somebody wants no mail, or wants it: this contact (where nothing is said), or its address in
- * all audiences of the account.
- */
+/** Scope of an unsubscribe or resubscribe: this contact (the default), or its address in all audiences of the account. */
 export type Reach = 'contact' | 'account'
 
 export function newContact(
@@ -70,8 +73,8 @@ export function changedContact(row: ContactRow, changes: ContactChanges, at: num
   }
 }
 
-/** Apart from when it was changed. */
-export function saysTheSame(one: ContactRow, other: ContactRow): boolean {
+/** Compares two rows of a contact, ignoring `updatedAt`. */
+export function hasSameFields(one: ContactRow, other: ContactRow): boolean {
   return (
     one.email === other.email &&
     one.firstName === other.firstName &&
@@ -81,7 +84,7 @@ export function saysTheSame(one: ContactRow, other: ContactRow): boolean {
   )
 }
 
-/** As the API shows it, and events tell of it. @param unsubscribedTopics what it gets nothing about */
+/** The contact as the API and events show it. @param unsubscribedTopics topics the contact is unsubscribed from */
 export function contactView(row: ContactRow, unsubscribedTopics: readonly Id[]) {
   return {
     object: 'contact' as const,

@@ -16,18 +16,18 @@ import { unsubscribedTopicsOf } from './subscriptions.ts'
 const CONTACTS_AT_ONCE = 16
 const SAYINGS_AT_ONCE = 200
 /** Everybody who writes waits meanwhile. */
-const MOST_MS = 8
-const MOST_CONTACTS = 128
+const STEP_TARGET_MS = 8
+const STEP_CONTACTS_MAX = 128
 
-const weigh = () => MOST_CONTACTS
+const weigh = () => STEP_CONTACTS_MAX
 
 export function deletedAudienceCommandsWith(clock: Pick<Clock, 'monotonic'>) {
   return {
     /** False when nothing of it is left. */
     deleteContactsOf: command<{ audience: DeletedAudienceRow; at: number }, boolean>(
       async (tx, { audience, at }) => {
-        const endsAt = clock.monotonic() + MOST_MS
-        for (let count = 0; count < MOST_CONTACTS && (count === 0 || clock.monotonic() < endsAt); ) {
+        const endsAt = clock.monotonic() + STEP_TARGET_MS
+        for (let count = 0; count < STEP_CONTACTS_MAX && (count === 0 || clock.monotonic() < endsAt); ) {
           const contacts = await tx.db
             .selectFrom('contacts')
             .selectAll()

@@ -6,7 +6,7 @@ import { FIELD_COLUMNS } from './import/columns.ts'
 import { audienceMembers, type Member, segmentMembers } from './members.ts'
 import { readProperties } from './properties.ts'
 
-export interface ExportQuestion {
+export interface ExportQuery {
   audienceId: Id
   /** Of a segment; null for everybody. */
   filters: SegmentRow['filters'] | null
@@ -28,8 +28,8 @@ export function contactsHeader(keys: readonly string[]): string {
   return csvLine([...FIELD_COLUMNS, ...keys])
 }
 
-export async function exportContacts(db: Db, question: ExportQuestion): Promise<ExportBatch> {
-  const { audienceId, filters, keys, after } = question
+export async function exportContacts(db: Db, query: ExportQuery): Promise<ExportBatch> {
+  const { audienceId, filters, keys, after } = query
   const { members, next } =
     filters === null
       ? await audienceMembers(db, { id: audienceId }, after, BATCH_CONTACTS)

@@ -52,7 +52,7 @@ const COLUMNS = new Map<string, FoldedColumn>([
 ])
 
 /** A value that more contacts have leads no better than another such. */
-const MOST_COMPARED = 2_000
+const COMPARED_CONTACTS_MAX = 2_000
 
 /** All of an audience. */
 export function everybodyOf(audienceId: Id): Membership {
@@ -136,7 +136,7 @@ async function countSome(db: Db, propertyId: number, value: string): Promise<num
     .select('contactId')
     .where('propertyId', '=', propertyId)
     .where('foldedValue', '=', value)
-    .limit(MOST_COMPARED)
+    .limit(COMPARED_CONTACTS_MAX)
     .as('some')
   const { count } = await db
     .selectFrom(some)

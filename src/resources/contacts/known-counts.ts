@@ -1,4 +1,4 @@
-/** How many contacts a segment has, where that need not be asked of one contact after the other. */
+/** Counts the contacts of a segment without reading them, where stored counts suffice. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
@@ -141,7 +141,7 @@ async function countBut(
   }
 }
 
-/** In stretches of values; one that many contacts have is looked at once, whatever their number. */
+/** In chunks of values; one that many contacts have is looked at once, whatever their number. */
 async function countContaining(db: Db, { propertyId, text }: PropertyValue, size: number): Promise<number> {
   let total = 0
   for (let after: string | undefined; ; await turn()) {

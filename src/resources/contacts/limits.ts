@@ -1,24 +1,24 @@
-/** How much contacts, segments and topics may say, and of how many there may be. */
+/** Limits of contacts, segments and topics. */
 
 /** Of an audience, a segment or a topic, in characters. */
-export const LONGEST_NAME = 200
-export const LONGEST_DESCRIPTION = 1_000
+export const NAME_CHARACTERS_MAX = 200
+export const DESCRIPTION_CHARACTERS_MAX = 1_000
 /** Of a first or last name, in characters. */
-export const LONGEST_CONTACT_NAME = 200
-export const LONGEST_KEY = 100
+export const CONTACT_NAME_CHARACTERS_MAX = 200
+export const KEY_CHARACTERS_MAX = 100
 /** Of a property that is a text, and of what a filter compares with, in characters. */
-export const LONGEST_VALUE = 500
+export const VALUE_CHARACTERS_MAX = 500
 /** Of either in its folded form: what an index takes. */
-export const MOST_FOLDED_NAME_BYTES = 800
-export const MOST_FOLDED_VALUE_BYTES = 2_000
+export const FOLDED_NAME_BYTES_MAX = 800
+export const FOLDED_VALUE_BYTES_MAX = 2_000
 /** Of one contact. */
-export const MOST_PROPERTIES = 100
+export const PROPERTIES_MAX = 100
 /** Different ones, of all contacts of an audience together. */
-export const MOST_KEYS = 500
+export const KEYS_MAX = 500
 /** Of one segment. */
-export const MOST_FILTERS = 20
+export const FILTERS_MAX = 20
 /** Of one audience. */
-export const MOST_SEGMENTS = 500
+export const SEGMENTS_MAX = 500
 /** Of one account. */
-export const MOST_AUDIENCES = 1_000
-export const MOST_TOPICS = 200
+export const AUDIENCES_MAX = 1_000
+export const TOPICS_MAX = 200

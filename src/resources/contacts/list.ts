@@ -1,12 +1,12 @@
-/** Lists of contacts, searched and narrowed down, newest first; and how many contacts a segment has. */
+/** Lists contacts with search and filters, newest first, and counts the contacts of a segment. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db } from '../../store/schema.ts'
 import { type Membership, membershipOf, type SegmentFilter } from './filters.ts'
 import { type CountedAudience, knownCount } from './known-counts.ts'
-import { STRETCH_CONTACTS, type Stretch, stretchesOf } from './stretches.ts'
+import { CHUNK_CONTACTS, type MemberChunk, memberChunks } from './member-chunks.ts'
 
-export interface ContactQuestion {
+export interface ContactQuery {
   audience: CountedAudience
   /** All must hold. */
   filters: readonly SegmentFilter[]
@@ -32,20 +32,20 @@ export interface ContactsFound {
   rows: ContactRow[]
 }
 
-/** @param size of a stretch, in contacts */
+/** @param size of a chunk, in contacts */
 export async function listContacts(
   db: Db,
-  question: ContactQuestion,
-  size = STRETCH_CONTACTS,
+  query: ContactQuery,
+  size = CHUNK_CONTACTS,
 ): Promise<ContactsFound> {
-  const { audience, filters, search, limit, offset, cursor } = question
+  const { audience, filters, search, limit, offset, cursor } = query
   const membership = await membershipOf(db, audience.id, filters, search)
   const known = await knownCount(db, audience, membership, size)
   if (known === 0 || (known !== undefined && !cursor && offset >= known))
     return { total: known, hasMore: false, rows: [] }
-  const stretches = stretchesOf(db, membership, cursor?.side === 'newer' ? 'asc' : 'desc', size)
+  const chunks = memberChunks(db, membership, cursor?.side === 'newer' ? 'asc' : 'desc', size)
   const page = { limit: limit + 1, offset: cursor ? 0 : offset, from: cursor?.id ?? null }
-  const { ids, total } = await walk(stretches, page, cursor !== null || known !== undefined)
+  const { ids, total } = await walk(chunks, page, cursor !== null || known !== undefined)
   const rows = await contactsWith(db, audience.id, ids.slice(0, limit))
   return {
     total: known ?? (cursor ? await countAll(db, membership, size) : total),
@@ -58,7 +58,7 @@ export async function countMembers(
   db: Db,
   audience: CountedAudience,
   filters: readonly SegmentFilter[],
-  size = STRETCH_CONTACTS,
+  size = CHUNK_CONTACTS,
 ): Promise<number> {
   const membership = await membershipOf(db, audience.id, filters)
   return (await knownCount(db, audience, membership, size)) ?? countAll(db, membership, size)
@@ -66,28 +66,28 @@ export async function countMembers(
 
 async function countAll(db: Db, membership: Membership, size: number): Promise<number> {
   const page = { limit: 0, offset: 0, from: null }
-  return (await walk(stretchesOf(db, membership, 'desc', size), page, false)).total
+  return (await walk(memberChunks(db, membership, 'desc', size), page, false)).total
 }
 
 /** Ends when the page is full, or when everybody has been looked at and counted. */
 export async function walk(
-  stretches: ReturnType<typeof stretchesOf>,
+  chunks: ReturnType<typeof memberChunks>,
   { limit, offset, from }: { limit: number; offset: number; from: Id | null },
   endsWithPage: boolean,
 ): Promise<{ ids: Id[]; total: number }> {
   const ids: Id[] = []
   let total = 0
-  let stretch: Stretch | undefined = { from, to: undefined }
-  while (stretch) {
-    stretch.to = await stretches.endOf(stretch.from)
-    const found: number = await stretches.count(stretch)
+  let chunk: MemberChunk | undefined = { from, to: undefined }
+  while (chunk) {
+    chunk.to = await chunks.endOf(chunk.from)
+    const found: number = await chunks.count(chunk)
     const skipped = Math.max(0, offset - total)
     if (found > skipped && ids.length < limit)
-      ids.push(...(await stretches.ids(stretch, limit - ids.length, skipped)))
+      ids.push(...(await chunks.ids(chunk, limit - ids.length, skipped)))
     total += found
-    const isDone: boolean = !stretch.to || (endsWithPage && ids.length === limit)
-    stretch = isDone ? undefined : { from: stretch.to!, to: undefined }
-    if (stretch) await turn()
+    const isDone: boolean = !chunk.to || (endsWithPage && ids.length === limit)
+    chunk = isDone ? undefined : { from: chunk.to!, to: undefined }
+    if (chunk) await turn()
   }
   return { ids, total }
 }

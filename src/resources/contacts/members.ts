@@ -1,12 +1,12 @@
 /**
- * Who belongs to an audience or a segment, a page at a time in the order of the contacts' ids: what broadcasts are sent
- * by. Membership is what it is at the moment of each page.
+ * Pages through the members of an audience or a segment in the order of contact ids, for sending broadcasts.
+ * Membership is evaluated at the time of each page.
  */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db, SegmentRow, TopicRow } from '../../store/schema.ts'
 import { type Condition, everybodyOf, type Membership, membershipOf, type SegmentFilter } from './filters.ts'
-import { STRETCH_CONTACTS, stretchesOf } from './stretches.ts'
+import { CHUNK_CONTACTS, memberChunks } from './member-chunks.ts'
 
 const COLUMNS = ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'] as const
 
@@ -27,7 +27,7 @@ export function audienceMembers(
   after: Id | null,
   limit: number,
 ): Promise<MemberPage> {
-  return pageOf(db, everybodyOf(id), after, limit, STRETCH_CONTACTS)
+  return pageOf(db, everybodyOf(id), after, limit, CHUNK_CONTACTS)
 }
 
 /**
@@ -40,7 +40,7 @@ export async function segmentMembers(
   { audienceId, filters }: Pick<SegmentRow, 'audienceId' | 'filters'>,
   after: Id | null,
   limit: number,
-  size = STRETCH_CONTACTS,
+  size = CHUNK_CONTACTS,
 ): Promise<MemberPage> {
   const membership = await membershipOf(db, audienceId, JSON.parse(filters) as SegmentFilter[])
   return pageOf(db, membership, after, limit, size)
@@ -48,7 +48,7 @@ export async function segmentMembers(
 
 /**
  * Whether an audience, or a segment of it, has a subscribed member whose address is at another domain than these. It
- * is looked through in stretches, so that a million contacts keep nobody else waiting; it ends at the first such member.
+ * is looked through in chunks, so that a million contacts keep nobody else waiting; it ends at the first such member.
  *
  * @param filters those of the segment; null for the whole audience
  * @param size how many are looked at by one statement
@@ -57,7 +57,7 @@ export async function hasMemberElsewhere(
   db: Db,
   { audienceId, filters }: { audienceId: Id; filters: SegmentRow['filters'] | null },
   domains: ReadonlySet<string>,
-  size = STRETCH_CONTACTS,
+  size = CHUNK_CONTACTS,
 ): Promise<boolean> {
   const members =
     filters === null
@@ -69,11 +69,11 @@ export async function hasMemberElsewhere(
     { on: 'flag', flag: 0 },
     ...[...domains].map(domain => ({ on: 'elsewhere', domain: foldText(domain) }) as const),
   ]
-  const stretches = stretchesOf(db, { ...members, conditions }, 'asc', size)
+  const chunks = memberChunks(db, { ...members, conditions }, 'asc', size)
   let from: Id | null = null
   for (;;) {
-    const to: Id | undefined = await stretches.endOf(from)
-    if ((await stretches.ids({ from, to }, 1, 0)).length > 0) return true
+    const to: Id | undefined = await chunks.endOf(from)
+    if ((await chunks.ids({ from, to }, 1, 0)).length > 0) return true
     if (!to) return false
     from = to
   }
@@ -98,7 +98,7 @@ export async function subscribersOf(
   return contactId => said.get(idKey(contactId)) ?? defaultSubscription === 'opt_in'
 }
 
-/** One stretch is looked through, and no more. */
+/** One chunk is looked through, and no more. */
 async function pageOf(
   db: Db,
   membership: Membership,
@@ -107,9 +107,9 @@ async function pageOf(
   size: number,
 ): Promise<MemberPage> {
   if (membership.isEmpty) return { members: [], next: null }
-  const stretches = stretchesOf(db, membership, 'asc', size)
-  const to = await stretches.endOf(after)
-  const ids = await stretches.ids({ from: after, to }, limit, 0)
+  const chunks = memberChunks(db, membership, 'asc', size)
+  const to = await chunks.endOf(after)
+  const ids = await chunks.ids({ from: after, to }, limit, 0)
   const members = ids.length === 0 ? [] : await membersWith(db, membership.audienceId, ids)
   return { members, next: (ids.length === limit ? ids.at(-1) : to) ?? null }
 }

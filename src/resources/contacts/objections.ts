@@ -1,4 +1,4 @@
-/** Why a contact gets nothing of a broadcast: by what holds now, whatever held when the members were found. */
+/** Reasons why a contact does not receive a broadcast, evaluated at the time of sending. */
 import type { Id } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ContactRow } from '../../store/schema.ts'

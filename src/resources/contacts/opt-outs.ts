@@ -1,6 +1,7 @@
 /**
- * Who has left, by the address: the owner's word outlives contacts, and holds where there never was one. Who becomes a contact
- * again is what the owner wants; until the owner, or the account for this one contact, says otherwise.
+ * Opt-outs by address. The choice of an address's owner outlives its contacts and also applies to addresses
+ * without a contact. A contact created later inherits it, until the owner, or the account for that contact,
+ * decides otherwise.
  */
 import { type Id, sameId } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'

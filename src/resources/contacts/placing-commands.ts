@@ -1,4 +1,7 @@
-/** Contacts for those who name no audience: put into the oldest one or into several, copied into others, taken out of them. */
+/**
+ * Commands for API calls that name no audience: add a contact to the oldest audience or to several, copy it
+ * to others, remove it from some.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { ContactRow } from '../../store/schema.ts'

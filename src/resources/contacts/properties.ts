@@ -1,11 +1,11 @@
-/** What users keep of a contact beside its own fields: texts, numbers and booleans under keys of their choice. */
+/** Custom properties of a contact: strings, numbers and booleans under keys chosen by the user. */
 import { foldText } from '../../lib/fold-text.ts'
 import {
-  LONGEST_CONTACT_NAME,
-  LONGEST_KEY,
-  LONGEST_VALUE,
-  MOST_FOLDED_NAME_BYTES,
-  MOST_FOLDED_VALUE_BYTES,
+  CONTACT_NAME_CHARACTERS_MAX,
+  FOLDED_NAME_BYTES_MAX,
+  FOLDED_VALUE_BYTES_MAX,
+  KEY_CHARACTERS_MAX,
+  VALUE_CHARACTERS_MAX,
 } from './limits.ts'
 
 export type PropertyValue = string | number | boolean
@@ -19,7 +19,7 @@ const TAKEN = new Set(['email', 'first_name', 'last_name', 'unsubscribed', 'unsu
 /** Why a text is no key; it completes the sentence "The key …". Undefined when it is one. */
 export function keyFault(key: string): string | undefined {
   if (key === '') return 'is empty'
-  if (key.length > LONGEST_KEY) return `has more than ${LONGEST_KEY} characters`
+  if (key.length > KEY_CHARACTERS_MAX) return `has more than ${KEY_CHARACTERS_MAX} characters`
   if (/[\p{Cc}{}|]/u.test(key)) return 'contains a brace, a bar or a control character'
   if (key.trim() !== key) return 'begins or ends with white space'
   if (!key.isWellFormed()) return 'is not well-formed Unicode'
@@ -29,12 +29,12 @@ export function keyFault(key: string): string | undefined {
 /** Why a value cannot be kept; it completes the sentence "The value …". Undefined when it can. */
 export function valueFault(value: PropertyValue): string | undefined {
   if (typeof value !== 'string') return undefined
-  return textFault(value, LONGEST_VALUE, MOST_FOLDED_VALUE_BYTES)
+  return textFault(value, VALUE_CHARACTERS_MAX, FOLDED_VALUE_BYTES_MAX)
 }
 
 /** The same of a first or last name. */
 export function nameFault(name: string): string | undefined {
-  return textFault(name, LONGEST_CONTACT_NAME, MOST_FOLDED_NAME_BYTES)
+  return textFault(name, CONTACT_NAME_CHARACTERS_MAX, FOLDED_NAME_BYTES_MAX)
 }
 
 function textFault(text: string, mostCharacters: number, mostFoldedBytes: number): string | undefined {

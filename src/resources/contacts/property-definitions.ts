@@ -1,8 +1,11 @@
-/** What an account says of the properties of its contacts, in whichever audience: their type, and what stands for one that is missing. */
+/**
+ * Definitions of contact properties per account: the type, and the fallback value for contacts without the
+ * property.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/command.ts'
 import type { Db, PropertyDefinitionRow } from '../../store/schema.ts'
-import { MOST_KEYS } from './limits.ts'
+import { KEYS_MAX } from './limits.ts'
 
 export interface DefinitionKey {
   accountId: Id
@@ -22,7 +25,7 @@ export const definitionCommands = {
       .where('accountId', '=', accountId)
       .execute()
     if (known.some(({ key }) => key === fields.key)) return 'taken'
-    if (known.length >= MOST_KEYS) return 'too-many'
+    if (known.length >= KEYS_MAX) return 'too-many'
     const row = { accountId, id, ...fields, createdAt: at }
     await db.insertInto('propertyDefinitions').values(row).execute()
     return row

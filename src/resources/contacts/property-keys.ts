@@ -1,8 +1,8 @@
-/** The keys that contacts of an audience have, numbered, with how many have each. */
+/** Numbered property keys of the contacts of an audience, with the number of contacts that have each key. */
 import type { Id } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ContactPropertyRow, Db } from '../../store/schema.ts'
-import { MOST_KEYS } from './limits.ts'
+import { KEYS_MAX } from './limits.ts'
 
 /** Whether an audience may have these keys, too. Keys that no contact has any more make room. */
 export async function hasRoomForKeys(
@@ -17,7 +17,7 @@ export async function hasRoomForKeys(
     .where('audienceId', '=', audienceId)
     .where('contactCount', '>', 0)
     .execute()
-  return new Set([...rows.map(({ key }) => key), ...keys]).size <= MOST_KEYS
+  return new Set([...rows.map(({ key }) => key), ...keys]).size <= KEYS_MAX
 }
 
 /** @returns their numbers; a key that is new gets one */

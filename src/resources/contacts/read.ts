@@ -1,4 +1,4 @@
-/** Audiences, contacts, segments and topics, read one by one and a page at a time. */
+/** Reads audiences, contacts, segments and topics, individually and by page. */
 import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
 import type { Find } from '../../store/read.ts'

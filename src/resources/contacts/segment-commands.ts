@@ -1,11 +1,11 @@
-/** What makes, changes and deletes segments. */
+/** Commands that create, change and delete segments. */
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/command.ts'
 import type { SegmentRow } from '../../store/schema.ts'
 import { hasAudience } from './audience-commands.ts'
 import type { ContactPlace } from './contact.ts'
 import type { SegmentFilter } from './filters.ts'
-import { MOST_SEGMENTS } from './limits.ts'
+import { SEGMENTS_MAX } from './limits.ts'
 
 export type SegmentKey = ContactPlace & { id: Id }
 
@@ -20,7 +20,7 @@ export const segmentCommands = {
       .select(eb => eb.fn.countAll<number>().as('count'))
       .where('audienceId', '=', audienceId)
       .executeTakeFirstOrThrow()
-    if (Number(count) >= MOST_SEGMENTS) return 'too-many'
+    if (Number(count) >= SEGMENTS_MAX) return 'too-many'
     const row: SegmentRow = {
       ...{ accountId, audienceId, id, name },
       filters: JSON.stringify(filters),

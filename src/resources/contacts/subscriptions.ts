@@ -1,4 +1,4 @@
-/** What contacts say about topics, and which they hear nothing of: by what they have said, else by the topic's default. */
+/** Topic subscriptions of contacts: the contact's own choice, or else the default of the topic. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ContactTopicRow, Db } from '../../store/schema.ts'

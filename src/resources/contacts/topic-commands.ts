@@ -1,11 +1,11 @@
-/** What makes, changes and deletes topics, and what contacts say about them. */
+/** Commands that create, change and delete topics, and set the topic subscriptions of contacts. */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { ContactRow, TopicRow } from '../../store/schema.ts'
 import { CONTACTS_DELETED, hasAudience } from './audience-commands.ts'
 import { type ContactPlace, type ContactRef, changedContact, contactView, type Reach } from './contact.ts'
 import type { ContactAnswer } from './contact-commands.ts'
-import { MOST_TOPICS } from './limits.ts'
+import { TOPICS_MAX } from './limits.ts'
 import { forgetOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'
 import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
@@ -33,7 +33,7 @@ export const topicCommands = {
         .select(eb => eb.fn.countAll<number>().as('count'))
         .where('accountId', '=', accountId)
         .executeTakeFirstOrThrow()
-      if (Number(count) >= MOST_TOPICS) return undefined
+      if (Number(count) >= TOPICS_MAX) return undefined
       const row = { accountId, id, ...fields, createdAt: at, updatedAt: at }
       await db.insertInto('topics').values(row).execute()
       return row

@@ -1,4 +1,4 @@
-/** The owner of an address wants no more mail: of one topic, or none at all, in whichever audience of the account it is. */
+/** Unsubscribes an address from one topic or from all mail, in all audiences of the account. */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { ContactRow } from '../../store/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * The one place where contacts are written: their rows, what segments find of their properties, the counts beside them,
- * and the events that tell of it, in one transaction.
+ * The only place that writes contacts: rows, indexed property values for segments, counts, and events, in one
+ * transaction.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'

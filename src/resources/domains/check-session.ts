@@ -41,7 +41,7 @@ export function createCheckSessions(options: InquiriesOptions): CheckSessions {
       return {
         resolvers: servers.map(server => resolverObserver(server, limits)),
         isAllowed: address => allowPrivateAddresses || isGlobalUnicast(address),
-        openWitness: (label, host) => authorityObserver(label, { host, port: authorityPort }, limits),
+        openObserver: (label, host) => authorityObserver(label, { host, port: authorityPort }, limits),
         close() {
           timer.cancel()
           over.abort(new Error('the check is over'))

@@ -65,7 +65,7 @@ export interface Inquiry {
   resolvers: readonly DnsObserver[]
   /** Whether an address that the DNS names may be asked. */
   isAllowed(address: string): boolean
-  openWitness(label: string, address: string): DnsObserver
+  openObserver(label: string, address: string): DnsObserver
 }
 
 export interface CheckOptions {
@@ -89,7 +89,7 @@ export interface CheckOptions {
 export async function checkDomain(options: CheckOptions): Promise<CheckedDomain> {
   const { domain, selectors, inquiry, former } = options
   const servers = await findZoneServers(domain, inquiry)
-  const scene = { ...options, servers, witnesses: { ...inquiry, authorities: servers.witnesses } }
+  const scene = { ...options, servers, witnesses: { ...inquiry, authorities: servers.observers } }
   const record = recordIn(options)
   const [ownership, dkim, spf, mx, dmarc, receiving, links] = await Promise.all([
     checkRecord(

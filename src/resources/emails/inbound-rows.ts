@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
-import { LARGEST_INLINE_BYTES, type StagedBlob } from '../../store/blobs/staged.ts'
-import { batchCommand, besideOthers, command, type Tx } from '../../store/command.ts'
+import { INLINE_BYTES_MAX, type StagedBlob } from '../../store/blobs/staged.ts'
+import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
 import type { Db } from '../../store/schema.ts'
 
@@ -35,12 +35,12 @@ export const INBOUND_STORED = { small: 'inbound_stored', large: 'inbound_stored_
 
 export const inboundCommands = {
   /** @returns the ids of what is new, for each input */
-  storeInbound: besideOthers(batchCommand<StoreInbound, Id[]>(storeAll), ({ blob, source }) => [
+  storeInbound: concurrent(batchCommand<StoreInbound, Id[]>(storeAll), ({ blob, source }) => [
     `blob ${idKey(blob.hash)}`,
     ...(source ? [`inbound source ${idKey(source.emailId)} ${source.ordinal}`] : []),
   ]),
   /** Stores that a message is being read, or no longer is where `at` is null. */
-  markInboundReading: besideOthers(
+  markInboundReading: concurrent(
     command<{ accountId: Id; id: Id; at: number | null }, void>(async (tx, { accountId, id, at }) => {
       await tx.rows.update('inboundMessages', ['accountId', 'id'], [{ accountId, id, readingAt: at }])
     }),
@@ -64,7 +64,7 @@ async function storeAll(tx: Tx, inputs: readonly StoreInbound[]): Promise<Id[][]
 }
 
 function sizesOf({ sizeBytes }: StoreInbound): keyof typeof INBOUND_STORED {
-  return sizeBytes > LARGEST_INLINE_BYTES ? 'large' : 'small'
+  return sizeBytes > INLINE_BYTES_MAX ? 'large' : 'small'
 }
 
 /** Whether a delivery of ours has come in before. */
@@ -121,7 +121,7 @@ export async function unlistedSmallInbound(db: Db, limit: number): Promise<Unlis
     .selectFrom('inboundMessages')
     .select(UNLISTED)
     .where('listedAt', 'is', null)
-    .where('sizeBytes', '<=', LARGEST_INLINE_BYTES)
+    .where('sizeBytes', '<=', INLINE_BYTES_MAX)
     .orderBy('id')
     .limit(limit)
     .execute()
@@ -142,7 +142,7 @@ export async function unlistedLargeInbound(db: Db, limit: number): Promise<Unlis
     ])
     .where('listedAt', 'is', null)
     // as a literal, so that the databases know that their index of large messages can be used
-    .where('sizeBytes', '>', sql<number>`${sql.lit(LARGEST_INLINE_BYTES)}`)
+    .where('sizeBytes', '>', sql<number>`${sql.lit(INLINE_BYTES_MAX)}`)
   return db
     .selectFrom(numbered.as('numbered'))
     .select(UNLISTED)

@@ -294,7 +294,7 @@ export async function moveEmails(tx: Tx, moves: readonly EmailMove[]): Promise<v
     moves.map(({ email: { accountId, id }, set }) => ({ ...set, accountId, id })),
   )
   const changed = moves.filter(({ email, set }) => set.status !== email.status)
-  await tx.segments.moved(
+  await tx.indexBlocks.moved(
     changed.map(({ email: { accountId, id }, set: { status } }) => ({ accountId, id, status })),
   )
   for (const [{ email, set }, times] of counted(changed, statusKey)) {

@@ -4,5 +4,5 @@ import type { NewIndexBlock } from '../../store/search-index.ts'
 
 export const sealCommands = {
   /** False when the emails of its range are not those of the segment, or no longer. */
-  sealSegment: command<NewIndexBlock, boolean>((tx, segment) => tx.segments.seal(segment)),
+  sealSegment: command<NewIndexBlock, boolean>((tx, segment) => tx.indexBlocks.seal(segment)),
 }

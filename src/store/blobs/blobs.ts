@@ -1,6 +1,6 @@
 /**
- * Bytes that are kept as they came (attachments, raw mail), by their SHA-256: small ones in a row, large ones
- * in a file that is on the disk, with its folder, before the row that names it is committed.
+ * Blob store addressed by SHA-256, for attachments and raw messages. Small blobs are rows; large ones are
+ * files, which are synced together with their folder before the row that names them is committed.
  */
 import { createReadStream } from 'node:fs'
 import { readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { createKeyedLock } from '../../lib/keyed-lock.ts'
 import type { Tx } from '../command.ts'
 import type { BlobRow, Db } from '../schema.ts'
 import { createDrafts, type Drafts } from './drafts.ts'
-import { blobName, LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged.ts'
+import { blobName, INLINE_BYTES_MAX, type StagedBlob, sha256 } from './staged.ts'
 import { type BlobStream, createBlobStream } from './stream.ts'
 
 export interface BlobFiles {
@@ -103,7 +103,7 @@ export function stagingIn(drafts: Drafts): Pick<BlobFiles, 'stage' | 'receive' |
   return {
     async stage(bytes) {
       const staged = { hash: sha256(bytes), sizeBytes: bytes.length }
-      if (bytes.length <= LARGEST_INLINE_BYTES) return { ...staged, body: new Uint8Array(bytes), draft: null }
+      if (bytes.length <= INLINE_BYTES_MAX) return { ...staged, body: new Uint8Array(bytes), draft: null }
       return { ...staged, body: null, draft: await drafts.write(bytes) }
     },
     receive: () => createBlobStream(drafts),
@@ -163,7 +163,7 @@ export async function releaseBlobs(tx: Tx, hashes: readonly string[]): Promise<s
       .where('refs', '<=', 0)
       .returning('sizeBytes')
       .executeTakeFirst()
-    if (gone && gone.sizeBytes > LARGEST_INLINE_BYTES) unused.push(name)
+    if (gone && gone.sizeBytes > INLINE_BYTES_MAX) unused.push(name)
   }
   return unused
 }

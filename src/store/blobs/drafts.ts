@@ -1,6 +1,6 @@
 /**
- * Files that are being written, under names of their own: nothing refers to one before it has been put in its place,
- * and so it can be thrown away at any time.
+ * Files that are being written under temporary names. Nothing refers to a draft until it is moved to its
+ * final name, so a draft can be deleted at any time.
  */
 import { randomBytes } from 'node:crypto'
 import { createReadStream, rmSync } from 'node:fs'

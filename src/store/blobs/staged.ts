@@ -1,4 +1,4 @@
-/** A blob on its way into the store. */
+/** A blob that has been prepared but not stored yet. */
 import { hash } from 'node:crypto'
 
 export interface StagedBlob {
@@ -11,7 +11,7 @@ export interface StagedBlob {
 }
 
 /** Larger ones are in files. */
-export const LARGEST_INLINE_BYTES = 64 * 1024
+export const INLINE_BYTES_MAX = 64 * 1024
 
 export function sha256(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(hash('sha256', bytes, 'buffer'))

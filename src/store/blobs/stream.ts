@@ -1,9 +1,9 @@
-/** A blob that comes piece by piece: few bytes stay in memory, more are written to a draft while they come. */
+/** Receives a blob in pieces: a small one stays in memory, a larger one is written to a draft file. */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
 import { inOwnMemory } from '../../lib/own-memory.ts'
 import type { Drafts } from './drafts.ts'
-import { LARGEST_INLINE_BYTES, type StagedBlob, sha256 } from './staged.ts'
+import { INLINE_BYTES_MAX, type StagedBlob, sha256 } from './staged.ts'
 
 export interface BlobStream {
   /** Resolves when it may be called again. @throws StorageUnavailable */
@@ -21,7 +21,7 @@ export function createBlobStream(drafts: Drafts): BlobStream {
     async write(piece) {
       sizeBytes += piece.length
       held.push(piece)
-      if (sizeBytes <= LARGEST_INLINE_BYTES) return
+      if (sizeBytes <= INLINE_BYTES_MAX) return
       draft ??= await drafts.create()
       const pieces = held
       held = []

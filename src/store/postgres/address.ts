@@ -1,4 +1,4 @@
-/** Where a PostgreSQL database is: the setting `database.url`, read. */
+/** Parses the setting `database.url` of PostgreSQL. */
 import { readFileSync } from 'node:fs'
 import type { ConnectionOptions } from 'node:tls'
 import { codeOf } from '../errors.ts'

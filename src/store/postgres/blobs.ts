@@ -1,4 +1,4 @@
-/** Blobs as rows of PostgreSQL: small ones in their row, large ones in pieces that are stored before it. */
+/** Blobs in PostgreSQL: small ones in one row, large ones in pieces that are stored before that row. */
 import { sql } from 'kysely'
 import { type BlobFiles, findBlob, onePiece, rowOf, STAGED_FOR_MS, stagingIn } from '../blobs/blobs.ts'
 import type { Drafts } from '../blobs/drafts.ts'

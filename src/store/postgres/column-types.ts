@@ -1,4 +1,4 @@
-/** The types of columns, which arrays of values must be given when rows go together: as the database says itself. */
+/** Column types, read from the database. Bulk statements need them for their array parameters. */
 import { snake } from '../sql-names.ts'
 import type { SqlQuery } from './connection.ts'
 

@@ -1,4 +1,4 @@
-/** Connections to PostgreSQL: opened when they are needed, and anew after they broke. */
+/** Connections to PostgreSQL, opened on demand and reopened after a failure. */
 import pg from 'pg'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'

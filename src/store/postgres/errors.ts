@@ -1,4 +1,4 @@
-/** What kind of trouble an error of PostgreSQL, or of a connection to it, is. */
+/** Classifies errors of PostgreSQL and of connections to it. */
 import { codeOf, type StoreErrorKind } from '../errors.ts'
 
 /** Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its manual). */

@@ -1,4 +1,6 @@
-/** A PostgreSQL connection as groups of commands use it. Several may be at work at once, in this process and others. */
+/**
+ * Group commits on a PostgreSQL connection. Several groups may run concurrently, in this process and others.
+ */
 import { hash } from 'node:crypto'
 import type { ConflictKeys } from '../writer/conflict-keys.ts'
 import type { CountDelta } from '../writer/effects.ts'
@@ -26,14 +28,14 @@ export function postgresSession(
 ): GroupSession {
   const { query, write, done, dropped } = createWrites(connection.query)
   const run = async (sql: string) => void (await query({ sql }))
-  let segments: PendingIndexBlocks | undefined
+  let indexBlocks: PendingIndexBlocks | undefined
   return {
     db: kyselyOver(query),
     rows: postgresRows(query, statements, write),
     queue: postgresQueue(query),
-    segments(announce) {
-      segments = postgresSearchIndex(query, announce, arrivals)
-      return segments
+    indexBlocks(announce) {
+      indexBlocks = postgresSearchIndex(query, announce, arrivals)
+      return indexBlocks
     },
     async storedCount(accountId, kind, period) {
       const { rows } = await query({
@@ -50,13 +52,13 @@ export function postgresSession(
     },
     savepoint: () => run('savepoint command'),
     async done() {
-      await segments?.flush()
+      await indexBlocks?.flush()
       await done()
       if (!connection.isInTransaction()) throw new Error('the transaction ended before its time')
     },
     keep: () => run('release command'),
     async undo() {
-      segments?.drop()
+      indexBlocks?.drop()
       await dropped()
       await run('rollback to command; release command')
     },
@@ -67,7 +69,7 @@ export function postgresSession(
     },
     /** A connection that is broken is given up with its transaction. */
     async rollback() {
-      segments?.drop()
+      indexBlocks?.drop()
       await dropped()
       await run('rollback').catch(() => {})
     },

@@ -1,4 +1,4 @@
-/** Kysely over connections to PostgreSQL; transactions are not Kysely's business, as with SQLite. */
+/** Kysely dialect over PostgreSQL connections. Transactions are managed by the writer, not by Kysely. */
 import {
   CamelCasePlugin,
   type CompiledQuery,

@@ -1,6 +1,7 @@
 /**
- * Announcements between processes, by LISTEN and NOTIFY on a connection of their own: hints, sent together a few times
- * a second and never in the transaction of a command. Whoever may have missed some is told that, and looks for itself.
+ * Announcements between processes by LISTEN and NOTIFY on a separate connection. They are hints: sent in
+ * batches a few times a second, never within a command's transaction. A listener that may have missed some is
+ * notified and reads the database.
  */
 import { randomUUID } from 'node:crypto'
 import { MISSED } from '../command.ts'
@@ -28,7 +29,7 @@ const CHANNEL = 'mailhorn'
 const SEND_EVERY_MS = 100
 const RECONNECT_AFTER_MS = 1_000
 /** The database takes notices of less than 8,000 bytes. */
-const LONGEST = 7_500
+const PAYLOAD_BYTES_MAX = 7_500
 
 export function startNotices({ pool, hear }: NoticesOptions): Notices {
   const from = randomUUID()
@@ -109,7 +110,7 @@ function encode(from: string, waiting: ReadonlyMap<string, ReadonlySet<string>>)
     ([topic, payloads]) => `{"topic":${JSON.stringify(topic)},"payloads":[${[...payloads]}]}`,
   )
   const text = `{"from":"${from}","announcements":[${topics}]}`
-  if (Buffer.byteLength(text) <= LONGEST) return text
+  if (Buffer.byteLength(text) <= PAYLOAD_BYTES_MAX) return text
   return JSON.stringify({ from, announcements: [{ topic: MISSED, payloads: [null] }] } satisfies Notice)
 }
 

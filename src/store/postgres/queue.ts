@@ -1,4 +1,7 @@
-/** The queue's own statements on PostgreSQL: queue keys are claimed together, and rows that others are claiming are passed over. */
+/**
+ * Queue statements for PostgreSQL. Due deliveries are claimed in one statement that skips rows locked by
+ * other claims.
+ */
 import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
 import type { SqlQuery } from './connection.ts'
 

@@ -1,4 +1,4 @@
-/** The reading half of a store on PostgreSQL. */
+/** Read access to a PostgreSQL store. */
 
 import { createDrafts } from '../blobs/drafts.ts'
 import type { Find } from '../read.ts'

@@ -1,4 +1,4 @@
-/** Row operations on PostgreSQL: one statement for all rows of a shape, their columns as arrays. */
+/** Bulk row operations on PostgreSQL: one statement for all rows of a shape, with columns as arrays. */
 import type { RowOps } from '../row-ops.ts'
 import { snake } from '../sql-names.ts'
 import type { ColumnTypes } from './column-types.ts'
@@ -15,8 +15,8 @@ export interface RowStatements {
 }
 
 /** More in one statement would only make it large. */
-const MOST_ROWS = 1_000
-const MOST_BYTES = 8 * 1024 * 1024
+const STATEMENT_ROWS_MAX = 1_000
+const STATEMENT_BYTES_MAX = 8 * 1024 * 1024
 const SERIALS_AT_ONCE = 500
 
 /** Asks for a statement of which nothing comes back. */
@@ -183,7 +183,7 @@ function* inParts(rows: readonly Row[]): Iterable<Row[]> {
   let bytes = 0
   for (const row of rows) {
     const size = sizeOf(row)
-    if (part.length > 0 && (part.length === MOST_ROWS || bytes + size > MOST_BYTES)) {
+    if (part.length > 0 && (part.length === STATEMENT_ROWS_MAX || bytes + size > STATEMENT_BYTES_MAX)) {
       yield part
       part = []
       bytes = 0

@@ -1,6 +1,7 @@
 /**
- * Segments on PostgreSQL. What a command says of its emails is looked up together, when the command ends: mostly they
- * lie in no segment, which one statement finds out. Nothing is kept in memory that another process could make untrue.
+ * Search index blocks on PostgreSQL. The changes of a command are looked up together at its end; mostly the
+ * emails are in no block yet, which one statement finds out. No state is cached that another process could
+ * invalidate.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { EmailStatus } from '../schema.ts'
@@ -50,7 +51,7 @@ const NEXT_SEGMENT = `
 const INSERT = `
   insert into email_segments (id, account_id, after_id, last_id, earliest_at, latest_at, ids, subjects)
   values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7) returning id`
-const MOST_COUNTED = 10_000
+const COUNTED_ACCOUNTS_MAX = 10_000
 
 /** @param arrivals how many emails have come of each account since it was announced; shared by all sessions */
 export function postgresSearchIndex(
@@ -107,7 +108,7 @@ function* arrivedIn(
     const key = idKey(one.accountId)
     const count = (arrivals.get(key) ?? 0) + 1
     const isDue = count >= BLOCK_EMAILS || covering.has(one)
-    if (arrivals.size >= MOST_COUNTED) arrivals.clear()
+    if (arrivals.size >= COUNTED_ACCOUNTS_MAX) arrivals.clear()
     arrivals.set(key, isDue ? 0 : count)
     if (isDue) yield one
   }

@@ -1,4 +1,7 @@
-/** The socket of a connection: what is written in one turn travels together, so that the server wakes up once for it. */
+/**
+ * Socket of a PostgreSQL connection. It batches the writes of one event-loop turn, so that the server wakes
+ * up once.
+ */
 import { Socket } from 'node:net'
 
 /** For the client's option `stream`. */

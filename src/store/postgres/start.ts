@@ -1,11 +1,11 @@
-/** Makes sure that a PostgreSQL database can be used, and has it migrated by one process at a time. */
+/** Checks that a PostgreSQL database is usable and has one process at a time migrate it. */
 import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
 import type { PostgresPool, SqlQuery } from './connection.ts'
 
-const OLDEST_VERSION = 14
+const MAJOR_VERSION_MIN = 14
 /** Those that take any text; SQL_ASCII keeps its bytes as they are. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII']
 const LOCK = '1886350436, 2'
@@ -52,9 +52,9 @@ async function insistOnServer(query: SqlQuery, address: PostgresAddress) {
             current_setting('server_encoding') as encoding`,
   })
   const [{ major, version, encoding }] = rows as [{ major: number; version: string; encoding: string }]
-  if (major < OLDEST_VERSION)
+  if (major < MAJOR_VERSION_MIN)
     throw new StartFault(
-      `${describeAddress(address)} runs on PostgreSQL ${version}; Mailhorn needs ${OLDEST_VERSION} or newer`,
+      `${describeAddress(address)} runs on PostgreSQL ${version}; Mailhorn needs ${MAJOR_VERSION_MIN} or newer`,
     )
   if (!ENCODINGS.includes(encoding))
     throw new StartFault(

@@ -1,6 +1,7 @@
 /**
- * The statements of one connection, of which those that give nothing back are not waited for: they travel one behind the
- * other, and what becomes of them is told when all are done. After one that failed the transaction takes no more.
+ * Pipelines the statements of one connection: statements without a result are not awaited individually, and
+ * their errors are reported when all have ended. After an error the transaction accepts no further
+ * statements.
  */
 import type { SqlQuery, Statement } from './connection.ts'
 
@@ -16,12 +17,12 @@ export interface Writes {
 }
 
 export function createWrites(ask: SqlQuery): Writes {
-  let underWay: Promise<void>[] = []
+  let inProgress: Promise<void>[] = []
   let failure: { error: unknown } | undefined
 
   const settled = async () => {
-    await Promise.all(underWay)
-    underWay = []
+    await Promise.all(inProgress)
+    inProgress = []
     const first = failure
     failure = undefined
     return first
@@ -46,7 +47,7 @@ export function createWrites(ask: SqlQuery): Writes {
           failure ??= { error }
         },
       )
-      underWay.push(asking)
+      inProgress.push(asking)
     },
     done,
     async dropped() {

@@ -1,4 +1,7 @@
-/** The writing half of a store on PostgreSQL: migrated, and two groups at a time, so that one gathers while another commits. */
+/**
+ * Write access to a PostgreSQL store: migrated, with two concurrent groups, so that one gathers while the
+ * other commits.
+ */
 import type { Kysely } from 'kysely'
 import { DiskFailure } from '../errors.ts'
 import { insistOnFormerData, migrate } from '../migrate.ts'
@@ -80,14 +83,14 @@ export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: Gro
       return refuseAll(requests, error, postgresErrorKind(error))
     }
   }
-  const underWay = new Set<Promise<unknown>>()
+  const inProgress = new Set<Promise<unknown>>()
   let lastAlone: Promise<unknown> = Promise.resolve()
   return {
     run(requests) {
       const { alone } = conflictKeysOf(options.commands, requests)
-      const before = alone ? Promise.allSettled(underWay) : lastAlone
-      const running = before.then(() => run(requests)).finally(() => underWay.delete(running))
-      underWay.add(running)
+      const before = alone ? Promise.allSettled(inProgress) : lastAlone
+      const running = before.then(() => run(requests)).finally(() => inProgress.delete(running))
+      inProgress.add(running)
       if (alone) lastAlone = running.catch(() => {})
       return running
     },

@@ -1,4 +1,4 @@
-/** Statements for SQLite, worded so that each is planned once and not at every run. */
+/** Kysely query compiler for SQLite, with statements worded so that each is planned once. */
 import { type BinaryOperationNode, ReferenceNode, SqliteQueryCompiler, ValueNode } from 'kysely'
 
 /** What partial indexes are chosen by, which is why statements say these values instead of being given them. */

@@ -1,4 +1,4 @@
-/** One SQLite connection with its prepared statements kept. */
+/** SQLite connection with a cache of prepared statements. */
 import Database, { type Statement } from 'better-sqlite3'
 
 export interface SqliteConnection {
@@ -10,7 +10,7 @@ export interface SqliteConnection {
   close(): void
 }
 
-const KEPT_STATEMENTS = 500
+const STATEMENT_CACHE_MAX = 500
 const CACHE_KIB = 16_384
 /** A second process may hold the write lock for a moment, as a backup tool does. */
 const BUSY_TIMEOUT_MS = 5_000
@@ -47,7 +47,7 @@ function withStatements(raw: Database.Database): SqliteConnection {
       const known = statements.get(sql)
       if (known) return known
       const statement = raw.prepare<unknown[], unknown>(sql)
-      if (statements.size >= KEPT_STATEMENTS) statements.delete(statements.keys().next().value!)
+      if (statements.size >= STATEMENT_CACHE_MAX) statements.delete(statements.keys().next().value!)
       statements.set(sql, statement)
       return statement
     },

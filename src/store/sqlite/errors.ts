@@ -1,4 +1,4 @@
-/** What kind of trouble an error of SQLite is. */
+/** Classifies errors of SQLite. */
 import { codeOf, type StoreErrorKind } from '../errors.ts'
 
 /** Nothing can be stored at the moment: disk full, read-only, or locked. */

@@ -1,4 +1,6 @@
-/** A SQLite connection as groups of commands use it. There is one, so that a group has the database to itself. */
+/**
+ * Group commits on the SQLite connection. There is one connection, so each group has the database to itself.
+ */
 import type { CountDelta } from '../writer/effects.ts'
 import type { GroupSession } from '../writer/group.ts'
 import { WEBHOOKS_EDITION } from '../writer/subscribers.ts'
@@ -15,7 +17,7 @@ export function sqliteSession(connection: SqliteConnection): GroupSession {
     db: kyselyOver(connection),
     rows: sqliteRows(connection),
     queue: sqliteQueue(connection),
-    segments: announce => sqliteSearchIndex(connection, announce),
+    indexBlocks: announce => sqliteSearchIndex(connection, announce),
     async storedCount(accountId, kind, period) {
       const row = connection
         .prepare('select count from counters where account_id = ? and kind = ? and period = ?')

@@ -1,6 +1,6 @@
 /**
- * Kysely over a kept SQLite connection: statements run at once on the statement cache, and transactions are
- * not Kysely's business (the writer groups commands into its own).
+ * Kysely dialect over a SQLite connection with cached statements. Transactions are managed by the writer, not
+ * by Kysely.
  */
 import {
   CamelCasePlugin,

@@ -1,4 +1,4 @@
-/** The queue's own statements on SQLite; those with an order are worded as `compiler.ts` has it. */
+/** Queue statements for SQLite. Statements with an order are worded as `compiler.ts` requires. */
 import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
 import type { SqliteConnection } from './connection.ts'
 

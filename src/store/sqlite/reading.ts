@@ -1,4 +1,4 @@
-/** The reading half of a store on SQLite. */
+/** Read access to a SQLite store. */
 
 import { createBlobFiles } from '../blobs/blobs.ts'
 import type { Reader } from '../reader.ts'

@@ -1,4 +1,4 @@
-/** Row operations on SQLite: kept single-row statements, run in a loop. */
+/** Bulk row operations on SQLite: prepared single-row statements, run in a loop. */
 import type { Statement } from 'better-sqlite3'
 import type { RowOps } from '../row-ops.ts'
 import type { Schema } from '../schema.ts'

@@ -1,4 +1,6 @@
-/** Segments on SQLite: kept statements, and in memory how far each account's emails are sealed. */
+/**
+ * Search index blocks on SQLite: prepared statements, and in memory how far each account's emails are sealed.
+ */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import {
   BLOCK_EMAILS,
@@ -30,9 +32,9 @@ interface Covering {
 const COVERING = `
   select id, after_id as "afterId", last_id as "lastId" from email_segments
   where account_id = +? and last_id >= +? order by last_id limit 1`
-const MOST_EDGES = 10_000
+const ACCOUNT_EDGES_MAX = 10_000
 /** Segments whose ids are remembered, 16 KB each: emails that came together are mostly delivered together. */
-const MOST_KNOWN = 16
+const KNOWN_BLOCKS_MAX = 16
 
 export function sqliteSearchIndex(
   connection: SqliteConnection,
@@ -59,7 +61,7 @@ export function sqliteSearchIndex(
       .prepare('select max(last_id) as last from email_segments where account_id = +?')
       .get(accountId) as { last: Id | null }
     const edge = { sealedTo: last ?? undefined, arrivedCount: 0 }
-    if (edges.size >= MOST_EDGES) edges.delete(edges.keys().next().value!)
+    if (edges.size >= ACCOUNT_EDGES_MAX) edges.delete(edges.keys().next().value!)
     edges.set(key, edge)
     return edge
   }
@@ -77,7 +79,7 @@ export function sqliteSearchIndex(
     const { ids } = connection.prepare('select ids from email_segments where id = ?').get(segmentId) as {
       ids: Buffer
     }
-    if (knownIds.size >= MOST_KNOWN) knownIds.delete(knownIds.keys().next().value!)
+    if (knownIds.size >= KNOWN_BLOCKS_MAX) knownIds.delete(knownIds.keys().next().value!)
     knownIds.set(segmentId, ids)
     return ids
   }

@@ -1,4 +1,6 @@
-/** Pages that hold nothing any more are given back to the file system, a few at a time: others wait meanwhile. */
+/**
+ * Returns free pages to the file system (incremental vacuum), a few at a time, since writers wait meanwhile.
+ */
 import type { SqliteConnection } from './connection.ts'
 
 /** Of 4 KiB: every one given back has another moved into its place, and a commit follows. */

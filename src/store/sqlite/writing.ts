@@ -1,4 +1,4 @@
-/** The writing half of a store on SQLite: migrated, one group at a time, checkpointed. */
+/** Write access to a SQLite store: migrated, one group at a time, with checkpoints. */
 import type { Kysely } from 'kysely'
 import { insistOnFormerData, migrate } from '../migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'

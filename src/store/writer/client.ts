@@ -1,4 +1,4 @@
-/** The writer as the other threads see it: run a command, hear announcements. */
+/** Client of the writer thread: runs commands and receives announcements. */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'

@@ -1,4 +1,4 @@
-/** What a group must have to itself, as its commands say. */
+/** Conflict keys of a group of commands: groups with a common key do not run concurrently. */
 import type { Commands } from '../command.ts'
 import type { WriteRequest } from './protocol.ts'
 
@@ -14,7 +14,7 @@ export function conflictKeysOf(commands: Commands, requests: readonly WriteReque
   let alone = false
   for (const { name, input } of requests) {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
-    if (command?.holds) for (const held of command.holds(input)) names.add(held)
+    if (command?.conflictKeys) for (const held of command.conflictKeys(input)) names.add(held)
     else if (command) alone = true
   }
   return { alone, names: [...names] }

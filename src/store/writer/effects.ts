@@ -1,4 +1,4 @@
-/** What commands add to their group beside rows: counter sums and announcements, kept until the group commits. */
+/** Effects of commands besides rows: counter sums and announcements, kept until the group commits. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Announcement } from './protocol.ts'
 

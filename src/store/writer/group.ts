@@ -1,6 +1,7 @@
 /**
- * Runs a group of commands in one transaction: commands of one name together under a savepoint, and singly when one of
- * them fails, so that a failing command harms no other. Answers stand only after the commit.
+ * Runs a group of commands in one transaction. Commands of one name run together under a savepoint, and
+ * individually when one of them fails, so that a failing command affects no other. Results are returned after
+ * the commit.
  */
 import { randomUUID } from 'node:crypto'
 import type { Id, IdSource } from '../../lib/ids.ts'
@@ -26,7 +27,7 @@ export interface GroupRunner {
 
 /** One connection that writes, as groups use it: one transaction after the other, each with savepoints. */
 export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
-  segments(announce: Tx['announce']): IndexBlockOps
+  indexBlocks(announce: Tx['announce']): IndexBlockOps
   storedCount(accountId: Id, kind: string, period: string): Promise<number>
   /**
    * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with them when
@@ -72,7 +73,7 @@ interface GroupState {
 }
 
 /** Others were faster so often. */
-const MOST_TRIES = 5
+const ATTEMPTS_MAX = 5
 
 export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
   const { commands } = options
@@ -142,7 +143,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
           subscribers.forget()
           await session.rollback()
           const mayGoBetter = trouble === 'contended' || (trouble === 'own' && !state.hasSavepoints)
-          if (!mayGoBetter || tries === MOST_TRIES) return refuseAll(requests, cause, trouble)
+          if (!mayGoBetter || tries === ATTEMPTS_MAX) return refuseAll(requests, cause, trouble)
           if (trouble === 'own') state.hasSavepoints = true
         }
     },
@@ -174,7 +175,7 @@ function transactionOver(
     db,
     rows,
     queue,
-    segments: session.segments(announce),
+    indexBlocks: session.indexBlocks(announce),
     recent,
     newId,
     count: (accountId, kind, period, delta) => state.own.count({ accountId, kind, period, delta }),

@@ -1,4 +1,4 @@
-/** What a thread keeps in memory of the store, and has to look up again once it may have changed. */
+/** Invalidation of data that a thread caches from the store. */
 import { type Commands, MISSED } from '../command.ts'
 import type { WriterClient } from './client.ts'
 
@@ -12,7 +12,7 @@ export function invalidateOn(
   look: () => Promise<void>,
   onError: (error: unknown) => void,
 ): void {
-  const lookAgain = () => look().catch(onError)
-  store.on(topic, lookAgain)
-  store.on(MISSED, lookAgain)
+  const refresh = () => look().catch(onError)
+  store.on(topic, refresh)
+  store.on(MISSED, refresh)
 }

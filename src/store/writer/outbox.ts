@@ -1,7 +1,7 @@
 /**
- * Requests to the writer before they leave their thread. While requests that nobody waits for come quickly one after
- * another, each waits for company, since one commit of several costs less than several commits. Otherwise they leave at
- * once: what has not reached the writer is lost when the process is killed. Called by `client.ts`.
+ * Batches requests to the writer within their thread. While requests that nobody awaits follow each other
+ * quickly, each is delayed to share a commit with others; otherwise it is sent at once, since a request that
+ * has not reached the writer is lost when the process is killed. Called by `client.ts`.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Clock, Timer } from '../../lib/clock.ts'

@@ -1,4 +1,4 @@
-/** What passes between the writer thread and its clients. */
+/** Messages between the writer thread and its clients. */
 
 /** Clients post lists of these. */
 export interface WriteRequest {

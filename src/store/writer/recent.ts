@@ -1,6 +1,6 @@
 /**
- * What has just been accepted is mostly delivered at once: the writer keeps it in memory for the claim that is about
- * to come, so that it need not be read and decompressed again. A copy only; the database has it already.
+ * Cache of recently accepted emails in the writer. Most are delivered at once, so the next claim need not
+ * read and decompress them. The database already has them.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { Slab } from '../../lib/slab.ts'
@@ -22,8 +22,8 @@ interface Kept {
   at: number
 }
 
-const MOST_CHARACTERS = 16 * 1024 * 1024
-const LARGEST_CHARACTERS = 64 * 1024
+const TOTAL_CHARACTERS_MAX = 16 * 1024 * 1024
+const RESULT_CHARACTERS_MAX = 64 * 1024
 /** A delivery that was going to be claimed at once has been by then. */
 const STALE_AFTER_MS = 10_000
 
@@ -57,8 +57,8 @@ export function createRecentEmails(now: () => number = () => performance.now()):
       const former = numbers.get(key)
       if (former !== undefined) drop(key, former)
       const size = (source.content.html?.length ?? 0) + (source.content.text?.length ?? 0)
-      if (size > LARGEST_CHARACTERS) return
-      if (total + size > MOST_CHARACTERS) return
+      if (size > RESULT_CHARACTERS_MAX) return
+      if (total + size > TOTAL_CHARACTERS_MAX) return
       numbers.set(key, kept.put({ source, size, left: source.recipientCount, at }))
       total += size
     },

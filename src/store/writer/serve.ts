@@ -1,6 +1,6 @@
 /**
- * The loop of the writer thread: while groups commit, requests of all clients gather for the next; each client gets one
- * report a group; checkpoints run, and space is given back, when nobody waits.
+ * Loop of the writer thread. While a group commits, requests of all clients gather for the next one. Each
+ * client gets one report per group. Checkpoints and vacuum run when no request waits.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Announcement, GroupReport, WriteReply, WriteRequest } from './protocol.ts'
@@ -41,7 +41,7 @@ interface Waiting {
 }
 
 /** By weight; so much memory a group takes, and so long its last request waits. */
-const LARGEST_GROUP = 1_000
+const GROUP_WEIGHT_MAX = 1_000
 const IDLE_MS = 50
 /** About 64 MiB of log, when no idle moment comes. */
 const CHECKPOINT_AFTER = 8_000
@@ -125,7 +125,7 @@ function createLine(ports: ReadonlySet<MessagePort>, weigh: ServedStore['weigh']
     /** From each client in turn, so that none with very much to ask keeps the others from being heard. */
     gather() {
       let heard = true
-      while (heard && waitingWeight < LARGEST_GROUP) {
+      while (heard && waitingWeight < GROUP_WEIGHT_MAX) {
         heard = false
         for (const port of ports) {
           const received = receiveMessageOnPort(port)
@@ -140,7 +140,7 @@ function createLine(ports: ReadonlySet<MessagePort>, weigh: ServedStore['weigh']
       let weight = 0
       let count = 0
       do weight += waiting[count++]!.weight
-      while (count < waiting.length && weight + waiting[count]!.weight <= LARGEST_GROUP)
+      while (count < waiting.length && weight + waiting[count]!.weight <= GROUP_WEIGHT_MAX)
       const group = waiting.slice(0, count)
       waiting = waiting.slice(count)
       waitingWeight -= weight

@@ -1,6 +1,6 @@
 /**
- * Which webhooks are told of which events, as groups of commands know it: looked up once an account, and good for as long
- * as nobody has changed a webhook. Each change gives the whole a new edition, which every group sees when it begins.
+ * Cache of webhook subscriptions by account, for groups of commands. Each change of a webhook starts a new
+ * edition, which every group compares at its begin.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { RowOps } from '../row-ops.ts'
@@ -25,7 +25,7 @@ export interface SubscriberCache {
 /** Key of the setting that holds the edition. */
 export const WEBHOOKS_EDITION = 'webhooks.edition'
 /** Accounts known at once. */
-const MOST_KNOWN = 50_000
+const ACCOUNTS_MAX = 50_000
 /** Looked up by one statement. */
 const ACCOUNTS_AT_ONCE = 500
 const NOBODY: readonly Subscriber[] = []
@@ -44,7 +44,7 @@ export function createSubscriberCache(): SubscriberCache {
       present = undefined
     },
     async of(db, accountIds) {
-      if (known.size > MOST_KNOWN) known.clear()
+      if (known.size > ACCOUNTS_MAX) known.clear()
       const unknown = new Map<string, Id>()
       for (const id of accountIds) {
         const key = idKey(id)

@@ -1,4 +1,7 @@
-/** What the writer thread does: opens and migrates the database, and serves clients until it is told to end. */
+/**
+ * Main function of the writer thread: opens and migrates the database, and serves clients until it is
+ * stopped.
+ */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createIdSource } from '../../lib/ids.ts'
 import type { Commands } from '../command.ts'

@@ -11,7 +11,7 @@ const MB = 1024 * 1024
 function scripted() {
   const state = { needed: 20 * MB, garbage: 0, busy: 0, collected: 0 }
   const look = idleCollector({
-    busyShare: () => state.busy,
+    utilization: () => state.busy,
     heldBytes: () => state.needed + state.garbage,
     collect() {
       state.garbage = 0
@@ -61,7 +61,7 @@ test('what is needed counts from what was left after the last time, though that 
 test('what is given back only later is not taken for needed', () => {
   const state = { held: 20 * MB, collected: 0 }
   const look = idleCollector({
-    busyShare: () => 0,
+    utilization: () => 0,
     heldBytes: () => state.held,
     collect: () => void state.collected++,
   })
@@ -103,11 +103,11 @@ test('buffers, which lie beside the heap, are weighed with it', async () => {
 test('the time a thread works is told since it was asked last', async () => {
   const heap = ownHeap()
   await turn()
-  heap.busyShare()
+  heap.utilization()
   const until = performance.now() + 20
   while (performance.now() < until);
   await turn()
-  assert.ok(heap.busyShare() > 0.5)
+  assert.ok(heap.utilization() > 0.5)
 })
 
 test.run()

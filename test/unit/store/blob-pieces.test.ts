@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { referBlobs } from '../../../src/store/blobs/blobs.ts'
-import { createBlobClaims } from '../../../src/store/blobs/claims.ts'
+import { createBlobReservations } from '../../../src/store/blobs/reservations.ts'
 import type { StagedBlob } from '../../../src/store/blobs/staged.ts'
 import { command } from '../../../src/store/command.ts'
 import { openReader } from '../../../src/store/dialect.ts'
@@ -27,13 +27,13 @@ async function open(t: TestContext) {
     const onLeftBehind = (error: unknown) => {
       throw error
     }
-    const claims = createBlobClaims({ blobs, db, onLeftBehind })
+    const reservations = createBlobReservations({ blobs, db, onLeftBehind })
     /** Staged and in its place. */
     const placed = async (bytes: Uint8Array) => {
       const blob = await blobs.stage(bytes)
-      const claim = claims.open([blob])
-      await claim.place([blob])
-      return { blob, claim }
+      const reservation = reservations.open([blob])
+      await reservation.place([blob])
+      return { blob, reservation }
     }
     return { blobs, db, placed, names: async () => (await Array.fromAsync(blobs.names())).flat() }
   }
@@ -55,10 +55,10 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 for (const length of [70_000, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 5])
   test(`${length} bytes come back as they were, at once and piece by piece`, async t => {
     const { here, there, run, pieceCount } = await open(t)
-    const { blob, claim } = await here.placed(bytesOf(length))
+    const { blob, reservation } = await here.placed(bytesOf(length))
     assert.is(pieceCount(), isOnPostgres ? Math.ceil(length / PIECE_BYTES) : 0)
     await run('refer', [blob])
-    await claim.end(true)
+    await reservation.end(true)
     assert.equal(await there.blobs.read(there.db, blob.hash), bytesOf(length))
     const { sizeBytes, content } = await there.blobs.open(there.db, blob.hash)
     const pieces = await Array.fromAsync(content)
@@ -87,13 +87,13 @@ if (isOnPostgres) {
   test('what is refused takes its pieces away, unless another process has brought the same since', async t => {
     const { here, there, run, pieceCount } = await open(t)
     const [refused, taken] = [await here.placed(bytesOf(70_000)), await there.placed(bytesOf(70_000))]
-    await refused.claim.end(true)
+    await refused.reservation.end(true)
     assert.is(pieceCount(), 1)
     await run('refer', [taken.blob])
-    await taken.claim.end(true)
+    await taken.reservation.end(true)
     assert.equal(await here.blobs.read(here.db, taken.blob.hash), bytesOf(70_000))
     const alone = await here.placed(bytesOf(80_000))
-    await alone.claim.end(true)
+    await alone.reservation.end(true)
     assert.equal(await here.names(), [hexOf(taken.blob)])
   })
 
@@ -101,9 +101,9 @@ if (isOnPostgres) {
     const { here, there, run, pieceCount, rows } = await open(t)
     const bytes = bytesOf(2 * PIECE_BYTES)
     const one = async (i: number) => {
-      const { blob, claim } = await (i % 2 ? here : there).placed(bytes)
+      const { blob, reservation } = await (i % 2 ? here : there).placed(bytes)
       if (i > 14) await run('refer', [blob])
-      await claim.end(true)
+      await reservation.end(true)
       return blob
     }
     const [blob] = await Promise.all(Array.from({ length: 20 }, (_, i) => one(i)))

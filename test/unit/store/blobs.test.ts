@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileS
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { referBlobs } from '../../../src/store/blobs/blobs.ts'
-import { createBlobClaims } from '../../../src/store/blobs/claims.ts'
 import { clearDrafts } from '../../../src/store/blobs/drafts.ts'
+import { createBlobReservations } from '../../../src/store/blobs/reservations.ts'
 import type { StagedBlob } from '../../../src/store/blobs/staged.ts'
 import { command, StorageUnavailable } from '../../../src/store/command.ts'
 import { openSqliteStore } from '../../kit/store.ts'
@@ -22,7 +22,7 @@ const scripted = {
 
 async function open() {
   const store = await openSqliteStore(scripted)
-  const claims = createBlobClaims({
+  const reservations = createBlobReservations({
     blobs: store.blobs,
     db: store.db,
     onLeftBehind(error) {
@@ -32,9 +32,9 @@ async function open() {
   /** Staged and in its place. */
   const placed = async (bytes: Uint8Array) => {
     const blob = await store.blobs.stage(bytes)
-    const claim = claims.open([blob])
-    await claim.place([blob])
-    return { blob, claim }
+    const reservation = reservations.open([blob])
+    await reservation.place([blob])
+    return { blob, reservation }
   }
   const files = () =>
     existsSync(store.blobFolder)
@@ -42,7 +42,7 @@ async function open() {
           .filter(entry => entry.isFile())
           .map(({ name }) => name)
       : []
-  return { ...store, claims, placed, files }
+  return { ...store, reservations, placed, files }
 }
 const bytesOf = (length: number, fill = 'x') => Buffer.alloc(length, fill)
 const hexOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
@@ -64,11 +64,11 @@ test('small bytes lie in a row, up to 64 KiB; larger ones in a file named by the
 test('the file is whole before any row can name it, and nothing else is left beside it', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(300_000, 'abc')
-  const { blob, claim } = await store.placed(bytes)
+  const { blob, reservation } = await store.placed(bytes)
   assert.equal(store.files(), [hexOf(bytes)])
   assert.equal(store.rows('select * from blobs'), [])
   await store.run('refer', [blob])
-  await claim.end(true)
+  await reservation.end(true)
   assert.equal(await store.blobs.read(store.db, blob.hash), bytes)
 })
 
@@ -136,8 +136,8 @@ test('many may store the same large bytes at once', async t => {
 
 test('what is staged in vain goes, before its place and in it', async t => {
   const store = await t.using(open())
-  const [draft, { claim: placed }] = [
-    store.claims.open([await store.blobs.stage(bytesOf(70_000, 'a'))]),
+  const [draft, { reservation: placed }] = [
+    store.reservations.open([await store.blobs.stage(bytesOf(70_000, 'a'))]),
     await store.placed(bytesOf(70_000, 'b')),
   ]
   assert.is(store.files().length, 2)
@@ -151,19 +151,19 @@ test('what another counts on, or a row names, stays', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(70_000)
   const [refused, taken] = [await store.placed(bytes), await store.placed(bytes)]
-  await refused.claim.end(true)
+  await refused.reservation.end(true)
   assert.equal(store.files(), [hexOf(bytes)])
   await store.run('refer', [taken.blob])
-  await taken.claim.end(true)
+  await taken.reservation.end(true)
   const late = await store.placed(bytes)
-  await late.claim.end(true)
+  await late.reservation.end(true)
   assert.equal(await store.blobs.read(store.db, taken.blob.hash), bytes)
 })
 
 test('where nobody knows whether it has been stored, the file stays', async t => {
   const store = await t.using(open())
-  const { claim } = await store.placed(bytesOf(70_000))
-  await claim.end(false)
+  const { reservation } = await store.placed(bytesOf(70_000))
+  await reservation.end(false)
   assert.equal(store.files(), [hexOf(bytesOf(70_000))])
 })
 
@@ -171,9 +171,9 @@ test('files come and go while many bring the same: none is missing that a row na
   const store = await t.using(open())
   const bytes = bytesOf(70_000)
   const one = async (isTaken: boolean) => {
-    const { blob, claim } = await store.placed(bytes)
+    const { blob, reservation } = await store.placed(bytes)
     if (isTaken) await store.run('refer', [blob])
-    await claim.end(true)
+    await reservation.end(true)
   }
   await Promise.all(Array.from({ length: 30 }, (_, i) => one(i > 20 && i % 3 === 0)))
   assert.equal(store.rows('select refs from blobs'), [{ refs: 3 }])

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createIdSource } from '../../../src/lib/ids.ts'
 import type { DueQueueKey } from '../../../src/pipeline/queue/queue-key-rows.ts'
-import { besideOthers, command, MISSED } from '../../../src/store/command.ts'
+import { command, concurrent, MISSED } from '../../../src/store/command.ts'
 import { openWriting } from '../../../src/store/dialect.ts'
 import { conflictKeysOf } from '../../../src/store/writer/conflict-keys.ts'
 import type { Announcement } from '../../../src/store/writer/protocol.ts'
@@ -17,7 +17,7 @@ const test = suite('store/two writers')
 
 test('a group holds what its commands name, each name once; one without names of its own runs alone', () => {
   const scripted = {
-    named: besideOthers(
+    named: concurrent(
       command<string[], void>(async () => {}),
       names => names,
     ),

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, wireId } from '../../../lib/ids.ts'
 import type { audienceCommands } from '../../../resources/contacts/audience-commands.ts'
-import { MOST_AUDIENCES } from '../../../resources/contacts/limits.ts'
+import { AUDIENCES_MAX } from '../../../resources/contacts/limits.ts'
 import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findAudience, listAudiences } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/command.ts'
@@ -40,7 +40,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
         const at = clock.now()
         const audience = await store.run('createAudience', { accountId, id: newId(at), name, at })
         if (!audience)
-          throw new ApiError(422, 'validation_error', `An account may have ${MOST_AUDIENCES} audiences.`)
+          throw new ApiError(422, 'validation_error', `An account may have ${AUDIENCES_MAX} audiences.`)
         return created(audienceView(audience))
       },
     },

@@ -1,7 +1,7 @@
 /** Audiences as the API reads and shows them. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { LONGEST_NAME } from '../../../resources/contacts/limits.ts'
+import { NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { AudienceRow } from '../../../store/schema.ts'
 import { notFound } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
@@ -12,7 +12,7 @@ import { timestamp } from '../schema/timestamp.ts'
 /** Of an audience, a segment or a topic. */
 export const nameSchema = z
   .string()
-  .max(LONGEST_NAME)
+  .max(NAME_CHARACTERS_MAX)
   .regex(/^\P{Cc}*$/u, 'it contains control characters')
 
 export const audienceBodySchema = z.object({ name: nameSchema })

@@ -1,7 +1,7 @@
 /** Files of contacts: taken in while they are uploaded, looked after meanwhile, and written. */
 
 import { parseWireId } from '../../../lib/ids.ts'
-import { contactsHeader, type ExportBatch, type ExportQuestion } from '../../../resources/contacts/export.ts'
+import { contactsHeader, type ExportBatch, type ExportQuery } from '../../../resources/contacts/export.ts'
 import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findImport, findSegment, listImports } from '../../../resources/contacts/read.ts'
 import { invalidField, notFound } from '../api-error.ts'
@@ -13,7 +13,7 @@ import { asRefused, type ImportFormsOptions, importForms, LARGEST_IMPORT_BYTES }
 import { CSV, importQuery, importSchema, importView, insistOnCsv, readOnExisting } from './import-schema.ts'
 
 interface ContactFileRoutesOptions extends ImportFormsOptions {
-  reader: { exportContacts(question: ExportQuestion): Promise<ExportBatch> }
+  reader: { exportContacts(query: ExportQuery): Promise<ExportBatch> }
 }
 
 export function contactFileRoutes(options: ContactFileRoutesOptions): Route[] {
@@ -92,7 +92,7 @@ function exportRoute({ store, reader }: ContactFileRoutesOptions): Route {
       if (segmentId && !segment) throw notFound('Segment')
       const keys = (await listPropertyKeys(store.db, audienceId)).map(({ key }) => key)
       const filters = segment?.filters ?? null
-      const batchAfter = (after: ExportQuestion['after']) =>
+      const batchAfter = (after: ExportQuery['after']) =>
         reader.exportContacts({ audienceId, filters, keys, after })
       const content = linesOf(contactsHeader(keys), await batchAfter(null), batchAfter)
       return { status: 200, headers: EXPORT_HEADERS, content }
@@ -110,7 +110,7 @@ const EXPORT_HEADERS = {
 async function* linesOf(
   header: string,
   first: ExportBatch,
-  batchAfter: (after: ExportQuestion['after']) => Promise<ExportBatch>,
+  batchAfter: (after: ExportQuery['after']) => Promise<ExportBatch>,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(header)
   for (let batch = first; ; batch = await batchAfter(batch.next)) {

@@ -8,7 +8,7 @@ import {
   type FieldColumn,
 } from '../../../resources/contacts/import/columns.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
-import { MOST_KEYS } from '../../../resources/contacts/limits.ts'
+import { KEYS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactImportRow, ImportState } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -52,7 +52,7 @@ const columnMapSchema = z.object({
   >),
   properties: z
     .record(z.string(), z.object({ column: columnSchema, type: z.enum(COLUMN_TYPES).default('string') }))
-    .refine(properties => Object.keys(properties).length <= MOST_KEYS, 'it has too many properties')
+    .refine(properties => Object.keys(properties).length <= KEYS_MAX, 'it has too many properties')
     .nullish(),
 })
 const segmentsSchema = z.array(z.object({ id: z.string() }))

@@ -1,7 +1,7 @@
 /** Contacts of no audience in particular, as newer SDKs add them, to the oldest one, and list them: those of all. */
 
 import { type Id, idKey } from '../../../lib/ids.ts'
-import type { AccountQuestion } from '../../../resources/contacts/account-list.ts'
+import type { AccountContactsQuery } from '../../../resources/contacts/account-list.ts'
 import type { ContactsFound } from '../../../resources/contacts/list.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import { findAudience } from '../../../resources/contacts/read.ts'
@@ -24,7 +24,7 @@ import {
 
 type Options = Parameters<typeof contactRoutes>[0] & {
   store: { run: Run<typeof placingCommands> }
-  reader: { listAccountContacts(question: AccountQuestion): Promise<ContactsFound | undefined> }
+  reader: { listAccountContacts(query: AccountContactsQuery): Promise<ContactsFound | undefined> }
 }
 
 export function placedContactRoutes({ store, reader, clock, newId }: Options): Route[] {

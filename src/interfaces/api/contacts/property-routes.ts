@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
-import { MOST_KEYS } from '../../../resources/contacts/limits.ts'
+import { KEYS_MAX } from '../../../resources/contacts/limits.ts'
 import {
   type definitionCommands,
   findDefinition,
@@ -65,7 +65,7 @@ function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Rout
         const made = await store.run('createPropertyDefinition', { accountId, id: newId(at), fields, at })
         if (made === 'taken') throw invalidField('key', 'There is a property with this `key` already.')
         if (made === 'too-many')
-          throw new ApiError(422, 'validation_error', `An account may have ${MOST_KEYS} properties.`)
+          throw new ApiError(422, 'validation_error', `An account may have ${KEYS_MAX} properties.`)
         return created(definitionView(made))
       },
     },

@@ -4,8 +4,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
 import type { ContactPlace, Reach } from '../../../resources/contacts/contact.ts'
 import type { ContactAnswer, contactCommands } from '../../../resources/contacts/contact-commands.ts'
-import { MOST_TOPICS } from '../../../resources/contacts/limits.ts'
-import type { ContactQuestion, ContactsFound } from '../../../resources/contacts/list.ts'
+import { TOPICS_MAX } from '../../../resources/contacts/limits.ts'
+import type { ContactQuery, ContactsFound } from '../../../resources/contacts/list.ts'
 import { findContact, listTopics, viewsOf } from '../../../resources/contacts/read.ts'
 import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/command.ts'
@@ -33,12 +33,12 @@ import {
   subscriptionsSchema,
 } from './schema.ts'
 
-const ALL_TOPICS = { limit: MOST_TOPICS, offset: 0, cursor: null }
+const ALL_TOPICS = { limit: TOPICS_MAX, offset: 0, cursor: null }
 const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
 
 interface ContactRoutesOptions {
   store: { db: Db; find: Find; run: Run<typeof contactCommands & typeof topicCommands> }
-  reader: { listContacts(question: ContactQuestion): Promise<ContactsFound> }
+  reader: { listContacts(query: ContactQuery): Promise<ContactsFound> }
   clock: Clock
   newId: IdSource
   /** Of what is said of a contact's wish for mail. */

@@ -4,8 +4,8 @@ import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges, ContactFields, ContactRef } from '../../../resources/contacts/contact.ts'
 import type { ContactRefusal } from '../../../resources/contacts/contact-commands.ts'
-import { MOST_KEYS, MOST_PROPERTIES, MOST_TOPICS } from '../../../resources/contacts/limits.ts'
-import type { ContactQuestion } from '../../../resources/contacts/list.ts'
+import { KEYS_MAX, PROPERTIES_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
+import type { ContactQuery } from '../../../resources/contacts/list.ts'
 import {
   keyFault,
   nameFault,
@@ -52,7 +52,7 @@ const readNew = bodyReader(newContactSchema, { emptyMeansAbsent: ['email'] })
 const readChanges = bodyReader(contactChangesSchema, { emptyMeansAbsent: ['email'] })
 
 export const subscriptionsSchema = z.object({
-  topics: z.array(z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })).max(MOST_TOPICS),
+  topics: z.array(z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })).max(TOPICS_MAX),
 })
 const readTopics = bodyReader(subscriptionsSchema)
 
@@ -210,7 +210,7 @@ export function contactRefOf(text: string): ContactRef {
 /** @throws Refused 422 */
 export function readContactQuery(
   query: URLSearchParams,
-): Pick<ContactQuestion, 'search' | 'limit' | 'offset' | 'cursor'> {
+): Pick<ContactQuery, 'search' | 'limit' | 'offset' | 'cursor'> {
   return { search: readSearch(query), ...readPage(query), cursor: readCursor(query, 'con', 'a contact') }
 }
 
@@ -231,9 +231,9 @@ export function refusedContact(refusal: ContactRefusal): ApiError {
       return new ApiError(400, 'validation_error', message, { errors: [{ path: 'email', message }] })
     }
     case 'too-many-properties':
-      return invalidField('properties', `A contact may have ${MOST_PROPERTIES} properties.`)
+      return invalidField('properties', `A contact may have ${PROPERTIES_MAX} properties.`)
     case 'too-many-keys':
-      return invalidField('properties', `Contacts of an audience may have ${MOST_KEYS} different properties.`)
+      return invalidField('properties', `Contacts of an audience may have ${KEYS_MAX} different properties.`)
   }
 }
 

@@ -4,8 +4,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { SegmentFilter } from '../../../resources/contacts/filters.ts'
 import type { CountedAudience } from '../../../resources/contacts/known-counts.ts'
-import { MOST_SEGMENTS } from '../../../resources/contacts/limits.ts'
-import type { ContactQuestion, ContactsFound } from '../../../resources/contacts/list.ts'
+import { SEGMENTS_MAX } from '../../../resources/contacts/limits.ts'
+import type { ContactQuery, ContactsFound } from '../../../resources/contacts/list.ts'
 import { findSegment, listSegments } from '../../../resources/contacts/read.ts'
 import type { segmentCommands } from '../../../resources/contacts/segment-commands.ts'
 import type { Run } from '../../../store/command.ts'
@@ -32,7 +32,7 @@ import {
 interface SegmentRoutesOptions {
   store: { db: Db; run: Run<typeof segmentCommands> }
   reader: {
-    listContacts(question: ContactQuestion): Promise<ContactsFound>
+    listContacts(query: ContactQuery): Promise<ContactsFound>
     countMembers(question: { audience: CountedAudience; filters: readonly SegmentFilter[] }): Promise<number>
   }
   clock: Clock
@@ -124,7 +124,7 @@ function segmentListRoutes({ store, clock, newId }: SegmentRoutesOptions, view: 
         })
         if (segment === 'no-audience') throw notFound('Audience')
         if (segment === 'too-many')
-          throw new ApiError(422, 'validation_error', `An audience may have ${MOST_SEGMENTS} segments.`)
+          throw new ApiError(422, 'validation_error', `An audience may have ${SEGMENTS_MAX} segments.`)
         return created(await view(audience, segment))
       },
     },

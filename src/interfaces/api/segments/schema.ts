@@ -8,7 +8,7 @@ import {
   PROPERTY_PREFIX,
   type SegmentFilter,
 } from '../../../resources/contacts/filters.ts'
-import { LONGEST_KEY, LONGEST_VALUE, MOST_FILTERS } from '../../../resources/contacts/limits.ts'
+import { FILTERS_MAX, KEY_CHARACTERS_MAX, VALUE_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { SegmentRow } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { nameSchema } from '../audiences/schema.ts'
@@ -19,13 +19,13 @@ import { timestamp } from '../schema/timestamp.ts'
 const opSchema = z.enum(FILTER_OPS, { error: `it must be one of ${FILTER_OPS.join(', ')}` })
 const fieldSchema = z
   .string()
-  .max(PROPERTY_PREFIX.length + LONGEST_KEY)
+  .max(PROPERTY_PREFIX.length + KEY_CHARACTERS_MAX)
   .refine(isField, `it must be one of ${FILTER_FIELDS.join(', ')}, or properties.<key>`)
-const valueSchema = z.union([z.string().max(LONGEST_VALUE), z.number(), z.boolean()], {
-  error: `it must be a text of at most ${LONGEST_VALUE} characters, a number or a boolean`,
+const valueSchema = z.union([z.string().max(VALUE_CHARACTERS_MAX), z.number(), z.boolean()], {
+  error: `it must be a text of at most ${VALUE_CHARACTERS_MAX} characters, a number or a boolean`,
 })
 const filterSchema = z.object({ field: fieldSchema, op: opSchema, value: valueSchema.nullish() })
-const filtersSchema = z.array(filterSchema).max(MOST_FILTERS)
+const filtersSchema = z.array(filterSchema).max(FILTERS_MAX)
 
 export const newSegmentSchema = z.object({ name: nameSchema, filters: filtersSchema })
 export const segmentChangesSchema = newSegmentSchema.partial()

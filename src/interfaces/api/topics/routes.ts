@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
-import { MOST_TOPICS } from '../../../resources/contacts/limits.ts'
+import { TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import { findTopic, listTopics } from '../../../resources/contacts/read.ts'
 import type { topicCommands } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/command.ts'
@@ -39,7 +39,7 @@ export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[
         const fields = readTopic(await request.body())
         const at = clock.now()
         const topic = await store.run('createTopic', { accountId, id: newId(at), fields, at })
-        if (!topic) throw new ApiError(422, 'validation_error', `An account may have ${MOST_TOPICS} topics.`)
+        if (!topic) throw new ApiError(422, 'validation_error', `An account may have ${TOPICS_MAX} topics.`)
         return created(topicView(topic))
       },
     },

@@ -1,7 +1,7 @@
 /** Topics as the API reads and shows them. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
-import { LONGEST_DESCRIPTION } from '../../../resources/contacts/limits.ts'
+import { DESCRIPTION_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { TopicFields } from '../../../resources/contacts/topic-commands.ts'
 import type { TopicRow } from '../../../store/schema.ts'
 import { nameSchema } from '../audiences/schema.ts'
@@ -14,7 +14,7 @@ const defaultSchema = z.enum(['opt_in', 'opt_out']).meta({
 })
 const descriptionSchema = z
   .string()
-  .max(LONGEST_DESCRIPTION)
+  .max(DESCRIPTION_CHARACTERS_MAX)
   .regex(/^[^\0]*$/, 'it contains NUL')
 
 export const newTopicSchema = z.object({

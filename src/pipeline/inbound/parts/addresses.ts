@@ -10,9 +10,9 @@ export interface ReceivedMailbox {
   address: string
 }
 
-const MOST = 1_000
-const LONGEST_ADDRESS = 320
-const LONGEST_NAME = 512
+const ADDRESSES_MAX = 1_000
+const ADDRESS_CHARACTERS_MAX = 320
+const NAME_CHARACTERS_MAX = 512
 const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\r\n]{0,2000}\?=/iy
 const PLAIN_TEXT = /[^"(),:;<>\\=]+/y
 const CONTROLS = /[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+/g
@@ -23,7 +23,7 @@ export function readAddresses(value: string): ReceivedMailbox[] {
   let one = nothing()
   const flush = () => {
     const mailbox = mailboxOf(one)
-    if (mailbox && found.length < MOST) found.push(mailbox)
+    if (mailbox && found.length < ADDRESSES_MAX) found.push(mailbox)
     one = nothing()
   }
   let at = 0
@@ -33,7 +33,7 @@ export function readAddresses(value: string): ReceivedMailbox[] {
     if (text) at += text.length
     return text
   }
-  while (at < value.length && found.length < MOST) {
+  while (at < value.length && found.length < ADDRESSES_MAX) {
     const word = take(ENCODED_WORD) ?? take(PLAIN_TEXT)
     if (word !== undefined) {
       one.text += word
@@ -93,12 +93,12 @@ function bareMailbox(phrase: string, said: string | undefined): ReceivedMailbox 
 }
 
 function mailbox(address: string, name: string | undefined): ReceivedMailbox | undefined {
-  const said = decodeWords(address).replace(CONTROLS, '').replace(/\s+/g, '').slice(0, LONGEST_ADDRESS)
+  const said = decodeWords(address).replace(CONTROLS, '').replace(/\s+/g, '').slice(0, ADDRESS_CHARACTERS_MAX)
   const shown = decodeWords(name ?? '')
     .replace(CONTROLS, '')
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, LONGEST_NAME)
+    .slice(0, NAME_CHARACTERS_MAX)
   return said === '' ? undefined : { name: shown === '' || shown === said ? null : shown, address: said }
 }
 

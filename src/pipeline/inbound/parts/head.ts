@@ -16,11 +16,11 @@ export interface Head {
   isCut: boolean
 }
 
-const MOST_FIELDS = 1_000
-const MOST_BYTES = 256 * 1024
-const LONGEST_VALUE = 64 * 1024
-const LONGEST_NAME = 128
-const MOST_BLANKS_BEHIND_NAME = 8
+const FIELDS_MAX = 1_000
+const HEADER_BYTES_MAX = 256 * 1024
+const VALUE_BYTES_MAX = 64 * 1024
+const NAME_BYTES_MAX = 128
+const BLANKS_BEHIND_NAME_MAX = 8
 const TAB = 0x09
 const LF = 0x0a
 const CR = 0x0d
@@ -89,7 +89,7 @@ class FieldPlaces implements Head {
 
   /** Begins a field, whose value has nothing in it yet. */
   add(nameAt: number, nameEnd: number): void {
-    this.#grows = this.#places.length < MOST_FIELDS && this.#toldBytes < MOST_BYTES
+    this.#grows = this.#places.length < FIELDS_MAX && this.#toldBytes < HEADER_BYTES_MAX
     if (!this.#grows) return
     const valueAt = this.#bytes.indexOf(COLON, nameEnd) + 1
     this.#toldBytes += valueAt - nameAt
@@ -103,7 +103,10 @@ class FieldPlaces implements Head {
       this.isCut = true
       return
     }
-    const room = Math.min(LONGEST_VALUE - (last.valueEnd - last.valueAt), MOST_BYTES - this.#toldBytes)
+    const room = Math.min(
+      VALUE_BYTES_MAX - (last.valueEnd - last.valueAt),
+      HEADER_BYTES_MAX - this.#toldBytes,
+    )
     const end = Math.min(lineEnd, last.valueEnd + Math.max(room, 0))
     this.#toldBytes += end - last.valueEnd
     last.valueEnd = end
@@ -115,7 +118,7 @@ class FieldPlaces implements Head {
     return this.#places.map(place => ({ name: this.#nameOf(place), value: this.#valueOf(place) }))
   }
 
-  raw(name: string, mostBytes = LONGEST_VALUE): string | undefined {
+  raw(name: string, mostBytes = VALUE_BYTES_MAX): string | undefined {
     const isNamed = (place: Place) =>
       place.nameEnd - place.nameAt === name.length && this.#nameOf(place).toLowerCase() === name
     const place = this.#places.find(isNamed)
@@ -148,10 +151,10 @@ function withoutLineEnd(bytes: Buffer, at: number, next: number): number {
 /** -1 where the line is no field. */
 function nameEndIn(bytes: Buffer, at: number, lineEnd: number): number {
   let end = at
-  const most = Math.min(lineEnd, at + LONGEST_NAME)
+  const most = Math.min(lineEnd, at + NAME_BYTES_MAX)
   while (end < most && isNameCharacter(bytes[end]!)) end += 1
   let colon = end
-  while (colon < lineEnd && colon - end < MOST_BLANKS_BEHIND_NAME && isBlank(bytes[colon]!)) colon += 1
+  while (colon < lineEnd && colon - end < BLANKS_BEHIND_NAME_MAX && isBlank(bytes[colon]!)) colon += 1
   return end > at && colon < lineEnd && bytes[colon] === COLON ? end : -1
 }
 

@@ -13,8 +13,8 @@ export interface Described {
 }
 
 const PARAMETER = /;\s{0,20}([^\s=;"]{1,60})\s{0,8}=\s{0,8}(?:"((?:[^"\\]|\\.){0,2000})"?|([^;]{0,2000}))/g
-const MOST_CHARACTERS = 8_000
-const MOST_PIECES = 100
+const FIELD_CHARACTERS_MAX = 8_000
+const CONTINUATIONS_MAX = 100
 /** Compared with bytes, or no text for people. */
 const AS_IS = new Set(['boundary', 'charset'])
 const EXTENDED = /^([\w-]{0,40})'[\w-]{0,20}'/
@@ -27,7 +27,7 @@ interface Piece {
 
 /** @param field one character a byte */
 export function readDescribed(field: string | undefined): Described {
-  const text = (field ?? '').slice(0, MOST_CHARACTERS)
+  const text = (field ?? '').slice(0, FIELD_CHARACTERS_MAX)
   const value = /^[^\s;]+/.exec(text.trimStart())?.[0]?.toLowerCase() ?? ''
   const plain = new Map<string, string>()
   const pieces = new Map<string, Map<number, Piece>>()
@@ -40,7 +40,8 @@ export function readDescribed(field: string | undefined): Described {
       continue
     }
     const own = pieces.get(base) ?? new Map<number, Piece>()
-    if (own.size < MOST_PIECES) own.set(Number(number ?? 0), { text: said, isExtended: star !== undefined })
+    if (own.size < CONTINUATIONS_MAX)
+      own.set(Number(number ?? 0), { text: said, isExtended: star !== undefined })
     pieces.set(base, own)
   }
   const params = new Map([...plain].map(([name, said]) => [name, AS_IS.has(name) ? said : decodeWords(said)]))

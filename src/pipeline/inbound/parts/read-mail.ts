@@ -3,7 +3,7 @@
 import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
 import { shownBy } from '../../../protocols/mime/compose-body.ts'
 import { readAddresses } from './addresses.ts'
-import { FAULTS, LONGEST_TEXTS } from './faults.ts'
+import { FAULTS, TEXT_CHARACTERS_MAX } from './faults.ts'
 import { fileName, isMessage, messageName } from './file-name.ts'
 import { type Head, readHead } from './head.ts'
 import type { FoundPart, ParsedMail } from './parsed-mail.ts'
@@ -11,16 +11,16 @@ import { type LeafText, textOfLeaf } from './text.ts'
 import { decodeBytes, decodedSize } from './transfer.ts'
 import { type Leaf, walkMail } from './walk.ts'
 
-const LONGEST_SUBJECT = 2_000
-const LONGEST_MESSAGE_ID = 1_000
-const LONGEST_HEADER = 64 * 1024
-const LONGEST_TYPE = 127
-const LONGEST_CONTENT_ID = 255
+const SUBJECT_CHARACTERS_MAX = 2_000
+const MESSAGE_ID_CHARACTERS_MAX = 1_000
+const HEADER_CHARACTERS_MAX = 64 * 1024
+const MEDIA_TYPE_CHARACTERS_MAX = 127
+const CONTENT_ID_CHARACTERS_MAX = 255
 /** Of an enclosed message, to find its subject. */
 const LOOKED_AT_BYTES = 64 * 1024
 /** What stands between two texts of a message. */
 const HTML_JOINT = '<br>\n'
-const LONGEST_JOINT = HTML_JOINT.length
+const JOINT_CHARACTERS_MAX = HTML_JOINT.length
 const BODY_TYPES = new Set(['text/plain', 'text/html'])
 
 export function readMail(bytes: Buffer): ParsedMail {
@@ -46,8 +46,8 @@ export function readHeadOnly(bytes: Buffer, fault: string): ParsedMail {
 
 function saidBy(head: Head): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
   const listOf = (name: string) => readAddresses(allOf(head, name).join(', '))
-  const subject = clean(decodeWords(head.raw('subject') ?? '')).slice(0, LONGEST_SUBJECT)
-  const messageId = clean(head.raw('message-id') ?? '').slice(0, LONGEST_MESSAGE_ID)
+  const subject = clean(decodeWords(head.raw('subject') ?? '')).slice(0, SUBJECT_CHARACTERS_MAX)
+  const messageId = clean(head.raw('message-id') ?? '').slice(0, MESSAGE_ID_CHARACTERS_MAX)
   return {
     from: listOf('from'),
     to: listOf('to'),
@@ -58,7 +58,7 @@ function saidBy(head: Head): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'fault
     messageId: messageId === '' ? null : messageId,
     headers: head
       .fields()
-      .map(({ name, value }) => [name, decodeWords(value, LONGEST_HEADER).replaceAll('\0', '')]),
+      .map(({ name, value }) => [name, decodeWords(value, HEADER_CHARACTERS_MAX).replaceAll('\0', '')]),
   }
 }
 
@@ -80,13 +80,13 @@ function isBody({ type, disposition }: Leaf): boolean {
 /** The limit holds for all texts together: what is behind it is cut, and a text that begins behind it is left out. */
 function textsOf(bytes: Buffer, bodies: readonly Leaf[]) {
   const read: (LeafText & { type: string })[] = []
-  let room = LONGEST_TEXTS
+  let room = TEXT_CHARACTERS_MAX
   let isCut = false
   for (const leaf of bodies) {
     const one = textOfLeaf(bytes, leaf, room)
     isCut ||= one.isCut
     if (room > 0 || !one.isCut) read.push({ type: leaf.type.value, ...one })
-    room = Math.max(0, room - one.text.length - LONGEST_JOINT)
+    room = Math.max(0, room - one.text.length - JOINT_CHARACTERS_MAX)
   }
   const join = (type: string, between: string) => {
     const own = read.filter(one => one.type === type)
@@ -110,7 +110,7 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: Shows): FoundPa
     contentType: (/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)
       ? type.value
       : 'application/octet-stream'
-    ).slice(0, LONGEST_TYPE),
+    ).slice(0, MEDIA_TYPE_CHARACTERS_MAX),
     contentId,
     disposition: disposition.value === 'inline' || isShown ? 'inline' : 'attachment',
     sizeBytes: decodedSize(bytes.subarray(start, end), encoding),
@@ -128,5 +128,5 @@ function nameOf(bytes: Buffer, { type, disposition, encoding, start, end }: Leaf
 
 function contentIdOf({ contentId }: Leaf): string | null {
   const said = clean(contentId ?? '').replace(/^<|>$/g, '')
-  return said === '' ? null : said.slice(0, LONGEST_CONTENT_ID).toWellFormed()
+  return said === '' ? null : said.slice(0, CONTENT_ID_CHARACTERS_MAX).toWellFormed()
 }

@@ -7,7 +7,7 @@ import type { Leaf } from './walk.ts'
 
 const LF = 0x0a
 const CR = 0x0d
-const META_LOOKED_AT = 2_048
+const META_SCAN_BYTES = 2_048
 const META_CHARSET = /<meta[^>]{0,200}charset\s{0,5}=\s{0,5}["']?([\w-]{1,40})/i
 /** A character may take four octets. */
 const OCTETS_PER_CHARACTER = 4
@@ -45,7 +45,7 @@ function withoutHalfCharacter(octets: Buffer): Buffer {
 }
 
 function namedInside(html: Buffer): string | undefined {
-  return META_CHARSET.exec(html.toString('latin1', 0, META_LOOKED_AT))?.[1]
+  return META_CHARSET.exec(html.toString('latin1', 0, META_SCAN_BYTES))?.[1]
 }
 
 /** Line ends become LF, and NUL goes. */

@@ -8,15 +8,15 @@ const BLANK = 0x20
 const BEGIN = /^begin [0-7]{3,4} /
 const END = [...Buffer.from('end')]
 /** What stands in front of `begin` is looked at so far. */
-const LONGEST_FIRST_LINE = 1_024
+const FIRST_LINE_BYTES_MAX = 1_024
 /** A length and 84 characters for at most 63 octets; nothing behind them is looked at. */
-const LONGEST_LINE = 88
+const LINE_BYTES_MAX = 88
 const LINE_OCTETS = 63
 
 /** What does not begin as it should is left as it is. */
 export function uuDecoder(): OctetDecoder {
   let state: 'before' | 'first-line' | 'inside' | 'after' | 'not-encoded' = 'before'
-  const line = Buffer.alloc(LONGEST_FIRST_LINE)
+  const line = Buffer.alloc(FIRST_LINE_BYTES_MAX)
   let length = 0
   /** Nothing but blanks is on the line so far. */
   let isBlank = true
@@ -30,7 +30,7 @@ export function uuDecoder(): OctetDecoder {
   const takeBefore = (octet: number, out: Uint8Array, at: number): number => {
     let to = at
     const isLineEnd = octet === LF
-    if (isLineEnd || length === LONGEST_FIRST_LINE) {
+    if (isLineEnd || length === FIRST_LINE_BYTES_MAX) {
       if (isNotEncoded()) {
         out.set(line.subarray(0, length), to)
         to += length
@@ -58,14 +58,14 @@ export function uuDecoder(): OctetDecoder {
 
   return {
     // A line whose blanks were cut off on the way is short, and stands for many octets all the same.
-    mostOctets: octets => Math.ceil(octets / 2 + 1) * (LINE_OCTETS + 3) + LONGEST_FIRST_LINE,
+    mostOctets: octets => Math.ceil(octets / 2 + 1) * (LINE_OCTETS + 3) + FIRST_LINE_BYTES_MAX,
     write(piece, out, at) {
       let to = at
       for (let from = 0; from < piece.length; from++) {
         const octet = piece[from]!
         if (state === 'inside') {
           if (octet === LF) to = endLine(out, to)
-          else if (length < LONGEST_LINE) line[length++] = octet
+          else if (length < LINE_BYTES_MAX) line[length++] = octet
         } else if (state === 'before') to = takeBefore(octet, out, to)
         else if (state === 'first-line') {
           if (octet === LF) state = 'inside'

@@ -2,7 +2,7 @@
  * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying any of it. What is beyond the
  * bounds is not looked at; what stands before it is found all the same.
  */
-import { DEEPEST_PARTS, FAULTS, MOST_PARTS } from './faults.ts'
+import { FAULTS, PART_DEPTH_MAX, PARTS_MAX } from './faults.ts'
 import { type Head, readHead } from './head.ts'
 import { type Described, readDescribed } from './params.ts'
 import { type Encoding, encodingOf } from './transfer.ts'
@@ -37,9 +37,9 @@ interface Open {
 type Entity = Omit<Leaf, 'end'>
 
 /** Of a field that describes a part: those of a thousand parts are kept at the same time. */
-const MOST_FIELD_BYTES = 8_000
-const LONGEST_BOUNDARY_LINE = 250
-const UNNAMED_LOOKED_AT = 16 * 1024
+const FIELD_BYTES_MAX = 8_000
+const BOUNDARY_LINE_BYTES_MAX = 250
+const UUENCODE_SCAN_BYTES = 16 * 1024
 const LF = 0x0a
 const CR = 0x0d
 const MINUS = 0x2d
@@ -57,9 +57,9 @@ export function walkMail(bytes: Buffer): Walked {
     return {
       head,
       type: typeOf(head, usual),
-      disposition: readDescribed(head.raw('content-disposition', MOST_FIELD_BYTES)),
-      encoding: encodingOf(head.raw('content-transfer-encoding', MOST_FIELD_BYTES)),
-      contentId: head.raw('content-id', MOST_FIELD_BYTES),
+      disposition: readDescribed(head.raw('content-disposition', FIELD_BYTES_MAX)),
+      encoding: encodingOf(head.raw('content-transfer-encoding', FIELD_BYTES_MAX)),
+      contentId: head.raw('content-id', FIELD_BYTES_MAX),
       start: bodyAt,
     }
   }
@@ -76,7 +76,7 @@ export function walkMail(bytes: Buffer): Walked {
     open.length = line.depth + (line.isLast ? 0 : 1)
     at = line.end
     if (line.isLast) continue
-    if (++partCount > MOST_PARTS) {
+    if (++partCount > PARTS_MAX) {
       faults.add(FAULTS.parts)
       break
     }
@@ -91,7 +91,7 @@ export function walkMail(bytes: Buffer): Walked {
   function enter(entity: Entity): Entity | undefined {
     const { type, start } = entity
     if (!type.value.startsWith('multipart/')) return entity
-    if (open.length >= DEEPEST_PARTS) {
+    if (open.length >= PART_DEPTH_MAX) {
       faults.add(FAULTS.depth)
       return entity
     }
@@ -143,7 +143,7 @@ function nextBoundary(bytes: Buffer, from: number, open: readonly Open[]): Bound
 /** The boundary that the line at this place is, of the innermost multipart that has it. */
 function boundaryAt(bytes: Buffer, start: number, open: readonly Open[]): BoundaryLine | undefined {
   const from = start + 2
-  const limit = Math.min(bytes.length, start + LONGEST_BOUNDARY_LINE)
+  const limit = Math.min(bytes.length, start + BOUNDARY_LINE_BYTES_MAX)
   let end = from
   while (end < limit && bytes[end] !== LF) end += 1
   while (end > from && BLANKS.has(bytes[end - 1]!)) end -= 1
@@ -170,12 +170,12 @@ function hashOf(bytes: Uint8Array, from: number, end: number): number {
 }
 
 function typeOf(head: Head, usual: string): Described {
-  const type = readDescribed(head.raw('content-type', MOST_FIELD_BYTES))
+  const type = readDescribed(head.raw('content-type', FIELD_BYTES_MAX))
   return type.value.includes('/') ? type : { value: usual, params: type.params }
 }
 
 /** Where nobody has named it: a line of its own in front of a part. */
 function boundaryLike(bytes: Buffer, start: number): string | undefined {
-  const beginning = bytes.toString('latin1', start, Math.min(bytes.length, start + UNNAMED_LOOKED_AT))
+  const beginning = bytes.toString('latin1', start, Math.min(bytes.length, start + UUENCODE_SCAN_BYTES))
   return /^--([^\s][^\r\n]{0,69})\r?\ncontent-[a-z-]{3,25}:/im.exec(beginning)?.[1]?.trimEnd()
 }

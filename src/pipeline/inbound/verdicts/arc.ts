@@ -1,11 +1,14 @@
-/** Whether the chain of those who handed the message on is unbroken (RFC 8617). It is told, and decides nothing. */
+/**
+ * Validates the ARC chain of a message (RFC 8617). The result is reported and does not influence other
+ * verdicts.
+ */
 import { arc } from 'mailauth/lib/arc/index.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Verified } from './dkim.ts'
 import type { ArcFinding } from './verdict.ts'
 
 /** Chains of more keys than this are of nobody's making but a tester's (RFC 8617 §4.2.1 allows 50 sets). */
-const LIMITS = { ms: 10_000, questions: 20 }
+const LIMITS = { ms: 10_000, lookups: 20 }
 
 export async function checkArc(verified: Verified, options: BoundedCheckOptions): Promise<ArcFinding> {
   const { arc: data } = verified
@@ -13,11 +16,11 @@ export async function checkArc(verified: Verified, options: BoundedCheckOptions)
   return runBoundedCheck<ArcFinding>(
     options,
     LIMITS,
-    async questions => {
-      const found = await arc(data as Parameters<typeof arc>[0], { resolver: questions.ask, strict: true })
+    async dns => {
+      const found = await arc(data as Parameters<typeof arc>[0], { resolver: dns.ask, strict: true })
       const result = resultOf(found.status.result)
       const instances = found.i === false || found.i === 0 ? undefined : found.i
-      const unknown = questions.failure() ?? unansweredOf(data)
+      const unknown = dns.failure() ?? unansweredOf(data)
       // To mailauth a key that could not be looked up is a chain that is broken.
       if (result === 'fail' && unknown !== undefined)
         return { result: 'temperror', instances, reason: unknown }

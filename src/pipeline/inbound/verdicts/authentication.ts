@@ -1,4 +1,4 @@
-/** SPF, DKIM, ARC and DMARC of one message, of which the last builds on the others. */
+/** Runs SPF, DKIM, ARC and DMARC for one message. DMARC uses the results of the others. */
 import { checkArc } from './arc.ts'
 import { type BoundedCheckOptions, messageOf } from './bounded-check.ts'
 import { type CheckedDkim, checkDkim } from './dkim.ts'

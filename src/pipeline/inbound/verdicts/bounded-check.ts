@@ -1,4 +1,4 @@
-/** One of the methods at work: within its time and its look-ups, and with a result whatever happens. */
+/** Runs one authentication check within its limits of time and DNS look-ups. It always returns a result. */
 import { type Clock, within } from '../../../lib/clock.ts'
 import { type BudgetedResolver, createDnsBudget, type DnsBudget } from './dns-budget.ts'
 import type { CheckFinding } from './verdict.ts'
@@ -11,24 +11,24 @@ export interface BoundedCheckOptions {
 interface Limits {
   ms: number
   /** DNS look-ups. */
-  questions: number
+  lookups: number
 }
 
 /** @returns what `work` does, or a temporary error that says why it could not */
 export async function runBoundedCheck<T extends CheckFinding>(
   { resolver, clock }: BoundedCheckOptions,
   limits: Limits,
-  work: (questions: DnsBudget) => Promise<T>,
+  work: (dns: DnsBudget) => Promise<T>,
   failed: (fault: CheckFinding) => T,
 ): Promise<T> {
-  const questions = createDnsBudget(resolver, limits.questions)
+  const dns = createDnsBudget(resolver, limits.lookups)
   try {
-    const found = await within(clock, limits.ms, work(questions))
+    const found = await within(clock, limits.ms, work(dns))
     return found ?? failed({ result: 'temperror', reason: `not known within ${limits.ms / 1_000} s` })
   } catch (error) {
     return failed({ result: 'temperror', reason: `could not be checked: ${messageOf(error)}` })
   } finally {
-    questions.end()
+    dns.end()
   }
 }
 

@@ -1,14 +1,14 @@
-/** Asks ClamAV's daemon for viruses: the message goes to it as a stream of chunks (`INSTREAM`). */
+/** Scans a message for viruses with the ClamAV daemon, streaming it in chunks (`INSTREAM`). */
 import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './exchange.ts'
 import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { VirusFinding } from './verdict.ts'
 
 /** A reply is one line. */
-const MOST_REPLY_BYTES = 4_096
+const REPLY_BYTES_MAX = 4_096
 const LENGTH_BYTES = 4
 
 export function createClamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<VirusFinding> {
-  const base = { address, clock, mostReplyBytes: MOST_REPLY_BYTES }
+  const base = { address, clock, mostReplyBytes: REPLY_BYTES_MAX }
   return {
     name: 'clamd',
     ask: async mail => findingOf(await say(inChunks(mail.read()), { ...base, limitMs: FILTER_MS })),

@@ -1,4 +1,7 @@
-/** What is told of a message once its parts have been found out. The main thread says it of those that nobody could judge. */
+/**
+ * Derives the verdicts of a message from the findings of its checks. The main thread also uses it when no
+ * check could run.
+ */
 import { resultsValue } from './results-field.ts'
 import { scoreOf } from './score.ts'
 import {

@@ -1,9 +1,9 @@
-/** Whether domains have signed the message, and it is still what they signed (RFC 6376). */
+/** Verifies the DKIM signatures of a message (RFC 6376). */
 import { Readable } from 'node:stream'
 import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { Envelope } from './mail.ts'
-import { MOST_SIGNATURES } from './sanitize.ts'
+import { SIGNATURES_MAX } from './sanitize.ts'
 import type { CheckFinding, CheckResult, DkimFinding, DkimSignature } from './verdict.ts'
 
 export type Verified = Awaited<ReturnType<typeof dkimVerify>>
@@ -14,7 +14,7 @@ export interface CheckedDkim extends DkimFinding {
 }
 
 /** One more for the newest signature of ARC, which is checked with them. */
-const LIMITS = { ms: 20_000, questions: MOST_SIGNATURES + 1 }
+const LIMITS = { ms: 20_000, lookups: SIGNATURES_MAX + 1 }
 const BEGINNING_CHARACTERS = 8
 /** What counts of several signatures: one that holds is enough, and one that could not be checked might have been it. */
 const FROM_BEST: readonly CheckResult[] = [

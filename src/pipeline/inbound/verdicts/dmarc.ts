@@ -1,11 +1,14 @@
-/** Whether what SPF and DKIM prove is the domain that people see (RFC 7489, RFC 9989). */
+/**
+ * Evaluates DMARC: whether the domains authenticated by SPF and DKIM align with the From domain (RFC 7489,
+ * RFC 9989).
+ */
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { CheckedDkim, Verified } from './dkim.ts'
 import type { DmarcFinding, SpfFinding } from './verdict.ts'
 
-/** A tree walk is eight questions at most (RFC 9989 §4.10), and there are few walks in mail that is meant to arrive. */
-const LIMITS = { ms: 10_000, questions: 30 }
+/** A tree walk is eight look-ups at most (RFC 9989 §4.10), and there are few walks in mail that is meant to arrive. */
+const LIMITS = { ms: 10_000, lookups: 30 }
 /** Why there is no one domain that could be asked (RFC 9989 §5.3.1). */
 const NO_AUTHOR = {
   'no-author-domain': 'there is no domain in a From field',

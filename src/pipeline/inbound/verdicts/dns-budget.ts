@@ -1,6 +1,6 @@
 /**
- * The DNS as mailauth asks it: our resolver behind it, and no more questions than one message may cause. Senders choose
- * the names, so that without a limit they would choose whom we ask, and how often (RFC 7208 §11.1).
+ * DNS resolver for mailauth with a limit on look-ups per message. Senders choose the names, so without a
+ * limit they could make the service query any name server any number of times (RFC 7208 §11.1).
  */
 import type { Answer } from '../../../protocols/dns/answer.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
@@ -30,8 +30,8 @@ export class DnsFault extends Error {
 }
 
 /** No record of any use is longer: 16,384 bits of RSA are 2,800 characters. */
-const LONGEST_TEXT = 8_192
-const MOST_RECORDS = 100
+const TXT_CHARACTERS_MAX = 8_192
+const RECORDS_MAX = 100
 
 /** @param most questions that are put */
 export function createDnsBudget(resolver: BudgetedResolver, most: number): DnsBudget {
@@ -89,5 +89,5 @@ function mxOf(answer: Awaited<ReturnType<Resolver['mx']>>): Answer<string> {
 }
 
 function isTooLarge(records: readonly string[]): boolean {
-  return records.length > MOST_RECORDS || records.some(({ length }) => length > LONGEST_TEXT)
+  return records.length > RECORDS_MAX || records.some(({ length }) => length > TXT_CHARACTERS_MAX)
 }

@@ -1,4 +1,6 @@
-/** One request and its reply over a connection of its own, to a filter that closes when it has answered. */
+/**
+ * Sends one request to a content filter over a new connection and reads its reply until the filter closes.
+ */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'

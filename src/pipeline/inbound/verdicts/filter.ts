@@ -1,4 +1,4 @@
-/** What stands between us and a filter: another program that looks at the content of mail. */
+/** Interface to a content filter: an external program that scans messages. */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Envelope, Mail } from './mail.ts'
 

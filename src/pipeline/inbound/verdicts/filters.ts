@@ -1,4 +1,4 @@
-/** The filters of spam and viruses that the configuration names. */
+/** Creates the spam and virus filters that the configuration names. */
 import type { Clock } from '../../../lib/clock.ts'
 import { createClamd } from './clamd.ts'
 import type { FilterAddress } from './exchange.ts'

@@ -1,4 +1,4 @@
-/** Where the fields of a message's header section lie in its bytes (RFC 5322 §2.2), whatever else the bytes are. */
+/** Locates the fields of a header section as byte ranges (RFC 5322 §2.2), tolerating any other bytes. */
 
 export interface FieldRange {
   /** Lower case, without the blanks that older mail has before the colon (RFC 5322 §4.5). */
@@ -21,7 +21,7 @@ const BLANK = 0x20
 /** The bit in which letters of ASCII differ from their capitals. */
 const LOWER_CASE = 0x20
 /** No name is longer, also with a line break before its colon. */
-const LONGEST_NAME = 200
+const NAME_BYTES_MAX = 200
 
 /** @param mostFields behind which nothing is read, neither fields nor the end */
 export function readVerdictHead(bytes: Uint8Array, mostFields: number): VerdictHead {
@@ -63,7 +63,7 @@ function isEmptyLine(bytes: Uint8Array, at: number): boolean {
 }
 
 function nameOf(bytes: Uint8Array, from: number, to: number): string {
-  const text = textOf(bytes.subarray(from, Math.min(to, from + LONGEST_NAME)))
+  const text = textOf(bytes.subarray(from, Math.min(to, from + NAME_BYTES_MAX)))
   const colon = text.indexOf(':')
   return colon < 0 ? '' : text.slice(0, colon).trim().toLowerCase()
 }

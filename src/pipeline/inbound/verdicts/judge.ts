@@ -1,4 +1,7 @@
-/** All verdicts on one message: each within its own time, and none of them ever a reason to lose it. */
+/**
+ * Runs all checks on one message. Each check has its own time limit, and a failing check never loses the
+ * message.
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { authenticate } from './authentication.ts'

@@ -1,4 +1,6 @@
-/** A received message as it is judged: its bytes as they came, to be read more than once, and its envelope. */
+/**
+ * A received message as the checks see it: its raw bytes, which can be read more than once, and its envelope.
+ */
 
 export interface Mail {
   sizeBytes: number

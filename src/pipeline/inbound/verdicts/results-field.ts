@@ -1,4 +1,4 @@
-/** The field that tells what was found: Authentication-Results, by our name (RFC 8601). */
+/** Builds the Authentication-Results field (RFC 8601) with the mail host as its authserv-id. */
 import { foldTokens } from '../../../protocols/mime/fold.ts'
 import type { Authentication, CheckFinding, DkimSignature } from './verdict.ts'
 
@@ -7,7 +7,7 @@ export const RESULTS_FIELD = 'Authentication-Results'
 /** RFC 2045 §5.1; what else may stand without quotes is an address (RFC 8601 §2.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`{|}~A-Za-z0-9]+$/
 const ADDRESS = /^[!#$%&'*+\-/=?^_`{|}~A-Za-z0-9.]*@[A-Za-z0-9.-]+$/
-const LONGEST_VALUE = 300
+const VALUE_CHARACTERS_MAX = 300
 
 /** The field's value, folded. @param mailHost our authserv-id */
 export function resultsValue(mailHost: string, authentication: Authentication): string {
@@ -45,11 +45,13 @@ function resultOf(
 }
 
 function propertyText(value: string): string {
-  return value.length <= LONGEST_VALUE && (TOKEN.test(value) || ADDRESS.test(value)) ? value : quoted(value)
+  return value.length <= VALUE_CHARACTERS_MAX && (TOKEN.test(value) || ADDRESS.test(value))
+    ? value
+    : quoted(value)
 }
 
 /** What strangers chose is kept to printable ASCII, on one line. */
 function quoted(text: string): string {
-  const safe = text.slice(0, LONGEST_VALUE).replace(/[^ -~]/g, '?')
+  const safe = text.slice(0, VALUE_CHARACTERS_MAX).replace(/[^ -~]/g, '?')
   return `"${safe.replace(/[\\"]/g, '\\$&')}"`
 }

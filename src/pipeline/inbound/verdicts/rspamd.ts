@@ -1,4 +1,4 @@
-/** Asks rspamd whether mail is spam: the message by HTTP, its envelope in the headers (`/checkv2`). */
+/** Scans a message for spam with rspamd over HTTP (`/checkv2`), passing the envelope in request headers. */
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { Readable } from 'node:stream'
@@ -9,9 +9,9 @@ import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS
 import type { Envelope, Mail } from './mail.ts'
 import type { SpamFinding, Verdict } from './verdict.ts'
 
-const MOST_REPLY_BYTES = 1024 * 1024
-const MOST_RULES = 50
-const MOST_RECIPIENTS = 100
+const REPLY_BYTES_MAX = 1024 * 1024
+const RULES_MAX = 50
+const RECIPIENTS_MAX = 100
 /** What it would have a mail server do. Greylisting and asking for another try are about time, not about content. */
 const VERDICTS = new Map<string, Verdict>([
   ['no action', 'PASS'],
@@ -64,7 +64,7 @@ function headersOf({ sizeBytes }: Mail, envelope: Envelope): HttpRequest['header
     'Content-Length': String(sizeBytes),
     ...(envelope.clientIp === null ? {} : { IP: singleLine(envelope.clientIp) }),
     From: `<${singleLine(envelope.mailFrom)}>`,
-    Rcpt: envelope.recipients.slice(0, MOST_RECIPIENTS).map(recipient => `<${singleLine(recipient)}>`),
+    Rcpt: envelope.recipients.slice(0, RECIPIENTS_MAX).map(recipient => `<${singleLine(recipient)}>`),
     ...(envelope.helo === '' ? {} : { Helo: singleLine(envelope.helo) }),
   }
 }
@@ -99,7 +99,7 @@ async function textOf(response: IncomingMessage): Promise<string> {
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     sizeBytes += chunk.length
-    if (sizeBytes > MOST_REPLY_BYTES) throw new FilterFault(`it said more than ${MOST_REPLY_BYTES} bytes`)
+    if (sizeBytes > REPLY_BYTES_MAX) throw new FilterFault(`it said more than ${REPLY_BYTES_MAX} bytes`)
   }
   const text = Buffer.concat(chunks).toString('utf8')
   if (response.statusCode === 200) return text
@@ -116,7 +116,7 @@ function findingOf(text: string): SpamFinding {
     verdict,
     score,
     threshold: typeof threshold === 'number' ? threshold : undefined,
-    rules: rulesOf(symbols).slice(0, MOST_RULES),
+    rules: rulesOf(symbols).slice(0, RULES_MAX),
   }
 }
 

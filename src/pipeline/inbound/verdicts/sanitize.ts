@@ -1,15 +1,18 @@
-/** A message made fit to be verified: what only costs work is refused, or left out, before it is handed to mailauth. */
+/**
+ * Prepares a message for verification by mailauth: refuses or removes input that would only cause excessive
+ * work.
+ */
 import { type FieldRange, readVerdictHead, takeHead } from './head.ts'
 import type { Mail } from './mail.ts'
 
 /** Those above are checked; what has more is made to be work (RFC 6376 §6.1). */
-export const MOST_SIGNATURES = 10
+export const SIGNATURES_MAX = 10
 /** Ten times what large providers let through. */
-const MOST_HEAD_BYTES = 512 * 1024
-const MOST_FIELDS = 5_000
+const HEADER_BYTES_MAX = 512 * 1024
+const FIELDS_MAX = 5_000
 /** A list of 64 addresses is a thousand characters. */
-const MOST_FROM_BYTES = 16 * 1024
-const MOST_BYTES = 64 * 1024 * 1024
+const FROM_BYTES_MAX = 16 * 1024
+const MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 /**
  * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). A line is canonicalized as a whole, and anew with each piece that
  * comes, so that the work grows with the square of its length.
@@ -27,17 +30,17 @@ export interface SanitizedMail {
 
 /** @returns why it is not looked at, in place of that which is */
 export async function sanitize(mail: Mail): Promise<SanitizedMail | { fault: string }> {
-  if (mail.sizeBytes > MOST_BYTES) return { fault: 'the message is too large' }
+  if (mail.sizeBytes > MESSAGE_BYTES_MAX) return { fault: 'the message is too large' }
   const pieces = mail.read()[Symbol.asyncIterator]()
-  const { bytes, isWhole } = await takeHead(pieces, MOST_HEAD_BYTES)
-  const { fields, end = bytes.length } = readVerdictHead(bytes, MOST_FIELDS + 1)
-  const isTooLarge = !isWhole || (fields.length <= MOST_FIELDS && end > MOST_HEAD_BYTES)
+  const { bytes, isWhole } = await takeHead(pieces, HEADER_BYTES_MAX)
+  const { fields, end = bytes.length } = readVerdictHead(bytes, FIELDS_MAX + 1)
+  const isTooLarge = !isWhole || (fields.length <= FIELDS_MAX && end > HEADER_BYTES_MAX)
   const fault = isTooLarge ? 'the header section is too large' : faultOf(fields)
   if (fault !== undefined) {
     await pieces.return?.()
     return { fault }
   }
-  const surplus = fields.filter(({ name }) => name === 'dkim-signature').slice(MOST_SIGNATURES)
+  const surplus = fields.filter(({ name }) => name === 'dkim-signature').slice(SIGNATURES_MAX)
   const left = joined(without(bytes, surplus), pieces)
   const isSigned = fields.some(({ name }) => SIGNATURES.has(name))
   return { pieces: isSigned ? withShortLines(left) : left, leftOut: surplus.length }
@@ -56,8 +59,8 @@ async function* withShortLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
 }
 
 function faultOf(fields: readonly FieldRange[]): string | undefined {
-  if (fields.length > MOST_FIELDS) return 'there are too many header fields'
-  const isLong = fields.some(({ name, from, to }) => name === 'from' && to - from > MOST_FROM_BYTES)
+  if (fields.length > FIELDS_MAX) return 'there are too many header fields'
+  const isLong = fields.some(({ name, from, to }) => name === 'from' && to - from > FROM_BYTES_MAX)
   return isLong ? 'the From field is too long' : undefined
 }
 

@@ -1,4 +1,4 @@
-/** Where no filter is asked: how much of a message's authentication speaks against it, in points. */
+/** Spam score from authentication results, used when no spam filter is configured. */
 import type { Authentication, DmarcFinding, SpamFinding, Verdict } from './verdict.ts'
 
 /** From so many points mail fails. */

@@ -1,22 +1,22 @@
-/** Asks SpamAssassin's daemon whether mail is spam, and which of its rules say so (`SYMBOLS` of its protocol). */
+/** Scans a message for spam with the SpamAssassin daemon, and asks for the rules that matched (`SYMBOLS`). */
 import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './exchange.ts'
 import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { Mail } from './mail.ts'
 import type { SpamFinding } from './verdict.ts'
 
 /** Its rules are run over all of it; what is larger takes it minutes. */
-const MOST_BYTES = 10 * 1024 * 1024
-const MOST_REPLY_BYTES = 64 * 1024
-const MOST_RULES = 50
+const MESSAGE_BYTES_MAX = 10 * 1024 * 1024
+const REPLY_BYTES_MAX = 64 * 1024
+const RULES_MAX = 50
 const REPLY =
   /^SPAMD\/[\d.]+ (\d+) ([^\r\n]*)\r\n(?:[^\r\n]*\r\n)*?Spam: (True|False|Yes|No) ; (-?[\d.]+) \/ (-?[\d.]+)\r\n(?:[^\r\n]+\r\n)*\r\n([\s\S]*)$/i
 
 export function createSpamd(address: FilterAddress, { clock }: FilterOptions): ContentFilter<SpamFinding> {
-  const base = { address, clock, mostReplyBytes: MOST_REPLY_BYTES }
+  const base = { address, clock, mostReplyBytes: REPLY_BYTES_MAX }
   return {
     name: 'spamd',
     async ask(mail) {
-      if (mail.sizeBytes > MOST_BYTES) throw new FilterFault('the message is too large for it')
+      if (mail.sizeBytes > MESSAGE_BYTES_MAX) throw new FilterFault('the message is too large for it')
       return findingOf(await say(request(mail), { ...base, limitMs: FILTER_MS }))
     },
     async ping(signal) {
@@ -53,6 +53,6 @@ function findingOf(reply: string): SpamFinding {
       .trim()
       .split(/[,\s]+/)
       .filter(rule => /^\w+$/.test(rule))
-      .slice(0, MOST_RULES),
+      .slice(0, RULES_MAX),
   }
 }

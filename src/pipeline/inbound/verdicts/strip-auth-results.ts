@@ -1,6 +1,6 @@
 /**
- * Messages as they are handed to those who rely on our Authentication-Results: fields that claim to be by us are taken
- * out (RFC 8601 §5), and everything else stays as it is, byte for byte.
+ * Removes forged Authentication-Results fields, which carry the authserv-id of this host (RFC 8601 §5),
+ * before a message is passed to consumers that rely on the field. All other bytes stay unchanged.
  */
 import { domainToASCII } from 'node:url'
 import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
@@ -10,7 +10,7 @@ import { joined, without } from './sanitize.ts'
 
 const NAME = RESULTS_FIELD.toLowerCase()
 /** A longer one is taken for a claim, unread. */
-const LONGEST_FIELD_BYTES = 64 * 1024
+const FIELD_BYTES_MAX = 64 * 1024
 
 /**
  * The message without what others say in our name, and with what we say on top.
@@ -22,7 +22,7 @@ export function* withOwnResults(
   results: string | undefined,
 ): Generator<Uint8Array> {
   yield* ownField(results)
-  yield* without(bytes, claimsIn(bytes, mailHost))
+  yield* without(bytes, forgedFields(bytes, mailHost))
 }
 
 /** The same for a message that comes piece by piece; no more of it is held than its header section. */
@@ -45,12 +45,12 @@ export function isForgedAuthResults(name: string, value: string, mailHost: strin
   if (name.trim().toLowerCase() !== NAME) return false
   const host = comparable(mailHost)
   // Encoded words have no place there, and are shown decoded all the same.
-  return claims(value, host) || (value.includes('=?') && claims(decodeWords(value), host))
+  return namesHost(value, host) || (value.includes('=?') && namesHost(decodeWords(value), host))
 }
 
-function* claimsIn(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
+function* forgedFields(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
   for (const field of fieldsNamed(bytes, NAME)) {
-    const isReadable = field.to - field.from <= LONGEST_FIELD_BYTES
+    const isReadable = field.to - field.from <= FIELD_BYTES_MAX
     if (!isReadable || isForgedAuthResults(NAME, fieldValue(bytes, field), mailHost)) yield field
   }
 }
@@ -60,7 +60,7 @@ function ownField(results: string | undefined): Uint8Array[] {
 }
 
 /** What cannot be read is taken for a claim where it names us: others may read it otherwise. */
-function claims(value: string, host: string): boolean {
+function namesHost(value: string, host: string): boolean {
   const id = authservId(value)
   return id === undefined ? value.toLowerCase().includes(host) : comparable(id) === host
 }

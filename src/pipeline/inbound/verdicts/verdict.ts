@@ -1,4 +1,4 @@
-/** What is told of received mail: a word for each question, and beneath it what was found and why. */
+/** Types of the verdicts on received mail: one word per check, with the findings behind it. */
 import type { Verdict } from '../../../store/schema/inbound.ts'
 
 export type { Verdict }

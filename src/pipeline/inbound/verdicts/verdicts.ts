@@ -1,6 +1,7 @@
 /**
- * Judgements as the main thread sees them: made on a thread of their own, as many at once as are asked for, since they
- * mostly wait for others. The message is streamed: whatever its size, no more than its header section is in memory.
+ * Runs the checks on a worker thread, called from the main thread. Any number of messages are checked
+ * concurrently, since the checks mostly wait for the network. Messages are streamed, so that only the header
+ * section is in memory.
  */
 
 import { type Clock, within } from '../../../lib/clock.ts'
@@ -45,7 +46,7 @@ interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
 }
 
 /** Longer than everything that a judgement waits for takes together: then the thread itself is busy with one of them. */
-const LONGEST_MS = 40_000
+const VERDICT_MS_MAX = 40_000
 /** Of a message no more than its header section is held at a time. */
 const HEAP_MIB = 256
 
@@ -60,10 +61,10 @@ export function createVerdicts({ entry, metrics, clock, log, ...data }: Verdicts
   let turn: Promise<unknown> = Promise.resolve()
 
   const once = async (judgement: Judgement): Promise<MessageVerdicts> => {
-    const verdicts = await within(clock, LONGEST_MS, thread.call('judge', judgement))
+    const verdicts = await within(clock, VERDICT_MS_MAX, thread.call('judge', judgement))
     if (verdicts !== undefined) return verdicts as MessageVerdicts
     await thread.end()
-    throw new WorkerEnded(`no verdict within ${LONGEST_MS / 1_000} s`)
+    throw new WorkerEnded(`no verdict within ${VERDICT_MS_MAX / 1_000} s`)
   }
   /** Which of several messages has cost the thread is not known: each is tried once more, one after another. */
   const again = (judgement: Judgement): Promise<MessageVerdicts> => {

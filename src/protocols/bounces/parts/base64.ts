@@ -1,4 +1,4 @@
-/** Undoes base64 (RFC 2045 §6.8), also where it is broken: what is no character of it is skipped. */
+/** Tolerant base64 decoder (RFC 2045 §6.8): invalid characters are skipped. */
 import type { OctetDecoder } from './octet-decoder.ts'
 
 const SKIPPED = -1

@@ -1,4 +1,4 @@
-/** Text of a mail from its octets: by the charset that it names, or by the look of the octets where that is wrong. */
+/** Decodes text by its declared charset, or by detection where the declaration is wrong. */
 import { isAscii, isUtf8 } from 'node:buffer'
 import { type CharsetDecoder, STATEFUL } from './stateful-charsets.ts'
 

@@ -1,13 +1,13 @@
-/** Header text for people: encoded words (RFC 2047), and raw bytes where a mailer did not encode. */
+/** Decodes header text for display: encoded words (RFC 2047), and unencoded 8-bit text. */
 import { decodeText } from './charset.ts'
 
 const ENCODED_WORD = /=\?([^?\s]{1,40})\?([bq])\?([^?\n]{0,2000})\?=/gi
 /** Blanks between two encoded words are not text (RFC 2047 §6.2). */
 const BETWEEN_WORDS = /(\?=)[ \t\n]{1,80}(?==\?[^?\s]{1,40}\?[bq]\?)/gi
-const MOST_CHARACTERS = 4096
+const CHARACTERS_MAX = 4096
 
 /** @param value one character a byte, unfolded @param mostCharacters of it; further ones are left out */
-export function decodeWords(value: string, mostCharacters = MOST_CHARACTERS): string {
+export function decodeWords(value: string, mostCharacters = CHARACTERS_MAX): string {
   const text = value.slice(0, mostCharacters)
   if (!text.includes('=?')) return decodeText(text, undefined)
   // Characters may be split between words of one charset: their bytes are joined before they are decoded.

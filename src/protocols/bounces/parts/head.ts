@@ -1,4 +1,4 @@
-/** The head of a mail or a part as it came: fields by name, unfolded, in their order (RFC 5322 §2.2). */
+/** Parses a header section: fields by name, unfolded, in their order (RFC 5322 §2.2). */
 import { decodeWords } from './encoded-words.ts'
 
 export interface ReportHead {
@@ -12,9 +12,9 @@ export interface ReportHead {
 }
 
 const FIELD = /^([!-9;-~]{1,128})[\t ]{0,8}:(.*)$/s
-const MOST_FIELDS = 1_000
-const MOST_CHARACTERS = 256 * 1024
-const LONGEST_VALUE = 16 * 1024
+const FIELDS_MAX = 1_000
+const HEADER_CHARACTERS_MAX = 256 * 1024
+const VALUE_CHARACTERS_MAX = 16 * 1024
 
 /**
  * Reads from `start` to the empty line, or to a line that is no field.
@@ -26,7 +26,7 @@ export function readReportHead(
   end: number,
 ): { head: ReportHead; bodyAt: number } {
   const fields: { name: string; value: string }[] = []
-  const limit = Math.min(end, start + MOST_CHARACTERS)
+  const limit = Math.min(end, start + HEADER_CHARACTERS_MAX)
   let at = start
   while (at < limit) {
     const newline = text.indexOf('\n', at)
@@ -35,11 +35,11 @@ export function readReportHead(
     if (line.trim() === '') return { head: headOf(fields), bodyAt: Math.min(end, lineEnd + 1) }
     const last = fields.at(-1)
     if ((line[0] === ' ' || line[0] === '\t') && last !== undefined) {
-      if (last.value.length < LONGEST_VALUE) last.value += `\n${line}`
+      if (last.value.length < VALUE_CHARACTERS_MAX) last.value += `\n${line}`
     } else {
       const found = FIELD.exec(line)
       if (found) {
-        if (fields.length < MOST_FIELDS) fields.push({ name: found[1]!.toLowerCase(), value: found[2]! })
+        if (fields.length < FIELDS_MAX) fields.push({ name: found[1]!.toLowerCase(), value: found[2]! })
       } else if (at > start || !/^>?From /.test(line)) return { head: headOf(fields), bodyAt: at }
     }
     at = lineEnd + 1
@@ -65,7 +65,7 @@ function headOf(found: readonly { name: string; value: string }[]): ReportHead {
 
 function unfold(value: string): string {
   return value
-    .slice(0, LONGEST_VALUE)
+    .slice(0, VALUE_CHARACTERS_MAX)
     .replace(/\n[\t ]{1,200}/g, ' ')
     .replace(/\n/g, ' ')
     .trim()

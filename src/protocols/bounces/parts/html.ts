@@ -1,4 +1,4 @@
-/** The text of an HTML part, for rules to look at: tags go, lines stay, addresses in angle brackets stay. */
+/** Converts HTML to text for the rules: tags are removed; lines and addresses in angle brackets are kept. */
 
 const LINE_TAGS = new Set([
   'br',
@@ -18,7 +18,7 @@ const LINE_TAGS = new Set([
 ])
 /** Nothing between these and their ends is text. */
 const HIDDEN_TAGS = new Set(['style', 'script', 'head', 'title'])
-const LONGEST_TAG = 4_000
+const TAG_CHARACTERS_MAX = 4_000
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['lt', '<'],
   ['gt', '>'],
@@ -50,7 +50,7 @@ export function textOfHtml(html: string): string {
     text += html.slice(at, opens)
     // Looked for once, however many brackets have no end.
     if (closes < opens) closes = html.indexOf('>', opens)
-    if (closes < 0 || closes - opens > LONGEST_TAG) {
+    if (closes < 0 || closes - opens > TAG_CHARACTERS_MAX) {
       text += '<'
       at = opens + 1
       if (closes < 0) break

@@ -1,4 +1,4 @@
-/** A `Content-Type` or `Content-Disposition` of a mail that came: the value and its parameters (RFC 2045 §5.1, RFC 2231). */
+/** Parses `Content-Type` and `Content-Disposition` with their parameters (RFC 2045 §5.1, RFC 2231). */
 
 export interface ReportMediaType {
   /** Lower case, as in `text/plain`. */
@@ -8,10 +8,10 @@ export interface ReportMediaType {
 }
 
 const PARAMETER = /;\s{0,20}([^\s=;"]{1,60})\s{0,8}=\s{0,8}(?:"((?:[^"\\]|\\.){0,1000})"?|([^;]{0,1000}))/g
-const MOST_CHARACTERS = 4_000
+const CHARACTERS_MAX = 4_000
 
 export function readMediaType(field: string | undefined, usual: string): ReportMediaType {
-  const text = (field ?? '').slice(0, MOST_CHARACTERS)
+  const text = (field ?? '').slice(0, CHARACTERS_MAX)
   const value = /^[^\s;]+/.exec(text.trimStart())?.[0]?.toLowerCase() ?? usual
   const params = new Map<string, string>()
   for (const [, name, quoted, bare] of text.matchAll(PARAMETER)) {

@@ -1,7 +1,7 @@
 /**
- * Content transfer encodings are undone in pieces of a few kilobytes, over octets and with tables: the work is linear in the input, and
- * the memory that it takes does not depend on it. A regular expression over a body of many megabytes exhausts the heap inside a
- * built-in function of the engine, which ends the process and not only the thread.
+ * Decodes content transfer encodings in pieces of a few kilobytes with lookup tables, in linear time and
+ * constant memory. A regular expression over a body of many megabytes exhausts the heap inside a builtin of
+ * V8, which ends the process and not only the thread.
  */
 
 /** Undoes one encoding of one body. It keeps what a piece leaves unfinished until the next one. */

@@ -1,6 +1,6 @@
 /**
- * A mail taken apart (RFC 2045, RFC 2046), for the readers of reports: message/delivery-status and its like are parts
- * as any other, and nothing that comes can cost much: what is beyond the bounds is not looked at.
+ * Splits a mail into its MIME parts (RFC 2045, RFC 2046) for the readers of reports. Size, depth and number
+ * of parts are bounded; anything beyond is ignored.
  */
 import { decodeText } from './charset.ts'
 import { type ReportHead, readReportHead } from './head.ts'
@@ -30,10 +30,10 @@ interface Place {
 
 const CR = 0x0d
 const LF = 0x0a
-const MOST_BYTES = 512 * 1024
-const MOST_TEXT = 64 * 1024
-const MOST_PARTS = 200
-const DEEPEST = 12
+const BYTES_MAX = 512 * 1024
+const TEXT_CHARACTERS_MAX = 64 * 1024
+const PARTS_MAX = 200
+const DEPTH_MAX = 12
 /** An enclosed message in full. */
 const MESSAGES = new Set(['message/rfc822', 'message/global', 'message/news'])
 /** A boundary that nobody named: a line of its own in front of a part. */
@@ -41,7 +41,7 @@ const UNNAMED_BOUNDARY = /^--([^\s][^\n]{0,69})\ncontent-[a-z-]{3,25}:/im
 
 /** @param raw a mail of any size, of which the first 512 KiB are read */
 export function readReportParts(raw: Uint8Array): Part {
-  const text = lfLines(raw.subarray(0, MOST_BYTES))
+  const text = lfLines(raw.subarray(0, BYTES_MAX))
   const from = /^\n{1,20}/.exec(text)?.[0].length ?? 0
   return readPart(text, { start: from, end: text.length, depth: 0, usual: 'text/plain' }, { parts: 0 })
 }
@@ -65,14 +65,14 @@ function readPart(text: string, { start, end, depth, usual }: Place, count: { pa
   const disposition = readMediaType(head.raw('content-disposition'), '')
   const encoding = head.raw('content-transfer-encoding') ?? ''
   const below = { start: bodyAt, end, depth: depth + 1, usual: 'text/plain' }
-  const parts = depth < DEEPEST ? partsOf(text, type, encoding, below, count) : []
+  const parts = depth < DEPTH_MAX ? partsOf(text, type, encoding, below, count) : []
   return {
     head,
     type,
     parts,
     fileName: (disposition.params.get('filename') ?? type.params.get('name') ?? '').toLowerCase(),
     isAttachment: disposition.value === 'attachment',
-    text: () => textOf(text.slice(bodyAt, Math.min(end, bodyAt + MOST_TEXT)), type, encoding),
+    text: () => textOf(text.slice(bodyAt, Math.min(end, bodyAt + TEXT_CHARACTERS_MAX)), type, encoding),
   }
 }
 
@@ -90,7 +90,7 @@ function partsOf(
   const places = named.length > 0 ? named : unnamedPlaces(text, place)
   const usual = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
   const parts: Part[] = []
-  for (const one of places) if (count.parts < MOST_PARTS) parts.push(readPart(text, { ...one, usual }, count))
+  for (const one of places) if (count.parts < PARTS_MAX) parts.push(readPart(text, { ...one, usual }, count))
   return parts
 }
 
@@ -118,14 +118,16 @@ function placesOf(text: string, boundary: string, { start, end, depth, usual }: 
     if (!isLast && rest.trim() !== '') continue
     if (from !== undefined) places.push({ start: from, end: at, depth, usual })
     from = newline < 0 || isLast ? undefined : newline + 1
-    if (isLast || places.length >= MOST_PARTS) break
+    if (isLast || places.length >= PARTS_MAX) break
   }
   if (from !== undefined && from < end) places.push({ start: from, end, depth, usual })
   return places
 }
 
 function unnamedPlaces(text: string, place: Place): Place[] {
-  const found = UNNAMED_BOUNDARY.exec(text.slice(place.start, Math.min(place.end, place.start + MOST_TEXT)))
+  const found = UNNAMED_BOUNDARY.exec(
+    text.slice(place.start, Math.min(place.end, place.start + TEXT_CHARACTERS_MAX)),
+  )
   return found ? placesOf(text, found[1]!.trimEnd().replace(/--$/, ''), place) : []
 }
 

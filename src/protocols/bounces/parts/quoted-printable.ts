@@ -1,4 +1,4 @@
-/** Undoes quoted-printable (RFC 2045 §6.7), also where it is broken: what is no escape stands for itself. */
+/** Tolerant quoted-printable decoder (RFC 2045 §6.7): invalid escapes are kept literally. */
 import type { OctetDecoder } from './octet-decoder.ts'
 
 const TAB = 0x09
@@ -16,9 +16,9 @@ for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
 const PLAIN = new Uint8Array(256).fill(1)
 for (const octet of [TAB, CR, BLANK, EQUALS]) PLAIN[octet] = 0
 /** So many blanks are looked through for the end of their line. Of a longer run the first ones are taken for text. */
-const MOST_BLANKS = 256
+const BLANKS_MAX = 256
 /** What has to be seen behind an octet to know what it means: an equals sign, blanks and a line end are a soft line break. */
-const LOOK_AHEAD = MOST_BLANKS + 3
+const LOOK_AHEAD = BLANKS_MAX + 3
 
 /**
  * Blanks at the end of a line were added on the way, and are left out (§6.7 rule 3). Soft line breaks are taken out before escapes are
@@ -129,7 +129,7 @@ function isMidLine(octet: number): boolean {
 }
 
 function behindBlanks(bytes: Uint8Array, from: number, end: number): number {
-  const limit = Math.min(end, from + MOST_BLANKS)
+  const limit = Math.min(end, from + BLANKS_MAX)
   let at = from
   while (at < limit && (bytes[at] === BLANK || bytes[at] === TAB)) at += 1
   return at

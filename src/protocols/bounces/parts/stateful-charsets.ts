@@ -1,6 +1,6 @@
 /**
- * Charsets of seven bits in which what an octet means depends on what came before it, and which the platform does not decode. Each is
- * read octet by octet, so that a body may come in pieces.
+ * Decoders of stateful 7-bit charsets that the platform does not support. They work octet by octet, so that a
+ * body may come in pieces.
  */
 import { BASE64_VALUES } from './base64.ts'
 
@@ -63,12 +63,12 @@ function utf7Decoder(): CharsetDecoder {
 
 /** Writes octets of a charset of eight bits, which the platform decodes. */
 interface ShiftRules {
-  /** @param out has room for `MOST_HELD` octets more than the piece has @returns the position behind what was written */
+  /** @param out has room for `HELD_OCTETS_MAX` octets more than the piece has @returns the position behind what was written */
   write(piece: Uint8Array, out: Uint8Array): number
   end(out: Uint8Array): number
 }
 
-const MOST_HELD = 4
+const HELD_OCTETS_MAX = 4
 /** The same characters with the eighth bit set. */
 const EIGHTH_BIT = 0x80
 /** Half a character: no charset here has this octet, so that it is shown as U+FFFD. */
@@ -78,11 +78,11 @@ function shiftedDecoder(rules: ShiftRules, encoding: string): CharsetDecoder {
   const decoder = new TextDecoder(encoding)
   return {
     write(piece) {
-      const out = new Uint8Array(piece.length + MOST_HELD)
+      const out = new Uint8Array(piece.length + HELD_OCTETS_MAX)
       return decoder.decode(out.subarray(0, rules.write(piece, out)), { stream: true })
     },
     end() {
-      const out = new Uint8Array(MOST_HELD)
+      const out = new Uint8Array(HELD_OCTETS_MAX)
       return decoder.decode(out.subarray(0, rules.end(out)), { stream: true }) + decoder.decode()
     },
   }

@@ -1,4 +1,7 @@
-/** Undoes the content transfer encodings of reports (RFC 2045 §6), broken ones as far as they go. Octets are strings of one character each. */
+/**
+ * Decodes the content transfer encodings of reports (RFC 2045 §6), tolerating errors. Octets are strings of
+ * one character each.
+ */
 import { base64Decoder } from './base64.ts'
 import { decodeOctets, type OctetDecoder } from './octet-decoder.ts'
 import { quotedPrintableDecoder } from './quoted-printable.ts'
@@ -7,7 +10,7 @@ const BASE64_LINE = /^[A-Za-z0-9+/=\t ]*$/
 /** Encoded, and not said to be: lines of equal length with nothing else in them. */
 const LOOKS_ENCODED =
   /^[A-Za-z0-9+/]{60,76}\n(?:[A-Za-z0-9+/]{60,76}\n){0,8}[A-Za-z0-9+/]{0,76}={0,2}\s{0,4}$/
-const LONGEST_LOOKED_AT = 700
+const LINE_SCAN_CHARACTERS = 700
 
 /** @param body lines end in LF @param encoding as in `Content-Transfer-Encoding`, in any case */
 export function decodeTransfer(body: string, encoding: string): string {
@@ -17,7 +20,7 @@ export function decodeTransfer(body: string, encoding: string): string {
     case 'quoted-printable':
       return decoded(body, quotedPrintableDecoder())
     default:
-      return body.length < LONGEST_LOOKED_AT && LOOKS_ENCODED.test(body) ? fromBase64(body) : body
+      return body.length < LINE_SCAN_CHARACTERS && LOOKS_ENCODED.test(body) ? fromBase64(body) : body
   }
 }
 

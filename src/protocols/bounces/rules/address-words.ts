@@ -1,4 +1,4 @@
-/** Rules by words that blame the address, in eleven languages; they come behind all that excuses it. */
+/** Rules by phrases that blame the address, in eleven languages. They follow all rules that excuse it. */
 import { any, close, near, type Rule } from './rule.ts'
 
 const THINGS_DE = 'empf.{1,3}nger|postfach|benutzer|adresse|konto|mailbox|anwender|teilnehmer'

@@ -1,4 +1,7 @@
-/** Rules by words that tell of one day or one sender: they excuse the address, whatever the status code says. */
+/**
+ * Rules by phrases about a temporary condition or one sender. They excuse the address, whatever the status
+ * code says.
+ */
 import { any, close, near, type Rule } from './rule.ts'
 
 export const EXCUSING_WORDS: readonly Rule[] = [

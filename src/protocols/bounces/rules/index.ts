@@ -1,4 +1,4 @@
-/** All rules about replies, in their order: the first that holds gives the class. */
+/** All rules for replies, in order: the first that matches gives the class. */
 import { ADDRESS_WORDS, VAGUE_ADDRESS_WORDS } from './address-words.ts'
 import { EXCUSING_WORDS } from './excusing-words.ts'
 import { MESSAGE_WORDS } from './message-words.ts'

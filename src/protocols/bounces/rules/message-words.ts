@@ -1,4 +1,4 @@
-/** Rules by words that tell of the sender or of one message. */
+/** Rules by phrases about the sender or the individual message. */
 import { any, close, near, type Rule } from './rule.ts'
 
 const REFUSED_SENDER =

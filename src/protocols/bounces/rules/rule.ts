@@ -1,4 +1,4 @@
-/** What a rule about replies is made of, and when it holds. The first rule that holds gives the class. */
+/** Types of the rules for replies, and their matching. The first rule that matches gives the class. */
 import { type BounceClass, isAddressFault } from '../bounce-class.ts'
 import type { ReplyPhase, ReplyReading } from '../reading.ts'
 

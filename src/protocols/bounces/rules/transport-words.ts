@@ -1,6 +1,6 @@
 /**
- * Rules for what a mail server says of its own trouble on the way, as reports have it: no reply of the recipient's host
- * is behind it. They come behind the words that excuse the address and before all that blame it.
+ * Rules for transport errors that a relaying mail server reports, without a reply of the recipient's host.
+ * They follow the rules that excuse the address and precede all that blame it.
  */
 import type { Rule } from './rule.ts'
 

@@ -3,8 +3,8 @@ import type { Id } from '../../../lib/ids.ts'
 import { command, type Tx } from '../../../store/command.ts'
 import type { ContactImportRow, ContactRow, ImportState } from '../../../store/schema.ts'
 import { hasAudience } from '../audience-commands.ts'
-import { type ContactPlace, changedContact, newContact, saysTheSame } from '../contact.ts'
-import { MOST_PROPERTIES } from '../limits.ts'
+import { type ContactPlace, changedContact, hasSameFields, newContact } from '../contact.ts'
+import { PROPERTIES_MAX } from '../limits.ts'
 import { readProperties } from '../properties.ts'
 import { hasRoomForKeys } from '../property-keys.ts'
 import { type ContactWrite, findContacts, writeContacts } from '../write-contacts.ts'
@@ -24,7 +24,7 @@ export interface ImportBatch extends ImportKey {
 }
 
 /** Errors that a report names; all are counted. */
-export const MOST_ERRORS = 100
+export const ERRORS_MAX = 100
 
 const COUNTS = [
   'rowCount',
@@ -131,10 +131,10 @@ async function readBatch(
       continue
     }
     const after = known ? changedContact(known.after, kept(row), at) : madeOf(tx, place, row, at)
-    if (readProperties(after.properties).size > MOST_PROPERTIES) {
-      const message = `The contact would have more than ${MOST_PROPERTIES} properties.`
+    if (readProperties(after.properties).size > PROPERTIES_MAX) {
+      const message = `The contact would have more than ${PROPERTIES_MAX} properties.`
       errors.push({ row: row.row, email: row.email, message })
-    } else if (known && saysTheSame(known.after, after)) counts.unchangedCount++
+    } else if (known && hasSameFields(known.after, after)) counts.unchangedCount++
     else {
       counts[known ? 'updatedCount' : 'createdCount']++
       touched.set(row.email, { before: known?.before ?? null, after })
@@ -174,10 +174,10 @@ async function report(
   if (errors.length === 0) return
   const [row] = await tx.rows.find('contactImports', [{ audienceId, id }], ['errors'])
   const known = JSON.parse(row?.errors ?? '[]') as RowError[]
-  if (known.length >= MOST_ERRORS) return
+  if (known.length >= ERRORS_MAX) return
   await tx.rows.update(
     'contactImports',
     ['audienceId', 'id'],
-    [{ audienceId, id, errors: JSON.stringify([...known, ...errors].slice(0, MOST_ERRORS)) }],
+    [{ audienceId, id, errors: JSON.stringify([...known, ...errors].slice(0, ERRORS_MAX)) }],
   )
 }

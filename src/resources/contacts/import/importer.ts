@@ -7,7 +7,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
 import type { Run } from '../../../store/command.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
-import { MOST_KEYS } from '../limits.ts'
+import { KEYS_MAX } from '../limits.ts'
 import { type Column, type ColumnMap, columnsOf, keysOf } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
 import { ImportFault } from './fault.ts'
@@ -89,7 +89,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     if (!header) throw new ImportFault('header', 'The file is empty: its first row must be the `header`.')
     const columns = columnsOf(header.cells, columnMap)
     const keys = keysOf(columns)
-    if (keys.length > MOST_KEYS) throw tooManyKeys()
+    if (keys.length > KEYS_MAX) throw tooManyKeys()
     const place = typeof audienceId === 'function' ? await audienceId() : audienceId
     const key = { accountId, audienceId: place, id: newId(clock.now()) }
     if (!(await begin(key, keys))) return undefined
@@ -119,7 +119,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
 }
 
 function tooManyKeys(): ImportFault {
-  const text = `With those of the \`header\`, the audience would have more than ${MOST_KEYS} different properties.`
+  const text = `With those of the \`header\`, the audience would have more than ${KEYS_MAX} different properties.`
   return new ImportFault('header', text)
 }
 

@@ -5,7 +5,7 @@ import { ImportFault } from './fault.ts'
 import type { ImportText } from './text.ts'
 
 /** A quote that is never closed would take the rest of the file for one cell. */
-const LONGEST_ROW_BYTES = 256 * 1024
+const ROW_BYTES_MAX = 256 * 1024
 const TOO_LONG = 'begins a quoted cell that is not closed, or is far too long'
 
 export interface ImportRecord {
@@ -45,7 +45,7 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     relax_quotes: true,
-    max_record_size: LONGEST_ROW_BYTES,
+    max_record_size: ROW_BYTES_MAX,
     // taken here, since those that a stream still holds are lost when it fails
     on_record(cells: string[]) {
       rows.push(cells)
@@ -78,7 +78,7 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
       unendedBytes = piece.rows.length > 0 ? 0 : unendedBytes + chunk.length
       yield piece
       // the parser counts what cells hold: a row of empty ones would never end
-      if (unendedBytes > LONGEST_ROW_BYTES) yield pieceOf(TOO_LONG)
+      if (unendedBytes > ROW_BYTES_MAX) yield pieceOf(TOO_LONG)
     }
     parser.end()
     yield after(done)

@@ -25,7 +25,7 @@ const FLAGS = new Map([
   ...['false', 'no', 'n', '0', 'f'].map(word => [word, false] as const),
 ])
 /** Of what is told again. */
-const LONGEST_TOLD = 100
+const QUOTED_CHARACTERS_MAX = 100
 
 export function readRow(columns: readonly Column[], { row, cells }: ImportRecord): ImportRow | RowError {
   const fields = new Map<FieldColumn, string>()
@@ -89,5 +89,7 @@ function faultOf(
 
 function told(email: string | undefined): string | null {
   if (email === undefined) return null
-  return email.length > LONGEST_TOLD ? `${email.slice(0, LONGEST_TOLD).toWellFormed()}…` : email
+  return email.length > QUOTED_CHARACTERS_MAX
+    ? `${email.slice(0, QUOTED_CHARACTERS_MAX).toWellFormed()}…`
+    : email
 }

@@ -1,4 +1,4 @@
-/** Imports whose process has ended in their middle are not under way for ever, nor are reports kept for ever. */
+/** Ends imports whose process died, and deletes expired import reports. */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Run } from '../../../store/command.ts'
 import type { importCommands } from './commands.ts'

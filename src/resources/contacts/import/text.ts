@@ -1,9 +1,9 @@
-/** The bytes of a file of contacts as UTF-8, and by which character its header separates cells. */
+/** Decodes a contact file as UTF-8 and detects its delimiter from the header line. */
 import { TextDecoder } from 'node:util'
 import { ImportFault } from './fault.ts'
 
 /** A first line that is longer is no header. */
-const LONGEST_HEADER_BYTES = 64 * 1024
+const HEADER_BYTES_MAX = 64 * 1024
 const DELIMITERS = [',', ';', '\t', '|']
 /** Lines before it that are empty, but for what separates cells, are no rows. */
 const HEADER = /[^\s,;|"]/
@@ -30,7 +30,7 @@ export async function openText(
   const head = await readHead(chunks, 2)
   const encoding = UTF16.get(head.subarray(0, 2).toString('hex')) ?? charset ?? 'utf-8'
   const text = decoded(prefixed(head, chunks), encoding)[Symbol.asyncIterator]()
-  const line = await readHead(text, LONGEST_HEADER_BYTES, hasHeader)
+  const line = await readHead(text, HEADER_BYTES_MAX, hasHeader)
   const { delimiter, skip } = separatorOf(line.toString())
   return { delimiter, bytes: prefixed(line.subarray(skip), text) }
 }

@@ -38,18 +38,18 @@ const relay: Admission = {
 interface Scripted {
   isTls: boolean
   admission: Admission
-  mostConnections: number
+  connectionsMax: number
 }
 
 async function open(t: TestContext, scripted: Partial<Scripted> = {}) {
-  const { isTls = false, admission = login, mostConnections } = scripted
+  const { isTls = false, admission = login, connectionsMax } = scripted
   const clock = createManualClock()
   const metrics = createMetrics()
   const listener = await t.using(
     startSubmissionListener({
       listen: { host: '127.0.0.1', port: 0 },
       isTls,
-      mostConnections,
+      connectionsMax,
       mailHost: 'mailhorn.test',
       certificates: { current: () => testCertificate('good'), onChange: () => () => {}, close() {} },
       admission,
@@ -127,7 +127,7 @@ test('port 465: a handshake has 30 s, and 10 s while most places are taken', asy
     [20, 30_000, 20],
     [90, 10_000, 10],
   ] as const) {
-    const { port, clock, serves } = await open(t, { isTls: true, mostConnections: 100 })
+    const { port, clock, serves } = await open(t, { isTls: true, connectionsMax: 100 })
     const sockets = await flooded(t, { port, count, from: i => scattered(i, 9), opening: HALF_HELLO })
     let closed = 0
     for (const socket of sockets) {

@@ -16,7 +16,7 @@ import { createQueueAdmin } from '../../../../src/pipeline/queue/queue-admin.ts'
 import type { Quota } from '../../../../src/resources/accounts/plans.ts'
 import type { SegmentFilter } from '../../../../src/resources/contacts/filters.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
-import { createBlobClaims } from '../../../../src/store/blobs/claims.ts'
+import { createBlobReservations } from '../../../../src/store/blobs/reservations.ts'
 import type { BroadcastRow } from '../../../../src/store/schema.ts'
 import { commands } from '../../../../src/workers/commands.ts'
 import { insertRows } from '../../../kit/database.ts'
@@ -73,7 +73,7 @@ export async function openBroadcasts(
     linkBase: () => ({ url: linkBase, setting: 'http.base_url' }),
     accept: createAccept({
       ...{ ...store, ...terms },
-      claims: createBlobClaims({ ...store, onLeftBehind: onError }),
+      reservations: createBlobReservations({ ...store, onLeftBehind: onError }),
       linkTerms: async () => linkTerms,
       openFetching: createFetchAttachments({ outbound: null, clock, blobs: store.blobs }),
     }),

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { createLocalDelivery } from '../../../../src/pipeline/delivery/local-delivery.ts'
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
-import { createBlobClaims } from '../../../../src/store/blobs/claims.ts'
+import { createBlobReservations } from '../../../../src/store/blobs/reservations.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -14,10 +14,13 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const domain = { accountId: post.account(), id: newId(1) }
-  const claims = createBlobClaims({ ...store, onLeftBehind: error => assert.unreachable(String(error)) })
-  const handOver = createLocalDelivery({ ...store, claims, localName: 'mailhorn.test' })
+  const reservations = createBlobReservations({
+    ...store,
+    onLeftBehind: error => assert.unreachable(String(error)),
+  })
+  const handOver = createLocalDelivery({ ...store, reservations, localName: 'mailhorn.test' })
   const failing = createLocalDelivery({
-    ...{ ...store, claims, localName: 'mailhorn.test' },
+    ...{ ...store, reservations, localName: 'mailhorn.test' },
     run: () => Promise.reject(new StorageUnavailable('disk full')),
   })
   return { ...store, domain, handOver, failing }

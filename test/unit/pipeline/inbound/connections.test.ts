@@ -5,9 +5,9 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('inbound/connections')
 
-function given(terms: { mostOfOne?: number; newPerMinute?: number }) {
+function given(terms: { perNetworkMax?: number; newPerMinute?: number }) {
   const clock = createManualClock()
-  const limit = createConnectionLimit({ mostOfOne: 1_000, newPerMinute: 0, ...terms }, clock)
+  const limit = createConnectionLimit({ perNetworkMax: 1_000, newPerMinute: 0, ...terms }, clock)
   const open = (address: string) => ({
     told: limit.enter(address) ?? 'taken',
     close: () => limit.leave(address),
@@ -15,8 +15,8 @@ function given(terms: { mostOfOne?: number; newPerMinute?: number }) {
   return { clock, open }
 }
 
-test('one address has so many at a time, and another one its own', () => {
-  const { open } = given({ mostOfOne: 2 })
+test('connection limit: open connections are limited per address', () => {
+  const { open } = given({ perNetworkMax: 2 })
   const [first] = [open('192.0.2.1'), open('192.0.2.1')]
   assert.match(open('192.0.2.1').told, /Too many connections/)
   assert.is(open('192.0.2.2').told, 'taken')
@@ -24,22 +24,22 @@ test('one address has so many at a time, and another one its own', () => {
   assert.is(open('192.0.2.1').told, 'taken')
 })
 
-test('a refused connection does not count', () => {
-  const { open } = given({ mostOfOne: 1 })
+test('connection limit: a refused connection is not counted', () => {
+  const { open } = given({ perNetworkMax: 1 })
   const first = open('192.0.2.1')
   assert.match(open('192.0.2.1').told, /Too many connections/)
   first.close()
   assert.is(open('192.0.2.1').told, 'taken')
 })
 
-test('addresses of one IPv6 site are one', () => {
-  const { open } = given({ mostOfOne: 1 })
+test('connection limit: the addresses of one IPv6 site count together', () => {
+  const { open } = given({ perNetworkMax: 1 })
   open('2001:db8:0:1::1')
   assert.match(open('2001:db8:0:2::7').told, /Too many connections/)
   assert.is(open('2001:db8:1:1::1').told, 'taken')
 })
 
-test('one address opens so many a minute, closed or not', () => {
+test('connection limit: new connections per minute count even when they are closed', () => {
   const { clock, open } = given({ newPerMinute: 3 })
   for (let i = 0; i < 3; i++) {
     const { told, close } = open('192.0.2.1')
@@ -52,9 +52,9 @@ test('one address opens so many a minute, closed or not', () => {
   assert.is(open('192.0.2.1').told, 'taken')
 })
 
-test('connections from this machine are not counted by the minute, but at a time', () => {
+test('connection limit: loopback is exempt from the rate, not from the number of open connections', () => {
   for (const place of ['127.0.0.1', '::1', '::ffff:127.0.0.1']) {
-    const { open } = given({ newPerMinute: 1, mostOfOne: 2 })
+    const { open } = given({ newPerMinute: 1, perNetworkMax: 2 })
     for (let i = 0; i < 10; i++) {
       const { told, close } = open(place)
       assert.is(told, 'taken')

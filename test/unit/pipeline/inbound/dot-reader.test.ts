@@ -44,7 +44,7 @@ const CASES: [input: string, content: string, rest: string | undefined][] = [
 ]
 
 for (const [input, content, rest] of CASES)
-  test(`${JSON.stringify(input)} reads the same, however it is cut`, () => {
+  test(`dot reader: ${JSON.stringify(input)} gives the same result at every chunk boundary`, () => {
     assert.equal(read([input]), { content, rest })
     assert.equal(read([...input]), { content, rest })
     for (let first = 0; first <= input.length; first++)
@@ -54,7 +54,7 @@ for (const [input, content, rest] of CASES)
       }
   })
 
-test('what was stuffed comes out as it was, at every cut', () => {
+test('dot reader: dot stuffing is undone at every chunk boundary', () => {
   const lines = ['.', '..', '', 'a', '.a', 'a.', '...', '. ', '.\t.', 'x'.repeat(50)]
   const message = [...lines, ...lines.toReversed()].map(line => `${line}\r\n`).join('')
   const wire = `${message.replace(/^\./gm, '..')}.\r\n`
@@ -62,7 +62,7 @@ test('what was stuffed comes out as it was, at every cut', () => {
     assert.equal(read([wire.slice(0, cut), wire.slice(cut)]), { content: message, rest: '' })
 })
 
-test('a megabyte of dotted lines is handed on in as many pieces as it came in', () => {
+test('dot reader: one megabyte of dotted lines gives one output chunk per input chunk', () => {
   const reader = createDotReader()
   const piece = Buffer.from('..\r\n'.repeat(16_384))
   let size = 0

@@ -7,7 +7,7 @@ import { HEADS } from '../../../golden/inbound/heads.ts'
 import { STRUCTURES } from '../../../golden/inbound/structures.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('received mail as it comes')
+const test = suite('inbound parser: golden mails')
 const ALL = [...STRUCTURES, ...HEADS, ...CHARSETS]
 
 function read({ mail }: Fixture) {
@@ -31,12 +31,12 @@ for (const fixture of ALL)
       assert.is(decodeBytes(bytes.subarray(start, end), encoding).length, sizeBytes)
   })
 
-test('there are more than two hundred of them, and no two of one name', () => {
+test('there are more than 200 fixtures with unique names', () => {
   assert.ok(ALL.length >= 200, String(ALL.length))
   assert.is(new Set(ALL.map(({ name }) => name)).size, ALL.length)
 })
 
-test('whatever is cut off, or said twice, is read without an error', () => {
+test('truncated and duplicated input is parsed without an error', () => {
   for (const fixture of STRUCTURES) {
     const bytes = Buffer.from(fixture.mail.slice(0, 2_000).replace(/\n/g, '\r\n'), 'latin1')
     for (let end = 0; end < bytes.length; end += 1 + Math.floor(bytes.length / 40)) {

@@ -25,7 +25,7 @@ import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
-const test = suite('inbound/inbox')
+const test = suite('inbound/inbound-processor')
 const log = createLog('silent')
 const entry = new URL('../../../../src/workers/inbound.ts', import.meta.url)
 const GOOD: Verdicts = {
@@ -73,7 +73,7 @@ async function open(t: TestContext) {
       judge?: JudgeMail | null
       run?: typeof store.run
       db?: typeof store.db
-      crowd?: Pick<IngestLoad, 'isThere'>
+      ingestLoad?: Pick<IngestLoad, 'isHigh'>
       sizes?: 'small' | 'large'
     } = {},
   ): InboundProcessor => {
@@ -81,8 +81,8 @@ async function open(t: TestContext) {
     const inbox = startInboundProcessor({
       ...store,
       sizes: 'small',
-      fresh: createRecentMessageCache(clock),
-      crowd: createIngestLoad(clock),
+      recentMessages: createRecentMessageCache(clock),
+      ingestLoad: createIngestLoad(clock),
       ...{
         reader: over.reader ?? createMailReader({ entry, ...reading }),
         counts: countInbox(metrics),
@@ -106,7 +106,7 @@ async function open(t: TestContext) {
 
 const LARGE = `Subject: large\n\n${`${'x'.repeat(70)}\n`.repeat(1_000)}`
 
-test('a large message that ends its process is listed by its header, and the next ones are read', async t => {
+test('a large message that crashes its reader process is listed by its header, and the next ones are parsed', async t => {
   const { openReader, clock, take, start, whenListed } = await open(t)
   const dying = await t.using(openReaders({ entry: new URL('./dying-reader.ts', import.meta.url), clock }))
   const reader = await openReader({ readers: dying })
@@ -146,7 +146,7 @@ test('small messages, and large ones of other accounts, do not wait for many lar
   await until(() => rows("select 1 from inbound_messages where subject = 'small'").length === 1)
 })
 
-test('a message whose reading ended with the service is listed by its header after the next start', async t => {
+test('a message during whose parse the service crashed is listed by its header after the restart', async t => {
   const { openReader, clock, take, start, rows, whenListed } = await open(t)
   const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
   await take(LARGE)
@@ -166,7 +166,7 @@ test('a message whose reading ended with the service is listed by its header aft
   )
 })
 
-test('a message whose reading was stopped in an orderly way is read in full after the next start', async t => {
+test('a message whose parse was stopped by a shutdown is parsed in full after the restart', async t => {
   const { openReader, clock, take, start, rows, whenListed } = await open(t)
   const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
   await take(LARGE)
@@ -179,7 +179,7 @@ test('a message whose reading was stopped in an orderly way is read in full afte
   assert.equal([row!.subject, row!.parse_error], ['large', null])
 })
 
-test('what was taken and not read before a restart is read after it in a child process, once', async t => {
+test('messages stored before a restart are parsed after it in a child process, once', async t => {
   const { take, start, whenListed, rows } = await open(t)
   for (const subject of ['one', 'two', 'three']) await take(`Subject: ${subject}\n\nx`, 1)
   const first = start()
@@ -203,7 +203,7 @@ test('what was taken and not read before a restart is read after it in a child p
   )
 })
 
-test('hostile mail is listed, and what comes behind it too', async t => {
+test('hostile mail is listed, and so are the messages after it', async t => {
   const { take, start, whenListed } = await open(t)
   let nested = ''
   for (let i = 0; i < 10_000; i++) nested += `Content-Type: multipart/mixed; boundary=b${i}\n\n--b${i}\n`
@@ -248,7 +248,7 @@ function countQuestions(db: Db) {
   return { counted, questions: () => questions }
 }
 
-test('what comes in numbers is looked up by few questions', async t => {
+test('many messages are looked up with few queries', async t => {
   const { db, take, start, whenListed } = await open(t)
   for (let i = 0; i < 400; i++) await take(`Subject: ${i}\n\nx`, i)
   const { counted, questions } = countQuestions(db)
@@ -257,7 +257,7 @@ test('what comes in numbers is looked up by few questions', async t => {
   assert.ok(questions() <= 10, `${questions()} questions`)
 })
 
-test('what comes while others are judged for long is gathered, and waits for none of them', async t => {
+test('messages that arrive while verdicts take long are batched and do not wait for them', async t => {
   const { clock, db, take, start, whenListed } = await open(t)
   for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, i)
   const { counted, questions } = countQuestions(db)
@@ -278,7 +278,7 @@ test('what comes while others are judged for long is gathered, and waits for non
   await whenListed(30)
 })
 
-test('while many wait to be acknowledged one at a time is read, and all of them when the first has waited for long', async t => {
+test('under ingest load messages are processed one at a time, until the oldest has waited too long', async t => {
   const { clock, take, start, whenListed } = await open(t)
   for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
   const judged = Promise.withResolvers<Verdicts>()
@@ -287,7 +287,7 @@ test('while many wait to be acknowledged one at a time is read, and all of them 
     judging += 1
     return judged.promise
   }
-  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  start({ reader: READS_NOTHING, judge, ingestLoad: { isHigh: () => true } })
   await until(() => judging === 1 || undefined)
   clock.advance(4_900)
   assert.is(judging, 1)
@@ -297,20 +297,20 @@ test('while many wait to be acknowledged one at a time is read, and all of them 
   await whenListed(20)
 })
 
-test('when the crowd is gone the others are read, whatever the one that was read meanwhile waits for', async t => {
+test('processing resumes when the ingest load ends, even while one message is in progress', async t => {
   const { clock, take, start, whenListed } = await open(t)
   for (let i = 0; i < 20; i++) await take(`Subject: ${i}\n\nx`, clock.now())
-  let isCrowd = true
+  let isLoadHigh = true
   let judging = 0
   const judge: JudgeMail = () => (judging++ === 0 ? new Promise(() => {}) : Promise.resolve(GOOD))
-  start({ reader: READS_NOTHING, judge, crowd: { isThere: () => isCrowd } })
+  start({ reader: READS_NOTHING, judge, ingestLoad: { isHigh: () => isLoadHigh } })
   await until(() => judging === 1 || undefined)
-  isCrowd = false
+  isLoadHigh = false
   clock.advance(100)
   await whenListed(19)
 })
 
-test('an inbox that has stopped does not look again, however many wait', async t => {
+test('a stopped processor does not query again', async t => {
   const { clock, take, start } = await open(t)
   for (let i = 0; i < 2; i++) await take(`Subject: ${i}\n\nx`, clock.now())
   let judging = 0
@@ -318,14 +318,14 @@ test('an inbox that has stopped does not look again, however many wait', async t
     judging += 1
     return new Promise(() => {})
   }
-  const inbox = start({ reader: READS_NOTHING, judge, crowd: { isThere: () => true } })
+  const inbox = start({ reader: READS_NOTHING, judge, ingestLoad: { isHigh: () => true } })
   await until(() => judging === 1 || undefined)
   const timerCount = clock.timerCount
   await inbox.stop()
   assert.is(clock.timerCount, timerCount - 1)
 })
 
-test('what takes too long to be read is known by its head', async t => {
+test('a message whose parse times out is listed by its header', async t => {
   const { clock, openReader, whenListed, take, start, figures } = await open(t)
   const real = await openReader({ entry: new URL('./stuck-thread.ts', import.meta.url) })
   await take('Subject: stuck\n\nx')
@@ -342,7 +342,7 @@ test('what takes too long to be read is known by its head', async t => {
   assert.ok(figures()!.includes('mailhorn_threads_lost_total{thread="inbound"} 1'))
 })
 
-test('a store that is in trouble is asked again', async t => {
+test('an unavailable store is queried again', async t => {
   const { run, clock, take, start, whenListed } = await open(t)
   await take('Subject: later\n\nx')
   let failures = 0
@@ -359,7 +359,7 @@ test('a store that is in trouble is asked again', async t => {
   assert.is((await whenListed(1))[0]!.subject, 'later')
 })
 
-test('verdicts are kept, and where there is none in time that is what is kept', async t => {
+test('verdicts are stored, and a timeout of the checks is stored as such', async t => {
   const { clock, take, start, whenListed, figures } = await open(t)
   await take('Subject: good\n\nx')
   const judged = start({ judge: async () => GOOD })
@@ -386,7 +386,7 @@ test('verdicts are kept, and where there is none in time that is what is kept', 
   assert.is((await whenListed(3))[2]!.spam_verdict, 'PROCESSING_FAILED')
 })
 
-test('stopping waits for nobody who judges', async t => {
+test('stop does not wait for checks in progress', async t => {
   const { take, start, listed } = await open(t)
   await take('Subject: slow\n\nx')
   const asked = Promise.withResolvers<void>()

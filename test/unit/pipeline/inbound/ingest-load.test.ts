@@ -3,36 +3,36 @@ import { createIngestLoad } from '../../../../src/pipeline/inbound/ingest-load.t
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('inbound/crowd')
+const test = suite('inbound/ingest-load')
 
 function given() {
   const clock = createManualClock()
-  const crowd = createIngestLoad(clock)
+  const ingestLoad = createIngestLoad(clock)
   const times = (count: number, does: () => void) => {
     for (let i = 0; i < count; i++) does()
   }
-  return { clock, crowd, times }
+  return { clock, ingestLoad, times }
 }
 
-test('few at a time are no crowd, however many come', () => {
-  const { crowd, times } = given()
+test('ingest load: few concurrent messages are not high load, whatever their total', () => {
+  const { ingestLoad, times } = given()
   times(100, () => {
-    times(8, crowd.enter)
-    times(8, crowd.leave)
+    times(8, ingestLoad.enter)
+    times(8, ingestLoad.leave)
   })
-  assert.not(crowd.isThere())
+  assert.not(ingestLoad.isHigh())
 })
 
-test('many at a time are one, and for a moment after they have been answered', () => {
-  const { clock, crowd, times } = given()
-  times(9, crowd.enter)
-  assert.ok(crowd.isThere())
-  times(9, crowd.leave)
-  assert.is(crowd.size(), 0)
+test('ingest load: many concurrent messages are high load, until shortly after their replies', () => {
+  const { clock, ingestLoad, times } = given()
+  times(9, ingestLoad.enter)
+  assert.ok(ingestLoad.isHigh())
+  times(9, ingestLoad.leave)
+  assert.is(ingestLoad.size(), 0)
   clock.advance(99)
-  assert.ok(crowd.isThere())
+  assert.ok(ingestLoad.isHigh())
   clock.advance(1)
-  assert.not(crowd.isThere())
+  assert.not(ingestLoad.isHigh())
 })
 
 test.run()

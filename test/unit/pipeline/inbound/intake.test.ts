@@ -33,7 +33,7 @@ async function rejection(work: Promise<unknown>): Promise<unknown> {
   )
 }
 
-test('small pieces are written together, and all of them are counted', async () => {
+test('intake: small chunks are written in blocks, and all bytes are counted', async () => {
   const stream = new PassThrough()
   const bytes = createMailBytes()
   const written: number[] = []
@@ -49,7 +49,7 @@ test('small pieces are written together, and all of them are counted', async () 
   assert.ok(written.length <= 3)
 })
 
-test('the sender waits while a block is written', async () => {
+test('intake: the stream is paused while a block is written', async () => {
   const stream = new PassThrough()
   const blob = slowBlob()
   const done = takeIn(stream, createMailBytes(), blob, 10 * BLOCK.length)
@@ -69,7 +69,7 @@ test('the sender waits while a block is written', async () => {
   assert.is(Buffer.concat(blob.written).length, 3 * BLOCK.length)
 })
 
-test('a connection that is lost is told of when the block under way has been written', async () => {
+test('intake: a lost connection rejects after the current write has ended', async () => {
   const stream = new PassThrough()
   const blob = slowBlob()
   let told = false
@@ -86,7 +86,7 @@ test('a connection that is lost is told of when the block under way has been wri
   assert.is(((await done) as Error).message, 'cut off')
 })
 
-test('a disk that is full is told of at the end, once everything has been heard', async () => {
+test('intake: a full disk rejects after the stream has been read to its end', async () => {
   const stream = new PassThrough()
   const write = async () => {
     throw new StorageUnavailable('no space')
@@ -98,7 +98,7 @@ test('a disk that is full is told of at the end, once everything has been heard'
   assert.ok(stream.readableEnded)
 })
 
-test('a message that comes byte by byte is written as it was sent, and its head is read', async () => {
+test('intake: a message received byte by byte is written unchanged, and its header section is scanned', async () => {
   const message = Buffer.from(`${'Received: from a by b\r\n'.repeat(60)}\r\nhello\r\n`)
   const stream = new PassThrough()
   const bytes = createMailBytes()

@@ -14,7 +14,7 @@ for (const [what, error, reply] of [
   ],
   ['at all', new Error('no such table'), '451 4.3.0 Something is wrong here, try again later'],
 ] as const)
-  test(`a recipient for whom the store cannot be asked ${what} is put off, and then taken`, async t => {
+  test(`RCPT TO: a recipient is deferred while the store cannot be queried ${what}, and accepted later`, async t => {
     let isDown = true
     const admit: RcptPolicy = address => (isDown ? Promise.reject(error) : admitAll(address))
     const { greeted } = await open(t, { admit })
@@ -27,7 +27,7 @@ for (const [what, error, reply] of [
     assert.match(await finish(client), /^250 /)
   })
 
-test('a message that cannot be stored is put off, and the connection goes on', async t => {
+test('DATA: a message that cannot be stored is deferred, and the connection continues', async t => {
   let isDown = true
   const { inData } = await open(t, {
     async take() {
@@ -43,7 +43,7 @@ test('a message that cannot be stored is put off, and the connection goes on', a
   assert.match(await finish(client), /^250 /)
 })
 
-test('all commands that came together are answered, however many they are', async t => {
+test('pipelining: all commands of one packet are answered', async t => {
   const { greeted } = await open(t, {})
   const client = await greeted()
   const count = 20_000
@@ -56,7 +56,7 @@ test('all commands that came together are answered, however many they are', asyn
   for (const code of [/^250 /, /^250 /, /^221 /]) assert.match(await client.reply(), code)
 })
 
-test('what is taken and turned away is counted, by the reply', async t => {
+test('metrics: accepted and rejected mail is counted by reply code', async t => {
   let isFull = false
   const { greeted, inData, figures } = await open(t, {
     admit: async recipient => (recipient.startsWith('nobody') ? undefined : admitAll(recipient)),

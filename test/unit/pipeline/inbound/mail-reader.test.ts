@@ -9,7 +9,7 @@ import { until } from '../../../kit/until.ts'
 
 const test = suite('inbound/mail-reader')
 
-test('closed while it reads, it starts no other thread, neither for that mail nor for those that wait', async t => {
+test('closing the reader during a parse starts no further thread', async t => {
   const starts: unknown[] = []
   const channel = new BroadcastChannel('hanging-reader')
   channel.onmessage = ({ data }) => starts.push(data)

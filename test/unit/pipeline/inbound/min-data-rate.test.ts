@@ -2,10 +2,10 @@ import * as assert from 'uvu/assert'
 import { MinDataRate } from '../../../../src/pipeline/inbound/min-data-rate.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('inbound/transfer')
+const test = suite('inbound/min-data-rate')
 
 /** Looked at every two seconds, as the listener does. */
-function given({ isCrowded = false } = {}) {
+function given({ isBusy = false } = {}) {
   let now = 0
   let isHeldUp = false
   const transfer = new MinDataRate(now, { netblock: '192.0.2', isHeldUp: () => isHeldUp, stop: () => {} })
@@ -15,7 +15,7 @@ function given({ isCrowded = false } = {}) {
     for (let i = 0; i < count; i++) {
       transfer.add(bytes)
       now += 1_000
-      if (now % 2_000 === 0 && transfer.isTooSlow(now, isCrowded)) isSlow = true
+      if (now % 2_000 === 0 && transfer.isTooSlow(now, isBusy)) isSlow = true
     }
     return isSlow
   }
@@ -28,25 +28,25 @@ function given({ isCrowded = false } = {}) {
   }
 }
 
-test('a byte a second is too slow after a minute', () => {
+test('minimum data rate: 1 byte/s is too slow after one minute', () => {
   const { seconds } = given()
   assert.equal([seconds(58, 1), seconds(2, 1)], [false, true])
 })
 
-test('a kilobyte a second is fast enough, for as long as it lasts', () => {
+test('minimum data rate: 1 KB/s is always fast enough without load', () => {
   const { seconds } = given()
   assert.not(seconds(1_800, 1_024))
   assert.ok(seconds(60, 1_023))
 })
 
-test('in a crowd it takes 4 KB a second, over ten seconds', () => {
-  const { seconds } = given({ isCrowded: true })
+test('minimum data rate: under load 4 KB/s are required over ten seconds', () => {
+  const { seconds } = given({ isBusy: true })
   assert.not(seconds(600, 4_096))
   assert.equal([seconds(8, 4_095), seconds(2, 4_095)], [false, true])
 })
 
-test('time in which the client waits for us does not count', () => {
-  const { seconds, holdUp } = given({ isCrowded: true })
+test('minimum data rate: time in which the client waits for the server does not count', () => {
+  const { seconds, holdUp } = given({ isBusy: true })
   assert.not(seconds(8, 5_000))
   holdUp(true)
   assert.not(seconds(100, 0))
@@ -54,7 +54,7 @@ test('time in which the client waits for us does not count', () => {
   assert.not(seconds(10, 5_000))
 })
 
-test('the rate is that of the last twenty seconds, not of a quick beginning', () => {
+test('the rate is measured over the last 20 s', () => {
   const { seconds, rate } = given()
   seconds(1, 1_000_000)
   assert.is(rate(), 1_000_000)

@@ -3,46 +3,46 @@ import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recen
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('inbound/fresh-mail')
+const test = suite('inbound/recent-message-cache')
 
 function blob(number: number, size = 10) {
   return { hash: new Uint8Array(32).fill(number), body: new Uint8Array(size).fill(number) }
 }
 
-test('what came is there once', () => {
-  const fresh = createRecentMessageCache(createManualClock())
-  fresh.keep(blob(1))
-  assert.equal(fresh.take(blob(1).hash), blob(1).body)
-  assert.is(fresh.take(blob(1).hash), undefined)
+test('recent message cache: an entry is returned once', () => {
+  const recentMessages = createRecentMessageCache(createManualClock())
+  recentMessages.keep(blob(1))
+  assert.equal(recentMessages.take(blob(1).hash), blob(1).body)
+  assert.is(recentMessages.take(blob(1).hash), undefined)
 })
 
-test('what is in a file, and what there is no room for, is read from the store', () => {
-  const fresh = createRecentMessageCache(createManualClock(), 25)
-  fresh.keep({ ...blob(1), body: null })
-  for (const number of [2, 3, 4]) fresh.keep(blob(number))
+test('recent message cache: messages in files, or beyond the limit, are not cached', () => {
+  const recentMessages = createRecentMessageCache(createManualClock(), 25)
+  recentMessages.keep({ ...blob(1), body: null })
+  for (const number of [2, 3, 4]) recentMessages.keep(blob(number))
   assert.equal(
-    [1, 2, 3, 4].map(number => fresh.take(blob(number).hash)?.[0]),
+    [1, 2, 3, 4].map(number => recentMessages.take(blob(number).hash)?.[0]),
     [undefined, 2, 3, undefined],
   )
 })
 
-test('what came twice takes room once', () => {
-  const fresh = createRecentMessageCache(createManualClock(), 20)
-  for (let i = 0; i < 5; i++) fresh.keep(blob(1))
-  fresh.keep(blob(2))
-  assert.equal(fresh.take(blob(2).hash), blob(2).body)
+test('recent message cache: a duplicate uses memory once', () => {
+  const recentMessages = createRecentMessageCache(createManualClock(), 20)
+  for (let i = 0; i < 5; i++) recentMessages.keep(blob(1))
+  recentMessages.keep(blob(2))
+  assert.equal(recentMessages.take(blob(2).hash), blob(2).body)
 })
 
-test('what nobody takes makes room after a minute', () => {
+test('recent message cache: an unused entry expires after one minute', () => {
   const clock = createManualClock()
-  const fresh = createRecentMessageCache(clock, 20)
-  fresh.keep(blob(1))
+  const recentMessages = createRecentMessageCache(clock, 20)
+  recentMessages.keep(blob(1))
   clock.advance(30_000)
-  fresh.keep(blob(2))
+  recentMessages.keep(blob(2))
   clock.advance(30_000)
-  fresh.keep(blob(3))
+  recentMessages.keep(blob(3))
   assert.equal(
-    [1, 2, 3].map(number => fresh.take(blob(number).hash)?.[0]),
+    [1, 2, 3].map(number => recentMessages.take(blob(number).hash)?.[0]),
     [undefined, 2, 3],
   )
 })

@@ -13,7 +13,7 @@ import { encodeMessage } from '../../../../src/protocols/dns/wire-encode.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
 
-const test = suite('dns/witness')
+const test = suite('dns/dns-observer')
 
 /** @param timeoutMs as any machine takes, unless a test waits for silence */
 function limitsOf(t: TestContext, timeoutMs = 10_000) {

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { foldTokens, LINE_LIMIT_OCTETS, PREFERRED_LINE_OCTETS } from '../../../../src/protocols/mime/fold.ts'
+import { foldTokens, LINE_OCTETS_MAX, PREFERRED_LINE_OCTETS } from '../../../../src/protocols/mime/fold.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('mime/fold')
@@ -25,7 +25,7 @@ test('a token longer than a line stands alone', () => {
 })
 
 test('the first token stays beside the name, unless the line would be longer than the limit', () => {
-  const longest = 'x'.repeat(LINE_LIMIT_OCTETS - 'References: '.length)
+  const longest = 'x'.repeat(LINE_OCTETS_MAX - 'References: '.length)
   assert.is(foldTokens([longest], 12), longest)
   assert.is(foldTokens([`${longest}x`], 12), `\r\n ${longest}x`)
 })

@@ -220,7 +220,7 @@ test('what one audience has is no matter of another', async t => {
 
 const SIMULATORS = new Set(['simulator.test', 'former.test'])
 
-test('members at other domains: found beyond the first stretch, of a segment alone, and not once they have unsubscribed', async t => {
+test('members at other domains: found beyond the first chunk, of a segment alone, and not once they have unsubscribed', async t => {
   const { add, db, audienceId } = await open(t)
   const isElsewhere = (filters: readonly SegmentFilter[] | null) =>
     hasMemberElsewhere(db, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)

@@ -64,7 +64,7 @@ async function checkWith(resolvers: DnsObserver[], laboratory = false): Promise<
     tracking: undefined,
     visit: NO_LINK_HOSTS.visitHost,
     former: null,
-    inquiry: { resolvers, isAllowed: () => false, openWitness: () => resolvers[0]! },
+    inquiry: { resolvers, isAllowed: () => false, openObserver: () => resolvers[0]! },
     laboratory,
   })
   return checks

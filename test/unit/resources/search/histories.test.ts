@@ -19,7 +19,7 @@ const test = suite('search/histories')
 /** One email, wherever it stands; retention begins with those that ended first. */
 const deleteEmail = command<{ accountId: Id; id: Id }, void>(async (tx, { accountId, id }) => {
   await tx.db.deleteFrom('emails').where('accountId', '=', accountId).where('id', '=', id).execute()
-  await tx.segments.moved([{ accountId, id, status: null }])
+  await tx.indexBlocks.moved([{ accountId, id, status: null }])
 })
 const commands = { ...allCommands, deleteEmail }
 const SIZE = 4

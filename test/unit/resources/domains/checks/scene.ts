@@ -77,7 +77,7 @@ export async function openScene(
         inquiry: {
           resolvers: [resolver, ...others].map(({ server }) => resolverObserver(server, limits)),
           isAllowed: address => address.startsWith('127.'),
-          openWitness: (label, host) => authorityObserver(label, { host, port: AUTHORITY_PORT }, limits),
+          openObserver: (label, host) => authorityObserver(label, { host, port: AUTHORITY_PORT }, limits),
         },
         laboratory: false,
         ...more,

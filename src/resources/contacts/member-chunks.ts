@@ -1,6 +1,6 @@
 /**
- * Members of an audience or a segment, looked through in stretches, so that no single statement takes long and whatever
- * else is to be read gets its turn in between.
+ * Scans the members of an audience or a segment in chunks, so that no statement takes long and other queries
+ * run in between.
  */
 import { type SelectQueryBuilder, sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
@@ -8,7 +8,7 @@ import type { Db, Schema } from '../../store/schema.ts'
 import { type Membership, meeting } from './filters.ts'
 
 /** Contacts beyond `from` up to `to`, in the direction of the walk; null and undefined leave it open. */
-export interface Stretch {
+export interface MemberChunk {
   from: Id | null
   to: Id | undefined
 }
@@ -16,12 +16,12 @@ export interface Stretch {
 /** By id. */
 export type Direction = 'asc' | 'desc'
 
-/** Contacts of which one stretch consists: a few ms. */
-export const STRETCH_CONTACTS = 5_000
+/** Contacts of which one chunk consists: a few ms. */
+export const CHUNK_CONTACTS = 5_000
 
 type Contacts = SelectQueryBuilder<Schema, 'contacts', object>
 
-export function stretchesOf(db: Db, membership: Membership, direction: Direction, size = STRETCH_CONTACTS) {
+export function memberChunks(db: Db, membership: Membership, direction: Direction, size = CHUNK_CONTACTS) {
   const { audienceId, lead } = membership
   const id = sql.ref<Id>(lead ? 'lead.contactId' : 'contacts.id')
   const beyond = sql.raw(direction === 'asc' ? '>' : '<')
@@ -44,14 +44,14 @@ export function stretchesOf(db: Db, membership: Membership, direction: Direction
   }
   const within = <Q extends { where(expression: ReturnType<typeof sql<boolean>>): Q }>(
     query: Q,
-    { from, to }: Stretch,
+    { from, to }: MemberChunk,
   ): Q => {
     const begun = from ? query.where(sql<boolean>`${id} ${beyond} ${from}`) : query
     return to ? begun.where(sql<boolean>`${id} ${upTo} ${to}`) : begun
   }
 
   return {
-    /** The last contact of the stretch that begins after one; undefined when it is the last stretch. */
+    /** The last contact of the chunk that begins after one; undefined when it is the last chunk. */
     async endOf(from: Id | null): Promise<Id | undefined> {
       const all = lead ? (values() as unknown as Contacts) : looked()
       const ids = within(all, { from, to: undefined }).select(id.as('id')).orderBy(id, direction)
@@ -62,19 +62,19 @@ export function stretchesOf(db: Db, membership: Membership, direction: Direction
           .executeTakeFirst()
       )?.id
     },
-    async count(stretch: Stretch): Promise<number> {
+    async count(chunk: MemberChunk): Promise<number> {
       const all =
         lead && membership.conditions.length === 0
           ? (values() as unknown as Contacts)
           : looked().where(meeting(membership))
-      const { count } = await within(all, stretch)
+      const { count } = await within(all, chunk)
         .select(eb => eb.fn.countAll<number>().as('count'))
         .executeTakeFirstOrThrow()
       return Number(count)
     },
     /** Ids of members, in the direction of the walk. */
-    async ids(stretch: Stretch, limit: number, offset: number): Promise<Id[]> {
-      const rows = await within(looked().where(meeting(membership)), stretch)
+    async ids(chunk: MemberChunk, limit: number, offset: number): Promise<Id[]> {
+      const rows = await within(looked().where(meeting(membership)), chunk)
         .select(id.as('id'))
         .orderBy(id, direction)
         .limit(limit)

@@ -8,7 +8,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
 /** Clients that hold connections and messages open, while an honest one comes from elsewhere. */
-const test = suite('inbound/listener, crowded')
+const test = suite('inbound/listener under load')
 
 const HONEST = '127.200.0.1'
 const [MOST_LARGE, MOST_OF_ONE, SHARE] = [64, 20, 8]
@@ -69,7 +69,7 @@ for (const [what, words] of [
   ['say nothing', ''],
   ['say EHLO', 'EHLO silent.example\r\n'],
 ] as const)
-  test(`of 600 connections from 30 addresses that ${what}, the oldest make room`, async t => {
+  test(`eviction: of 600 connections from 30 addresses that ${what}, the oldest are closed`, async t => {
     const listener = await open(t)
     const sockets = await flooded(t, { port: listener.port, count: 600, from: i => scattered(i, 30) })
     await greeting(sockets, 500)
@@ -78,8 +78,8 @@ for (const [what, words] of [
     for (let i = 0; i < 5; i++) await serves(listener)
   })
 
-test('connections with half a TLS handshake behind STARTTLS make room first', async t => {
-  const listener = await open(t, { mostConnections: 40 })
+test('eviction: connections with an unfinished STARTTLS handshake are closed first', async t => {
+  const listener = await open(t, { connectionsMax: 40 })
   const held = await Promise.all(
     Array.from({ length: 40 }, async (_, i) => {
       const client = await t.using(dialSmtp({ port: listener.port, from: scattered(i, 10) }))
@@ -95,7 +95,7 @@ test('connections with half a TLS handshake behind STARTTLS make room first', as
   assert.is(held.length, 40)
 })
 
-test('a handshake behind STARTTLS has 30 s', async t => {
+test('a STARTTLS handshake times out after 30 s', async t => {
   const { port, clock } = await open(t)
   const client = await t.using(dialSmtp({ port }))
   await client.reply()
@@ -111,17 +111,17 @@ test('a handshake behind STARTTLS has 30 s', async t => {
   await until(() => told.reply === '')
 })
 
-test('transactions that get no further make room after a second', async t => {
-  const listener = await open(t, { mostConnections: 40 })
+test('eviction: stalled transactions are closed after one second', async t => {
+  const listener = await open(t, { connectionsMax: 40 })
   const { clock, greeted } = listener
   await Promise.all(Array.from({ length: 40 }, (_, i) => greeted(scattered(i, 10))))
   clock.advance(1_000)
   for (let i = 0; i < 3; i++) await serves(listener)
 })
 
-test('a client that has just connected is safe from newer ones, while older ones are idle or slow', async t => {
+test('eviction: a new connection is kept while older ones are idle or slow', async t => {
   for (const isSlow of [false, true]) {
-    const listener = await open(t, { mostConnections: 40 })
+    const listener = await open(t, { connectionsMax: 40 })
     const { port, clock } = listener
     if (isSlow) await trickle(listener, await underWay(listener, 40, i => scattered(i, 40)), 4_200, 2)
     else {
@@ -149,15 +149,15 @@ test('a client that has just connected is safe from newer ones, while older ones
   }
 })
 
-test('when all connections do what they should, a further one is told to come again', async t => {
-  const listener = await open(t, { mostConnections: 40 })
+test('a new connection gets 421 when all connections make progress', async t => {
+  const listener = await open(t, { connectionsMax: 40 })
   await underWay(listener, 40, i => scattered(i, 10))
   const late = await t.using(dialSmtp({ port: listener.port, from: HONEST }))
   assert.match(await late.reply(), /^421 4\.3\.2 /)
   assert.is(await late.reply(), '')
 })
 
-test('68 slow messages from four addresses do not keep out mail from elsewhere, small or large', async t => {
+test('68 slow messages from four addresses do not block mail from others, small or large', async t => {
   const listener = await open(t)
   const slow = await underWay(listener, 68, i => `127.1.${i % 4}.1`)
   await trickle(listener, slow, 1_100, 3)
@@ -166,8 +166,8 @@ test('68 slow messages from four addresses do not keep out mail from elsewhere, 
 })
 
 for (const rate of [4_200, 1_100])
-  test(`messages from hundreds of networks at ${rate} bytes a second do not keep out others`, async t => {
-    const listener = await open(t, { mostConnections: 200 })
+  test(`messages from hundreds of networks at ${rate} bytes per second do not block others`, async t => {
+    const listener = await open(t, { connectionsMax: 200 })
     const slow = await underWay(listener, 200, i => scattered(i, 200))
     await trickle(listener, slow, rate, 9)
     for (let i = 0; i < 3; i++) {
@@ -177,8 +177,8 @@ for (const rate of [4_200, 1_100])
     }
   })
 
-test('while many come in, a message at 2 KB a second is too slow after ten seconds; otherwise it is not', async t => {
-  for (const [count, isCrowded] of [
+test('minimum data rate: 2 KB/s is too slow after 10 s under load, and accepted otherwise', async t => {
+  for (const [count, isBusy] of [
     [40, true],
     [20, false],
   ] as const) {
@@ -186,14 +186,14 @@ test('while many come in, a message at 2 KB a second is too slow after ten secon
     const slow = await underWay(listener, count, i => scattered(i, 20))
     const told = slow.map(lastReply)
     await trickle(listener, slow, 2_000, 14)
-    if (isCrowded) await until(() => told.filter(({ reply }) => reply).length >= count - 32)
+    if (isBusy) await until(() => told.filter(({ reply }) => reply).length >= count - 32)
     await turns()
     const slowed = told.filter(({ reply }) => /^421 4\.4\.2 .*slowly/.test(reply ?? ''))
-    assert.is(slowed.length > 0, isCrowded)
+    assert.is(slowed.length > 0, isBusy)
   }
 })
 
-test('64 large messages from one network are taken at once, and one more when it is much faster', async t => {
+test('large messages: 64 from one network are received at once, and one more evicts a much slower one', async t => {
   const listener = await open(t)
   const { inData, clock, left } = listener
   const busy = await underWay(listener, MOST_LARGE, i => `127.0.1.${1 + Math.floor(i / MOST_OF_ONE)}`)
@@ -213,7 +213,7 @@ test('64 large messages from one network are taken at once, and one more when it
   assert.is(told.filter(({ reply }) => reply!.startsWith('250 ')).length, MOST_LARGE - 1)
 })
 
-test('a network with more than its share of large messages gives some up, a network within its share none', async t => {
+test('large messages: a network loses slots beyond its guaranteed share only', async t => {
   const listener = await open(t)
   const { inData, left } = listener
   const busy = await underWay(listener, MOST_LARGE, i => `127.0.${Math.floor(i / SHARE)}.1`)
@@ -237,7 +237,7 @@ for (const [what, say] of [
   ['QUIT', 'QUIT\r\n'],
   ['an end for being HTTP', 'GET / HTTP/1.1\r\n'],
 ] as const)
-  test(`two seconds after ${what}, the place of a client that does not close its side is free`, async t => {
+  test(`a half-closed connection is destroyed two seconds after ${what}`, async t => {
     const listener = await open(t)
     const { port, clock } = listener
     const sockets = await flooded(t, { port, count: MOST_OF_ONE, from: () => HONEST })
@@ -253,8 +253,8 @@ for (const [what, say] of [
     assert.match(await late.reply(), /^220 /)
   })
 
-test('clients that are turned away and do not go are disconnected after two seconds', async t => {
-  const { port, clock } = await open(t, { mostConnections: 100 })
+test('refused clients that stay connected are disconnected after two seconds', async t => {
+  const { port, clock } = await open(t, { connectionsMax: 100 })
   const sockets = await flooded(t, { port, count: MOST_OF_ONE + 10, from: () => HONEST })
   await greeting(sockets, MOST_OF_ONE + 10)
   let gone = 0

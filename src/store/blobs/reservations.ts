@@ -1,37 +1,42 @@
 /**
- * Who counts on which blob file. A file is named by its content, and several requests may bring the same: one that is
- * refused takes its file away only when no other has claimed it and no row names it.
+ * Reference counts of blob files that requests in progress need. Files are named by their content, so several
+ * requests may bring the same file: a rejected request deletes its file only if no other request has reserved
+ * it and no row names it.
  */
 
 import type { Db } from '../schema.ts'
 import type { BlobFiles } from './blobs.ts'
 import { blobName, type StagedBlob } from './staged.ts'
 
-export interface BlobClaims {
-  /** @param blobs what has been staged for one request so far */
-  open(blobs: readonly StagedBlob[]): BlobClaim
+export interface BlobReservations {
+  /** @param blobs the blobs staged for one request so far */
+  open(blobs: readonly StagedBlob[]): BlobReservation
 }
 
-/** What one request has staged. */
-export interface BlobClaim {
+/** The staged blobs of one request. */
+export interface BlobReservation {
   add(blob: StagedBlob): void
-  /** Puts files in their places: from then on, rows may name them. @throws StorageUnavailable */
+  /** Moves drafts to their final names, so that rows may refer to them. @throws StorageUnavailable */
   place(blobs: readonly StagedBlob[]): Promise<void>
   /**
-   * Takes away what is not needed. Never rejects.
-   * @param isSettled whether all that is going to be stored has been; else what has been placed stays
+   * Deletes files that are not needed. Never rejects.
+   * @param isSettled whether the outcome of the request is known; otherwise placed files are kept
    */
   end(isSettled: boolean): Promise<void>
 }
 
-interface BlobClaimsOptions {
+interface BlobReservationsOptions {
   blobs: BlobFiles
   db: Db
-  /** A file could not be taken away. */
+  /** Called when a file could not be deleted. */
   onLeftBehind(error: unknown): void
 }
 
-export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsOptions): BlobClaims {
+export function createBlobReservations({
+  blobs: files,
+  db,
+  onLeftBehind,
+}: BlobReservationsOptions): BlobReservations {
   const counts = new Map<string, number>()
   const change = (name: string, by: 1 | -1) => {
     const count = (counts.get(name) ?? 0) + by
@@ -47,7 +52,7 @@ export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsO
   return {
     open(blobs) {
       const drafts = new Map<string, StagedBlob>()
-      const claimed: StagedBlob[] = []
+      const reserved: StagedBlob[] = []
       const add = (blob: StagedBlob) => {
         if (blob.draft !== null) drafts.set(blob.draft, blob)
       }
@@ -58,7 +63,7 @@ export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsO
           for (const blob of new Set(wanted)) {
             if (blob.draft === null || !drafts.has(blob.draft)) continue
             change(blobName(blob.hash), 1)
-            claimed.push(blob)
+            reserved.push(blob)
             await files.place(blob)
             drafts.delete(blob.draft)
           }
@@ -66,7 +71,7 @@ export function createBlobClaims({ blobs: files, db, onLeftBehind }: BlobClaimsO
         async end(isSettled) {
           const ends = [
             ...[...drafts.keys()].map(draft => files.drafts.discard(draft)),
-            ...claimed.map(blob => released(blob, isSettled)),
+            ...reserved.map(blob => released(blob, isSettled)),
           ]
           for (const { status, reason } of (await Promise.allSettled(ends)) as PromiseRejectedResult[])
             if (status === 'rejected') onLeftBehind(reason)
