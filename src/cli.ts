@@ -1,4 +1,6 @@
-/** Entry of the program `mailhorn`: the operator's commands. `bin/mailhorn` starts it on the right runtime. */
+/**
+ * Entry of the program `mailhorn`: the operator's commands. `bin/mailhorn` starts it on the right runtime.
+ */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'

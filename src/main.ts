@@ -1,4 +1,7 @@
-/** The process: reads the configuration, starts the service, says where it is, and stops it on the first of several signals. */
+/**
+ * The process: reads the configuration, starts the service, says where it is, and stops it on the first of
+ * several signals.
+ */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
 import { firstRunBanner } from './app/first-run-banner.ts'
@@ -11,9 +14,9 @@ import { trimWhenIdle } from './lib/malloc-trim.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 
 /**
- * Each thread has a heap of its own. Young generations that start small and grow to 16 MB where there is much to do (the
- * main thread's by the command line; the others are bounded where they are started, see `lib/thread-memory.ts`) and old
- * ones that at most double between collections keep the whole small.
+ * Each thread has a heap of its own. Young generations that start small and grow to 16 MB where there is much
+ * to do (the main thread's by the command line; the others are bounded where they are started, see
+ * `lib/thread-memory.ts`) and old ones that at most double between collections keep the whole small.
  */
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)

@@ -23,13 +23,20 @@ interface HttpFeedOptions extends FeedOptions {
 }
 
 /** wrk ends by time or signal: its script says when the last reply is there. */
-const LONGEST_S = 600
+const DURATION_S_LENGTH_MAX = 600
 const LOOK_EVERY_MS = 50
 
 export async function feedHttp(options: HttpFeedOptions): Promise<FeedResult> {
   const script = join(options.folder, 'feed.lua')
   writeFileSync(script, luaScript(options))
-  const args = ['-t1', `-c${options.connections}`, `-d${LONGEST_S}s`, '--timeout', '60s', '--latency']
+  const args = [
+    '-t1',
+    `-c${options.connections}`,
+    `-d${DURATION_S_LENGTH_MAX}s`,
+    '--timeout',
+    '60s',
+    '--latency',
+  ]
   const beganAt = epochNow()
   const wrk = spawn('wrk', [...args, '-s', script, `http://${options.host}:${options.port}`], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -119,7 +126,7 @@ local given, done = 0, 0
 local headers = { ["content-type"] = "application/json", ["authorization"] = "Bearer ${options.apiKey}" }
 delay = function()
   if given == ${count} then
-    return ${LONGEST_S * 1000}
+    return ${DURATION_S_LENGTH_MAX * 1000}
   end
   given = given + 1
   return 0

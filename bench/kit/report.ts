@@ -50,7 +50,7 @@ function cells(measurements: readonly Measurement[], name: string, column: Colum
 }
 
 const SPLIT = 'CPU s/1,000 of '
-const LEAST_SHOWN = 0.005
+const SHOWN_MIN = 0.005
 
 /**
  * Of each thread by its name, as figures of a measurement.
@@ -68,7 +68,7 @@ export function cpuSplit(
   const figures = [...living, ['threads that ended', ended] as const].map(
     ([name, seconds]) => [SPLIT + name, (seconds * 1_000) / count] as const,
   )
-  return Object.fromEntries(figures.filter(([, seconds]) => seconds >= LEAST_SHOWN))
+  return Object.fromEntries(figures.filter(([, seconds]) => seconds >= SHOWN_MIN))
 }
 
 /** Where the CPU went, contender by contender, medians; empty where that was not measured. */

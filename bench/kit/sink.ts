@@ -13,11 +13,11 @@ export interface Sink {
   reached(count: number): Promise<number>
 }
 
-const MOST_WAITING_MS = 300_000
+const WAITING_MS_MAX = 300_000
 const TAIL_BYTES = 400
 const DISTANT_PORT = 2525
 /** It stands for many hosts: without this it leaves connections beyond 256 unanswered. */
-const MOST_SESSIONS = '15000'
+const SESSIONS_MAX = '15000'
 
 /** Does something while a sink listens on port 25 of all addresses, or of the one given. */
 export async function withSink<T>(
@@ -56,7 +56,7 @@ async function startSink(
   port = 25,
 ): Promise<Sink & { stop(): Promise<void> }> {
   const output = `${folder}/sink.${Date.now()}.out`
-  const args = ['-c', '-u', 'nobody', '-m', MOST_SESSIONS, `${address}:${port}`, '1000']
+  const args = ['-c', '-u', 'nobody', '-m', SESSIONS_MAX, `${address}:${port}`, '1000']
   const sink = await startProcess('smtp-sink', args, {
     output,
     readyPort: { host: address === '0.0.0.0' ? '127.0.0.1' : address, port },
@@ -71,7 +71,7 @@ async function startSink(
   return {
     count,
     async reached(wanted) {
-      const deadline = performance.now() + MOST_WAITING_MS
+      const deadline = performance.now() + WAITING_MS_MAX
       while (count() < wanted) {
         if (performance.now() > deadline) throw new Error(`the sink has ${count()} of ${wanted} messages`)
         await pause(5)

@@ -22,7 +22,7 @@ export const list: Scenario = {
 const ASKED = 200
 const WARM_UP_ASKED = 10
 /** The newest, which are not sealed yet. */
-const MOST_UNSEALED = 2 * BLOCK_EMAILS
+const UNSEALED_MAX = 2 * BLOCK_EMAILS
 
 const COLUMNS: Column[] = [
   { figure: 'medianMs', title: 'median, ms', digits: 1 },
@@ -104,7 +104,7 @@ async function run({ folder, count, rounds, only, profiles }: ScenarioOptions): 
 async function sealed(ours: MailhornContender, count: number): Promise<void> {
   const database = new Database(ours.databaseFile(), { readonly: true })
   const segmentCount = database.prepare('select count(*) from email_segments').pluck()
-  while ((segmentCount.get() as number) * BLOCK_EMAILS < count - MOST_UNSEALED) await pause(200)
+  while ((segmentCount.get() as number) * BLOCK_EMAILS < count - UNSEALED_MAX) await pause(200)
   database.close()
 }
 

@@ -1,4 +1,7 @@
-/** The composition root: builds every part of the service from the configuration, starts and stops them in order. */
+/**
+ * The composition root: builds every part of the service from the configuration, starts and stops them in
+ * order.
+ */
 
 import type { Config } from '../config/config.ts'
 import type { AdjustableClock } from '../lib/adjustable-clock.ts'
@@ -175,7 +178,10 @@ function openReaders(
   return readers
 }
 
-/** @throws StartFault when the database is empty where an installation has run, unless the operator wants to begin anew */
+/**
+ * @throws StartFault when the database is empty where an installation has run, unless the operator wants to
+ * begin anew
+ */
 async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock: Clock) {
   const place = { dataDir: config.dataDir, url: config.database.url }
   const { startNew } = config.database

@@ -1,4 +1,7 @@
-/** Those whom broadcasts go to: what the HTTP door offers of audiences, their contacts and segments, and topics. Part of the composition root. */
+/**
+ * Those whom broadcasts go to: what the HTTP door offers of audiences, their contacts and segments, and
+ * topics. Part of the composition root.
+ */
 
 import { audienceAliasRoutes } from '../interfaces/api/audiences/alias-routes.ts'
 import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'

@@ -1,4 +1,7 @@
-/** Broadcasts: what the HTTP door offers of them, and their sending in the background. Part of the composition root. */
+/**
+ * Broadcasts: what the HTTP door offers of them, and their sending in the background. Part of the composition
+ * root.
+ */
 
 import { broadcastRoutes } from '../interfaces/api/broadcasts/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'

@@ -118,7 +118,10 @@ export function keeperParts({ config, clock, log, store, secrets }: AppContext):
   }
 }
 
-/** Names outside the zone can be proven by a file alone; those within it in turns, where nothing else is asked for. */
+/**
+ * Names outside the zone can be proven by a file alone; those within it in turns, where nothing else is asked
+ * for.
+ */
 function challengeFor(config: Config, name: string, failures: number): ChallengeType {
   const isOurs = name === config.mailHost || name.endsWith(`.${config.mailHost}`)
   if (!isOurs || !servesZone(config)) return 'http-01'

@@ -31,7 +31,10 @@ interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'cloc
 
 const RESTART_AFTER_MS = 1_000
 
-/** Serves `<mail_host>`, on a thread of its own: what customers' records point to. @throws when it cannot listen */
+/**
+ * Serves `<mail_host>`, on a thread of its own: what customers' records point to. @throws when it cannot
+ * listen
+ */
 export async function startProviderDns(options: ProviderDnsOptions): Promise<ProviderDns> {
   const { config, clock, log } = options
   const { listen } = config.dns
@@ -136,7 +139,9 @@ export function policyOf({ mailHost, smtp }: Config, records: readonly DnsRecord
   return mode === 'off' || listen === null ? undefined : ownPolicy(mailHost, mode, records)
 }
 
-/** What is served in their place while the policy of the provider host is published; null where there is none. */
+/**
+ * What is served in their place while the policy of the provider host is published; null where there is none.
+ */
 function withPolicy(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['withPolicy'] {
   const policy = policyOf(config, records)
   return policy ? { id: policy.id, records: zoneRecords(config, now, policy.id) } : null

@@ -1,6 +1,6 @@
 /**
- * What each part may have open at once, where the system allows few files: whoever comes by one door leaves room for the others, and for
- * the files that are opened in between. Part of the composition root.
+ * What each part may have open at once, where the system allows few files: whoever comes by one door leaves
+ * room for the others, and for the files that are opened in between. Part of the composition root.
  */
 import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
@@ -19,11 +19,14 @@ export interface FdBudget {
 
 /** Threads, the database, logs, look-ups. */
 const OTHER_FILES = 160
-const LEAST_LEFT = 64
-/** Three HTTP listeners and four of SMTP, in the worst case, with deliveries and idle connections: within the whole. */
+const LEFT_MIN = 64
+/**
+ * Three HTTP listeners and four of SMTP, in the worst case, with deliveries and idle connections: within the
+ * whole.
+ */
 const SHARES = { http: 0.12, smtp: 0.07, deliveries: 0.22, idle: 0.1 }
-const MOST = { http: 5_000, smtp: 500 }
-const MOST_IDLE_OF_THREAD = 1000
+const COUNT_MAX = { http: 5_000, smtp: 500 }
+const IDLE_OF_THREAD_MAX = 1000
 
 export function threadCountOf({ threads }: Config['delivery']): number {
   return threads || availableParallelism()
@@ -33,13 +36,13 @@ export function fdBudget(
   { delivery }: Pick<Config, 'delivery'>,
   limit = openFileLimit() ?? Number.POSITIVE_INFINITY,
 ): FdBudget {
-  const left = Math.max(limit - OTHER_FILES, LEAST_LEFT)
+  const left = Math.max(limit - OTHER_FILES, LEFT_MIN)
   const within = (share: keyof typeof SHARES, most: number) =>
     Math.min(most, Math.floor(left * SHARES[share]))
   return {
-    http: within('http', MOST.http),
-    smtp: within('smtp', MOST.smtp),
+    http: within('http', COUNT_MAX.http),
+    smtp: within('smtp', COUNT_MAX.smtp),
     deliveries: within('deliveries', delivery.connections),
-    idle: within('idle', MOST_IDLE_OF_THREAD * threadCountOf(delivery)),
+    idle: within('idle', IDLE_OF_THREAD_MAX * threadCountOf(delivery)),
   }
 }

@@ -11,17 +11,20 @@ import { verifyingResolvers } from './dns.ts'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 /** In the queue, with time for reports that come late. */
-const LONGEST_WAY_DAYS = 30
+const WAY_DAYS_MAX = 30
 
 /** Null where keys change only when somebody asks. */
 export function rotateAfterMs({ dkim }: Pick<Config, 'dkim'>): number | null {
   return dkim.rotateAfterDays === 0 ? null : dkim.rotateAfterDays * DAY_MS
 }
 
-/** As long as the plan that keeps mail longest, and what a message may take from its signature to its end; null for ever. */
+/**
+ * As long as the plan that keeps mail longest, and what a message may take from its signature to its end;
+ * null for ever.
+ */
 function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
   const days = Object.values(plans).map(({ retentionDays }) => retentionDays)
-  return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + LONGEST_WAY_DAYS) * DAY_MS
+  return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + WAY_DAYS_MAX) * DAY_MS
 }
 
 /** @returns a function that resolves when nothing is under way */

@@ -1,6 +1,6 @@
 /**
- * Certificates for the hosts of links below customers' domains, where we speak TLS ourselves: each has its own, so that one whose proof
- * fails keeps nobody else waiting. Part of the composition root.
+ * Certificates for the hosts of links below customers' domains, where we speak TLS ourselves: each has its
+ * own, so that one whose proof fails keeps nobody else waiting. Part of the composition root.
  */
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { ContextFor } from '../lib/certificates.ts'
@@ -15,8 +15,11 @@ import { type KeeperParts, keeperParts } from './certificates.ts'
 import type { AppContext } from './context.ts'
 import { trackingBaseOf } from './tracking.ts'
 
-/** An authority gives an account some hundred orders in three hours, and the installation's own must be among them. */
-const MOST_AT_ONCE = 20
+/**
+ * An authority gives an account some hundred orders in three hours, and the installation's own must be among
+ * them.
+ */
+const CONCURRENT_MAX = 20
 const BEGIN_EVERY_MS = 60_000
 
 /** Every process has read a new certificate by then. */
@@ -49,7 +52,10 @@ export async function openLinkCertificates({
   return name => contexts.get(name.toLowerCase())
 }
 
-/** Orders them for the hosts whose records lead here. @returns a function that resolves when nothing is under way */
+/**
+ * Orders them for the hosts whose records lead here. @returns a function that resolves when nothing is under
+ * way
+ */
 export function startLinkCertificateOrders(parts: AppContext): () => Promise<void> {
   const { config, clock, log, store } = parts
   if (!config.acme.enabled || config.http.tlsListen === null) return async () => {}
@@ -57,7 +63,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   const { keeper, close } = keeperParts(parts)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
-  let mayBegin = MOST_AT_ONCE
+  let mayBegin = CONCURRENT_MAX
   const follow = async () => {
     const known = (await listTrackingHosts(store.db, place)).filter(({ leadsHere }) => leadsHere)
     if (isOver) return
@@ -81,7 +87,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   followAgain()
   const pace = every(clock, BEGIN_EVERY_MS, () => {
     const wasSpent = mayBegin === 0
-    mayBegin = Math.min(mayBegin + 1, MOST_AT_ONCE)
+    mayBegin = Math.min(mayBegin + 1, CONCURRENT_MAX)
     if (wasSpent) followAgain()
   })
   return async () => {
@@ -93,7 +99,10 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   }
 }
 
-/** Their zones are others': a file is what they can be proven by. Once there is a certificate, links can lead there. */
+/**
+ * Their zones are others': a file is what they can be proven by. Once there is a certificate, links can lead
+ * there.
+ */
 function keep(
   { clock, store }: AppContext,
   keeper: KeeperParts['keeper'],

@@ -1,4 +1,7 @@
-/** What is taken away in the background: each kind in a round of its own, and none in the way of what users ask for. */
+/**
+ * What is taken away in the background: each kind in a round of its own, and none in the way of what users
+ * ask for.
+ */
 
 import type { Clock } from '../lib/clock.ts'
 import { createIdSource } from '../lib/ids.ts'

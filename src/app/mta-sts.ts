@@ -1,4 +1,7 @@
-/** The MTA-STS policy of the provider host: published only while the world gets it as it should. Part of the composition root. */
+/**
+ * The MTA-STS policy of the provider host: published only while the world gets it as it should. Part of the
+ * composition root.
+ */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { startSweeper } from '../lib/sweeper.ts'
@@ -59,7 +62,9 @@ async function faultOf(
   return reply.body.toString('utf8') === text ? undefined : 'the policy host serves another policy'
 }
 
-/** The policy host has no address in the zone until it is published: it will have those of the provider host. */
+/**
+ * The policy host has no address in the zone until it is published: it will have those of the provider host.
+ */
 function outboundToOurselves(
   config: Config,
   records: readonly DnsRecord[],

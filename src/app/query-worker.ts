@@ -12,8 +12,8 @@ import type { ReadingFunctions, ReadingThreadData } from '../workers/query.ts'
 
 export interface QueryWorker {
   /**
-   * Its functions throw TooManyWaiting when more has been asked than can be answered soon, and ThreadEnded until a
-   * thread that died has been started again.
+   * Its functions throw TooManyWaiting when more has been asked than can be answered soon, and ThreadEnded
+   * until a thread that died has been started again.
    */
   reader: ReadingFunctions
   stop(): Promise<void>
@@ -31,7 +31,7 @@ interface ReadingOptions {
   log: Log
 }
 
-const MOST_WAITING = 200
+const WAITING_MAX = 200
 const RESTART_AFTER_MS = 1_000
 
 export function startQueryWorker(options: ReadingOptions): QueryWorker {
@@ -54,8 +54,8 @@ export function startQueryWorker(options: ReadingOptions): QueryWorker {
   }
   const ask = <K extends keyof ReadingFunctions>(name: K): ReadingFunctions[K] => {
     const asked = async (input: unknown) => {
-      if (current.caller.pendingCount() >= MOST_WAITING)
-        throw new TooManyWaiting(`more than ${MOST_WAITING} questions wait for the reading thread`)
+      if (current.caller.pendingCount() >= WAITING_MAX)
+        throw new TooManyWaiting(`more than ${WAITING_MAX} questions wait for the reading thread`)
       return current.caller.call(name, input).catch(asThrown)
     }
     return asked as ReadingFunctions[K]

@@ -1,4 +1,6 @@
-/** Whether the service can take work: everything has started, nothing is stopping, and the store takes writes. */
+/**
+ * Whether the service can take work: everything has started, nothing is stopping, and the store takes writes.
+ */
 import { type Clock, within } from '../lib/clock.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import type { settingCommands } from '../store/settings.ts'

@@ -7,9 +7,9 @@ import { readSetting, SIMULATOR_DOMAINS } from '../store/settings.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 
 /**
- * The simulator's present domain, `simulator.test`, and what it is or was called after `mail_host`. Mail to a former name
- * stays inside after the installation was renamed. A former value of `simulator.domain` is not kept: it may be
- * somebody's real domain.
+ * The simulator's present domain, `simulator.test`, and what it is or was called after `mail_host`. Mail to a
+ * former name stays inside after the installation was renamed. A former value of `simulator.domain` is not
+ * kept: it may be somebody's real domain.
  */
 export async function knownSimulatorDomains(
   { mailHost, simulator }: Pick<Config, 'mailHost' | 'simulator'>,

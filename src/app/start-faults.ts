@@ -1,4 +1,7 @@
-/** What the program prints where the service cannot start: one line with what to do, or a stack trace for what nobody foresaw. */
+/**
+ * What the program prints where the service cannot start: one line with what to do, or a stack trace for what
+ * nobody foresaw.
+ */
 import { type Config, ConfigError } from '../config/config.ts'
 import { isStartFault } from '../lib/start-fault.ts'
 import { RecordFault } from '../protocols/dns/record-text.ts'

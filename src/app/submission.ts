@@ -39,7 +39,7 @@ type Door = 'submission' | 'submission_tls' | 'relay'
 type Place = { host: string; port: number }
 
 /** Messages that are on their way in, or wait to be read. */
-const MOST_BYTES = 256 * 1024 * 1024
+const SIZE_BYTES_MAX = 256 * 1024 * 1024
 
 /** @param started gets what is to be closed, in the order of the starts */
 export async function startSubmissionService(
@@ -54,7 +54,7 @@ export async function startSubmissionService(
     certificates,
     spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
     submit: createSubmit(accept, reader),
-    incoming: createIncoming(MOST_BYTES),
+    incoming: createIncoming(SIZE_BYTES_MAX),
     clock,
     log,
   }

@@ -1,4 +1,6 @@
-/** Links of ours in emails: where they lead, what is there, and who is noted. Part of the composition root. */
+/**
+ * Links of ours in emails: where they lead, what is there, and who is noted. Part of the composition root.
+ */
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { broadcastLinkRoutes } from '../interfaces/api/broadcasts/link-routes.ts'

@@ -1,4 +1,7 @@
-/** The client for hosts that users name: files by their URL, DNS providers, hosts of links. Part of the composition root. */
+/**
+ * The client for hosts that users name: files by their URL, DNS providers, hosts of links. Part of the
+ * composition root.
+ */
 import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
 import { createOutbound, type Outbound, type OutboundOptions } from '../protocols/http-client/outbound.ts'
 import type { AppContext } from './context.ts'

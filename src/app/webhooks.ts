@@ -1,4 +1,7 @@
-/** Starts the thread that serves webhooks once there are any, and tells accounts whose webhooks were disabled: a part of the composition root. */
+/**
+ * Starts the thread that serves webhooks once there are any, and tells accounts whose webhooks were disabled:
+ * a part of the composition root.
+ */
 import { Worker } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
 import type { Timer } from '../lib/clock.ts'

@@ -1,4 +1,7 @@
-/** A file of certificate authorities, PEM. It is looked into when the configuration is read, so that a wrong one stops the start. */
+/**
+ * A file of certificate authorities, PEM. It is looked into when the configuration is read, so that a wrong
+ * one stops the start.
+ */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { optionalText, type Setting, SettingFault } from './setting.ts'

@@ -1,4 +1,7 @@
-/** Puts the configuration together: defaults, then files, then environment; the result is frozen and fully typed. */
+/**
+ * Puts the configuration together: defaults, then files, then environment; the result is frozen and fully
+ * typed.
+ */
 import { resolve } from 'node:path'
 import { PROVIDERS } from '../pipeline/delivery/providers.ts'
 import { GENERAL_SMART_HOST } from '../pipeline/delivery/smart-host.ts'
@@ -28,7 +31,8 @@ const ENVIRONMENT_PREFIX = 'MAILHORN_'
 const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG'])
 
 /**
- * Reads `config/default.json`, then `config/local.json` or the file named by `MAILHORN_CONFIG`, then the environment.
+ * Reads `config/default.json`, then `config/local.json` or the file named by `MAILHORN_CONFIG`, then the
+ * environment.
  * @param root folder that holds `config/`
  * @throws ConfigError
  */

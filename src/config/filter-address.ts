@@ -1,4 +1,7 @@
-/** Where filters of received mail listen: at a host and a port, at a socket in the file system, or at a web address. */
+/**
+ * Where filters of received mail listen: at a host and a port, at a socket in the file system, or at a web
+ * address.
+ */
 import type { Setting } from './setting.ts'
 import { SettingFault } from './setting.ts'
 

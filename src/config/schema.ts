@@ -1,4 +1,7 @@
-/** Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on them. */
+/**
+ * Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on
+ * them.
+ */
 import { authoritiesFile } from './authorities-file.ts'
 import { databaseUrl } from './database-url.ts'
 import { filterAddress, filterUrl } from './filter-address.ts'

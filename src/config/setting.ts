@@ -1,4 +1,6 @@
-/** The kinds of setting: each reads a raw value from a file or the environment, or says what is wrong with it. */
+/**
+ * The kinds of setting: each reads a raw value from a file or the environment, or says what is wrong with it.
+ */
 
 import { isIP } from 'node:net'
 import { isNetwork } from '../lib/networks.ts'

@@ -1,4 +1,7 @@
-/** How a smart host is written: as a URL with scheme, login, host and port. What is wrong is said without the login. */
+/**
+ * How a smart host is written: as a URL with scheme, login, host and port. What is wrong is said without the
+ * login.
+ */
 import { domainToASCII } from 'node:url'
 import { list, type Setting, SettingFault } from './setting.ts'
 

@@ -1,4 +1,6 @@
-/** Which addresses are being warmed up since when, and how much they may send on each day, as it is written. */
+/**
+ * Which addresses are being warmed up since when, and how much they may send on each day, as it is written.
+ */
 import { isIP } from 'node:net'
 import { integerOf, list, type Setting, SettingFault } from './setting.ts'
 
@@ -11,9 +13,10 @@ export interface WarmupEntry {
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
- * Messages a UTC day to one mailbox provider. Published plans of large senders begin with 50 to 200 a day and at most double; this one
- * doubles while that is little, and then grows by a quarter to a half. It passes 5,000 a day, from which on Gmail and
- * Outlook regard a sender as a bulk sender, in the second week, and ends after four weeks.
+ * Messages a UTC day to one mailbox provider. Published plans of large senders begin with 50 to 200 a day and
+ * at most double; this one doubles while that is little, and then grows by a quarter to a half. It passes
+ * 5,000 a day, from which on Gmail and Outlook regard a sender as a bulk sender, in the second week, and ends
+ * after four weeks.
  */
 const CAPS = [
   ...[50, 100, 200, 400, 800, 1_200, 1_800],

@@ -1,7 +1,8 @@
 /**
- * A clock for tests that runs with the system's but can be moved: the offsets lie in shared memory, so that every
- * thread of one app sees the same time and fires its timers when the clock is moved past them. Deadlines come by
- * being moved to: while only the machine takes its time, timers of seconds wait much longer.
+ * A clock for tests that runs with the system's but can be moved: the offsets lie in shared memory, so that
+ * every thread of one app sees the same time and fires its timers when the clock is moved past them.
+ * Deadlines come by being moved to: while only the machine takes its time, timers of seconds wait much
+ * longer.
  */
 import { BroadcastChannel } from 'node:worker_threads'
 import { type Clock, systemClock, type Timer } from './clock.ts'

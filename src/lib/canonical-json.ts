@@ -2,7 +2,10 @@
 import { createHash } from 'node:crypto'
 import { packBytes } from './number-list.ts'
 
-/** A list of so many bytes is named by its hash, and is the same whether it comes as a list or as a Uint8Array. */
+/**
+ * A list of so many bytes is named by its hash, and is the same whether it comes as a list or as a
+ * Uint8Array.
+ */
 const HASHED_FROM_BYTES = 1_024
 
 export function canonicalJson(value: unknown): string {

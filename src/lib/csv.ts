@@ -1,6 +1,9 @@
 /** Writes CSV lines (RFC 4180), escaping cells that a spreadsheet would execute as formulas. */
 
-/** What a spreadsheet may take for a formula, and run; behind apostrophes, too, so that what guards it can be told apart. */
+/**
+ * What a spreadsheet may take for a formula, and run; behind apostrophes, too, so that what guards it can be
+ * told apart.
+ */
 const FORMULA = /^'*(?:[\s\u00a0\ufeff]*[=+\-@＝＋－＠]|[\t\r\n])/
 
 /** With its line end. */

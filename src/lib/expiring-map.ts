@@ -36,7 +36,10 @@ export function createExpiringMap<V>(
   }
 }
 
-/** Remembers what a look-up will find, from now on, so that it is not asked for again meanwhile; a failure is not remembered. */
+/**
+ * Remembers what a look-up will find, from now on, so that it is not asked for again meanwhile; a failure is
+ * not remembered.
+ */
 export function keepUnlessFailed<V>(
   map: ExpiringMap<Promise<V>>,
   key: string,

@@ -5,7 +5,9 @@
 
 interface Waiting<T> {
   item: T
-  /** Virtual time, in units of cost, at which the job would begin if all owners with jobs were served at once. */
+  /**
+   * Virtual time, in units of cost, at which the job would begin if all owners with jobs were served at once.
+   */
   start: number
   /** The same for its end. The job with the earliest one comes next. */
   finish: number

@@ -5,8 +5,8 @@ export function foldText(text: string): string {
 }
 
 /**
- * Lower case has two, by their place in a word, which a part of the text need not share (Unicode, SpecialCasing: Final_Sigma). The result
- * is as long.
+ * Lower case has two, by their place in a word, which a part of the text need not share (Unicode,
+ * SpecialCasing: Final_Sigma). The result is as long.
  */
 export function withOneSigma(lowerCase: string): string {
   return lowerCase.replaceAll('ς', 'σ')

@@ -11,7 +11,10 @@ export interface OwnHeap {
   utilization(): number
   /** Physical size of the heap and of external buffers, garbage included. */
   heldBytes(): number
-  /** Collects garbage. It takes about 20 ms, depending on the live data; memory may be returned somewhat later. */
+  /**
+   * Collects garbage. It takes about 20 ms, depending on the live data; memory may be returned somewhat
+   * later.
+   */
   collect(): void
 }
 

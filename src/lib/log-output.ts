@@ -1,7 +1,8 @@
 /**
- * Writes log lines to stdout, synchronously, from whichever thread logs. A line that cannot be written (the disk is full, the
- * reader of the pipe has ended or does not keep up) is dropped and counted: a log must not end the service. The first line
- * that can be written again is preceded by one that says how many are missing.
+ * Writes log lines to stdout, synchronously, from whichever thread logs. A line that cannot be written (the
+ * disk is full, the reader of the pipe has ended or does not keep up) is dropped and counted: a log must not
+ * end the service. The first line that can be written again is preceded by one that says how many are
+ * missing.
  */
 import { writeSync } from 'node:fs'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
@@ -22,7 +23,10 @@ interface LogOutputOptions {
 }
 
 const STDOUT = 1
-/** A pipe whose reader is slow gets this long to take a line; while lines are being dropped, none is waited for. */
+/**
+ * A pipe whose reader is slow gets this long to take a line; while lines are being dropped, none is waited
+ * for.
+ */
 const WAIT_MS_MAX = 100
 const WAIT_STEP_MS = 5
 
@@ -71,9 +75,9 @@ export function newDropCounts(): Int32Array {
 }
 
 /**
- * Keeps the process alive when another writer (a library in any thread) uses `process.stdout` or `process.stderr` while the
- * stream is broken: without a listener, its error would be an uncaught exception. To be called in the main thread, which
- * writes for all threads.
+ * Keeps the process alive when another writer (a library in any thread) uses `process.stdout` or
+ * `process.stderr` while the stream is broken: without a listener, its error would be an uncaught exception.
+ * To be called in the main thread, which writes for all threads.
  */
 export function outliveBrokenStreams(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignore)

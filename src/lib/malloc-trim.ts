@@ -1,12 +1,18 @@
 /**
- * Returns free memory of the C library's allocator to the operating system. glibc keeps freed memory that lies below memory
- * still in use, which after a burst of large messages can be more than half of the process (decision 0102).
+ * Returns free memory of the C library's allocator to the operating system. glibc keeps freed memory that
+ * lies below memory still in use, which after a burst of large messages can be more than half of the process
+ * (decision 0102).
  */
 
 const SAMPLE_INTERVAL_MS = 5_000
-/** The process counts as idle while all its threads together use less CPU time than this per sample interval. */
+/**
+ * The process counts as idle while all its threads together use less CPU time than this per sample interval.
+ */
 const IDLE_CPU_MS_MAX = 250
-/** Threads collect garbage when they become idle and free memory in the background, which takes a few intervals. */
+/**
+ * Threads collect garbage when they become idle and free memory in the background, which takes a few
+ * intervals.
+ */
 const IDLE_SAMPLES_MIN = 3
 /** A trim is worth it when the process has used so much CPU time since the last one. */
 const WORK_CPU_MS_MIN = 500
@@ -17,13 +23,19 @@ interface MallocTrimOptions {
   trim(): void
 }
 
-/** Trims the memory of this process whenever it becomes idle, where its C library can. The timer keeps no process alive. */
+/**
+ * Trims the memory of this process whenever it becomes idle, where its C library can. The timer keeps no
+ * process alive.
+ */
 export async function trimWhenIdle(): Promise<void> {
   const trim = await loadMallocTrim()
   if (trim) setInterval(mallocTrimmer({ cpuMs: processCpuMs, trim }), SAMPLE_INTERVAL_MS).unref()
 }
 
-/** @returns the function to call every `SAMPLE_INTERVAL_MS`; it trims once after the start, and later after each time of work */
+/**
+ * @returns the function to call every `SAMPLE_INTERVAL_MS`; it trims once after the start, and later after
+ * each time of work
+ */
 export function mallocTrimmer({ cpuMs, trim }: MallocTrimOptions): () => void {
   let sampledAtMs = cpuMs()
   let trimmedAtMs = Number.NEGATIVE_INFINITY
@@ -38,7 +50,9 @@ export function mallocTrimmer({ cpuMs, trim }: MallocTrimOptions): () => void {
   }
 }
 
-/** @returns glibc's `malloc_trim(0)`; undefined where the C library has none (musl, macOS) or cannot be called */
+/**
+ * @returns glibc's `malloc_trim(0)`; undefined where the C library has none (musl, macOS) or cannot be called
+ */
 export async function loadMallocTrim(): Promise<(() => void) | undefined> {
   try {
     const { default: koffi } = await import('koffi')

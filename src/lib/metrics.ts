@@ -13,7 +13,10 @@ export interface Metrics {
   counter(name: string, help: string): Counter
   /** @param read is asked whenever the figures are */
   gauge(name: string, help: string, read: () => number): void
-  /** A counter that is kept elsewhere. @param name without `mailhorn_` and `_total` @param read is asked whenever the figures are */
+  /**
+   * A counter that is kept elsewhere. @param name without `mailhorn_` and `_total` @param read is asked
+   * whenever the figures are
+   */
   total(name: string, help: string, read: () => number): void
   text(): string
 }

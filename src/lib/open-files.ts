@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs'
 
 const LIMITS_FILE = '/proc/self/limits'
 
-/** Undefined where the system does not say; may be infinite. The runtime has raised it as far as it may be. */
+/**
+ * Undefined where the system does not say; may be infinite. The runtime has raised it as far as it may be.
+ */
 export function openFileLimit(limitsFile = LIMITS_FILE): number | undefined {
   let text: string
   try {

@@ -22,8 +22,8 @@ export interface ReaderJob {
 
 export interface ReaderPool {
   /**
-   * @throws JobTooLong; ProcessDied when the process died of the job; ProcessNotStarted when the machine cannot start one;
-   * ThreadEnded when the pool is closed; Error what `load` or the function threw
+   * @throws JobTooLong; ProcessDied when the process died of the job; ProcessNotStarted when the machine
+   * cannot start one; ThreadEnded when the pool is closed; Error what `load` or the function threw
    */
   run(job: ReaderJob): Promise<unknown>
   close(): Promise<void>

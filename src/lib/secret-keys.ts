@@ -25,7 +25,10 @@ export type TokenPurpose =
   | 'sign-in-place'
 
 export interface SecretKeys {
-  /** Encrypts with AES-256-GCM: version, nonce (12), tag (16), ciphertext. `context` must be given again to open. */
+  /**
+   * Encrypts with AES-256-GCM: version, nonce (12), tag (16), ciphertext. `context` must be given again to
+   * open.
+   */
   seal(plain: Uint8Array, context: string): Uint8Array
   /** @throws when the box was altered, or sealed under another key or context */
   open(box: Uint8Array, context: string): Buffer
@@ -114,8 +117,9 @@ type Keystream = (first: Uint8Array, bytes: number) => Uint8Array
 const CIPHER_BLOCK_BYTES = 16
 
 /**
- * What CTR combines with a text (NIST SP 800-38A §6.5): the counter from its first value on, encrypted block by block. One cipher
- * does for all, where an object of the runtime's for each text costs three times as much.
+ * What CTR combines with a text (NIST SP 800-38A §6.5): the counter from its first value on, encrypted block
+ * by block. One cipher does for all, where an object of the runtime's for each text costs three times as
+ * much.
  *
  * @returns good until the next call; whole blocks, so it may be longer
  */
@@ -150,7 +154,8 @@ const DIGEST_BYTES = 32
 
 /**
  * HMAC-SHA-256 (RFC 2104) as its two hashes: several tokens are made for every message, and an object of the
- * runtime's costs four times as much. Hashes come as text, since each buffer of the runtime's is memory of its own.
+ * runtime's costs four times as much. Hashes come as text, since each buffer of the runtime's is memory of
+ * its own.
  */
 function createMac(key: Buffer): Mac {
   const inner = Buffer.alloc(BLOCK_BYTES, 0x36)

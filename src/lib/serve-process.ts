@@ -2,12 +2,15 @@
 import { writeFileSync } from 'node:fs'
 import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
 
-/** Where memory is short, Linux ends the process with the highest score first: this one rather than the service. */
+/**
+ * Where memory is short, Linux ends the process with the highest score first: this one rather than the
+ * service.
+ */
 const OOM_SCORE_ADJUSTMENT = '500'
 
 /**
- * Serves calls for as long as the parent lives. Signals that a terminal or a service manager sends to the whole group are
- * the parent's to handle.
+ * Serves calls for as long as the parent lives. Signals that a terminal or a service manager sends to the
+ * whole group are the parent's to handle.
  *
  * @param open makes the functions of the data that the parent sent
  */
@@ -18,7 +21,8 @@ export function serveProcess<D>(open: (data: D) => Callable): void {
     try {
       writeFileSync('/proc/self/oom_score_adj', OOM_SCORE_ADJUSTMENT)
     } catch {
-      // containers may mount /proc read-only; the order in which processes are ended is then the system's choice
+      // containers may mount /proc read-only; the order in which processes are ended is then the system's
+      // choice
     }
   process.once('message', data => {
     const channel: CallChannel = {

@@ -1,8 +1,10 @@
 /**
- * What is under way, each under a number that is given to another when it is taken out; in no particular order.
+ * What is under way, each under a number that is given to another when it is taken out; in no particular
+ * order.
  *
- * A Set or Map through which much passes costs more than it seems to: one that has been outgrown leads to the next, so that
- * as soon as one of them is old, all that follow, and what was in them, outlive their time until the whole heap is collected.
+ * A Set or Map through which much passes costs more than it seems to: one that has been outgrown leads to the
+ * next, so that as soon as one of them is old, all that follow, and what was in them, outlive their time
+ * until the whole heap is collected.
  */
 export class Slab<T extends object> implements Iterable<T> {
   readonly #members: (T | undefined)[] = []

@@ -10,14 +10,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 export interface SourcePlaces {
   /** By their paths from the root. */
   sources: string[]
-  /** Four numbers each: line and column in the bundle, both from 0, index of the source, and its line, from 1. */
+  /**
+   * Four numbers each: line and column in the bundle, both from 0, index of the source, and its line, from 1.
+   */
   places: number[]
 }
 
 const STEP = 4
 const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/
 
-/** For this thread; the tables are read when the first trace is asked for. @param root to which the sources belong */
+/**
+ * For this thread; the tables are read when the first trace is asked for. @param root to which the sources
+ * belong
+ */
 export function traceSources(root: string): void {
   const known = new Map<string, SourcePlaces | undefined>()
   const placesOf = (url: string) => {

@@ -5,7 +5,10 @@
 
 const CODE = 'START_FAULT'
 
-/** Its message is one line for the operator that says what is wrong and what to do; a stack trace would add nothing. */
+/**
+ * Its message is one line for the operator that says what is wrong and what to do; a stack trace would add
+ * nothing.
+ */
 export class StartFault extends Error {
   /** By which it is known on another thread, where it is an `Error` with the same properties. */
   readonly code = CODE

@@ -17,12 +17,17 @@ interface SweeperOptions {
   onError(error: unknown): void
 }
 
-/** So many times as long as a step took: the work gets a third of the time at most, and less where others wait, too. */
+/**
+ * So many times as long as a step took: the work gets a third of the time at most, and less where others
+ * wait, too.
+ */
 const REST = 2
 /** Also where a clock has jumped in the middle of a step. */
 const PAUSE_MS_MAX = 60_000
 
-/** Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time. */
+/**
+ * Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time.
+ */
 export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
   let stopped = false
   let isUrgent = false

@@ -6,8 +6,8 @@ import { setPriority } from 'node:os'
 export const AFTER_ACCEPTING = 15
 
 /**
- * The calling thread gets what the others leave, and a small part where they leave nothing. Linux gives each thread a
- * niceness of its own.
+ * The calling thread gets what the others leave, and a small part where they leave nothing. Linux gives each
+ * thread a niceness of its own.
  *
  * @param niceness from 0 to 19
  * @returns whether the system could be told

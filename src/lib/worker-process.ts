@@ -1,8 +1,9 @@
 /**
  * Runs functions in a child process that is started on demand and ends after it has been idle for a while.
  *
- * Memory limits of a worker thread do not protect the process: where the heap fills up inside a builtin, V8 aborts the
- * whole process. What reads hostile input therefore runs in a child, whose end is an error for the call it was working on.
+ * Memory limits of a worker thread do not protect the process: where the heap fills up inside a builtin, V8
+ * aborts the whole process. What reads hostile input therefore runs in a child, whose end is an error for the
+ * call it was working on.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -13,8 +14,8 @@ import { type CallChannel, type Caller, createCaller, WorkerEnded } from './work
 
 export interface WorkerProcess {
   /**
-   * @throws ProcessNotStarted when the process could not start; ProcessDied when it ended before it answered; ThreadEnded
-   * when it was closed; Error what the function there threw
+   * @throws ProcessNotStarted when the process could not start; ProcessDied when it ended before it answered;
+   * ThreadEnded when it was closed; Error what the function there threw
    */
   call(name: string, input: unknown): Promise<unknown>
   /** Kills the process; the next call starts another. */

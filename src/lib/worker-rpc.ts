@@ -36,7 +36,10 @@ type Answer =
   | { seq: number; ok: true; output: unknown }
   | { seq: number; ok: false; name: string; message: string; stack: string | undefined }
 
-/** The other thread or process has ended before it answered; whether it did what it was asked to do is not known. */
+/**
+ * The other thread or process has ended before it answered; whether it did what it was asked to do is not
+ * known.
+ */
 export class WorkerEnded extends Error {}
 
 export interface Caller {

@@ -71,7 +71,10 @@ function walkOf<Q, C extends string>(
   }
   const matchingIn = (chunk: Chunk) => matching(within(chunk) as Q) as unknown as Entries
   return {
-    /** The last entry of a chunk, or undefined when it is shorter than others. @param length entries of a chunk */
+    /**
+     * The last entry of a chunk, or undefined when it is shorter than others. @param length entries of a
+     * chunk
+     */
     async endOf(chunk: Chunk, length: number): Promise<Id | undefined> {
       const those = within(chunk).select('id').orderBy('id', direction)
       const last = await those

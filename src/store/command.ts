@@ -45,20 +45,26 @@ export interface Claim {
 
 /** Queue operations with separate statements per database. */
 export interface QueueOps {
-  /** Leases due deliveries, oldest first, at most `limit` per queue key. Returns one result per queue key, in the same order. */
+  /**
+   * Leases due deliveries, oldest first, at most `limit` per queue key. Returns one result per queue key, in
+   * the same order.
+   */
   claim(
     queueKeys: readonly (QueueKey & { limit: number })[],
     lease: { owner: string; now: number; until: number },
   ): Promise<Claim[]>
   /**
-   * Releases the scheduled deliveries of these emails. Their expiry moves by the delay of the release, so that a late
-   * release keeps the full delivery lifetime.
+   * Releases the scheduled deliveries of these emails. Their expiry moves by the delay of the release, so
+   * that a late release keeps the full delivery lifetime.
    * @returns their queue keys, each once
    */
   release(emailIds: readonly Id[], now: number): Promise<QueueKey[]>
 }
 
-/** Transaction of a group of commands. Only queries may be awaited, since any other wait would delay the commit of all. */
+/**
+ * Transaction of a group of commands. Only queries may be awaited, since any other wait would delay the
+ * commit of all.
+ */
 export interface Tx {
   readonly db: Db
   readonly rows: RowOps
@@ -78,7 +84,10 @@ export interface Tx {
   subscribersChanged(): Promise<void>
 }
 
-/** Topic announced when announcements of other processes may have been missed; subscribers must read the store again. */
+/**
+ * Topic announced when announcements of other processes may have been missed; subscribers must read the store
+ * again.
+ */
 export const MISSED = 'missed'
 
 /** Runs many inputs together; `outputs[i]` is the result of `inputs[i]`. */
@@ -87,9 +96,9 @@ export interface Command<I, O> {
   /** Relative cost of an input. The default is 1: a few rows of some kilobytes. */
   weigh?(input: I): number
   /**
-   * Declares that groups with this command may run concurrently, where the database supports it, and returns the keys on
-   * which an input conflicts beyond the rows it locks: of two groups with the same key, one waits for the other's commit.
-   * A group that contains a command without `conflictKeys` runs alone.
+   * Declares that groups with this command may run concurrently, where the database supports it, and returns
+   * the keys on which an input conflicts beyond the rows it locks: of two groups with the same key, one waits
+   * for the other's commit. A group that contains a command without `conflictKeys` runs alone.
    */
   conflictKeys?(input: I): readonly string[]
 }

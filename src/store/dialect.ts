@@ -66,7 +66,9 @@ export function databaseExists(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)
 }
 
-/** Whether nothing is stored yet, as far as can be told from outside: a file that is missing or has no bytes. */
+/**
+ * Whether nothing is stored yet, as far as can be told from outside: a file that is missing or has no bytes.
+ */
 export function isBlank(location: StoreLocation): boolean {
   if (location.kind === 'postgres') return false
   return (statSync(location.databaseFile, { throwIfNoEntry: false })?.size ?? 0) === 0

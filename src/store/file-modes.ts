@@ -21,8 +21,9 @@ export interface StoredFiles {
 }
 
 /**
- * Takes the files of a store away from the group and all others. The certificate file is left as it is, which a proxy may read on
- * purpose, and so is the folder itself. What cannot be changed (another user owns it) is left, too: `mailhorn doctor` reports it.
+ * Takes the files of a store away from the group and all others. The certificate file is left as it is, which
+ * a proxy may read on purpose, and so is the folder itself. What cannot be changed (another user owns it) is
+ * left, too: `mailhorn doctor` reports it.
  */
 export function tightenFiles(files: StoredFiles): void {
   for (const { path, mode } of looseEntries(files))

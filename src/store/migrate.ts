@@ -32,7 +32,8 @@ export async function migrate(
 }
 
 /**
- * Refuses a database that was empty before its migration; to be called in the transaction of that, which is then rolled back.
+ * Refuses a database that was empty before its migration; to be called in the transaction of that, which is
+ * then rolled back.
  * @param database its file or address, for the message
  * @throws StartFault
  */

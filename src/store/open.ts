@@ -64,8 +64,8 @@ export interface Store<C extends Commands> {
 }
 
 /**
- * @throws StartFault when the folder is in use or cannot be written, or when its database is of a newer version, or empty and may
- * not be
+ * @throws StartFault when the folder is in use or cannot be written, or when its database is of a newer
+ * version, or empty and may not be
  */
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
   const location = locate(options)

@@ -3,8 +3,8 @@ import { constants, createDeflateRaw, deflateRawSync, inflateRawSync } from 'nod
 import { keepContext } from './kept-context.ts'
 
 /**
- * What records are likely to say, the likeliest last (RFC 1951 §3.2.5: what is nearer costs less). What has been packed by one is
- * unpacked by the same: a better one takes the next number, beside this.
+ * What records are likely to say, the likeliest last (RFC 1951 §3.2.5: what is nearer costs less). What has
+ * been packed by one is unpacked by the same: a better one takes the next number, beside this.
  */
 const FIRST_WORDS = [
   '["ehlo",0,"250 "],["connect",0,null],["banner",0,"220  ESMTP"],["starttls",0,"220 2.0.0 Ready to start TLS"],["tls",0,null]',

@@ -14,7 +14,10 @@ export type RowsOf<Q extends readonly Compilable[]> = {
 /** Runs queries that must see the same commit; one list of rows per query, in their order. */
 export type ReadTogether = <Q extends readonly Compilable[]>(...queries: Q) => Promise<RowsOf<Q>>
 
-/** Reads that must see the same commit, where later ones depend on what earlier ones have found. One at a time. */
+/**
+ * Reads that must see the same commit, where later ones depend on what earlier ones have found. One at a
+ * time.
+ */
 export type Snapshot = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Point reads on a reading connection, by kept statements: what is read for every message goes this way. */

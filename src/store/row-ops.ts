@@ -19,8 +19,8 @@ export interface RowOps {
     columns: readonly C[],
   ): Promise<(Pick<Schema[T], C> | undefined)[]>
   /**
-   * Like `find`, for rows that are about to be changed: until the commit nobody else changes them, and what was found
-   * stays true. Groups that wait for each other's rows do so in the order of the keys.
+   * Like `find`, for rows that are about to be changed: until the commit nobody else changes them, and what
+   * was found stays true. Groups that wait for each other's rows do so in the order of the keys.
    */
   lock<T extends Table, K extends keyof Schema[T] & string, C extends keyof Schema[T] & string>(
     table: T,

@@ -34,7 +34,10 @@ export interface IndexBlockMove {
   status: EmailStatus | null
 }
 
-/** Keeps the segments in step with the emails; part of every command that stores emails, moves or deletes them. */
+/**
+ * Keeps the segments in step with the emails; part of every command that stores emails, moves or deletes
+ * them.
+ */
 export interface IndexBlockOps {
   /** Emails have been stored. One whose id was made long ago breaks up the segment it would belong to. */
   arrived(emails: readonly { accountId: Id; id: Id }[]): Promise<void>

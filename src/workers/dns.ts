@@ -1,6 +1,7 @@
 /**
- * Entry of the thread that answers for the provider zone. Anybody can have it work without end, by datagrams alone: it
- * is apart from the thread that takes requests, and behind all others when there is not enough for everybody.
+ * Entry of the thread that answers for the provider zone. Anybody can have it work without end, by datagrams
+ * alone: it is apart from the thread that takes requests, and behind all others when there is not enough for
+ * everybody.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
@@ -39,7 +40,10 @@ export interface DnsThreadData {
   logLevel: LogLevel
 }
 
-/** The ports bound, in the order of what was to be listened on. Where one cannot be, the thread dies of the error. */
+/**
+ * The ports bound, in the order of what was to be listened on. Where one cannot be, the thread dies of the
+ * error.
+ */
 export interface DnsReady {
   ports: number[]
 }

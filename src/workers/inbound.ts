@@ -1,4 +1,7 @@
-/** Entry of the thread that reads received mail which is small, and the head of what could not be read in full. */
+/**
+ * Entry of the thread that reads received mail which is small, and the head of what could not be read in
+ * full.
+ */
 import { workerData } from 'node:worker_threads'
 import { AFTER_ACCEPTING, stepBack } from '../lib/thread-priority.ts'
 import { serveCalls, Transferred } from '../lib/worker-rpc.ts'

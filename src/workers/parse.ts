@@ -1,6 +1,7 @@
 /**
- * Entry of the child processes that read what may be hostile or large: received mail, reports, submitted messages and large
- * request bodies. They read the store and stage files; only the writer thread of the service changes the database.
+ * Entry of the child processes that read what may be hostile or large: received mail, reports, submitted
+ * messages and large request bodies. They read the store and stage files; only the writer thread of the
+ * service changes the database.
  */
 
 import { READ_BODY } from '../interfaces/api/body/large-bodies.ts'

@@ -1,4 +1,7 @@
-/** Entry of the reading thread: what takes long to read is read here, apart from the thread that takes requests. */
+/**
+ * Entry of the reading thread: what takes long to read is read here, apart from the thread that takes
+ * requests.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { emailCsv } from '../interfaces/api/emails/csv.ts'

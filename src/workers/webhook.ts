@@ -1,4 +1,7 @@
-/** Entry of the thread that brings events to webhooks: hosts of strangers, their certificates and their replies stay on it. */
+/**
+ * Entry of the thread that brings events to webhooks: hosts of strangers, their certificates and their
+ * replies stay on it.
+ */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'

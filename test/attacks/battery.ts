@@ -47,7 +47,7 @@ export interface Battery {
 const ONLY = new RegExp(process.env.ATTACK_ONLY ?? '', 'i')
 const ROW_LIMIT_MS = 300_000
 const WARM_UP_MS = 3_000
-const MOST_GROWTH_BYTES = 60 * MIB
+const GROWTH_BYTES_MAX = 60 * MIB
 const QUIET_MS = 60_000
 const LOOK_EVERY_MS = 1_000
 /** A connection may be seen to end before the process is. */
@@ -116,7 +116,7 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
         'memory after the series',
         async ({ field: { program }, note }) => {
           if (wasRestarted) throw new Error('the service ended during the series')
-          const most = residentBefore + MOST_GROWTH_BYTES
+          const most = residentBefore + GROWTH_BYTES_MAX
           const deadline = performance.now() + QUIET_MS
           let now = residentBytes(program.pid)
           while (now > most && performance.now() < deadline) {

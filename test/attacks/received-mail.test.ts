@@ -20,7 +20,7 @@ const { attack, soak, run } = battery('hostile mail')
 
 const MIDDLING_BYTES = scaled(20 * MIB)
 /** As much as port 25 takes, less than what the reader of the size counts besides. */
-const LARGEST_BYTES = scaled(59 * MIB)
+const SIZE_BYTES_MAX = scaled(59 * MIB)
 /** As much as submission takes, after it has been encoded. */
 const SUBMITTED_BYTES = scaled(28 * MIB)
 const AT_ONCE = 3
@@ -46,7 +46,7 @@ function mailsOf(shape: Shape, subject: string): HostileMail[] {
       shape,
       shape.name.includes('<img>') ? 'text/html' : 'text/plain',
       encoding(0),
-      LARGEST_BYTES,
+      SIZE_BYTES_MAX,
       subject,
     ),
   ]
@@ -112,7 +112,7 @@ attack('mail of 900 messages, and of multiparts in each other', async ({ field, 
   const subject = 'parts and parts'
   const mails = [
     manyMessages(900, MIDDLING_BYTES, subject),
-    manyMessages(900, LARGEST_BYTES, subject),
+    manyMessages(900, SIZE_BYTES_MAX, subject),
     ...[100, 10_000].map(depth => nested(depth, subject)),
   ]
   note(await allListed(field, subject, await sendAll(field, mails)))

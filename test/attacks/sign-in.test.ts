@@ -14,7 +14,7 @@ const { attack, soak, run } = battery('sign-in')
 const FLOOD_MS = scaled(8_000, 4_000)
 const FLOODERS = 40
 /** More than any counter lets through, and far fewer than are tried. */
-const MOST_CHECKED = { ofOneNetwork: 10, ofOneSite: 20, overAllAccounts: 25, ofManyNetworks: 20 }
+const CHECKED_MAX = { ofOneNetwork: 10, ofOneSite: 20, overAllAccounts: 25, ofManyNetworks: 20 }
 
 interface Guess {
   /** Where the proxy says that it comes from. */
@@ -108,23 +108,23 @@ const tries = (count: number, guessOf: (number: number) => Guess) => (number: nu
 attack('guesses at the password of somebody who signs in meanwhile, one /56', async ({ field, note }) => {
   const { email } = field.visit.login
   const next = tries(40, number => ({ from: `2001:db8:1:${hex(number)}::1`, email }))
-  note(await insistOnFew(field, next, MOST_CHECKED.ofOneNetwork))
+  note(await insistOnFew(field, next, CHECKED_MAX.ofOneNetwork))
 })
 
 attack('guesses at the password of somebody who signs in meanwhile, one /48', async ({ field, note }) => {
   const { email } = field.visit.login
   const next = tries(120, number => ({ from: `2001:db8:2:${hex(number * 256)}::1`, email }))
-  note(await insistOnFew(field, next, MOST_CHECKED.ofOneSite))
+  note(await insistOnFew(field, next, CHECKED_MAX.ofOneSite))
 })
 
 attack("guesses at a user's password, 60 IPv4 addresses", async ({ field, note }) => {
   const next = tries(60, number => ({ from: `198.51.100.${number + 1}`, email: field.eve.login.email }))
-  note(await insistOnFew(field, next, MOST_CHECKED.ofManyNetworks))
+  note(await insistOnFew(field, next, CHECKED_MAX.ofManyNetworks))
 })
 
 attack('guesses at 60 accounts, one address', async ({ field, note }) => {
   const next = tries(60, number => ({ from: '192.0.2.99', email: `user${number}@acme.example` }))
-  note(await insistOnFew(field, next, MOST_CHECKED.overAllAccounts))
+  note(await insistOnFew(field, next, CHECKED_MAX.overAllAccounts))
 })
 
 attack('an owner who has signed in there before signs in while strangers guess', async ({ field }) => {

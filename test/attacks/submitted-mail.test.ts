@@ -13,7 +13,7 @@ import { MIB, pause, scaled } from './scale.ts'
 const { attack, soak, run } = battery('submission')
 
 const WITH_SECOND_CLIENT = { kinds: [...KINDS, 'second submission' as const] }
-const LARGEST_BYTES = scaled(38 * MIB)
+const SIZE_BYTES_MAX = scaled(38 * MIB)
 /** One account may have so much on its way at once; a message that finds no room is taken when it is tried again. */
 const NO_ROOM = '451 4.3.2'
 const RETRY_AFTER_MS = 1_000
@@ -59,7 +59,7 @@ for (const name of [
     `38 MB of ${name}`,
     async ({ field, note }) => {
       const shape = shapeOf(name)
-      note(await submit(field, hostileMail(shape, 'text/html', shape.encodings[0]!, LARGEST_BYTES, name)))
+      note(await submit(field, hostileMail(shape, 'text/html', shape.encodings[0]!, SIZE_BYTES_MAX, name)))
     },
     WITH_SECOND_CLIENT,
   )
@@ -72,7 +72,7 @@ attack(
       shapes.map((shape, at) =>
         submit(
           field,
-          hostileMail(shape, 'text/html', shape.encodings[0]!, LARGEST_BYTES, 'four'),
+          hostileMail(shape, 'text/html', shape.encodings[0]!, SIZE_BYTES_MAX, 'four'),
           `127.60.1.${at + 1}`,
         ),
       ),

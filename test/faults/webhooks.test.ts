@@ -22,7 +22,7 @@ const BATCH = 100
 const BAD = 50
 /** For the endpoints that are not, with every tenth batch; as many more events for the one that is. */
 const BOUNCES = 20
-const MOST_MEMORY_MB = 900
+const MEMORY_MB_MAX = 900
 
 test(`${CYCLES} times under load: every event that is in the timeline is told`, async t => {
   const told = new Map<string, number>()
@@ -136,7 +136,7 @@ test(`${EVENTS} events beside ${BAD} endpoints that do what they can to be in th
   console.log(
     `${told.size} events told, median ${p50} ms, p95 ${p95} ms after they happened; ${connections} connections to bad endpoints; ${peakMb} MB at most`,
   )
-  assert.ok(peakMb < MOST_MEMORY_MB, `${peakMb} MB`)
+  assert.ok(peakMb < MEMORY_MB_MAX, `${peakMb} MB`)
 })
 
 async function startBadEndpoints(t: TestContext) {

@@ -60,7 +60,7 @@ export function planOf(database: Pick<TestDatabase, 'rows'>, sql: string, ...par
     .join('; ')
 }
 
-const MOST_PARAMETERS = 30_000
+const PARAMETERS_MAX = 30_000
 
 /** Puts rows straight into the database, all of one shape. */
 export function insertRows(
@@ -70,7 +70,7 @@ export function insertRows(
 ): void {
   const columns = Object.keys(rows[0] ?? {})
   const places = `(${columns.map(() => '?').join(', ')})`
-  const atOnce = Math.floor(MOST_PARAMETERS / Math.max(1, columns.length))
+  const atOnce = Math.floor(PARAMETERS_MAX / Math.max(1, columns.length))
   for (let at = 0; at < rows.length; at += atOnce) {
     const some = rows.slice(at, at + atOnce)
     database.change(
@@ -123,7 +123,7 @@ function numbered(sql: string): string {
 
 type Ask = (question: Question) => unknown[]
 
-const LONGEST_ANSWER_MS = 30_000
+const ANSWER_MS_MAX = 30_000
 let asked = 0
 const askers = new Map<string, Ask>()
 process.setMaxListeners(0)
@@ -153,7 +153,7 @@ function answerOf(port: MessagePort, bell: Int32Array, question: Question): unkn
     const rung = Atomics.load(bell, 0)
     const answer = receiveMessageOnPort(port)?.message as Answer | undefined
     if (answer?.number === number) return rowsOf(answer, question)
-    if (answer === undefined && Atomics.wait(bell, 0, rung, LONGEST_ANSWER_MS) === 'timed-out')
+    if (answer === undefined && Atomics.wait(bell, 0, rung, ANSWER_MS_MAX) === 'timed-out')
       throw new Error(`PostgreSQL did not answer: ${JSON.stringify(question)}`)
   }
 }

@@ -2,7 +2,7 @@
 
 const END = Buffer.from('\r\n.\r\n')
 /** Without its CRLF (RFC 5321 §4.5.3.1.6). */
-const LONGEST_LINE = 998
+const LINE_LENGTH_MAX = 998
 const BARE = /\r(?!\n)|(?<!\r)\n/
 
 /** What takes a message in until it is complete. */
@@ -57,7 +57,7 @@ export class DataCollector implements MessageCollector {
 function lineFaults(wire: string): string[] {
   const found: string[] = []
   if (BARE.test(wire)) found.push('bare CR or LF in the message')
-  if (longestLine(wire) > LONGEST_LINE) found.push('a line of more than 998 bytes')
+  if (longestLine(wire) > LINE_LENGTH_MAX) found.push('a line of more than 998 bytes')
   return found
 }
 

@@ -21,9 +21,9 @@ interface JsonSchema {
 /** Texts that are good for a property, by its name; others are made up. */
 export type Vocabulary = ReadonlyMap<string, readonly string[]>
 
-const LONGEST_LIST = 3
-const LONGEST_TEXT = 300
-const MOST_OPTIONAL_KEYS = 4
+const LIST_LENGTH_MAX = 3
+const TEXT_LENGTH_MAX = 300
+const OPTIONAL_KEYS_MAX = 4
 
 /** Values that people do not think of. */
 export const oddValue: Arbitrary<unknown> = fc.oneof(
@@ -70,7 +70,7 @@ export function goodValue(schema: JsonSchema, words: Vocabulary, name = ''): Arb
       return objectOf(schema, words)
     case 'array':
       return fc.array(goodValue(schema.items ?? {}, words, name), {
-        maxLength: Math.min(schema.maxItems ?? LONGEST_LIST, LONGEST_LIST),
+        maxLength: Math.min(schema.maxItems ?? LIST_LENGTH_MAX, LIST_LENGTH_MAX),
       })
     case 'integer':
       return fc.integer({ min: schema.minimum ?? -10, max: Math.min(schema.maximum ?? 1_000, 1_000) })
@@ -83,8 +83,8 @@ export function goodValue(schema: JsonSchema, words: Vocabulary, name = ''): Arb
   }
 }
 
-function textOf({ minLength = 0, maxLength = LONGEST_TEXT }: JsonSchema, known: readonly string[] = []) {
-  const made = fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, LONGEST_TEXT) })
+function textOf({ minLength = 0, maxLength = TEXT_LENGTH_MAX }: JsonSchema, known: readonly string[] = []) {
+  const made = fc.string({ unit: 'grapheme', minLength, maxLength: Math.min(maxLength, TEXT_LENGTH_MAX) })
   return known.length === 0 ? made : fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...known) }, made)
 }
 
@@ -99,7 +99,7 @@ function objectOf(
   const whole = fc.record(Object.fromEntries(values) as Record<string, Arbitrary<unknown>>)
   const optional = Object.keys(properties).filter(key => !required.includes(key))
   return fc
-    .tuple(whole, fc.subarray(optional, { maxLength: Math.min(optional.length, MOST_OPTIONAL_KEYS) }))
+    .tuple(whole, fc.subarray(optional, { maxLength: Math.min(optional.length, OPTIONAL_KEYS_MAX) }))
     .map(([object, kept]) =>
       Object.fromEntries(
         Object.entries(object).filter(([key]) => required.includes(key) || kept.includes(key)),

@@ -1,4 +1,7 @@
-/** How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients know. */
+/**
+ * How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients
+ * know.
+ */
 import * as z from 'zod'
 import { type FieldProblem, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
 
@@ -43,8 +46,8 @@ interface RefusedOptions {
 }
 
 /** What a client has made up is told back to it no further than this, so that replies stay small. */
-const LONGEST_MESSAGE = 64 * 1024
-const LONGEST_OF_A_FIELD = 1_000
+const MESSAGE_LENGTH_MAX = 64 * 1024
+const OF_A_FIELD_LENGTH_MAX = 1_000
 
 /** Thrown on the way through the HTTP door and turned into a reply at its frame. */
 export class ApiError extends Error {
@@ -59,12 +62,12 @@ export class ApiError extends Error {
     message: string,
     { errors, headers }: RefusedOptions = {},
   ) {
-    super(shortened(message, LONGEST_MESSAGE))
+    super(shortened(message, MESSAGE_LENGTH_MAX))
     this.status = status
     this.errorName = errorName
     this.errors = errors?.map(problem => ({
-      path: shortened(problem.path, LONGEST_OF_A_FIELD),
-      message: shortened(problem.message, LONGEST_OF_A_FIELD),
+      path: shortened(problem.path, OF_A_FIELD_LENGTH_MAX),
+      message: shortened(problem.message, OF_A_FIELD_LENGTH_MAX),
     }))
     this.headers = headers ?? {}
   }

@@ -1,4 +1,7 @@
-/** What an API key that is bound to one domain may see and do; sessions and other keys act for the whole account. */
+/**
+ * What an API key that is bound to one domain may see and do; sessions and other keys act for the whole
+ * account.
+ */
 import { isSentFrom } from '../../resources/emails/email-rows.ts'
 import { ApiError } from './api-error.ts'
 import type { Credential } from './route.ts'
@@ -13,7 +16,7 @@ export function mayTouch(credential: Credential, email: { sender: string }): boo
   return isSentFrom(boundDomain(credential), email)
 }
 
-/** For what concerns the account as a whole. @throws Refused 403 */
+/** For what concerns the account as a whole. @throws ApiError 403 */
 export function insistOnWholeAccount(credential: Credential): void {
   const domain = boundDomain(credential)
   if (domain !== null)

@@ -16,7 +16,7 @@ interface CredentialOptions {
 
 const READING_METHODS = new Set(['GET', 'HEAD'])
 
-/** @throws Refused 401, or 403 for a cookie write from elsewhere */
+/** @throws ApiError 401, or 403 for a cookie write from elsewhere */
 export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOptions): FindCredential {
   const byBearer = async (token: string): Promise<Credential | undefined> => {
     if (token.startsWith(SESSION_TOKEN_PREFIX)) {

@@ -20,7 +20,7 @@ export function senderOf({ credential }: ApiRequest): Sender {
  * What the body asks for, with the token of its `Idempotency-Key`.
  *
  * @param mode null of a single email
- * @throws Refused 400 when the key is unusable, and what reading the body throws
+ * @throws ApiError 400 when the key is unusable, and what reading the body throws
  */
 export async function readIdempotent(
   request: ApiRequest,
@@ -33,7 +33,7 @@ export async function readIdempotent(
   return { prepared, idempotency: key === undefined ? null : { endpoint, key, bodyHash: hash! } }
 }
 
-/** @throws Refused 400 when the key is unusable */
+/** @throws ApiError 400 when the key is unusable */
 export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined

@@ -6,7 +6,7 @@ export function isOperator(request: ApiRequest): boolean {
   return sessionOf(request).operator
 }
 
-/** @throws Refused 403 */
+/** @throws ApiError 403 */
 export function insistOnOperator(request: ApiRequest): void {
   if (!isOperator(request)) throw new ApiError(403, 'invalid_access', 'Only an operator may do this.')
 }

@@ -22,13 +22,16 @@ export interface ApiRequest<C = Credential> {
   headers: IncomingHttpHeaders
   clientAddress: string
   credential: C
-  /** The JSON body, `{}` when there is none; read once. @throws Refused */
+  /** The JSON body, `{}` when there is none; read once. @throws ApiError */
   body(): Promise<unknown>
-  /** In place of `body`, by routes that take no JSON: the bytes as they come, read once. What reads them throws Refused. */
+  /**
+   * In place of `body`, by routes that take no JSON: the bytes as they come, read once. What reads them
+   * throws ApiError.
+   */
   stream(): AsyncIterable<Uint8Array>
-  /** In place of `body`, by pages: the fields of a form; files are left out. @throws Refused */
+  /** In place of `body`, by pages: the fields of a form; files are left out. @throws ApiError */
   form(): Promise<URLSearchParams>
-  /** In place of `body`, by routes that send: what the body asks for, made ready. @throws Refused */
+  /** In place of `body`, by routes that send: what the body asks for, made ready. @throws ApiError */
   sendBody(work: SendWork): Promise<SendBody>
 }
 
@@ -66,7 +69,10 @@ interface RouteShape extends RouteDescription {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** With `:name` parameters. */
   path: string
-  /** Longest request body; the default serves all but sends and imports, and public routes have a limit of their own. */
+  /**
+   * Longest request body; the default serves all but sends and imports, and public routes have a limit of
+   * their own.
+   */
   bodyLimitBytes?: number
 }
 

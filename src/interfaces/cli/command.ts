@@ -1,4 +1,6 @@
-/** What a command of the program is: its usage, its options, and a function from its arguments to a result. */
+/**
+ * What a command of the program is: its usage, its options, and a function from its arguments to a result.
+ */
 import type { ParseArgsConfig } from 'node:util'
 import type { Clock } from '../../lib/clock.ts'
 import type { SourceReportOptions } from '../../pipeline/delivery/shaping/source-report.ts'
@@ -38,7 +40,9 @@ export interface CheckedSource {
 export interface CommandInput {
   values: Readonly<Record<string, string | boolean | undefined>>
   positionals: readonly string[]
-  /** To be called once the arguments are found good. @throws CommandError when there is none that can be used */
+  /**
+   * To be called once the arguments are found good. @throws CommandError when there is none that can be used
+   */
   open(): Promise<Installation>
   /** Looks up the names of the addresses in the configuration. @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
@@ -49,7 +53,8 @@ export interface CommandInput {
   sourceSettings(): SourceSettings
   /**
    * Looks at the installation from all sides.
-   * @param db null where there is none yet @param dataDir in place of that in the configuration @throws CommandError
+   * @param db null where there is none yet @param dataDir in place of that in the configuration @throws
+   * CommandError
    */
   examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
   /** All of the standard input. */

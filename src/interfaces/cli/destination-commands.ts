@@ -1,4 +1,6 @@
-/** `mailhorn destinations …` and `mailhorn queue sites`: the queue and the mail of a day, by where it goes. */
+/**
+ * `mailhorn destinations …` and `mailhorn queue sites`: the queue and the mail of a day, by where it goes.
+ */
 
 import { isUtcDay, utcDay } from '../../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
@@ -9,7 +11,7 @@ import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.t
 import { isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN = 50
-const LONGEST_TEXT = 60
+const TEXT_LENGTH_MAX = 60
 
 export const destinationCliCommands: CliCommand[] = [
   ...VIEW_BY.map(
@@ -86,7 +88,7 @@ async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly str
 function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
   const rows = sites.flatMap(site =>
     pathsOf(site).map(path => [
-      site.slice(0, LONGEST_TEXT),
+      site.slice(0, TEXT_LENGTH_MAX),
       path.source_ips.join(' ') || '(the system chooses)',
       path.under_way,
       path.window,
@@ -96,11 +98,11 @@ function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefin
   )
   return rows.length === 0
     ? undefined
-    : `How mail goes there now:\n${table(['SITE', 'FROM', 'UNDER WAY', 'OF', 'AT MOST', 'STATE'], rows)}`
+    : `How mail goes there now:\n${table(['SITE', 'FROM', 'UNDER WAY', 'OF', 'AT COUNT_MAX', 'STATE'], rows)}`
 }
 
 function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
-  const reason = printable(pause_reason ?? '').slice(0, LONGEST_TEXT)
+  const reason = printable(pause_reason ?? '').slice(0, TEXT_LENGTH_MAX)
   if (probing) return 'tried again, by one delivery'
   if (paused_until !== null) return `rests until ${paused_until}: ${reason}`
   return warmup_spent ? 'has sent what it may today' : 'goes'
@@ -130,7 +132,7 @@ function agesText(by: string, entries: readonly QueueEntry[]): string {
   if (entries.length === 0) return 'Nothing is waiting.'
   const limits = [...AGE_LIMITS.map(String), `${AGE_LIMITS.at(-1)}+`]
   const rows = entries.map(({ name, ages, held }) => [
-    name === null ? '(not known yet)' : name.slice(0, LONGEST_TEXT),
+    name === null ? '(not known yet)' : name.slice(0, TEXT_LENGTH_MAX),
     ages.reduce((sum, count) => sum + count, 0),
     held,
     ...ages,
@@ -156,13 +158,13 @@ function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }
 function destinationsText(entries: readonly DestinationEntry[]): string {
   if (entries.length === 0) return 'Nothing has gone anywhere on that day.'
   const rows = entries.map(({ site, counts, pause, replies }) => [
-    site.slice(0, LONGEST_TEXT),
+    site.slice(0, TEXT_LENGTH_MAX),
     counts.delivered,
     counts.deferred,
     counts.bounced,
     counts.expired,
     pause === null ? '' : isoTime(pause.until),
-    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, LONGEST_TEXT),
+    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, TEXT_LENGTH_MAX),
   ])
-  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'RESTS UNTIL', 'MOST SAID'], rows)
+  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'RESTS UNTIL', 'COUNT_MAX SAID'], rows)
 }

@@ -1,4 +1,6 @@
-/** `mailhorn email …`: what an email has been through, as it was, whatever the account that sent it is told. */
+/**
+ * `mailhorn email …`: what an email has been through, as it was, whatever the account that sent it is told.
+ */
 
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'

@@ -1,6 +1,6 @@
 /**
- * The installation in a data folder. It is read directly, whether the service runs or not; changes are made by whoever
- * holds the folder: the service, asked over its control socket, or else this program itself.
+ * The installation in a data folder. It is read directly, whether the service runs or not; changes are made
+ * by whoever holds the folder: the service, asked over its control socket, or else this program itself.
  */
 import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'

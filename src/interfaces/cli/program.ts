@@ -1,4 +1,6 @@
-/** The program `mailhorn`: finds the command that a line means, has it carried out, and says what came of it. */
+/**
+ * The program `mailhorn`: finds the command that a line means, has it carried out, and says what came of it.
+ */
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../../store/command.ts'

@@ -3,13 +3,13 @@ import { domainToASCII } from 'node:url'
 import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 import type { CliCommand, Installation } from './command.ts'
-import { MOST_DOMAINS } from './control/queue-operations.ts'
+import { DOMAINS_MAX } from './control/queue-operations.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS = 50
-const LONGEST_REPLY = 60
+const REPLY_LENGTH_MAX = 60
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
 
@@ -33,7 +33,7 @@ export const queueCliCommands: CliCommand[] = [
     usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
     summary: 'Tries deferred deliveries again now, without waiting for their time',
     options: { ...SELECTING, all: { type: 'boolean' } },
-    positionals: { least: 0, most: MOST_DOMAINS },
+    positionals: { least: 0, most: DOMAINS_MAX },
     async run({ values, positionals, open }) {
       const isSelected = Object.keys(SELECTING).some(name => values[name] !== undefined)
       const ways = [values.all === true, positionals.length > 0, isSelected].filter(Boolean)
@@ -52,8 +52,8 @@ export const queueCliCommands: CliCommand[] = [
 
 async function retryDomains({ change }: Installation, domains: readonly string[]): Promise<number> {
   let deliveries = 0
-  for (let at = 0; at < domains.length; at += MOST_DOMAINS)
-    deliveries += (await change('queue.retry', { domains: domains.slice(at, at + MOST_DOMAINS) })).deliveries
+  for (let at = 0; at < domains.length; at += DOMAINS_MAX)
+    deliveries += (await change('queue.retry', { domains: domains.slice(at, at + DOMAINS_MAX) })).deliveries
   return deliveries
 }
 
@@ -96,7 +96,7 @@ function queueText({ at, totals, total, entries }: QueueView, page: CliPage): st
     ...[name!, neverTried, deferred, underWay, held],
     duration(at - oldestAt),
     nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
-    printable(lastReply ?? '').slice(0, LONGEST_REPLY),
+    printable(lastReply ?? '').slice(0, REPLY_LENGTH_MAX),
   ])
   const { neverTried, deferred, underWay, held } = totals
   const lines = [

@@ -1,8 +1,9 @@
 /** What the dashboard's own page may do, and what a message that it shows may not. */
 
 /**
- * Scripts, styles and requests of this origin alone, and nothing written into the page. Frames are for messages, which
- * forms put there; pictures may be written out, as small charts and the preview of an attachment are.
+ * Scripts, styles and requests of this origin alone, and nothing written into the page. Frames are for
+ * messages, which forms put there; pictures may be written out, as small charts and the preview of an
+ * attachment are.
  */
 export const PAGE_HEADERS = {
   'cache-control': 'no-cache',

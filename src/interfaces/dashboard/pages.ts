@@ -1,4 +1,7 @@
-/** The dashboard as it was built: its page, which stands for every address under `/dashboard`, and what the page loads. */
+/**
+ * The dashboard as it was built: its page, which stands for every address under `/dashboard`, and what the
+ * page loads.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { PAGE_HEADERS } from './headers.ts'

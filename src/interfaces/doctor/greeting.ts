@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
 const LIMIT_MS = 8_000
-const MOST_BYTES = 1_024
+const SIZE_BYTES_MAX = 1_024
 
 /** @returns its greeting, one line @throws Error when none comes */
 export function greetingOf(host: string, port: number, clock: Clock, signal: AbortSignal): Promise<string> {
@@ -25,7 +25,7 @@ export function greetingOf(host: string, port: number, clock: Clock, signal: Abo
     socket.on('close', () => fail('the connection was closed'))
     socket.on('data', (chunk: string) => {
       heard += chunk
-      if (!heard.includes('\n') && heard.length < MOST_BYTES) return
+      if (!heard.includes('\n') && heard.length < SIZE_BYTES_MAX) return
       socket.write('QUIT\r\n')
       end(() =>
         resolve(

@@ -1,4 +1,7 @@
-/** What the host gives us: room on the disk, a disk that keeps what it is told, files for us alone, and files that may be open at once. */
+/**
+ * What the host gives us: room on the disk, a disk that keeps what it is told, files for us alone, and files
+ * that may be open at once.
+ */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'

@@ -1,4 +1,6 @@
-/** Whether the addresses we send from have names that lead back to them, and so does the name we greet with. */
+/**
+ * Whether the addresses we send from have names that lead back to them, and so does the name we greet with.
+ */
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { nameFaults } from '../../protocols/dns/reverse.ts'
 import { bad, type Examination, good, unknownFinding } from './finding.ts'

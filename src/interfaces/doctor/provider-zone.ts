@@ -1,4 +1,6 @@
-/** The provider zone as the world sees it: delegated, answered for, and with the records that it should have. */
+/**
+ * The provider zone as the world sees it: delegated, answered for, and with the records that it should have.
+ */
 
 import type { DnsObserver } from '../../protocols/dns/dns-observer.ts'
 import { findZoneServers } from '../../protocols/dns/name-servers.ts'

@@ -1,4 +1,7 @@
-/** Whether the clock is right: signatures, certificates and tokens go by it. Told by the date of a web server's answer. */
+/**
+ * Whether the clock is right: signatures, certificates and tokens go by it. Told by the date of a web
+ * server's answer.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'

@@ -6,17 +6,18 @@ import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 const FIELD = /^([!-9;-~]+)[ \t]*:[ \t]?(.*)$/s
 /** The first line of a mailbox file, which local programs leave in place. */
 const MBOX_LINE = /^>?From (?![ \t]*:)/
-const MOST_FIELDS = 1_000
-const MOST_OCTETS = 256 * 1024
-const LONGEST_NAME = 76
+const FIELDS_MAX = 1_000
+const OCTETS_MAX = 256 * 1024
+const NAME_LENGTH_MAX = 76
 
 /**
  * @param message with lines that end in CRLF
- * @returns values as text (UTF-8, RFC 6532, or what old programs write), still folded and encoded; the body is the rest of the message
+ * @returns values as text (UTF-8, RFC 6532, or what old programs write), still folded and encoded; the body
+ * is the rest of the message
  */
 export function readSubmittedHead(message: Buffer): { fields: HeaderField[]; body: Buffer } | Refusal {
   const bodyAt = bodyStart(message)
-  if (bodyAt > MOST_OCTETS) return refuse(`The header is larger than ${MOST_OCTETS / 1024} KB.`)
+  if (bodyAt > OCTETS_MAX) return refuse(`The header is larger than ${OCTETS_MAX / 1024} KB.`)
   const lines = message.toString('latin1', 0, bodyAt).split('\r\n')
   const fields: { name: string; value: string }[] = []
   for (const [index, line] of lines.entries()) {
@@ -28,10 +29,10 @@ export function readSubmittedHead(message: Buffer): { fields: HeaderField[]; bod
       continue
     }
     const [, name, value] = FIELD.exec(line) ?? []
-    if (name === undefined || name.length > LONGEST_NAME)
+    if (name === undefined || name.length > NAME_LENGTH_MAX)
       return refuse(`Line ${index + 1} of the header is not a header field.`)
     fields.push({ name, value: value! })
-    if (fields.length > MOST_FIELDS) return refuse(`The header has more than ${MOST_FIELDS} fields.`)
+    if (fields.length > FIELDS_MAX) return refuse(`The header has more than ${FIELDS_MAX} fields.`)
   }
   return {
     fields: fields.map(({ name, value }) => ({ name, value: decodeText(value, undefined) })),

@@ -15,13 +15,16 @@ export interface IncomingMessage {
   close(): void
 }
 
-/** Chunks below this are joined: each piece takes about 200 bytes of memory besides its own, and may be a single byte. */
+/**
+ * Chunks below this are joined: each piece takes about 200 bytes of memory besides its own, and may be a
+ * single byte.
+ */
 const SMALL_BYTES = 1024
 const JOINED_BYTES = 16 * 1024
 
 /**
- * An owner may take as much as is still free. One alone thereby gets half of the room, two get a third each, and so on:
- * there is always room for another owner, and no share is kept for those who send nothing.
+ * An owner may take as much as is still free. One alone thereby gets half of the room, two get a third each,
+ * and so on: there is always room for another owner, and no share is kept for those who send nothing.
  */
 export function createIncoming(mostBytes: number): Incoming {
   const takenBy = new Map<string, number>()
@@ -66,7 +69,10 @@ export function createIncoming(mostBytes: number): Incoming {
   }
 }
 
-/** Copies of chunks. Each piece has its memory for itself, so that no more than its bytes are sent to another thread. */
+/**
+ * Copies of chunks. Each piece has its memory for itself, so that no more than its bytes are sent to another
+ * thread.
+ */
 class Pieces {
   #whole: Uint8Array<ArrayBuffer>[] = []
   /** Small chunks that are being joined. */

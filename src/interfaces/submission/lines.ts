@@ -23,14 +23,17 @@ export function withWholeLines(message: Buffer): Buffer {
   return whole
 }
 
-/** Without its CRLF (RFC 5322 §2.1.1). Many servers refuse longer ones, or break them where they like, and signatures with them. */
-const LONGEST_LINE = 998
+/**
+ * Without its CRLF (RFC 5322 §2.1.1). Many servers refuse longer ones, or break them where they like, and
+ * signatures with them.
+ */
+const LINE_LENGTH_MAX = 998
 /** So far from the end a blank is looked for, behind which a line can be broken with the least harm. */
 const LOOK_BACK = 200
 /** A line that was broken goes on with a blank. */
 const BREAK = Buffer.from('\r\n ')
 /** A piece of a broken line has no fewer octets of the line. */
-const SHORTEST_PIECE = LONGEST_LINE - LOOK_BACK
+const SHORTEST_PIECE = LINE_LENGTH_MAX - LOOK_BACK
 
 /** A body whose lines end in CRLF, with those that are too long broken; they go on with a blank. */
 export function withShortLines(body: Buffer): Buffer {
@@ -40,7 +43,7 @@ export function withShortLines(body: Buffer): Buffer {
   for (let start = 0; start < body.length; ) {
     let end = start
     while (end < body.length && body[end] !== LF && body[end] !== CR) end += 1
-    if (end - start > LONGEST_LINE) {
+    if (end - start > LINE_LENGTH_MAX) {
       out ??= Buffer.allocUnsafe(body.length + BREAK.length * Math.ceil(body.length / SHORTEST_PIECE))
       to += body.copy(out, to, copied, start)
       to = writeBroken(body, start, end, out, to)
@@ -59,8 +62,8 @@ function writeBroken(body: Buffer, start: number, end: number, out: Buffer, posi
   let from = start
   /** Of the blank that the rest goes on with. */
   let column = 0
-  while (column + end - from > LONGEST_LINE) {
-    const at = breakIn(body, from - column, from + LONGEST_LINE - column)
+  while (column + end - from > LINE_LENGTH_MAX) {
+    const at = breakIn(body, from - column, from + LINE_LENGTH_MAX - column)
     to += body.copy(out, to, from, at)
     to += BREAK.copy(out, to)
     from = at
@@ -69,9 +72,13 @@ function writeBroken(body: Buffer, start: number, end: number, out: Buffer, posi
   return to + body.copy(out, to, from, end)
 }
 
-/** Behind a blank, else between characters: octets of UTF-8 stay together. @param limit where a line is as long as it may be */
+/**
+ * Behind a blank, else between characters: octets of UTF-8 stay together. @param limit where a line is as
+ * long as it may be
+ */
 function breakIn(body: Buffer, lineAt: number, limit: number): number {
-  for (let at = limit; at > lineAt + LONGEST_LINE - LOOK_BACK + 1; at--) if (body[at - 1] === BLANK) return at
+  for (let at = limit; at > lineAt + LINE_LENGTH_MAX - LOOK_BACK + 1; at--)
+    if (body[at - 1] === BLANK) return at
   let at = limit
   while (at > limit - 4 && (body[at]! & 0xc0) === 0x80) at -= 1
   return at
@@ -90,11 +97,11 @@ export function withShortFieldLines({ name, value }: HeaderField): HeaderField {
 
 /** @param column octets before it on its line */
 function foldedLine(line: string, column: number): string {
-  if (column + line.length <= LONGEST_LINE) return line
+  if (column + line.length <= LINE_LENGTH_MAX) return line
   let folded = ''
   let at = column
   for (const word of line.split(BETWEEN_WORDS)) {
-    if (folded !== '' && at + word.length > LONGEST_LINE) {
+    if (folded !== '' && at + word.length > LINE_LENGTH_MAX) {
       folded += '\r\n'
       at = 0
     }

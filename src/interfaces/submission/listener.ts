@@ -1,4 +1,7 @@
-/** Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409, RFC 8314). */
+/**
+ * Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409, RFC
+ * 8314).
+ */
 import type {
   SMTPServerAuthentication,
   SMTPServerAuthenticationResponse,
@@ -22,7 +25,10 @@ import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import type { Incoming } from './incoming.ts'
 import type { SubmissionSignIn } from './sign-in.ts'
 
-/** What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws StorageUnavailable */
+/**
+ * What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws
+ * StorageUnavailable
+ */
 export type Submit = (
   sender: Sender,
   pieces: Uint8Array<ArrayBuffer>[],
@@ -50,14 +56,14 @@ export interface SubmissionOptions {
   log: Log
 }
 
-const MOST_CONNECTIONS_OF_ONE = 50
+const CONNECTIONS_PER_CLIENT_MAX = 50
 /** Of one address: programs that connect anew for each message are many, and known by their keys. */
 const NEW_PER_MINUTE = 6_000
-const MOST_FAILURES = 3
+const FAILURES_MAX = 3
 /** The first wrong password is answered after so long, the second after twice that. */
 const FAILURE_DELAY_MS = 1_000
 const IDLE_MS = 300_000
-const LONGEST_MS = 3_600_000
+const DURATION_MS_MAX = 3_600_000
 
 type Answer = (error?: Error | null, text?: string) => void
 type EndSession = (id: string, text: string) => void
@@ -95,9 +101,9 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
   }
   const server: StrictSmtpServer = new StrictSmtpServer(settings, {
     ...{ clock, counts, connectionsMax },
-    perNetworkMax: MOST_CONNECTIONS_OF_ONE,
+    perNetworkMax: CONNECTIONS_PER_CLIENT_MAX,
     newPerMinute: NEW_PER_MINUTE,
-    connectionMsMax: LONGEST_MS,
+    connectionMsMax: DURATION_MS_MAX,
     isBusy: incoming.isCrowded,
   })
   return server
@@ -135,7 +141,7 @@ function createAuth(
       if (typeof signedIn === 'object') return answer(null, { user: signedIn.sender })
       const count = (failures.get(session) ?? 0) + 1
       failures.set(session, count)
-      if (signedIn === 'too-many' || count >= MOST_FAILURES)
+      if (signedIn === 'too-many' || count >= FAILURES_MAX)
         return end(session.id, '4.7.0 Too many failed logins')
       await sleep(clock, count * FAILURE_DELAY_MS)
       return answer(

@@ -1,4 +1,6 @@
-/** Submitted messages as the main thread sees them: little in memory at a time, and read in a child process. */
+/**
+ * Submitted messages as the main thread sees them: little in memory at a time, and read in a child process.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, idKey, idText } from '../../lib/ids.ts'
@@ -72,7 +74,10 @@ export function createMessageReader({ readers, clock, newId, log }: MessageReade
   }
 }
 
-/** A fault of ours that comes with the message, and would come again: a client that tried again would do so for days. */
+/**
+ * A fault of ours that comes with the message, and would come again: a client that tried again would do so
+ * for days.
+ */
 const UNREADABLE: Refusal = {
   refused: 'invalid_field',
   message: 'The message cannot be read: it needs more memory or time than is allowed, or it is damaged.',

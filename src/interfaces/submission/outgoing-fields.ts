@@ -1,4 +1,7 @@
-/** The header with which a submitted message leaves: as it came, with what it lacks, without what was for us alone. */
+/**
+ * The header with which a submitted message leaves: as it came, with what it lacks, without what was for us
+ * alone.
+ */
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { formatDate } from '../../protocols/mime/compose-head.ts'
 import { userText } from '../../protocols/mime/header-text.ts'
@@ -30,7 +33,7 @@ const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
 const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
 const NOT_ASCII = /[^\x00-\x7f]/
 /** A message that comes by here so often goes in circles (RFC 5321 §6.3). */
-const MOST_RECEIVED = 50
+const RECEIVED_MAX = 50
 
 interface Missing {
   /** Epoch ms. */
@@ -44,7 +47,7 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
   for (const { name } of fields) seen.set(name.toLowerCase(), (seen.get(name.toLowerCase()) ?? 0) + 1)
   const twice = fields.find(({ name }) => ONCE.has(name.toLowerCase()) && seen.get(name.toLowerCase())! > 1)
   if (twice) return refuseField('invalid_field', twice.name, `The header \`${twice.name}\` is given twice.`)
-  if ((seen.get('received') ?? 0) > MOST_RECEIVED)
+  if ((seen.get('received') ?? 0) > RECEIVED_MAX)
     return {
       refused: 'invalid_field',
       message: 'The message goes in circles: it has been passed on too often.',

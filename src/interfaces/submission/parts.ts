@@ -1,4 +1,7 @@
-/** What a submitted message says, for those who look at it in the dashboard or over the API: its texts and files. */
+/**
+ * What a submitted message says, for those who look at it in the dashboard or over the API: its texts and
+ * files.
+ */
 import type { SubmittedAttachment } from '../../pipeline/accept/submission.ts'
 import { readMail } from '../../pipeline/inbound/parts/read-mail.ts'
 import { decodeBytes } from '../../pipeline/inbound/parts/transfer.ts'
@@ -12,7 +15,7 @@ export interface MessageParts {
 }
 
 /** More are still sent, and not shown. */
-const MOST_SHOWN = 100
+const SHOWN_MAX = 100
 
 /** A message that cannot be taken apart is sent all the same, and shown without its texts. */
 export async function partsOf(message: Buffer): Promise<MessageParts> {
@@ -21,7 +24,7 @@ export async function partsOf(message: Buffer): Promise<MessageParts> {
   // Hardly any file is longer than its encoding. One that is was made to fill the memory of who decodes it.
   let room = message.length
   for (const { filename, contentType, contentId, sizeBytes, start, end, encoding } of parts) {
-    if (attachments.length === MOST_SHOWN || sizeBytes > room) continue
+    if (attachments.length === SHOWN_MAX || sizeBytes > room) continue
     room -= sizeBytes
     const content = decodeBytes(message.subarray(start, end), encoding, sizeBytes)
     attachments.push({ filename, contentType, contentId, content })

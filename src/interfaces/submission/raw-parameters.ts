@@ -1,4 +1,7 @@
-/** Parameters that a program has written with characters beyond ASCII between the quotes, mostly the name of a file. */
+/**
+ * Parameters that a program has written with characters beyond ASCII between the quotes, mostly the name of a
+ * file.
+ */
 import {
   fileNameParameters,
   parameter,
@@ -10,8 +13,8 @@ const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;"]+)[ 
 const NOT_ASCII = /[^\x00-\x7f]/
 
 /**
- * The value of a Content-Type or Content-Disposition with those parameters as RFC 2231 writes them. An encoded word in their
- * place would take the closing quote along. Undefined where the value cannot be read.
+ * The value of a Content-Type or Content-Disposition with those parameters as RFC 2231 writes them. An
+ * encoded word in their place would take the closing quote along. Undefined where the value cannot be read.
  * @param value unfolded
  */
 export function parametersInAscii(fieldName: string, value: string): string | undefined {

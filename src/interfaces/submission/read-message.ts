@@ -35,7 +35,7 @@ export interface ReadMessage {
 /** Shown as fields of their own, or of no interest to people. */
 const NOT_SHOWN =
   /^(?:from|to|cc|reply-to|subject|date|message-id|mime-version|content-.*|received|dkim-.*|arc-.*)$/i
-const MOST_SHOWN = 100
+const SHOWN_MAX = 100
 const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 
 /** @param partsOf takes the message apart for those who look at it; null where that has failed */
@@ -121,7 +121,7 @@ function isHiddenIn({ to, cc }: Pick<SubmittedMessage, 'to' | 'cc'>): (mailbox: 
 function shownHeaders(fields: readonly HeaderField[]): [string, string][] {
   return fields
     .filter(({ name }) => !NOT_SHOWN.test(name))
-    .slice(0, MOST_SHOWN)
+    .slice(0, SHOWN_MAX)
     .map(({ name, value }) => [name, decodeWords(unfolded(value))])
 }
 
@@ -134,8 +134,8 @@ function saysAnything({ content, attachments }: SubmittedMessage): boolean {
 }
 
 /**
- * Of what the message says. A program that tries again puts it together anew: with another date, another Message-ID and
- * other boundaries.
+ * Of what the message says. A program that tries again puts it together anew: with another date, another
+ * Message-ID and other boundaries.
  * @param body counts where not all of it is known by its parts; null otherwise
  */
 function hashOf(message: SubmittedMessage, body: Uint8Array | null): Uint8Array {
@@ -146,7 +146,8 @@ function hashOf(message: SubmittedMessage, body: Uint8Array | null): Uint8Array 
     subject,
     tags,
     scheduledAt,
-    // Files by their hashes: a Buffer becomes an array of numbers in JSON, which for a large one fills the heap.
+    // Files by their hashes: a Buffer becomes an array of numbers in JSON, which for a large one fills the
+    // heap.
     ...(body === null
       ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
       : { body: sha256(body) }),

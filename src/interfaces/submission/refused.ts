@@ -2,7 +2,7 @@
 import { REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
 import { ReplyError } from '../../pipeline/inbound/reply.ts'
 
-const MOST_CHARACTERS = 400
+const CHARACTERS_MAX = 400
 
 export function refusalReply({ refused, message }: Refusal): ReplyError {
   const [code, enhanced] = REFUSALS[refused].reply.split(' ')
@@ -11,5 +11,5 @@ export function refusalReply({ refused, message }: Refusal): ReplyError {
 
 /** One line of ASCII. */
 function printable(text: string): string {
-  return text.replace(/[^ -~]+/g, '?').slice(0, MOST_CHARACTERS)
+  return text.replace(/[^ -~]+/g, '?').slice(0, CHARACTERS_MAX)
 }

@@ -1,4 +1,7 @@
-/** Who submits over SMTP: an API key is the password; the user name is the service's, or the key's own id (RFC 4954). */
+/**
+ * Who submits over SMTP: an API key is the password; the user name is the service's, or the key's own id (RFC
+ * 4954).
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { idKey, parseWireId, sameId } from '../../lib/ids.ts'
@@ -28,9 +31,9 @@ interface SignInOptions {
 }
 
 /**
- * Wrong passwords are counted by client network, and by the key that is named, as the guess guard describes. A key that has
- * been right from a network before is accepted from there whatever was guessed, so that one program with an old key does not
- * stop the others beside it.
+ * Wrong passwords are counted by client network, and by the key that is named, as the guess guard describes.
+ * A key that has been right from a network before is accepted from there whatever was guessed, so that one
+ * program with an old key does not stop the others beside it.
  */
 export function createSignIn({ apiKeys, clock, report }: SignInOptions): SubmissionSignIn {
   const guard = createGuessGuard(clock)

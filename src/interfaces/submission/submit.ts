@@ -1,4 +1,6 @@
-/** From a submitted message to its stored email: read in a child process, then through the one door of all. */
+/**
+ * From a submitted message to its stored email: read in a child process, then through the one door of all.
+ */
 
 import { wireId } from '../../lib/ids.ts'
 import type { Accept } from '../../pipeline/accept/accept.ts'

@@ -20,8 +20,8 @@ import { transferablesOf } from './transferables.ts'
 
 export interface Accept {
   /**
-   * Resolves once the emails are durably stored; a repeated request is answered as its first was. Nothing that was
-   * staged for a request that is refused stays behind.
+   * Resolves once the emails are durably stored; a repeated request is answered as its first was. Nothing
+   * that was staged for a request that is refused stays behind.
    * @throws StorageUnavailable
    */
   send(
@@ -83,8 +83,8 @@ export function createAccept(options: AcceptOptions): Accept {
 }
 
 /**
- * Asked before any former answer is given, which may be another credential's, and in every mode of a batch. A domain's
- * name never changes, and so no race gets past the sender's bond to one.
+ * Asked before any former answer is given, which may be another credential's, and in every mode of a batch. A
+ * domain's name never changes, and so no race gets past the sender's bond to one.
  */
 function refuseForeign({ domain: own }: Sender, { senders, mode }: PreparedRequest): Refusal | undefined {
   const foreign = own === null ? undefined : senders.find(({ domain }) => domain !== own)

@@ -1,6 +1,6 @@
 /**
- * How much of what is to be accepted is with the writer at once. More waits here, where it has not been copied yet;
- * still more is told to come back, so that a burst costs time and not memory.
+ * How much of what is to be accepted is with the writer at once. More waits here, where it has not been
+ * copied yet; still more is told to come back, so that a burst costs time and not memory.
  */
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'

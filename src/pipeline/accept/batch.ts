@@ -23,7 +23,9 @@ export interface BatchSubmission {
 /** The emails that are good so far. */
 export type PreparedBatch = Pick<PreparedRequest, 'emails' | 'leftOut'>
 
-/** Html and text of all emails together: what a request may hold, and a template may make of a smaller one. */
+/**
+ * Html and text of all emails together: what a request may hold, and a template may make of a smaller one.
+ */
 const CHARACTERS_MAX = 56 * 1024 * 1024
 /** Others get their turn after so much. */
 const YIELD_AFTER_CHARACTERS = 1024 * 1024
@@ -55,7 +57,10 @@ export async function prepareBatch(
 
 type WordedEmail = PreparedEmail & { content: Content }
 
-/** Emails that follow each other often say the same: they share one object then, which travels and is stored once. */
+/**
+ * Emails that follow each other often say the same: they share one object then, which travels and is stored
+ * once.
+ */
 function createTextLimit(): (email: WordedEmail) => WordedEmail | Refusal {
   let left = CHARACTERS_MAX
   let last: Content | undefined

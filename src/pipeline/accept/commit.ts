@@ -1,6 +1,6 @@
 /**
- * The command that stores what was submitted: idempotency, sender domain, topic, suppression and quota are decided inside
- * the transaction that writes emails and deliveries, so that no race gets past them.
+ * The command that stores what was submitted: idempotency, sender domain, topic, suppression and quota are
+ * decided inside the transaction that writes emails and deliveries, so that no race gets past them.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'

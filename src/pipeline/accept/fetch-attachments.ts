@@ -1,6 +1,6 @@
 /**
- * Attachments that are named by a URL: fetched one after another, for few requests at a time, before anything is
- * stored. They go to the disk while they come; one and the same URL is fetched once a request.
+ * Attachments that are named by a URL: fetched one after another, for few requests at a time, before anything
+ * is stored. They go to the disk while they come; one and the same URL is fetched once a request.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'

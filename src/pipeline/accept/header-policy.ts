@@ -1,4 +1,6 @@
-/** Which header fields a user may set: names and values that cannot forge, duplicate or break what we write. */
+/**
+ * Which header fields a user may set: names and values that cannot forge, duplicate or break what we write.
+ */
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import { type Refusal, refuseField } from './refusal.ts'

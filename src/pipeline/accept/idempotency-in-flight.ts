@@ -1,6 +1,6 @@
 /**
- * Where repeated requests meet before anything of them is checked: one whose first has been answered gets that answer,
- * one whose first is under way waits for it. The transaction that accepts decides all the same.
+ * Where repeated requests meet before anything of them is checked: one whose first has been answered gets
+ * that answer, one whose first is under way waits for it. The transaction that accepts decides all the same.
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Find } from '../../store/read.ts'
@@ -19,7 +19,7 @@ export interface InFlightRequests {
 }
 
 /** A request that is being answered. */
-interface UnderWay {
+interface InFlight {
   bodyHash: Uint8Array
   answer: Promise<Accepted | Refusal>
 }
@@ -27,7 +27,7 @@ interface UnderWay {
 const WAIT_MS_MAX = 10_000
 
 export function createInFlightRequests({ find, clock }: { find: Find; clock: Clock }): InFlightRequests {
-  const underWay = new Map<string, UnderWay>()
+  const underWay = new Map<string, InFlight>()
 
   return {
     async once(sender, idempotency, work) {
@@ -50,7 +50,7 @@ export function createInFlightRequests({ find, clock }: { find: Find; clock: Clo
 }
 
 /** What was refused, or has failed, leaves its key to the next. */
-async function outcomeOf({ answer }: UnderWay): Promise<{ accepted?: Accepted }> {
+async function outcomeOf({ answer }: InFlight): Promise<{ accepted?: Accepted }> {
   try {
     const given = await answer
     return isRefusal(given) || given.ids.length === 0 ? {} : { accepted: given }

@@ -1,4 +1,7 @@
-/** Idempotency keys: a repeated request gets the first one's answer, for a day, inside the accepting transaction. */
+/**
+ * Idempotency keys: a repeated request gets the first one's answer, for a day, inside the accepting
+ * transaction.
+ */
 import { type Id, idKey, idText, parseWireId } from '../../lib/ids.ts'
 import { equalBytes } from '../../lib/secret-keys.ts'
 import type { Tx } from '../../store/command.ts'

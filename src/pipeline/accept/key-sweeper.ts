@@ -4,7 +4,9 @@ import { command, type Run } from '../../store/command.ts'
 import { KEY_RETENTION_MS } from './idempotency.ts'
 
 export const idempotencyKeyCommands = {
-  /** Deletes keys as old as `before` (epoch ms), oldest first, at most `limit`. @returns how many there were */
+  /**
+   * Deletes keys as old as `before` (epoch ms), oldest first, at most `limit`. @returns how many there were
+   */
   forgetKeys: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('idempotencyKeys')

@@ -1,6 +1,7 @@
 /**
- * What a request asks for, made ready on whichever thread has read it: words found, sizes judged, attachments staged,
- * large texts in the form in which they are stored. What comes of it is small and can travel to another thread.
+ * What a request asks for, made ready on whichever thread has read it: words found, sizes judged, attachments
+ * staged, large texts in the form in which they are stored. What comes of it is small and can travel to
+ * another thread.
  */
 import type { Id } from '../../lib/ids.ts'
 import { encodeContent } from '../../resources/emails/content.ts'
@@ -31,8 +32,9 @@ interface PreparationOptions {
   findTemplate: FindReadyTemplate
   blobs: BlobFiles
   /**
-   * Longer texts get the form in which they are stored: on a thread that has the time. They are left as they are where
-   * this is not given, and by it where they are short enough to be of use to the delivery that is about to come.
+   * Longer texts get the form in which they are stored: on a thread that has the time. They are left as they
+   * are where this is not given, and by it where they are short enough to be of use to the delivery that is
+   * about to come.
    */
   storedFromCharacters?: number
 }

@@ -16,7 +16,10 @@ export interface PreparedEmail extends Omit<Worded, 'html' | 'text' | 'template'
   /** The same object for emails of a request that say the same. */
   content: Content | EncodedContent
   attachments: (StagedAttachment | RemoteAttachment)[]
-  /** The message itself, and whom it is for, where it was submitted whole; null: it is composed, for all who are named. */
+  /**
+   * The message itself, and whom it is for, where it was submitted whole; null: it is composed, for all who
+   * are named.
+   */
   whole: WholeMessage | null
   /** An upper estimate of the message's size on the wire, without what is still to be fetched. */
   encodedOctets: number

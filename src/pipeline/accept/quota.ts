@@ -1,6 +1,6 @@
 /**
- * Quotas: recipients of accepted emails, counted by UTC day and month. Decided and counted inside the transaction
- * that accepts, so that no race lets one over; cancelling gives nothing back.
+ * Quotas: recipients of accepted emails, counted by UTC day and month. Decided and counted inside the
+ * transaction that accepts, so that no race lets one over; cancelling gives nothing back.
  */
 
 import type { Id } from '../../lib/ids.ts'

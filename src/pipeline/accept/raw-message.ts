@@ -1,4 +1,7 @@
-/** Messages that were put together by their sender: kept and sent as they are, shown by what could be read in them. */
+/**
+ * Messages that were put together by their sender: kept and sent as they are, shown by what could be read in
+ * them.
+ */
 
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import type { Content } from '../../resources/emails/content.ts'

@@ -1,6 +1,8 @@
 /** Refusals: why a submission is not taken. One table says how both doors, HTTP and SMTP, put it. */
 
-/** `http` and `name` are for the API (the names are the closed list its clients know), `reply` is for SMTP. */
+/**
+ * `http` and `name` are for the API (the names are the closed list its clients know), `reply` is for SMTP.
+ */
 export const REFUSALS = {
   missing_field: { http: 422, name: 'missing_required_field', reply: '550 5.6.0' },
   invalid_field: { http: 422, name: 'validation_error', reply: '550 5.6.0' },

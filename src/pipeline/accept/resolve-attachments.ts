@@ -1,4 +1,7 @@
-/** The last step before a request is committed: what is to be fetched is fetched, and the emails get their ids. */
+/**
+ * The last step before a request is committed: what is to be fetched is fetched, and the emails get their
+ * ids.
+ */
 import type { BlobReservation } from '../../store/blobs/reservations.ts'
 import type { AcceptInput } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'

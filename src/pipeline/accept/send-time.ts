@@ -1,4 +1,7 @@
-/** When a scheduled email may be sent: a rule that depends on the present, and so on nothing a repetition asks. */
+/**
+ * When a scheduled email may be sent: a rule that depends on the present, and so on nothing a repetition
+ * asks.
+ */
 import { type Refusal, refuseField } from './refusal.ts'
 
 /** @param at null for an email that is to be sent at once */

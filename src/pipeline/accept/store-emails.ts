@@ -1,4 +1,7 @@
-/** The writing half of acceptance: content, emails, deliveries, counters and first events of what has been decided. */
+/**
+ * The writing half of acceptance: content, emails, deliveries, counters and first events of what has been
+ * decided.
+ */
 
 import type { Id } from '../../lib/ids.ts'
 import { type Content, type EncodedContent, encodeContent } from '../../resources/emails/content.ts'
@@ -56,7 +59,10 @@ export interface Decided {
   domainId: Id | null
   linkTermsId: number | null
   feedback: Flag
-  /** By ordinal: why the recipient gets nothing, or null. Of a scheduled email nobody is, yet: that is found out at its time. */
+  /**
+   * By ordinal: why the recipient gets nothing, or null. Of a scheduled email nobody is, yet: that is found
+   * out at its time.
+   */
   suppressed: (string | null)[]
 }
 

@@ -89,8 +89,8 @@ const TEXT_GROWTH_MAX = 2.5
 const PART_HEADER_OCTETS = 500
 
 /**
- * An upper estimate of the message's size on the wire, close to the truth where the limit is near; without what is
- * still to be fetched.
+ * An upper estimate of the message's size on the wire, close to the truth where the limit is near; without
+ * what is still to be fetched.
  */
 export function encodedSize({ html, text, attachments }: Submission): number {
   const files = attachments.reduce((sum, attachment) => sum + encodedAttachmentSize(attachment), 0)

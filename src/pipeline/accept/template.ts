@@ -1,7 +1,7 @@
 /** Emails made from templates: a submission that names one gets the words it has not itself. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { CompiledTemplate } from '../../resources/templates/compile.ts'
-import { MOST_RENDERED_CHARACTERS } from '../../resources/templates/limits.ts'
+import { RENDERED_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
 import { type Rendering, renderTemplate, type Values } from '../../resources/templates/render.ts'
 import { type Refusal, refuseField } from './refusal.ts'
@@ -53,14 +53,14 @@ function render(
     html: own.html === null ? html : null,
     text: own.text === null ? text : null,
   }
-  return renderTemplate(wanted, values, { missing: 'report', mostCharacters: MOST_RENDERED_CHARACTERS })
+  return renderTemplate(wanted, values, { missing: 'report', mostCharacters: RENDERED_CHARACTERS_MAX })
 }
 
 function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields }: TemplateUse): Refusal {
   if ('tooLarge' in rendering)
     return {
       refused: 'message_too_large',
-      message: `The template makes more than ${MOST_RENDERED_CHARACTERS} characters of this \`${fields.values}\`.`,
+      message: `The template makes more than ${RENDERED_CHARACTERS_MAX} characters of this \`${fields.values}\`.`,
     }
   const missing = rendering.problems.filter(({ problem }) => problem === 'missing')
   const strange = rendering.problems.filter(({ problem }) => problem === 'not-a-text')

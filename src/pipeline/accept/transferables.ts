@@ -16,8 +16,8 @@ export function transferablesOf(
 }
 
 /**
- * Gives each byte array of a request that came from another process memory of its own: as they arrive, all are views of the
- * one buffer that held the whole message, which could only be moved on together.
+ * Gives each byte array of a request that came from another process memory of its own: as they arrive, all
+ * are views of the one buffer that held the whole message, which could only be moved on together.
  */
 export function withOwnMemory({ emails, blobs }: PreparedRequest): void {
   const contents = new Set(emails.map(({ email }) => email.content))
@@ -31,7 +31,7 @@ export function withOwnMemory({ emails, blobs }: PreparedRequest): void {
 }
 
 /**
- * Processes that hand over what they have read put contents of so many characters into the form in which they are stored:
- * beyond what the writer keeps at hand for the delivery.
+ * Processes that hand over what they have read put contents of so many characters into the form in which they
+ * are stored: beyond what the writer keeps at hand for the delivery.
  */
 export const STORED_FROM_CHARACTERS = 64 * 1024 + 1

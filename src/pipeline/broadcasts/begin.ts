@@ -1,6 +1,6 @@
 /**
- * The beginning of a sending: what the emails say and who is a member are settled. From then on nobody's change of the
- * segment, the template or the draft counts.
+ * The beginning of a sending: what the emails say and who is a member are settled. From then on nobody's
+ * change of the segment, the template or the draft counts.
  */
 
 import type { Id } from '../../lib/ids.ts'

@@ -25,7 +25,9 @@ export async function listBroadcastLinks(
   return { total: await countLinks(db, key), rows }
 }
 
-/** The same by the links' numbers, which need not be there. @returns whether the range has more than the page */
+/**
+ * The same by the links' numbers, which need not be there. @returns whether the range has more than the page
+ */
 export async function rangeBroadcastLinks(
   db: Db,
   key: LinksKey,

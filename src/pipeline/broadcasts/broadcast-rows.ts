@@ -48,7 +48,10 @@ export async function listBroadcasts(
   return findPage(wanted, wanted.selectAll(), page)
 }
 
-/** The one that has waited longest of those for which there is something to be done; and when the next of them is due. */
+/**
+ * The one that has waited longest of those for which there is something to be done; and when the next of them
+ * is due.
+ */
 export async function findDueBroadcast(
   db: Db,
   now: number,

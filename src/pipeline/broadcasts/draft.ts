@@ -1,4 +1,6 @@
-/** Broadcasts as they are written: commands that create, change and delete them while nothing has been sent. */
+/**
+ * Broadcasts as they are written: commands that create, change and delete them while nothing has been sent.
+ */
 
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -18,7 +20,10 @@ export interface BroadcastFields extends Content {
   name: string
   /** Null: it follows from the segment. */
   audienceId: Id | null
-  /** Or of an audience: newer clients call audiences segments, and some write ids without saying of what they are. */
+  /**
+   * Or of an audience: newer clients call audiences segments, and some write ids without saying of what they
+   * are.
+   */
   segmentId: Id | null
   topicId: Id | null
   templateId: Id | null

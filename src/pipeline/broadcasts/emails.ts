@@ -2,7 +2,7 @@
 
 import { type Id, idText } from '../../lib/ids.ts'
 import { compactMailboxes, OWN_MESSAGE_ID } from '../../resources/emails/email-rows.ts'
-import { MOST_PERSONAL_CHARACTERS } from '../../resources/templates/limits.ts'
+import { PERSONAL_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import { fillTemplate } from '../../resources/templates/render.ts'
 import { builtInOf, propertyOf } from '../../resources/templates/variables.ts'
 import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../../store/schema.ts'
@@ -94,7 +94,7 @@ function subjectMaker({ sentSubject, subject: written, id }: BroadcastRow): (con
       if (builtIn === 'email') return contact.email
       return builtIn === 'broadcast_id' ? `brd_${idText(id)}` : valueFor(name)
     })
-    const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+    const filled = fillTemplate(template, values, PERSONAL_CHARACTERS_MAX)
     return (filled.ok ? filled.subject! : subject).slice(0, SUBJECT_CHARACTERS_MAX).toWellFormed()
   }
 }

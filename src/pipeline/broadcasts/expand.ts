@@ -1,6 +1,7 @@
 /**
- * Members become emails, a page of them in one transaction: with its commit their emails are in the queue and their page is
- * gone, so that whatever dies, and however many processes are at it, each member is seen to once.
+ * Members become emails, a page of them in one transaction: with its commit their emails are in the queue and
+ * their page is gone, so that whatever dies, and however many processes are at it, each member is seen to
+ * once.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -33,8 +34,8 @@ export interface ExpandInput extends BroadcastKey, EmailTerms {
 }
 
 /**
- * Emails of one broadcast that wait in the queue, beyond which more come slowly: a queue that is far behind is not buried. Never not
- * at all, or one slow site among many would keep the others waiting.
+ * Emails of one broadcast that wait in the queue, beyond which more come slowly: a queue that is far behind
+ * is not buried. Never not at all, or one slow site among many would keep the others waiting.
  */
 export const LOOK_AHEAD = 100_000
 const SLOW_MS = 1_000
@@ -114,7 +115,10 @@ function spanWith({ firstEmailId, lastEmailId }: BroadcastRow, emails: readonly 
   return { firstEmailId: sorted[0] ?? null, lastEmailId: sorted.at(-1) ?? null }
 }
 
-/** Each gets an email, or is skipped and counted. @returns the emails; undefined, and nothing done, where links would not work */
+/**
+ * Each gets an email, or is skipped and counted. @returns the emails; undefined, and nothing done, where
+ * links would not work
+ */
 async function seeTo(
   tx: Tx,
   row: BroadcastRow,

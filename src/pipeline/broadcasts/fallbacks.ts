@@ -1,4 +1,6 @@
-/** Puts the fallbacks of an account's properties where a broadcast names one and says none of its own. Pure. */
+/**
+ * Puts the fallbacks of an account's properties where a broadcast names one and says none of its own. Pure.
+ */
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import { parseText, writeText } from '../../resources/templates/parse.ts'

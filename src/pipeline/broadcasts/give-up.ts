@@ -1,6 +1,6 @@
 /**
- * A broadcast that has been canceled: what of it waits in the queue is given up, a bounded number of emails at a time. Its hold
- * keeps all of it from being begun meanwhile, and ends with the last.
+ * A broadcast that has been canceled: what of it waits in the queue is given up, a bounded number of emails
+ * at a time. Its hold keeps all of it from being begun meanwhile, and ends with the last.
  */
 
 import { sameId } from '../../lib/ids.ts'

@@ -1,6 +1,6 @@
 /**
- * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam. Pure; what is refused
- * (`starter_text`, `unreachable_links`) is refused by the commands, not here.
+ * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam.
+ * Pure; what is refused (`starter_text`, `unreachable_links`) is refused by the commands, not here.
  */
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
@@ -43,8 +43,8 @@ export interface LintFinding {
 /** Gmail shows no more of an HTML part than this. */
 export const CLIPPED_AT_BYTES = 102 * 1024
 /** Of one rule: more of the same helps nobody. */
-const MOST_OF_A_RULE = 20
-const LONGEST_SHOWN = 80
+const OF_A_RULE_MAX = 20
+const SHOWN_LENGTH_MAX = 80
 const PLACEHOLDER = /\{\{\{?[^{}]*\}?\}\}/
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:', 'sms:']
 
@@ -137,7 +137,7 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
   if (trimmed === '' || trimmed === '#')
     return { rule: 'empty_link', severity: 'error', message: `A link leads nowhere: ${quoted(shown)}.` }
   // what a placeholder stands for is not known here
-  if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, LONGEST_SHOWN * 10))) return undefined
+  if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, SHOWN_LENGTH_MAX * 10))) return undefined
   const url = URL.parse(trimmed)
   // of other links blanks are no fault that keeps mail programs from opening them
   if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
@@ -161,7 +161,7 @@ function isHost(name: string): boolean {
 
 function braceFindings(parts: Parts): LintFinding[] {
   return parts.flatMap(([part, text]) =>
-    strayBraces(text ?? '', part === 'html', MOST_OF_A_RULE).map((around): LintFinding => {
+    strayBraces(text ?? '', part === 'html', OF_A_RULE_MAX).map((around): LintFinding => {
       const message = `Braces that are no placeholder stay as they are: ${quoted(shortened(around))}.`
       return { rule: 'stray_braces', severity: 'warning', part, message, line: null }
     }),
@@ -196,7 +196,7 @@ function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
   return findings.filter(({ rule }) => {
     const count = (counts.get(rule) ?? 0) + 1
     counts.set(rule, count)
-    return count <= MOST_OF_A_RULE
+    return count <= OF_A_RULE_MAX
   })
 }
 
@@ -211,7 +211,7 @@ function lineFinder(text: string): (at: number) => number {
 }
 
 function shortened(text: string): string {
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN).toWellFormed()}…` : text
+  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX).toWellFormed()}…` : text
 }
 
 function quoted(text: string): string {

@@ -1,4 +1,7 @@
-/** The preview text: what an inbox shows beside the subject, put where it is read first and seen by nobody. Pure. */
+/**
+ * The preview text: what an inbox shows beside the subject, put where it is read first and seen by nobody.
+ * Pure.
+ */
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import { parseText, writeText } from '../../resources/templates/parse.ts'
 import { openTags, readHtml } from '../tracking/read-html.ts'
@@ -8,7 +11,9 @@ const HIDDEN =
 /** Keeps inboxes from going on with what the message begins with: it is as wide as what they show. */
 const FILLER = '&#847;&zwnj;&nbsp;'.repeat(60)
 
-/** At the beginning of the body. Placeholders of the preview text stay what they are, the rest of it is text. */
+/**
+ * At the beginning of the body. Placeholders of the preview text stay what they are, the rest of it is text.
+ */
 export function withPreheader(html: string, previewText: string): string {
   const at = bodyStart(html)
   const preheader = `<div style="${HIDDEN}">${asHtml(previewText)}${FILLER}</div>`

@@ -1,4 +1,7 @@
-/** Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast in its turn. */
+/**
+ * Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast
+ * in its turn.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
@@ -25,7 +28,7 @@ export interface RunnerOptions
   onError(error: unknown): void
 }
 
-const LONGEST_SLEEP_MS = 500
+const SLEEP_MS_MAX = 500
 /** Of one broadcast; the others go on. */
 const AFTER_FAILURE_MS = 5_000
 
@@ -46,7 +49,7 @@ export function startBroadcastRunner(options: RunnerOptions): DueTimer {
       // others write for as long as the step took
       return clock.now() + Math.ceil(clock.monotonic() - beganAt)
     },
-    longestSleepMs: LONGEST_SLEEP_MS,
+    longestSleepMs: SLEEP_MS_MAX,
     afterFailureMs: AFTER_FAILURE_MS,
     onError,
   })

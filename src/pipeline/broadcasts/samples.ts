@@ -1,7 +1,7 @@
 /** What one person would read of a broadcast: shown beforehand, or sent as a test. */
 import { type Id, wireId } from '../../lib/ids.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
-import { MOST_PERSONAL_CHARACTERS } from '../../resources/templates/limits.ts'
+import { PERSONAL_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import { fillTemplate } from '../../resources/templates/render.ts'
 import { builtInOf } from '../../resources/templates/variables.ts'
 import type { ContactRow } from '../../store/schema.ts'
@@ -32,7 +32,7 @@ export function sampleOf(
   const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
   const valueFor = valueFinder(contact ?? nobody)
   const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))
-  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
+  const filled = fillTemplate(template, values, PERSONAL_CHARACTERS_MAX)
   if (!filled.ok) throw new Error('a broadcast makes more than the limits of its parts allow')
   return { subject: filled.subject ?? '', html: filled.html, text: filled.text }
 }

@@ -1,6 +1,6 @@
 /**
- * Orders about a broadcast: it is sent, paused, resumed, canceled. What an order is about stops or goes on with its commit;
- * what is to be done about the mail itself is done afterwards, in steps.
+ * Orders about a broadcast: it is sent, paused, resumed, canceled. What an order is about stops or goes on
+ * with its commit; what is to be done about the mail itself is done afterwards, in steps.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -22,7 +22,10 @@ type Ordered = true | Refusal | undefined
 type Order = BroadcastKey & { now: number }
 
 export const sendCommands = {
-  /** A draft, or a scheduled one, at another time. @param version that is to be sent; null for whichever there is */
+  /**
+   * A draft, or a scheduled one, at another time. @param version that is to be sent; null for whichever there
+   * is
+   */
   sendBroadcast: command<Order & { send: CheckedSendOrder; version: string | null }, Ordered>(
     async (tx, order) => {
       const { accountId, id, send, version, now } = order
@@ -57,7 +60,10 @@ export const sendCommands = {
     return true
   }),
 
-  /** What it had in the queue is to be let go afterwards. One that has failed goes on where it was, once nothing is in its way. */
+  /**
+   * What it had in the queue is to be let go afterwards. One that has failed goes on where it was, once
+   * nothing is in its way.
+   */
   resumeBroadcast: command<Order, Ordered>(async (tx, order) => {
     const row = await lockBroadcast(tx, order)
     if (!row) return undefined

@@ -1,4 +1,6 @@
-/** What the dashboard puts into a new broadcast, to be written over. Pure: the dashboard bundles this file. */
+/**
+ * What the dashboard puts into a new broadcast, to be written over. Pure: the dashboard bundles this file.
+ */
 
 export const STARTER_HTML =
   '<p>Hello {{first_name|there}},</p>\n<p>…</p>\n<p><a href="{{unsubscribe_url}}">Unsubscribe</a></p>\n'

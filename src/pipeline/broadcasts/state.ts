@@ -1,4 +1,7 @@
-/** What the commands of broadcasts share: the row they are about, and why something cannot be done with it now. */
+/**
+ * What the commands of broadcasts share: the row they are about, and why something cannot be done with it
+ * now.
+ */
 
 import type { Id } from '../../lib/ids.ts'
 import { maySend } from '../../resources/domains/status.ts'

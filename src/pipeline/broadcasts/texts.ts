@@ -8,10 +8,13 @@ import { builtInOf, isEmailVariable } from '../../resources/templates/variables.
 import { withPreheader } from './preheader.ts'
 import { mayBeKey, type NameTexts, withNames } from './unusual-names.ts'
 
-export const LONGEST_NAME = 200
-export const LONGEST_PREVIEW = 500
-/** In subject, html and text together: with the longest values of a contact they make no more than can be sent. */
-export const MOST_PLACEHOLDERS = 1_000
+export const NAME_LENGTH_MAX = 200
+export const PREVIEW_LENGTH_MAX = 500
+/**
+ * In subject, html and text together: with the longest values of a contact they make no more than can be
+ * sent.
+ */
+export const PLACEHOLDERS_MAX = 1_000
 
 /** What makes these texts unfit for a broadcast; undefined when nothing does. */
 export function wordsFault(words: NameTexts): TemplateFault | undefined {
@@ -22,10 +25,10 @@ export function wordsFault(words: NameTexts): TemplateFault | undefined {
   const template = compileTemplate(named)
   const inParts = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
   const inPreview = named.html === null ? [] : parseText(named.previewText ?? '').placeholders
-  if (inParts.length + inPreview.length > MOST_PLACEHOLDERS)
+  if (inParts.length + inPreview.length > PLACEHOLDERS_MAX)
     return {
       part: words.html === null ? 'text' : 'html',
-      fault: `and the others name variables more than ${MOST_PLACEHOLDERS} times together`,
+      fault: `and the others name variables more than ${PLACEHOLDERS_MAX} times together`,
     }
   const inSubject = template.subject?.holes.map(({ variable }) => template.variables[variable]!.name) ?? []
   if (inSubject.some(name => builtInOf(name) === 'unsubscribe_url'))

@@ -1,4 +1,7 @@
-/** The version of a broadcast's content: what a request names to send, or change, exactly what its author has read. Pure. */
+/**
+ * The version of a broadcast's content: what a request names to send, or change, exactly what its author has
+ * read. Pure.
+ */
 import { createHash } from 'node:crypto'
 import { idText } from '../../lib/ids.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'

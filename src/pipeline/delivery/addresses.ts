@@ -39,7 +39,8 @@ const ADDRESSES_MAX = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
 
 /**
- * Looked up host by host. The lot among hosts of one preference is drawn anew each time: a route is kept for a while.
+ * Looked up host by host. The lot among hosts of one preference is drawn anew each time: a route is kept for
+ * a while.
  *
  * @param sources at most one of each family; none: the system chooses
  */

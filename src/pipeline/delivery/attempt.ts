@@ -1,4 +1,7 @@
-/** One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the smart host. */
+/**
+ * One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the
+ * smart host.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
 import {
@@ -138,7 +141,10 @@ function noteTls(terms: HostTlsPolicies, host: string, opened: SmtpSession | Ses
   if (brokenHandshake) terms.brokeHandshake(host, brokenHandshake)
 }
 
-/** Behind the delivery before it, or when that has ended, on a session that waits; undefined where there is none. */
+/**
+ * Behind the delivery before it, or when that has ended, on a session that waits; undefined where there is
+ * none.
+ */
 async function overKnownSession(
   { pool, terms }: AttemptOptions,
   names: readonly string[],
@@ -241,7 +247,9 @@ function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTlsPolicy
   return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
 }
 
-/** A kept connection that the peer had closed, or closes now with 421: a new one may do, and the host is well. */
+/**
+ * A kept connection that the peer had closed, or closes now with 421: a new one may do, and the host is well.
+ */
 function isStale({ phase, reply }: Outcome): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
 }

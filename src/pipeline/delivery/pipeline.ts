@@ -1,4 +1,7 @@
-/** Deliveries in line for one connection: one may begin while the one before it is under way, and be sent behind it. */
+/**
+ * Deliveries in line for one connection: one may begin while the one before it is under way, and be sent
+ * behind it.
+ */
 import type { SharedSession } from './shared-session.ts'
 
 /** What a delivery knows of its place in the line. */
@@ -35,7 +38,10 @@ interface LineOptions<T> {
   next(): T | undefined
 }
 
-/** Carries out one after another, and one behind another where that is offered. Resolves when the last has ended. */
+/**
+ * Carries out one after another, and one behind another where that is offered. Resolves when the last has
+ * ended.
+ */
 export async function runPipelined<T>(first: T, options: LineOptions<T>): Promise<void> {
   let place: Place | undefined
   for (let item: T | undefined = first; item; item = options.next()) {

@@ -1,4 +1,7 @@
-/** Signs mail ahead while its site rests and this thread has nothing else to do, so that it leaves at once when the site answers. */
+/**
+ * Signs mail ahead while its site rests and this thread has nothing else to do, so that it leaves at once
+ * when the site answers.
+ */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import type { QueueKey } from '../../store/command.ts'

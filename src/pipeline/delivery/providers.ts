@@ -1,6 +1,6 @@
 /**
- * Large mailbox providers by the names of their MX hosts, and what each bears at once. Many domains lead to the same
- * machines there: they share one site, so that limits and pauses hold for all of them together.
+ * Large mailbox providers by the names of their MX hosts, and what each bears at once. Many domains lead to
+ * the same machines there: they share one site, so that limits and pauses hold for all of them together.
  */
 
 export interface SiteLimits {

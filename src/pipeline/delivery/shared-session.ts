@@ -1,4 +1,7 @@
-/** An open session and the deliveries on it: one may be sent behind another, and the last gives the session back. */
+/**
+ * An open session and the deliveries on it: one may be sent behind another, and the last gives the session
+ * back.
+ */
 
 import { PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
@@ -19,13 +22,16 @@ export class SharedSession {
     this.pooled = pooled
   }
 
-  /** Another delivery may be sent behind those that are on it; not when the last of them has given it back. */
+  /**
+   * Another delivery may be sent behind those that are on it; not when the last of them has given it back.
+   */
   get isOpen(): boolean {
     return this.#userCount > 0 && this.#pool.bears(this.pooled, this.#userCount)
   }
 
   /**
-   * Sends one message, gives the session back behind the last one, and closes it when it is good for no other.
+   * Sends one message, gives the session back behind the last one, and closes it when it is good for no
+   * other.
    * @param onFollowable called when another is better sent behind this one now than after it
    * @throws when the transaction is malformed; nothing is sent
    */
@@ -47,8 +53,8 @@ export class SharedSession {
   }
 
   /**
-   * The envelope of a delivery behind another was never answered. Where that one was well, the peer loses what is sent
-   * ahead, and nothing is for a while.
+   * The envelope of a delivery behind another was never answered. Where that one was well, the peer loses
+   * what is sent ahead, and nothing is for a while.
    */
   wasSilent() {
     if (this.#hasCarried) this.#pool.keepApart(this.pooled)

@@ -1,4 +1,7 @@
-/** The delivery threads as the main thread sees them: started, told of due queue keys, restarted when one dies, stopped. */
+/**
+ * The delivery threads as the main thread sees them: started, told of due queue keys, restarted when one
+ * dies, stopped.
+ */
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { ClockSeat } from '../../lib/adjustable-clock.ts'
 import type { Clock } from '../../lib/clock.ts'
@@ -131,7 +134,10 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
     })
     await notice(worker, 'ready')
   }
-  /** To all, since the thread at home in a domain passes its queue key to the one of its site: both must be listening. */
+  /**
+   * To all, since the thread at home in a domain passes its queue key to the one of its site: both must be
+   * listening.
+   */
   const announceDue = async () => {
     const order: DeliveryOrder = { order: 'queueKeys', queueKeys: await listDueQueueKeys(db) }
     for (const worker of threads) worker.postMessage(order)
@@ -186,7 +192,9 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   }
 }
 
-/** Of one process alone, all leases are of a former life, and void; of several, those are that have run out. */
+/**
+ * Of one process alone, all leases are of a former life, and void; of several, those are that have run out.
+ */
 async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise<LeaseWork | undefined> {
   const { leaseMs, isShared, onUnknown } = leases
   const become = onUnknown === 'hold' ? 'they are held until they are released' : 'they are due again'

@@ -71,8 +71,8 @@ export async function transmit(
 }
 
 /**
- * Where our address is not wanted the next attempt is from another, if there is one: what was refused for good gets that
- * chance. Where we have several, it is the trouble of this one alone.
+ * Where our address is not wanted the next attempt is from another, if there is one: what was refused for
+ * good gets that chance. Where we have several, it is the trouble of this one alone.
  */
 function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): TransmitResult {
   const { outcome, trials } = result

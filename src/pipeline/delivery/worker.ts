@@ -1,4 +1,6 @@
-/** The delivery worker of one thread: claims what is due at its sites, attempts it, and has the end recorded. */
+/**
+ * The delivery worker of one thread: claims what is due at its sites, attempts it, and has the end recorded.
+ */
 import { hashText } from '../../lib/hash.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import type { MailSelector } from '../../store/schema/steering.ts'

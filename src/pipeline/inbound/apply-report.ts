@@ -1,7 +1,7 @@
 /**
- * Applies a parsed delivery or complaint report: records the event, updates the delivery and adds a suppression, all in
- * the transaction that marks the report as read. The VERP token alone identifies the delivery; the recipient named in
- * the report is recorded but not trusted. Called by `bounce-processor.ts`.
+ * Applies a parsed delivery or complaint report: records the event, updates the delivery and adds a
+ * suppression, all in the transaction that marks the report as read. The VERP token alone identifies the
+ * delivery; the recipient named in the report is recorded but not trusted. Called by `bounce-processor.ts`.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -134,7 +134,9 @@ async function bounce(
   return 'bounced'
 }
 
-/** A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is known. */
+/**
+ * A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is known.
+ */
 async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
   const { status, state } = delivery
   if (status !== 'delivered' && status !== 'queued') return 'repeated'

@@ -1,9 +1,9 @@
 /**
- * Processes returned mail in the background: bounces (DSN), complaints (ARF) and unsubscribe mail. Each stored report is
- * parsed and applied exactly once, also after a restart.
+ * Processes returned mail in the background: bounces (DSN), complaints (ARF) and unsubscribe mail. Each
+ * stored report is parsed and applied exactly once, also after a restart.
  *
- * In: unread rows of `reports` (`report-rows.ts`); `note` signals new ones. Out: the command `applyReport`, which updates
- * the delivery, records the event and adds suppressions. Started by `app/inbound.ts`.
+ * In: unread rows of `reports` (`report-rows.ts`); `note` signals new ones. Out: the command `applyReport`,
+ * which updates the delivery, records the event and adds suppressions. Started by `app/inbound.ts`.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -95,7 +95,10 @@ export function startBounceProcessor(options: BounceProcessorOptions): BouncePro
   }
 }
 
-/** A report that cannot be applied is marked as read with its fault, so that it does not block the others. @throws StorageUnavailable */
+/**
+ * A report that cannot be applied is marked as read with its fault, so that it does not block the others.
+ * @throws StorageUnavailable
+ */
 async function apply(row: ReportRow, options: BounceProcessorOptions): Promise<void> {
   const { run, clock, log } = options
   const ids = { id: row.id, at: clock.now() }
@@ -136,8 +139,8 @@ function unreadable(error: unknown): ReadReport {
 }
 
 /**
- * The delivery that a report is about: given by the VERP token of its recipient address, or, for the feedback loop, by the
- * correlation header of our message.
+ * The delivery that a report is about: given by the VERP token of its recipient address, or, for the feedback
+ * loop, by the correlation header of our message.
  */
 function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: SecretKeys): ReadReport['ref'] {
   if (row.door === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
@@ -147,7 +150,10 @@ function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: Sec
   return { emailId: ref.emailId, ordinal: ref.ordinal }
 }
 
-/** The envelope sender replaces any `Return-Path` field of the message, which anybody can forge (RFC 5321 §4.4). */
+/**
+ * The envelope sender replaces any `Return-Path` field of the message, which anybody can forge (RFC 5321
+ * §4.4).
+ */
 function withReturnPath(bytes: Uint8Array, sender: string): Uint8Array {
   return Buffer.concat([Buffer.from(`Return-Path: <${sender}>\r\n`), bytes])
 }

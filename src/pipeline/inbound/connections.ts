@@ -1,4 +1,7 @@
-/** Connection limits per client network: open connections, and new connections per minute. Called by `smtp-server.ts`. */
+/**
+ * Connection limits per client network: open connections, and new connections per minute. Called by
+ * `smtp-server.ts`.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { isLoopback } from '../../protocols/dns/address-safety.ts'
@@ -7,7 +10,10 @@ import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
 export interface ConnectionTerms {
   /** Number of open connections per client network. */
   perNetworkMax: number
-  /** New connections; 0 means no limit. Loopback is exempt, since a local gateway forwards the mail of many clients. */
+  /**
+   * New connections; 0 means no limit. Loopback is exempt, since a local gateway forwards the mail of many
+   * clients.
+   */
   newPerMinute: number
 }
 

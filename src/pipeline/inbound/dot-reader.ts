@@ -1,12 +1,13 @@
 /**
- * What follows DATA, as it comes: finds the end, which is CRLF . CRLF and nothing else, and takes the dots away that were put
- * before dots (RFC 5321 §4.5.2). The cost is that of the bytes, however they are cut and however many dots there are.
+ * What follows DATA, as it comes: finds the end, which is CRLF . CRLF and nothing else, and takes the dots
+ * away that were put before dots (RFC 5321 §4.5.2). The cost is that of the bytes, however they are cut and
+ * however many dots there are.
  */
 
 export interface DotReader {
   /**
-   * @returns the content of these bytes, and where the first byte behind the end is, if the end is in them; the content may be
-   * a part of the bytes themselves
+   * @returns the content of these bytes, and where the first byte behind the end is, if the end is in them;
+   * the content may be a part of the bytes themselves
    */
   take(bytes: Uint8Array): { content: Uint8Array; endAt: number | undefined }
 }
@@ -81,7 +82,9 @@ function next(state: number, byte: number): number {
   return INSIDE
 }
 
-/** What comes before the first line that begins with a dot: all, mostly; nothing where something is held back. */
+/**
+ * What comes before the first line that begins with a dot: all, mostly; nothing where something is held back.
+ */
 function plainHead(bytes: Uint8Array, state: number): Uint8Array {
   if (state === LINE_DOT || state === LINE_DOT_RETURN || state === HALF_LINE_DOT) return bytes.subarray(0, 0)
   const startsLine = state === LINE || state === HALF_LINE

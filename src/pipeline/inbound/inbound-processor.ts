@@ -1,11 +1,12 @@
 /**
- * Processes received messages in the background: each stored message is parsed, checked (SPF, DKIM, DMARC, spam, virus)
- * and listed exactly once, also after a restart. Several messages are processed concurrently because the checks mostly
- * wait for the network. Small and large messages have separate processors, so that small ones never wait for large ones.
+ * Processes received messages in the background: each stored message is parsed, checked (SPF, DKIM, DMARC,
+ * spam, virus) and listed exactly once, also after a restart. Several messages are processed concurrently
+ * because the checks mostly wait for the network. Small and large messages have separate processors, so that
+ * small ones never wait for large ones.
  *
- * In: stored messages that are not listed yet (`unlistedSmallInbound`, `unlistedLargeInbound`); `note` signals new ones.
- * Out: the command `listInbound`, which makes a message visible and records `email.received`. Started by
- * `app/inbound.ts`.
+ * In: stored messages that are not listed yet (`unlistedSmallInbound`, `unlistedLargeInbound`); `note`
+ * signals new ones. Out: the command `listInbound`, which makes a message visible and records
+ * `email.received`. Started by `app/inbound.ts`.
  */
 
 import { type Clock, sleep, type Timer } from '../../lib/clock.ts'
@@ -54,15 +55,17 @@ interface InboundProcessorOptions {
 const CONCURRENCY_UNDER_LOAD = 1
 /** A stored message that is older than this no longer yields to the listener. */
 const WAIT_MS_MAX = 5_000
-/** While more messages than this are in progress, new ones are looked up once per poll interval, in batches. */
+/**
+ * While more messages than this are in progress, new ones are looked up once per poll interval, in batches.
+ */
 const POLL_AT_ONCE_BELOW = 16
 const POLL_INTERVAL_MS = 100
 /** Delay before the next attempt after an error of the store. */
 const RETRY_DELAY_MS = 5_000
 
 /**
- * Small messages are looked up in large batches, since one query per message would cost as much as parsing it. Large
- * messages are looked up again after each one, so that accounts are served in turn.
+ * Small messages are looked up in large batches, since one query per message would cost as much as parsing
+ * it. Large messages are looked up again after each one, so that accounts are served in turn.
  */
 const BY_SIZE = {
   small: { find: unlistedSmallInbound, atOnce: 128, lookedUpMax: 512, refetchesAfterEach: false },
@@ -83,7 +86,7 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
   let polledAt = Number.NEGATIVE_INFINITY
   let pollTimer: Timer | undefined
 
-  const pause = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // aborted because the service stops
+  const pause = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // the service stops
   const start = (row: UnlistedInbound) => {
     const key = idKey(row.id)
     const work = list(row, options, stopped)
@@ -115,11 +118,12 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
   }
   const wasPolledRecently = () =>
     inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - polledAt < POLL_INTERVAL_MS
+  const pollAgain = () => {
+    pollTimer = undefined
+    proceed()
+  }
   const pollLater = () => {
-    pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
-      pollTimer = undefined
-      proceed()
-    })
+    pollTimer ??= clock.timer(POLL_INTERVAL_MS, pollAgain)
   }
   const note = () => {
     hasMore = true

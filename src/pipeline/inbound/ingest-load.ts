@@ -1,6 +1,6 @@
 /**
- * Counts the messages between DATA and their final reply. While there are many, background work such as parsing
- * yields to the listener. Updated by `listener.ts`, read by it and by `inbound-processor.ts`.
+ * Counts the messages between DATA and their final reply. While there are many, background work such as
+ * parsing yields to the listener. Updated by `listener.ts`, read by it and by `inbound-processor.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
 

@@ -1,11 +1,17 @@
-/** Streams a message from its connection to a blob, in blocks. While a block is written, the stream is paused (backpressure). */
+/**
+ * Streams a message from its connection to a blob, in blocks. While a block is written, the stream is paused
+ * (backpressure).
+ */
 import type { Readable } from 'node:stream'
 import type { BlobStream } from '../../store/blobs/stream.ts'
 import type { MailBytes } from './mail-bytes.ts'
 
 /** Received chunks may be very small, so they are collected to blocks of this size before writing. */
 const BLOCK_BYTES = 64 * 1024
-/** This many chunks are joined to one, since each has an overhead of about 200 bytes and may hold a single byte. */
+/**
+ * This many chunks are joined to one, since each has an overhead of about 200 bytes and may hold a single
+ * byte.
+ */
 const PIECES_MAX = 512
 
 /**

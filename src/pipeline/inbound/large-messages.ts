@@ -1,6 +1,6 @@
 /**
- * Limits how many messages are written to a file while they are received. When all slots are taken, a new message evicts
- * one that is much slower, or one from a netblock that has more than its guaranteed slots.
+ * Limits how many messages are written to a file while they are received. When all slots are taken, a new
+ * message evicts one that is much slower, or one from a netblock that has more than its guaranteed slots.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { countByNetblock, slowestOfLargest } from './eviction.ts'

@@ -1,10 +1,10 @@
 /**
- * SMTP listener on port 25 (RFC 5321). It accepts mail for local recipients only and relays nothing. A message is
- * answered with 250 only after it has been stored durably.
+ * SMTP listener on port 25 (RFC 5321). It accepts mail for local recipients only and relays nothing. A
+ * message is answered with 250 only after it has been stored durably.
  *
- * In: SMTP connections of other mail servers; `admit` decides about each RCPT TO (`rcpt-policy.ts`). Out: `take`
- * receives the envelope and the stored bytes of each message, and the SMTP reply follows its result. Called by the
- * composition root (`app/inbound.ts`).
+ * In: SMTP connections of other mail servers; `admit` decides about each RCPT TO (`rcpt-policy.ts`). Out:
+ * `take` receives the envelope and the stored bytes of each message, and the SMTP reply follows its result.
+ * Called by the composition root (`app/inbound.ts`).
  */
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../../lib/certificates.ts'
@@ -51,7 +51,10 @@ const CONNECTIONS_PER_NETWORK_MAX = 20
 const RECIPIENTS_MAX = 100
 /** A client that reaches this limit reconnects, so that other clients get the connection. */
 const MESSAGES_PER_CONNECTION_MAX = 10_000
-/** Messages written to a file while they are received, at the same time. Smaller ones stay in memory and do not count. */
+/**
+ * Messages written to a file while they are received, at the same time. Smaller ones stay in memory and do
+ * not count.
+ */
 const LARGE_MESSAGES_MAX = 64
 /** While more messages than this are being received, the higher minimum data rate applies. */
 const UNHURRIED_MESSAGES_MAX = 32

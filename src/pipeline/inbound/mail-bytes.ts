@@ -1,4 +1,6 @@
-/** Inspects the bytes of a message while they are received: size, bare line ends, number of `Received` fields. */
+/**
+ * Inspects the bytes of a message while they are received: size, bare line ends, number of `Received` fields.
+ */
 
 export interface MailBytes {
   add(chunk: Uint8Array): void
@@ -11,7 +13,10 @@ export interface MailBytes {
 
 /** Legitimate mail has a shorter header section. */
 const HEADER_SCAN_BYTES = 256 * 1024
-/** This many chunks are joined to one, since each has an overhead of about 200 bytes and may hold a single byte. */
+/**
+ * This many chunks are joined to one, since each has an overhead of about 200 bytes and may hold a single
+ * byte.
+ */
 const PIECES_MAX = 512
 
 export function createMailBytes(): MailBytes {

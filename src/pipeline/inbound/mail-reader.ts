@@ -40,12 +40,16 @@ export interface MailSource {
 
 export interface MailReader {
   /**
-   * A message that cannot be read in full is read by its header section alone, with the reason among its faults.
+   * A message that cannot be read in full is read by its header section alone, with the reason among its
+   * faults.
    *
-   * @throws StorageUnavailable, ProcessNotStarted, ThreadEnded when it cannot be read now; what the source throws
+   * @throws StorageUnavailable, ProcessNotStarted, ThreadEnded when it cannot be read now; what the source
+   * throws
    */
   read(mail: UnreadMail, source: MailSource): Promise<ReadMail>
-  /** Whether an earlier run of the service ended while it was reading this message, and perhaps because of it. */
+  /**
+   * Whether an earlier run of the service ended while it was reading this message, and perhaps because of it.
+   */
   endedWith(mail: UnreadMail): boolean
   close(): Promise<void>
 }

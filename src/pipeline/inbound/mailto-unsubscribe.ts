@@ -1,4 +1,6 @@
-/** Handles mail to a `List-Unsubscribe` mailto address: the recipient is unsubscribed, whatever the mail says. */
+/**
+ * Handles mail to a `List-Unsubscribe` mailto address: the recipient is unsubscribed, whatever the mail says.
+ */
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { readReportHead } from '../../protocols/bounces/parts/head.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
@@ -33,7 +35,10 @@ export function readUnsubscribeMail(
   return { ref: { emailId: emailId!, ordinal: ordinal! }, spare }
 }
 
-/** Runs within a command. @returns undefined when neither the email nor the subject identifies the subscription */
+/**
+ * Runs within a command. @returns undefined when neither the email nor the subject identifies the
+ * subscription
+ */
 export async function unsubscribeByMail(
   tx: Tx,
   { ref, spare }: UnsubscribeMail,

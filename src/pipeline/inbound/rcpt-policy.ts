@@ -1,6 +1,6 @@
 /**
- * Decides about RCPT TO on port 25: the address belongs to a report (bounce, complaint, unsubscribe), to a domain that an
- * account hosts here, or to nobody. Called by the listener.
+ * Decides about RCPT TO on port 25: the address belongs to a report (bounce, complaint, unsubscribe), to a
+ * domain that an account hosts here, or to nobody. Called by the listener.
  */
 
 import { idKey } from '../../lib/ids.ts'

@@ -1,4 +1,7 @@
-/** Stores a received mail for all its local recipients (reports and accounts) in one transaction. Called by `app/inbound.ts`. */
+/**
+ * Stores a received mail for all its local recipients (reports and accounts) in one transaction. Called by
+ * `app/inbound.ts`.
+ */
 import { idKey } from '../../lib/ids.ts'
 import type { NewInbound } from '../../resources/emails/inbound-rows.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'

@@ -1,4 +1,7 @@
-/** Keeps the bytes of just received messages in memory, so that the inbound processor need not read them from the store. */
+/**
+ * Keeps the bytes of just received messages in memory, so that the inbound processor need not read them from
+ * the store.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
 

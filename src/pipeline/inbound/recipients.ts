@@ -1,6 +1,7 @@
 /**
- * Recognizes the system's own recipient addresses at RCPT TO: return paths (VERP), unsubscribe addresses, the feedback loop
- * and postmaster. Any other address is refused at RCPT TO and never bounced. Called by `rcpt-policy.ts`.
+ * Recognizes the system's own recipient addresses at RCPT TO: return paths (VERP), unsubscribe addresses, the
+ * feedback loop and postmaster. Any other address is refused at RCPT TO and never bounced. Called by
+ * `rcpt-policy.ts`.
  */
 
 import type { SecretKeys } from '../../lib/secret-keys.ts'
@@ -27,8 +28,9 @@ const OURS: ReadonlyMap<string, NewReport['door']> = new Map([
 ])
 
 /**
- * Maps an address to a report to be stored: a return path with a valid token (RFC 5321 §4.4), an unsubscribe address with
- * a valid token, or a role address of the mail host (RFC 2142 §5). Returns undefined for any other address.
+ * Maps an address to a report to be stored: a return path with a valid token (RFC 5321 §4.4), an unsubscribe
+ * address with a valid token, or a role address of the mail host (RFC 2142 §5). Returns undefined for any
+ * other address.
  */
 export function localRecipientOf(
   recipient: string,

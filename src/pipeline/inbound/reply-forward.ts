@@ -7,7 +7,9 @@ import type { ReceivedMailbox } from './parts/addresses.ts'
 import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
 
-/** Says how often a message has been passed on or answered by us: machines at both ends could go on for ever. */
+/**
+ * Says how often a message has been passed on or answered by us: machines at both ends could go on for ever.
+ */
 export const ANSWERED_HEADER = 'X-Mailhorn-Answered'
 
 export interface ReplyTexts {
@@ -22,7 +24,9 @@ const REFERENCES_MAX = 20
 const SUBJECT_CHARACTERS_MAX = 950
 const MESSAGE_ID = /<[^<>\s]{1,250}>/g
 
-/** Why it is not to be answered: programs must not answer programs (RFC 3834 §2); undefined when it may be. */
+/**
+ * Why it is not to be answered: programs must not answer programs (RFC 3834 §2); undefined when it may be.
+ */
 export function answerFault(message: Message): string | undefined {
   const automatic = headerOf(message, 'auto-submitted')
   if (automatic !== undefined && !/^\s*no\b/i.test(automatic))

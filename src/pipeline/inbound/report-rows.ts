@@ -1,4 +1,7 @@
-/** Stores returned mail (bounces, complaints, unsubscribe mail): durable before the 250 reply, parsed afterwards. */
+/**
+ * Stores returned mail (bounces, complaints, unsubscribe mail): durable before the 250 reply, parsed
+ * afterwards.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { referBlobs, releaseBlobs } from '../../store/blobs/blobs.ts'
@@ -24,7 +27,10 @@ export interface StoreReports {
   at: number
 }
 
-/** Longer than a return path is valid, so that the handling of a report can be looked up for as long as one may arrive. */
+/**
+ * Longer than a return path is valid, so that the handling of a report can be looked up for as long as one
+ * may arrive.
+ */
 const RETENTION_MS = 60 * 24 * 3_600_000
 const BATCH_REPORTS = 200
 
@@ -48,7 +54,10 @@ export const reportCommands = {
     return rows.map(({ id }) => id)
   }),
 
-  /** Deletes at most `limit` reports received before the given time. @returns their number, and files that no row refers to any more */
+  /**
+   * Deletes at most `limit` reports received before the given time. @returns their number, and files that no
+   * row refers to any more
+   */
   forgetReports: command<{ before: number; limit: number }, { count: number; files: string[] }>(
     async (tx, { before, limit }) => {
       const gone = await tx.db

@@ -73,7 +73,10 @@ export function waitsForUs({ _handlerPending, _dataStream, _parser }: Connection
   return _handlerPending || Boolean(_dataStream && _parser && !_parser._dataMode)
 }
 
-/** A message that is not complete when the connection is ended never will be: whoever takes it is told at once. */
+/**
+ * A message that is not complete when the connection is ended never will be: whoever takes it is told at
+ * once.
+ */
 function cutOffWhenClosed(connection: Connection) {
   const close = connection.close.bind(connection)
   connection.close = () => {
@@ -130,7 +133,9 @@ function flushInTime(connection: Connection) {
   }
 }
 
-/** In place of smtp-server's own way, in which each dot at the beginning of a line costs a turn of the loop. */
+/**
+ * In place of smtp-server's own way, in which each dot at the beginning of a line costs a turn of the loop.
+ */
 function readingDots(parser: Parser): Parser {
   let stream: PassThrough | null = null
   let dots = createDotReader()
@@ -159,8 +164,8 @@ function onceEmpty(stream: PassThrough, then: () => void) {
 }
 
 /**
- * A client may close its side right behind its last command, and still waits for the replies; some send QUIT with the
- * final dot. The connection is closed when all it sent has been answered.
+ * A client may close its side right behind its last command, and still waits for the replies; some send QUIT
+ * with the final dot. The connection is closed when all it sent has been answered.
  */
 function outlastingItsEnd(parser: Parser, connection: Connection): Parser {
   parser.once('finish', () => {

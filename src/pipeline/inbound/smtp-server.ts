@@ -56,13 +56,22 @@ const HANDSHAKE_BUSY_MS = 10_000
 const HANDSHAKE_LOOK_MS = 5_000
 const BUSY_SHARE = 0.8
 const CROWDED_SHARE = 0.5
-/** After our last reply, what still comes is read and discarded for so long, so that the client can read the reply. */
+/**
+ * After our last reply, what still comes is read and discarded for so long, so that the client can read the
+ * reply.
+ */
 const LINGER_MS = 2_000
-/** Of the connections we have closed, how many may linger, in proportion to all; any more are destroyed at once. */
+/**
+ * Of the connections we have closed, how many may linger, in proportion to all; any more are destroyed at
+ * once.
+ */
 const LINGERING_SHARE = 0.25
 /** A connection does not make room within this time after its last progress ... */
 const UNDISTURBED_MS = 5_000
-/** ... unless so large a share of all connections is in the same stage; then within this time, where a transaction is under way. */
+/**
+ * ... unless so large a share of all connections is in the same stage; then within this time, where a
+ * transaction is under way.
+ */
 const MANY_SHARE = 0.25
 const UNDISTURBED_TRANSACTION_MS = 1_000
 /** How often the rate of the messages that come in is looked at. */
@@ -127,7 +136,8 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /**
-   * Watches the rate of a message that begins to come in. `finish` is to be called when it has come, or will not.
+   * Watches the rate of a message that begins to come in. `finish` is to be called when it has come, or will
+   * not.
    *
    * @param id of the session
    */
@@ -319,8 +329,9 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /**
-   * Closes the connection that is worth least. First in line are those that have not finished their TLS handshake, or not said
-   * EHLO; then those without a mail transaction; then transactions in which little comes in. @returns false if there is none
+   * Closes the connection that is worth least. First in line are those that have not finished their TLS
+   * handshake, or not said EHLO; then those without a mail transaction; then transactions in which little
+   * comes in. @returns false if there is none
    */
   #makeRoom(): boolean {
     const opens = [...this.#open.values()]
@@ -345,7 +356,9 @@ export class StrictSmtpServer extends SMTPServer {
     return true
   }
 
-  /** @param whenManyMs the time after the last progress in which they are left alone if there are many of them */
+  /**
+   * @param whenManyMs the time after the last progress in which they are left alone if there are many of them
+   */
   #disturbable(opens: readonly Open[], whenManyMs: number): Open[] {
     const isMany = opens.length > this.#most * MANY_SHARE
     const before = this.#clock.monotonic() - (isMany ? whenManyMs : UNDISTURBED_MS)

@@ -1,6 +1,7 @@
 /**
- * Watches how much of each account's mail bounces or is complained about: an account whose mail is unwanted costs all
- * others the reputation of our addresses. The operator is told, and the account's mail is held until somebody looks.
+ * Watches how much of each account's mail bounces or is complained about: an account whose mail is unwanted
+ * costs all others the reputation of our addresses. The operator is told, and the account's mail is held
+ * until somebody looks.
  */
 
 import type { Clock } from '../../lib/clock.ts'

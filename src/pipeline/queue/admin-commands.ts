@@ -1,4 +1,7 @@
-/** What the operator does to mail that waits: it is tried now, or canceled. Commands that do a part of it each. */
+/**
+ * What the operator does to mail that waits: it is tried now, or canceled. Commands that do a part of it
+ * each.
+ */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
@@ -25,7 +28,9 @@ export const adminCommands = {
     { weigh },
   ),
 
-  /** Of a queue key, those alone whose last attempt broke off: the host was in trouble, and is not any more. */
+  /**
+   * Of a queue key, those alone whose last attempt broke off: the host was in trouble, and is not any more.
+   */
   retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { queueKey: QueueKey }, AdminAction>(
     async (tx, { queueKey, after: former, limit, now }) => {
       const place = { kind: 'queueKey', queueKey } as const
@@ -76,7 +81,10 @@ function lastAttempt({ emailId, ordinal, attempts: number }: WaitingMail) {
   return { emailId, ordinal, number }
 }
 
-/** What had been handed over, and was deferred, has failed; and so has what may have been, when the service was killed. */
+/**
+ * What had been handed over, and was deferred, has failed; and so has what may have been, when the service
+ * was killed.
+ */
 function cancellation(
   { accountId, emailId, ordinal, address, signedAt }: WaitingMail,
   mayHaveArrived: boolean,

@@ -1,4 +1,6 @@
-/** What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash. */
+/**
+ * What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash.
+ */
 
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
@@ -86,8 +88,8 @@ export interface Finish extends LeaseRef {
 
 export const queueCommands = {
   /**
-   * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed meanwhile,
-   * or who have left what a broadcast goes to, are finished instead.
+   * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed
+   * meanwhile, or who have left what a broadcast goes to, are finished instead.
    */
   claim: concurrent(
     command<ClaimInput, Claim[]>(async (tx, { queueKeys, owner, now, leaseUntil }) => {
@@ -195,8 +197,8 @@ export const queueCommands = {
   ),
 
   /**
-   * Voids the leases of a thread that died, those of everybody (null), or of them only those that have run out: what
-   * became of their attempts is unknown, and they are due at once, or held with their emails.
+   * Voids the leases of a thread that died, those of everybody (null), or of them only those that have run
+   * out: what became of their attempts is unknown, and they are due at once, or held with their emails.
    * @returns how many there were
    */
   voidLeases: command<VoidInput, number>(async (tx, input) => {

@@ -1,6 +1,7 @@
 /**
- * Mail of a domain that has been deleted: what waits, is held or is scheduled fails, in small steps between which others
- * write. A domain stays on the list until all of its mail has been seen to, so that a crash in between forgets none.
+ * Mail of a domain that has been deleted: what waits, is held or is scheduled fails, in small steps between
+ * which others write. A domain stays on the list until all of its mail has been seen to, so that a crash in
+ * between forgets none.
  */
 
 import type { Clock } from '../../lib/clock.ts'

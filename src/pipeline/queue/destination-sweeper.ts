@@ -1,4 +1,7 @@
-/** Takes away what is known of destinations when it is a month old: counters, replies, and where domains' mail went. */
+/**
+ * Takes away what is known of destinations when it is a month old: counters, replies, and where domains' mail
+ * went.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { utcDay } from '../../lib/periods.ts'
 import { command, type Run } from '../../store/command.ts'

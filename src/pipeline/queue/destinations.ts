@@ -1,4 +1,7 @@
-/** What became of attempts, counted by the site they went to and the day; and what sites said most when they took none. */
+/**
+ * What became of attempts, counted by the site they went to and the day; and what sites said most when they
+ * took none.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
 import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
@@ -30,7 +33,10 @@ export interface Arrival {
 export const NOBODY: Id = new Uint8Array(16)
 /** What all counters of destinations are called, and nothing else. */
 export const DESTINATION_KINDS = 'destination.%'
-/** Different replies that are told apart, by site and day; the others are counted together, under an empty form. */
+/**
+ * Different replies that are told apart, by site and day; the others are counted together, under an empty
+ * form.
+ */
 export const REPLY_FORMS_MAX = 20
 const DAY_MS = 86_400_000
 const FORM_CHARACTERS_MAX = 160

@@ -1,4 +1,7 @@
-/** Knows which queue keys have waiting deliveries and when each is due next; holds queue keys, never deliveries. */
+/**
+ * Knows which queue keys have waiting deliveries and when each is due next; holds queue keys, never
+ * deliveries.
+ */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createHeap } from '../../lib/heap.ts'
 import { type QueueKey, queueKeyText } from '../../store/command.ts'

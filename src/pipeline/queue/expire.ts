@@ -1,6 +1,6 @@
 /**
- * Deliveries that wait for a site which has not answered for so long that their time is over: they are given up
- * without an attempt of their own.
+ * Deliveries that wait for a site which has not answered for so long that their time is over: they are given
+ * up without an attempt of their own.
  */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type QueueKey, type Tx } from '../../store/command.ts'
@@ -20,7 +20,9 @@ export interface ExpireInput {
 const HOUR_MS = 3_600_000
 
 export const expireCommands = {
-  /** What is held does not expire. @returns how many were given up; fewer than `limit` when there are no more */
+  /**
+   * What is held does not expire. @returns how many were given up; fewer than `limit` when there are no more
+   */
   expireWaiting: command<ExpireInput, number>(async (tx, { queueKey, now, limit, reason }) => {
     const oldest = await tx.db
       .selectFrom('deliveries')

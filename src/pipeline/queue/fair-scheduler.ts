@@ -1,6 +1,6 @@
 /**
- * Whose turn it is: sites take turns while they have room, at a site its accounts, and of an account its classes
- * by their weight (deficit round robin).
+ * Whose turn it is: sites take turns while they have room, at a site its accounts, and of an account its
+ * classes by their weight (deficit round robin).
  */
 import { idKey } from '../../lib/ids.ts'
 import { DELIVERY_CLASS } from '../../store/schema.ts'
@@ -105,8 +105,8 @@ export function createFairScheduler(): FairScheduler {
 }
 
 /**
- * An account's turn, or as much of it as there is room for; the rest of it comes first next time. A class divides its
- * share among its queue keys.
+ * An account's turn, or as much of it as there is room for; the rest of it comes first next time. A class
+ * divides its share among its queue keys.
  * @param room what is given is taken from it
  * @returns whether the turn is over
  */

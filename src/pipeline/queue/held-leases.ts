@@ -1,6 +1,7 @@
 /**
- * Which leases a worker holds, as its commands tell: those it was given and has neither finished nor given back. A lease
- * whose claim was committed but never answered is not among them; nobody keeps it, and it runs out.
+ * Which leases a worker holds, as its commands tell: those it was given and has neither finished nor given
+ * back. A lease whose claim was committed but never answered is not among them; nobody keeps it, and it runs
+ * out.
  */
 import { idKey } from '../../lib/ids.ts'
 import { type Claim, type Run, StorageUnavailable } from '../../store/command.ts'

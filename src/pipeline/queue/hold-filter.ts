@@ -1,4 +1,7 @@
-/** What the operator's holds mean for claims: held queue keys are passed over, held mail is kept apart, and its time stands still. */
+/**
+ * What the operator's holds mean for claims: held queue keys are passed over, held mail is kept apart, and
+ * its time stands still.
+ */
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { type HeldMail, type Holds, holdsOf, listHolds } from './hold-rows.ts'

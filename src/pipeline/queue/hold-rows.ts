@@ -1,4 +1,7 @@
-/** Holds, of the operator and of paused broadcasts: what they keep in the queue, and how long they have kept it. */
+/**
+ * Holds, of the operator and of paused broadcasts: what they keep in the queue, and how long they have kept
+ * it.
+ */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../../lib/ids.ts'
 import type { QueueKey } from '../../store/command.ts'

@@ -34,7 +34,10 @@ export const holdCommands = {
     return { hold: known ?? hold, isNew: !known }
   }),
 
-  /** Undefined where nothing holds just this mail. It is remembered for a while: what it held has gained its time. */
+  /**
+   * Undefined where nothing holds just this mail. It is remembered for a while: what it held has gained its
+   * time.
+   */
   releaseHold: command<{ selector: MailSelector; now: number }, NewHold | undefined>(
     async (tx, { selector, now: releasedAt }) => {
       const known = await findHold(tx, selector)

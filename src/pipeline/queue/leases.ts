@@ -31,7 +31,9 @@ interface KeeperOptions {
   onError(error: unknown): void
 }
 
-/** Renews the leases that are held, three times as often as need be: also late, while nobody has voided them. */
+/**
+ * Renews the leases that are held, three times as often as need be: also late, while nobody has voided them.
+ */
 export function startLeaseKeeper({ run, clock, held, leaseMs, onError }: KeeperOptions): LeaseWork {
   return repeat(clock, leaseMs / 3, async () => {
     const leases = held()
@@ -53,10 +55,10 @@ interface WatchOptions {
 }
 
 /**
- * Voids leases that have run out: their holder is gone. While the database does not answer nobody can renew, and so it
- * must have answered for as long as a lease is good before any is taken for abandoned. A machine that has stood still
- * finds its own leases run out: they must have been so at the look before, too. One whose time was set waits as for a database
- * that comes back, by which all that live have renewed theirs.
+ * Voids leases that have run out: their holder is gone. While the database does not answer nobody can renew,
+ * and so it must have answered for as long as a lease is good before any is taken for abandoned. A machine
+ * that has stood still finds its own leases run out: they must have been so at the look before, too. One
+ * whose time was set waits as for a database that comes back, by which all that live have renewed theirs.
  */
 export function startLeaseWatch(options: WatchOptions): LeaseWork {
   const { run, clock, leaseMs, onUnknown, onVoided, onError } = options

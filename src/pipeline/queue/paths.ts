@@ -1,4 +1,7 @@
-/** How mail goes to sites now, by the paths that delivery has to them: as threads tell it, and as operators are told. */
+/**
+ * How mail goes to sites now, by the paths that delivery has to them: as threads tell it, and as operators
+ * are told.
+ */
 
 /** As an operator sees it. Plain data: it goes from thread to thread. */
 export interface PathState {

@@ -1,6 +1,6 @@
 /**
- * The operator's hands on the queue: mail is held and released, tried now, or canceled, by domain, account, broadcast
- * or email. What concerns much mail is done in small steps, between which others write.
+ * The operator's hands on the queue: mail is held and released, tried now, or canceled, by domain, account,
+ * broadcast or email. What concerns much mail is done in small steps, between which others write.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
@@ -27,7 +27,10 @@ export interface QueueAdmin {
   retry(selector: MailSelector): Promise<Progress>
   /** What waits or is held is given up. */
   cancel(selector: MailSelector): Promise<Progress>
-  /** Mail kept apart by holds that are no more waits again: to be called at the start, a release may have been cut off. */
+  /**
+   * Mail kept apart by holds that are no more waits again: to be called at the start, a release may have been
+   * cut off.
+   */
   recover(): Promise<void>
   /** What a hold of this kind that has just ended kept in the queue goes on. */
   resume(selector: MailSelector): Promise<void>

@@ -14,7 +14,10 @@ export async function listDueQueueKeys(db: Db): Promise<DueQueueKey[]> {
   return Array.fromAsync(stepDueQueueKeys(db, null))
 }
 
-/** One index step a queue key, however many deliveries it holds. @param domain the only one to look at, where it is given */
+/**
+ * One index step a queue key, however many deliveries it holds. @param domain the only one to look at, where
+ * it is given
+ */
 export async function* stepDueQueueKeys(db: Db, domain: string | null): AsyncGenerator<DueQueueKey> {
   const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
   for (let last: DueQueueKey | undefined; ; ) {

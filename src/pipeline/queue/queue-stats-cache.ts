@@ -1,6 +1,6 @@
 /**
- * The queue for people who look often: a short one is looked through each time, a long one every ten seconds at most, in the
- * background, and questions are answered from what was seen last.
+ * The queue for people who look often: a short one is looked through each time, a long one every ten seconds
+ * at most, in the background, and questions are answered from what was seen last.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../store/schema.ts'

@@ -1,4 +1,6 @@
-/** Mail that has been claimed and must not be sent any more: who it is for wants none, or cannot be reached. */
+/**
+ * Mail that has been claimed and must not be sent any more: who it is for wants none, or cannot be reached.
+ */
 
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'

@@ -13,9 +13,9 @@ type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'bro
 
 export const releaseCommands = {
   /**
-   * Lets the scheduled emails in whose time has come, earliest first, at most `limit`; one whose domain may not send
-   * any more, or whose topic is gone, fails instead, and who does not want mail about the topic gets none. From then on they
-   * cannot be canceled.
+   * Lets the scheduled emails in whose time has come, earliest first, at most `limit`; one whose domain may
+   * not send any more, or whose topic is gone, fails instead, and who does not want mail about the topic gets
+   * none. From then on they cannot be canceled.
    * @returns when the next one is due (epoch ms), or null when none is scheduled
    */
   releaseScheduled: command<{ now: number; limit: number }, number | null>(async (tx, { now, limit }) => {
@@ -59,7 +59,9 @@ export const releaseCommands = {
   }),
 }
 
-/** The domain each email is sent from: null for one from no domain of ours, undefined where it may not send. */
+/**
+ * The domain each email is sent from: null for one from no domain of ours, undefined where it may not send.
+ */
 async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id | null | undefined)[]> {
   const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
   const rows = await tx.rows.find('domains', keys, ['id', 'status'])

@@ -1,4 +1,7 @@
-/** The operator's impatience: deferred deliveries of a domain become due at once, without a change of their schedule. */
+/**
+ * The operator's impatience: deferred deliveries of a domain become due at once, without a change of their
+ * schedule.
+ */
 import { command, type QueueKey, queueKeyText } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 

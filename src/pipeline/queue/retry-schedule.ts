@@ -5,10 +5,15 @@ const LATER_WAITS_MS = [20, 40, 80, 120, 240].map(minutes => minutes * MINUTE_MS
 
 /** Waits after the first, second, … attempt; the last one repeats. */
 const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, ...LATER_WAITS_MS]
-/** Every five minutes for an hour: a greylist opens within it, and some begin anew when one comes too early. */
+/**
+ * Every five minutes for an hour: a greylist opens within it, and some begin anew when one comes too early.
+ */
 const GREYLISTED_WAITS_MS = [MINUTE_MS, ...Array<number>(11).fill(5 * MINUTE_MS), ...LATER_WAITS_MS]
 const JITTER = 0.1
-/** From then on a hint lengthens the wait, and no longer shortens it: a server that always says `30 seconds` is not asked for days. */
+/**
+ * From then on a hint lengthens the wait, and no longer shortens it: a server that always says `30 seconds`
+ * is not asked for days.
+ */
 const ATTEMPTS_BY_HINT_MAX = 12
 
 export interface Deferral {
@@ -25,9 +30,9 @@ export interface Deferral {
 
 /**
  * Several tries in the first hour, because greylisting ends there, then every four hours (RFC 5321 §4.5.4.1
- * asks for at least 30 minutes between later ones). Jitter of ±10 % keeps a recovered host from a stampede; what
- * a host asks for is jittered upwards alone. A hint that would let the delivery expire is not taken. What would come
- * after `expiresAt` comes then: that is the last attempt.
+ * asks for at least 30 minutes between later ones). Jitter of ±10 % keeps a recovered host from a stampede;
+ * what a host asks for is jittered upwards alone. A hint that would let the delivery expire is not taken.
+ * What would come after `expiresAt` comes then: that is the last attempt.
  * @param random 0 to 1
  * @returns epoch ms, or undefined once `expiresAt` has come: the delivery is given up
  */

@@ -1,4 +1,7 @@
-/** Claims what is due as the sites have room for it: woken by queue keys that become due and by room that comes free. */
+/**
+ * Claims what is due as the sites have room for it: woken by queue keys that become due and by room that
+ * comes free.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import type { Claim, ClaimedDelivery, QueueKey } from '../../store/command.ts'
 import { createDueIndex, type IndexedQueueKey } from './due-index.ts'

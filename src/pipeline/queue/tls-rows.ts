@@ -1,4 +1,7 @@
-/** What is kept of other domains' TLS: the policies they have published, and what came of sessions with their hosts. */
+/**
+ * What is kept of other domains' TLS: the policies they have published, and what came of sessions with their
+ * hosts.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { command, type Run } from '../../store/command.ts'
 import type { MtaStsPolicyRow, TlsResultRow } from '../../store/schema/tls.ts'

@@ -79,14 +79,20 @@ export interface QueueSnapshot {
   sites?: Promise<ReadonlyMap<string, string>>
 }
 
-/** Groups are read so many at a time, and others have their turn in between: a million deliveries of a thousand take 0.7 s. */
+/**
+ * Groups are read so many at a time, and others have their turn in between: a million deliveries of a
+ * thousand take 0.7 s.
+ */
 const GROUPS_PER_STEP_MAX = 50
 
 export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueView> {
   return queueViewOf(db, await readQueue(db, question.now, question.domain), question)
 }
 
-/** Steps over the index of what waits: it costs a look at each delivery that does. @param domain the only one; null for all */
+/**
+ * Steps over the index of what waits: it costs a look at each delivery that does. @param domain the only one;
+ * null for all
+ */
 export async function readQueue(db: Db, now: number, domain: string | null): Promise<QueueSnapshot> {
   const groups: Group[] = []
   for (const state of [DELIVERY_STATE.waiting, DELIVERY_STATE.leased, DELIVERY_STATE.held])

@@ -4,7 +4,8 @@ import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 
 /**
  * What the deferred delivery of the domain that is due first was told; undefined when none is deferred.
- * @param accountId the only one whose deliveries count, which spares a look at all of them; that of any when absent
+ * @param accountId the only one whose deliveries count, which spares a look at all of them; that of any when
+ * absent
  */
 export async function findLastReply(
   db: Db,

@@ -1,4 +1,7 @@
-/** What addresses that are being warmed up may send today, granted by the writer, so that all threads and processes together keep to it. */
+/**
+ * What addresses that are being warmed up may send today, granted by the writer, so that all threads and
+ * processes together keep to it.
+ */
 import { command } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { NOBODY } from './destinations.ts'
@@ -27,7 +30,9 @@ function kindOf({ address, provider }: Warming): string {
 }
 
 export const warmupCommands = {
-  /** @returns how many of the wanted messages may be sent, with which there are no more than `most` that day */
+  /**
+   * @returns how many of the wanted messages may be sent, with which there are no more than `most` that day
+   */
   grantWarmup: command<Warming & { most: number; wanted: number }, number>(
     async (tx, { most, wanted, ...warming }) => {
       const kind = kindOf(warming)

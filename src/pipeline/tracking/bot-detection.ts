@@ -1,13 +1,13 @@
 /**
- * Who follows links without a person behind it, by user agent. Written by ourselves, from what the operators of these
- * programs say of them, and from what others have met; a name that is missing is taken for a person.
+ * Who follows links without a person behind it, by user agent. Written by ourselves, from what the operators
+ * of these programs say of them, and from what others have met; a name that is missing is taken for a person.
  */
 
 export interface KnownVisitor {
   name: string
   /**
-   * `proxy`: fetches pictures for a person who is looking at them. `machine`: nobody is looking: prefetching, checks,
-   * previews, crawlers, programs.
+   * `proxy`: fetches pictures for a person who is looking at them. `machine`: nobody is looking: prefetching,
+   * checks, previews, crawlers, programs.
    */
   kind: 'proxy' | 'machine'
   userAgent: RegExp

@@ -1,4 +1,6 @@
-/** The links of ours that one email has: the pixel, links that are counted, and the ways to leave its list. */
+/**
+ * The links of ours that one email has: the pixel, links that are counted, and the ways to leave its list.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'

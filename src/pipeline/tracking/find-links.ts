@@ -1,11 +1,16 @@
-/** Where an HTML text can be tracked: its links, and the place of the pixel. It is only looked at, and never written anew. */
+/**
+ * Where an HTML text can be tracked: its links, and the place of the pixel. It is only looked at, and never
+ * written anew.
+ */
 import { LAST_NUMBER } from './link-numbers.ts'
 import { type Href, type OpenTag, openTags, readHtml } from './read-html.ts'
 
 export interface PageParts {
   /** But for those that are not to be tracked. */
   hrefs: Href[]
-  /** Where the pixel goes: before the last `</body>`, else the last `</html>`, else behind all that is whole. */
+  /**
+   * Where the pixel goes: before the last `</body>`, else the last `</html>`, else behind all that is whole.
+   */
   pixelAt: number
   /** There is neither `</body>` nor `</html>`. */
   hasNoEnd: boolean
@@ -24,9 +29,9 @@ export interface LinkPlan extends Pick<PageParts, 'pixelAt'> {
 }
 
 /** In octets; a longer one would not pass every proxy once it is signed. It is left as it is. */
-export const LONGEST_TARGET = 2_048
+export const TARGET_LENGTH_MAX = 2_048
 /** Further ones are left as they are. */
-const MOST_HREFS = 2_000
+const HREFS_MAX = 2_000
 /** Nothing but their own closing tags ends what is in them. */
 const RAW = new Set('iframe noembed noframes plaintext script style textarea title xmp'.split(' '))
 const WEB = /^https?:\/\//i
@@ -48,8 +53,9 @@ export function webLink({ start, end, number, value }: Href): HtmlLink | undefin
 }
 
 /**
- * @param onPlain called, in ascending order, with stretches in which any text without `<`, `>`, `&` and quotes may stand in place of what is there, and
- * nothing else would become of the page: what is shown, and quoted values of attributes
+ * @param onPlain called, in ascending order, with stretches in which any text without `<`, `>`, `&` and
+ * quotes may stand in place of what is there, and nothing else would become of the page: what is shown, and
+ * quoted values of attributes
  */
 export function findParts(html: string, onPlain?: (start: number, end: number) => void): PageParts {
   const hrefs: Href[] = []
@@ -62,7 +68,7 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
   const onTag = ({ name, end, href, isExcluded }: OpenTag) => {
     isRaw = RAW.has(name)
     if (!isRaw) wholeEnd = end
-    const isNoted = !isExcluded && hrefs.length < MOST_HREFS
+    const isNoted = !isExcluded && hrefs.length < HREFS_MAX
     if (href && isNoted && href.number <= LAST_NUMBER) hrefs.push(href)
   }
   readHtml(html, {
@@ -93,11 +99,14 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
   return { hrefs, pixelAt: pageEnd >= 0 ? pageEnd : wholeEnd, hasNoEnd: pageEnd < 0 }
 }
 
-/** Where a browser would go, as a header can carry it; undefined where that is not the web, or too long to say. */
+/**
+ * Where a browser would go, as a header can carry it; undefined where that is not the web, or too long to
+ * say.
+ */
 function webTarget(href: string): string | undefined {
   const text = href.replace(OUTER_BLANKS, '').replace(INNER_BREAKS, '')
   const url = WEB.test(text) ? URL.parse(text) : null
   if (url === null) return undefined
   const target = PRINTABLE_ASCII.test(text) ? text : url.href
-  return target.length <= LONGEST_TARGET ? target : undefined
+  return target.length <= TARGET_LENGTH_MAX ? target : undefined
 }

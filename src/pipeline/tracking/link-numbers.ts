@@ -1,6 +1,6 @@
 /**
- * By what numbers the links of a broadcast are counted: what its author has written has the number of its place there, the same in
- * every email; what a recipient's values have brought is known by where it leads.
+ * By what numbers the links of a broadcast are counted: what its author has written has the number of its
+ * place there, the same in every email; what a recipient's values have brought is known by where it leads.
  */
 import { hash } from 'node:crypto'
 

@@ -1,6 +1,7 @@
 /**
- * What the owner of an address wants to hear of an account: read for the page where it is said, and written to the contacts
- * that have the address, in all audiences; and remembered by the address, for contacts that are gone or still to come.
+ * What the owner of an address wants to hear of an account: read for the page where it is said, and written
+ * to the contacts that have the address, in all audiences; and remembered by the address, for contacts that
+ * are gone or still to come.
  */
 
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -70,12 +71,16 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
 export type Wish = 'done' | 'known'
 
 export const preferenceCommands = {
-  /** Leaves the topic, or everything, also where the topic is gone; counted for the broadcast that had the link. */
+  /**
+   * Leaves the topic, or everything, also where the topic is gone; counted for the broadcast that had the
+   * link.
+   */
   leave: command<Subscription & { at: number }, Wish>(leaveLists),
 
   /**
-   * Hears of these topics and of no others, and is subscribed: who chooses none comes back to nothing. What is not the account's
-   * counts for nothing. Leaving some of what was wanted is counted once for the broadcast that had the link.
+   * Hears of these topics and of no others, and is subscribed: who chooses none comes back to nothing. What
+   * is not the account's counts for nothing. Leaving some of what was wanted is counted once for the
+   * broadcast that had the link.
    */
   setPreferences: command<NewPreferences, Wish>(setPreferences),
 }

@@ -1,4 +1,7 @@
-/** Pages as all read them who look for something in one: piece by piece, in time by their size, however broken they are. */
+/**
+ * Pages as all read them who look for something in one: piece by piece, in time by their size, however broken
+ * they are.
+ */
 import { QuoteType, Tokenizer } from 'htmlparser2'
 
 /** What is told of a page; positions count from its beginning, ends are behind. */
@@ -38,7 +41,10 @@ const NOTHING = {
   ...{ onselfclosingtag: ignored, ontext: ignored, ontextentity: ignored },
 }
 
-/** What is open is not kept: to look through it at each tag that closes would take as long as both together, multiplied. */
+/**
+ * What is open is not kept: to look through it at each tag that closes would take as long as both together,
+ * multiplied.
+ */
 export function readHtml(html: string, pieces: Pieces): void {
   const tokenizer = new Tokenizer({ decodeEntities: true }, { ...NOTHING, ...pieces })
   tokenizer.write(html)

@@ -1,6 +1,6 @@
 /**
- * What visits do: events, and the counts of email, account and broadcast, in one transaction. Any number of visits to one
- * link by one recipient leaves a row and a few events: the rest is counted.
+ * What visits do: events, and the counts of email, account and broadcast, in one transaction. Any number of
+ * visits to one link by one recipient leaves a row and a few events: the rest is counted.
  */
 
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -34,10 +34,10 @@ export interface VisitEntry {
 }
 
 /** A recipient's visits to one link are told one by one up to these numbers, and counted beyond. */
-const MOST_EVENTS = 20
-const MOST_MACHINE_EVENTS = 3
+const EVENTS_MAX = 20
+const MACHINE_EVENTS_MAX = 3
 /** Of the links of a broadcast that are known by their URLs. */
-const MOST_URLS = 1_000
+const URLS_MAX = 1_000
 /** Nobody reads so fast: what comes sooner after delivery is a filter that looks at the mail. */
 const TOO_SOON_MS = 1_000
 
@@ -131,7 +131,7 @@ function eventsOf(entry: VisitEntry, { hits }: Judged, { address }: Delivery, fo
   let people = former?.count ?? 0
   let machines = former?.machineCount ?? 0
   return hits.flatMap(({ at, visitor, machine }) => {
-    const isTold = machine === null ? people++ < MOST_EVENTS : machines++ < MOST_MACHINE_EVENTS
+    const isTold = machine === null ? people++ < EVENTS_MAX : machines++ < MACHINE_EVENTS_MAX
     if (!isTold) return []
     const who = { ip_address: visitor.ipAddress, user_agent: visitor.userAgent }
     const marks = { machine, proxy: visitor.proxy }
@@ -171,7 +171,9 @@ async function writeVisit(
   }
 }
 
-/** @returns what the link of the broadcast says; null where none does; the same where there is no broadcast */
+/**
+ * @returns what the link of the broadcast says; null where none does; the same where there is no broadcast
+ */
 async function writeBroadcastLink(
   tx: Tx,
   { recipient: { accountId }, link, url }: VisitEntry,
@@ -195,7 +197,10 @@ async function writeBroadcastLink(
   return known ? known.url : url
 }
 
-/** Every recipient may bring links of its own: the broadcast tells of some, and counts the others in its totals alone. */
+/**
+ * Every recipient may bring links of its own: the broadcast tells of some, and counts the others in its
+ * totals alone.
+ */
 async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
   const last = await tx.db
     .selectFrom('broadcastLinks')
@@ -204,7 +209,7 @@ async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
     .where('link', '>', LAST_NUMBER)
     .orderBy('link')
     .limit(1)
-    .offset(MOST_URLS - 1)
+    .offset(URLS_MAX - 1)
     .executeTakeFirst()
   return last === undefined
 }

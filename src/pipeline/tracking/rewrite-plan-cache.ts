@@ -1,6 +1,7 @@
 /**
- * Where pages can be tracked, found once for all that have it in common: content that several emails share, and the template of
- * a broadcast, in which each recipient's values move what stands behind them and change nothing else.
+ * Where pages can be tracked, found once for all that have it in common: content that several emails share,
+ * and the template of a broadcast, in which each recipient's values move what stands behind them and change
+ * nothing else.
  */
 
 import type { Content } from '../../resources/emails/content.ts'
@@ -59,7 +60,10 @@ function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
   return { ...parts, isFixed: plainHoles === holes.length && !parts.hasNoEnd }
 }
 
-/** The plan of a page, in which the links that its template has are numbered as they are there, and the others not. */
+/**
+ * The plan of a page, in which the links that its template has are numbered as they are there, and the others
+ * not.
+ */
 function numberedBy(
   { hrefs }: TemplateParts,
   { literals }: CompiledText,

@@ -1,11 +1,12 @@
 /**
- * Signed tokens of pixels and links. A link's token holds where it leads, so that it goes there as long as the installation has
- * its key, also when the email is long gone; nobody else can make one that leads elsewhere.
+ * Signed tokens of pixels and links. A link's token holds where it leads, so that it goes there as long as
+ * the installation has its key, also when the email is long gone; nobody else can make one that leads
+ * elsewhere.
  */
 import type { Id } from '../../lib/ids.ts'
 import { equalBytes, type SecretKeys } from '../../lib/secret-keys.ts'
 import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
-import { LONGEST_TARGET } from './find-links.ts'
+import { TARGET_LENGTH_MAX } from './find-links.ts'
 
 /** One recipient of one email. */
 export interface TokenRecipient extends DeliveryRef {
@@ -14,7 +15,10 @@ export interface TokenRecipient extends DeliveryRef {
 
 export interface ClickedLink {
   recipient: TokenRecipient
-  /** Among all links of the page, or of its template, from 0 to `LAST_NUMBER`; null where it is known by its target alone. */
+  /**
+   * Among all links of the page, or of its template, from 0 to `LAST_NUMBER`; null where it is known by its
+   * target alone.
+   */
   number: number | null
   target: string
 }
@@ -30,14 +34,14 @@ const TARGET_AT = 37
 const OPEN_BYTES = NUMBER_AT
 const MAC_BYTES = 16
 const BY_TARGET = 0xffff
-const LONGEST_TOKEN = Math.ceil(((TARGET_AT + LONGEST_TARGET + MAC_BYTES) * 4) / 3)
+const TOKEN_LENGTH_MAX = Math.ceil(((TARGET_AT + TARGET_LENGTH_MAX + MAC_BYTES) * 4) / 3)
 
 /** @returns base64url, as all tokens here */
 export function createOpenToken(keys: SecretKeys, recipient: TokenRecipient): string {
   return signed(keys, headOf(OPEN, recipient, OPEN_BYTES))
 }
 
-/** @param link its target is printable ASCII of at most `LONGEST_TARGET` octets */
+/** @param link its target is printable ASCII of at most `TARGET_LENGTH_MAX` octets */
 export function createClickToken(
   keys: SecretKeys,
   recipient: TokenRecipient,
@@ -91,7 +95,7 @@ function signed(keys: SecretKeys, bytes: Buffer): string {
 
 /** What has been signed; undefined when it has not, or not for this. */
 function verified(keys: SecretKeys, token: string, kind: number): Buffer | undefined {
-  if (token.length > LONGEST_TOKEN) return undefined
+  if (token.length > TOKEN_LENGTH_MAX) return undefined
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.length < OPEN_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
   const content = bytes.subarray(0, -MAC_BYTES)

@@ -1,6 +1,7 @@
 /**
- * Signed tokens that let one address leave a topic, or all lists of an account: in links, where they hold all that they
- * need and are good for ever; and in addresses for mail, which have room for the name of a delivery alone.
+ * Signed tokens that let one address leave a topic, or all lists of an account: in links, where they hold all
+ * that they need and are good for ever; and in addresses for mail, which have room for the name of a delivery
+ * alone.
  */
 import { fromBase32, toBase32 } from '../../lib/base32.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -24,9 +25,12 @@ const ID_BYTES = 16
 const HAS_TOPIC = 1
 const HAS_BROADCAST = 2
 /** Of the longest address, and more. */
-const LONGEST_TOKEN = 1_024
+const TOKEN_LENGTH_MAX = 1_024
 
-/** Base64url. It is encrypted: addresses in URLs end up in other people's logs. The same subscription gives the same token. */
+/**
+ * Base64url. It is encrypted: addresses in URLs end up in other people's logs. The same subscription gives
+ * the same token.
+ */
 export function createUnsubscribeToken(
   keys: SecretKeys,
   { accountId, address, topicId, broadcastId }: Subscription,
@@ -39,7 +43,7 @@ export function createUnsubscribeToken(
 
 /** Undefined when it is not one of ours. */
 export function readUnsubscribeToken(keys: SecretKeys, token: string): Subscription | undefined {
-  if (token.length > LONGEST_TOKEN) return undefined
+  if (token.length > TOKEN_LENGTH_MAX) return undefined
   const box = Buffer.from(token, 'base64url')
   if (box.toString('base64url') !== token) return undefined
   const plain = keys.unwrap('unsubscribe', box)

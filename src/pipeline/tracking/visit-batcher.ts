@@ -1,6 +1,6 @@
 /**
- * Gathers visits apart from the requests that bring them, which do not wait: those of one recipient to one link are
- * one entry, whatever their number, and entries are recorded together.
+ * Gathers visits apart from the requests that bring them, which do not wait: those of one recipient to one
+ * link are one entry, whatever their number, and entries are recorded together.
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
@@ -28,10 +28,10 @@ interface BookOptions {
 export const PIXEL = -1
 const GATHER_MS = 500
 /** Different ones that wait. */
-const MOST_ENTRIES = 20_000
+const ENTRIES_MAX = 20_000
 const ENTRIES_AT_ONCE = 200
 /** Of one entry these are kept as they are; further ones are counted. */
-const MOST_HITS = 8
+const HITS_MAX = 8
 
 export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptions): VisitBatcher {
   let entries = new Map<string, VisitEntry>()
@@ -45,7 +45,7 @@ export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptio
     const key = `${idKey(emailId)} ${ordinal} ${entry.link}`
     const known = entries.get(key)
     if (known) addHit(known, hit)
-    else if (entries.size >= MOST_ENTRIES) leftOut++
+    else if (entries.size >= ENTRIES_MAX) leftOut++
     else entries.set(key, { ...entry, hits: [hit], more: 0, moreMachines: 0, lastAt: hit.at })
     wake()
   }
@@ -73,7 +73,7 @@ export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptio
     } catch (error) {
       onError(error)
       for (const [key, entry] of due)
-        if (list.includes(entry) && !entries.has(key) && entries.size < MOST_ENTRIES) entries.set(key, entry)
+        if (list.includes(entry) && !entries.has(key) && entries.size < ENTRIES_MAX) entries.set(key, entry)
     }
   }
 
@@ -92,7 +92,7 @@ export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptio
 
 function addHit(entry: VisitEntry, hit: Hit) {
   entry.lastAt = hit.at
-  if (entry.hits.length < MOST_HITS) entry.hits.push(hit)
+  if (entry.hits.length < HITS_MAX) entry.hits.push(hit)
   else if (hit.visitor.machine === null) entry.more++
   else entry.moreMachines++
 }

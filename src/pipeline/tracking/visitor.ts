@@ -12,13 +12,13 @@ export interface Visitor {
   proxy: string | null
 }
 
-const LONGEST_USER_AGENT = 512
+const USER_AGENT_LENGTH_MAX = 512
 /** Browsers and proxies that fetch what a person may want next say so. */
 const PREFETCHING = ['purpose', 'sec-purpose', 'x-purpose', 'x-moz'] as const
 const PREFETCH = /prefetch|prerender|preview/i
 
 export function visitorOf(method: string, headers: IncomingHttpHeaders, ipAddress: string): Visitor {
-  const userAgent = (headers['user-agent'] ?? '').slice(0, LONGEST_USER_AGENT)
+  const userAgent = (headers['user-agent'] ?? '').slice(0, USER_AGENT_LENGTH_MAX)
   const known = KNOWN_VISITORS.find(visitor => visitor.userAgent.test(userAgent))
   return {
     ipAddress,

@@ -13,7 +13,8 @@ interface ToldDomain {
 }
 
 /**
- * What was queued; of a domain, its records in place of what they are made of, as its object in the API has them.
+ * What was queued; of a domain, its records in place of what they are made of, as its object in the API has
+ * them.
  * @param mailHost the provider host, to which the records of domains point
  */
 export function bodyOf({ eventType, body }: { eventType: string; body: string }, mailHost: string): string {

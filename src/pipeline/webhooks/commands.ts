@@ -1,4 +1,7 @@
-/** What changes webhooks in the store. All run alone: who is told of what is known to every group that follows. */
+/**
+ * What changes webhooks in the store. All run alone: who is told of what is known to every group that
+ * follows.
+ */
 
 import { type Id, idKey } from '../../lib/ids.ts'
 import { deliveryRow, WEBHOOK_DUE } from '../../resources/events/outbox.ts'
@@ -92,7 +95,10 @@ export const webhookCommands = {
     return queued(tx, { ...deliveryRow(asked, { id: eventId, type }), isTest: 1 })
   }),
 
-  /** The same event once more, with all its attempts; one that still waits for another attempt has had its last. */
+  /**
+   * The same event once more, with all its attempts; one that still waits for another attempt has had its
+   * last.
+   */
   replayWebhookDelivery: command<WebhookRef & { deliveryId: Id; at: number }, AskedDelivery>(
     async (tx, { accountId, id, deliveryId, at }) => {
       const webhook = await findWebhook(tx.db, accountId, id)

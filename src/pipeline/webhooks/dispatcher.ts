@@ -1,6 +1,7 @@
 /**
- * Brings what is queued to the endpoints: each has a window of its own, which grows while it takes what it is sent and
- * shrinks when it does not, so that none waits for another; those that fail take turns. What is queued stays in the store until an endpoint has room.
+ * Brings what is queued to the endpoints: each has a window of its own, which grows while it takes what it is
+ * sent and shrinks when it does not, so that none waits for another; those that fail take turns. What is
+ * queued stays in the store until an endpoint has room.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
@@ -75,7 +76,9 @@ export class Dispatcher {
     else this.note(webhookId, this.#options.clock.now())
   }
 
-  /** Begins nothing more, and gives attempts under way so long; what is not done then is due again at once. */
+  /**
+   * Begins nothing more, and gives attempts under way so long; what is not done then is due again at once.
+   */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#probes.stop()

@@ -1,4 +1,7 @@
-/** Tells the owners of accounts by mail that a webhook of theirs was disabled. The mail enters by the same door as all mail. */
+/**
+ * Tells the owners of accounts by mail that a webhook of theirs was disabled. The mail enters by the same
+ * door as all mail.
+ */
 import { hash } from 'node:crypto'
 import { wireId } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'

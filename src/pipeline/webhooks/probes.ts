@@ -1,6 +1,6 @@
 /**
- * Endpoints from which nothing but failures comes take turns: each turn is one attempt at one of them, and turns are so
- * far apart that what their handshakes and replies cost stays small, however many they are
+ * Endpoints from which nothing but failures comes take turns: each turn is one attempt at one of them, and
+ * turns are so far apart that what their handshakes and replies cost stays small, however many they are
  * ([why](../../docs/decisions/0057-circuit-breaker-for-webhook-endpoints.md)).
  */
 import type { Clock, Timer } from '../../lib/clock.ts'

@@ -20,7 +20,10 @@ const JITTER = 0.1
 /** An endpoint from which nothing but failures came for so long is disabled. */
 export const FAILING_FOR_MS = 5 * 24 * HOUR_MS
 
-/** @param attempts made so far, at least 1 @param random 0 to 1 @returns ms; undefined when there is no further attempt */
+/**
+ * @param attempts made so far, at least 1 @param random 0 to 1 @returns ms; undefined when there is no
+ * further attempt
+ */
 export function waitAfter(attempts: number, random: () => number): number | undefined {
   const wait = WAITS_MS[attempts - 1]
   return wait === undefined ? undefined : Math.round(wait * (1 + JITTER * random()))

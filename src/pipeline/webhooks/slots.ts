@@ -13,7 +13,8 @@ export interface WebhookSlots<U extends SlotUser> {
 }
 
 /**
- * Half of them are for first requests alone: whoever has none under way finds room, however long those of others take.
+ * Half of them are for first requests alone: whoever has none under way finds room, however long those of
+ * others take.
  * @param onTurn a slot may be free for this one, which takes it or leaves it
  */
 export function createWebhookSlots<U extends SlotUser>(

@@ -1,6 +1,9 @@
 /** Extracts addresses from the text of reports. They are not validated, and nothing is sent to them. */
 
-/** Beyond ASCII, letters of the scripts that set blanks between words: the others would run on into the sentence. */
+/**
+ * Beyond ASCII, letters of the scripts that set blanks between words: the others would run on into the
+ * sentence.
+ */
 const ADDRESS =
   /(?:"[^"\n]{1,64}"|[a-z0-9!#$%&*+/=?^_`{|}~.'\u00c0-\u052f-]{1,64})@(?:\[[0-9a-f.:]{3,45}\]|[a-z0-9\u00c0-\u052f][a-z0-9.\u00c0-\u052f-]{0,252})/giu
 /** Some providers hide whom they speak of. */

@@ -32,7 +32,10 @@ export interface BounceType {
     | 'AttachmentRejected'
 }
 
-/** Only these say that mail to the address is in vain; everything else may be true of one message or one sender. */
+/**
+ * Only these say that mail to the address is in vain; everything else may be true of one message or one
+ * sender.
+ */
 const ADDRESS_FAULTS: ReadonlySet<BounceClass> = new Set([
   'invalid-recipient',
   'inactive-mailbox',

@@ -12,7 +12,9 @@ const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
 const ENOUGH = 5
 const CHARACTERS_MAX = 8_000
 
-/** How much speaks for it: who sent it, what its head, its subject and its sentences say, and what it returns. */
+/**
+ * How much speaks for it: who sent it, what its head, its subject and its sentences say, and what it returns.
+ */
 export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolean {
   const text = fold(lines.join('\n').slice(0, CHARACTERS_MAX))
   const subject = BOUNCE_SUBJECT.test(signs.subject)

@@ -11,8 +11,9 @@ import { RULES } from './rules/index.ts'
 import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
 
 /**
- * What a reply tells of sending to this site at all. `congestion`: less or later would get through. `reputation`:
- * our address or name is not wanted there. `none`: it is about one recipient, message or sender.
+ * What a reply tells of sending to this site at all. `congestion`: less or later would get through.
+ * `reputation`: our address or name is not wanted there. `none`: it is about one recipient, message or
+ * sender.
  */
 export type SitePressure = 'none' | 'congestion' | 'reputation'
 
@@ -31,7 +32,7 @@ export interface Meaning {
 
 /** These say by their status code that the recipient is at fault, in whatever phase they come. */
 const RECIPIENT_STATUSES: ReadonlySet<string> = new Set(['1.1', '1.2', '1.3', '1.6', '1.10', '2.1', '4.1'])
-/** Refused at the door, and yet worth another try: another day, or another address of ours. */
+/** ApiError at the door, and yet worth another try: another day, or another address of ours. */
 const PASSING: ReadonlySet<BounceClass> = new Set(['blocked', 'rate-limited', 'greylisted'])
 /** Before RCPT such a transient reply is the site's way to say: not so much. */
 const PRESSING: ReadonlySet<BounceClass> = new Set(['unknown', 'policy'])
@@ -83,7 +84,9 @@ function permanentClass({ class: found }: Rule, { phase, code }: ReplyReading): 
   }
 }
 
-/** Where the message itself has been seen, words are not enough: filters speak of users and mailboxes, too. */
+/**
+ * Where the message itself has been seen, words are not enough: filters speak of users and mailboxes, too.
+ */
 function blamesAddress(bounceClass: BounceClass, rule: Rule, { phase, status, contradicts }: ReplyReading) {
   if (!isAddressFault(bounceClass) || contradicts || phase === 'host' || phase === 'mail') return false
   if (phase === 'rcpt' || rule.namesRecipient) return true

@@ -23,7 +23,9 @@ type Group = { -readonly [K in keyof StatusGroup]: StatusGroup[K] } & { diagnost
 
 const FIELD = /^[\t ]{0,4}([A-Za-z][A-Za-z0-9-]{1,60})[\t ]{0,4}:(.*)$/
 const RECIPIENTS_MAX = 100
-/** Which of the slots of a recipient a field fills; a filled slot that comes again begins the next recipient. */
+/**
+ * Which of the slots of a recipient a field fills; a filled slot that comes again begins the next recipient.
+ */
 const SLOTS = new Map<string, 'finalRecipient' | 'originalRecipient' | 'action' | 'status' | 'remoteMta'>([
   ['final-recipient', 'finalRecipient'],
   ['original-recipient', 'originalRecipient'],
@@ -81,7 +83,8 @@ function fieldsOf(text: string): { name: string; value: string }[] {
   for (const line of text.split('\n')) {
     const found = FIELD.exec(line)
     const last = fields.at(-1)
-    // A field that is set in by blanks looks like a folded line; only the names that matter are taken for one.
+    // A field that is set in by blanks looks like a folded line; only the names that matter are taken for
+    // one.
     const isField = found && (!/^[\t ]/.test(line) || SLOTS.has(found[1]!.toLowerCase()))
     if (isField) fields.push({ name: found[1]!.toLowerCase(), value: found[2]!.trim() })
     else if (line.trim() === '') fields.push({ name: '', value: '' })

@@ -79,7 +79,9 @@ function feedbackIn(mail: Part, parts: readonly Part[], base: BounceReport): Bou
   return isJunkReport ? { ...base, kind: 'complaint', feedbackType: 'abuse' } : undefined
 }
 
-/** Reports on DMARC (RFC 7489 §7.2) and TLS (RFC 8460 §5.3): by their files, since not all set their fields. */
+/**
+ * Reports on DMARC (RFC 7489 §7.2) and TLS (RFC 8460 §5.3): by their files, since not all set their fields.
+ */
 function aggregateIn(
   mail: Part,
   parts: readonly Part[],

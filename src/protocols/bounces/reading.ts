@@ -9,7 +9,9 @@ export interface ReplyReading {
   provider: string | undefined
   /** Three digits. */
   code: string
-  /** Subject and detail of the enhanced status code, as in `1.1` (RFC 3463); undefined where there is none. */
+  /**
+   * Subject and detail of the enhanced status code, as in `1.1` (RFC 3463); undefined where there is none.
+   */
   status: string | undefined
   /** The enhanced status code is of another class than the reply code: one of them is wrong. */
   contradicts: boolean
@@ -23,8 +25,8 @@ export interface ReplyReading {
 const CHARACTERS_MAX = 1024
 
 /**
- * Where a status code stands when it does not open the line: behind a colon, in brackets as qmail has it, or in
- * the reply of a host further on. Never a piece of an address or a version: no digit or dot may touch it.
+ * Where a status code stands when it does not open the line: behind a colon, in brackets as qmail has it, or
+ * in the reply of a host further on. Never a piece of an address or a version: no digit or dot may touch it.
  */
 const STATUS_IN_TEXT = [
   /^#?([245])\.(\d{1,3}\.\d{1,3})(?=[:;,\-_\])]|$)/,

@@ -2,8 +2,9 @@
 import type { BounceClass } from './bounce-class.ts'
 
 /**
- * `bounce`: mail was not delivered, or not yet. `delivery`: it was. `complaint`: somebody called it spam, or wants no
- * more. `feedback`: other word of a feedback loop. `receipt`: it was read, or deleted. `mail`: none of these.
+ * `bounce`: mail was not delivered, or not yet. `delivery`: it was. `complaint`: somebody called it spam, or
+ * wants no more. `feedback`: other word of a feedback loop. `receipt`: it was read, or deleted. `mail`: none
+ * of these.
  */
 export type ReportKind =
   | 'bounce'
@@ -49,7 +50,9 @@ export interface BounceReport {
   messageId: string | undefined
   /** Our correlation header, from the returned head. */
   correlation: string | undefined
-  /** Of complaints and feedback: lower case, as in RFC 5965 §7.3 (`abuse`, `fraud`, `opt-out`, `not-spam`, …). */
+  /**
+   * Of complaints and feedback: lower case, as in RFC 5965 §7.3 (`abuse`, `fraud`, `opt-out`, `not-spam`, …).
+   */
   feedbackType: string | undefined
 }
 

@@ -38,7 +38,9 @@ const RECORD = /^v=TLSRPTv1[ \t]*;/
 const URI = /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i
 const DESTINATIONS_MAX = 4
 
-/** The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3). */
+/**
+ * The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3).
+ */
 export function tlsReportAddresses(texts: readonly string[]): string[] {
   const records = texts.filter(text => RECORD.test(text))
   if (records.length !== 1) return []

@@ -24,7 +24,8 @@ const COPY_OCTETS_MAX = 1024
 
 /**
  * Base64.
- * @param isRelaxed whether the body is known to have no tab, no blank beside another, and none at the end of a line
+ * @param isRelaxed whether the body is known to have no tab, no blank beside another, and none at the end of
+ * a line
  */
 export function bodyHash(body: Buffer, isRelaxed = false): string {
   if (endsOnce(body) && (isRelaxed || hasLoneBlanks(body))) return hash('sha256', body, 'base64')

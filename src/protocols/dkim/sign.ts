@@ -9,7 +9,10 @@ export type PrivateKey = Pick<SigningKey, 'algorithm' | 'privateKey'>
 /** @returns the signature of that text, base64 */
 export type Sign = (input: string, key: PrivateKey) => Promise<string>
 
-/** RSA-2048 takes about 0.25 ms of CPU; it is worked on by the thread pool, so that the caller can go on with other messages. */
+/**
+ * RSA-2048 takes about 0.25 ms of CPU; it is worked on by the thread pool, so that the caller can go on with
+ * other messages.
+ */
 export const signHere: Sign = async (input, key) => {
   if (key.algorithm === 'ed25519-sha256') return signAtOnce(input, key)
   return (await signInPool('sha256', Buffer.from(input), key.privateKey)).toString('base64')

@@ -51,8 +51,8 @@ export async function signMessage<K extends SigningKey>(
 }
 
 /**
- * The fields that `signMessage` made, from what was kept of them. To prove a signature by RSA costs a tenth of making it,
- * to compare what one was made over next to nothing.
+ * The fields that `signMessage` made, from what was kept of them. To prove a signature by RSA costs a tenth
+ * of making it, to compare what one was made over next to nothing.
  *
  * @param known in the keys' order
  * @returns undefined when they do not hold over these fields and this body
@@ -74,7 +74,9 @@ export function signedBefore(
   return made
 }
 
-/** Ed25519 gives the same signature each time (RFC 8032 §5.1.6), and to make it costs a third of proving it. */
+/**
+ * Ed25519 gives the same signature each time (RFC 8032 §5.1.6), and to make it costs a third of proving it.
+ */
 function isOurs(input: string, key: SigningKey, { base64, digest: known }: KnownSignature): boolean {
   if (known !== undefined) return known === digest('sha256', input, 'base64')
   return key.algorithm === 'ed25519-sha256'

@@ -39,7 +39,10 @@ interface Selection extends Pick<SignedFields, 'names' | 'namesTag'> {
   signed: { name: string; at: number }[]
 }
 
-/** Messages have few sets of fields: each is looked through once, but for those of many fields, which are as others made them. */
+/**
+ * Messages have few sets of fields: each is looked through once, but for those of many fields, which are as
+ * others made them.
+ */
 const selections = new Map<string, Selection>()
 const SELECTIONS_MAX = 100
 const FIELDS_MAX = 50

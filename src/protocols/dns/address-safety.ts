@@ -32,7 +32,9 @@ export function isLoopback(text: string): boolean {
   return isIP(text) !== 0 && !text.includes('%') && ipaddr.parse(text).range() === 'loopback'
 }
 
-/** `::8.8.8.8` as `::808:808`, since ipaddr.js takes the dotted form for a mapped address (`::ffff:8.8.8.8`). */
+/**
+ * `::8.8.8.8` as `::808:808`, since ipaddr.js takes the dotted form for a mapped address (`::ffff:8.8.8.8`).
+ */
 function withoutDots(text: string): string {
   return text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) =>
     [a * 256 + Number(b), c * 256 + Number(d)].map(group => group.toString(16)).join(':'),

@@ -19,7 +19,9 @@ export type ObservedAnswer =
       /** How long others may go on hearing the same from there; undefined where it is not said. */
       ttlSeconds: number | undefined
     }
-  /** Nothing is known: silence, SERVFAIL, REFUSED, an answer that cannot be read, or that of a lame server. */
+  /**
+   * Nothing is known: silence, SERVFAIL, REFUSED, an answer that cannot be read, or that of a lame server.
+   */
   | {
       kind: 'unknown'
       reason: string

@@ -19,7 +19,9 @@ export interface TcpService {
   close(): Promise<void>
 }
 
-/** Counted from the last whole query, so that a connection cannot be kept by single octets (RFC 7766 §6.2.3). */
+/**
+ * Counted from the last whole query, so that a connection cannot be kept by single octets (RFC 7766 §6.2.3).
+ */
 const IDLE_MS = 10_000
 const CONNECTIONS_MAX = 100
 const MAX_QUERY_BYTES = 4_096

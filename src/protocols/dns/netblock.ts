@@ -8,7 +8,8 @@ const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 /**
  * The /24 of an IPv4 address, the /56 of an IPv6 address, as a text that means nothing else.
  *
- * @param address as sockets write them: an IPv6 address may be shortened, hold an IPv4 address, or name its interface
+ * @param address as sockets write them: an IPv6 address may be shortened, hold an IPv4 address, or name its
+ * interface
  */
 export function netblockOf(address: string): string {
   if (!address.includes(':')) return address.slice(0, address.lastIndexOf('.'))
@@ -23,8 +24,9 @@ export function netblockOf(address: string): string {
 }
 
 /**
- * The unit by which limits on connections and password attempts tell clients apart: a single IPv4 address, since a /24
- * often holds many customers of one provider, and the /56 of an IPv6 address, since one customer has at least that much.
+ * The unit by which limits on connections and password attempts tell clients apart: a single IPv4 address,
+ * since a /24 often holds many customers of one provider, and the /56 of an IPv6 address, since one customer
+ * has at least that much.
  *
  * @param address as sockets write them
  */
@@ -35,8 +37,9 @@ export function clientNetworkOf(address: string): string {
 }
 
 /**
- * The /48 of an IPv6 address, as a text that differs from every `clientNetworkOf()`; undefined for an IPv4 address. A
- * site may be given a whole /48 (RFC 6177 §2), so that one client may own the 256 networks of /56 in it.
+ * The /48 of an IPv6 address, as a text that differs from every `clientNetworkOf()`; undefined for an IPv4
+ * address. A site may be given a whole /48 (RFC 6177 §2), so that one client may own the 256 networks of /56
+ * in it.
  *
  * @param address as sockets write them
  */

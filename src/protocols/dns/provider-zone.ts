@@ -22,9 +22,14 @@ export interface ProviderZoneOptions {
   regions: readonly string[]
   /** Gets a null MX when it lies under the apex: its mail never leaves (RFC 7505). */
   simulatorDomain?: string
-  /** Gets what receivers report of mail that names the apex as its author, and of TLS to us (RFC 7489, RFC 8460). */
+  /**
+   * Gets what receivers report of mail that names the apex as its author, and of TLS to us (RFC 7489, RFC
+   * 8460).
+   */
   reportsTo?: string | null
-  /** Of the policy that is served at `mta-sts.<mail_host>` (RFC 8461 §3.1); without one there is no record. */
+  /**
+   * Of the policy that is served at `mta-sts.<mail_host>` (RFC 8461 §3.1); without one there is no record.
+   */
   mtaStsId?: string
   /** The operator's own; they take the place of ours, see `merged`. */
   own?: readonly DnsRecord[]
@@ -67,8 +72,9 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
 }
 
 /**
- * A record of the operator's takes the place of all of ours that have its name and type. Texts stand beside each
- * other, but for those of a kind that there must be one of, which begins with its version (`v=spf1`, `v=DMARC1`).
+ * A record of the operator's takes the place of all of ours that have its name and type. Texts stand beside
+ * each other, but for those of a kind that there must be one of, which begins with its version (`v=spf1`,
+ * `v=DMARC1`).
  */
 function merged(ours: readonly DnsRecord[], own: readonly DnsRecord[]): DnsRecord[] {
   const kindOf = (record: DnsRecord) =>
@@ -103,7 +109,10 @@ function addressData(addresses4: readonly string[], addresses6: readonly string[
   ]
 }
 
-/** Nobody writes mail as the apex or a name below it, so that all that claims to be such is forged (RFC 7489 §6.3). */
+/**
+ * Nobody writes mail as the apex or a name below it, so that all that claims to be such is forged (RFC 7489
+ * §6.3).
+ */
 function dmarcText(reportsTo: string | null | undefined): string {
   return `v=DMARC1; p=reject; adkim=s; aspf=s${reportsTo ? `; rua=mailto:${reportsTo}` : ''}`
 }

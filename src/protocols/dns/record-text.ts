@@ -14,7 +14,8 @@ const WORD = /"((?:[^"\\]|\\.)*)"|([^\s"]+)/g
 const TYPES = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'TXT'] as const
 
 /**
- * One record: `<name> [ttl] [IN] <type> <data>`. `@` is the origin, and names without a final dot lie below it.
+ * One record: `<name> [ttl] [IN] <type> <data>`. `@` is the origin, and names without a final dot lie below
+ * it.
  *
  * @param origin lower case, without final dot
  * @throws RecordFault

@@ -61,7 +61,10 @@ const REASONS = new Map([
 ])
 
 const CLOSED: Answer<never> = { kind: 'failure', reason: 'the resolver is closed' }
-/** As many as the runtime reads from a socket in one go, so that answers are taken as fast as questions are put. */
+/**
+ * As many as the runtime reads from a socket in one go, so that answers are taken as fast as questions are
+ * put.
+ */
 const QUERIES_PER_TURN = 32
 
 /** Failures that are one server's own: another may do better, and c-ares does not try it by itself. */
@@ -108,7 +111,9 @@ export function createResolver(options: ResolverOptions): Resolver {
   }
 }
 
-/** One channel per server, each with all of them, beginning with another: c-ares passes over dead ones itself. */
+/**
+ * One channel per server, each with all of them, beginning with another: c-ares passes over dead ones itself.
+ */
 function openChannels({ servers = [], timeoutMs = 5_000, tries = 2 }: ResolverOptions): Channel[] {
   const open = () => new dns.promises.Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries })
   const all = servers.length > 0 ? servers : open().getServers()

@@ -188,7 +188,9 @@ function nothing(rcode: number): Outcome {
   return { rcode, authoritative: false, answers: [], authority: [] }
 }
 
-/** A response to what could not be read, or not be answered: the query's id, opcode and RD bit, nothing else. */
+/**
+ * A response to what could not be read, or not be answered: the query's id, opcode and RD bit, nothing else.
+ */
 function headerOnly(packet: Buffer, rcode: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)
   header.writeUInt16BE(packet.readUInt16BE(0), 0)

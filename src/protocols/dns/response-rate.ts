@@ -33,8 +33,9 @@ const SLIP = 2
 const EXCESS_BYTES_PER_SECOND = 100_000
 const BURST_MS = 1_000
 /**
- * Limits are kept in so many places, found by a keyed hash. Two that meet in one share it: with a hundred thousand
- * answers a second to networks of all the world a place gets no more than two of them, far from any rate.
+ * Limits are kept in so many places, found by a keyed hash. Two that meet in one share it: with a hundred
+ * thousand answers a second to networks of all the world a place gets no more than two of them, far from any
+ * rate.
  */
 const PLACES = 65_536
 

@@ -12,7 +12,8 @@ export function reverseName(address: string): string {
 
 /**
  * @param ehlo the name we greet with from there
- * @returns what is wrong, for people; nothing where the address has a name that leads back to it, and so does the greeting
+ * @returns what is wrong, for people; nothing where the address has a name that leads back to it, and so does
+ * the greeting
  */
 export async function nameFaults(
   resolver: Pick<Resolver, 'ptr' | 'addresses4' | 'addresses6'>,

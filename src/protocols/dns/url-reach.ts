@@ -4,8 +4,9 @@ import ipaddr from 'ipaddr.js'
 import { isGlobalUnicast } from './address-safety.ts'
 
 /**
- * `invalid`: it is no http(s) URL. `loopback`: only the machine itself can open it (127.0.0.0/8, ::1, 0.0.0.0, ::,
- * localhost). `private`: only a local network can. `public`: a public address, or a name, which is not looked up.
+ * `invalid`: it is no http(s) URL. `loopback`: only the machine itself can open it (127.0.0.0/8, ::1,
+ * 0.0.0.0, ::, localhost). `private`: only a local network can. `public`: a public address, or a name, which
+ * is not looked up.
  */
 export type UrlReach = 'invalid' | 'loopback' | 'private' | 'public'
 

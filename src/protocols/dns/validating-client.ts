@@ -8,7 +8,10 @@ import { askServer, serverOf } from './query.ts'
 import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire.ts'
 
 export type SecureAnswer =
-  /** The whole answer section: CNAMEs, then the records asked for. `secure`: the resolver has validated all of it. */
+  /**
+   * The whole answer section: CNAMEs, then the records asked for. `secure`: the resolver has validated all of
+   * it.
+   */
   | { kind: 'found'; answers: readonly DnsRecord[]; secure: boolean }
   /** No such name, or no such records; `secure`: that is proven. */
   | { kind: 'none'; secure: boolean }

@@ -23,7 +23,10 @@ export interface ZoneOptions {
   records: readonly DnsRecord[]
   /** The text of the key at `<token>.dkim.<apex>` (RFC 6376 §3.6.1); undefined when there is none. */
   dkim(token: string): Promise<string | undefined> | string | undefined
-  /** Names of the zone that certificates are for: what proves them is asked for at `_acme-challenge.<name>` (RFC 8555 §8.4). */
+  /**
+   * Names of the zone that certificates are for: what proves them is asked for at `_acme-challenge.<name>`
+   * (RFC 8555 §8.4).
+   */
   provenNames?: readonly string[]
   /** The texts there now. */
   proofs?(name: string): Promise<readonly string[]>

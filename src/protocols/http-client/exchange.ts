@@ -49,7 +49,10 @@ export class StaleConnection extends OutboundFault {
   }
 }
 
-/** One request on one connection. @throws StaleConnection when the connection is a kept one and has been closed */
+/**
+ * One request on one connection. @throws StaleConnection when the connection is a kept one and has been
+ * closed
+ */
 export function exchange(
   { url, host, port, isSecure }: Target,
   agent: Agent,

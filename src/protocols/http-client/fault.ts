@@ -1,8 +1,8 @@
 /** Error of an outgoing HTTP request: thrown internally, returned to callers as a value. */
 
 /**
- * `forbidden`: we do not go there. `unreachable`: no connection. `timeout`: it took too long. `too-large`: the
- * reply is longer than allowed. `broken`: the connection or the reply broke off or is no HTTP.
+ * `forbidden`: we do not go there. `unreachable`: no connection. `timeout`: it took too long. `too-large`:
+ * the reply is longer than allowed. `broken`: the connection or the reply broke off or is no HTTP.
  */
 export type FaultKind = 'forbidden' | 'unreachable' | 'timeout' | 'too-large' | 'broken'
 
@@ -29,7 +29,9 @@ const REASONS = new Map<string, [FaultKind, string]>([
 /** Errors of our own making, such as a header that cannot be sent. */
 const OURS = /^ERR_(?:INVALID|HTTP|UNESCAPED|METHOD|OUT_OF)_/
 
-/** The fault that an error of the runtime's network parts is. @throws the error itself when it is another one */
+/**
+ * The fault that an error of the runtime's network parts is. @throws the error itself when it is another one
+ */
 export function httpFaultOf(error: unknown): OutboundFault {
   if (error instanceof OutboundFault) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

@@ -1,7 +1,7 @@
 /**
- * The one client for HTTP requests to addresses that strangers choose: files named by a URL, webhooks, policies.
- * It reaches the public internet alone, at the address that was checked, follows no redirect, and bounds the time
- * and the size of every reply.
+ * The one client for HTTP requests to addresses that strangers choose: files named by a URL, webhooks,
+ * policies. It reaches the public internet alone, at the address that was checked, follows no redirect, and
+ * bounds the time and the size of every reply.
  */
 import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
@@ -49,11 +49,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const secureAgent = dialling(new SecureAgent(kept), dial, { isSecure: true, mayBeLoopback: allowLoopback })
   const plainAgent = dialling(new Agent(kept), dial, { isSecure: false, mayBeLoopback: true })
 
-  /** Of the requests under way: signals made of several stay in memory as long as one that never ends is among them. */
+  /**
+   * Of the requests under way: signals made of several stay in memory as long as one that never ends is among
+   * them.
+   */
   const limits = new Set<AbortController>()
   let isClosed = false
 
-  /** A kept connection may have been closed meanwhile; then the request has not been read, and is made again. */
+  /**
+   * A kept connection may have been closed meanwhile; then the request has not been read, and is made again.
+   */
   const exchanged = async (target: Target, wanted: OutboundRequest, signal: AbortSignal) => {
     const agent = target.isSecure ? secureAgent : plainAgent
     for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,6 @@
-/** Where a URL from a stranger may lead: its scheme, host and port are judged before anything is looked up. */
+/**
+ * Where a URL from a stranger may lead: its scheme, host and port are judged before anything is looked up.
+ */
 import { isIP } from 'node:net'
 
 export interface Target {
@@ -17,7 +19,9 @@ export interface TargetRules {
 const URL_CHARACTERS_MAX = 2_048
 const INSECURE_HOSTS = new Set(['127.0.0.1', '::1'])
 const FIRST_FREE_PORT = 1_024
-/** Ports of other protocols from 1024 up that browsers keep away from, too ("bad port" in the Fetch standard). */
+/**
+ * Ports of other protocols from 1024 up that browsers keep away from, too ("bad port" in the Fetch standard).
+ */
 const FOREIGN_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080,

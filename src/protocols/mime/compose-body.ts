@@ -71,8 +71,8 @@ function rootEntity({ html, text, attachments, seed }: WordedSource): Entity {
 }
 
 /**
- * What the recipient reads, or undefined where the message is nothing but attachments. What is empty is no alternative:
- * readers would show nothing in place of what the other part says.
+ * What the recipient reads, or undefined where the message is nothing but attachments. What is empty is no
+ * alternative: readers would show nothing in place of what the other part says.
  */
 function contentEntity(
   html: BodyTexts | null,

@@ -5,7 +5,10 @@ import { withParameters } from './parameters.ts'
 export interface Entity {
   readonly fields: readonly HeaderField[]
   readonly sizeBytes: number
-  /** No tab in it, no blank beside another, and none at the end of a line: what DKIM calls relaxed (RFC 6376 §3.4.4). */
+  /**
+   * No tab in it, no blank beside another, and none at the end of a line: what DKIM calls relaxed (RFC 6376
+   * §3.4.4).
+   */
   readonly isRelaxed: boolean
   /** Writes `sizeBytes` octets from `position` on. */
   write(out: Buffer, position: number): void

@@ -1,6 +1,6 @@
 /**
- * A text that differs from message to message in places: what is the same is encoded once, and what differs is put in
- * between. Quoted-printable can be cut anywhere, since a line may end softly (RFC 2045 §6.7).
+ * A text that differs from message to message in places: what is the same is encoded once, and what differs
+ * is put in between. Quoted-printable can be cut anywhere, since a line may end softly (RFC 2045 §6.7).
  */
 import { type Entity, leaf } from './entity.ts'
 import { surveyLines } from './line-survey.ts'
@@ -15,8 +15,8 @@ const CR = 0x0d
 const LF = 0x0a
 
 /**
- * Undefined where the text is better encoded whole each time: it would be base64, or its cuts go through a character or
- * a line end.
+ * Undefined where the text is better encoded whole each time: it would be base64, or its cuts go through a
+ * character or a line end.
  *
  * @param literals the text between the holes, at least one
  */

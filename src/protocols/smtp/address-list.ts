@@ -13,7 +13,10 @@ export function parseMailboxes(text: string): Mailbox[] | AddressFault {
   return mailboxes.length === 0 ? { fault: 'is empty' } : mailboxes
 }
 
-/** What can be read of a list that somebody else has written: what is no mailbox is left out, groups and comments, too. */
+/**
+ * What can be read of a list that somebody else has written: what is no mailbox is left out, groups and
+ * comments, too.
+ */
 export function legibleMailboxes(text: string): Mailbox[] {
   return splitAtCommas(text).flatMap(part => {
     const mailbox = parseMailbox(part)

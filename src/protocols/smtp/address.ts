@@ -21,7 +21,10 @@ export interface AddressFault {
 const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\\x00-\\x7f])[\\p{L}\\p{N}\\p{M}\\p{S}\\p{P}]"
 const DOT_ATOM = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
 const LABEL_TEXT = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
-/** In the form it is to have already. A-labels are for the runtime to judge; a number at the end would make it an address. */
+/**
+ * In the form it is to have already. A-labels are for the runtime to judge; a number at the end would make it
+ * an address.
+ */
 const PLAIN_DOMAIN = new RegExp(`^(?:${LABEL_TEXT}\\.)+(?=[a-z])${LABEL_TEXT}$`)
 const LABEL = new RegExp(`^${LABEL_TEXT}$`)
 const FORBIDDEN_IN_NAME = /[()<>[\]:;@\\,"]/
@@ -61,7 +64,9 @@ export function parseAddress(text: string): Mailbox | AddressFault {
   return { name: null, address, domain }
 }
 
-/** The domain as lower-case A-labels (UTS 46), or undefined: at least two labels, letters, digits, hyphens. */
+/**
+ * The domain as lower-case A-labels (UTS 46), or undefined: at least two labels, letters, digits, hyphens.
+ */
 export function parseDomain(text: string): string | undefined {
   if (PLAIN_DOMAIN.test(text) && text.length <= DOMAIN_OCTETS_MAX && !text.includes('xn--')) return text
   if (/[%:/?#@[\]\\\s]/.test(text)) return undefined

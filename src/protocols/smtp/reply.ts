@@ -13,14 +13,20 @@ const LINE = /^([2-5]\d\d)(?:([ -])(.*))?$/s
 const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s+|$)/
 const TEXT_CHARACTERS_MAX = 2048
 
-/** One line of a reply, or undefined when the peer sent something else. `last` tells whether the reply ends here. */
+/**
+ * One line of a reply, or undefined when the peer sent something else. `last` tells whether the reply ends
+ * here.
+ */
 export function parseReplyLine(line: string): { code: number; last: boolean; text: string } | undefined {
   const match = LINE.exec(line)
   if (!match) return undefined
   return { code: Number(match[1]), last: match[2] !== '-', text: match[3] ?? '' }
 }
 
-/** Puts the lines of one reply together. The enhanced code is taken only where it agrees with the reply code's class. */
+/**
+ * Puts the lines of one reply together. The enhanced code is taken only where it agrees with the reply code's
+ * class.
+ */
 export function replyOf(code: number, lines: readonly string[]): SmtpReply {
   let enhanced: string | null = null
   const texts: string[] = []

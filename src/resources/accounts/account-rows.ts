@@ -42,7 +42,10 @@ export const accountCommands = {
     return true
   }),
 
-  /** Changes what is given; `missing` when there is no such account, `taken` when the address is somebody else's. */
+  /**
+   * Changes what is given; `missing` when there is no such account, `taken` when the address is somebody
+   * else's.
+   */
   changeAccount: command<
     { id: Id; set: Partial<Record<'name' | 'plan' | 'ownerEmail', string | undefined>> },
     'changed' | 'missing' | 'taken'
@@ -63,7 +66,9 @@ export const accountCommands = {
     return 'changed'
   }),
 
-  /** Replaces the owner's password and ends all of the owner's sessions; false when there is no such account. */
+  /**
+   * Replaces the owner's password and ends all of the owner's sessions; false when there is no such account.
+   */
   resetOwnerPassword: command<{ id: Id; passwordHash: string }, boolean>(async (tx, { id, passwordHash }) => {
     const account = await findAccountWithOwner(tx.db, id)
     if (!account) return false

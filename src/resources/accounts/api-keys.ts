@@ -35,7 +35,7 @@ export interface ApiKeys {
 
 const SHOWN_CHARACTERS = 8
 const TOUCH_EVERY_MS = 60_000
-const MOST_REMEMBERED = 1_000
+const REMEMBERED_MAX = 1_000
 
 interface ApiKeyOptions {
   db: Db
@@ -94,7 +94,7 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
     const known = remembered.get(hash)
     if (known) return known
     const key = await findKeyHolder(lookUp, tokenHash)
-    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear()
     if (key) remembered.set(hash, key)
     return key
   }

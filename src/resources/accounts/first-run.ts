@@ -1,4 +1,6 @@
-/** The first start: an account, its operator and an API key, whose secrets are handed back to be shown once. */
+/**
+ * The first start: an account, its operator and an API key, whose secrets are handed back to be shown once.
+ */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import type { Clock } from '../../lib/clock.ts'
@@ -29,7 +31,9 @@ interface FirstRunOptions {
   credentialsFile: string | null
 }
 
-/** Undefined when somebody is there already. @throws StartFault when the file for the secrets cannot be made */
+/**
+ * Undefined when somebody is there already. @throws StartFault when the file for the secrets cannot be made
+ */
 export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRun | undefined> {
   const { db, run, clock, newId, passwords, email, password, apiKeyPrefix, credentialsFile } = options
   if (await hasUsers(db)) return undefined

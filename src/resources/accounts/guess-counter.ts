@@ -1,6 +1,6 @@
 /**
- * Counts wrong guesses by key and says how long each key has to wait before its next guess is checked. The first wrong guesses
- * are free; each further one doubles the wait. Called by the guess guard only.
+ * Counts wrong guesses by key and says how long each key has to wait before its next guess is checked. The
+ * first wrong guesses are free; each further one doubles the wait. Called by the guess guard only.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { createGuessMemory } from './guess-memory.ts'
@@ -25,9 +25,15 @@ interface Entry {
 
 export const FIRST_WAIT_MS = 60_000
 export const WAIT_MAX_MS = 15 * 60_000
-/** One wrong guess is forgiven after each such period. Waits are shorter, so that steady guessing still makes them grow. */
+/**
+ * One wrong guess is forgiven after each such period. Waits are shorter, so that steady guessing still makes
+ * them grow.
+ */
 export const FORGIVEN_EVERY_MS = 30 * 60_000
-/** A key under penalty is pushed out by as many others under penalty only, each of which costs the free guesses. */
+/**
+ * A key under penalty is pushed out by as many others under penalty only, each of which costs the free
+ * guesses.
+ */
 const KEYS_MAX = 10_000
 
 /** @param freeCount wrong guesses after which a key has to wait for the first time */

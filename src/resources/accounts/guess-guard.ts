@@ -1,10 +1,11 @@
 /**
- * Slows down guessing at passwords and keys. Wrong guesses are counted by client network and account, by client network over
- * all accounts, and by account over all networks that are strange to it; each counter makes its guesses wait when there are
- * too many. Called by dashboard sign-in (`sessions.ts`) and SMTP AUTH, each with a guard of its own.
+ * Slows down guessing at passwords and keys. Wrong guesses are counted by client network and account, by
+ * client network over all accounts, and by account over all networks that are strange to it; each counter
+ * makes its guesses wait when there are too many. Called by dashboard sign-in (`sessions.ts`) and SMTP AUTH,
+ * each with a guard of its own.
  *
- * A client network is an IPv4 address or an IPv6 /56. Once more than four /56 of one /48 have guessed wrong within an hour,
- * the /48 counts as one network, too.
+ * A client network is an IPv4 address or an IPv6 /56. Once more than four /56 of one /48 have guessed wrong
+ * within an hour, the /48 counts as one network, too.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -32,9 +33,9 @@ export interface Guess {
 
 export interface GuessGuard {
   /**
-   * Has a guess checked, unless it has to wait. Guesses made at once learn no more than guesses in a row: an answer that is
-   * found after another guess has used up the last free one is withheld. A right guess takes back the wrong ones that this
-   * network made at this account, from all counters.
+   * Has a guess checked, unless it has to wait. Guesses made at once learn no more than guesses in a row: an
+   * answer that is found after another guess has used up the last free one is withheld. A right guess takes
+   * back the wrong ones that this network made at this account, from all counters.
    */
   hear(guess: Guess, isRight: () => Promise<boolean>): Promise<GuessVerdict>
   /** Likewise for a guess by somebody who holds a session, counted by that session alone. */
@@ -132,7 +133,10 @@ function longestWait(counters: Counted[]): Extract<GuessVerdict, { kind: 'too-ma
 
 /** Knows which /48 have had wrong guesses from so many of their /56 lately that they count as one network. */
 function createSiteWatch(clock: Pick<Clock, 'monotonic'>) {
-  /** By /48: the networks that guessed wrong last, oldest first, with the monotonic ms of their last wrong guess. */
+  /**
+   * By /48: the networks that guessed wrong last, oldest first, with the monotonic ms of their last wrong
+   * guess.
+   */
   const memory = createGuessMemory<Map<string, number>>(SITES_MAX)
   const isCrowdedBy = (lastWrong: Map<string, number>) => {
     const [oldest = Number.NEGATIVE_INFINITY] = lastWrong.values()

@@ -1,4 +1,7 @@
-/** A bounded map for counters of wrong guesses, in which a flood of new keys does not push out what is under penalty. */
+/**
+ * A bounded map for counters of wrong guesses, in which a flood of new keys does not push out what is under
+ * penalty.
+ */
 
 export interface GuessMemory<V> {
   get(key: string): V | undefined

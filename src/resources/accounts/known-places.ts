@@ -1,6 +1,6 @@
 /**
- * The client networks from which users have signed in. Networks are personal data: they are stored as keyed hashes, 20 for each
- * user at most, and deleted 90 days after the last sign-in from there.
+ * The client networks from which users have signed in. Networks are personal data: they are stored as keyed
+ * hashes, 20 for each user at most, and deleted 90 days after the last sign-in from there.
  */
 
 import type { Clock } from '../../lib/clock.ts'

@@ -1,7 +1,8 @@
 /**
- * Shares out password hashing, of which few are done at a time, among those who wait for it. Known places, sessions and the
- * operator are served ahead of strangers, three to one; within each of the two, owners take turns. A full queue still takes an
- * owner's first attempt, in place of one further down in another owner's line. Called by `password.ts` only.
+ * Shares out password hashing, of which few are done at a time, among those who wait for it. Known places,
+ * sessions and the operator are served ahead of strangers, three to one; within each of the two, owners take
+ * turns. A full queue still takes an owner's first attempt, in place of one further down in another owner's
+ * line. Called by `password.ts` only.
  */
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 
@@ -15,7 +16,9 @@ export interface PasswordTurn {
 }
 
 export interface PasswordQueue {
-  /** @throws TooManyWaiting when too many wait, at once or when an attempt of another owner takes the place */
+  /**
+   * @throws TooManyWaiting when too many wait, at once or when an attempt of another owner takes the place
+   */
   run<T>(turn: PasswordTurn, task: () => Promise<T>): Promise<T>
 }
 

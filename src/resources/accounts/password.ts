@@ -1,4 +1,7 @@
-/** Passwords: scrypt (RFC 7914), a bounded number at a time in fair turns, because each costs 32 MiB and a core for a while. */
+/**
+ * Passwords: scrypt (RFC 7914), a bounded number at a time in fair turns, because each costs 32 MiB and a
+ * core for a while.
+ */
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
 import { equalBytes } from '../../lib/secret-keys.ts'
 import { createPasswordQueue, type PasswordTurn } from './password-queue.ts'
@@ -23,7 +26,10 @@ export interface Passwords {
 /** Characters of a password that somebody chooses. */
 export const PASSWORD_LENGTH = { least: 8, most: 1024 }
 
-/** Parameters of scrypt (RFC 7914 §2): new hashes are made with them, stored ones name those they were made with. */
+/**
+ * Parameters of scrypt (RFC 7914 §2): new hashes are made with them, stored ones name those they were made
+ * with.
+ */
 export interface PasswordCost {
   N: number
   r: number

@@ -1,4 +1,7 @@
-/** Plans: how much an account may send, and how long its emails are kept. They are configuration; an account names one. */
+/**
+ * Plans: how much an account may send, and how long its emails are kept. They are configuration; an account
+ * names one.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'

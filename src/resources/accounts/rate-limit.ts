@@ -1,4 +1,6 @@
-/** How many requests an account may make: a token bucket that holds one second's worth and fills all the time. */
+/**
+ * How many requests an account may make: a token bucket that holds one second's worth and fills all the time.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 

@@ -4,7 +4,7 @@ import type { Run } from '../../store/command.ts'
 import { SESSION_IDLE_MS } from './sessions.ts'
 import type { userCommands } from './user-rows.ts'
 
-const MOST_AT_ONCE = 500
+const CONCURRENT_MAX = 500
 
 /** For a sweeper. */
 export async function* sweepSessions({
@@ -14,6 +14,6 @@ export async function* sweepSessions({
   run: Run<typeof userCommands>
   clock: Clock
 }): AsyncGenerator<void> {
-  for (let deleted = MOST_AT_ONCE; deleted === MOST_AT_ONCE; yield)
-    deleted = await run('forgetSessions', { before: clock.now() - SESSION_IDLE_MS, limit: MOST_AT_ONCE })
+  for (let deleted = CONCURRENT_MAX; deleted === CONCURRENT_MAX; yield)
+    deleted = await run('forgetSessions', { before: clock.now() - SESSION_IDLE_MS, limit: CONCURRENT_MAX })
 }

@@ -44,7 +44,9 @@ export interface Sessions {
     clientAddress: string
     kind: SessionRow['kind']
   }): Promise<SignIn>
-  /** Another session for a user who has just signed in; undefined when the password has been changed since. */
+  /**
+   * Another session for a user who has just signed in; undefined when the password has been changed since.
+   */
   open(user: Pick<UserRow, 'id' | 'passwordHash'>, kind: SessionRow['kind']): Promise<string | undefined>
   /** The session a token opens, or undefined when it has none or has expired. */
   find(token: string): Promise<Session | undefined>
@@ -55,7 +57,9 @@ export interface Sessions {
   list(userId: Id): Promise<SessionFacts[]>
   /** False where the user has no such session. */
   endOwn(userId: Id, sessionId: Id): Promise<boolean>
-  /** Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting */
+  /**
+   * Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting
+   */
   changePassword(
     session: Pick<Session, 'sessionId' | 'userId'>,
     passwords: { current: string; next: string },

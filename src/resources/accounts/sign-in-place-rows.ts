@@ -1,4 +1,7 @@
-/** Client networks from which users have signed in: looked up before a password is checked, written with each new session. */
+/**
+ * Client networks from which users have signed in: looked up before a password is checked, written with each
+ * new session.
+ */
 import { command, type Tx } from '../../store/command.ts'
 import type { Db, SignInPlaceRow, UserRow } from '../../store/schema.ts'
 
@@ -6,8 +9,8 @@ import type { Db, SignInPlaceRow, UserRow } from '../../store/schema.ts'
 const PLACES_PER_USER_MAX = 20
 
 /**
- * The user with this address, and whether the user has signed in from this network since `since` (epoch ms). One statement
- * whether there is such a user or not, so that the time it takes does not tell.
+ * The user with this address, and whether the user has signed in from this network since `since` (epoch ms).
+ * One statement whether there is such a user or not, so that the time it takes does not tell.
  */
 export async function findUserAtPlace(
   db: Db,
@@ -27,7 +30,10 @@ export async function findUserAtPlace(
   return { user, isKnownPlace: lastAt !== null }
 }
 
-/** Part of a command: notes that the user has signed in from this network, and forgets the networks used longest ago. */
+/**
+ * Part of a command: notes that the user has signed in from this network, and forgets the networks used
+ * longest ago.
+ */
 export async function rememberPlace({ db }: Pick<Tx, 'db'>, place: SignInPlaceRow): Promise<void> {
   const { userId, lastAt } = place
   await db
@@ -50,7 +56,10 @@ export async function rememberPlace({ db }: Pick<Tx, 'db'>, place: SignInPlaceRo
 }
 
 export const signInPlaceCommands = {
-  /** Deletes networks from which nobody has signed in since `before` (epoch ms), at most `limit`; answers how many. */
+  /**
+   * Deletes networks from which nobody has signed in since `before` (epoch ms), at most `limit`; answers how
+   * many.
+   */
   forgetSignInPlaces: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const old = await tx.db
       .selectFrom('signInPlaces')

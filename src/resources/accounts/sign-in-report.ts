@@ -1,4 +1,6 @@
-/** What the operator sees of attempts to sign in: a counter, and a log line while attempts are turned away. */
+/**
+ * What the operator sees of attempts to sign in: a counter, and a log line while attempts are turned away.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
@@ -15,14 +17,16 @@ interface Client {
 export interface SignInReport {
   checked(result: 'right' | 'wrong'): void
   /**
-   * @param limit what the attempt was turned away for: a counter of wrong guesses, or a full queue of password work
+   * @param limit what the attempt was turned away for: a counter of wrong guesses, or a full queue of
+   * password work
    * @param waitMs until the next attempt is checked, where that is known
    */
   throttled(client: Client, limit: GuessLimit | 'queue', waitMs?: number): void
 }
 
 /**
- * The log has a line at once and then one a minute at most for each limit, with how many attempts it stands for.
+ * The log has a line at once and then one a minute at most for each limit, with how many attempts it stands
+ * for.
  *
  * @param door where clients sign in: the HTTP API, or SMTP submission
  */

@@ -4,7 +4,7 @@ import { command } from '../../store/command.ts'
 import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from '../../store/schema.ts'
 import { rememberPlace } from './sign-in-place-rows.ts'
 
-const MOST_SESSIONS_OF_A_USER = 30
+const SESSIONS_OF_A_USER_MAX = 30
 
 /** Whom a request acts for. */
 export interface Person {
@@ -130,8 +130,9 @@ export const userCommands = {
   ),
 
   /**
-   * Opens a session; the user's oldest ones beyond the limit end. False when the password that was checked is no
-   * longer the user's. `networkHash` names the network that is remembered as a place of the user's; null names none.
+   * Opens a session; the user's oldest ones beyond the limit end. False when the password that was checked is
+   * no longer the user's. `networkHash` names the network that is remembered as a place of the user's; null
+   * names none.
    */
   createSession: command<
     { session: SessionRow; passwordHash: string; networkHash: Uint8Array | null },
@@ -152,7 +153,7 @@ export const userCommands = {
       .where('userId', '=', userId)
       .orderBy('lastSeenAt', 'desc')
       .orderBy('id', 'desc')
-      .limit(MOST_SESSIONS_OF_A_USER)
+      .limit(SESSIONS_OF_A_USER_MAX)
     await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute()
     if (networkHash) await rememberPlace(tx, { userId, networkHash, lastAt: createdAt })
     return true
@@ -176,7 +177,10 @@ export const userCommands = {
     return numDeletedRows > 0n
   }),
 
-  /** Deletes sessions last seen earlier than `before` (epoch ms), at most `limit`; answers how many there were. */
+  /**
+   * Deletes sessions last seen earlier than `before` (epoch ms), at most `limit`; answers how many there
+   * were.
+   */
   forgetSessions: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const ended = tx.db
       .selectFrom('sessions')
@@ -192,8 +196,8 @@ export const userCommands = {
   }),
 
   /**
-   * Replaces the password and ends all sessions of the user but one; answers how many. Undefined when the former
-   * password is no longer the user's, or the session has ended.
+   * Replaces the password and ends all sessions of the user but one; answers how many. Undefined when the
+   * former password is no longer the user's, or the session has ended.
    */
   changePassword: command<
     { userId: Id; sessionId: Id; former: string; passwordHash: string },

@@ -36,7 +36,9 @@ export function hourOf(at: number): number {
 }
 
 export const alertCommands = {
-  /** The first of its kind, provider and source address in an hour is kept. @returns whether this is the one */
+  /**
+   * The first of its kind, provider and source address in an hour is kept. @returns whether this is the one
+   */
   raiseAlert: command<OperatorAlertRow, boolean>(async (tx, row) => {
     const key = ['hour', 'kind', 'provider', 'sourceIp'] as const
     const { numInsertedOrUpdatedRows: added } = await tx.db

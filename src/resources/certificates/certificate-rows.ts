@@ -1,4 +1,7 @@
-/** Certificates from an authority, as stored: the one in use, the order under way, and what is told to whoever wants proof. */
+/**
+ * Certificates from an authority, as stored: the one in use, the order under way, and what is told to whoever
+ * wants proof.
+ */
 import { command } from '../../store/command.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from '../../store/schema/certificates.ts'
 import type { Db } from '../../store/schema.ts'
@@ -95,7 +98,10 @@ export const certificateCommands = {
     return found.executeTakeFirstOrThrow()
   }),
 
-  /** Prolongs the lease, and notes the order under way where it is given. @returns false when the lease is lost */
+  /**
+   * Prolongs the lease, and notes the order under way where it is given. @returns false when the lease is
+   * lost
+   */
   keepCertificate: command<
     Held & { until: number; order?: Pick<CertificateRow, 'orderUrl' | 'orderKey'> },
     boolean

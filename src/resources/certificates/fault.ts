@@ -1,7 +1,13 @@
-/** Why a certificate was not given: a problem that the authority has told (RFC 8555 §6.7), or one with reaching it. */
+/**
+ * Why a certificate was not given: a problem that the authority has told (RFC 8555 §6.7), or one with
+ * reaching it.
+ */
 
 export class AcmeFault extends Error {
-  /** `rateLimited`, `dns`, … as in RFC 8555 §6.7; ours are `unreachable`, `unreadable`, `too-slow` and `refused`. */
+  /**
+   * `rateLimited`, `dns`, … as in RFC 8555 §6.7; ours are `unreachable`, `unreadable`, `too-slow` and
+   * `refused`.
+   */
   readonly kind: string
   /** The authority wants to be left alone for so long; null when it did not say. */
   readonly retryAfterMs: number | null

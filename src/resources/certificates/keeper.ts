@@ -1,4 +1,7 @@
-/** Sees to it that there is a good certificate: one process at a time orders, in time before the present one ends. */
+/**
+ * Sees to it that there is a good certificate: one process at a time orders, in time before the present one
+ * ends.
+ */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import { startDueTimer } from '../../lib/due-timer.ts'
@@ -47,14 +50,14 @@ export const CERTIFICATE_ALERT = 'certificate'
 const MINUTE_MS = 60_000
 const LEASE_MS = 5 * MINUTE_MS
 const CHALLENGE_MS = 60 * MINUTE_MS
-const LONGEST_SLEEP_MS = 60 * MINUTE_MS
+const SLEEP_MS_MAX = 60 * MINUTE_MS
 
 /** @returns a function that resolves when nothing is under way */
 export function startCertificateKeeper(options: KeeperOptions): () => Promise<void> {
   const stopping = new AbortController()
   const watch = startDueTimer({
     clock: options.clock,
-    longestSleepMs: LONGEST_SLEEP_MS,
+    longestSleepMs: SLEEP_MS_MAX,
     afterFailureMs: MINUTE_MS,
     work: () => keep(options, stopping.signal),
     onError: options.onError,

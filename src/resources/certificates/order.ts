@@ -1,6 +1,6 @@
 /**
- * From the names to their certificate (RFC 8555 §7.4): an order, a proof for each name, a request, the chain. What was
- * begun is gone on with, wherever it was left off.
+ * From the names to their certificate (RFC 8555 §7.4): an order, a proof for each name, a request, the chain.
+ * What was begun is gone on with, wherever it was left off.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
@@ -70,7 +70,7 @@ type Order = z.infer<typeof orderSchema>
 type Authorization = z.infer<typeof authorizationSchema>
 
 const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 15_000
+const WAIT_MS_MAX = 15_000
 /** Of the authority, for a proof or a certificate. */
 const PATIENCE_MS = 180_000
 
@@ -152,7 +152,7 @@ async function waitFor<T>(
 ): Promise<T> {
   const { clock, signal } = parts
   const until = clock.monotonic() + PATIENCE_MS
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, WAIT_MS_MAX)) {
     const { text, retryAfterMs } = await post(parts, url, null)
     const value = readJson(schema, text)
     if (isDone(value)) return value

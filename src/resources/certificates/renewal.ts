@@ -7,9 +7,9 @@ const RENEW_AFTER = 2 / 3
 /** Of a life; installations that began together come apart. */
 const SPREAD = 1 / 30
 const FIRST_WAIT_MS = 10 * MINUTE_MS
-const LONGEST_WAIT_MS = DAY_MS / 2
+const WAIT_MS_MAX = DAY_MS / 2
 /** However long an authority wants to be left alone. */
-const LONGEST_OBEYED_MS = 7 * DAY_MS
+const OBEYED_MS_MAX = 7 * DAY_MS
 
 /** @param random from 0 to 1 @returns epoch ms */
 export function renewalAt(startsAt: number, endsAt: number, random: number): number {
@@ -18,12 +18,13 @@ export function renewalAt(startsAt: number, endsAt: number, random: number): num
 }
 
 /**
- * Waits double with every failure, from ten minutes to half a day: within what authorities allow in failed proofs.
+ * Waits double with every failure, from ten minutes to half a day: within what authorities allow in failed
+ * proofs.
  * @param failures in a row, this one included
  * @returns epoch ms
  */
 export function retryAt(now: number, failures: number, retryAfterMs: number | null, random: number): number {
-  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
-  const obeyedMs = Math.min(retryAfterMs ?? 0, LONGEST_OBEYED_MS)
+  const waitMs = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), WAIT_MS_MAX)
+  const obeyedMs = Math.min(retryAfterMs ?? 0, OBEYED_MS_MAX)
   return Math.round(now + Math.max(waitMs * (1 + random / 4), obeyedMs))
 }

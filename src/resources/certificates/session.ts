@@ -1,4 +1,7 @@
-/** Signed requests to one certificate authority, one after another (RFC 8555 §6): nonces, problems, replies as JSON. */
+/**
+ * Signed requests to one certificate authority, one after another (RFC 8555 §6): nonces, problems, replies as
+ * JSON.
+ */
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
 import type { OutboundReply } from '../../protocols/http-client/exchange.ts'
@@ -39,7 +42,7 @@ interface SessionOptions {
 const LIMIT_MS = 30_000
 const LIMIT_BYTES = 256 * 1024
 /** Nonces run out while we wait; another one comes with the refusal. */
-const MOST_NONCES = 6
+const NONCES_MAX = 6
 const PROBLEM = /^urn:ietf:params:acme:error:(\w+)$/
 
 export function createAcmeSession({ outbound, directoryUrl, key, now }: SessionOptions): AcmeSession {
@@ -79,7 +82,7 @@ export function createAcmeSession({ outbound, directoryUrl, key, now }: SessionO
           return successOf(await exchange(url, body), now)
         } catch (error) {
           const isStale = error instanceof AcmeFault && error.kind === 'badNonce'
-          if (!isStale || attempt === MOST_NONCES) throw error
+          if (!isStale || attempt === NONCES_MAX) throw error
         }
       }
     },
@@ -130,9 +133,9 @@ function waitOf(header: string | undefined, now: number): number | null {
   return Number.isFinite(ms) ? Math.max(0, ms) : null
 }
 
-const LONGEST_DETAIL = 300
+const DETAIL_LENGTH_MAX = 300
 
 /** As it may stand in a log line or a list. */
 export function shortened(detail: string): string {
-  return detail.replace(/[\0-\x1f\x7f]+/g, ' ').slice(0, LONGEST_DETAIL)
+  return detail.replace(/[\0-\x1f\x7f]+/g, ' ').slice(0, DETAIL_LENGTH_MAX)
 }

@@ -1,6 +1,7 @@
 /**
- * The contacts of an account, whichever audience they are in, for those who know no audiences: each address once, as the
- * contact of the oldest audience that has it. Those of the oldest audience come first; of one audience, the newest.
+ * The contacts of an account, whichever audience they are in, for those who know no audiences: each address
+ * once, as the contact of the oldest audience that has it. Those of the oldest audience come first; of one
+ * audience, the newest.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, sameId } from '../../lib/ids.ts'

@@ -1,4 +1,7 @@
-/** What makes, renames and deletes audiences. The contacts of one that is deleted are seen to by `deleted-audiences.ts`. */
+/**
+ * What makes, renames and deletes audiences. The contacts of one that is deleted are seen to by
+ * `deleted-audiences.ts`.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { AudienceRow } from '../../store/schema.ts'

@@ -1,4 +1,7 @@
-/** Who gets no mail about a topic, and why: by what the contacts with an address have said, in all audiences of the account. */
+/**
+ * Who gets no mail about a topic, and why: by what the contacts with an address have said, in all audiences
+ * of the account.
+ */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/command.ts'
@@ -19,7 +22,10 @@ export interface TopicMail extends TopicRef {
 export interface ConsentBook {
   /** Whether it is a topic of that account. */
   knows(topic: TopicRef): boolean
-  /** Why the address gets nothing about the topic; null where it does. One that is no contact's gets what is opt-in. */
+  /**
+   * Why the address gets nothing about the topic; null where it does. One that is no contact's gets what is
+   * opt-in.
+   */
   objectionOf(topic: TopicRef, address: string): string | null
 }
 

@@ -23,8 +23,8 @@ import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
 /**
- * Why nothing was changed: the audience or the contact is not there; the address is taken; the contact would have too
- * many properties, or the audience too many different ones.
+ * Why nothing was changed: the audience or the contact is not there; the address is taken; the contact would
+ * have too many properties, or the audience too many different ones.
  */
 export type ContactRefusal = 'no-audience' | 'no-contact' | 'taken' | 'too-many-properties' | 'too-many-keys'
 

@@ -1,9 +1,10 @@
 /**
- * The contact entity: builds a new row, applies changes to a row, and renders a row for the API and for events. Pure
- * functions without access to the store.
+ * The contact entity: builds a new row, applies changes to a row, and renders a row for the API and for
+ * events. Pure functions without access to the store.
  *
- * In: validated fields from the API, the dashboard or an import. Out: `ContactRow` for `write-contacts.ts`, `ContactView`
- * for responses and webhook events. Called by the commands of this folder and by the API's contact routes.
+ * In: validated fields from the API, the dashboard or an import. Out: `ContactRow` for `write-contacts.ts`,
+ * `ContactView` for responses and webhook events. Called by the commands of this folder and by the API's
+ * contact routes.
  */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
@@ -39,7 +40,10 @@ export interface ContactPlace {
   audienceId: Id
 }
 
-/** Scope of an unsubscribe or resubscribe: this contact (the default), or its address in all audiences of the account. */
+/**
+ * Scope of an unsubscribe or resubscribe: this contact (the default), or its address in all audiences of the
+ * account.
+ */
 export type Reach = 'contact' | 'account'
 
 export function newContact(
@@ -84,7 +88,10 @@ export function hasSameFields(one: ContactRow, other: ContactRow): boolean {
   )
 }
 
-/** The contact as the API and events show it. @param unsubscribedTopics topics the contact is unsubscribed from */
+/**
+ * The contact as the API and events show it. @param unsubscribedTopics topics the contact is unsubscribed
+ * from
+ */
 export function contactView(row: ContactRow, unsubscribedTopics: readonly Id[]) {
   return {
     object: 'contact' as const,

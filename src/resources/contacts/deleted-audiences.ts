@@ -1,6 +1,7 @@
 /**
- * Contacts of audiences that have been deleted, and what was said about topics that have been: they go in small steps,
- * between which others write. What is deleted stays on the list until nothing of it is left, so that a crash forgets none.
+ * Contacts of audiences that have been deleted, and what was said about topics that have been: they go in
+ * small steps, between which others write. What is deleted stays on the list until nothing of it is left, so
+ * that a crash forgets none.
  */
 
 import { type Clock, systemClock } from '../../lib/clock.ts'

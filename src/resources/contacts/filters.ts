@@ -1,4 +1,7 @@
-/** What a segment asks of a contact: filters, all of which must hold; made ready for the database that evaluates them. */
+/**
+ * What a segment asks of a contact: filters, all of which must hold; made ready for the database that
+ * evaluates them.
+ */
 import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'

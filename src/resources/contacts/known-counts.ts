@@ -89,7 +89,9 @@ function holders(db: Db, value: PropertyValue, after: Id | undefined) {
   return after ? all.where('contactId', '>', after) : all
 }
 
-/** How many have at least one of these: the contacts of each come in the order of their ids, and are merged. */
+/**
+ * How many have at least one of these: the contacts of each come in the order of their ids, and are merged.
+ */
 async function countAnyOf(db: Db, wanted: readonly PropertyValue[], size: number): Promise<number> {
   let total = 0
   for (let after: Id | undefined; ; await turn()) {

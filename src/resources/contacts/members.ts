@@ -47,8 +47,9 @@ export async function segmentMembers(
 }
 
 /**
- * Whether an audience, or a segment of it, has a subscribed member whose address is at another domain than these. It
- * is looked through in chunks, so that a million contacts keep nobody else waiting; it ends at the first such member.
+ * Whether an audience, or a segment of it, has a subscribed member whose address is at another domain than
+ * these. It is looked through in chunks, so that a million contacts keep nobody else waiting; it ends at the
+ * first such member.
  *
  * @param filters those of the segment; null for the whole audience
  * @param size how many are looked at by one statement

@@ -44,7 +44,10 @@ export const placingCommands = {
     },
   ),
 
-  /** In all of the audiences, or in none. The contact of the first of them; 'no-topic' names none of the account's. */
+  /**
+   * In all of the audiences, or in none. The contact of the first of them; 'no-topic' names none of the
+   * account's.
+   */
   placeContact: command<NewPlacedContact, ContactAnswer | 'no-topic'>(async (tx, input) => {
     const { accountId, ids, fields, subscriptions, at } = input
     if (!(await hasTopics(tx, accountId, subscriptions))) return 'no-topic'
@@ -63,7 +66,10 @@ export const placingCommands = {
     return { contact: await viewOf(tx, written[0]!) }
   }),
 
-  /** Into another audience, with what it has said about topics. The contact there, also where the address was in it already. */
+  /**
+   * Into another audience, with what it has said about topics. The contact there, also where the address was
+   * in it already.
+   */
   copyContact: command<ContactPlace & { from: ContactKey; id: Id; at: number }, ContactAnswer>(
     async (tx, { from, id, at, accountId, audienceId }) => {
       const place = { accountId, audienceId }

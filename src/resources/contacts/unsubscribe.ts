@@ -21,8 +21,8 @@ export const unsubscribeCommands = {
 }
 
 /**
- * Part of a command. What is so already stays untouched, and nothing tells of it. It is remembered by the address, too: whoever
- * has it later has left already.
+ * Part of a command. What is so already stays untouched, and nothing tells of it. It is remembered by the
+ * address, too: whoever has it later has left already.
  *
  * @returns how many contacts have the address
  */

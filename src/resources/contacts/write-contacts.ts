@@ -23,9 +23,11 @@ export interface ContactWrite {
 const NONE: Properties = new Map()
 
 /**
- * Of one audience, which must be there. The keys of their properties must be few enough, see `hasRoomForKeys`.
+ * Of one audience, which must be there. The keys of their properties must be few enough, see
+ * `hasRoomForKeys`.
  *
- * @returns what is left of each, which is unsubscribed where the owner of an address that is new to it has left before
+ * @returns what is left of each, which is unsubscribed where the owner of an address that is new to it has
+ * left before
  */
 export async function writeContacts(
   tx: Tx,

@@ -1,4 +1,7 @@
-/** Opens what a check asks: the resolvers of the configuration, and name servers as they are found; within a time limit. */
+/**
+ * Opens what a check asks: the resolvers of the configuration, and name servers as they are found; within a
+ * time limit.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'

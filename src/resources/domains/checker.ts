@@ -35,9 +35,9 @@ export interface CheckedResult {
 /** Top-level domains that nobody can delegate (RFC 2606 §2). */
 const RESERVED = /\.(?:test|example|invalid|localhost)$/
 /** Checks under way at once, those of one account, and how many may wait. */
-const MOST_CHECKS = 16
-const MOST_CHECKS_OF_ACCOUNT = 6
-const MOST_WAITING = { mostOfAnOwner: 20, most: 200 }
+const CHECKS_MAX = 16
+const CHECKS_OF_ACCOUNT_MAX = 6
+const WAITING_MAX = { mostOfAnOwner: 20, most: 200 }
 
 /** Whether the provider zone cannot be seen from outside, so that nobody can ask for what is in it. */
 export function isLaboratory(mailHost: string): boolean {
@@ -48,7 +48,7 @@ export function createChecker(
   options: CheckerOptions,
 ): (accountId: Id, id: Id) => Promise<CheckedResult | undefined> {
   const checking = new Map<string, Promise<CheckedResult | undefined>>()
-  const slots = createFairSemaphore(MOST_CHECKS, MOST_CHECKS_OF_ACCOUNT, MOST_WAITING)
+  const slots = createFairSemaphore(CHECKS_MAX, CHECKS_OF_ACCOUNT_MAX, WAITING_MAX)
 
   const check = async (accountId: Id, id: Id): Promise<CheckedResult | undefined> => {
     const leave = await slots.take(idKey(accountId))

@@ -38,7 +38,10 @@ export interface DomainCheckRecord {
   visibleSlots: number[]
   /** JSON, as the API shows it. */
   checks: string
-  /** Of the host of its links: where they are from now on, null while nobody gets here by it. Absent where it has none. */
+  /**
+   * Of the host of its links: where they are from now on, null while nobody gets here by it. Absent where it
+   * has none.
+   */
   links?: { subdomain: string; servedUnder: string | null } | undefined
 }
 
@@ -96,7 +99,10 @@ export const domainCommands = {
     return { domain: checked, former: domain.status, verifiedElsewhere }
   }),
 
-  /** Domains to be checked now, the longest due first; they are due again at `until`, unless a result comes before. */
+  /**
+   * Domains to be checked now, the longest due first; they are due again at `until`, unless a result comes
+   * before.
+   */
   takeDueDomains: command<
     { now: number; until: number; limit: number },
     { due: Pick<DomainRow, 'accountId' | 'id'>[]; nextAt: number | null }
@@ -149,8 +155,8 @@ export const domainCommands = {
   }),
 
   /**
-   * With its keys, and the API keys that are bound to it; its mail is seen to afterwards, by `pipeline/queue/deleted-domains.ts`.
-   * False when the account has no such domain.
+   * With its keys, and the API keys that are bound to it; its mail is seen to afterwards, by
+   * `pipeline/queue/deleted-domains.ts`. False when the account has no such domain.
    */
   deleteDomain: command<{ accountId: Id; id: Id; at: number }, boolean>(async (tx, { accountId, id, at }) => {
     const domain = await findDomain(tx.db, accountId, id)
@@ -255,7 +261,9 @@ async function recordDomainEvent(
 
 type EventDomain = DomainRow & { keys: readonly Pick<DkimKeyRow, 'slot' | 'token'>[] }
 
-/** All that the domain's object is made of, since webhooks tell of it when it may have changed, or be gone. */
+/**
+ * All that the domain's object is made of, since webhooks tell of it when it may have changed, or be gone.
+ */
 function eventData(domain: EventDomain): EventData {
   const { name, region, status, tls, verificationToken, keys } = domain
   const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)

@@ -1,4 +1,6 @@
-/** The records a customer puts into the DNS of a domain, once; everything that changes later lies behind them. */
+/**
+ * The records a customer puts into the DNS of a domain, once; everything that changes later lies behind them.
+ */
 import type { DkimKeyFacts } from './domain-rows.ts'
 import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
 

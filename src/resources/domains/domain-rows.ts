@@ -55,7 +55,10 @@ export async function findPublishedKey(find: Find, token: string): Promise<Publi
   return (await find('dkimKeys', [{ token }], ['algorithm', 'publicKey', 'revokedAt']))[0]
 }
 
-/** What its signatures are proven by, also where another key has taken its place; undefined when its domain is gone. */
+/**
+ * What its signatures are proven by, also where another key has taken its place; undefined when its domain is
+ * gone.
+ */
 export async function findKeyFacts(
   db: Db,
   id: Id,

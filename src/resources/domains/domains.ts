@@ -1,4 +1,6 @@
-/** Sending domains of an account: registered with fresh keys, shown with their records, verified by look-ups. */
+/**
+ * Sending domains of an account: registered with fresh keys, shown with their records, verified by look-ups.
+ */
 import { randomBytes } from 'node:crypto'
 import { toBase32 } from '../../lib/base32.ts'
 import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
@@ -22,8 +24,8 @@ export interface Domains {
   list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
   /**
-   * Looks the records up now; whoever asks while that is under way gets the same answer. Undefined when the account
-   * has no such domain. @throws TooManyWaiting
+   * Looks the records up now; whoever asks while that is under way gets the same answer. Undefined when the
+   * account has no such domain. @throws TooManyWaiting
    */
   verify(accountId: Id, id: Id): Promise<CheckedResult | undefined>
   /** Undefined when the account has no such domain. */

@@ -14,12 +14,12 @@ export interface HostedDomains {
 /** Where changes may be missed, they are known after so long. */
 const KEPT_MS = 10_000
 /** Names come from whoever writes to us. */
-const MOST_KEPT = 20_000
+const KEPT_MAX = 20_000
 
 export function createHostedDomains({ db, clock }: { db: Db; clock: Clock }): HostedDomains {
   const kept = createExpiringMap<Promise<HostedDomain | undefined>>(clock, {
     keptMs: KEPT_MS,
-    most: MOST_KEPT,
+    most: KEPT_MAX,
   })
   return {
     find: name => kept.get(name) ?? keepUnlessFailed(kept, name, findHostedDomain(db, name)),

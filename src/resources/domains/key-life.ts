@@ -1,16 +1,21 @@
 /**
- * The life of a DKIM key: published, signing, retired, revoked; then another takes its place under the same selector.
- * Of two RSA keys one signs while the other waits its turn; the Ed25519 key has no companion and rests between turns.
- * Pure.
+ * The life of a DKIM key: published, signing, retired, revoked; then another takes its place under the same
+ * selector. Of two RSA keys one signs while the other waits its turn; the Ed25519 key has no companion and
+ * rests between turns. Pure.
  */
 import type { DkimKeyFacts } from './domain-rows.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** A record is out for so long before its key signs: whoever looked for it before has forgotten what they saw. */
+/**
+ * A record is out for so long before its key signs: whoever looked for it before has forgotten what they saw.
+ */
 export const PUBLISHED_AHEAD_MS = 48 * HOUR_MS
-/** After its last use, with an hour for delivery threads that hear of its end late: mail is verified on arrival. */
+/**
+ * After its last use, with an hour for delivery threads that hear of its end late: mail is verified on
+ * arrival.
+ */
 export const KEPT_MS = 7 * DAY_MS + HOUR_MS
 /** So long a selector says that its key is revoked, before it leads to another. */
 export const REVOKED_FOR_MS = DAY_MS

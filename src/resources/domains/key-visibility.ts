@@ -1,4 +1,7 @@
-/** Whether the world sees a key: no key is used before, since mail that nobody can verify is worse than an old key. */
+/**
+ * Whether the world sees a key: no key is used before, since mail that nobody can verify is worse than an old
+ * key.
+ */
 import { publicKeyIn } from '../../protocols/dkim/keys.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 

@@ -1,4 +1,6 @@
-/** The MTA-STS policy of the provider host (RFC 8461 §3.2): what senders to it are told of its mail servers. */
+/**
+ * The MTA-STS policy of the provider host (RFC 8461 §3.2): what senders to it are told of its mail servers.
+ */
 import { hash } from 'node:crypto'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 

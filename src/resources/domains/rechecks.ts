@@ -1,4 +1,7 @@
-/** Checks domains by themselves when their time has come: a few at once, the longest due first, none forgotten by a crash. */
+/**
+ * Checks domains by themselves when their time has come: a few at once, the longest due first, none forgotten
+ * by a crash.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -16,7 +19,7 @@ interface RechecksOptions {
 const AT_ONCE = 4
 /** A check that was begun and left no result is due again after this. */
 export const DUE_AGAIN_AFTER_MS = 10 * 60_000
-const LONGEST_SLEEP_MS = 30_000
+const SLEEP_MS_MAX = 30_000
 const AFTER_FAILURE_MS = 5_000
 
 /** To be told of the times at which domains are to be checked. */
@@ -41,7 +44,7 @@ export function startRechecks({ run, clock, check, onError }: RechecksOptions): 
   const watch = startDueTimer({
     clock,
     work: checkDue,
-    longestSleepMs: LONGEST_SLEEP_MS,
+    longestSleepMs: SLEEP_MS_MAX,
     afterFailureMs: AFTER_FAILURE_MS,
     onError,
   })

@@ -1,6 +1,6 @@
 /**
- * The steps of key rotation in the store. Each is one transaction that looks again whether it is still due, so that
- * a step which was killed, or is taken by two processes, has been taken once or not at all.
+ * The steps of key rotation in the store. Each is one transaction that looks again whether it is still due,
+ * so that a step which was killed, or is taken by two processes, has been taken once or not at all.
  */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -12,7 +12,10 @@ import { keyState } from './key-life.ts'
 export const ROTATION_WANTED = 'key-rotation'
 
 export const rotationCommands = {
-  /** When it was asked for first, this time or before; undefined when the domain is unknown or has no key that signs. */
+  /**
+   * When it was asked for first, this time or before; undefined when the domain is unknown or has no key that
+   * signs.
+   */
   wantRotation: command<{ domainId: Id; at: number }, number | undefined>(async (tx, { domainId, at }) => {
     const keys = await keysOf(tx, domainId)
     if (!keys.some(key => keyState(key) === 'signing')) return undefined

@@ -1,7 +1,7 @@
 /**
- * Keys change by themselves: on schedule or because somebody asked, one step after another over days, and without the
- * owner of the domain, whose CNAMEs lead to whatever is published. What was done is in the store alone, so that the
- * work goes on after a kill where it stopped.
+ * Keys change by themselves: on schedule or because somebody asked, one step after another over days, and
+ * without the owner of the domain, whose CNAMEs lead to whatever is published. What was done is in the store
+ * alone, so that the work goes on after a kill where it stopped.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, wireId } from '../../lib/ids.ts'
@@ -33,7 +33,10 @@ export interface RotationOptions extends VisibilityOptions {
 const PAGE = 200
 const BEFORE_ALL = new Uint8Array(16)
 
-/** One round over all domains: whatever it is time for is done. Yields after every page and every domain with work. */
+/**
+ * One round over all domains: whatever it is time for is done. Yields after every page and every domain with
+ * work.
+ */
 export async function* rotateKeys(options: RotationOptions): AsyncGenerator<void> {
   const { shownForMs } = options
   if (shownForMs !== null)

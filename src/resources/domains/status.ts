@@ -16,16 +16,16 @@ const LOOK_AFTER_FAILED_MS = 30 * DAY_MS
 const SPREAD = 1 / 12
 
 /**
- * `good`: ownership and the active selector were found as asked. `gone`: clean answers say that they are not there.
- * `unknown`: nothing was learnt that could take a domain's standing away.
+ * `good`: ownership and the active selector were found as asked. `gone`: clean answers say that they are not
+ * there. `unknown`: nothing was learnt that could take a domain's standing away.
  */
 export type CheckOutcome = 'good' | 'gone' | 'unknown'
 
 type Standing = Pick<DomainRow, 'status' | 'verifiedAt' | 'failingSince' | 'createdAt'>
 
 /**
- * `pending` and `failed` become `verified` by one good check; `verified` becomes `temporary_failure` when the records
- * are gone, and `failed` when that lasts; `pending` becomes `failed` when they have not come in time.
+ * `pending` and `failed` become `verified` by one good check; `verified` becomes `temporary_failure` when the
+ * records are gone, and `failed` when that lasts; `pending` becomes `failed` when they have not come in time.
  */
 export function afterCheck(domain: Standing, outcome: CheckOutcome, now: number): Standing {
   if (outcome === 'good')

@@ -1,6 +1,7 @@
 /**
- * The host below a domain that the links of its mail lead to. It is used from when it has been seen to be served by this
- * installation: by its DNS alone nobody could tell whether readers get there, over TLS and past proxies.
+ * The host below a domain that the links of its mail lead to. It is used from when it has been seen to be
+ * served by this installation: by its DNS alone nobody could tell whether readers get there, over TLS and
+ * past proxies.
  */
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { DomainRow } from '../../store/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Looks a domain's records up as the world sees them, and at the name servers of its zone, and says what was found,
- * what is asked for, and what to do.
+ * Looks a domain's records up as the world sees them, and at the name servers of its zone, and says what was
+ * found, what is asked for, and what to do.
  */
 
 import type { DnsObserver } from '../../protocols/dns/dns-observer.ts'

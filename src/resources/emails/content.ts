@@ -16,7 +16,7 @@ export type { Content }
 export type EncodedContent = Pick<ContentRow, 'sizeBytes' | 'encoding' | 'body'>
 
 const WORTH_COMPRESSING_BYTES = 256
-const MOST_BYTES = 256 * 1024 * 1024
+const SIZE_BYTES_MAX = 256 * 1024 * 1024
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 /** A context for small contents needs less memory to be cleared, which is most of the work there. */
 const SMALL_BYTES = 8_192
@@ -34,10 +34,10 @@ const compressSmall = keepContext(() => createZstdCompress(SMALL_COMPRESSION), {
   mostBytes: 2 * SMALL_BYTES,
 })
 /** Unpacked. */
-const MOST_SMALL_BYTES = 64 * 1024
+const SMALL_BYTES_MAX = 64 * 1024
 const decompressSmall = keepContext(createZstdDecompress, {
   flush: constants.ZSTD_e_continue,
-  mostBytes: MOST_SMALL_BYTES,
+  mostBytes: SMALL_BYTES_MAX,
 })
 
 export function encodeContent({ html, text }: Content): EncodedContent {
@@ -75,6 +75,6 @@ function compress(plain: Buffer): Buffer {
 
 /** Good until the next call. */
 function decompress(body: Uint8Array, sizeBytes = Number.POSITIVE_INFINITY): Buffer {
-  const small = sizeBytes < MOST_SMALL_BYTES ? decompressSmall(body, sizeBytes) : undefined
-  return small ?? zstdDecompressSync(body, { maxOutputLength: MOST_BYTES })
+  const small = sizeBytes < SMALL_BYTES_MAX ? decompressSmall(body, sizeBytes) : undefined
+  return small ?? zstdDecompressSync(body, { maxOutputLength: SIZE_BYTES_MAX })
 }

@@ -40,18 +40,21 @@ export async function readEmailSource(find: Find, accountId: Id, id: Id): Promis
 /** Of one broadcast at a time there are many emails; several go out beside each other. */
 const KEPT_CONTENTS = 16
 /** A larger one is read every time. */
-const LARGEST_KEPT_CHARACTERS = 1024 * 1024
+const KEPT_CHARACTERS_MAX = 1024 * 1024
 
 /**
- * Reads emails. What emails of a broadcast have in common is read once: it is one and the same object for them all, as
- * long as it is remembered.
+ * Reads emails. What emails of a broadcast have in common is read once: it is one and the same object for
+ * them all, as long as it is remembered.
  */
 export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): ReadEmailSource {
-  /** The least recently used first. By the broadcast, too: a key whose content is gone may be given to another. */
+  /**
+   * The least recently used first. By the broadcast, too: a key whose content is gone may be given to
+   * another.
+   */
   const kept = new Map<string, Content>()
 
   const keep = (key: string, content: Content) => {
-    if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > LARGEST_KEPT_CHARACTERS) return
+    if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > KEPT_CHARACTERS_MAX) return
     kept.delete(key)
     kept.set(key, content)
     if (kept.size > keptContents) kept.delete(kept.keys().next().value!)

@@ -1,4 +1,6 @@
-/** What an email has been through, for the operator's eyes: whosever it is, and whatever its account is told. */
+/**
+ * What an email has been through, for the operator's eyes: whosever it is, and whatever its account is told.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow } from '../../store/schema.ts'
 import { withRecord } from './attempt-record.ts'

@@ -1,4 +1,7 @@
-/** Mail received for customers' domains, as stored: on the disk before it is acknowledged, and read afterwards. */
+/**
+ * Mail received for customers' domains, as stored: on the disk before it is acknowledged, and read
+ * afterwards.
+ */
 import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
@@ -129,7 +132,10 @@ export async function unlistedSmallInbound(db: Db, limit: number): Promise<Unlis
 
 const LARGE_PER_ACCOUNT = 4
 
-/** The same for messages whose bytes are in files: the few oldest ones of each account, so that accounts take turns. */
+/**
+ * The same for messages whose bytes are in files: the few oldest ones of each account, so that accounts take
+ * turns.
+ */
 export async function unlistedLargeInbound(db: Db, limit: number): Promise<UnlistedInbound[]> {
   const numbered = db
     .selectFrom('inboundMessages')

@@ -1,6 +1,6 @@
 /**
- * On what terms an email's own links are made: what is tracked, and under which address. Decided when the email is accepted
- * and kept, so that its message can be made again as it was after either has changed.
+ * On what terms an email's own links are made: what is tracked, and under which address. Decided when the
+ * email is accepted and kept, so that its message can be made again as it was after either has changed.
  */
 import { command, type Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
@@ -20,7 +20,10 @@ export type LinkTermsIds = readonly [number, number, number, number]
 export const LINKING = ['openTracking', 'clickTracking', 'trackingTerms'] as const
 export type LinkingDomain = Pick<DomainRow, (typeof LINKING)[number]>
 
-/** The terms of a domain's mail; null where its messages need no links of ours. @param ids of those that have no host of their own */
+/**
+ * The terms of a domain's mail; null where its messages need no links of ours. @param ids of those that have
+ * no host of their own
+ */
 export function linkTermsFor(
   ids: LinkTermsIds,
   { openTracking, clickTracking, trackingTerms }: LinkingDomain,

@@ -6,7 +6,7 @@ import type { Find } from '../../store/read.ts'
 import type { Db, EmailShareRow } from '../../store/schema.ts'
 
 /** Of one email at a time. */
-export const MOST_SHARES = 100
+export const SHARES_MAX = 100
 
 export type ShareResult = 'shared' | 'too-many' | 'gone'
 
@@ -37,7 +37,7 @@ export const shareCommands = {
     const [email] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['id'])
     if (!email) return 'gone'
     const good = await listShares(tx.db, { accountId, id: emailId }, createdAt)
-    if (good.length >= MOST_SHARES) return 'too-many'
+    if (good.length >= SHARES_MAX) return 'too-many'
     await tx.db.insertInto('emailShares').values(share).execute()
     return 'shared'
   }),
@@ -55,7 +55,10 @@ export const shareCommands = {
     },
   ),
 
-  /** Deletes links that were good until `before` (epoch ms) or less long, at most `limit`. @returns how many there were */
+  /**
+   * Deletes links that were good until `before` (epoch ms) or less long, at most `limit`. @returns how many
+   * there were
+   */
   forgetShares: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('emailShares')
@@ -75,7 +78,7 @@ export const shareCommands = {
   }),
 }
 
-const MOST_AT_ONCE = 500
+const CONCURRENT_MAX = 500
 
 /** Those whose time is over; for a sweeper. */
 export async function* sweepShares({
@@ -85,6 +88,6 @@ export async function* sweepShares({
   run: Run<typeof shareCommands>
   clock: Clock
 }): AsyncGenerator<void> {
-  for (let deleted = MOST_AT_ONCE; deleted === MOST_AT_ONCE; yield)
-    deleted = await run('forgetShares', { before: clock.now(), limit: MOST_AT_ONCE })
+  for (let deleted = CONCURRENT_MAX; deleted === CONCURRENT_MAX; yield)
+    deleted = await run('forgetShares', { before: clock.now(), limit: CONCURRENT_MAX })
 }

@@ -1,6 +1,7 @@
 /**
- * Which emails an account still sees: those under way, and those that ended after its horizon, which is as far back
- * as its plan keeps emails. Every read on an account's behalf goes by this; what lies beyond is about to be deleted.
+ * Which emails an account still sees: those under way, and those that ended after its horizon, which is as
+ * far back as its plan keeps emails. Every read on an account's behalf goes by this; what lies beyond is
+ * about to be deleted.
  */
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely'
 import type { EmailRow, Schema } from '../../store/schema.ts'

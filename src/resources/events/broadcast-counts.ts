@@ -1,6 +1,7 @@
 /**
- * What has become of a broadcast, in totals that outlive its emails: how many have each status, how often they were
- * opened and clicked, who unsubscribed, and who was left out. Kept in the transaction of what is counted.
+ * What has become of a broadcast, in totals that outlive its emails: how many have each status, how often
+ * they were opened and clicked, who unsubscribed, and who was left out. Kept in the transaction of what is
+ * counted.
  */
 import { type Id, idText } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'

@@ -2,8 +2,9 @@
 import type { DeliveryStatus, EmailStatus } from '../../store/schema.ts'
 
 /**
- * The first rule that applies: any complained, any bounced, any failed, all suppressed, all others canceled, any
- * delayed, all others delivered; else `sent` once the first delivery was handed over, and what it was before until then.
+ * The first rule that applies: any complained, any bounced, any failed, all suppressed, all others canceled,
+ * any delayed, all others delivered; else `sent` once the first delivery was handed over, and what it was
+ * before until then.
  * @param before the status while nothing has been handed over: `queued`, `scheduled` or `canceled`
  */
 export function emailStatus(

@@ -1,6 +1,7 @@
 /**
- * The events of an account as they are recorded, for whoever watches. They are looked for while somebody does, so that
- * recording them costs nothing more ([why](../../docs/decisions/0054-event-stream-by-polling-with-a-cursor.md)).
+ * The events of an account as they are recorded, for whoever watches. They are looked for while somebody
+ * does, so that recording them costs nothing more
+ * ([why](../../docs/decisions/0054-event-stream-by-polling-with-a-cursor.md)).
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { firstIdAt, type Id, idKey } from '../../lib/ids.ts'
@@ -39,8 +40,8 @@ interface EventFeedOptions {
 
 const LOOK_EVERY_MS = 500
 const QUIET_MS = 15_000
-const MOST_IN_BATCH = 200
-const MOST_FOLLOWERS = 50
+const IN_BATCH_MAX = 200
+const FOLLOWERS_MAX = 50
 /** What another process records is committed by then. */
 const SETTLED_AFTER_MS = 2_000
 
@@ -69,13 +70,13 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
     const known = looks.get(key)
     if (known) return known
     const until = isShared ? firstIdAt(clock.now() - SETTLED_AFTER_MS) : null
-    const found = eventsAfter({ db, find }, accountId, after, { until, limit: MOST_IN_BATCH })
+    const found = eventsAfter({ db, find }, accountId, after, { until, limit: IN_BATCH_MAX })
     looks.set(key, found)
     return found
   }
   const enter = (key: string) => {
     const count = followers.get(key) ?? 0
-    if (count >= MOST_FOLLOWERS) throw new TooManyWaiting(`more than ${MOST_FOLLOWERS} watch the same events`)
+    if (count >= FOLLOWERS_MAX) throw new TooManyWaiting(`more than ${FOLLOWERS_MAX} watch the same events`)
     followers.set(key, count + 1)
   }
   const leave = (key: string) => {
@@ -97,7 +98,7 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
         yield batch
         quietSince = clock.monotonic()
       }
-      if (batch.length < MOST_IN_BATCH && !isOver()) await nextLook()
+      if (batch.length < IN_BATCH_MAX && !isOver()) await nextLook()
     }
   }
 

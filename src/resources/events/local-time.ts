@@ -6,7 +6,10 @@ export type Granularity = (typeof GRANULARITIES)[number]
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-/** What the zone's clocks show at a moment, as epoch ms of the same reading in UTC. @throws RangeError for an unknown zone */
+/**
+ * What the zone's clocks show at a moment, as epoch ms of the same reading in UTC. @throws RangeError for an
+ * unknown zone
+ */
 export function localWallClock(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
     ...{ timeZone, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn' },
@@ -26,7 +29,10 @@ export function dayBegin(wall: (at: number) => number, utcMidnight: number): num
   return at
 }
 
-/** Names of the periods of one granularity: dates, and for hours times with their offset; they sort as they follow. */
+/**
+ * Names of the periods of one granularity: dates, and for hours times with their offset; they sort as they
+ * follow.
+ */
 export function periodNamer(wall: (at: number) => number, granularity: Granularity): (at: number) => string {
   return at => {
     const shown = wall(at)

@@ -1,7 +1,8 @@
 /**
- * What events add up to: counters a quarter of an hour, for the account, and for each domain and broadcast, kept in the
- * transaction that records the events. Quarters, since every offset of a time zone is a multiple of one. Events of
- * deliveries to the simulator have counters of their own: whoever reads the others reads of real mail alone.
+ * What events add up to: counters a quarter of an hour, for the account, and for each domain and broadcast,
+ * kept in the transaction that records the events. Quarters, since every offset of a time zone is a multiple
+ * of one. Events of deliveries to the simulator have counters of their own: whoever reads the others reads of
+ * real mail alone.
  */
 import { type Id, idKey, idText } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
@@ -100,7 +101,9 @@ export function countEvent(
   }
 }
 
-/** What is counted alike has the same key. @param event none of a reaction, whose first time is counted apart */
+/**
+ * What is counted alike has the same key. @param event none of a reaction, whose first time is counted apart
+ */
 export function metricsKey(event: CountedEvent & { origin: EmailOrigin | null }): string {
   const { accountId, at, origin } = event
   const domain = origin?.domainId ? idKey(origin.domainId) : '-'

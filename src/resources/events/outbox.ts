@@ -1,6 +1,6 @@
 /**
- * What webhooks are to be told is queued for each of them in the transaction that records it, as it is to be sent
- * ([why](../../docs/decisions/0053-webhook-outbox-in-the-transaction-of-the-event.md)).
+ * What webhooks are to be told is queued for each of them in the transaction that records it, as it is to be
+ * sent ([why](../../docs/decisions/0053-webhook-outbox-in-the-transaction-of-the-event.md)).
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'

@@ -1,4 +1,7 @@
-/** Records what happened: timeline entries, the states of deliveries, and the status of their email, in one transaction. */
+/**
+ * Records what happened: timeline entries, the states of deliveries, and the status of their email, in one
+ * transaction.
+ */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import {
@@ -108,7 +111,9 @@ function isOnlyForWebhooks(type: EventType): boolean {
   return type.startsWith('contact.')
 }
 
-/** Applies the changes and brings the emails concerned to the status that follows from all their deliveries. */
+/**
+ * Applies the changes and brings the emails concerned to the status that follows from all their deliveries.
+ */
 export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[]): Promise<void> {
   await tx.rows.update(
     'deliveries',
@@ -134,7 +139,10 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
   await moveEmails(tx, records)
 }
 
-/** The first deliveries of emails are under way and take their time: says so without waiting for their outcome. */
+/**
+ * The first deliveries of emails are under way and take their time: says so without waiting for their
+ * outcome.
+ */
 export async function recordHandedOver(
   tx: Tx,
   handed: readonly { accountId: Id; emailId: Id; at: number }[],

@@ -1,4 +1,7 @@
-/** Deletes emails that are beyond their account's horizon, with everything that belongs to them, a little at a time. */
+/**
+ * Deletes emails that are beyond their account's horizon, with everything that belongs to them, a little at a
+ * time.
+ */
 
 import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -30,15 +33,15 @@ const EMAILS_AT_ONCE = 16
 /** Events, and attempts, of the emails that go together; further ones are left for the next time. */
 const RECORDS_AT_ONCE = 500
 /** Everybody who writes waits meanwhile. */
-const MOST_MS = 8
-const MOST_EMAILS = 128
+const DURATION_MS_MAX = 8
+const EMAILS_MAX = 128
 
 export function retentionCommandsWith(clock: Pick<Clock, 'monotonic'>) {
   return {
     /** The emails that ended first, first. */
     deleteBeyond: command<Beyond, Deleted>(
       async (tx, beyond) => {
-        const endsAt = clock.monotonic() + MOST_MS
+        const endsAt = clock.monotonic() + DURATION_MS_MAX
         const deleted: Deleted = { emailCount: 0, more: true, unusedFiles: [] }
         do {
           const emails = await findBeyond(tx, beyond)
@@ -46,10 +49,10 @@ export function retentionCommandsWith(clock: Pick<Clock, 'monotonic'>) {
           if (!(await deleteRecords(tx, beyond.accountId, emails))) return { ...deleted, more: true }
           deleted.unusedFiles.push(...(await deleteEmails(tx, beyond.accountId, emails)))
           deleted.emailCount += emails.length
-        } while (deleted.more && deleted.emailCount < MOST_EMAILS && clock.monotonic() < endsAt)
+        } while (deleted.more && deleted.emailCount < EMAILS_MAX && clock.monotonic() < endsAt)
         return deleted
       },
-      { weigh: () => MOST_EMAILS },
+      { weigh: () => EMAILS_MAX },
     ),
   }
 }

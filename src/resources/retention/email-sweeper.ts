@@ -1,4 +1,7 @@
-/** Goes through all accounts and has deleted what is beyond their horizons; what is under way is never touched. */
+/**
+ * Goes through all accounts and has deleted what is beyond their horizons; what is under way is never
+ * touched.
+ */
 import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import type { Beyond, retentionCommands } from './commands.ts'

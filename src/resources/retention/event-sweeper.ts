@@ -1,4 +1,7 @@
-/** Deletes events of contacts, domains and received mail beyond their account's horizon; those of emails go with these. */
+/**
+ * Deletes events of contacts, domains and received mail beyond their account's horizon; those of emails go
+ * with these.
+ */
 
 import { firstIdAt, type Id } from '../../lib/ids.ts'
 import { command, type Run } from '../../store/command.ts'

@@ -1,5 +1,6 @@
 /**
- * Finds files that no row names: what a kill has left over, and what could not be removed when its request was refused.
+ * Finds files that no row names: what a kill has left over, and what could not be removed when its request
+ * was refused.
  */
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/schema.ts'

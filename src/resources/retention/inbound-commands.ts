@@ -1,4 +1,7 @@
-/** Deletes received mail, with everything that belongs to it: one message by its owner's wish, or what is too old, in steps. */
+/**
+ * Deletes received mail, with everything that belongs to it: one message by its owner's wish, or what is too
+ * old, in steps.
+ */
 
 import { type Id, lastIdAt } from '../../lib/ids.ts'
 import { releaseBlobs } from '../../store/blobs/blobs.ts'

@@ -1,4 +1,7 @@
-/** Takes the counters of metrics away that are older than what their account's plan keeps: nobody is shown them. */
+/**
+ * Takes the counters of metrics away that are older than what their account's plan keeps: nobody is shown
+ * them.
+ */
 
 import type { Id } from '../../lib/ids.ts'
 import { command, type Run } from '../../store/command.ts'

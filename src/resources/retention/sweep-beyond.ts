@@ -1,4 +1,7 @@
-/** Goes through all accounts and has mail deleted that is beyond their horizons, with the files that only it needed. */
+/**
+ * Goes through all accounts and has mail deleted that is beyond their horizons, with the files that only it
+ * needed.
+ */
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Beyond, Deleted } from './commands.ts'
 import { type HorizonsOptions, horizons } from './horizons.ts'
@@ -14,7 +17,10 @@ interface Kind {
   delete(beyond: Beyond): Promise<Pick<Deleted, 'more' | 'unusedFiles'>>
 }
 
-/** Rows go first, then the files they named: a file that is left over by a kill is found by the sweeper of files. */
+/**
+ * Rows go first, then the files they named: a file that is left over by a kill is found by the sweeper of
+ * files.
+ */
 export async function* sweepBeyond(options: BeyondSweeperOptions, kind: Kind): AsyncGenerator<void> {
   const { db, blobs } = options
   for await (const accounts of horizons(options)) {

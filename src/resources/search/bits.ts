@@ -55,7 +55,10 @@ export function ordinalsIn(bits: Bits): number[] {
   return ordinals
 }
 
-/** How long the stored form of so many ordinals is: the shorter of two bytes an ordinal and the bits, after a byte. */
+/**
+ * How long the stored form of so many ordinals is: the shorter of two bytes an ordinal and the bits, after a
+ * byte.
+ */
 export function encodedLength(count: number, size: number): number {
   return 1 + Math.min(count * 2, (size + 7) >> 3)
 }

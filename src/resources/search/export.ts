@@ -1,4 +1,7 @@
-/** All emails that a filter finds, in batches: each is read in a snapshot of its own, so that none is held for long. */
+/**
+ * All emails that a filter finds, in batches: each is read in a snapshot of its own, so that none is held for
+ * long.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { Db } from '../../store/schema.ts'
 import { ID_BYTES, idAt } from '../../store/search-index.ts'

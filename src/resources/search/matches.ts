@@ -1,6 +1,6 @@
 /**
- * Finds the emails that a filter asks for, part by part: segments by their statuses, terms and subjects, without
- * reading the emails themselves; gaps, and segments that creation times cut through, row by row.
+ * Finds the emails that a filter asks for, part by part: segments by their statuses, terms and subjects,
+ * without reading the emails themselves; gaps, and segments that creation times cut through, row by row.
  */
 import { ID_BYTES } from '../../store/search-index.ts'
 import { countBits } from './bits.ts'

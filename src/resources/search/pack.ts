@@ -26,7 +26,10 @@ interface PackerOptions {
 }
 
 export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 256 }: PackerOptions): Packer {
-  /** The oldest of a gap, one more than a segment holds if there are so many; of the open end only full segments. */
+  /**
+   * The oldest of a gap, one more than a segment holds if there are so many; of the open end only full
+   * segments.
+   */
   const rowsToSeal = async (accountId: Id, { afterId, lastId }: IndexPart): Promise<SealedRow[]> => {
     const most = lastId ? size + 1 : size + leftOut
     let query = db

@@ -1,4 +1,6 @@
-/** An account's emails as a row of parts, newest first: sealed segments, and the gaps between and beyond them. */
+/**
+ * An account's emails as a row of parts, newest first: sealed segments, and the gaps between and beyond them.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { Db, EmailSegmentRow } from '../../store/schema.ts'
 import type { SubjectCache } from './subjects.ts'

@@ -17,10 +17,10 @@ export interface EmailReader {
 }
 
 /** A million subjects of fifty characters. */
-const MOST_KEPT_CHARACTERS = 64 * 1024 * 1024
+const KEPT_CHARACTERS_MAX = 64 * 1024 * 1024
 
 export function createEmailReader({ snapshot }: { snapshot: Snapshot }): EmailReader {
-  const subjects = createSubjectCache(MOST_KEPT_CHARACTERS)
+  const subjects = createSubjectCache(KEPT_CHARACTERS_MAX)
   return {
     readBatch: ({ scope, filter, from }) =>
       snapshot(db => readExportBatch({ db, subjects }, scope, filter, from)),

@@ -11,7 +11,7 @@ export interface Subjects {
 }
 
 const SEPARATOR = '\0'
-const MOST_BYTES = 64 * 1024 * 1024
+const SIZE_BYTES_MAX = 64 * 1024 * 1024
 
 /** @param folded without the character U+0000 */
 export function packSubjects(folded: readonly string[]): Uint8Array {
@@ -21,7 +21,7 @@ export function packSubjects(folded: readonly string[]): Uint8Array {
 /** @param count how many there are, at least one */
 export function unpackSubjects(packed: Uint8Array, count: number): Subjects {
   // some were packed when subjects were folded otherwise
-  const text = withOneSigma(zstdDecompressSync(packed, { maxOutputLength: MOST_BYTES }).toString())
+  const text = withOneSigma(zstdDecompressSync(packed, { maxOutputLength: SIZE_BYTES_MAX }).toString())
   const starts = new Uint32Array(count + 1)
   for (let ordinal = 1; ordinal < count; ordinal++)
     starts[ordinal] = text.indexOf(SEPARATOR, starts[ordinal - 1]) + 1

@@ -1,4 +1,7 @@
-/** The addresses an account sends nothing to, as stored; how many there are of each reason is counted beside them. */
+/**
+ * The addresses an account sends nothing to, as stored; how many there are of each reason is counted beside
+ * them.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { batchCommand, type Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'

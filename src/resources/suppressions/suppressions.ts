@@ -1,4 +1,7 @@
-/** The suppression list of an account: looked through, added to, taken from. Mail heeds it at accept and before each attempt. */
+/**
+ * The suppression list of an account: looked through, added to, taken from. Mail heeds it at accept and
+ * before each attempt.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { createSemaphore } from '../../lib/semaphore.ts'

@@ -96,7 +96,9 @@ export const templateCommands = {
   }),
 }
 
-/** What the template says now becomes its next version, which takes over the template's use of the content. */
+/**
+ * What the template says now becomes its next version, which takes over the template's use of the content.
+ */
 async function keepAsVersion(tx: Tx, { accountId, id }: TemplateKey, at: number): Promise<TemplateRow> {
   const row = await tx.db
     .selectFrom('templates')

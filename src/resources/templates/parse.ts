@@ -8,7 +8,9 @@ export interface Placeholder {
   fallback: string | null
   /** Three braces: its value goes into HTML as it is. */
   raw: boolean
-  /** Its name has characters that names do not have: it is one because the text, or whoever reads it, says so. */
+  /**
+   * Its name has characters that names do not have: it is one because the text, or whoever reads it, says so.
+   */
   verbatim: boolean
 }
 
@@ -19,9 +21,9 @@ export interface ParsedText {
 }
 
 /** What comes after that many is text; no template that has more is ever stored. */
-export const MOST_PLACEHOLDERS = 10_000
+export const PLACEHOLDERS_MAX = 10_000
 /** Braces around anything longer are text. */
-const LONGEST_NAME = 100
+const NAME_LENGTH_MAX = 100
 const PATH_PART = /^[\p{L}\p{M}\p{N}_-](?:[\p{L}\p{M}\p{N}_ -]*[\p{L}\p{M}\p{N}_-])?$/u
 /** Written before a verbatim name; keys of properties have no control characters. */
 const VERBATIM = '\u0001'
@@ -39,7 +41,7 @@ export function parseText(text: string, isName?: (text: string) => boolean): Par
   const placeholders: Placeholder[] = []
   let literalFrom = 0
   let at = text.indexOf('{{')
-  while (at >= 0 && placeholders.length <= MOST_PLACEHOLDERS) {
+  while (at >= 0 && placeholders.length <= PLACEHOLDERS_MAX) {
     const nameFrom = endOfRun(text, at, OPEN)
     const nameTo = nextBrace(text, nameFrom)
     const closeTo = endOfRun(text, nameTo, CLOSE)
@@ -87,7 +89,7 @@ function readPlaceholder(
   const said = (bar < 0 ? inner : inner.slice(0, bar)).trim()
   const isMarked = said.startsWith(VERBATIM)
   const name = isMarked ? said.slice(VERBATIM.length) : said
-  if (name === '' || name.length > LONGEST_NAME) return undefined
+  if (name === '' || name.length > NAME_LENGTH_MAX) return undefined
   const fallback = bar < 0 ? null : inner.slice(bar + 1).trim()
   const path = name.split('.')
   if (!isMarked && path.every(part => PATH_PART.test(part)))

@@ -1,13 +1,13 @@
 /**
- * What an email of a broadcast says to its recipient: the content that it shares with the others, with values of its
- * own in place of the placeholders. Some follow from the email; the others it keeps.
+ * What an email of a broadcast says to its recipient: the content that it shares with the others, with values
+ * of its own in place of the placeholders. Some follow from the email; the others it keeps.
  */
 import { wireId } from '../../lib/ids.ts'
 import type { EmailRow } from '../../store/schema.ts'
 import type { Content } from '../emails/content.ts'
 import { parseStoredMailboxes } from '../emails/email-rows.ts'
 import { type CompiledTemplate, type CompiledText, compileTemplate } from './compile.ts'
-import { MOST_PERSONAL_CHARACTERS } from './limits.ts'
+import { PERSONAL_CHARACTERS_MAX } from './limits.ts'
 import { fillHoles, fillTemplate } from './render.ts'
 import { builtInOf } from './variables.ts'
 
@@ -35,7 +35,9 @@ export interface Personal {
   values: (string | undefined)[]
 }
 
-/** Undefined where the content is what the email says. It is parsed once, as long as it is the same object. */
+/**
+ * Undefined where the content is what the email says. It is parsed once, as long as it is the same object.
+ */
 export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Personal | undefined
 
 export function createFindPersonal(): FindPersonal {
@@ -54,10 +56,12 @@ export function personalContent(source: PersonalSource, unsubscribeUrl: Unsubscr
   return personal ? filledContent(personal) : source.content
 }
 
-/** @throws when it would become too large, which the limits of what broadcasts and contacts may hold prevent */
+/**
+ * @throws when it would become too large, which the limits of what broadcasts and contacts may hold prevent
+ */
 export function filledContent({ template, values }: Personal): PersonalContent {
-  const filled = fillTemplate(template, values, MOST_PERSONAL_CHARACTERS)
-  if (!filled.ok) throw new Error(`more than ${MOST_PERSONAL_CHARACTERS} characters for one recipient`)
+  const filled = fillTemplate(template, values, PERSONAL_CHARACTERS_MAX)
+  if (!filled.ok) throw new Error(`more than ${PERSONAL_CHARACTERS_MAX} characters for one recipient`)
   const words = { html: filled.html, text: filled.text }
   const { html } = template
   return html === null

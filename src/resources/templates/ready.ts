@@ -1,4 +1,7 @@
-/** Templates compiled for sending, kept for as long as they say the same: what a send needs of one is a point read. */
+/**
+ * Templates compiled for sending, kept for as long as they say the same: what a send needs of one is a point
+ * read.
+ */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
@@ -14,8 +17,8 @@ interface Kept {
   characters: number
 }
 
-const MOST_CHARACTERS = 8 * 1024 * 1024
-const LARGEST_CHARACTERS = 1024 * 1024
+const CHARACTERS_MAX = 8 * 1024 * 1024
+const CHARACTERS_LIMIT_MAX = 1024 * 1024
 /** What a placeholder takes beyond its text. */
 const PLACEHOLDER_CHARACTERS = 100
 
@@ -30,11 +33,11 @@ export function createReadyTemplates(find: Find): FindReadyTemplate {
   }
   const keep = (key: string, entry: Kept) => {
     drop(key)
-    if (entry.characters > LARGEST_CHARACTERS) return
+    if (entry.characters > CHARACTERS_LIMIT_MAX) return
     kept.set(key, entry)
     total += entry.characters
     for (const oldest of kept.keys()) {
-      if (total <= MOST_CHARACTERS) return
+      if (total <= CHARACTERS_MAX) return
       drop(oldest)
     }
   }

@@ -1,4 +1,6 @@
-/** Fills a compiled template with values. No code runs, nothing inherited is seen, and the result is bounded. */
+/**
+ * Fills a compiled template with values. No code runs, nothing inherited is seen, and the result is bounded.
+ */
 import type { CompiledTemplate, CompiledText, EmailText, Hole, Variable } from './compile.ts'
 import { escapeHtml } from './escape-html.ts'
 
@@ -29,7 +31,10 @@ interface Filling {
   escaped: (string | undefined)[]
 }
 
-/** Every variable is looked up once; all that cannot be filled in the parts that are there are reported together. */
+/**
+ * Every variable is looked up once; all that cannot be filled in the parts that are there are reported
+ * together.
+ */
 export function renderTemplate(
   template: CompiledTemplate,
   values: Values,
@@ -44,7 +49,8 @@ export function renderTemplate(
 }
 
 /**
- * Fills a template with the values of its variables, in their order; where there is none and no fallback, with nothing.
+ * Fills a template with the values of its variables, in their order; where there is none and no fallback,
+ * with nothing.
  */
 export function fillTemplate(
   template: CompiledTemplate,

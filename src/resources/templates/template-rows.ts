@@ -32,8 +32,8 @@ export async function findTemplate(db: Db, accountId: Id, id: Id): Promise<Store
 }
 
 /**
- * What a send needs, by kept statements. Once nobody uses a content, its key may be given to another: so the template
- * must still name it after it was read.
+ * What a send needs, by kept statements. Once nobody uses a content, its key may be given to another: so the
+ * template must still name it after it was read.
  */
 export async function readTemplate(
   find: Find,

@@ -13,14 +13,20 @@ import { blobName, INLINE_BYTES_MAX, type StagedBlob, sha256 } from './staged.ts
 import { type BlobStream, createBlobStream } from './stream.ts'
 
 export interface BlobFiles {
-  /** Gets bytes ready to be claimed: hashed, and written to a draft when they are large. @throws StorageUnavailable */
+  /**
+   * Gets bytes ready to be claimed: hashed, and written to a draft when they are large. @throws
+   * StorageUnavailable
+   */
   stage(bytes: Uint8Array): Promise<StagedBlob>
   /** The same for bytes that come piece by piece. */
   receive(): BlobStream
   drafts: Pick<Drafts, 'create' | 'pieces' | 'discard'>
   /** Puts a draft where a row may name it. @throws StorageUnavailable */
   place(blob: StagedBlob): Promise<void>
-  /** Removes a file that no row names, unless somebody counts on it. @param isClaimed is asked when nothing is placed */
+  /**
+   * Removes a file that no row names, unless somebody counts on it. @param isClaimed is asked when nothing is
+   * placed
+   */
   remove(db: Db, hash: Uint8Array, isClaimed: () => boolean): Promise<void>
   /** @throws when there is no such blob */
   read(db: Db, hash: Uint8Array): Promise<Buffer>

@@ -19,7 +19,10 @@ export interface Drafts {
    * @throws StorageUnavailable
    */
   place(name: string, path: string, nowMs: number): Promise<void>
-  /** Piece by piece, for a place that is no file; the draft stays. To be destroyed by those who do not read it to its end. */
+  /**
+   * Piece by piece, for a place that is no file; the draft stays. To be destroyed by those who do not read it
+   * to its end.
+   */
   pieces(name: string, size: number): AsyncIterable<Uint8Array> & { destroy(): void }
   /** Nothing happens where it has been placed. */
   discard(name: string): Promise<void>

@@ -1,4 +1,6 @@
-/** What reading emails needs: sealed segments to search in, and links under which an email is shown to others. */
+/**
+ * What reading emails needs: sealed segments to search in, and links under which an email is shown to others.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

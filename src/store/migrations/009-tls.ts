@@ -1,4 +1,7 @@
-/** What securing connections needs: a domain's wish, the policies of others, and what became of sessions, to be reported. */
+/**
+ * What securing connections needs: a domain's wish, the policies of others, and what became of sessions, to
+ * be reported.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

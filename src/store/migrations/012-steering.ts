@@ -1,4 +1,7 @@
-/** What an operator steers the queue by: holds, the deliveries that are kept apart because of one, and how sites take mail. */
+/**
+ * What an operator steers the queue by: holds, the deliveries that are kept apart because of one, and how
+ * sites take mail.
+ */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,6 @@
-/** Keys take turns: which are revoked, what former ones were, and whose keys shall change before their time. */
+/**
+ * Keys take turns: which are revoked, what former ones were, and whose keys shall change before their time.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

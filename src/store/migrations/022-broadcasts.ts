@@ -1,4 +1,7 @@
-/** Broadcasts, the members they are still to be sent to, and what an email of one says differently from the others. */
+/**
+ * Broadcasts, the members they are still to be sent to, and what an email of one says differently from the
+ * others.
+ */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

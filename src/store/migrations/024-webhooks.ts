@@ -1,4 +1,6 @@
-/** Webhooks and what is to be told them; the events of an account in the order in which they were recorded. */
+/**
+ * Webhooks and what is to be told them; the events of an account in the order in which they were recorded.
+ */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,7 @@
-/** Records of mail that is done are small; and who has left is remembered by the address, whatever becomes of its contacts. */
+/**
+ * Records of mail that is done are small; and who has left is remembered by the address, whatever becomes of
+ * its contacts.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,7 @@
-/** What an account says of the properties of its contacts; and the subject of a broadcast as its emails have it. */
+/**
+ * What an account says of the properties of its contacts; and the subject of a broadcast as its emails have
+ * it.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,7 @@
-/** What is compared without regard to case has one sigma, see `lib/fold-text.ts`: at the end of a word it used to have another. */
+/**
+ * What is compared without regard to case has one sigma, see `lib/fold-text.ts`: at the end of a word it used
+ * to have another.
+ */
 import { type Kysely, sql } from 'kysely'
 
 const FOLDED = [

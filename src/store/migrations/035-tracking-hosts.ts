@@ -1,4 +1,6 @@
-/** The host below a domain that links in its mail lead to, and the terms under it, once it has been proven. */
+/**
+ * The host below a domain that links in its mail lead to, and the terms under it, once it has been proven.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,7 @@
-/** The client networks from which users have signed in, as keyed hashes: guesses by others do not delay sign-in from there. */
+/**
+ * The client networks from which users have signed in, as keyed hashes: guesses by others do not delay
+ * sign-in from there.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

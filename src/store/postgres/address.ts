@@ -21,8 +21,9 @@ const URL_FORM = 'postgres://user:password@host:port/database'
 const PARAMETERS = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert']
 
 /**
- * Reads `postgres://user:password@host:port/database`, with `sslmode` (`disable`, `require`, `verify-full`) and
- * `sslrootcert` as parameters; a `host` given as a parameter that begins with `/` is the folder of a Unix socket.
+ * Reads `postgres://user:password@host:port/database`, with `sslmode` (`disable`, `require`, `verify-full`)
+ * and `sslrootcert` as parameters; a `host` given as a parameter that begins with `/` is the folder of a Unix
+ * socket.
  * @throws AddressFault
  */
 export function readPostgresUrl(url: string): PostgresAddress {

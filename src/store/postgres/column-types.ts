@@ -2,7 +2,9 @@
 import { snake } from '../sql-names.ts'
 import type { SqlQuery } from './connection.ts'
 
-/** By table and column in camel case; such as `int8`, `bytea`, `text`. @throws when there is no such column */
+/**
+ * By table and column in camel case; such as `int8`, `bytea`, `text`. @throws when there is no such column
+ */
 export type ColumnTypes = (table: string, column: string) => string
 
 export async function readColumnTypes(query: SqlQuery): Promise<ColumnTypes> {

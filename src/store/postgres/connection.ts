@@ -23,8 +23,8 @@ export interface Result {
 }
 
 /**
- * Statements of a connection are carried out in the order in which they are asked for; to wait for one before the next is
- * asked for is not necessary.
+ * Statements of a connection are carried out in the order in which they are asked for; to wait for one before
+ * the next is asked for is not necessary.
  * @throws StorageUnavailable when the database cannot be reached, or takes nothing at the moment
  */
 export type SqlQuery = (statement: Statement) => Promise<Result>
@@ -42,7 +42,10 @@ export interface PostgresConnection {
 export interface PostgresPool {
   /** On whichever connection is free. */
   query: SqlQuery
-  /** Lends a connection, always the same object for it, until the work is done. One on which it failed is given up. */
+  /**
+   * Lends a connection, always the same object for it, until the work is done. One on which it failed is
+   * given up.
+   */
   use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
@@ -54,12 +57,15 @@ export interface PoolOptions {
   settings: Readonly<Record<string, string>>
 }
 
-/** Small statements that are alike come again and again: what compiling them well would save is not worth its time. */
+/**
+ * Small statements that are alike come again and again: what compiling them well would save is not worth its
+ * time.
+ */
 const COMMON_SETTINGS = { jit: 'off', timezone: 'UTC', idle_in_transaction_session_timeout: '60s' }
 /**
- * For what is written: every statement of the hot path meets its rows by an index. A planner that has not seen a table
- * grow would read all of it instead. A process that stands still in the middle of a group loses it before its leases run
- * out, so that it keeps nobody from taking them.
+ * For what is written: every statement of the hot path meets its rows by an index. A planner that has not
+ * seen a table grow would read all of it instead. A process that stands still in the middle of a group loses
+ * it before its leases run out, so that it keeps nobody from taking them.
  */
 export const WRITING = {
   idle_in_transaction_session_timeout: '10s',
@@ -194,8 +200,8 @@ function unavailable(cause: unknown): never {
 }
 
 /**
- * A value as its parameter: what is neither text, number, bytes nor null is an error instead of its text. Text in
- * PostgreSQL cannot hold NUL; it becomes the replacement character there.
+ * A value as its parameter: what is neither text, number, bytes nor null is an error instead of its text.
+ * Text in PostgreSQL cannot hold NUL; it becomes the replacement character there.
  */
 function bindable(value: unknown): unknown {
   if (Array.isArray(value)) return value.every(isPlain) ? value : value.map(bindable)

@@ -1,7 +1,10 @@
 /** Classifies errors of PostgreSQL and of connections to it. */
 import { codeOf, type StoreErrorKind } from '../errors.ts'
 
-/** Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its manual). */
+/**
+ * Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its
+ * manual).
+ */
 const UNAVAILABLE = /^(?:08...|53...|57014|57P0\d|58...|25006|25P0[34]|28...|3D000|E[A-Z_]+)$/
 /** The database of a server that starts, ends or fails over is locked or behind for a moment. */
 const CONTENDED = /^(?:40001|40P01|55P03)$/

@@ -62,7 +62,10 @@ export function postgresSession(
       await dropped()
       await run('rollback to command; release command')
     },
-    /** Its last statements travel together; a transaction of which one has failed is not committed, and that is an error. */
+    /**
+     * Its last statements travel together; a transaction of which one has failed is not committed, and that
+     * is an error.
+     */
     async commit(sums) {
       const [, { command }] = await Promise.all([writeCounts(query, sums), query({ sql: 'commit' })])
       if (command !== 'COMMIT') throw new Error('the transaction was not committed')
@@ -78,8 +81,8 @@ export function postgresSession(
 }
 
 /**
- * Locks are taken in one order by all, before anything is read: no two groups wait for each other. Behind the gate nobody
- * changes webhooks any more, and what is read then is so until the end.
+ * Locks are taken in one order by all, before anything is read: no two groups wait for each other. Behind the
+ * gate nobody changes webhooks any more, and what is read then is so until the end.
  */
 export function beginSql({ alone, names }: ConflictKeys): string {
   const gate = `begin; select pg_advisory_xact_lock${alone ? '' : '_shared'}(${GATE})`

@@ -67,7 +67,10 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
     },
     find: (table, keys, columns) => meet(table, keys as readonly Row[], columns, false),
     lock: (table, keys, columns) => meet(table, keys as readonly Row[], columns, true),
-    /** Some more than are needed are taken at a time; those that are left over when the session ends are never used. */
+    /**
+     * Some more than are needed are taken at a time; those that are left over when the session ends are never
+     * used.
+     */
     async reserve(table, count) {
       if (serials.length < count) {
         const sql = `select nextval(pg_get_serial_sequence('${table}', 'id')) as id from generate_series(1, $1)`

@@ -53,7 +53,9 @@ const INSERT = `
   values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7) returning id`
 const COUNTED_ACCOUNTS_MAX = 10_000
 
-/** @param arrivals how many emails have come of each account since it was announced; shared by all sessions */
+/**
+ * @param arrivals how many emails have come of each account since it was announced; shared by all sessions
+ */
 export function postgresSearchIndex(
   query: SqlQuery,
   announce: (topic: string, payload: unknown) => void,

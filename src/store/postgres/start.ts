@@ -25,7 +25,8 @@ const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
 
 /**
  * Runs `work` in one transaction under a lock of its own.
- * @throws Error for the operator: unreachable, refused, unknown, too old, of another encoding, without the rights it needs
+ * @throws Error for the operator: unreachable, refused, unknown, too old, of another encoding, without the
+ * rights it needs
  */
 export async function prepareDatabase<T>(
   pool: PostgresPool,

@@ -62,8 +62,8 @@ export async function openPostgresWriting(
 }
 
 /**
- * Each group on whichever connection is free. One that runs alone also does so in its turn: commands of that kind are
- * carried out in the order in which they were asked for.
+ * Each group on whichever connection is free. One that runs alone also does so in its turn: commands of that
+ * kind are carried out in the order in which they were asked for.
  */
 export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: GroupOptions): GroupRunner {
   const shared = { statements: rowStatements(typeOf), arrivals: new Map<string, number>() }

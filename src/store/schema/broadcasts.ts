@@ -49,9 +49,15 @@ export interface BroadcastRow {
   nextAt: number | null
   /** What its emails say, with its placeholders; null before the sending. */
   sentContentId: number | null
-  /** Its subject with the fallbacks of properties; null before the sending, and where it is the subject as it was written. */
+  /**
+   * Its subject with the fallbacks of properties; null before the sending, and where it is the subject as it
+   * was written.
+   */
   sentSubject: string | null
-  /** Names of the variables whose values its emails keep, JSON; null before the sending, and where nothing is to be filled in. */
+  /**
+   * Names of the variables whose values its emails keep, JSON; null before the sending, and where nothing is
+   * to be filled in.
+   */
   variables: Json | null
   /** The conditions of its segment when the sending began. */
   filters: Json | null

@@ -10,7 +10,10 @@ export interface AcmeAccountRow {
   createdAt: number
 }
 
-/** The certificate of the listeners, or of a host of links; the order that is under way for the next one, and who sees to it. */
+/**
+ * The certificate of the listeners, or of a host of links; the order that is under way for the next one, and
+ * who sees to it.
+ */
 export interface CertificateRow {
   /** The provider host, or that of the links. */
   host: string

@@ -107,7 +107,10 @@ export interface DeletedTopicRow {
   deletedAt: number
 }
 
-/** `interrupted`: the rest of the file never came; `failed`: it could not be read on. What is counted is stored. */
+/**
+ * `interrupted`: the rest of the file never came; `failed`: it could not be read on. What is counted is
+ * stored.
+ */
 export type ImportState = 'running' | 'done' | 'interrupted' | 'failed'
 
 /** A file of contacts being taken in, or how that ended. */
@@ -125,7 +128,9 @@ export interface ContactImportRow {
   /** They were there, and are left alone because that was asked for. */
   skippedCount: number
   failedCount: number
-  /** The first rows that could not be taken, and why: a list of `RowError`, see `contacts/import-report.ts`. */
+  /**
+   * The first rows that could not be taken, and why: a list of `RowError`, see `contacts/import-report.ts`.
+   */
   errors: Json
   /** Why it ended early. */
   fault: string | null

@@ -25,7 +25,10 @@ export interface EmailRow {
   /** Null when sent from an unverified domain to the simulator. */
   domainId: Id | null
   apiKeyId: Id | null
-  /** Mailboxes as JSON `[{name, address}]`, or one bare address; lists are null when empty. See `parseMailboxes`. */
+  /**
+   * Mailboxes as JSON `[{name, address}]`, or one bare address; lists are null when empty. See
+   * `parseMailboxes`.
+   */
   sender: Json
   toList: Json | null
   ccList: Json | null
@@ -34,8 +37,8 @@ export interface EmailRow {
   subject: string
   contentId: number
   /**
-   * Where its content has placeholders, as that of a broadcast: what stands for them, JSON by their names, but for what
-   * follows from the email itself. Null where the content is what the email says.
+   * Where its content has placeholders, as that of a broadcast: what stands for them, JSON by their names,
+   * but for what follows from the email itself. Null where the content is what the email says.
    */
   variables: Json | null
   /** `[[name, value], …]` as the user gave them. */
@@ -43,7 +46,10 @@ export interface EmailRow {
   /** `[{id, filename, contentType, contentId, sizeBytes, hash}]` */
   attachments: Json | null
   tags: Json | null
-  /** Hash of the message as it was submitted over SMTP, without what was for us alone; null where we compose it. */
+  /**
+   * Hash of the message as it was submitted over SMTP, without what was for us alone; null where we compose
+   * it.
+   */
   raw: Uint8Array | null
   /** On what terms its own links are made; null where it has none. */
   linkTermsId: number | null
@@ -54,7 +60,10 @@ export interface EmailRow {
   recipientCount: number
   /** 0 where the region of its domain has no delivery feedback. */
   feedback: Flag
-  /** 1: all recipients are at the simulator. Decided when the email is accepted, whatever the simulator is called later. */
+  /**
+   * 1: all recipients are at the simulator. Decided when the email is accepted, whatever the simulator is
+   * called later.
+   */
   simulated: Flag
   error: string | null
   createdAt: number

@@ -31,8 +31,8 @@ export interface InboundMessageRow {
   sourceEmailId: Id | null
   sourceOrdinal: number | null
   /**
-   * When reading it began in a child process; null before. A message whose reading ended with the service is not read in
-   * full again.
+   * When reading it began in a child process; null before. A message whose reading ended with the service is
+   * not read in full again.
    */
   readingAt: number | null
   /** When it had been read, and was listed; null before. All below is not known until then. */

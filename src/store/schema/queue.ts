@@ -35,8 +35,8 @@ export type DeliveryStatus =
   | 'canceled'
 
 /**
- * Where a delivery stands in the queue: waiting, being attempted, out of it, not in it before its email's time, or kept
- * apart by a hold of its email or broadcast.
+ * Where a delivery stands in the queue: waiting, being attempted, out of it, not in it before its email's
+ * time, or kept apart by a hold of its email or broadcast.
  */
 export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3, held: 4 } as const
 

@@ -1,4 +1,7 @@
-/** The table of mail that came back: what was sent to return paths, to the feedback loop and to the postmaster. */
+/**
+ * The table of mail that came back: what was sent to return paths, to the feedback loop and to the
+ * postmaster.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
@@ -12,7 +15,9 @@ export interface ReportRow {
   id: Id
   receivedAt: number
   door: ReportDoor
-  /** The delivery that the token of a return path, or of an unsubscribe address, names; null at other doors. */
+  /**
+   * The delivery that the token of a return path, or of an unsubscribe address, names; null at other doors.
+   */
   emailId: Id | null
   ordinal: number | null
   /** As on the envelope; empty for the null sender. */
@@ -24,7 +29,10 @@ export interface ReportRow {
   blobHash: Uint8Array
   state: number
   readAt: number | null
-  /** What kind of report it is, as `protocols/bounces/report.ts` calls it; null before it is read, and when it could not be. */
+  /**
+   * What kind of report it is, as `protocols/bounces/report.ts` calls it; null before it is read, and when it
+   * could not be.
+   */
   kind: string | null
   /** What came of it: an event, or why none. */
   effect: string | null

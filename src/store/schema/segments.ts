@@ -1,7 +1,10 @@
 /** Tables of emails as they are searched. */
 import type { Id } from '../../lib/ids.ts'
 
-/** Emails of an account that follow each other, as they are searched: packed once, and changed in their statuses only. */
+/**
+ * Emails of an account that follow each other, as they are searched: packed once, and changed in their
+ * statuses only.
+ */
 export interface EmailSegmentRow {
   id: number
   accountId: Id

@@ -24,8 +24,8 @@ export interface TlsResultRow {
   /** Empty where no host was spoken to. */
   mxHost: string
   /**
-   * JSON `{strings?: […], mxHosts?: […], from?}`: the policy, as the report shall quote it, and our address in the first of the
-   * sessions.
+   * JSON `{strings?: […], mxHosts?: […], from?}`: the policy, as the report shall quote it, and our address
+   * in the first of the sessions.
    */
   policy: string
   reason: string | null

@@ -18,7 +18,10 @@ export interface VisitRow {
   /** -1 for the pixel, else the number of the link in the email, or of its URL. */
   link: number
   accountId: Id
-  /** Where it led this recipient; null where that is what the link of the broadcast says, and where there is no broadcast. */
+  /**
+   * Where it led this recipient; null where that is what the link of the broadcast says, and where there is
+   * no broadcast.
+   */
   url: string | null
   /** By people, as far as can be told. */
   count: number

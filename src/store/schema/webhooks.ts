@@ -40,7 +40,10 @@ export interface WebhookDeliveryRow {
   isTest: Flag
   state: number
   success: Flag
-  /** Begun so far, and the fencing token: a result counts only while the row has the number its attempt began with. */
+  /**
+   * Begun so far, and the fencing token: a result counts only while the row has the number its attempt began
+   * with.
+   */
   attempts: number
   /** While an attempt is under way, when it is taken for lost. */
   nextAt: number

@@ -30,8 +30,8 @@ export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
   indexBlocks(announce: Tx['announce']): IndexBlockOps
   storedCount(accountId: Id, kind: string, period: string): Promise<number>
   /**
-   * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with them when
-   * one of its commands has failed.
+   * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with
+   * them when one of its commands has failed.
    */
   savepointsAreCheap: boolean
   /** @returns the edition of what is known of webhooks, see `subscribers.ts` */

@@ -26,7 +26,9 @@ const POST_PATIENT_REQUESTS_MAX = 32
 const BUSY_REQUESTS = 16
 const BUSY_SPAN_MS = 64
 
-/** Requests made in one turn of the event loop leave together, but the writer can begin with the first few. */
+/**
+ * Requests made in one turn of the event loop leave together, but the writer can begin with the first few.
+ */
 export function createOutbox(
   port: MessagePort,
   clock: Clock,
@@ -83,7 +85,10 @@ export function createOutbox(
   }
 }
 
-/** @returns a function that is called for each request that nobody waits for, and says whether they come quickly */
+/**
+ * @returns a function that is called for each request that nobody waits for, and says whether they come
+ * quickly
+ */
 function createBusyCheck(clock: Clock): () => boolean {
   /** Monotonic times of the last requests, the oldest at `next`. */
   const times = new Float64Array(BUSY_REQUESTS).fill(Number.NEGATIVE_INFINITY)

@@ -16,15 +16,15 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/kept-context')
 
-const MOST_BYTES = 4096
+const SIZE_BYTES_MAX = 4096
 const TEXTS = ['', 'a', 'hello '.repeat(100), '{"html":"<p>Grüße</p>"}', randomBytes(2000).toString('base64')]
 const inputs = TEXTS.map(text => Buffer.from(text))
 
-const zstd = () => keepContext(createZstdCompress, { flush: constants.ZSTD_e_end, mostBytes: MOST_BYTES })
+const zstd = () => keepContext(createZstdCompress, { flush: constants.ZSTD_e_end, mostBytes: SIZE_BYTES_MAX })
 const unzstd = () =>
-  keepContext(createZstdDecompress, { flush: constants.ZSTD_e_continue, mostBytes: MOST_BYTES })
+  keepContext(createZstdDecompress, { flush: constants.ZSTD_e_continue, mostBytes: SIZE_BYTES_MAX })
 const deflate = () =>
-  keepContext(createDeflateRaw, { flush: constants.Z_FINISH, mostBytes: MOST_BYTES, resets: true })
+  keepContext(createDeflateRaw, { flush: constants.Z_FINISH, mostBytes: SIZE_BYTES_MAX, resets: true })
 
 for (const [what, open, once] of [
   ['zstd', zstd, zstdCompressSync],
@@ -49,7 +49,7 @@ for (const [what, open, backwards] of [
   test(`${what}: what does not fit is not given, and the next is as if it had not been`, () => {
     const compress = open()
     for (const input of inputs) {
-      assert.is(compress(randomBytes(MOST_BYTES + 1)), undefined)
+      assert.is(compress(randomBytes(SIZE_BYTES_MAX + 1)), undefined)
       assert.equal(backwards(compress(input)!), input)
     }
   })
@@ -57,7 +57,7 @@ for (const [what, open, backwards] of [
 test('what becomes too large is not given, and the next is as if it had not been', () => {
   const decompress = unzstd()
   for (const input of inputs) {
-    assert.is(decompress(zstdCompressSync(Buffer.alloc(MOST_BYTES + 1))), undefined)
+    assert.is(decompress(zstdCompressSync(Buffer.alloc(SIZE_BYTES_MAX + 1))), undefined)
     assert.equal(Buffer.from(decompress(zstdCompressSync(input))!), input)
   }
 })
@@ -78,7 +78,7 @@ for (const [what, damaged] of [
   })
 
 test('of what the runtime does not make so nothing is kept', () => {
-  const compress = keepContext(() => new PassThrough(), { flush: 0, mostBytes: MOST_BYTES })
+  const compress = keepContext(() => new PassThrough(), { flush: 0, mostBytes: SIZE_BYTES_MAX })
   assert.is(compress(inputs[1]!), undefined)
 })
 

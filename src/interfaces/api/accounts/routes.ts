@@ -1,4 +1,7 @@
-/** Accounts: the operator makes and steers all of them; everybody else sees one, with what it has used of its plan. */
+/**
+ * Accounts: the operator makes and steers all of them; everybody else sees one, with what it has used of its
+ * plan.
+ */
 
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
 import type { Accounts } from '../../../resources/accounts/accounts.ts'
@@ -116,14 +119,14 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
   ]
 }
 
-/** An operator sees every account, everybody else the own one. @throws Refused 404 */
+/** An operator sees every account, everybody else the own one. @throws ApiError 404 */
 function seenId(request: ApiRequest): Id {
   const id = parseWireId('acc', request.params.id!)
   if (!id || !(isOperator(request) || sameId(id, request.credential.accountId))) throw notFound('Account')
   return id
 }
 
-/** @throws Refused 404, or 403 for the own account of somebody who is no operator */
+/** @throws ApiError 404, or 403 for the own account of somebody who is no operator */
 function steeredId(request: ApiRequest): Id {
   const id = seenId(request)
   insistOnOperator(request)

@@ -53,14 +53,14 @@ export const usageSchema = z.object({
   emails: z.object({ daily: periodSchema, monthly: periodSchema }),
 })
 
-/** @param plans names there are @throws Refused 422 */
+/** @param plans names there are @throws ApiError 422 */
 export function readNewAccount(body: unknown, plans: ReadonlyMap<string, unknown>): NewAccount {
   const account = readNew(body)
   insistOnPlan(account.plan, plans)
   return { ...account, ownerEmail: readOwner(account.ownerEmail) }
 }
 
-/** @param plans names there are @throws Refused 422 */
+/** @param plans names there are @throws ApiError 422 */
 export function readAccountChange(body: unknown, plans: ReadonlyMap<string, unknown>): AccountChange {
   const { ownerEmail, ...change } = readChange(body)
   if (change.plan !== undefined) insistOnPlan(change.plan, plans)

@@ -81,7 +81,7 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
   ]
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 function readDomainId(text: string): Id {
   const id = parseWireId('dom', text)
   if (!id) throw unknownDomain()

@@ -1,4 +1,7 @@
-/** Audiences under the name that newer SDKs call them by: their segments are our audiences, and they know no audience. */
+/**
+ * Audiences under the name that newer SDKs call them by: their segments are our audiences, and they know no
+ * audience.
+ */
 
 import { contactRoutes } from '../contacts/routes.ts'
 import type { Route } from '../route.ts'

@@ -30,7 +30,7 @@ export const audienceSchema = z
   })
   .meta({ id: 'Audience' })
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readAudience(body: unknown): { name: string } {
   return { name: readBody(body).name.toWellFormed() }
 }
@@ -46,7 +46,7 @@ export function audienceView(row: AudienceRow): z.output<typeof audienceSchema> 
   }
 }
 
-/** The audience that the path names by `:id`. @throws Refused 404 */
+/** The audience that the path names by `:id`. @throws ApiError 404 */
 export function audienceIdOf({ params }: Pick<ApiRequest, 'params'>) {
   const id = parseWireId('aud', params.id!)
   if (!id) throw notFound('Audience')

@@ -17,7 +17,7 @@ export interface ReadBodyOptions {
   owner: string
 }
 
-/** @throws Refused 413, 415, 400, 408 or 503, and what the work throws */
+/** @throws ApiError 413, 415, 400, 408 or 503, and what the work throws */
 export type ReadBody = <W extends BodyWork>(
   request: IncomingMessage,
   options: ReadBodyOptions,
@@ -25,12 +25,16 @@ export type ReadBody = <W extends BodyWork>(
 ) => Promise<BodyOf<W>>
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
-/** On routes without a credential, whatever they say themselves: less than needs room among the large bodies. */
+/**
+ * On routes without a credential, whatever they say themselves: less than needs room among the large bodies.
+ */
 export const PUBLIC_BODY_LIMIT_BYTES = 16 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
 /** What smaller ones may cost the main thread is little, whatever is in them. */
 const LARGE_FROM_BYTES = 128 * 1024
-/** Room is held by bodies that come on: after this time, at a rate that fills the room within `ROOM_LIMIT_MS`. */
+/**
+ * Room is held by bodies that come on: after this time, at a rate that fills the room within `ROOM_LIMIT_MS`.
+ */
 const ROOM_GRACE_MS = 30_000
 const ROOM_LIMIT_MS = 300_000
 const ROOM_LOOK_EVERY_MS = 10_000

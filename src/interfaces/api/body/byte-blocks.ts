@@ -1,4 +1,7 @@
-/** Bytes gathered in memory of their own, which can be handed to another thread; in blocks, so that none is moved twice. */
+/**
+ * Bytes gathered in memory of their own, which can be handed to another thread; in blocks, so that none is
+ * moved twice.
+ */
 
 export interface ByteBlocks {
   add(bytes: Uint8Array): void

@@ -1,9 +1,12 @@
-/** Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of either encoding. */
+/**
+ * Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of
+ * either encoding.
+ */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge } from '../api-error.ts'
 import { boundaryOf } from './multipart.ts'
 
-/** None where the body is empty or of another type. @throws Refused 413 */
+/** None where the body is empty or of another type. @throws ApiError 413 */
 export async function readForm(request: IncomingMessage, limitBytes: number): Promise<URLSearchParams> {
   const bytes = await readSmall(request, limitBytes)
   const type = request.headers['content-type'] ?? ''

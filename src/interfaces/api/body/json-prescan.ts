@@ -1,7 +1,7 @@
 /**
- * Looks a large JSON text over before it is parsed. `JSON.parse` takes a minute and a gigabyte for 50 MB of `{},`,
- * and a second and eight bytes a number for the lists of integers in which some clients send files: values are
- * counted, and long lists of bytes are read here.
+ * Looks a large JSON text over before it is parsed. `JSON.parse` takes a minute and a gigabyte for 50 MB of
+ * `{},`, and a second and eight bytes a number for the lists of integers in which some clients send files:
+ * values are counted, and long lists of bytes are read here.
  */
 
 /** A list of bytes in the text, from its bracket to behind its other bracket. */
@@ -11,7 +11,7 @@ export interface ByteList {
   bytes: Uint8Array
 }
 
-export const MOST_VALUES = 250_000
+export const VALUES_MAX = 250_000
 /** Shorter lists are left to the parser. */
 export const SHORTEST_PACKED_LIST = 1_024
 
@@ -45,7 +45,7 @@ export function surveyJson(text: Buffer, deepest: number): ByteList[] | { tooMuc
         at = list.end - 1
       } else if (++depth > deepest) return { tooMuch: 'depth' }
     } else if (character === CLOSE || character === CLOSE_OBJECT) depth--
-    if (valueCount > MOST_VALUES) return { tooMuch: 'values' }
+    if (valueCount > VALUES_MAX) return { tooMuch: 'values' }
   }
   return lists
 }

@@ -3,11 +3,11 @@ import { isUtf8 } from 'node:buffer'
 import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { ApiError } from '../api-error.ts'
-import { type ByteList, MOST_VALUES, surveyJson } from './json-prescan.ts'
+import { type ByteList, surveyJson, VALUES_MAX } from './json-prescan.ts'
 
 const DEEPEST_NESTING = 64
 
-/** @throws Refused 400 */
+/** @throws ApiError 400 */
 export function parseJson(bytes: Buffer): object {
   const body = parse(textOf(bytes))
   if (isDeeperThan(body, DEEPEST_NESTING)) throw tooDeep()
@@ -15,10 +15,10 @@ export function parseJson(bytes: Buffer): object {
 }
 
 /**
- * The same for a large body, at a bounded cost: one with very many values is refused, and a long list of bytes
- * that is the content of an attachment comes as a Uint8Array.
+ * The same for a large body, at a bounded cost: one with very many values is refused, and a long list of
+ * bytes that is the content of an attachment comes as a Uint8Array.
  *
- * @throws Refused 400, or 413 for too many values
+ * @throws ApiError 400, or 413 for too many values
  */
 export function parseLargeJson(bytes: Buffer): object {
   const lists = surveyJson(bytes, DEEPEST_NESTING)
@@ -61,7 +61,7 @@ function tooManyValues(): ApiError {
   return new ApiError(
     413,
     'validation_error',
-    `The request body has more than ${MOST_VALUES} values (a list of integers from 0 to 255 that stands for a file counts as one).`,
+    `The request body has more than ${VALUES_MAX} values (a list of integers from 0 to 255 that stands for a file counts as one).`,
   )
 }
 
@@ -98,7 +98,7 @@ function putBack(parsed: object, lists: readonly ByteList[], mark: string): obje
       else if (place === 'content' || place === 'data') visit.node[key] = lists[index]!.bytes
       else {
         valueCount += lists[index]!.bytes.length
-        if (valueCount > MOST_VALUES) throw tooManyValues()
+        if (valueCount > VALUES_MAX) throw tooManyValues()
         visit.node[key] = Array.from(lists[index]!.bytes)
       }
     }

@@ -1,4 +1,7 @@
-/** Large request bodies as the main thread sees them: little in memory at a time, and worked on in a child process. */
+/**
+ * Large request bodies as the main thread sees them: little in memory at a time, and worked on in a child
+ * process.
+ */
 import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
@@ -8,15 +11,15 @@ import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
 import type { BodyOf, BodyWork } from './work.ts'
 
 export interface LargeBodies {
-  /** Resolves when there is room for so many bytes, with what gives the room back. @throws Refused 503 */
+  /** Resolves when there is room for so many bytes, with what gives the room back. @throws ApiError 503 */
   enter(owner: string, bytes: number): Promise<() => void>
-  /** @throws Refused @throws StorageUnavailable */
+  /** @throws ApiError @throws StorageUnavailable */
   read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W): Promise<BodyOf<W>>
 }
 
 /** Four of the largest bodies at once, two of them of one owner; the smaller they are, the more. */
-const MOST_BYTES = 224 * 1024 * 1024
-const MOST_BYTES_OF_AN_OWNER = 112 * 1024 * 1024
+const SIZE_BYTES_MAX = 224 * 1024 * 1024
+const BYTES_OF_AN_OWNER_MAX = 112 * 1024 * 1024
 const WAITING = { most: 200, mostOfAnOwner: 50 }
 const RETRY_AFTER_SECONDS = 5
 
@@ -24,8 +27,11 @@ const RETRY_AFTER_SECONDS = 5
 export const READ_BODY = 'readBody'
 
 export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
-  const room = createFairSemaphore(MOST_BYTES, MOST_BYTES_OF_AN_OWNER, WAITING)
-  /** A process may also have died for another reason, such as a lack of memory on the machine: it is tried once more. */
+  const room = createFairSemaphore(SIZE_BYTES_MAX, BYTES_OF_AN_OWNER_MAX, WAITING)
+  /**
+   * A process may also have died for another reason, such as a lack of memory on the machine: it is tried
+   * once more.
+   */
   const readTwice = async (owner: string, job: BodyJob): Promise<BodyAnswer> => {
     const sizeBytes = job.pieces.reduce((sum, { length }) => sum + length, 0)
     const run = () => readers.run({ name: READ_BODY, owner, sizeBytes, load: async () => job })

@@ -27,7 +27,7 @@ export async function doBodyJob({ pieces, work }: BodyJob, preparation: Preparat
   }
 }
 
-/** @throws Refused @throws StorageUnavailable */
+/** @throws ApiError @throws StorageUnavailable */
 export function readAnswer(answer: BodyAnswer): unknown {
   if ('body' in answer) {
     if (answer.isSend) withOwnMemory((answer.body as SendBody).prepared)

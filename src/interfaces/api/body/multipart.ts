@@ -10,8 +10,8 @@ export interface FormPart {
 /** Gets a part piece by piece. */
 export type TakePiece = (piece: Uint8Array) => Promise<void> | void
 
-const MOST_PARTS = 50
-const LONGEST_HEAD_BYTES = 16 * 1024
+const PARTS_MAX = 50
+const HEAD_BYTES_MAX = 16 * 1024
 const LINE_END = '\r\n'
 
 /** Of a content type; undefined where it is no form of this kind. */
@@ -24,7 +24,7 @@ export function boundaryOf(contentType: string | undefined): string | undefined 
 
 /**
  * @param take called for each part, in their order; undefined passes over it
- * @throws Refused 400 when it is no form, or ends before its end; and what reading and taking throw
+ * @throws ApiError 400 when it is no form, or ends before its end; and what reading and taking throw
  */
 export async function readMultipart(
   bytes: AsyncIterable<Uint8Array>,
@@ -43,10 +43,10 @@ export async function readMultipart(
     for (let goesOn = true; goesOn; ) {
       if (state === 'head') {
         const end = rest.indexOf(LINE_END + LINE_END)
-        if (end < 0 && rest.length > LONGEST_HEAD_BYTES) throw malformed('The head of a part is too long.')
+        if (end < 0 && rest.length > HEAD_BYTES_MAX) throw malformed('The head of a part is too long.')
         goesOn = end >= 0
         if (!goesOn) break
-        if (++partCount > MOST_PARTS) throw malformed(`The form has more than ${MOST_PARTS} parts.`)
+        if (++partCount > PARTS_MAX) throw malformed(`The form has more than ${PARTS_MAX} parts.`)
         takePiece = take(partOf(rest.toString('utf8', 0, end)))
         rest = rest.subarray(end + 2 * LINE_END.length)
         state = 'body'

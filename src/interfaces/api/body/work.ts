@@ -1,4 +1,7 @@
-/** What is done with a parsed request body: the same on the main thread and, for large ones, in a reader process. */
+/**
+ * What is done with a parsed request body: the same on the main thread and, for large ones, in a reader
+ * process.
+ */
 
 import type { Id } from '../../../lib/ids.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
@@ -26,7 +29,7 @@ export interface SendBody {
 export type BodyWork = SendWork | null
 export type BodyOf<W extends BodyWork> = W extends SendWork ? SendBody : unknown
 
-/** @throws Refused @throws StorageUnavailable */
+/** @throws ApiError @throws StorageUnavailable */
 export async function doBodyWork<W extends BodyWork>(
   body: object,
   work: W,

@@ -74,7 +74,7 @@ export function broadcastRecipientRoutes({
   ]
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function readType(query: URLSearchParams): RecipientType {
   const text = query.get('type') ?? 'sent'
   const type = RECIPIENT_TYPES.find(known => known === text)
@@ -87,7 +87,7 @@ function readType(query: URLSearchParams): RecipientType {
   throw invalidField('type', `The \`type\` parameter must be one of ${RECIPIENT_TYPES.join(', ')}.`)
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function readAddress(query: URLSearchParams): string | null {
   const text = query.get('email') ?? ''
   if (text === '') return null
@@ -96,7 +96,7 @@ function readAddress(query: URLSearchParams): string | null {
   return foldAddress(parsed.address)
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function readBounceType(query: URLSearchParams, type: RecipientType) {
   const text = query.get('bounce_type') ?? ''
   if (text === '') return null

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
-import { LONGEST_NAME } from '../../../pipeline/broadcasts/texts.ts'
+import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
 import { ApiError, apiErrorOf, invalidField, notFound } from '../api-error.ts'
@@ -36,7 +36,7 @@ import {
 const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const listQuery = {
-  q: z.string().max(LONGEST_NAME).optional().meta({ description: 'Part of the name.' }),
+  q: z.string().max(NAME_LENGTH_MAX).optional().meta({ description: 'Part of the name.' }),
   status: z.enum(BROADCAST_STATUSES).optional(),
   ...cursorPageQuery('brd'),
 }
@@ -228,17 +228,17 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
   ]
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined): ApiReply {
   return ok(viewFor(request, answer))
 }
 
-/** The library that wants bare ids can read no `segment_id` that is null. @throws Refused */
+/** The library that wants bare ids can read no `segment_id` that is null. @throws ApiError */
 function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
   return broadcastView(found(answer), isDotnetClient(headers))
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 function found<T>(answer: T | Refusal | undefined): T {
   if (answer === undefined) throw notFound('Broadcast')
   if (isRefusal(answer)) throw apiErrorOf(answer)
@@ -259,7 +259,7 @@ function contactOf({ query }: ApiRequest): Id | null {
   return id
 }
 
-/** Its words are taken over: what the template says later changes nothing. @throws Refused */
+/** Its words are taken over: what the template says later changes nothing. @throws ApiError */
 async function withTemplate(findTemplate: FindTemplate, accountId: Id, { fields, send }: NewBroadcast) {
   const template = await templateOf(findTemplate, accountId, fields.templateId)
   const subject = fields.subject ?? template?.subject
@@ -267,7 +267,7 @@ async function withTemplate(findTemplate: FindTemplate, accountId: Id, { fields,
     throw invalidField('subject', 'Missing `subject` field, in the template, too.', 'missing_required_field')
   const html = fields.html ?? template?.html ?? null
   const text = fields.text ?? template?.text ?? null
-  const name = fields.name === '' ? subject.slice(0, LONGEST_NAME).toWellFormed() : fields.name
+  const name = fields.name === '' ? subject.slice(0, NAME_LENGTH_MAX).toWellFormed() : fields.name
   return { fields: { ...fields, name, subject, html, text }, send }
 }
 
@@ -279,11 +279,11 @@ async function templateOf(findTemplate: FindTemplate, accountId: Id, id: Id | nu
   throw new ApiError(404, 'not_found', message, { errors: [{ path: 'template_id', message }] })
 }
 
-/** @throws Refused when no name could contain it */
+/** @throws ApiError when no name could contain it */
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
-  if (text.length <= LONGEST_NAME && !text.includes('\0')) return text
-  throw invalidField('q', `The \`q\` parameter may have ${LONGEST_NAME} characters, none of them NUL.`)
+  if (text.length <= NAME_LENGTH_MAX && !text.includes('\0')) return text
+  throw invalidField('q', `The \`q\` parameter may have ${NAME_LENGTH_MAX} characters, none of them NUL.`)
 }
 
 function readStatus(query: URLSearchParams): BroadcastStatus | undefined {

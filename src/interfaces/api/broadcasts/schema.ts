@@ -1,10 +1,13 @@
-/** Broadcasts on the wire: the bodies that write and send one, and how one is shown with what has become of it. */
+/**
+ * Broadcasts on the wire: the bodies that write and send one, and how one is shown with what has become of
+ * it.
+ */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { BroadcastDetail } from '../../../pipeline/broadcasts/broadcasts.ts'
 import type { BroadcastFields, Changes, SendOrder } from '../../../pipeline/broadcasts/draft.ts'
 import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../../pipeline/broadcasts/lint.ts'
-import { LONGEST_NAME, LONGEST_PREVIEW } from '../../../pipeline/broadcasts/texts.ts'
+import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
 import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
@@ -20,7 +23,7 @@ import { timestamp } from '../schema/timestamp.ts'
 const fields = {
   name: z
     .string()
-    .max(LONGEST_NAME)
+    .max(NAME_LENGTH_MAX)
     .regex(/^\P{Cc}*$/u, 'it contains control characters')
     .optional(),
   audience_id: z.string().optional(),
@@ -33,7 +36,7 @@ const fields = {
   text: z.string().optional(),
   preview_text: z
     .string()
-    .max(LONGEST_PREVIEW)
+    .max(PREVIEW_LENGTH_MAX)
     .regex(/^\P{Cc}*$/u, 'it contains control characters')
     .optional(),
   template_id: z.string().optional(),
@@ -54,8 +57,8 @@ const readChange = bodyReader(broadcastChangeSchema, READING)
 const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
 const readTest = bodyReader(testBroadcastSchema)
 
-const MOST_REPLY_TO = 50
-export const MOST_TEST_RECIPIENTS = 10
+const REPLY_TO_MAX = 50
+export const TEST_RECIPIENTS_MAX = 10
 
 const count = z.int().min(0)
 export const broadcastRowSchema = z.object({
@@ -133,7 +136,7 @@ export interface NewBroadcast {
   send: SendOrder | undefined
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readNewBroadcast(body: unknown): NewBroadcast {
   refuseFiles(body)
   const { send, scheduledAt, ...given } = readNew(body)
@@ -160,7 +163,7 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
   }
 }
 
-/** What is absent stays; an empty text takes away what need not be there. @throws Refused */
+/** What is absent stays; an empty text takes away what need not be there. @throws ApiError */
 export function readBroadcastChange(body: unknown): Changes {
   refuseFiles(body)
   const { scheduledAt, version = null, ...given } = readChange(body)
@@ -180,7 +183,10 @@ function withAudience<R extends { audienceId?: string | undefined; segmentId?: s
   return isAudience ? { ...request, audienceId: segmentId, segmentId: '' } : request
 }
 
-/** Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws Refused */
+/**
+ * Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws
+ * ApiError
+ */
 function refuseFiles(body: unknown) {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'attachments')) return
   const { attachments } = body as { attachments: unknown }
@@ -192,18 +198,18 @@ function refuseFiles(body: unknown) {
   )
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readSendOrder(body: unknown): SendOrder & { version: string | null } {
   const { scheduledAt, version = null } = readSend(body)
   return { at: scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt), version }
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readTestRecipients(body: unknown): Mailbox[] {
   const { to } = readTest(body)
   if (to.length === 0) throw invalidField('to', 'Missing `to` field.', 'missing_required_field')
-  if (to.length > MOST_TEST_RECIPIENTS)
-    throw invalidField('to', `A test goes to at most ${MOST_TEST_RECIPIENTS} addresses.`)
+  if (to.length > TEST_RECIPIENTS_MAX)
+    throw invalidField('to', `A test goes to at most ${TEST_RECIPIENTS_MAX} addresses.`)
   return readMailboxes('to', to)
 }
 
@@ -212,8 +218,8 @@ function changesOf(
   request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version'>,
 ): Partial<BroadcastFields> {
   const { name, subject, html, text, previewText, from, replyTo } = request
-  if ((replyTo?.length ?? 0) > MOST_REPLY_TO)
-    throw invalidField('reply_to', `At most ${MOST_REPLY_TO} \`reply_to\` addresses are allowed.`)
+  if ((replyTo?.length ?? 0) > REPLY_TO_MAX)
+    throw invalidField('reply_to', `At most ${REPLY_TO_MAX} \`reply_to\` addresses are allowed.`)
   const reference = (key: string, prefix: IdPrefix, what: string, value: string | undefined) =>
     value === undefined ? undefined : value === '' ? null : readReference(key, prefix, what, value)
   const changes = {
@@ -236,7 +242,7 @@ function changesOf(
   ) as Partial<BroadcastFields>
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 function readReference(key: string, prefix: IdPrefix, what: string, text: string): Id {
   const id = parseWireId(prefix, text)
   if (id) return id
@@ -282,7 +288,8 @@ export function broadcastView(
 /**
  * As lists show it.
  *
- * @param isOfSegment for a client that knows no broadcast without a segment: where it has none, that is its audience
+ * @param isOfSegment for a client that knows no broadcast without a segment: where it has none, that is its
+ * audience
  */
 export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<typeof broadcastRowSchema> {
   const segmentId = row.segmentId ?? (isOfSegment ? row.audienceId : null)

@@ -1,6 +1,6 @@
 /**
- * The .NET library reads ids as UUIDs, the words of a status as a closed list, and properties of contacts as texts. One
- * value that it cannot read costs it the whole reply, so it is answered in its own terms.
+ * The .NET library reads ids as UUIDs, the words of a status as a closed list, and properties of contacts as
+ * texts. One value that it cannot read costs it the whole reply, so it is answered in its own terms.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
@@ -18,7 +18,10 @@ export function isDotnetClient(headers: IncomingHttpHeaders): boolean {
   return headers['user-agent']?.startsWith('resend-sdk/') ?? false
 }
 
-/** The same body with bare values under `id` and every `…_id`, and with broadcasts and contacts as it knows them. */
+/**
+ * The same body with bare values under `id` and every `…_id`, and with broadcasts and contacts as it knows
+ * them.
+ */
 export function forDotnetClient(body: object): object {
   return JSON.parse(
     JSON.stringify(body, (key, value: unknown) => {

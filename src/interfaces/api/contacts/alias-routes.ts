@@ -1,6 +1,6 @@
 /**
- * Contacts as newer SDKs name them, without their audience: that of several which is the oldest. What they want to hear
- * of is said for all audiences that the address is in, unless the body names one.
+ * Contacts as newer SDKs name them, without their audience: that of several which is the oldest. What they
+ * want to hear of is said for all audiences that the address is in, unless the body names one.
  */
 
 import { type Id, wireId } from '../../../lib/ids.ts'
@@ -42,7 +42,7 @@ function below(audienceId: Id, request: ApiRequest, body: ApiRequest['body']): A
   return { ...request, params: { ...request.params, id: wireId('aud', audienceId) }, body }
 }
 
-/** The one that the path names, of the oldest audience that has it. @throws Refused 404 */
+/** The one that the path names, of the oldest audience that has it. @throws ApiError 404 */
 export async function placedContactOf(
   { db }: Pick<Options['store'], 'db'>,
   { params, credential: { accountId } }: ApiRequest,

@@ -9,7 +9,7 @@ import { audienceOf } from '../audiences/routes.ts'
 import { listReply, ok, type Route } from '../route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
-import { asRefused, type ImportFormsOptions, importForms, LARGEST_IMPORT_BYTES } from './import-routes.ts'
+import { asRefused, IMPORT_BYTES_MAX, type ImportFormsOptions, importForms } from './import-routes.ts'
 import { CSV, importQuery, importSchema, importView, insistOnCsv, readOnExisting } from './import-schema.ts'
 
 interface ContactFileRoutesOptions extends ImportFormsOptions {
@@ -28,7 +28,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       access: 'session',
       summary: 'Take in contacts from CSV; the reply comes when all rows have been seen to',
       bodyType: CSV,
-      bodyLimitBytes: LARGEST_IMPORT_BYTES,
+      bodyLimitBytes: IMPORT_BYTES_MAX,
       query: importQuery,
       replies: { 200: importSchema },
       async handle(request) {

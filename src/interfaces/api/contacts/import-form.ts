@@ -65,7 +65,7 @@ export interface ImportForm {
   audienceId: Id | undefined
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readImportForm(fields: FormFields): ImportForm {
   const map = readJson(fields, 'column_map', columnMapSchema)
   const segments = readJson(fields, 'segments', segmentsSchema) ?? []
@@ -108,7 +108,7 @@ function parsed(name: string, text: string): unknown {
   }
 }
 
-/** All where none is named. @throws Refused 422 */
+/** All where none is named. @throws ApiError 422 */
 export function readImportStates(query: URLSearchParams): readonly ImportState[] {
   const text = query.get('status')
   if (text === null) return SDK_IMPORT_STATUSES.flatMap(status => STATES[status])

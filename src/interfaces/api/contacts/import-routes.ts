@@ -1,4 +1,7 @@
-/** Files of contacts as newer SDKs send them: in a form, with what its columns are for behind it; and their imports. */
+/**
+ * Files of contacts as newer SDKs send them: in a form, with what its columns are for behind it; and their
+ * imports.
+ */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, parseWireId } from '../../../lib/ids.ts'
@@ -30,10 +33,10 @@ export interface ImportFormsOptions {
   newId: IdSource
 }
 
-export const LARGEST_IMPORT_BYTES = 1024 * 1024 * 1024
+export const IMPORT_BYTES_MAX = 1024 * 1024 * 1024
 const FORM = 'multipart/form-data'
 /** Of all fields that are no file. */
-const MOST_FIELD_BYTES = 256 * 1024
+const FIELD_BYTES_MAX = 256 * 1024
 const PIECE_BYTES = 64 * 1024
 
 export function importForms(options: ImportFormsOptions): Route[] {
@@ -46,7 +49,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       summary:
         'Take in contacts from CSV in a form, as newer SDKs do; the reply comes when all rows have been seen to',
       bodyType: FORM,
-      bodyLimitBytes: LARGEST_IMPORT_BYTES,
+      bodyLimitBytes: IMPORT_BYTES_MAX,
       replies: { 201: sdkImportSchema },
       handle: request => takeForm(options, request),
     },
@@ -107,13 +110,13 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
   }
 }
 
-/** @throws Refused 422 for what is wrong with the file */
+/** @throws ApiError 422 for what is wrong with the file */
 export function asRefused(error: unknown): never {
   if (!(error instanceof ImportFault)) throw error
   throw invalidField(error.part, error.message)
 }
 
-/** @returns the fields that are no file @throws Refused when there is no file, or the fields are too long */
+/** @returns the fields that are no file @throws ApiError when there is no file, or the fields are too long */
 async function readInto(
   request: ApiRequest,
   boundary: string,
@@ -133,10 +136,10 @@ async function readInto(
     fields.set(name, pieces)
     return piece => {
       fieldBytes += piece.length
-      if (fieldBytes > MOST_FIELD_BYTES)
+      if (fieldBytes > FIELD_BYTES_MAX)
         throw invalidField(
           name,
-          `The \`${name}\` field is too long: those of a form may have ${MOST_FIELD_BYTES} bytes together.`,
+          `The \`${name}\` field is too long: those of a form may have ${FIELD_BYTES_MAX} bytes together.`,
         )
       // a view of what is read over and over
       pieces.push(Uint8Array.from(piece))

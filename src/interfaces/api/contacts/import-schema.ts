@@ -41,14 +41,14 @@ export const importSchema = z
   })
   .meta({ id: 'ContactImport' })
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readOnExisting(query: URLSearchParams): OnExisting {
   const text = query.get('on_existing') ?? 'update'
   if (text === 'update' || text === 'skip') return text
   throw invalidField('on_existing', 'The `on_existing` parameter must be `update` or `skip`.')
 }
 
-/** The charset that the content type names, if it does. @throws Refused 415 */
+/** The charset that the content type names, if it does. @throws ApiError 415 */
 export function insistOnCsv({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map(part => part.trim())
   if (type.toLowerCase() !== CSV)

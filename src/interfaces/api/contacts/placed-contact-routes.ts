@@ -1,4 +1,7 @@
-/** Contacts of no audience in particular, as newer SDKs add them, to the oldest one, and list them: those of all. */
+/**
+ * Contacts of no audience in particular, as newer SDKs add them, to the oldest one, and list them: those of
+ * all.
+ */
 
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { AccountContactsQuery } from '../../../resources/contacts/account-list.ts'
@@ -68,7 +71,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
     },
   ]
 
-  /** @throws Refused 422 */
+  /** @throws ApiError 422 */
   async function audienceNamed(accountId: Id, { id, path }: NamedAudience) {
     const audience = await findAudience(store.db, accountId, id)
     if (!audience) throw unknownSegment(path)

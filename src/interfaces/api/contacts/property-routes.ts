@@ -114,14 +114,14 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
   ]
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 function keyOf({ params, credential: { accountId } }: ApiRequest) {
   const id = parseWireId('prp', params.id!)
   if (!id) throw notFound('Property')
   return { accountId, id }
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 async function definitionOf(db: Db, request: ApiRequest) {
   const definition = await findDefinition(db, keyOf(request))
   if (!definition) throw notFound('Property')

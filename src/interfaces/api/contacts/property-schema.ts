@@ -35,7 +35,7 @@ export const definitionSchema = z
   })
   .meta({ id: 'ContactProperty' })
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readDefinition(body: unknown): DefinitionFields {
   const { key, type, fallbackValue } = readNew(body)
   const fault = keyFault(key)
@@ -43,7 +43,7 @@ export function readDefinition(body: unknown): DefinitionFields {
   return { key, type, fallback: fallbackOf(type, fallbackValue) }
 }
 
-/** Without one there is none. @throws Refused 422 */
+/** Without one there is none. @throws ApiError 422 */
 export function readFallback(body: unknown, type: PropertyType): string | null {
   return fallbackOf(type, readChanges(body).fallbackValue)
 }

@@ -172,7 +172,7 @@ function refOf({ params }: ApiRequest) {
   return contactRefOf(params.contact_id!)
 }
 
-/** Looked for before the body is read. @throws Refused 404 */
+/** Looked for before the body is read. @throws ApiError 404 */
 async function placeOf(
   { db, find }: Pick<ContactRoutesOptions['store'], 'db' | 'find'>,
   request: ApiRequest,
@@ -183,7 +183,7 @@ async function placeOf(
   return place
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function contactIn(answer: ContactAnswer | 'no-topic') {
   if (answer === 'no-topic')
     throw invalidField('topics', 'The `topics` field names a topic that there is not.')

@@ -18,9 +18,9 @@ import { readCursor } from '../schema/cursor.ts'
 import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 
-const LONGEST_SEARCH = 254
+const SEARCH_LENGTH_MAX = 254
 /** Of one contact, at once. */
-const MOST_PLACES = 100
+const PLACES_MAX = 100
 
 const propertySchema = z.union([z.string(), z.number(), z.boolean()])
 /** No record of a schema, which would leave out a key `__proto__` without a word. */
@@ -65,7 +65,7 @@ const places = {
   ...oneAudience,
   segments: z
     .array(z.union([z.object({ id: z.string() }), z.string()]))
-    .max(MOST_PLACES)
+    .max(PLACES_MAX)
     .optional()
     .meta({
       description: 'Audiences it becomes a contact of; the oldest of the account where none is named.',
@@ -106,7 +106,7 @@ export const deletedContactSchema = z.object({
 })
 
 export const contactQuery = {
-  q: z.string().max(LONGEST_SEARCH).optional().meta({ description: 'Part of the address or of a name.' }),
+  q: z.string().max(SEARCH_LENGTH_MAX).optional().meta({ description: 'Part of the address or of a name.' }),
   ...pageQuery(),
   after: idSchema('con').optional(),
   before: idSchema('con').optional(),
@@ -117,7 +117,7 @@ export const placedContactQuery = {
   segment_id: idSchema('aud').optional().meta({ description: 'As `audience_id`.' }),
 }
 
-/** @throws Refused 422 naming every field at fault */
+/** @throws ApiError 422 naming every field at fault */
 export function readContact(body: unknown): ContactFields {
   const { email, ...rest } = readNew(body)
   const {
@@ -130,7 +130,7 @@ export function readContact(body: unknown): ContactFields {
   return { email: addressOf(email), firstName, lastName, unsubscribed, properties: new Map(kept) }
 }
 
-/** @throws Refused 422 naming every field at fault */
+/** @throws ApiError 422 naming every field at fault */
 export function readContactChanges(body: unknown): ContactChanges {
   return changesOf(readChanges(body))
 }
@@ -142,7 +142,7 @@ export interface NamedAudience {
   path: string
 }
 
-/** @throws Refused 422 for what cannot be the id of an audience or a topic */
+/** @throws ApiError 422 for what cannot be the id of an audience or a topic */
 export function readPlacement(body: unknown): {
   audiences: NamedAudience[]
   subscriptions: TopicSubscription[]
@@ -159,13 +159,13 @@ export function readPlacement(body: unknown): {
   return { audiences, subscriptions: subscriptionsOf(topics) }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readNamedAudience(body: unknown): NamedAudience | undefined {
   const { audienceId, segmentId } = readOneAudience(body)
   return firstNamed(audienceId, segmentId)
 }
 
-/** Of one audience, as some clients ask for its contacts. @throws Refused 422 */
+/** Of one audience, as some clients ask for its contacts. @throws ApiError 422 */
 export function readAudienceQuery(query: URLSearchParams): NamedAudience | undefined {
   return firstNamed(query.get('audience_id'), query.get('segment_id'))
 }
@@ -185,7 +185,7 @@ export function unknownSegment(path: string): ApiError {
   return invalidField(path, `There is no segment that \`${path}\` names.`)
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readSubscriptions(body: unknown): TopicSubscription[] {
   return subscriptionsOf(readTopics(body).topics)
 }
@@ -198,7 +198,7 @@ function subscriptionsOf(topics: readonly { id: string; subscription: 'opt_in' |
   })
 }
 
-/** An id or an address. @throws Refused 404 for what is neither */
+/** An id or an address. @throws ApiError 404 for what is neither */
 export function contactRefOf(text: string): ContactRef {
   const id = parseWireId('con', text)
   if (id) return { id }
@@ -207,7 +207,7 @@ export function contactRefOf(text: string): ContactRef {
   return { email: foldAddress(parsed.address) }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readContactQuery(
   query: URLSearchParams,
 ): Pick<ContactQuery, 'search' | 'limit' | 'offset' | 'cursor'> {
@@ -216,8 +216,8 @@ export function readContactQuery(
 
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
-  if (text.length <= LONGEST_SEARCH && !text.includes('\0')) return text.trim().toWellFormed()
-  throw invalidField('q', `The \`q\` parameter may have ${LONGEST_SEARCH} characters, none of them NUL.`)
+  if (text.length <= SEARCH_LENGTH_MAX && !text.includes('\0')) return text.trim().toWellFormed()
+  throw invalidField('q', `The \`q\` parameter may have ${SEARCH_LENGTH_MAX} characters, none of them NUL.`)
 }
 
 export function refusedContact(refusal: ContactRefusal): ApiError {

@@ -84,7 +84,7 @@ function removeRoute({ store, clock }: Options): Route {
   }
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 async function placeOf({ db }: Pick<Options['store'], 'db'>, { params, credential }: ApiRequest) {
   const { accountId } = credential
   const audienceId = parseWireId('aud', params.segment_id!)

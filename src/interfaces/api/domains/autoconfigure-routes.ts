@@ -1,4 +1,6 @@
-/** Has a domain's records put into its zone at the customer's DNS provider, with a token for this one request. */
+/**
+ * Has a domain's records put into its zone at the customer's DNS provider, with a token for this one request.
+ */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import type { Autoconfigure, Autoconfigured } from '../../../resources/domains/autoconfigure/autoconfigure.ts'

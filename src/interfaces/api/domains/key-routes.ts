@@ -20,7 +20,7 @@ interface DomainKeyRoutesOptions {
 }
 
 export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: DomainKeyRoutesOptions): Route[] {
-  /** @throws Refused 404 */
+  /** @throws ApiError 404 */
   const domainOf = async ({ params, credential }: ApiRequest): Promise<DomainWithKeys> => {
     const id = parseWireId('dom', params.id!)
     const domain = id && (await domains.find(credential.accountId, id))

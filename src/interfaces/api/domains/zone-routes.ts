@@ -1,4 +1,7 @@
-/** The provider zone for operators: every record that is served, or is to be copied to where the zone is hosted. */
+/**
+ * The provider zone for operators: every record that is served, or is to be copied to where the zone is
+ * hosted.
+ */
 import type { DnsRecord } from '../../../protocols/dns/wire.ts'
 import { insistOnOperator } from '../operator.ts'
 import { listReply, type Route } from '../route.ts'

@@ -12,12 +12,12 @@ const ATTACHMENTS: Listed = { prefix: 'att', name: 'Attachment', fallback: 100 }
 
 export const attachmentPageQuery = idPageQuery(ATTACHMENTS)
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readAttachmentPage(query: URLSearchParams): IdPage {
   return readIdPage(query, ATTACHMENTS)
 }
 
-/** @throws Refused 404 when the page is to begin where nothing is */
+/** @throws ApiError 404 when the page is to begin where nothing is */
 export function cutPage<A extends Attached>(all: readonly A[], page: IdPage) {
   return cutIdPage(all, page, ATTACHMENTS)
 }

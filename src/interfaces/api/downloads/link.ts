@@ -1,4 +1,7 @@
-/** Links to files that are good for a while, for whoever has them; and the replies with which files are answered. */
+/**
+ * Links to files that are good for a while, for whoever has them; and the replies with which files are
+ * answered.
+ */
 import contentDisposition from 'content-disposition'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -40,7 +43,10 @@ export interface DownloadedFile {
   content: AsyncIterable<Uint8Array>
 }
 
-/** RFC 6266 and RFC 8187 for the name, of which clients must bear the header; nothing of the file may run where our own pages come from. */
+/**
+ * RFC 6266 and RFC 8187 for the name, of which clients must bear the header; nothing of the file may run
+ * where our own pages come from.
+ */
 export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawHttpReply {
   return {
     status: 200,

@@ -1,4 +1,6 @@
-/** Signed tokens that stand for one file until a time: whoever has one gets the file, without a credential. */
+/**
+ * Signed tokens that stand for one file until a time: whoever has one gets the file, without a credential.
+ */
 import type { Id } from '../../../lib/ids.ts'
 import { equalBytes, type SecretKeys } from '../../../lib/secret-keys.ts'
 

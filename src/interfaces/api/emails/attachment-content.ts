@@ -9,7 +9,7 @@ export interface AttachmentContent {
 
 const DATA_URL = /^data:([^,;]*(?:;[^,;]*)*?);base64,/i
 /** A longer prefix is none. */
-const LONGEST_PREFIX = 1_000
+const PREFIX_LENGTH_MAX = 1_000
 
 /**
  * Base64 text, with or without the prefix of a data URL; a list of integers from 0 to 255; such a list as
@@ -74,7 +74,7 @@ function readText(text: string, isText: boolean): AttachmentContent | { fault: s
 }
 
 function dataUrlPrefix(text: string): RegExpExecArray | null {
-  return DATA_URL.exec(text.slice(0, LONGEST_PREFIX))
+  return DATA_URL.exec(text.slice(0, PREFIX_LENGTH_MAX))
 }
 
 /** What `JSON.stringify` makes of a Buffer. */
@@ -87,8 +87,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Strict base64 (RFC 4648 §4 or §5), but line breaks may be in it and its padding may be missing; undefined for
- * anything else.
+ * Strict base64 (RFC 4648 §4 or §5), but line breaks may be in it and its padding may be missing; undefined
+ * for anything else.
  */
 function decodeBase64(text: string): Buffer<ArrayBuffer> | undefined {
   const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text

@@ -1,4 +1,7 @@
-/** The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be fetched. */
+/**
+ * The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be
+ * fetched.
+ */
 import * as z from 'zod'
 import {
   attachmentName,
@@ -64,12 +67,12 @@ type Refuse = (key: string, message: string) => ApiError
 
 const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
 
-export const MOST_ATTACHMENTS = 100
+export const ATTACHMENTS_MAX = 100
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
 const CONTENT_ID = /^[!-;=?-~]+$/
 const BREAKS = /[\r\n\0]/
 
-/** @throws Refused 422 invalid_attachment, which names the attachment and its field */
+/** @throws ApiError 422 invalid_attachment, which names the attachment and its field */
 export function readAttachments(
   list: readonly Record<string, unknown>[] = [],
 ): (SubmittedAttachment | RemoteAttachment)[] {
@@ -87,7 +90,7 @@ export function readAttachments(
 export function tooManyAttachments(): ApiError {
   return invalidField(
     'attachments',
-    `An email may have ${MOST_ATTACHMENTS} attachments.`,
+    `An email may have ${ATTACHMENTS_MAX} attachments.`,
     'invalid_attachment',
   )
 }

@@ -43,7 +43,7 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
   ]
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function modeOf({ headers }: ApiRequest): BatchMode {
   const mode = String(headers['x-batch-validation'] ?? 'strict').toLowerCase()
   if (mode === 'strict' || mode === 'permissive') return mode

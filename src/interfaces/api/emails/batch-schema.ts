@@ -7,21 +7,24 @@ import type { Submission } from '../../../pipeline/accept/submission.ts'
 import { ApiError } from '../api-error.ts'
 import { readSendEmail, sendEmailSchema } from './send-schema.ts'
 
-const MOST_EMAILS = 100
+const EMAILS_MAX = 100
 /** Of the body; each email is read by itself. */
-export const batchSchema = z.array(sendEmailSchema).min(1).max(MOST_EMAILS)
+export const batchSchema = z.array(sendEmailSchema).min(1).max(EMAILS_MAX)
 /** Of all emails together; more help nobody. */
-const MOST_PROBLEMS = 100
+const PROBLEMS_MAX = 100
 
-/** @throws Refused when it is no list of 1 to 100, and in a strict batch when any email is bad: it names all of them */
+/**
+ * @throws ApiError when it is no list of 1 to 100, and in a strict batch when any email is bad: it names all
+ * of them
+ */
 export function readBatch(body: unknown, mode: BatchMode): BatchSubmission {
   if (!Array.isArray(body))
     throw new ApiError(400, 'validation_error', 'The request body must be a JSON array of emails.')
-  if (body.length === 0 || body.length > MOST_EMAILS)
+  if (body.length === 0 || body.length > EMAILS_MAX)
     throw new ApiError(
       422,
       'validation_error',
-      `A batch may have 1 to ${MOST_EMAILS} emails; this one has ${body.length}.`,
+      `A batch may have 1 to ${EMAILS_MAX} emails; this one has ${body.length}.`,
     )
   const emails: BatchSubmission['emails'] = []
   const bad: { index: number; refused: ApiError }[] = []
@@ -52,6 +55,6 @@ function together(bad: readonly { index: number; refused: ApiError }[]): ApiErro
     (errors ?? [{ path: '', message }]).map((problem: FieldProblem) => atIndex(index, problem)),
   )
   return new ApiError(refused.status, refused.errorName, `[${first}]: ${refused.message}`, {
-    errors: problems.slice(0, MOST_PROBLEMS),
+    errors: problems.slice(0, PROBLEMS_MAX),
   })
 }

@@ -1,4 +1,6 @@
-/** What a client asks of the list of emails, read from the query. Parameters that are empty count as absent. */
+/**
+ * What a client asks of the list of emails, read from the query. Parameters that are empty count as absent.
+ */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
@@ -31,7 +33,7 @@ export const emailPageQuery = {
   before: idSchema('eml').optional(),
 }
 
-/** @throws Refused 422 naming the parameter */
+/** @throws ApiError 422 naming the parameter */
 export function readEmailFilter(query: URLSearchParams): EmailFilter {
   const read = <T>(name: string, parse: (text: string) => T | undefined, what: string): T | undefined => {
     const text = query.get(name) ?? ''
@@ -58,7 +60,7 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
   }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readEmailPage(query: URLSearchParams): SearchPage {
   const edge = (name: string) => {
     const text = query.get(name) ?? ''

@@ -64,7 +64,7 @@ export function emailMetricsRoutes({ reader, horizonOf, store, clock }: EmailMet
   ]
 }
 
-/** Those asked for, of which a key that is bound to one may name no other. @throws Refused 404 */
+/** Those asked for, of which a key that is bound to one may name no other. @throws ApiError 404 */
 async function domainsFor(
   find: Find,
   credential: Credential,
@@ -86,7 +86,7 @@ async function domainsFor(
   return domains
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 async function insistOnEmails(find: Find, credential: Credential, { emails }: AskedMetrics, horizon: number) {
   const { accountId } = credential
   const keys = (emails ?? []).map(id => ({ accountId, id }))

@@ -41,7 +41,7 @@ const METRICS = [
 ] as const
 type Metric = (typeof METRICS)[number]
 
-const MOST_IDS = 100
+const IDS_MAX = 100
 const DEFAULT_RANGE_MS = 6 * 86_400_000
 const DAY_MS = 86_400_000
 const list = (description: string) => z.string().optional().meta({ description })
@@ -96,7 +96,7 @@ export interface AskedMetrics {
   broadcasts: Id[] | null
 }
 
-/** @throws Refused 422 naming the parameter */
+/** @throws ApiError 422 naming the parameter */
 export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
   const timeZone = query.get('timezone') || 'UTC'
   const wall = wallOf(timeZone)
@@ -195,8 +195,8 @@ function idsOf(query: URLSearchParams, name: string, prefix: IdPrefix): Id[] | n
   const text = query.get(name) ?? ''
   if (text === '') return null
   const ids = text.split(',').map(part => parseWireId(prefix, part.trim()))
-  if (ids.includes(undefined) || ids.length > MOST_IDS)
-    throw invalid(name, `a list of at most ${MOST_IDS} ids with commas between them`)
+  if (ids.includes(undefined) || ids.length > IDS_MAX)
+    throw invalid(name, `a list of at most ${IDS_MAX} ids with commas between them`)
   return [...new Map((ids as Id[]).map(id => [idKey(id), id])).values()]
 }
 

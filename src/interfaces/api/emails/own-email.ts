@@ -1,4 +1,7 @@
-/** The email that a request names: one of its account's, in its sight, and within what its credential may touch. */
+/**
+ * The email that a request names: one of its account's, in its sight, and within what its credential may
+ * touch.
+ */
 
 import { type Id, parseWireId } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
@@ -15,7 +18,7 @@ export interface OwnEmailParts {
   horizonOf: Plans['horizonOf']
 }
 
-/** The `:id` of the path, with the columns asked for. @throws Refused 404 */
+/** The `:id` of the path, with the columns asked for. @throws ApiError 404 */
 export type FindOwnEmail = <C extends keyof EmailRow>(
   request: Pick<ApiRequest, 'params' | 'credential'>,
   columns: readonly C[],

@@ -24,15 +24,18 @@ interface Message {
   body: Uint8Array
 }
 
-/** Messages have up to 56 MB and are in memory while they are read: so many at once, and so many of an account. */
-const MOST_AT_ONCE = 8
-const MOST_OF_AN_ACCOUNT = 2
-const MOST_WAITING = 10
+/**
+ * Messages have up to 56 MB and are in memory while they are read: so many at once, and so many of an
+ * account.
+ */
+const CONCURRENT_MAX = 8
+const OF_AN_ACCOUNT_MAX = 2
+const WAITING_MAX = 10
 const PIECE_BYTES = 64 * 1024
 
 export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
-  const slots = createFairSemaphore(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
+  const slots = createFairSemaphore(CONCURRENT_MAX, OF_AN_ACCOUNT_MAX, { mostOfAnOwner: WAITING_MAX })
   return [
     {
       method: 'GET',
@@ -65,7 +68,7 @@ export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptio
   ]
 }
 
-/** Folded; undefined for the first. @throws Refused 422 */
+/** Folded; undefined for the first. @throws ApiError 422 */
 function readRecipient(query: URLSearchParams): string | undefined {
   const text = query.get('recipient') ?? ''
   if (text === '') return undefined

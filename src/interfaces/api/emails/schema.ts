@@ -158,8 +158,8 @@ export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema
 }
 
 /**
- * Where the region gives no feedback, the account sees that the message was sent, and no more; of who was suppressed or
- * canceled after a try, that much, and nothing of the tries.
+ * Where the region gives no feedback, the account sees that the message was sent, and no more; of who was
+ * suppressed or canceled after a try, that much, and nothing of the tries.
  */
 function recipientView(
   email: EmailRow,

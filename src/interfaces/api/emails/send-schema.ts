@@ -1,4 +1,6 @@
-/** The request that sends an email: from JSON to a submission whose every field is parsed and good by itself. */
+/**
+ * The request that sends an email: from JSON to a submission whose every field is parsed and good by itself.
+ */
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { readHeaders } from '../../../pipeline/accept/header-policy.ts'
@@ -10,7 +12,7 @@ import { TAGS_MAX, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/tag
 import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { type ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
-import { attachmentMeta, MOST_ATTACHMENTS, readAttachments, tooManyAttachments } from './attachment-schema.ts'
+import { ATTACHMENTS_MAX, attachmentMeta, readAttachments, tooManyAttachments } from './attachment-schema.ts'
 import { readTemplateUse, templateMeta } from './template-use.ts'
 
 export const sendEmailSchema = z.object({
@@ -44,7 +46,7 @@ const READING = {
   emptyMeansAbsent: ['from', 'subject'],
   listLimits: [
     { key: 'reply_to', most: RECIPIENTS_MAX, refuse: tooManyReplyTo },
-    { key: 'attachments', most: MOST_ATTACHMENTS, refuse: tooManyAttachments },
+    { key: 'attachments', most: ATTACHMENTS_MAX, refuse: tooManyAttachments },
     { key: 'tags', most: TAGS_MAX, refuse: tooManyTags },
   ],
 }
@@ -53,7 +55,7 @@ const readTemplatedRequest = bodyReader(templatedSchema, READING)
 const presentRecipients = presentPicker(['to', 'cc', 'bcc'])
 const presentTemplate = presentPicker(['template', 'template_id'])
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readSendEmail(body: unknown): Submission {
   insistOnFewRecipients(body)
   const request = namesTemplate(body) ? readTemplatedRequest(body) : readRequest(body)
@@ -115,7 +117,7 @@ function namesTemplate(body: unknown): boolean {
   return template !== undefined || id !== undefined
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readFrom(text: string): Mailbox {
   const mailbox = parseMailbox(text)
   if ('fault' in mailbox)
@@ -128,7 +130,7 @@ export function readFrom(text: string): Mailbox {
   return mailbox
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readMailboxes(field: string, texts: readonly string[] = []): Mailbox[] {
   return texts.map((text, i) => {
     const mailbox = parseMailbox(text)
@@ -142,7 +144,7 @@ export function readMailboxes(field: string, texts: readonly string[] = []): Mai
   })
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readSubject(subject: string): string {
   const fault = subjectFault(subject)
   if (fault) throw invalidField('subject', `The \`subject\` field ${fault}.`)

@@ -1,6 +1,6 @@
 /**
- * The page on which a shared email is shown. What the email says is shown apart, in a frame that may do nothing;
- * the page itself holds its head alone, every text of it escaped.
+ * The page on which a shared email is shown. What the email says is shown apart, in a frame that may do
+ * nothing; the page itself holds its head alone, every text of it escaped.
  */
 import { hash } from 'node:crypto'
 import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
@@ -41,7 +41,10 @@ export const SHARE_PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** For what strangers wrote: no scripts, forms, links that lead out of the frame, and nothing loaded from anywhere. */
+/**
+ * For what strangers wrote: no scripts, forms, links that lead out of the frame, and nothing loaded from
+ * anywhere.
+ */
 export const SHARED_HTML_HEADERS = {
   ...PRIVATE,
   'content-security-policy': [

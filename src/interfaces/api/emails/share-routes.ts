@@ -9,7 +9,7 @@ import { type Content, decodeContent } from '../../../resources/emails/content.t
 import {
   findShare,
   listShares,
-  MOST_SHARES,
+  SHARES_MAX,
   type shareCommands,
 } from '../../../resources/emails/share-rows.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
@@ -36,7 +36,7 @@ interface ShareRoutesOptions {
 }
 
 const HOUR_MS = 3_600_000
-const LONGEST_MS = 48 * HOUR_MS
+const DURATION_MS_MAX = 48 * HOUR_MS
 const TOKEN_BYTES = 16
 
 const shareSchema = z.object({
@@ -90,7 +90,7 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
         const result = await store.run('shareEmail', row)
         if (result === 'gone') throw notFound('Email')
         if (result === 'too-many')
-          throw new ApiError(422, 'validation_error', `An email may have ${MOST_SHARES} links at a time.`)
+          throw new ApiError(422, 'validation_error', `An email may have ${SHARES_MAX} links at a time.`)
         return ok({
           object: 'email',
           id: wireId('eml', emailId),
@@ -134,7 +134,7 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
 }
 
 function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[] {
-  /** @throws Refused 404, whatever the reason: a stranger learns nothing of links that were */
+  /** @throws ApiError 404, whatever the reason: a stranger learns nothing of links that were */
   const shared = async (token: string): Promise<SharedEmail & { content: Content }> => {
     const share = await findShare(store.find, hashToken(token))
     if (!share || share.expiresAt <= clock.now()) throw notFound('Share')
@@ -184,10 +184,10 @@ function htmlReply(headers: RawHttpReply['headers'], html: string): RawHttpReply
   return { status: 200, headers, content: Buffer.from(html) }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function readLength(value: unknown): number {
   const lastsMs = value === undefined ? HOUR_MS : parseDuration(value)
-  if (lastsMs !== undefined && lastsMs > 0 && lastsMs <= LONGEST_MS) return lastsMs
+  if (lastsMs !== undefined && lastsMs > 0 && lastsMs <= DURATION_MS_MAX) return lastsMs
   throw invalidField(
     'expires_in',
     'Invalid `expires_in` field: it must be seconds, or a text such as `2 hours`, and at most 48 hours.',

@@ -20,7 +20,7 @@ export const templateMeta = {
 
 const presentOfTemplate = presentPicker(['id', 'variables'])
 
-/** Null when the email is to be made without one. @throws Refused */
+/** Null when the email is to be made without one. @throws ApiError */
 export function readTemplateUse({ template, templateId, templateData }: TemplateFields): TemplateUse | null {
   if (template !== undefined) {
     if (templateId !== undefined || templateData !== undefined)

@@ -1,4 +1,7 @@
-/** What happened in the account: listed, and told as it happens by server-sent events (the WHATWG HTML standard, §9.2). */
+/**
+ * What happened in the account: listed, and told as it happens by server-sent events (the WHATWG HTML
+ * standard, §9.2).
+ */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { firstIdAt, type Id, idTime, parseWireId, wireId } from '../../../lib/ids.ts'
@@ -89,7 +92,7 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
   ]
 }
 
-/** What comes back after a lost connection says so in a header. @throws Refused */
+/** What comes back after a lost connection says so in a header. @throws ApiError */
 function lastSeen({ headers, query }: ApiRequest): Id | undefined {
   const text = headers['last-event-id']
   if (typeof text !== 'string' || text === '') return readEventId(query, 'after')

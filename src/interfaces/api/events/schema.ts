@@ -9,11 +9,11 @@ import { readNumber } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const MOST_ROWS = 100
+const ROWS_MAX = 100
 const FALLBACK_ROWS = 20
 
 export const eventPageQuery = {
-  limit: z.int().min(1).max(MOST_ROWS).default(FALLBACK_ROWS),
+  limit: z.int().min(1).max(ROWS_MAX).default(FALLBACK_ROWS),
   after: idSchema('evt').optional().meta({ description: 'Those older than this event.' }),
   before: idSchema('evt').optional().meta({ description: 'Those newer than this event, next to it.' }),
 }
@@ -30,16 +30,16 @@ export const eventSchema = z
   })
   .meta({ id: 'Event' })
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readEventPage(query: URLSearchParams): EventPage {
   const after = readEventId(query, 'after')
   const before = readEventId(query, 'before')
   if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
-  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, least: 1, most: MOST_ROWS })
+  const limit = readNumber(query, 'limit', { fallback: FALLBACK_ROWS, least: 1, most: ROWS_MAX })
   return { limit, after, before }
 }
 
-/** Undefined where it is empty. @throws Refused 422 */
+/** Undefined where it is empty. @throws ApiError 422 */
 export function readEventId(query: URLSearchParams, name: string): Id | undefined {
   const text = query.get(name) ?? ''
   const id = text === '' ? undefined : parseWireId('evt', text)

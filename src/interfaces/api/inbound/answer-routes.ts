@@ -39,14 +39,14 @@ interface InboundAnswerRoutesOptions {
 }
 
 /** Files are in memory while an email is made of them: so many at once, and so many of an account. */
-const MOST_AT_ONCE = 4
-const MOST_OF_AN_ACCOUNT = 2
-const MOST_WAITING = 10
+const CONCURRENT_MAX = 4
+const OF_AN_ACCOUNT_MAX = 2
+const WAITING_MAX = 10
 
 export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[] {
   const { horizonOf, store } = options
   const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
-  const slots = createFairSemaphore(MOST_AT_ONCE, MOST_OF_AN_ACCOUNT, { mostOfAnOwner: MOST_WAITING })
+  const slots = createFairSemaphore(CONCURRENT_MAX, OF_AN_ACCOUNT_MAX, { mostOfAnOwner: WAITING_MAX })
   const messageOf = async (request: ApiRequest) => {
     const row = await findOwn(request)
     return { ...row, ...(await contentOf(store.find, row)) }
@@ -95,7 +95,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
   ]
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function insistOn(fault: string | undefined) {
   if (fault !== undefined)
     throw new ApiError(422, 'validation_error', `This message cannot be answered or passed on: ${fault}.`)
@@ -118,7 +118,7 @@ async function send(
   return ok({ id: wireId('eml', accepted.ids[0]!) })
 }
 
-/** @throws Refused 422 where they are too large to be sent again */
+/** @throws ApiError 422 where they are too large to be sent again */
 async function filesOf(
   message: ShownInbound,
   store: { db: Db; blobs: BlobFiles },

@@ -16,7 +16,7 @@ export const replySchema = z.object({
 const readForwardBody = bodyReader(forwardSchema, { emptyMeansAbsent: ['from'] })
 const readReplyBody = bodyReader(replySchema, { emptyMeansAbsent: ['from'] })
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readForward(body: unknown): { from: Mailbox; to: Mailbox[] } {
   const { from, to } = readForwardBody(body)
   const tooMany = refuseTooMany({ to, cc: [], bcc: [] })
@@ -24,7 +24,7 @@ export function readForward(body: unknown): { from: Mailbox; to: Mailbox[] } {
   return { from: readFrom(from), to: readMailboxes('to', to) }
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readReply(body: unknown): { from: Mailbox; words: ReplyTexts } {
   const { from, html = null, text = null } = readReplyBody(body)
   if (html === null && text === null)

@@ -1,4 +1,7 @@
-/** The received message that a request names: one of its account's, in its sight, and of its credential's domain. */
+/**
+ * The received message that a request names: one of its account's, in its sight, and of its credential's
+ * domain.
+ */
 
 import { parseWireId } from '../../../lib/ids.ts'
 import { findInbound, type InboundAccess, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
@@ -19,7 +22,7 @@ export async function sightOf(credential: Credential, horizonOf: Plans['horizonO
   return { accountId, horizon: await horizonOf(accountId), domain: boundDomain(credential) }
 }
 
-/** The `:id` of the path. @throws Refused 404 */
+/** The `:id` of the path. @throws ApiError 404 */
 export type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
 
 export function createFindOwnInbound({ find, horizonOf }: InboundSightParts): FindOwnInbound {

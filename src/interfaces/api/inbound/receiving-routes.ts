@@ -1,4 +1,7 @@
-/** Received mail under the addresses that the SDKs ask, in their shapes. Stands before the routes of sent emails. */
+/**
+ * Received mail under the addresses that the SDKs ask, in their shapes. Stands before the routes of sent
+ * emails.
+ */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import { contentOf, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'

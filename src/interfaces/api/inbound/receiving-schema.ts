@@ -32,7 +32,7 @@ export const receivedQuery = {
     .meta({ description: 'Pictures in the html as `data:` URLs, or as they came.' }),
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readHtmlFormat(query: URLSearchParams): (typeof HTML_FORMATS)[number] {
   const text = query.get('html_format') ?? ''
   const format = text === '' ? 'data_uri' : HTML_FORMATS.find(one => one === text)

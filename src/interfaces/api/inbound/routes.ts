@@ -27,7 +27,9 @@ export interface InboundRoutesOptions {
 const SEARCHES_AT_ONCE = 2
 const SEARCHES_WAITING = 50
 
-/** A page of received mail in a credential's sight. @throws TooManyWaiting when too many are searching already */
+/**
+ * A page of received mail in a credential's sight. @throws TooManyWaiting when too many are searching already
+ */
 export function createInboundPages({ horizonOf, store }: Pick<InboundRoutesOptions, 'horizonOf' | 'store'>) {
   const searches = createSemaphore(SEARCHES_AT_ONCE, SEARCHES_WAITING)
   return async (credential: Parameters<typeof sightOf>[0], search: string, page: ListPage) => {

@@ -82,7 +82,7 @@ export const inboundSchema = inboundRowSchema
   })
   .meta({ id: 'InboundEmail' })
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readInboundQuery(
   query: URLSearchParams,
   fallback = DEFAULT_LIMIT,

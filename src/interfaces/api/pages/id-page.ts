@@ -1,4 +1,6 @@
-/** Lists short enough to be read whole, a page at a time, as the SDKs turn pages: from the row of an id on. */
+/**
+ * Lists short enough to be read whole, a page at a time, as the SDKs turn pages: from the row of an id on.
+ */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, sameId } from '../../../lib/ids.ts'
 import { invalidField, notFound } from '../api-error.ts'
@@ -20,18 +22,18 @@ export interface IdPage {
   before: Id | undefined
 }
 
-const MOST_ROWS = 100
+const ROWS_MAX = 100
 
 /** What `readIdPage` reads. */
 export function idPageQuery({ prefix, fallback }: Listed) {
   return {
-    limit: z.int().min(1).max(MOST_ROWS).default(fallback),
+    limit: z.int().min(1).max(ROWS_MAX).default(fallback),
     after: idSchema(prefix).optional(),
     before: idSchema(prefix).optional(),
   }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readIdPage(query: URLSearchParams, { prefix, name, fallback }: Listed): IdPage {
   const edge = (parameter: string) => {
     const text = query.get(parameter) ?? ''
@@ -43,14 +45,14 @@ export function readIdPage(query: URLSearchParams, { prefix, name, fallback }: L
   const after = edge('after')
   const before = edge('before')
   if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
-  return { limit: readNumber(query, 'limit', { fallback, least: 1, most: MOST_ROWS }), after, before }
+  return { limit: readNumber(query, 'limit', { fallback, least: 1, most: ROWS_MAX }), after, before }
 }
 
 function withArticle(name: string): string {
   return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name.toLowerCase()}`
 }
 
-/** @throws Refused 404 when the page is to begin where nothing is */
+/** @throws ApiError 404 when the page is to begin where nothing is */
 export function cutIdPage<T extends { id: string }>(
   all: readonly T[],
   { limit, after, before }: IdPage,

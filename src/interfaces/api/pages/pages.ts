@@ -1,4 +1,7 @@
-/** The dashboard's place in the HTTP door: its pages, and messages shown in its frames. All that they do goes through the API. */
+/**
+ * The dashboard's place in the HTTP door: its pages, and messages shown in its frames. All that they do goes
+ * through the API.
+ */
 import type { Context, Middleware } from 'koa'
 import { idKey } from '../../../lib/ids.ts'
 import { ApiError } from '../api-error.ts'
@@ -19,7 +22,7 @@ export interface DashboardPages {
   find(path: string, encodings: string): PageReply | undefined
   /** Undefined where the body is no form of the dashboard. */
   preview(body: Uint8Array, withPictures: boolean): PageReply | undefined
-  /** Room in memory for a form. @throws Refused 503 */
+  /** Room in memory for a form. @throws ApiError 503 */
   enter: LargeBodies['enter']
 }
 
@@ -48,7 +51,7 @@ function isVisit({ path, method, headers }: Context): boolean {
   return path === '/' && method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
 }
 
-/** @throws Refused 413, 415 or 503 */
+/** @throws ApiError 413, 415 or 503 */
 async function previewed(ctx: Context, pages: DashboardPages, owner: string): Promise<PageReply> {
   const leave = await pages.enter(
     owner,

@@ -133,7 +133,7 @@ function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): R
 
 const NAMES = { account: 'Account', broadcast: 'Broadcast', email: 'Email' }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 async function insistOnKnown(hands: QueueAdmin, selector: MailSelector): Promise<void> {
   const unknown = await hands.unknownIn(selector)
   if (unknown) throw notFound(NAMES[unknown])

@@ -48,12 +48,12 @@ export const changeSchema = z.object({
   has_more: z.boolean().meta({ description: 'There may be more: ask again.' }),
 })
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readSelector(body: unknown): MailSelector {
   return selectorOf(readSelected(body))
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readNewHold(body: unknown): { selector: MailSelector; reason: string | null } {
   const { reason, ...selected } = readHold(body)
   return { selector: selectorOf(selected), reason: reason ?? null }

@@ -149,7 +149,7 @@ export function slowView({ site, perMinute, createdAt }: SiteCapRow): z.output<t
   }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readQueueQuestion(query: URLSearchParams, now: number): QueueQuestion {
   const by = oneOf(query, 'by', VIEW_BY) ?? 'domain'
   const named = oneOf(query, 'class', CLASSES)
@@ -166,7 +166,7 @@ export function readQueueQuestion(query: URLSearchParams, now: number): QueueQue
   }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readDestinationQuestion(query: URLSearchParams, now: number): DestinationQuestion {
   const day = present(query, 'day') ?? utcDay(now)
   if (!isUtcDay(day)) refuse('day', 'a date such as `2026-08-05`')

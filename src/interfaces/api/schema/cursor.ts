@@ -10,7 +10,7 @@ export function cursorPageQuery(prefix: IdPrefix, fallback?: number) {
   return { ...pageQuery(fallback), after: idSchema(prefix).optional(), before: idSchema(prefix).optional() }
 }
 
-/** @param what the ids are of, with its article @throws Refused 422 */
+/** @param what the ids are of, with its article @throws ApiError 422 */
 export function readCursorPage(
   query: URLSearchParams,
   prefix: IdPrefix,
@@ -20,7 +20,7 @@ export function readCursorPage(
   return { ...readPage(query, fallback), cursor: readCursor(query, prefix, what) }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readCursor(query: URLSearchParams, prefix: IdPrefix, what: string): ListPage['cursor'] {
   const [name, ...others] = (['after', 'before'] as const).filter(name => query.has(name))
   if (name === undefined) return null

@@ -30,17 +30,18 @@ interface ReadOptions {
 }
 
 /** More problems help nobody. */
-const MOST_PROBLEMS = 100
+const PROBLEMS_MAX = 100
 /** Of a page. */
-const MOST_ROWS = 100
-const LARGEST_OFFSET = 1_000_000_000
+const ROWS_MAX = 100
+const OFFSET_MAX = 1_000_000_000
 
 /** A key as it is on the wire and in code. */
 type Spelling = readonly [wire: string, code: string]
 
 /**
  * Makes the reader of one kind of body, once.
- * @returns a function that throws Refused 400 for an array where an object belongs, 422 naming every field at fault
+ * @returns a function that throws ApiError 400 for an array where an object belongs, 422 naming every field
+ * at fault
  */
 export function bodyReader<S extends z.ZodObject>(
   schema: S,
@@ -105,7 +106,7 @@ export function oneOrMany(): z.ZodType<string[]> {
     .transform(value => [value].flat()) as unknown as z.ZodType<string[]>
 }
 
-/** A whole number in a query, within bounds that are refused, never clamped. @throws Refused 422 */
+/** A whole number in a query, within bounds that are refused, never clamped. @throws ApiError 422 */
 export function readNumber(
   query: URLSearchParams,
   name: string,
@@ -121,19 +122,19 @@ export function readNumber(
 /** What `readPage` reads. */
 export function pageQuery(fallback = 20) {
   return {
-    limit: z.int().min(1).max(MOST_ROWS).default(fallback),
-    offset: z.int().min(0).max(LARGEST_OFFSET).default(0),
+    limit: z.int().min(1).max(ROWS_MAX).default(fallback),
+    offset: z.int().min(0).max(OFFSET_MAX).default(0),
   }
 }
 
 export function readPage(query: URLSearchParams, fallback = 20): { limit: number; offset: number } {
   return {
-    limit: readNumber(query, 'limit', { fallback, least: 1, most: MOST_ROWS }),
-    offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: LARGEST_OFFSET }),
+    limit: readNumber(query, 'limit', { fallback, least: 1, most: ROWS_MAX }),
+    offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: OFFSET_MAX }),
   }
 }
 
-/** Epoch ms. @throws Refused 422 */
+/** Epoch ms. @throws ApiError 422 */
 export function readTime(path: string, value: unknown): number {
   const at = typeof value === 'string' ? parseIsoTime(value) : undefined
   if (at !== undefined) return at
@@ -149,7 +150,7 @@ function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>
   const missing = problems.find(problem => problem.missing)
   const first = missing ?? problems[0]!
   return new ApiError(422, missing ? 'missing_required_field' : 'validation_error', first.message, {
-    errors: problems.slice(0, MOST_PROBLEMS).map(({ path, message }) => ({ path, message })),
+    errors: problems.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({ path, message })),
   })
 }
 

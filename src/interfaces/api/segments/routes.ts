@@ -185,7 +185,7 @@ function segmentIdOf({ params }: ApiRequest) {
   return id
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 async function segmentOf(db: Db, audienceId: Id, request: ApiRequest): Promise<SegmentRow> {
   const segment = await findSegment(db, audienceId, segmentIdOf(request))
   if (!segment) throw notFound('Segment')

@@ -58,18 +58,18 @@ export const segmentCountSchema = z.object({
   contact_count: z.int().min(0),
 })
 
-/** @throws Refused 422 naming the field at fault */
+/** @throws ApiError 422 naming the field at fault */
 export function readFilterQuestion(body: unknown): SegmentFilter[] {
   return filtersOf(readQuestion(body).filters ?? [])
 }
 
-/** @throws Refused 422 naming the field at fault */
+/** @throws ApiError 422 naming the field at fault */
 export function readSegment(body: unknown): { name: string; filters: SegmentFilter[] } {
   const { name, filters } = readNew(body)
   return { name: name.toWellFormed(), filters: filtersOf(filters) }
 }
 
-/** What is absent stays as it is. @throws Refused 422 naming the field at fault */
+/** What is absent stays as it is. @throws ApiError 422 naming the field at fault */
 export function readSegmentChanges(body: unknown): { name?: string; filters?: SegmentFilter[] } {
   const { name, filters } = readChanges(body)
   return {
@@ -101,7 +101,7 @@ function filtersOf(filters: readonly z.output<typeof filterSchema>[]): SegmentFi
   return filters.map(({ field, op, value }, i) => ({ field, op, value: comparedBy(op, value ?? null, i) }))
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function comparedBy(op: FilterOp, value: SegmentFilter['value'], i: number): SegmentFilter['value'] {
   if (op === 'exists' || op === 'not_exists') return null
   const path = `filters[${i}].value`

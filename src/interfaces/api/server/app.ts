@@ -26,7 +26,10 @@ import { JSON_HEADERS } from './security-headers.ts'
 import { streamReply } from './stream.ts'
 
 interface HttpAppOptions {
-  /** Where links in emails lead, if nothing else is to be found there: a host, with its port where that is unusual. */
+  /**
+   * Where links in emails lead, if nothing else is to be found there: a host, with its port where that is
+   * unusual.
+   */
   isLinkHost(host: string): boolean
   routes: readonly Route[]
   /** Undefined where there is the API alone. */

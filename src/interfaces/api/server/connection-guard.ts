@@ -1,6 +1,6 @@
 /**
- * Stands between a listener and its requests: gives connections their places, keeps count of what is under way on them, and
- * ends those that do not speak HTTP, or do so too slowly.
+ * Stands between a listener and its requests: gives connections their places, keeps count of what is under
+ * way on them, and ends those that do not speak HTTP, or do so too slowly.
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -81,9 +81,9 @@ function endOrDestroy(stream: Duplex, end: (connection: ClientConnection) => voi
 }
 
 /**
- * Answers requests of one connection one after another, as HTTP/1.1 has them answered in order anyway (RFC 9112 §9.3.2), and
- * keeps the connection up to date about what is under way on it. Thousands of requests that come in one piece would keep
- * everybody else waiting if all of them began at once.
+ * Answers requests of one connection one after another, as HTTP/1.1 has them answered in order anyway (RFC
+ * 9112 §9.3.2), and keeps the connection up to date about what is under way on it. Thousands of requests that
+ * come in one piece would keep everybody else waiting if all of them began at once.
  */
 export function answerInTurn(
   request: IncomingMessage,

@@ -1,6 +1,6 @@
 /**
- * Ends connections whose peer is too slow. One timer looks at all of them every two seconds: a timer for each request would
- * cost more than the request.
+ * Ends connections whose peer is too slow. One timer looks at all of them every two seconds: a timer for each
+ * request would cost more than the request.
  */
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import type { ClientConnection } from './connections.ts'
@@ -10,13 +10,15 @@ const LOOK_EVERY_MS = 2_000
 /** From the accept, or the end of the TLS handshake, or the first byte of a further head. */
 export const HEAD_LIMIT_MS = 10_000
 export const HANDSHAKE_LIMIT_MS = 10_000
-/** A body must bring so much on average in each window; the first window is also the grace at its beginning. */
-export const LEAST_BODY_BYTES_PER_SECOND = 1_024
+/**
+ * A body must bring so much on average in each window; the first window is also the grace at its beginning.
+ */
+export const BODY_BYTES_PER_SECOND_MIN = 1_024
 export const BODY_WINDOW_MS = 10_000
 /** A reply of which the peer takes nothing for so long … */
 export const STALLED_REPLY_MS = 60_000
 /** … and the time that its bytes would take at this rate, since progress within one write is not visible. */
-export const LEAST_REPLY_BYTES_PER_SECOND = 10_240
+export const REPLY_BYTES_PER_SECOND_MIN = 10_240
 /** From here on such a connection is closed when another one needs the place. */
 const STALLED_FROM_MS = 10_000
 
@@ -132,7 +134,7 @@ export class ConnectionWatch {
     const passedMs = now - seen.at
     if (seen.bytesRead >= 0 && !isHeldBack(connection)) {
       if (passedMs < BODY_WINDOW_MS) return
-      const leastBytes = (LEAST_BODY_BYTES_PER_SECOND * passedMs) / 1_000
+      const leastBytes = (BODY_BYTES_PER_SECOND_MIN * passedMs) / 1_000
       if (bytesRead - seen.bytesRead < leastBytes) {
         this.#options.onLate(connection)
         return
@@ -164,6 +166,6 @@ function lookAtReply(connection: ClientConnection, seen: Seen, now: number): voi
   }
   const stalledMs = now - seen.unsentAt
   connection.isStalled = stalledMs >= STALLED_FROM_MS
-  const allowedMs = STALLED_REPLY_MS + (unsentBytes * 1_000) / LEAST_REPLY_BYTES_PER_SECOND
+  const allowedMs = STALLED_REPLY_MS + (unsentBytes * 1_000) / REPLY_BYTES_PER_SECOND_MIN
   if (stalledMs >= allowedMs) connection.destroy()
 }

@@ -1,6 +1,6 @@
 /**
- * The connections of one HTTP listener: how many there may be, how many of one client network, and which of them are closed
- * when a new one needs the place.
+ * The connections of one HTTP listener: how many there may be, how many of one client network, and which of
+ * them are closed when a new one needs the place.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -17,7 +17,10 @@ interface ClientNetwork {
   connectionCount: number
 }
 
-/** What a connection is doing. The lower the number, the sooner it makes room for another one; `busy` never does. */
+/**
+ * What a connection is doing. The lower the number, the sooner it makes room for another one; `busy` never
+ * does.
+ */
 const PHASE = { handshake: 0, silent: 1, closing: 2, idle: 3, stalled: 4, busy: 5 } as const
 
 const CONNECTION = Symbol('connection')
@@ -157,7 +160,8 @@ export class Connections implements Iterable<ClientConnection> {
   }
 
   /**
-   * Closes the connection that is the least loss: by its phase, then of the network that holds the most, then the oldest.
+   * Closes the connection that is the least loss: by its phase, then of the network that holds the most, then
+   * the oldest.
    *
    * @param network among whose connections alone
    * @returns false when all of them are at work

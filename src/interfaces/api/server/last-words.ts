@@ -1,4 +1,7 @@
-/** How a connection ends that is not to be kept: with a last reply where there is one, and so that the client finds it. */
+/**
+ * How a connection ends that is not to be kept: with a last reply where there is one, and so that the client
+ * finds it.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ClientConnection } from './connections.ts'
@@ -8,9 +11,9 @@ import { JSON_HEADERS } from './security-headers.ts'
 export const LINGER_MS = 2_000
 
 /**
- * Sends the last words, closes our side, and destroys the connection 2 s later, or as soon as the peer has closed its side.
- * What comes in between is read and thrown away: the system resets a connection that is closed over unread bytes, and the
- * client may lose the reply.
+ * Sends the last words, closes our side, and destroys the connection 2 s later, or as soon as the peer has
+ * closed its side. What comes in between is read and thrown away: the system resets a connection that is
+ * closed over unread bytes, and the client may lose the reply.
  */
 export function endConnection(connection: ClientConnection, clock: Clock, lastWords?: string): void {
   const { stream } = connection
@@ -39,7 +42,10 @@ export type RawStatus = keyof typeof REFUSALS
 
 const JSON_LINES = headerLines(JSON_HEADERS)
 
-/** The reply to what never became a request, in the shape of the API's errors. @param headers further ones, whole lines */
+/**
+ * The reply to what never became a request, in the shape of the API's errors. @param headers further ones,
+ * whole lines
+ */
 export function rawRefusal(status: RawStatus, headers: string): string {
   const reason = REFUSALS[status]
   const body = JSON.stringify({ statusCode: status, name: 'validation_error', message: `${reason}.` })

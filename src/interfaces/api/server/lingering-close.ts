@@ -1,7 +1,7 @@
 /**
- * What is left of a body when the reply is known is read away, the first of it before the reply and the rest behind it: a
- * connection closed over unread bytes is reset, and takes the reply with it. A body that is not over by then is not waited
- * for any longer: the connection is destroyed.
+ * What is left of a body when the reply is known is read away, the first of it before the reply and the rest
+ * behind it: a connection closed over unread bytes is reset, and takes the reply with it. A body that is not
+ * over by then is not waited for any longer: the connection is destroyed.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'

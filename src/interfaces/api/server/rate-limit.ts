@@ -1,4 +1,6 @@
-/** Spends an account's requests, and tells on every reply how many are left, in the headers its clients read. */
+/**
+ * Spends an account's requests, and tells on every reply how many are left, in the headers its clients read.
+ */
 import type { Context } from 'koa'
 import type { Id } from '../../../lib/ids.ts'
 import { type RateLimit, REFILL_MS } from '../../../resources/accounts/rate-limit.ts'
@@ -9,7 +11,7 @@ export type SpendRequest = (ctx: Context, accountId: Id) => void
 /** The clients convert the values to integers. */
 const RESET_SECONDS = String(REFILL_MS / 1_000)
 
-/** @returns a function that throws Refused 429 when the account has no request left */
+/** @returns a function that throws ApiError 429 when the account has no request left */
 export function createSpendRequest(rateLimit: RateLimit): SpendRequest {
   const { requestsPerSecond } = rateLimit
   const limit = String(requestsPerSecond)

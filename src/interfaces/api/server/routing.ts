@@ -1,4 +1,6 @@
-/** Which route answers a request: those are tried whose paths begin as its own does, not all that there are. */
+/**
+ * Which route answers a request: those are tried whose paths begin as its own does, not all that there are.
+ */
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Route } from '../route.ts'

@@ -18,7 +18,7 @@ export interface HttpServer {
 }
 
 const KEEP_ALIVE_MS = 30_000
-const MOST_HEADER_BYTES = 16 * 1024
+const HEADER_BYTES_MAX = 16 * 1024
 
 interface ServerOptions {
   host: string
@@ -93,7 +93,7 @@ const LIMITS = {
   headersTimeout: 0,
   requestTimeout: 0,
   keepAliveTimeout: KEEP_ALIVE_MS,
-  maxHeaderSize: MOST_HEADER_BYTES,
+  maxHeaderSize: HEADER_BYTES_MAX,
   noDelay: true,
 }
 

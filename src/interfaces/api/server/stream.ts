@@ -9,7 +9,10 @@ import { loggedPath } from './logged-path.ts'
 const STALLED_MS = 120_000
 const PIECE_BYTES = 64 * 1024
 
-/** Resolves when all is sent, or the client has left. A failure cuts the connection, so that it is not taken for the end. */
+/**
+ * Resolves when all is sent, or the client has left. A failure cuts the connection, so that it is not taken
+ * for the end.
+ */
 export async function streamReply(
   ctx: Context,
   content: AsyncIterable<Uint8Array>,

@@ -11,13 +11,13 @@ import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const MOST_IN_A_BATCH = 100
+const IN_A_BATCH_MAX = 100
 
 const reasons = {
   reason: z.enum(SUPPRESSION_REASONS).optional(),
   origin: z.enum(SUPPRESSION_REASONS).optional(),
 }
-const batch = z.array(z.string()).max(MOST_IN_A_BATCH)
+const batch = z.array(z.string()).max(IN_A_BATCH_MAX)
 export const newSuppressionSchema = z.object({ email: z.string(), ...reasons })
 export const newSuppressionsSchema = z.object({ emails: batch.min(1), ...reasons })
 export const removalsSchema = z.object({ emails: batch.optional(), ids: batch.optional() })
@@ -56,19 +56,22 @@ export interface WantedSuppressions {
   reason: SuppressionReason
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readSuppression(body: unknown): WantedSuppressions {
   const { email, reason, origin } = readOne(body)
   return { emails: foldedAddresses([email], () => 'email'), reason: reason ?? origin ?? 'manual' }
 }
 
-/** All of them or none. @throws Refused 422 naming every address at fault */
+/** All of them or none. @throws ApiError 422 naming every address at fault */
 export function readSuppressions(body: unknown): WantedSuppressions {
   const { emails, reason, origin } = readMany(body)
   return { emails: foldedAddresses(emails, i => `emails[${i}]`), reason: reason ?? origin ?? 'manual' }
 }
 
-/** What is to be removed, as given and as it may be found; undefined for what names nothing. @throws Refused 422 */
+/**
+ * What is to be removed, as given and as it may be found; undefined for what names nothing. @throws ApiError
+ * 422
+ */
 export function readRemovals(body: unknown): { text: string; ref: SuppressionRef | undefined }[] {
   const { emails, ids } = readRefs(body)
   if (emails && ids) throw invalidField('ids', 'Give either `emails` or `ids`, not both.')
@@ -85,7 +88,7 @@ export function suppressionRef(text: string): SuppressionRef | undefined {
   return 'fault' in parsed ? undefined : { email: foldAddress(parsed.address) }
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readSuppressionQuery(query: URLSearchParams): {
   filter: SuppressionFilter
   page: SuppressionPage

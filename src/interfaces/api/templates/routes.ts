@@ -1,7 +1,7 @@
 /** Templates: written, listed, replaced, deleted, and put back to a former version. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { LONGEST_TEMPLATE_NAME } from '../../../resources/templates/limits.ts'
+import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts'
 import type { Templates } from '../../../resources/templates/templates.ts'
 import { invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
@@ -24,7 +24,7 @@ import {
 const TEMPLATE_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const templateQuery = {
-  q: z.string().max(LONGEST_TEMPLATE_NAME).optional().meta({ description: 'Part of the name.' }),
+  q: z.string().max(TEMPLATE_NAME_LENGTH_MAX).optional().meta({ description: 'Part of the name.' }),
   ...cursorPageQuery('tpl'),
 }
 
@@ -158,12 +158,12 @@ function versionKeyOf({ params }: ApiRequest) {
   return { id, version: Number(params.version) }
 }
 
-/** @throws Refused when no name could contain it */
+/** @throws ApiError when no name could contain it */
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
-  if (text.length <= LONGEST_TEMPLATE_NAME && !text.includes('\0')) return text
+  if (text.length <= TEMPLATE_NAME_LENGTH_MAX && !text.includes('\0')) return text
   throw invalidField(
     'q',
-    `The \`q\` parameter may have ${LONGEST_TEMPLATE_NAME} characters, none of them NUL.`,
+    `The \`q\` parameter may have ${TEMPLATE_NAME_LENGTH_MAX} characters, none of them NUL.`,
   )
 }

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { TemplateFields } from '../../../resources/templates/commands.ts'
 import { compileTemplate } from '../../../resources/templates/compile.ts'
-import { LONGEST_TEMPLATE_NAME, templateFault } from '../../../resources/templates/limits.ts'
+import { TEMPLATE_NAME_LENGTH_MAX, templateFault } from '../../../resources/templates/limits.ts'
 import type {
   StoredTemplate,
   StoredVersion,
@@ -19,7 +19,7 @@ import { timestamp } from '../schema/timestamp.ts'
 export const templateBodySchema = z.object({
   name: z
     .string()
-    .max(LONGEST_TEMPLATE_NAME)
+    .max(TEMPLATE_NAME_LENGTH_MAX)
     .regex(/^\P{Cc}*$/u, 'it contains control characters'),
   subject: z.string().optional(),
   html: z.string().optional(),
@@ -66,7 +66,7 @@ export const versionSchema = versionRowSchema.extend({
   text: z.string().nullable(),
 })
 
-/** All four fields; what is absent is null. @throws Refused */
+/** All four fields; what is absent is null. @throws ApiError */
 export function readTemplateBody(body: unknown): TemplateFields {
   const { name, subject, html = null, text = null } = readBody(body)
   const fields = {

@@ -113,7 +113,7 @@ function topicIdOf({ params }: ApiRequest) {
   return id
 }
 
-/** @throws Refused 404 */
+/** @throws ApiError 404 */
 async function topicOf(db: Db, request: ApiRequest) {
   const topic = await findTopic(db, request.credential.accountId, topicIdOf(request))
   if (!topic) throw notFound('Topic')

@@ -43,13 +43,13 @@ export const contactTopicSchema = topicSchema.pick({ id: true, name: true, descr
   subscription: z.enum(['opt_in', 'opt_out']),
 })
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 export function readTopic(body: unknown): TopicFields {
   const { name, description, defaultSubscription = 'opt_in' } = readNew(body)
   return { name: name.toWellFormed(), description: description?.toWellFormed() ?? null, defaultSubscription }
 }
 
-/** What is absent stays as it is; an empty description takes it away. @throws Refused 422 */
+/** What is absent stays as it is; an empty description takes it away. @throws ApiError 422 */
 export function readTopicChanges(body: unknown): Partial<TopicFields> {
   const { name, description, defaultSubscription } = readChanges(body)
   return {

@@ -1,4 +1,7 @@
-/** The page on which one leaves a list, or says what one wants to hear of: plain, without scripts, every text escaped. */
+/**
+ * The page on which one leaves a list, or says what one wants to hear of: plain, without scripts, every text
+ * escaped.
+ */
 import { hash } from 'node:crypto'
 import { wireId } from '../../../lib/ids.ts'
 import type { Preferences, TopicPreference } from '../../../pipeline/tracking/preferences.ts'

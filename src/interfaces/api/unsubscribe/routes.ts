@@ -1,4 +1,6 @@
-/** Leaving a list: the page behind the link in an email, and the one click of a mailbox provider (RFC 8058). */
+/**
+ * Leaving a list: the page behind the link in an email, and the one click of a mailbox provider (RFC 8058).
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -17,7 +19,7 @@ interface UnsubscribeRoutesOptions {
 }
 
 export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOptions): Route[] {
-  /** @throws Refused 404, whatever is wrong with it */
+  /** @throws ApiError 404, whatever is wrong with it */
   const subscriptionOf = (token: string): Subscription => {
     const subscription = readUnsubscribeToken(secrets, token)
     if (!subscription) throw notFound('Link')
@@ -66,7 +68,7 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
   ]
 }
 
-/** Whoever posts without a word means what the link is for, as mailbox providers do. @throws Refused 422 */
+/** Whoever posts without a word means what the link is for, as mailbox providers do. @throws ApiError 422 */
 function choiceOf(form: URLSearchParams): Choice {
   const said = form.get('choice') ?? 'leave'
   const choice = CHOICES.find(each => each === said)
@@ -74,7 +76,7 @@ function choiceOf(form: URLSearchParams): Choice {
   throw invalidField('choice', `Invalid \`choice\` field: it must be one of ${CHOICES.join(', ')}.`)
 }
 
-/** @throws Refused 422 */
+/** @throws ApiError 422 */
 function topicsOf(form: URLSearchParams): Id[] {
   return form.getAll('topic').map(text => {
     const id = parseWireId('top', text)

@@ -1,4 +1,6 @@
-/** The link by which the recipient of a broadcast's email leaves its list, for showing what the email says. */
+/**
+ * The link by which the recipient of a broadcast's email leaves its list, for showing what the email says.
+ */
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { createEmailLinks } from '../../../pipeline/tracking/email-links.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'

@@ -189,7 +189,7 @@ function asked(delivery: AskedDelivery): WebhookDeliveryRow {
   return delivery
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 function insistOnUrl(webhooks: Webhooks, url: string): void {
   const fault = webhooks.faultIn(url)
   if (fault !== undefined) throw invalidField('url', `Invalid \`url\` field: the URL ${fault}.`)

@@ -75,7 +75,7 @@ export const webhookDeliverySchema = z
   })
   .meta({ id: 'WebhookDelivery' })
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readNewWebhook(body: unknown): NewWebhook {
   const { url, endpoint, events, standardWebhooks = false } = readNew(body)
   const place = url ?? endpoint
@@ -83,7 +83,7 @@ export function readNewWebhook(body: unknown): NewWebhook {
   return { url: place, events: eachOnce(events), isStandard: standardWebhooks }
 }
 
-/** What the query says counts more than the body. @throws Refused */
+/** What the query says counts more than the body. @throws ApiError */
 export function readWebhookChange(body: unknown, query: URLSearchParams): WebhookChange {
   const { url, endpoint, events, enabled, status } = readChange(body)
   const isEnabled = enabled ?? (status === undefined ? undefined : status === 'enabled')
@@ -94,7 +94,7 @@ export function readWebhookChange(body: unknown, query: URLSearchParams): Webhoo
   }
 }
 
-/** @throws Refused */
+/** @throws ApiError */
 export function readTestType(body: unknown): EventType | undefined {
   return readTest(body).type
 }

@@ -1,6 +1,6 @@
 /**
- * What others look for under `/.well-known/`: proofs for a certificate authority, the MTA-STS policy of the provider host; and what we
- * look for ourselves at the hosts of links.
+ * What others look for under `/.well-known/`: proofs for a certificate authority, the MTA-STS policy of the
+ * provider host; and what we look for ourselves at the hosts of links.
  */
 
 import type { Clock } from '../../../lib/clock.ts'

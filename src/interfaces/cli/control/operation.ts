@@ -1,4 +1,7 @@
-/** Operations: what the operator may change from the command line, whoever holds the data folder carries them out. */
+/**
+ * Operations: what the operator may change from the command line, whoever holds the data folder carries them
+ * out.
+ */
 import type * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { IdSource } from '../../../lib/ids.ts'
@@ -39,10 +42,15 @@ export interface Operation<I, O> {
   run(parts: OperationParts, input: I): Promise<O>
 }
 
-/** The operation cannot be done as it was asked for; the message is for the operator, and nothing has changed. */
+/**
+ * The operation cannot be done as it was asked for; the message is for the operator, and nothing has changed.
+ */
 export class OperationRefused extends Error {}
 
-/** The operation was begun and did not end well, or nobody knows how it ended; the message is for the operator. */
+/**
+ * The operation was begun and did not end well, or nobody knows how it ended; the message is for the
+ * operator.
+ */
 export class OperationFailed extends Error {}
 
 export function operation<I, O>(

@@ -9,8 +9,8 @@ import { OperationRefused, operation } from './operation.ts'
 
 /** As many as one command takes on, so that mail keeps being accepted meanwhile. */
 const TOGETHER = 1_000
-export const MOST_DOMAINS = 500
-const MOST_SITES = 1_000
+export const DOMAINS_MAX = 500
+const SITES_MAX = 1_000
 
 const selected = z.object({
   domain: z.string().max(1_000).nullable(),
@@ -22,7 +22,7 @@ export type Selected = z.output<typeof selected>
 
 export const queueOperations = {
   'queue.retry': operation(
-    z.object({ domains: z.array(z.string().max(253)).max(MOST_DOMAINS) }),
+    z.object({ domains: z.array(z.string().max(253)).max(DOMAINS_MAX) }),
     async ({ run, clock }, { domains }) => {
       const now = clock.now()
       let count = 0
@@ -60,7 +60,7 @@ export const queueOperations = {
   }),
 
   'site.paths': operation(
-    z.object({ sites: z.array(z.string().max(4_000)).max(MOST_SITES) }),
+    z.object({ sites: z.array(z.string().max(4_000)).max(SITES_MAX) }),
     async ({ pathsTo }, { sites }) => {
       const paths = await pathsTo(sites)
       return [...paths].map(([site, states]) => ({ site, paths: states.map(pathView) }))

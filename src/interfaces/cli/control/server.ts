@@ -18,7 +18,7 @@ interface ControlServerOptions {
   log: Log
 }
 
-const MOST_CONNECTIONS = 16
+const CONNECTIONS_MAX = 16
 const ASK_WITHIN_MS = 10_000
 /** Nobody else may even connect. */
 const OWNER_ONLY = 0o177
@@ -38,7 +38,7 @@ export async function startControlServer({
     const serving = serve(socket, parts, log).finally(() => underWay.delete(serving))
     underWay.add(serving)
   })
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = CONNECTIONS_MAX
   rmSync(path, { force: true }) // a former process that was killed has left it
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

@@ -1,4 +1,7 @@
-/** A stored email composed: what the messages to all its recipients have in common, and what each has for itself. */
+/**
+ * A stored email composed: what the messages to all its recipients have in common, and what each has for
+ * itself.
+ */
 
 import { type Id, idText, wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -65,7 +68,9 @@ export interface ComposerParts {
 /** The same email gives the same octets. @throws when a part of it is not there */
 export type ComposeEmail = (source: EmailSource) => Promise<Composed>
 
-/** What emails of a broadcast have in common is parsed, and where it says the same to everybody encoded, once. */
+/**
+ * What emails of a broadcast have in common is parsed, and where it says the same to everybody encoded, once.
+ */
 export function createComposer({ db, find, blobs, secrets }: ComposerParts): ComposeEmail {
   const findPersonal = createFindPersonal()
   const composeCommon = createComposeCommon()
@@ -200,7 +205,10 @@ function listFields(
   return links?.isList && !isSaid ? links.listFields(recipient) : []
 }
 
-/** By which mailbox providers tell senders how their broadcasts are received: broadcast, account, stream, sender. */
+/**
+ * By which mailbox providers tell senders how their broadcasts are received: broadcast, account, stream,
+ * sender.
+ */
 function feedbackFields({ accountId, broadcastId }: EmailSource): HeaderField[] {
   if (broadcastId === null) return []
   const value = `${wireId('brd', broadcastId)}:${wireId('acc', accountId)}:broadcast:${FEEDBACK_SENDER}`

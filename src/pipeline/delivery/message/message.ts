@@ -1,4 +1,7 @@
-/** The message of one delivery: the email, composed once and kept a while, with what is the recipient's own, signed. */
+/**
+ * The message of one delivery: the email, composed once and kept a while, with what is the recipient's own,
+ * signed.
+ */
 
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -42,7 +45,8 @@ type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSo
 
 export interface MessageMaker {
   /**
-   * Signed anew only where no signatures of it by the same keys are known: from before, or of a former attempt.
+   * Signed anew only where no signatures of it by the same keys are known: from before, or of a former
+   * attempt.
    *
    * @param delivery with the email itself, where it is at hand; else it is read
    */

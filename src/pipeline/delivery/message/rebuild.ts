@@ -1,6 +1,7 @@
 /**
- * A delivery's message as it was sent, made again from what is stored: the message itself is not. Its own signatures
- * tell whether that has succeeded: those that are kept hold, or those that are made anew are the ones that were sent.
+ * A delivery's message as it was sent, made again from what is stored: the message itself is not. Its own
+ * signatures tell whether that has succeeded: those that are kept hold, or those that are made anew are the
+ * ones that were sent.
  */
 
 import { type Id, parseWireId } from '../../../lib/ids.ts'

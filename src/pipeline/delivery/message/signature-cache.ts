@@ -1,4 +1,7 @@
-/** Signatures that were made before their message is sent: while its site rests. They are lost with the thread, which costs nothing but time. */
+/**
+ * Signatures that were made before their message is sent: while its site rests. They are lost with the
+ * thread, which costs nothing but time.
+ */
 import { idKey, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { DeliveryRef } from '../../../protocols/smtp/verp.ts'
 import type { MadeSignatures, StoredSignature } from './signed-head.ts'

@@ -1,6 +1,6 @@
 /**
- * What a delivery that is done keeps of its signatures: by that they are known again when they are made anew, for both algorithms
- * give the same signature for the same message (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
+ * What a delivery that is done keeps of its signatures: by that they are known again when they are made anew,
+ * for both algorithms give the same signature for the same message (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
  */
 import { hash } from 'node:crypto'
 import type { Id } from '../../../lib/ids.ts'

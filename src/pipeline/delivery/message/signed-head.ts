@@ -1,4 +1,6 @@
-/** The head of a delivery's message: its email's fields, the correlation header, and the signatures over them. */
+/**
+ * The head of a delivery's message: its email's fields, the correlation header, and the signatures over them.
+ */
 
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import type { Sign } from '../../../protocols/dkim/sign.ts'

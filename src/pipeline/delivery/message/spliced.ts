@@ -1,4 +1,7 @@
-/** Bodies of a broadcast's emails: what they have in common is encoded once, and each recipient's values put in between. */
+/**
+ * Bodies of a broadcast's emails: what they have in common is encoded once, and each recipient's values put
+ * in between.
+ */
 import type { BodyTexts } from '../../../protocols/mime/compose-body.ts'
 import { type SpliceText, spliceableText } from '../../../protocols/mime/spliced-text.ts'
 import { textEntity } from '../../../protocols/mime/text-entity.ts'

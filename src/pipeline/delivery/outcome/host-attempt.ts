@@ -1,10 +1,14 @@
-/** One host spoken to, for the record: what was said in which phase, how long it took, and how it was secured. */
+/**
+ * One host spoken to, for the record: what was said in which phase, how long it took, and how it was secured.
+ */
 import { cleanText, formatReply } from '../../../protocols/smtp/reply.ts'
 import type { Phase, PhaseReplies, PhaseTimings, TlsFacts } from '../smtp-client/types.ts'
 import type { PolicyName } from '../tls-policy/host-tls-policy.ts'
 import type { Outcome } from './outcome.ts'
 
-/** Phase, ms, and the reply as it came, cut. As short as it can be: every attempt is stored with some of them. */
+/**
+ * Phase, ms, and the reply as it came, cut. As short as it can be: every attempt is stored with some of them.
+ */
 export type PhaseRecord = [phase: Phase, ms: number, reply: string | null]
 
 export interface TlsRecord {

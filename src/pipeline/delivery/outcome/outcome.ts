@@ -1,4 +1,7 @@
-/** What one attempt comes to: delivered, deferred or bounced, with what the other side said. Values, never exceptions. */
+/**
+ * What one attempt comes to: delivered, deferred or bounced, with what the other side said. Values, never
+ * exceptions.
+ */
 
 import type { BounceClass } from '../../../protocols/bounces/bounce-class.ts'
 import { classify, type Meaning } from '../../../protocols/bounces/classify.ts'
@@ -23,11 +26,17 @@ export interface Outcome {
   text: string
   /** The enhanced status of a bounce that is our own verdict. */
   enhanced?: string
-  /** The host itself is in trouble or wants fewer connections: another host may do better, and this one needs rest. */
+  /**
+   * The host itself is in trouble or wants fewer connections: another host may do better, and this one needs
+   * rest.
+   */
   hostUnavailable: boolean
   /** What the host announces rules the message out, and nothing was sent: another host may take it. */
   unfitHost?: boolean
-  /** The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here. Others may well go there. */
+  /**
+   * The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here.
+   * Others may well go there.
+   */
   onOurTerms?: boolean
   /** Of a negative reply: all that it means; null where nothing of the kind was said. */
   meaning: Meaning | null
@@ -110,8 +119,8 @@ function verdictOf({ action, class: bounceClass }: Meaning): AttemptVerdict {
 }
 
 /**
- * What the attempts at several hosts come to when none gave a verdict about the recipient: permanent only when
- * every host refused for good.
+ * What the attempts at several hosts come to when none gave a verdict about the recipient: permanent only
+ * when every host refused for good.
  */
 export function outcomeOfHosts(outcomes: readonly Outcome[]): Outcome {
   return outcomes.findLast(({ verdict }) => verdict.kind === 'deferred') ?? outcomes.at(-1)!

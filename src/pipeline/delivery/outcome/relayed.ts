@@ -1,4 +1,7 @@
-/** What an attempt through a smart host comes to: what is wrong between it and us is never the recipient's fault. */
+/**
+ * What an attempt through a smart host comes to: what is wrong between it and us is never the recipient's
+ * fault.
+ */
 import type { Outcome } from './outcome.ts'
 
 /** Before a recipient is named. */
@@ -15,8 +18,8 @@ const PHASES_BEFORE_MAIL: ReadonlySet<string | null> = new Set([
 const LOGIN_FAILURE_CODES: ReadonlySet<number | undefined> = new Set([530, 534, 535, 538])
 
 /**
- * Mail waits for the operator, who is told where the login is at fault. The smart host's trouble is that of all who
- * go there, on the same terms.
+ * Mail waits for the operator, who is told where the login is at fault. The smart host's trouble is that of
+ * all who go there, on the same terms.
  */
 export function relayed({ onOurTerms: _, ...outcome }: Outcome): Outcome {
   const { verdict, phase, reply } = outcome

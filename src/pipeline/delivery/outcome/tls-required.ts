@@ -1,4 +1,6 @@
-/** Hosts that take nothing in plain text, of a session that was in plain text because TLS had failed before. */
+/**
+ * Hosts that take nothing in plain text, of a session that was in plain text because TLS had failed before.
+ */
 import type { Outcome } from './outcome.ts'
 
 const NAMES_TLS = /\b(?:START)?TLS\b/i

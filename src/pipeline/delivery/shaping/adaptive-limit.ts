@@ -1,6 +1,7 @@
 /**
- * How many deliveries that get on quickly a thread has under way at once: as many as keep it busy. More would wait for each other all the
- * same, each with a connection and memory of its own. Those that wait for their destination are not counted.
+ * How many deliveries that get on quickly a thread has under way at once: as many as keep it busy. More would
+ * wait for each other all the same, each with a connection and memory of its own. Those that wait for their
+ * destination are not counted.
  */
 import type { Clock } from '../../../lib/clock.ts'
 

@@ -1,10 +1,11 @@
 /**
- * Circuit breaker of one egress path. It opens after five consecutive failures of the destination, and nothing is sent
- * there for one minute; then it is half open and a single delivery is tried. A failure of that delivery opens it again for
- * twice as long, up to 15 minutes; an answer closes it. Deliveries to the destination keep their place in the queue.
+ * Circuit breaker of one egress path. It opens after five consecutive failures of the destination, and
+ * nothing is sent there for one minute; then it is half open and a single delivery is tried. A failure of
+ * that delivery opens it again for twice as long, up to 15 minutes; an answer closes it. Deliveries to the
+ * destination keep their place in the queue.
  *
- * In: failures and answers, from `congestion-feedback.ts`. Out: whether the path may be used, for `egress-path.ts`, and
- * the state that `outages.ts` stores. Measurements and alternatives: decision 0029.
+ * In: failures and answers, from `congestion-feedback.ts`. Out: whether the path may be used, for
+ * `egress-path.ts`, and the state that `outages.ts` stores. Measurements and alternatives: decision 0029.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 

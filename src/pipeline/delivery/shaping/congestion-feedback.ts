@@ -1,4 +1,7 @@
-/** What an attempt tells of the path it took: the window moves, a rest begins or ends, mail turns to another path. */
+/**
+ * What an attempt tells of the path it took: the window moves, a rest begins or ends, mail turns to another
+ * path.
+ */
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { BreakerState } from './circuit-breaker.ts'
 import type { EgressPath } from './egress-path.ts'

@@ -1,4 +1,7 @@
-/** What is known of the path from one of our sources to one site: what it bears, whether it answers, and what is on it. */
+/**
+ * What is known of the path from one of our sources to one site: what it bears, whether it answers, and what
+ * is on it.
+ */
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
@@ -68,8 +71,8 @@ export function widthOf({ breaker, window }: EgressPath): number {
 }
 
 /**
- * Room is offered by thirds, so that claims are few and large, and come before what waits runs short. There is always
- * room for what can begin at once, however many wait on other paths.
+ * Room is offered by thirds, so that claims are few and large, and come before what waits runs short. There
+ * is always room for what can begin at once, however many wait on other paths.
  * @param ahead how many more may wait on all paths together
  */
 export function capacityOf(path: EgressPath, ahead: number): Capacity {
@@ -94,7 +97,10 @@ export function mayBegin({ rateLimit, ready, warmupBudget }: EgressPath): boolea
   return rateLimit.allows() && ready.has(warmupBudget.allows)
 }
 
-/** As much waits as is under way, and nothing tells it to go slowly: what would wait anyway may do so behind another. */
+/**
+ * As much waits as is under way, and nothing tells it to go slowly: what would wait anyway may do so behind
+ * another.
+ */
 export function isCrowded({ active, ready, isProven, rateLimit, breaker }: EgressPath): boolean {
   const isCareful = !isProven || breaker.isHalfOpen || rateLimit.perSecond !== null
   return !isCareful && ready.length >= active

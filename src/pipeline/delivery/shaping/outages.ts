@@ -1,4 +1,7 @@
-/** What follows when a site stops answering, answers again, or gets no more today: remembered in the store, and its mail seen to. */
+/**
+ * What follows when a site stops answering, answers again, or gets no more today: remembered in the store,
+ * and its mail seen to.
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Run } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
@@ -20,8 +23,8 @@ export interface Outages {
   /** An address that is being warmed up sends no more to the site today; what had been claimed goes back. */
   spent(site: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
   /**
-   * Deliveries that had been put off because of the outage are due again: those to the domain that showed its end, and to
-   * all others of the site. What was put off for another reason keeps its time.
+   * Deliveries that had been put off because of the outage are due again: those to the domain that showed its
+   * end, and to all others of the site. What was put off for another reason keeps its time.
    */
   ended(name: PathName, domain: string): Promise<void>
 }

@@ -1,4 +1,7 @@
-/** Deliveries of one site that are claimed and wait for their turn: transactional mail passes most of the rest. */
+/**
+ * Deliveries of one site that are claimed and wait for their turn: transactional mail passes most of the
+ * rest.
+ */
 import type { Id } from '../../../lib/ids.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'

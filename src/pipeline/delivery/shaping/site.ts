@@ -15,8 +15,8 @@ export interface Site {
 }
 
 /**
- * What all paths have together. One that is to be probed gets what prefers it among the mail for the others; alone, it has
- * room for the probe.
+ * What all paths have together. One that is to be probed gets what prefers it among the mail for the others;
+ * alone, it has room for the probe.
  */
 export function roomIn(site: Site, ahead: number): Capacity {
   const room = roomOnAll(site, ahead)
@@ -50,8 +50,8 @@ export function place(
 }
 
 /**
- * The one that its email prefers, unless its source is not wanted by the domain, or it rests or is closed for today, or is full. Where none is
- * better, it is that one all the same.
+ * The one that its email prefers, unless its source is not wanted by the domain, or it rests or is closed for
+ * today, or is full. Where none is better, it is that one all the same.
  */
 function pathFor(
   { paths }: Site,

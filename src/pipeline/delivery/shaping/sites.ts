@@ -1,4 +1,7 @@
-/** Works deliveries off, site by site: a bounded number waits in memory, as many are under way as the site bears. */
+/**
+ * Works deliveries off, site by site: a bounded number waits in memory, as many are under way as the site
+ * bears.
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'

@@ -1,4 +1,7 @@
-/** Runs deliveries in slots: a path's one after another, or in line behind each other; paths that wait for a slot in turns. */
+/**
+ * Runs deliveries in slots: a path's one after another, or in line behind each other; paths that wait for a
+ * slot in turns.
+ */
 import { once } from 'node:events'
 import type { Clock } from '../../../lib/clock.ts'
 import { Slab } from '../../../lib/slab.ts'

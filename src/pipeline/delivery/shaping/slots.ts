@@ -1,6 +1,6 @@
 /**
- * The deliveries a thread has under way, at all sites together. Sites from which nothing good has been heard share a
- * part of them, so that dead and slow ones, however many, leave room for those that answer.
+ * The deliveries a thread has under way, at all sites together. Sites from which nothing good has been heard
+ * share a part of them, so that dead and slow ones, however many, leave room for those that answer.
  */
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { AdaptiveLimit } from './adaptive-limit.ts'
@@ -14,7 +14,10 @@ export interface SlotOptions {
 }
 
 export interface Slots {
-  /** How many may be under way at an unproven site that has `active` of them; a proven one is bounded by its window. */
+  /**
+   * How many may be under way at an unproven site that has `active` of them; a proven one is bounded by its
+   * window.
+   */
   allows(isProven: boolean, active: number): boolean
   hasRoomFor(accountId: Id): boolean
   /** None may begin. */

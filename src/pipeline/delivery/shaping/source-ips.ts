@@ -54,7 +54,9 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
   }
 }
 
-/** Each email has an order of its own: where one source is left out, only its emails move. The first one best. */
+/**
+ * Each email has an order of its own: where one source is left out, only its emails move. The first one best.
+ */
 export function inOrderOf<T extends { source: EgressSource }>(emailId: Id, candidates: readonly T[]): T[] {
   const key = idKey(emailId)
   return candidates

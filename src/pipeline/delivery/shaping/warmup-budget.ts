@@ -1,6 +1,7 @@
 /**
- * What a path may still send today where its address is being warmed up. Messages are granted by the writer, a few at a
- * time; once there are no more, the path is closed until the next UTC day. A quarter of each day is for transactional mail alone.
+ * What a path may still send today where its address is being warmed up. Messages are granted by the writer,
+ * a few at a time; once there are no more, the path is closed until the next UTC day. A quarter of each day
+ * is for transactional mail alone.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import { nextUtcDay, utcDay } from '../../../lib/periods.ts'

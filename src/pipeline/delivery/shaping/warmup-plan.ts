@@ -1,4 +1,7 @@
-/** How much an address that is new to receivers may send: so many messages a UTC day to each mailbox provider, for some weeks. */
+/**
+ * How much an address that is new to receivers may send: so many messages a UTC day to each mailbox provider,
+ * for some weeks.
+ */
 import { OTHERS, PROVIDERS } from '../providers.ts'
 
 export interface WarmupPlan {
@@ -31,8 +34,8 @@ export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: num
 }
 
 /**
- * Under which name messages to a site are counted; undefined where they are not: at smart hosts, and where nobody is
- * spoken to.
+ * Under which name messages to a site are counted; undefined where they are not: at smart hosts, and where
+ * nobody is spoken to.
  */
 export function warmedProvider(site: string): string | undefined {
   if (PROVIDER_NAMES.has(site)) return site

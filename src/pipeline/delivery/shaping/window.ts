@@ -1,6 +1,6 @@
 /**
- * How many deliveries go to one site at once: one more for each that gets through until the site first pushes back,
- * from then on one more for a windowful; half when it pushes back. After an outage this begins anew.
+ * How many deliveries go to one site at once: one more for each that gets through until the site first pushes
+ * back, from then on one more for a windowful; half when it pushes back. After an outage this begins anew.
  */
 
 export interface Window {

@@ -1,6 +1,7 @@
 /**
- * The one timer of a session: set for every reply, yet armed anew only where it would fire too late. What has arrived is read before
- * silence is believed: a process that has stood still finds its time over, and the reply of then unread.
+ * The one timer of a session: set for every reply, yet armed anew only where it would fire too late. What has
+ * arrived is read before silence is believed: a process that has stood still finds its time over, and the
+ * reply of then unread.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 

@@ -1,4 +1,7 @@
-/** What precedes a message on the line: the commands of its envelope, or our own refusal where the peer cannot take it. */
+/**
+ * What precedes a message on the line: the commands of its envelope, or our own refusal where the peer cannot
+ * take it.
+ */
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { dsnOfMail, dsnOfRecipient } from './dsn.ts'
 import { frameMessage } from './framing.ts'
@@ -18,7 +21,9 @@ export interface Prepared {
 const UNFIT_FOR_PATH = /[\x00-\x20<>\x7f]/
 const NOT_ASCII = /[^\x00-\x7f]/
 
-/** @throws when an address could not be written, or would smuggle something in, or the message is malformed */
+/**
+ * @throws when an address could not be written, or would smuggle something in, or the message is malformed
+ */
 export function prepare(
   transaction: Transaction,
   { extensions, limits }: SmtpSessionFacts,

@@ -1,4 +1,6 @@
-/** A message as it is sent after DATA: checked, dot-stuffed and ended (RFC 5321 §4.5.2), and cut into blocks. */
+/**
+ * A message as it is sent after DATA: checked, dot-stuffed and ended (RFC 5321 §4.5.2), and cut into blocks.
+ */
 import { isAscii } from 'node:buffer'
 
 export interface FramedMessage {
@@ -15,7 +17,10 @@ const CRLF = Buffer.from('\r\n')
 const END_OF_DATA = Buffer.from('.\r\n')
 export const EMPTY_MESSAGE = END_OF_DATA
 
-/** @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its signature. */
+/**
+ * @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its
+ * signature.
+ */
 export function frameMessage(parts: readonly Buffer[]): FramedMessage {
   const pieces: Buffer[] = []
   let last = '\n'
@@ -33,7 +38,10 @@ export function frameMessage(parts: readonly Buffer[]): FramedMessage {
   return { blocks: blocksOf(pieces), eightBit }
 }
 
-/** Adds the window to the pieces, its leading dots doubled. `before` is the character before it, the last one is returned. */
+/**
+ * Adds the window to the pieces, its leading dots doubled. `before` is the character before it, the last one
+ * is returned.
+ */
 function take(window: Buffer, before: string, pieces: Buffer[]): string {
   const text = window.toString('latin1')
   let from = 0

@@ -1,4 +1,7 @@
-/** Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback without it. */
+/**
+ * Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback
+ * without it.
+ */
 import { cleanText, formatReply, isPermanent, replyOf } from '../../../protocols/smtp/reply.ts'
 import { logIn } from './auth.ts'
 import { limitsOf } from './limits.ts'
@@ -23,8 +26,9 @@ const EXTENSION = /^([a-z0-9][a-z0-9-]*)(?: +(.*))?$/is
 const HANDSHAKE_FAULT = /^(?:ERR_SSL_|ECONNRESET|EPIPE|EPROTO)/
 
 /**
- * Everything a peer or network can do is in the value. Where a handshake breaks, another connection to the same address offers
- * less; where TLS is `opportunistic` and that fails, too, a last one goes without it, and `tlsFallback` says why (RFC 7435).
+ * Everything a peer or network can do is in the value. Where a handshake breaks, another connection to the
+ * same address offers less; where TLS is `opportunistic` and that fails, too, a last one goes without it, and
+ * `tlsFallback` says why (RFC 7435).
  * @throws on options that no connection can be made of, such as a port out of range
  */
 export async function openSession(options: SessionOptions): Promise<SmtpSession | SessionFailure> {

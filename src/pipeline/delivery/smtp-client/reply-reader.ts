@@ -1,4 +1,7 @@
-/** Cuts the byte stream of a peer into SMTP replies (RFC 5321 §4.2), whatever its segments, within fixed bounds. */
+/**
+ * Cuts the byte stream of a peer into SMTP replies (RFC 5321 §4.2), whatever its segments, within fixed
+ * bounds.
+ */
 import { parseReplyLine } from '../../../protocols/smtp/reply.ts'
 
 /** A reply as it came: the text of each line, without its code. */
@@ -23,8 +26,8 @@ export class ReplyReader {
   #lineBytes = 0
 
   /**
-   * Takes the next bytes of the stream and hands over every reply they complete. When `onReply` returns false,
-   * the rest of the chunk is dropped.
+   * Takes the next bytes of the stream and hands over every reply they complete. When `onReply` returns
+   * false, the rest of the chunk is dropped.
    * @returns what is wrong with the stream; it cannot be read on after that
    */
   feed(chunk: Buffer, onReply: (reply: RawReply) => boolean): string | undefined {

@@ -23,7 +23,10 @@ interface Job {
   reject(error: unknown): void
 }
 
-/** Behind a peer that takes longer to answer for a message a round trip is little, and another session may be sooner. */
+/**
+ * Behind a peer that takes longer to answer for a message a round trip is little, and another session may be
+ * sooner.
+ */
 const QUICK_ANSWER_MS_MAX = 500
 
 export class WireSession implements SmtpSession {
@@ -133,7 +136,9 @@ export class WireSession implements SmtpSession {
   }
 }
 
-/** The results of all recipients: those that the peer takes no more in one transaction are for a later one. */
+/**
+ * The results of all recipients: those that the peer takes no more in one transaction are for a later one.
+ */
 function withSurplus(results: RecipientResult[], { recipients }: Transaction): RecipientResult[] {
   if (results.length === recipients.length) return results
   const text = `this server takes ${results.length} recipients at once`

@@ -1,10 +1,16 @@
-/** TLS sessions of hosts that were spoken to, kept a while: resuming one saves the handshake's round trip and signatures. */
+/**
+ * TLS sessions of hosts that were spoken to, kept a while: resuming one saves the handshake's round trip and
+ * signatures.
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import { createExpiringMap } from '../../../lib/expiring-map.ts'
 
 export interface Ticket {
   session: Buffer
-  /** Why the certificate did not verify when it was last seen; null when it did: a resumed session shows it no more. */
+  /**
+   * Why the certificate did not verify when it was last seen; null when it did: a resumed session shows it no
+   * more.
+   */
   unauthorizedReason: string | null
 }
 

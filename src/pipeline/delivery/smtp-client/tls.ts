@@ -1,4 +1,6 @@
-/** The TLS side of a session: the shared context, the handshake over an open connection, and what came of it. */
+/**
+ * The TLS side of a session: the shared context, the handshake over an open connection, and what came of it.
+ */
 import { isIP, type Socket } from 'node:net'
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import type { Ticket } from './tickets.ts'
@@ -24,8 +26,8 @@ const REDUCED_CIPHERS = [
 ]
 
 /**
- * TLS 1.2 and little choice, in a greeting that fits into one segment: for servers, and boxes before them, that stumble over
- * what is new or long.
+ * TLS 1.2 and little choice, in a greeting that fits into one segment: for servers, and boxes before them,
+ * that stumble over what is new or long.
  * @param authorities as above
  */
 export function createReducedContext(authorities?: string[]): SecureContext {
@@ -75,7 +77,9 @@ function keepTickets(socket: TLSSocket, former: Ticket | undefined, keep: (ticke
   })
 }
 
-/** @param former the ticket that was offered: where it was taken, the certificate is as good as it was then */
+/**
+ * @param former the ticket that was offered: where it was taken, the certificate is as good as it was then
+ */
 export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFacts {
   const resumed = former !== undefined && socket.isSessionReused()
   const reason = socket.authorized ? null : String(socket.authorizationError)
@@ -88,7 +92,10 @@ export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFa
   }
 }
 
-/** An error of TLS for people who do not run the program: without its advice, and without the places in OpenSSL. */
+/**
+ * An error of TLS for people who do not run the program: without its advice, and without the places in
+ * OpenSSL.
+ */
 export function tlsErrorText(error: NodeJS.ErrnoException & { reason?: string }): string {
   const { code = '', reason, message } = error
   if (code.startsWith('ERR_SSL_') && reason !== undefined) return `TLS broke: ${reason}`

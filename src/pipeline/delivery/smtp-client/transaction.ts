@@ -1,4 +1,7 @@
-/** One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each recipient. */
+/**
+ * One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each
+ * recipient.
+ */
 import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
 import type { Prepared } from './envelope.ts'
 import { EMPTY_MESSAGE } from './framing.ts'
@@ -12,7 +15,9 @@ export interface TransactionContext {
   pipelining: boolean
   /** Whether the envelope has left together with the former message. */
   envelopeSent: boolean
-  /** Writes the envelope of the transaction that comes next, if one waits; called right after the final dot. */
+  /**
+   * Writes the envelope of the transaction that comes next, if one waits; called right after the final dot.
+   */
   writeNext(): void
   monotonic(): number
 }
@@ -82,7 +87,10 @@ function writeEnvelope({ wire, commands }: Progress) {
   wire.write(commands.join(''), commands.length)
 }
 
-/** The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920 §3.1). */
+/**
+ * The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920
+ * §3.1).
+ */
 async function sendNothing(progress: Progress): Promise<SmtpFailure | undefined> {
   progress.wire.write(EMPTY_MESSAGE, 1)
   const reply = await answer(progress, 'final-dot')
@@ -109,7 +117,10 @@ async function sendMessage(progress: Progress): Promise<SmtpFailure | undefined>
   return undefined
 }
 
-/** The peer answered, or left, in the middle of the message; the rest of it cannot be taken back, so the session ends. */
+/**
+ * The peer answered, or left, in the middle of the message; the rest of it cannot be taken back, so the
+ * session ends.
+ */
 async function stopEarly(progress: Progress): Promise<SmtpFailure | undefined> {
   const { wire } = progress
   const reply = await answer(progress, 'body')
@@ -135,7 +146,9 @@ function ask(progress: Progress, phase: EnvelopePhase, command: number): Promise
   return answer(progress, phase)
 }
 
-/** The reply to what was sent in this phase; 421, or a code that answers nothing of the kind, is a failure. */
+/**
+ * The reply to what was sent in this phase; 421, or a code that answers nothing of the kind, is a failure.
+ */
 async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply | SmtpFailure> {
   const { wire } = progress
   const raw = await wire.reply(phase)

@@ -1,4 +1,7 @@
-/** What an SMTP client session takes and gives: options, phases, results and failures, as the rest of `deliver` sees them. */
+/**
+ * What an SMTP client session takes and gives: options, phases, results and failures, as the rest of
+ * `deliver` sees them.
+ */
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
@@ -23,8 +26,8 @@ export type Phase =
   | 'quit'
 
 /**
- * How long each phase may last, ms (RFC 5321 §4.5.3.2). `rcpt` counts for each recipient, `body` for each block
- * written. The reply to the final dot has no entry: see {@link FINAL_DOT_TIMEOUT_MS}.
+ * How long each phase may last, ms (RFC 5321 §4.5.3.2). `rcpt` counts for each recipient, `body` for each
+ * block written. The reply to the final dot has no entry: see {@link FINAL_DOT_TIMEOUT_MS}.
  */
 export type PhaseTimeouts = Readonly<Record<Exclude<Phase, 'final-dot'>, number>>
 
@@ -47,8 +50,8 @@ export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
 export const FINAL_DOT_TIMEOUT_MS = 600_000
 
 /**
- * `opportunistic` encrypts where it can and falls back to plain text; `required` fails instead (RFC 3207). `implicit`
- * begins with the handshake (RFC 8314 §3.3).
+ * `opportunistic` encrypts where it can and falls back to plain text; `required` fails instead (RFC 3207).
+ * `implicit` begins with the handshake (RFC 8314 §3.3).
  */
 export type TlsMode = 'opportunistic' | 'none' | 'required' | 'implicit'
 
@@ -81,13 +84,18 @@ export interface SessionOptions {
   checkPeer?: (socket: TLSSocket) => string | undefined
   /** Sent over TLS alone, after it; without TLS the session fails. */
   login?: Login
-  /** Whether commands may be sent before the former ones are answered where the peer offers it. Default true. */
+  /**
+   * Whether commands may be sent before the former ones are answered where the peer offers it. Default true.
+   */
   pipelining?: boolean
   /** Lets later sessions with a host resume the TLS session of former ones. */
   tickets?: Tickets
   timeouts: PhaseTimeouts
   clock: Clock
-  /** Receives the dialogue line by line, `C: …` and `S: …`; message content as its size only, logins not at all. */
+  /**
+   * Receives the dialogue line by line, `C: …` and `S: …`; message content as its size only, logins not at
+   * all.
+   */
   log?: (line: string) => void
 }
 
@@ -96,8 +104,8 @@ export interface SmtpFailure {
   phase: Phase
   /**
    * `reply`: the peer sent us away (any refusal before MAIL; 421 later). `timeout`: the phase took too long.
-   * `closed`: the peer, or we, closed the connection. `network`: the system reported an error. `protocol`: the
-   * peer does not speak SMTP properly. `tls`: no secured connection came about.
+   * `closed`: the peer, or we, closed the connection. `network`: the system reported an error. `protocol`:
+   * the peer does not speak SMTP properly. `tls`: no secured connection came about.
    */
   kind: 'reply' | 'timeout' | 'closed' | 'network' | 'protocol' | 'tls'
   /** What the peer said, where it said anything. */
@@ -181,7 +189,9 @@ export type RecipientResult =
       kind: 'refused'
       phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot'
       reply: SmtpReply
-      /** True where the reply is our own: what the peer announced rules the message out, and nothing was sent. */
+      /**
+       * True where the reply is our own: what the peer announced rules the message out, and nothing was sent.
+       */
       local: boolean
     }
   | { kind: 'failed'; phase: Phase; failure: SmtpFailure }
@@ -202,8 +212,8 @@ export interface SmtpSession {
   /**
    * Sends one message. May be called before the former result is in: the next envelope then leaves together
    * with the former message (RFC 2920 §3.1), results come in order.
-   * @param onFollowable called when it would save a round trip to send another now; never where the peer does not
-   * pipeline, or takes long to answer for a message
+   * @param onFollowable called when it would save a round trip to send another now; never where the peer does
+   * not pipeline, or takes long to answer for a message
    * @throws when the transaction is malformed: bare CR or LF, an address that is no address. Nothing is sent.
    */
   send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult>

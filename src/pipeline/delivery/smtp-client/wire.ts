@@ -99,7 +99,9 @@ export class Wire {
     while (!this.#flushed && this.#replies.length === 0 && !this.#end) await this.#event(phase)
   }
 
-  /** Announces that the bytes after the next reply belong to TLS: what came early is dropped (RFC 3207 §4.2). */
+  /**
+   * Announces that the bytes after the next reply belong to TLS: what came early is dropped (RFC 3207 §4.2).
+   */
   expectTls() {
     this.#lastReply = true
   }

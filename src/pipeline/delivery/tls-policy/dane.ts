@@ -8,7 +8,10 @@ import { parseTlsa, type Tlsa } from './tlsa.ts'
 export type HostTlsa =
   /** No DANE for the host. */
   | { kind: 'none' }
-  /** Empty where there are records and none can be used: then TLS is a must, and anybody's certificate will do. */
+  /**
+   * Empty where there are records and none can be used: then TLS is a must, and anybody's certificate will
+   * do.
+   */
   | { kind: 'records'; records: readonly Tlsa[] }
   /** The host must not be spoken to now. */
   | { kind: 'failure'; reason: string }

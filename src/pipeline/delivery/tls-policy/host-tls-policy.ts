@@ -11,8 +11,8 @@ import { fitsPolicy } from './sts-policy.ts'
 import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
 
 /**
- * By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy, the setting
- * of the smart host.
+ * By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy,
+ * the setting of the smart host.
  */
 export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane', 'smart-host'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
@@ -150,7 +150,10 @@ function termsByDane(
   return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
 }
 
-/** A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails again. */
+/**
+ * A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails
+ * again.
+ */
 function rememberBroken(broken: HostFaults, host: string, { phase, message }: SmtpFailure) {
   if (phase === 'tls') broken.set(host, message)
 }

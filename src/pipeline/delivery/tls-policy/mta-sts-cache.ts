@@ -1,4 +1,7 @@
-/** The MTA-STS policies of recipient domains: found by DNS, fetched, kept in the store, and renewed before they end. */
+/**
+ * The MTA-STS policies of recipient domains: found by DNS, fetched, kept in the store, and renewed before
+ * they end.
+ */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'

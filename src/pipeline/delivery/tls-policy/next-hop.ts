@@ -1,12 +1,15 @@
-/** What the way to a domain must fulfil: what its owner asks of senders, and what the sender asks for one message. */
+/**
+ * What the way to a domain must fulfil: what its owner asks of senders, and what the sender asks for one
+ * message.
+ */
 import type { MxHost } from '../../../protocols/dns/mx-hosts.ts'
 import type { SmartHost } from '../smart-host.ts'
 import type { StsPolicy } from './mta-sts-cache.ts'
 
 /**
- * What the sender asks. `any`: encrypted where it can be. `enforced`: TLS with a certificate that verifies, by the
- * sending domain's setting. `required`: that, and the same of every later hop (RFC 8689). `waived`: delivery matters more
- * than the receiving domain's policies (RFC 8689 §5).
+ * What the sender asks. `any`: encrypted where it can be. `enforced`: TLS with a certificate that verifies,
+ * by the sending domain's setting. `required`: that, and the same of every later hop (RFC 8689). `waived`:
+ * delivery matters more than the receiving domain's policies (RFC 8689 §5).
  */
 export type MessageTls = 'any' | 'enforced' | 'required' | 'waived'
 
@@ -89,7 +92,9 @@ export function nextHopOver(smartHost: SmartHost, domain: string, asked: Message
   }
 }
 
-/** A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1). */
+/**
+ * A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1).
+ */
 function faultOfNames(domain: string, security: DomainSecurity | undefined): NoNextHop | undefined {
   if (!security) return noNames(domain)
   if (security.secureHosts.length > 0 || security.sts?.mode === 'enforce') return undefined

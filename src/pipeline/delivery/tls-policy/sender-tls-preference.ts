@@ -1,4 +1,7 @@
-/** What the sender of one message asks of connections, in its header and by the setting of its domain (RFC 8689 §5). */
+/**
+ * What the sender of one message asks of connections, in its header and by the setting of its domain (RFC
+ * 8689 §5).
+ */
 import type { MessageTls } from './next-hop.ts'
 
 const FIELD = 'tls-required'
@@ -7,7 +10,8 @@ export type TlsPreference = Extract<MessageTls, 'required' | 'waived'> | undefin
 type Headers = readonly (readonly [name: string, value: string])[]
 
 /**
- * `TLS-Required: No` is the standard's. `Yes` is how a message is submitted to us with REQUIRETLS: it is for us alone.
+ * `TLS-Required: No` is the standard's. `Yes` is how a message is submitted to us with REQUIRETLS: it is for
+ * us alone.
  * @returns the headers that leave with the message
  */
 export function tlsPreferenceOf(headers: Headers): { wish: TlsPreference; headers: Headers } {

@@ -1,4 +1,7 @@
-/** One fetch of a domain's MTA-STS policy over HTTPS (RFC 8461 §3.3): no redirects, a certificate that verifies, plain text. */
+/**
+ * One fetch of a domain's MTA-STS policy over HTTPS (RFC 8461 §3.3): no redirects, a certificate that
+ * verifies, plain text.
+ */
 import { OutboundFault } from '../../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../../protocols/http-client/outbound.ts'
 import { parseStsPolicy, type StsRules } from './sts-policy.ts'

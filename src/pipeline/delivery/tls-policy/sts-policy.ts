@@ -1,4 +1,7 @@
-/** MTA-STS policies as their owners publish them (RFC 8461): the TXT record that names one, and the file that says it. */
+/**
+ * MTA-STS policies as their owners publish them (RFC 8461): the TXT record that names one, and the file that
+ * says it.
+ */
 
 export interface StsRules {
   mode: 'enforce' | 'testing' | 'none'
@@ -14,7 +17,10 @@ const ID = /^id[ \t]*=[ \t]*([A-Za-z0-9]{1,32})$/
 const LINE = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*:[ \t]*(.*?)[ \t]*$/
 const MX = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
-/** The policy's id; undefined where there is no record, more than one, or one that cannot be read (RFC 8461 §3.1). */
+/**
+ * The policy's id; undefined where there is no record, more than one, or one that cannot be read (RFC 8461
+ * §3.1).
+ */
 export function stsIdOf(texts: readonly string[]): string | undefined {
   const records = texts.filter(text => RECORD.test(text))
   if (records.length !== 1) return undefined

@@ -1,4 +1,7 @@
-/** Counts what became of TLS with the hosts of other domains, for the reports that their owners want (RFC 8460). */
+/**
+ * Counts what became of TLS with the hosts of other domains, for the reports that their owners want (RFC
+ * 8460).
+ */
 
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import { utcDay } from '../../../lib/periods.ts'

@@ -1,4 +1,7 @@
-/** TLSA records (RFC 6698) as mail takes them (RFC 7672 §3.1): what they say, and whether a host's certificates fit. */
+/**
+ * TLSA records (RFC 6698) as mail takes them (RFC 7672 §3.1): what they say, and whether a host's
+ * certificates fit.
+ */
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 
 export interface Tlsa {
@@ -15,7 +18,9 @@ const DIGEST_BYTES = [undefined, 32, 64] as const
 const HASHES = [undefined, 'sha256', 'sha512'] as const
 const CHAIN_CERTIFICATES_MAX = 10
 
-/** Undefined for a record that mail cannot use: another usage, or a form that is not known (RFC 7672 §3.1.3). */
+/**
+ * Undefined for a record that mail cannot use: another usage, or a form that is not known (RFC 7672 §3.1.3).
+ */
 export function parseTlsa(bytes: Uint8Array): Tlsa | undefined {
   const [usage, selector, matching, ...rest] = bytes
   if ((usage !== 2 && usage !== 3) || (selector !== 0 && selector !== 1)) return undefined
@@ -66,7 +71,10 @@ export function daneFault(
   return fault
 }
 
-/** The certificates up to the authority that the record names, each signed by the next; undefined when it is not reached. */
+/**
+ * The certificates up to the authority that the record names, each signed by the next; undefined when it is
+ * not reached.
+ */
 function chainTo(record: Tlsa, chain: readonly X509Certificate[]): readonly X509Certificate[] | undefined {
   for (const [i, certificate] of chain.entries()) {
     if (i > 0 && certificate.ca && fits(record, certificate)) return chain.slice(0, i + 1)

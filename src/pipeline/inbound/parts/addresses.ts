@@ -1,6 +1,6 @@
 /**
- * Addresses of a header field as somebody else has written it (RFC 5322 §3.4): groups and comments are understood, and
- * what is no address does not keep others from being found.
+ * Addresses of a header field as somebody else has written it (RFC 5322 §3.4): groups and comments are
+ * understood, and what is no address does not keep others from being found.
  */
 import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
 

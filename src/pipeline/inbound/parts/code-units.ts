@@ -1,4 +1,7 @@
-/** Rewrites texts as numbers, one for each character: as strings, what is between a million line ends would be as many of them. */
+/**
+ * Rewrites texts as numbers, one for each character: as strings, what is between a million line ends would be
+ * as many of them.
+ */
 
 export type Units = Uint8Array | Uint16Array
 

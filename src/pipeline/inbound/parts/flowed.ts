@@ -6,7 +6,10 @@ const BLANK = 0x20
 const MINUS = 0x2d
 const QUOTE = 0x3e
 
-/** @param text lines end in LF @param joins whether the blank in front of the broken line end was added with it (`DelSp=yes`) */
+/**
+ * @param text lines end in LF @param joins whether the blank in front of the broken line end was added with
+ * it (`DelSp=yes`)
+ */
 export function unflowed(text: string, joins: boolean): string {
   // A blank is put behind the quote marks of a line, which has at least one of them and a line end.
   const mostUnits = Math.ceil(text.length * 1.5) + 2

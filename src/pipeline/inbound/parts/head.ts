@@ -1,4 +1,7 @@
-/** The head of a received message, or of a part of it: its fields as they came, in their order (RFC 5322 §2.2). */
+/**
+ * The head of a received message, or of a part of it: its fields as they came, in their order (RFC 5322
+ * §2.2).
+ */
 
 export interface Field {
   /** As it was written. */
@@ -32,8 +35,8 @@ const DELETE = 0x7f
 const MBOX_LINE = /^>?From /
 
 /**
- * Reads from `start` to the empty line, or to a line that is no field, or to the end. A head of any length is read in one pass over
- * its bytes; no more than 1,000 fields and 256 KB of it are told.
+ * Reads from `start` to the empty line, or to a line that is no field, or to the end. A head of any length is
+ * read in one pass over its bytes; no more than 1,000 fields and 256 KB of it are told.
  * @param isBoundary whether the line at this place begins something else, although the head has not ended
  * @returns where the body begins
  */

@@ -1,6 +1,6 @@
 /**
- * A `Content-Type` or `Content-Disposition` with its parameters, whichever way they are written: quoted, continued and
- * extended (RFC 2045 §5.1, RFC 2231), or with encoded words where none belong.
+ * A `Content-Type` or `Content-Disposition` with its parameters, whichever way they are written: quoted,
+ * continued and extended (RFC 2045 §5.1, RFC 2231), or with encoded words where none belong.
  */
 import { decodeText } from '../../../protocols/bounces/parts/charset.ts'
 import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'

@@ -77,7 +77,10 @@ function isBody({ type, disposition }: Leaf): boolean {
   return !disposition.params.get('filename') && !type.params.get('name')
 }
 
-/** The limit holds for all texts together: what is behind it is cut, and a text that begins behind it is left out. */
+/**
+ * The limit holds for all texts together: what is behind it is cut, and a text that begins behind it is left
+ * out.
+ */
 function textsOf(bytes: Buffer, bodies: readonly Leaf[]) {
   const read: (LeafText & { type: string })[] = []
   let room = TEXT_CHARACTERS_MAX

@@ -1,4 +1,7 @@
-/** Undoes uuencode, as programs from before MIME encoded files, and some after it: between `begin` and `end`, line by line. */
+/**
+ * Undoes uuencode, as programs from before MIME encoded files, and some after it: between `begin` and `end`,
+ * line by line.
+ */
 import type { OctetDecoder } from '../../../protocols/bounces/parts/octet-decoder.ts'
 
 const LF = 0x0a
@@ -21,7 +24,9 @@ export function uuDecoder(): OctetDecoder {
   /** Nothing but blanks is on the line so far. */
   let isBlank = true
 
-  /** Decides by a line that is whole, or as long as one is kept. @returns whether it is to be written as it is */
+  /**
+   * Decides by a line that is whole, or as long as one is kept. @returns whether it is to be written as it is
+   */
   const isNotEncoded = (): boolean => {
     if (isBlank) return false
     state = BEGIN.test(line.toString('latin1', 0, length)) ? 'first-line' : 'not-encoded'
@@ -86,7 +91,10 @@ export function uuDecoder(): OctetDecoder {
   }
 }
 
-/** Four characters for three octets; what was cut off at the end were blanks. @param out has room for two octets more */
+/**
+ * Four characters for three octets; what was cut off at the end were blanks. @param out has room for two
+ * octets more
+ */
 function writeLine(line: Uint8Array, length: number, octets: number, out: Uint8Array, at: number): void {
   if (length === 1) {
     out.fill(0, at, at + octets)

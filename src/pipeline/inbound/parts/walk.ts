@@ -1,6 +1,6 @@
 /**
- * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying any of it. What is beyond the
- * bounds is not looked at; what stands before it is found all the same.
+ * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying any of it. What is
+ * beyond the bounds is not looked at; what stands before it is found all the same.
  */
 import { FAULTS, PART_DEPTH_MAX, PARTS_MAX } from './faults.ts'
 import { type Head, readHead } from './head.ts'
@@ -126,7 +126,10 @@ interface BoundaryLine {
   isLast: boolean
 }
 
-/** The next line that is a boundary of one of these, in one pass over the bytes. @param from where a line begins */
+/**
+ * The next line that is a boundary of one of these, in one pass over the bytes. @param from where a line
+ * begins
+ */
 function nextBoundary(bytes: Buffer, from: number, open: readonly Open[]): BoundaryLine | undefined {
   let at = from
   while (at < bytes.length) {

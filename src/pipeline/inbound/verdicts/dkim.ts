@@ -16,7 +16,10 @@ export interface CheckedDkim extends DkimFinding {
 /** One more for the newest signature of ARC, which is checked with them. */
 const LIMITS = { ms: 20_000, lookups: SIGNATURES_MAX + 1 }
 const BEGINNING_CHARACTERS = 8
-/** What counts of several signatures: one that holds is enough, and one that could not be checked might have been it. */
+/**
+ * What counts of several signatures: one that holds is enough, and one that could not be checked might have
+ * been it.
+ */
 const FROM_BEST: readonly CheckResult[] = [
   'pass',
   'temperror',

@@ -7,7 +7,10 @@ import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from '
 import type { CheckedDkim, Verified } from './dkim.ts'
 import type { DmarcFinding, SpfFinding } from './verdict.ts'
 
-/** A tree walk is eight look-ups at most (RFC 9989 §4.10), and there are few walks in mail that is meant to arrive. */
+/**
+ * A tree walk is eight look-ups at most (RFC 9989 §4.10), and there are few walks in mail that is meant to
+ * arrive.
+ */
 const LIMITS = { ms: 10_000, lookups: 30 }
 /** Why there is no one domain that could be asked (RFC 9989 §5.3.1). */
 const NO_AUTHOR = {

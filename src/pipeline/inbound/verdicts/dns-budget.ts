@@ -16,7 +16,10 @@ export interface DnsBudget {
   end(): void
 }
 
-/** Most messages have some, and nobody looks at where they were thrown: they have no stack, which costs more than all else of them. */
+/**
+ * Most messages have some, and nobody looks at where they were thrown: they have no stack, which costs more
+ * than all else of them.
+ */
 export class DnsFault extends Error {
   readonly code: string | undefined
 

@@ -17,7 +17,10 @@ export interface ExchangeOptions {
   signal?: AbortSignal
 }
 
-/** @param request is read no faster than the filter takes it @returns the reply @throws Error that says what went wrong */
+/**
+ * @param request is read no faster than the filter takes it @returns the reply @throws Error that says what
+ * went wrong
+ */
 export async function exchangeWithFilter(
   request: AsyncIterable<Uint8Array>,
   { address, clock, limitMs, mostReplyBytes, signal }: ExchangeOptions,

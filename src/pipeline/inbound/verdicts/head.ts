@@ -36,7 +36,10 @@ export function readVerdictHead(bytes: Uint8Array, mostFields: number): VerdictH
   return { fields, end: undefined }
 }
 
-/** The fields of one name, one after another: a head of millions of fields is gone through without a list of them. @param name lower case */
+/**
+ * The fields of one name, one after another: a head of millions of fields is gone through without a list of
+ * them. @param name lower case
+ */
 export function* fieldsNamed(bytes: Uint8Array, name: string): Generator<FieldRange> {
   const initial = name.charCodeAt(0)
   for (let from = 0; from < bytes.length && !isEmptyLine(bytes, from); ) {
@@ -82,8 +85,8 @@ function textOf(bytes: Uint8Array): string {
 }
 
 /**
- * The pieces up to and with the one in which the header section ends, joined, and those that follow. No more than
- * `mostBytes` are gathered: then `isWhole` is false.
+ * The pieces up to and with the one in which the header section ends, joined, and those that follow. No more
+ * than `mostBytes` are gathered: then `isWhole` is false.
  */
 export async function takeHead(
   pieces: AsyncIterator<Uint8Array>,

@@ -12,7 +12,10 @@ import type { SpamFinding, Verdict } from './verdict.ts'
 const REPLY_BYTES_MAX = 1024 * 1024
 const RULES_MAX = 50
 const RECIPIENTS_MAX = 100
-/** What it would have a mail server do. Greylisting and asking for another try are about time, not about content. */
+/**
+ * What it would have a mail server do. Greylisting and asking for another try are about time, not about
+ * content.
+ */
 const VERDICTS = new Map<string, Verdict>([
   ['no action', 'PASS'],
   ['greylist', 'PASS'],
@@ -82,7 +85,8 @@ async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clo
       request.once('error', reject)
       request.once('response', response => void textOf(response).then(resolve, reject))
     })
-    // A reply may come, and the connection end, before all of the message has been taken: it is the reply that counts.
+    // A reply may come, and the connection end, before all of the message has been taken: it is the reply
+    // that counts.
     const sent = pipeline(body, request).catch(() => {})
     const [text] = await Promise.all([reply, Promise.race([sent, reply])])
     return text

@@ -14,8 +14,8 @@ const FIELDS_MAX = 5_000
 const FROM_BYTES_MAX = 16 * 1024
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 /**
- * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). A line is canonicalized as a whole, and anew with each piece that
- * comes, so that the work grows with the square of its length.
+ * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). A line is canonicalized as a whole, and anew with
+ * each piece that comes, so that the work grows with the square of its length.
  */
 const LINE_MAX_BYTES = 1024 * 1024
 const LF = 0x0a

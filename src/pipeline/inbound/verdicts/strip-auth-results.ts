@@ -70,7 +70,9 @@ function comparable(host: string): string {
   return domainToASCII(bare) || bare
 }
 
-/** The first word behind comments and blanks, quoted or not (RFC 8601 §2.2); undefined where there is none. */
+/**
+ * The first word behind comments and blanks, quoted or not (RFC 8601 §2.2); undefined where there is none.
+ */
 function authservId(value: string): string | undefined {
   const at = behindComments(value)
   if (at === undefined) return undefined

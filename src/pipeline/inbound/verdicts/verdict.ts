@@ -101,7 +101,8 @@ const WORDS: Record<CheckResult, Verdict> = {
   softfail: 'GRAY',
   neutral: 'GRAY',
   none: 'GRAY',
-  // What no receiver takes for valid, such as a key of 512 bits, counts as if it were not there (RFC 8301 §3.2).
+  // What no receiver takes for valid, such as a key of 512 bits, counts as if it were not there (RFC 8301
+  // §3.2).
   policy: 'GRAY',
   temperror: 'PROCESSING_FAILED',
   permerror: 'PROCESSING_FAILED',

@@ -45,7 +45,10 @@ interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
   log: Log
 }
 
-/** Longer than everything that a judgement waits for takes together: then the thread itself is busy with one of them. */
+/**
+ * Longer than everything that a judgement waits for takes together: then the thread itself is busy with one
+ * of them.
+ */
 const VERDICT_MS_MAX = 40_000
 /** Of a message no more than its header section is held at a time. */
 const HEAP_MIB = 256
@@ -66,7 +69,9 @@ export function createVerdicts({ entry, metrics, clock, log, ...data }: Verdicts
     await thread.end()
     throw new WorkerEnded(`no verdict within ${VERDICT_MS_MAX / 1_000} s`)
   }
-  /** Which of several messages has cost the thread is not known: each is tried once more, one after another. */
+  /**
+   * Which of several messages has cost the thread is not known: each is tried once more, one after another.
+   */
   const again = (judgement: Judgement): Promise<MessageVerdicts> => {
     const own = turn.then(() => once(judgement))
     turn = own.catch(() => {}) // whoever waits for it is told

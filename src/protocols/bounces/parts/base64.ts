@@ -10,7 +10,10 @@ for (let value = 0; value < ALPHABET.length; value++) BASE64_VALUES[ALPHABET.cha
 const VALUES = Int8Array.from(BASE64_VALUES)
 VALUES['='.charCodeAt(0)] = PADDING
 
-/** Pieces that were encoded one by one and then joined have padding in the middle: behind padding a new group begins. */
+/**
+ * Pieces that were encoded one by one and then joined have padding in the middle: behind padding a new group
+ * begins.
+ */
 export function base64Decoder(): OctetDecoder {
   let bits = 0
   /** Characters of the group that has begun. */

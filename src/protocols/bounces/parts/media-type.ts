@@ -15,7 +15,8 @@ export function readMediaType(field: string | undefined, usual: string): ReportM
   const value = /^[^\s;]+/.exec(text.trimStart())?.[0]?.toLowerCase() ?? usual
   const params = new Map<string, string>()
   for (const [, name, quoted, bare] of text.matchAll(PARAMETER)) {
-    // Continuations are joined, a charset in front of an extended value is dropped: only names of files have them.
+    // Continuations are joined, a charset in front of an extended value is dropped: only names of files have
+    // them.
     const [base] = name!.toLowerCase().split('*')
     const part = quoted === undefined ? bare!.trim() : quoted.replace(/\\(.)/g, '$1')
     const plain = name!.includes('*') ? part.replace(/^[\w-]{1,40}'[\w-]{0,20}'/, '') : part

@@ -19,7 +19,10 @@ export interface OctetDecoder {
 
 const PIECE_OCTETS = 16 * 1024
 
-/** Calls `take` with each piece of the decoded body, whose memory is used again for the next one; it returns false when it has enough. */
+/**
+ * Calls `take` with each piece of the decoded body, whose memory is used again for the next one; it returns
+ * false when it has enough.
+ */
 export function decodeInPieces(
   decoder: OctetDecoder,
   encoded: Uint8Array,

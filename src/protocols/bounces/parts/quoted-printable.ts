@@ -15,14 +15,20 @@ for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
 /** Octets that mean the same wherever they stand. */
 const PLAIN = new Uint8Array(256).fill(1)
 for (const octet of [TAB, CR, BLANK, EQUALS]) PLAIN[octet] = 0
-/** So many blanks are looked through for the end of their line. Of a longer run the first ones are taken for text. */
+/**
+ * So many blanks are looked through for the end of their line. Of a longer run the first ones are taken for
+ * text.
+ */
 const BLANKS_MAX = 256
-/** What has to be seen behind an octet to know what it means: an equals sign, blanks and a line end are a soft line break. */
+/**
+ * What has to be seen behind an octet to know what it means: an equals sign, blanks and a line end are a soft
+ * line break.
+ */
 const LOOK_AHEAD = BLANKS_MAX + 3
 
 /**
- * Blanks at the end of a line were added on the way, and are left out (§6.7 rule 3). Soft line breaks are taken out before escapes are
- * read, since some programs break a line in the middle of an escape.
+ * Blanks at the end of a line were added on the way, and are left out (§6.7 rule 3). Soft line breaks are
+ * taken out before escapes are read, since some programs break a line in the middle of an escape.
  */
 export function quotedPrintableDecoder(): OctetDecoder {
   // The last octets of a piece wait for what follows them.

@@ -63,7 +63,10 @@ function utf7Decoder(): CharsetDecoder {
 
 /** Writes octets of a charset of eight bits, which the platform decodes. */
 interface ShiftRules {
-  /** @param out has room for `HELD_OCTETS_MAX` octets more than the piece has @returns the position behind what was written */
+  /**
+   * @param out has room for `HELD_OCTETS_MAX` octets more than the piece has @returns the position behind
+   * what was written
+   */
   write(piece: Uint8Array, out: Uint8Array): number
   end(out: Uint8Array): number
 }

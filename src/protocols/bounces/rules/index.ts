@@ -22,8 +22,8 @@ const KNOWN_AND_EXCUSING = [
 const BLAMING = [...ADDRESS_STATUS_RULES, ...ADDRESS_WORDS, ...VAGUE_ADDRESS_WORDS, ...LAST_RULES]
 
 /**
- * What a server says of itself comes first, since it knows best what it means; then what tells of one day, one
- * sender or one message; only then what blames the address.
+ * What a server says of itself comes first, since it knows best what it means; then what tells of one day,
+ * one sender or one message; only then what blames the address.
  */
 export const RULES: readonly Rule[] = [...KNOWN_AND_EXCUSING, ...MESSAGE_WORDS, ...BLAMING]
 

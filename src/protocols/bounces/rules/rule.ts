@@ -15,7 +15,10 @@ export interface Rule {
   phases?: readonly ReplyPhase[]
   /** The reply code, or how it begins: `5` fits every permanent one. */
   codes?: readonly string[]
-  /** Subject and detail of the enhanced status code; `7.` fits all of that subject, `none` a reply without one. */
+  /**
+   * Subject and detail of the enhanced status code; `7.` fits all of that subject, `none` a reply without
+   * one.
+   */
   statuses?: readonly string[]
   /** Fits the words as `readReply` leaves them: lower case, no accents. Every quantifier is bounded. */
   words?: RegExp

@@ -10,7 +10,10 @@ export type FieldColumn = (typeof FIELD_COLUMNS)[number]
 export const COLUMN_TYPES = ['string', 'number', 'boolean'] as const
 export type ColumnType = (typeof COLUMN_TYPES)[number]
 
-/** What whoever sends a file says that its columns are for; others are passed over, but for that of the address. */
+/**
+ * What whoever sends a file says that its columns are for; others are passed over, but for that of the
+ * address.
+ */
 export interface ColumnMap {
   /** Names of columns. */
   fields: ReadonlyMap<FieldColumn, string>

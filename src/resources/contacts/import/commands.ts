@@ -1,4 +1,6 @@
-/** What keeps a file of contacts that is taken in: each batch of rows together with the report of the import. */
+/**
+ * What keeps a file of contacts that is taken in: each batch of rows together with the report of the import.
+ */
 import type { Id } from '../../../lib/ids.ts'
 import { command, type Tx } from '../../../store/command.ts'
 import type { ContactImportRow, ContactRow, ImportState } from '../../../store/schema.ts'

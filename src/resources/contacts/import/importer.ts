@@ -1,7 +1,7 @@
 /**
- * Takes in files of contacts: read no faster than they are stored, in batches each of which is stored whole with the
- * report as it stands then. What comes in between, a cut connection or a row that is no CSV, ends the import and not
- * what is stored.
+ * Takes in files of contacts: read no faster than they are stored, in batches each of which is stored whole
+ * with the report as it stands then. What comes in between, a cut connection or a row that is no CSV, ends
+ * the import and not what is stored.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'

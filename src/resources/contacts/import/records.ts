@@ -1,4 +1,7 @@
-/** From the text of a file of contacts to its rows, each a list of cells (RFC 4180, and what programs make of it). */
+/**
+ * From the text of a file of contacts to its rows, each a list of cells (RFC 4180, and what programs make of
+ * it).
+ */
 import { finished } from 'node:stream/promises'
 import { CsvError, parse } from 'csv-parse'
 import { ImportFault } from './fault.ts'

@@ -87,7 +87,10 @@ function decoderOf(encoding: string): TextDecoder {
   }
 }
 
-/** Some programs name it in a line of its own before the header, which is no row. @returns how many bytes that line has, too */
+/**
+ * Some programs name it in a line of its own before the header, which is no row. @returns how many bytes that
+ * line has, too
+ */
 function separatorOf(head: string): { delimiter: string; skip: number } {
   const [line, named] = /^\ufeff?sep=(.)(?:\r\n|\r|\n|$)/.exec(head) ?? []
   if (named !== undefined && DELIMITERS.includes(named))

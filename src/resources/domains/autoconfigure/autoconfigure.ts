@@ -1,4 +1,7 @@
-/** Puts the records of a domain into its zone at the customer's DNS provider, with a token that is kept nowhere. */
+/**
+ * Puts the records of a domain into its zone at the customer's DNS provider, with a token that is kept
+ * nowhere.
+ */
 import { type Id, idKey } from '../../../lib/ids.ts'
 import { createKeyedLock } from '../../../lib/keyed-lock.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
@@ -44,10 +47,10 @@ interface AutoconfigureOptions {
 }
 
 const AT_ONCE = 8
-const MOST_WAITING = 32
+const WAITING_MAX = 32
 
 export function createAutoconfigure(options: AutoconfigureOptions): Autoconfigure {
-  const slots = createSemaphore(AT_ONCE, MOST_WAITING)
+  const slots = createSemaphore(AT_ONCE, WAITING_MAX)
   const lock = createKeyedLock()
   return request =>
     slots.run(() =>

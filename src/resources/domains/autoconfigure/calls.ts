@@ -1,4 +1,7 @@
-/** Single calls of Cloudflare's API: tried again where that helps, within the time that all of them have together. */
+/**
+ * Single calls of Cloudflare's API: tried again where that helps, within the time that all of them have
+ * together.
+ */
 import * as z from 'zod'
 import { type Clock, sleep } from '../../../lib/clock.ts'
 import type { OutboundReply } from '../../../protocols/http-client/exchange.ts'
@@ -32,9 +35,9 @@ type Reply = z.output<typeof replySchema>
 const DEADLINE_MS = 30_000
 const CALL_LIMIT_MS = 10_000
 const REPLY_LIMIT_BYTES = 1024 * 1024
-const MOST_TRIES = 3
+const TRIES_MAX = 3
 const FIRST_WAIT_MS = 1_000
-const LONGEST_MESSAGE = 300
+const MESSAGE_LENGTH_MAX = 300
 /** "An identical record already exists" and the like. */
 const EXISTS = new Set([81_057, 81_058])
 /** An A, AAAA or CNAME record stands in the way. */
@@ -66,7 +69,7 @@ export function createCalls({ outbound, clock, baseUrl }: CallsOptions, token: s
       if (leftMs() <= 0) throw new ProviderFault('failed', 'The DNS provider took too long.')
       const reply = await send(method, path, body)
       const waitMs = waitBefore(reply, tries)
-      if (waitMs === undefined || tries === MOST_TRIES || waitMs >= leftMs()) return outcomeOf(reply, shown)
+      if (waitMs === undefined || tries === TRIES_MAX || waitMs >= leftMs()) return outcomeOf(reply, shown)
       await sleep(clock, waitMs)
     }
   }
@@ -118,5 +121,5 @@ function redacted(text: string, token: string): string {
   return text
     .replaceAll(token, '[token]')
     .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .slice(0, LONGEST_MESSAGE)
+    .slice(0, MESSAGE_LENGTH_MAX)
 }

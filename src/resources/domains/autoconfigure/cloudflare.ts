@@ -28,7 +28,7 @@ const recordSchema = z.object({
 })
 const PER_PAGE = 100
 /** Nobody has more records at one host. */
-const MOST_PAGES = 20
+const PAGES_MAX = 20
 /** "Automatic". */
 const TTL = 1
 
@@ -69,7 +69,7 @@ async function listAll<T>(
   schema: z.ZodType<T>,
 ): Promise<T[]> {
   const all: T[] = []
-  for (let page = 1; page <= MOST_PAGES; page++) {
+  for (let page = 1; page <= PAGES_MAX; page++) {
     const search = new URLSearchParams({ ...query, page: String(page), per_page: String(PER_PAGE) })
     const { result, pageCount } = await call('GET', `${path}?${search}`)
     const read = z.array(schema).safeParse(result)

@@ -1,4 +1,7 @@
-/** Puts one record into a zone at a DNS provider, unless it is there or something else is; never takes anything away. */
+/**
+ * Puts one record into a zone at a DNS provider, unless it is there or something else is; never takes
+ * anything away.
+ */
 
 import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 import { spfCost } from '../checks/spf-cost.ts'

@@ -1,10 +1,16 @@
-/** A DNS provider, as far as records are put into a customer's zone there, with a token that is good for one request. */
+/**
+ * A DNS provider, as far as records are put into a customer's zone there, with a token that is good for one
+ * request.
+ */
 
 export interface ZoneRecord {
   id: string
   /** `A`, `TXT`, … */
   type: string
-  /** Of a TXT record the text itself, without the quotes that providers put around it; of others lower case, without final dot. */
+  /**
+   * Of a TXT record the text itself, without the quotes that providers put around it; of others lower case,
+   * without final dot.
+   */
   value: string
   /** Of MX records. */
   priority: number | undefined
@@ -38,8 +44,8 @@ export interface DnsProvider {
 }
 
 /**
- * `token`: it is not accepted, or not for this. `exists`: just what was asked for is there. `taken`: the host has
- * something that does not go with it. `failed`: everything else.
+ * `token`: it is not accepted, or not for this. `exists`: just what was asked for is there. `taken`: the host
+ * has something that does not go with it. `failed`: everything else.
  */
 export type ProviderFaultKind = 'token' | 'exists' | 'taken' | 'failed'
 

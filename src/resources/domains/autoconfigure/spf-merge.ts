@@ -12,7 +12,10 @@ export function hasInclude(text: string, include: string): boolean {
   return at >= 0 && (all < 0 || at < all)
 }
 
-/** Before what ends the record: `all`, or the modifiers. An include of ours that stands too late, or fails, is moved. */
+/**
+ * Before what ends the record: `all`, or the modifiers. An include of ours that stands too late, or fails, is
+ * moved.
+ */
 export function mergedSpf(text: string, include: string): string {
   const words = text.trim().split(/ +/)
   const others = words.filter(word => !isOurs(word, include))

@@ -1,4 +1,7 @@
-/** The DMARC policy that receivers find for mail of a domain: its own, or that of a domain above it (RFC 7489 §6.6.3). */
+/**
+ * The DMARC policy that receivers find for mail of a domain: its own, or that of a domain above it (RFC 7489
+ * §6.6.3).
+ */
 import type { DnsObserver, ObservedAnswer } from '../../../protocols/dns/dns-observer.ts'
 import {
   type Check,
@@ -31,7 +34,7 @@ export type DmarcCheck = Check & { policy: DmarcPolicy | null }
 const EXPECTED = 'v=DMARC1; p=none'
 const POLICIES = new Set(['none', 'quarantine', 'reject'])
 /** No more levels are climbed, from the domain itself up. */
-const MOST_LEVELS = 6
+const LEVELS_MAX = 6
 
 interface DmarcSight extends Observation {
   policy: DmarcPolicy | null
@@ -62,7 +65,7 @@ export async function checkDmarc(domain: string, resolvers: readonly DnsObserver
 /** A domain without a record of its own has that of the nearest domain above. */
 async function lookUp(domain: string, witness: DnsObserver): Promise<DmarcSight> {
   const labels = domain.split('.')
-  for (let level = 0; level < Math.min(labels.length - 1, MOST_LEVELS); level++) {
+  for (let level = 0; level < Math.min(labels.length - 1, LEVELS_MAX); level++) {
     const at = labels.slice(level).join('.')
     const answer = await witness.ask(`_dmarc.${at}`, 'TXT')
     if (answer.kind === 'unknown') return { ...unknown(answer.reason), policy: null }

@@ -7,7 +7,9 @@ export interface ExchangeProbe {
   domain: string
   host: string
   exchange: string
-  /** Whether mail that another host gets is lost to us: bounces are, a domain's own mail may be meant to be. */
+  /**
+   * Whether mail that another host gets is lost to us: bounces are, a domain's own mail may be meant to be.
+   */
   isAlone: boolean
 }
 

@@ -1,4 +1,6 @@
-/** What several witnesses see of one record, and what follows from all of it: a check, as the API shows it. */
+/**
+ * What several witnesses see of one record, and what follows from all of it: a check, as the API shows it.
+ */
 import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 
 /** `pending`: not there yet, or no answer; `failed`: something else is there. */
@@ -70,7 +72,10 @@ export async function look(probe: DnsProbe, { resolvers, authorities }: Observer
   return { resolvers: byResolvers, authorities: byAuthorities }
 }
 
-/** The resolvers decide: mail is judged by what they see. One that sees the record is enough, others may be late. */
+/**
+ * The resolvers decide: mail is judged by what they see. One that sees the record is enough, others may be
+ * late.
+ */
 export function checkOf(expected: string, looks: Looks, more: readonly Problem[] = []): Check {
   const status = mostHopeful(looks.resolvers.map(statusOf))
   const found = union(looks.resolvers)

@@ -1,4 +1,7 @@
-/** How many look-ups an SPF record asks of every receiver: with more than ten of them it counts as broken (RFC 7208 §4.6.4). */
+/**
+ * How many look-ups an SPF record asks of every receiver: with more than ten of them it counts as broken (RFC
+ * 7208 §4.6.4).
+ */
 import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 import type { Problem } from './observation.ts'
 import { isSpf, parseSpf, type SpfTerm } from './spf-record.ts'
@@ -11,8 +14,8 @@ export interface SpfCost {
   problems: Problem[]
 }
 
-export const MOST_LOOK_UPS = 10
-const MOST_VOIDS = 2
+export const LOOK_UPS_MAX = 10
+const VOIDS_MAX = 2
 const ADDRESS_TERMS = new Set(['a', 'mx', 'ptr', 'exists'])
 /** Whoever counts that far knows enough. */
 const COUNT_AT_MOST = 30
@@ -22,15 +25,15 @@ export async function spfCost(host: string, text: string, witness: DnsObserver):
   const cost: SpfCost = { lookUps: 0, voids: 0, problems: [] }
   await addCost(cost, host, text, witness, [host])
   const { lookUps, voids, problems } = cost
-  if (lookUps > MOST_LOOK_UPS)
+  if (lookUps > LOOK_UPS_MAX)
     problems.push({
       code: 'too_many_look_ups',
-      message: `The SPF record asks for ${lookUps >= COUNT_AT_MOST ? 'far more' : lookUps} look-ups; receivers make at most ${MOST_LOOK_UPS}, and count it as broken. Take includes away that are not needed.`,
+      message: `The SPF record asks for ${lookUps >= COUNT_AT_MOST ? 'far more' : lookUps} look-ups; receivers make at most ${LOOK_UPS_MAX}, and count it as broken. Take includes away that are not needed.`,
     })
-  if (voids > MOST_VOIDS)
+  if (voids > VOIDS_MAX)
     problems.push({
       code: 'too_many_void_look_ups',
-      message: `${voids} look-ups of the SPF record find nothing; receivers bear ${MOST_VOIDS}. Take away what is no longer there.`,
+      message: `${voids} look-ups of the SPF record find nothing; receivers bear ${VOIDS_MAX}. Take away what is no longer there.`,
     })
   return cost
 }

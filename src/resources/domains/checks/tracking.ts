@@ -15,7 +15,9 @@ import {
 } from './observation.ts'
 import { targetProblems } from './values.ts'
 
-/** Undefined where whoever goes there comes here; else what came instead, a sentence without its full stop. */
+/**
+ * Undefined where whoever goes there comes here; else what came instead, a sentence without its full stop.
+ */
 export type VisitHost = (tracking: TrackingHost) => Promise<string | undefined>
 
 export interface TrackingCheck {
@@ -35,7 +37,10 @@ interface TrackingQuestion {
 const LIMIT_MS = 10_000
 const LIMIT_BYTES = 1_024
 
-/** What a visit finds counts more than the record: a name may as well lead here by addresses of its own, or over a proxy. */
+/**
+ * What a visit finds counts more than the record: a name may as well lead here by addresses of its own, or
+ * over a proxy.
+ */
 export async function checkTracking(question: TrackingQuestion): Promise<TrackingCheck> {
   const { tracking, record, witnesses, visit } = question
   const [looks, fault] = await Promise.all([look(aliasProbe(question), witnesses), visit(tracking)])

@@ -1,4 +1,6 @@
-/** How a value that was found may differ from the one that was asked for, and what has likely happened to it. */
+/**
+ * How a value that was found may differ from the one that was asked for, and what has likely happened to it.
+ */
 import type { DnsRecord } from '../../../protocols/dns/wire.ts'
 import type { Problem } from './observation.ts'
 

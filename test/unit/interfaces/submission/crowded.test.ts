@@ -19,7 +19,7 @@ import { until } from '../../../kit/until.ts'
 const test = suite('submission/listener, crowded')
 
 const HONEST = '127.200.0.1'
-const MOST_OF_ONE = 50
+const OF_ONE_MAX = 50
 const [ROOM_BYTES, LETTER_BYTES] = [400_000, 1_000]
 
 const newId = createIdSource()
@@ -155,8 +155,8 @@ test('port 465: connections of one address are limited and given back, handshake
       })
     })
   for (let round = 0; round < 3; round++) {
-    const silent = await flood({ port, count: MOST_OF_ONE / 2, from: () => HONEST })
-    const clients = await Promise.all(Array.from({ length: MOST_OF_ONE / 2 }, () => ready(HONEST)))
+    const silent = await flood({ port, count: OF_ONE_MAX / 2, from: () => HONEST })
+    const clients = await Promise.all(Array.from({ length: OF_ONE_MAX / 2 }, () => ready(HONEST)))
     assert.not(await reached())
     silent.close()
     for (const client of clients) await client.close()
@@ -180,7 +180,7 @@ test('port 587: 600 connections from 12 addresses with half a handshake do not k
 
 test('two seconds after QUIT over TLS, the place of a client that does not go is free', async t => {
   const { port, clock, ready } = await open(t, { isTls: true })
-  const clients = await Promise.all(Array.from({ length: MOST_OF_ONE }, () => ready(HONEST)))
+  const clients = await Promise.all(Array.from({ length: OF_ONE_MAX }, () => ready(HONEST)))
   for (const client of clients) assert.match(await client.say('QUIT'), /^221 /)
   clock.advance(2_000)
   await turns()

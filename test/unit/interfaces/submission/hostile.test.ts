@@ -4,7 +4,7 @@ import { openSmallHeap, type SmallHeap } from '../../../kit/small-heap.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('submission: hostile messages within a small heap')
-const LARGEST_BYTES = 60_000_000
+const SIZE_BYTES_MAX = 60_000_000
 const USUAL_BYTES = 8_000_000
 
 let heap: SmallHeap
@@ -25,11 +25,11 @@ for (const [what, fill] of [
   ['lines that end in a bare CR', 'a\r'],
 ] as const)
   test(`${what}, 60 MB: its lines are broken, and end in CRLF`, async () => {
-    const facts = await heap.read({ reader: 'lines', fill, sizeBytes: LARGEST_BYTES })
+    const facts = await heap.read({ reader: 'lines', fill, sizeBytes: SIZE_BYTES_MAX })
     assert.ok(facts.longestLine! <= 998)
     assert.is(facts.bareCount, 0)
     assert.ok(facts.endsInLineEnd)
-    assert.ok(facts.sizeBytes! > LARGEST_BYTES - 2_000)
+    assert.ok(facts.sizeBytes! > SIZE_BYTES_MAX - 2_000)
   })
 
 for (const [name, place, sizeBytes] of [

@@ -19,7 +19,7 @@ import { until } from '../../../kit/until.ts'
 const test = suite('accept: attachments that are fetched')
 const ACCOUNT = newId(1)
 const MB = 1024 * 1024
-const MOST_IN_A_REQUEST = 56 * MB
+const IN_A_REQUEST_MAX = 56 * MB
 const remote = (name: string) => ({
   url: `https://files.example/${name}`,
   filename: null,
@@ -197,7 +197,7 @@ test('all files of a request together may have 56 MB', async t => {
   }
   const last = fetching.complete(email(remote('c')))
   await answer(new OutboundFault('too-large', 'the reply is larger than that'))
-  assert.is(asked.at(-1)!.limitBytes, MOST_IN_A_REQUEST - 54 * MB)
+  assert.is(asked.at(-1)!.limitBytes, IN_A_REQUEST_MAX - 54 * MB)
   assert.ok(isRefusal(await last))
 })
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { CLIPPED_AT_BYTES, lintBroadcast } from '../../../../src/pipeline/broadcasts/lint.ts'
-import { MOST_TEMPLATE_BYTES } from '../../../../src/resources/templates/limits.ts'
+import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('broadcasts/lint')
@@ -164,8 +164,8 @@ test('the same again and again is told a few times, and nothing takes long', () 
     '<b>',
     '<table><tr><td>',
   ])
-    assert.ok(Array.isArray(found(piece.repeat(MOST_TEMPLATE_BYTES / piece.length))))
-  const half = MOST_TEMPLATE_BYTES / '<b></i>'.length
+    assert.ok(Array.isArray(found(piece.repeat(TEMPLATE_BYTES_MAX / piece.length))))
+  const half = TEMPLATE_BYTES_MAX / '<b></i>'.length
   assert.equal(rules(LEAVE + '<b>'.repeat(half) + '</i>'.repeat(half)), ['too_large'])
 })
 

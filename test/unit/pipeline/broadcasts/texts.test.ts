@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { subjectWithFallbacks, withFallbacks } from '../../../../src/pipeline/broadcasts/fallbacks.ts'
 import { withPreheader } from '../../../../src/pipeline/broadcasts/preheader.ts'
 import { contentToSend, namesKept, wordsFault } from '../../../../src/pipeline/broadcasts/texts.ts'
-import { MOST_TEMPLATE_BYTES } from '../../../../src/resources/templates/limits.ts'
+import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('broadcasts/texts')
@@ -60,8 +60,8 @@ test('hostile html takes no longer than its size', () => {
     '<table><tr><td>',
     '<head></head ',
   ])
-    assert.ok(withPreheader(piece.repeat(MOST_TEMPLATE_BYTES / piece.length), 'x').length > 0)
-  const half = MOST_TEMPLATE_BYTES / '<b></i>'.length
+    assert.ok(withPreheader(piece.repeat(TEMPLATE_BYTES_MAX / piece.length), 'x').length > 0)
+  const half = TEMPLATE_BYTES_MAX / '<b></i>'.length
   assert.ok(placed('<b>'.repeat(half) + '</i>'.repeat(half)).startsWith('▲'))
 })
 

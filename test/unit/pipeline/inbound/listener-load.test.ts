@@ -11,7 +11,7 @@ import { until } from '../../../kit/until.ts'
 const test = suite('inbound/listener under load')
 
 const HONEST = '127.200.0.1'
-const [MOST_LARGE, MOST_OF_ONE, SHARE] = [64, 20, 8]
+const [LARGE_MAX, OF_ONE_MAX, SHARE] = [64, 20, 8]
 const LARGE = `${'x'.repeat(98)}\r\n`.repeat(10_000)
 /** More than stays in memory. */
 const BEGINNING = `Subject: large\r\n\r\n${`${'y'.repeat(98)}\r\n`.repeat(1_400)}`
@@ -196,7 +196,7 @@ test('minimum data rate: 2 KB/s is too slow after 10 s under load, and accepted 
 test('large messages: 64 from one network are received at once, and one more evicts a much slower one', async t => {
   const listener = await open(t)
   const { inData, clock, left } = listener
-  const busy = await underWay(listener, MOST_LARGE, i => `127.0.1.${1 + Math.floor(i / MOST_OF_ONE)}`)
+  const busy = await underWay(listener, LARGE_MAX, i => `127.0.1.${1 + Math.floor(i / OF_ONE_MAX)}`)
   for (const client of busy) client.write(BEGINNING)
   await turns()
   const told = busy.map(lastReply)
@@ -207,18 +207,18 @@ test('large messages: 64 from one network are received at once, and one more evi
   const ended = told.filter(({ reply }) => reply !== undefined)
   assert.is(ended.length, 1)
   assert.match(ended[0]!.reply!, /^421 4\.4\.2 Too many large messages/)
-  assert.is(left.blobs, MOST_LARGE - 1)
+  assert.is(left.blobs, LARGE_MAX - 1)
   for (const client of busy) client.write('end\r\n.\r\n')
   await until(() => told.every(({ reply }) => reply))
-  assert.is(told.filter(({ reply }) => reply!.startsWith('250 ')).length, MOST_LARGE - 1)
+  assert.is(told.filter(({ reply }) => reply!.startsWith('250 ')).length, LARGE_MAX - 1)
 })
 
 test('large messages: a network loses slots beyond its guaranteed share only', async t => {
   const listener = await open(t)
   const { inData, left } = listener
-  const busy = await underWay(listener, MOST_LARGE, i => `127.0.${Math.floor(i / SHARE)}.1`)
+  const busy = await underWay(listener, LARGE_MAX, i => `127.0.${Math.floor(i / SHARE)}.1`)
   for (const client of busy) client.write(BEGINNING)
-  await until(() => left.blobs === MOST_LARGE)
+  await until(() => left.blobs === LARGE_MAX)
   await turns()
   const late = await inData(HONEST)
   assert.is(await finish(late, LARGE), '452 4.3.1 Too many large messages at once, try again later')
@@ -240,8 +240,8 @@ for (const [what, say] of [
   test(`a half-closed connection is destroyed two seconds after ${what}`, async t => {
     const listener = await open(t)
     const { port, clock } = listener
-    const sockets = await flooded(t, { port, count: MOST_OF_ONE, from: () => HONEST })
-    await greeting(sockets, MOST_OF_ONE)
+    const sockets = await flooded(t, { port, count: OF_ONE_MAX, from: () => HONEST })
+    await greeting(sockets, OF_ONE_MAX)
     const ends = sockets.map(socket => new Promise(resolve => socket.once('end', resolve)))
     for (const socket of sockets) socket.write(say)
     await Promise.all(ends)
@@ -255,13 +255,13 @@ for (const [what, say] of [
 
 test('refused clients that stay connected are disconnected after two seconds', async t => {
   const { port, clock } = await open(t, { connectionsMax: 100 })
-  const sockets = await flooded(t, { port, count: MOST_OF_ONE + 10, from: () => HONEST })
-  await greeting(sockets, MOST_OF_ONE + 10)
+  const sockets = await flooded(t, { port, count: OF_ONE_MAX + 10, from: () => HONEST })
+  await greeting(sockets, OF_ONE_MAX + 10)
   let gone = 0
   for (const socket of sockets) socket.once('close', () => gone++)
   clock.advance(2_000)
   for (let i = 0; i < 20; i++) {
-    for (const socket of sockets.slice(MOST_OF_ONE)) if (socket.writable) socket.write('x')
+    for (const socket of sockets.slice(OF_ONE_MAX)) if (socket.writable) socket.write('x')
     await turns()
   }
   assert.is(gone, 10)

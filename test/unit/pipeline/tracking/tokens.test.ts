@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createSecretKeys } from '../../../../src/lib/secret-keys.ts'
-import { LONGEST_TARGET } from '../../../../src/pipeline/tracking/find-links.ts'
+import { TARGET_LENGTH_MAX } from '../../../../src/pipeline/tracking/find-links.ts'
 import {
   createClickToken,
   createOpenToken,
@@ -61,8 +61,8 @@ test('what a token says is what it was made of', () => {
 })
 
 test('the longest link has a token', () => {
-  const target = `https://x.example/${'y'.repeat(LONGEST_TARGET - 18)}`
-  assert.is(target.length, LONGEST_TARGET)
+  const target = `https://x.example/${'y'.repeat(TARGET_LENGTH_MAX - 18)}`
+  assert.is(target.length, TARGET_LENGTH_MAX)
   const token = createClickToken(keys, recipient, { number: 0, target })
   assert.is(readClickToken(keys, token)?.target, target)
 })

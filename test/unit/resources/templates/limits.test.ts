@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { EmailText } from '../../../../src/resources/templates/compile.ts'
-import { MOST_TEMPLATE_BYTES, templateFault } from '../../../../src/resources/templates/limits.ts'
+import { TEMPLATE_BYTES_MAX, templateFault } from '../../../../src/resources/templates/limits.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('templates/limits')
@@ -15,7 +15,7 @@ function faultOf(texts: Partial<EmailText>): string | undefined {
 test('nothing, and as much as there may be, is right', () => {
   assert.is(faultOf({}), undefined)
   assert.is(
-    faultOf({ html: 'x'.repeat(MOST_TEMPLATE_BYTES), text: 'x'.repeat(MOST_TEMPLATE_BYTES) }),
+    faultOf({ html: 'x'.repeat(TEMPLATE_BYTES_MAX), text: 'x'.repeat(TEMPLATE_BYTES_MAX) }),
     undefined,
   )
   assert.is(faultOf({ html: variables(500), text: variables(500), subject: variables(100) }), undefined)
@@ -23,7 +23,7 @@ test('nothing, and as much as there may be, is right', () => {
 })
 
 test('sizes are bytes', () => {
-  const half = 'é'.repeat(MOST_TEMPLATE_BYTES / 2)
+  const half = 'é'.repeat(TEMPLATE_BYTES_MAX / 2)
   assert.is(faultOf({ html: half }), undefined)
   assert.is(faultOf({ html: `${half}x` }), 'html has more than 4194304 bytes')
   assert.is(faultOf({ text: `${half}x` }), 'text has more than 4194304 bytes')

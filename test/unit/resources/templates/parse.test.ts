@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { MOST_PLACEHOLDERS, parseText, writeText } from '../../../../src/resources/templates/parse.ts'
+import { PLACEHOLDERS_MAX, parseText, writeText } from '../../../../src/resources/templates/parse.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -118,8 +118,8 @@ test('a name has up to 100 characters', () => {
 })
 
 test('after the most there may be, and one to tell, the rest is text', () => {
-  const { literals, placeholders } = parseText('{{a}}'.repeat(MOST_PLACEHOLDERS + 5))
-  assert.is(placeholders.length, MOST_PLACEHOLDERS + 1)
+  const { literals, placeholders } = parseText('{{a}}'.repeat(PLACEHOLDERS_MAX + 5))
+  assert.is(placeholders.length, PLACEHOLDERS_MAX + 1)
   assert.is(literals.at(-1), '{{a}}'.repeat(4))
 })
 

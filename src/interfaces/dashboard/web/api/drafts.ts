@@ -1,7 +1,8 @@
 /**
- * What somebody is writing and has not saved yet. Each draft is kept in memory, so that it survives leaving its page, and in
- * `localStorage`, so that it survives a reload, a closed tab and an expired session. Every tab has records of its own: two tabs that
- * edit the same object do not overwrite each other. A draft is dropped once it is saved, sent or discarded.
+ * What somebody is writing and has not saved yet. Each draft is kept in memory, so that it survives leaving
+ * its page, and in `localStorage`, so that it survives a reload, a closed tab and an expired session. Every
+ * tab has records of its own: two tabs that edit the same object do not overwrite each other. A draft is
+ * dropped once it is saved, sent or discarded.
  */
 
 export interface KeptDraft {
@@ -13,13 +14,16 @@ export interface KeptDraft {
 }
 
 const PREFIX = 'mailhorn.draft.'
-const LONGEST_KEPT_MS = 30 * 86_400_000
+const KEPT_MS_MAX = 30 * 86_400_000
 const WRITE_DELAY_MS = 250
 /** Of this tab, until it is loaded again. */
 const TAB = crypto.getRandomValues(new Uint32Array(2)).join('-')
 
 const drafts = new Map<string, KeptDraft>()
-/** Records of other tabs, or of this one before it was loaded again, that drafts were taken from; removed once they are superseded. */
+/**
+ * Records of other tabs, or of this one before it was loaded again, that drafts were taken from; removed once
+ * they are superseded.
+ */
 const sources = new Map<string, string>()
 /** Changed since they were last written. */
 const waiting = new Set<string>()
@@ -80,7 +84,7 @@ export function dropDraftsOf(owner: string): void {
 /** Writes what waits when the page is hidden or left, and asks where something cannot be written. */
 export function watchDrafts(): void {
   for (const { place, draft } of storedUnder(PREFIX))
-    if (draft.at < Date.now() - LONGEST_KEPT_MS) localStorage.removeItem(place)
+    if (draft.at < Date.now() - KEPT_MS_MAX) localStorage.removeItem(place)
   addEventListener('pagehide', writeAll)
   document.addEventListener('visibilitychange', writeAll)
   addEventListener('beforeunload', event => {

@@ -1,4 +1,7 @@
-/** What happens in the account, heard as it happens: one stream for all that is shown, open while the window can be seen. */
+/**
+ * What happens in the account, heard as it happens: one stream for all that is shown, open while the window
+ * can be seen.
+ */
 
 type Listener = (type: string) => void
 

@@ -1,4 +1,7 @@
-/** What the API answers, by the schemas that its replies are held against. Types alone: nothing of the server is bundled. */
+/**
+ * What the API answers, by the schemas that its replies are held against. Types alone: nothing of the server
+ * is bundled.
+ */
 import type * as z from 'zod'
 import type {
   accountWithPasswordSchema,

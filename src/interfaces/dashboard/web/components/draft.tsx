@@ -1,4 +1,7 @@
-/** Forms whose contents outlive leaving them: one hook for every form with work in it, and what it tells its writer. */
+/**
+ * Forms whose contents outlive leaving them: one hook for every form with work in it, and what it tells its
+ * writer.
+ */
 import { useRef, useState } from 'preact/hooks'
 import { draftKey, dropDraft, keepDraft, takeDraft } from '../api/drafts.ts'
 import { draftOwner } from '../shell/session.ts'
@@ -17,7 +20,10 @@ export interface Draft<T extends object = object> {
   restoredAt: string | undefined
   /** Back to what is saved. */
   discard(): void
-  /** It has been saved or sent. @param sent what was; anything written since stays @param saved what is stored now */
+  /**
+   * It has been saved or sent. @param sent what was; anything written since stays @param saved what is stored
+   * now
+   */
   settle(sent: T, saved: T, base?: string): void
   /** What is written now, also in a callback that began earlier. */
   now(): T
@@ -96,7 +102,10 @@ function begun<T extends object>(key: string, saved: T, base: string): State<T> 
   return { value, base: kept.base, restoredAt: new Date(kept.at).toISOString() }
 }
 
-/** Says that something was restored, or has been changed elsewhere. @param what "template", as in "This template was changed" */
+/**
+ * Says that something was restored, or has been changed elsewhere. @param what "template", as in "This
+ * template was changed"
+ */
 export function DraftNotice({ draft, what }: { draft: Draft; what?: string }) {
   const { restoredAt, isOutdated, discard } = draft
   if (!restoredAt && !isOutdated) return null

@@ -1,6 +1,7 @@
 /**
- * A message shown in a frame where nothing of it can do anything. The frame is filled by a form that comes back with rules of
- * its own; each filling has a frame of its own, so that going back does not lead through them.
+ * A message shown in a frame where nothing of it can do anything. The frame is filled by a form that comes
+ * back with rules of its own; each filling has a frame of its own, so that going back does not lead through
+ * them.
  */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Button } from './controls.tsx'

@@ -31,8 +31,8 @@ export function contactBody({ email, first, last, unsubscribed, properties }: Co
 }
 
 /**
- * What differs from what the form was opened with, and nothing else: a contact may have changed since, and who has left by a link
- * meanwhile is not to come back with a new name.
+ * What differs from what the form was opened with, and nothing else: a contact may have changed since, and
+ * who has left by a link meanwhile is not to come back with a new name.
  */
 export function contactChanges(contact: Contact, form: ContactForm): object {
   const before = formOf(contact)

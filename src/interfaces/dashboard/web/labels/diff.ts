@@ -6,7 +6,7 @@ export interface DiffLine {
 }
 
 /** Beyond this, lines between what both begin and end with are taken as all different. */
-const MOST_CELLS = 4_000_000
+const CELLS_MAX = 4_000_000
 
 export function diffLines(older: string, newer: string): DiffLine[] {
   const [a, b] = [older.split('\n'), newer.split('\n')]
@@ -23,7 +23,7 @@ export function diffLines(older: string, newer: string): DiffLine[] {
 
 function middle(a: readonly string[], b: readonly string[]): DiffLine[] {
   const wide = b.length + 1
-  if ((a.length + 1) * wide > MOST_CELLS) return [...a.map(old), ...b.map(fresh)]
+  if ((a.length + 1) * wide > CELLS_MAX) return [...a.map(old), ...b.map(fresh)]
   const longest = new Uint32Array((a.length + 1) * wide)
   for (let i = a.length - 1; i >= 0; i--)
     for (let j = b.length - 1; j >= 0; j--)

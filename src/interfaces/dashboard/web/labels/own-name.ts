@@ -5,11 +5,17 @@ export interface OwnName {
   host: string
   /** Public addresses of the machine, IPv4 or IPv6. */
   addresses: readonly string[]
-  /** Addresses on its network interfaces, where public ones are translated to them (NAT); empty where they are the same. */
+  /**
+   * Addresses on its network interfaces, where public ones are translated to them (NAT); empty where they are
+   * the same.
+   */
   localAddresses: readonly string[]
   /** Contact for the certificate authority. */
   email: string
-  /** `own`: the service serves HTTPS itself. `proxy`: a proxy on the same machine does, and passes requests on. */
+  /**
+   * `own`: the service serves HTTPS itself. `proxy`: a proxy on the same machine does, and passes requests
+   * on.
+   */
   https: 'own' | 'proxy'
 }
 

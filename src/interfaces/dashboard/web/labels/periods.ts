@@ -1,4 +1,7 @@
-/** The stretches of time that charts look at, with one column for each of their parts, also where nothing happened. */
+/**
+ * The stretches of time that charts look at, with one column for each of their parts, also where nothing
+ * happened.
+ */
 import type { Metrics } from '../api/types.ts'
 import type { Column } from '../components/chart.tsx'
 import { timeZone } from './time.ts'
@@ -27,7 +30,10 @@ export function isStretch(text: string): text is Stretch {
   return text in SPANS
 }
 
-/** What to ask of `/emails/metrics`. @param now epoch ms, taken to the hour so that the address stays the same for a while */
+/**
+ * What to ask of `/emails/metrics`. @param now epoch ms, taken to the hour so that the address stays the same
+ * for a while
+ */
 export function metricsQuery(stretch: Stretch, now: number) {
   const { granularity, parts, partMs } = SPANS[stretch]
   const begin = beginOf(stretch, new Date(Math.floor(now / HOUR) * HOUR - (parts - 1) * partMs))

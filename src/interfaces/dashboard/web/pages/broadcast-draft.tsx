@@ -11,7 +11,7 @@ import { RenderedMail } from '../components/rendered.tsx'
 import { Card } from '../components/show.tsx'
 import type { BroadcastEdit, BroadcastText } from './broadcast-edit.ts'
 
-const MOST_CHARACTERS = 4 * 1024 * 1024
+const CHARACTERS_MAX = 4 * 1024 * 1024
 const SETTLED_MS = 350
 
 export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
@@ -140,7 +140,7 @@ function AsRead({ draft }: { draft: BroadcastText }) {
     name => isAmong(keys, name),
   )
   const values = template.variables.map(({ name }) => valueFor(name, reader))
-  const rendered = fillTemplate(template, values, MOST_CHARACTERS)
+  const rendered = fillTemplate(template, values, CHARACTERS_MAX)
   return (
     <div class="stack">
       {people.length > 0 && (

@@ -30,7 +30,10 @@ export interface BroadcastEdit {
   isBusy: boolean
   /** Saves what is written, as the button says. */
   save(): void
-  /** Saves what is not saved yet, then goes on with what is stored; says why where that cannot be done. @param act such as "Nothing was sent" */
+  /**
+   * Saves what is not saved yet, then goes on with what is stored; says why where that cannot be done. @param
+   * act such as "Nothing was sent"
+   */
   afterSaving(act: string, next: (saved: Broadcast) => void): void
 }
 

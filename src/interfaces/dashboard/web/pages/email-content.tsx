@@ -53,7 +53,7 @@ function viewsOf(email: Email): [View, string][] {
   ]
 }
 
-const MOST_SHOWN = 200_000
+const SHOWN_MAX = 200_000
 const FIDELITY: Readonly<Record<string, string>> = {
   exact: 'Exactly as sent, including DKIM signatures.',
   unsigned: 'As sent, without DKIM signatures.',
@@ -107,8 +107,8 @@ function Raw({ email }: { email: Email }) {
           <Failure error={raw} />
         </div>
       )}
-      {raw && 'text' in raw && <pre class="letter-text">{raw.text.slice(0, MOST_SHOWN)}</pre>}
-      {raw && 'text' in raw && raw.text.length > MOST_SHOWN && (
+      {raw && 'text' in raw && <pre class="letter-text">{raw.text.slice(0, SHOWN_MAX)}</pre>}
+      {raw && 'text' in raw && raw.text.length > SHOWN_MAX && (
         <div class="card-body">
           <Note>
             <p>The source is truncated. Download it to see all of it.</p>

@@ -10,7 +10,10 @@ import { Failure, Note, say } from '../components/feedback.tsx'
 import { count, counted } from '../labels/numbers.ts'
 
 const LIVE_MS = 1_000
-/** Files that were chosen and not imported yet, by audience: a browser keeps none itself once the dialog is closed. */
+/**
+ * Files that were chosen and not imported yet, by audience: a browser keeps none itself once the dialog is
+ * closed.
+ */
 const chosenFiles = new Map<string, File>()
 
 interface ImportProps {

@@ -15,7 +15,7 @@ import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import type { Tone } from '../labels/status.ts'
 
-const MOST_AT_ONCE = 100
+const CONCURRENT_MAX = 100
 const REASONS: Readonly<{ [R in Suppression['reason']]: readonly [label: string, tone: Tone] }> = {
   bounce: ['Bounce', 'bad'],
   complaint: ['Complaint', 'bad'],
@@ -163,8 +163,8 @@ function AddAddresses({ onClose, onAdded }: { onClose: () => void; onAdded: () =
       draft={draft}
       onClose={onClose}
       onSubmit={async () => {
-        for (let at = 0; at < emails.length; at += MOST_AT_ONCE)
-          await call('POST', '/suppressions/batch/add', { emails: emails.slice(at, at + MOST_AT_ONCE) })
+        for (let at = 0; at < emails.length; at += CONCURRENT_MAX)
+          await call('POST', '/suppressions/batch/add', { emails: emails.slice(at, at + CONCURRENT_MAX) })
         say(`${counted(emails.length, 'address', 'addresses')} added to the suppression list.`)
         onAdded()
         onClose()

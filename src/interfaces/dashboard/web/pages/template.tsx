@@ -22,7 +22,7 @@ interface TemplateText {
   text: string
 }
 
-const MOST_CHARACTERS = 4 * 1024 * 1024
+const CHARACTERS_MAX = 4 * 1024 * 1024
 const SETTLED_MS = 350
 
 export function TemplatePage({ params: { id } }: PageProps) {
@@ -134,7 +134,7 @@ function Result({ draft }: { draft: TemplateText }) {
     text: settled.text || null,
   })
   const filled = nested(Object.entries(values).filter(([, value]) => value !== ''))
-  const rendered = renderTemplate(compiled, filled, { missing: 'blank', mostCharacters: MOST_CHARACTERS })
+  const rendered = renderTemplate(compiled, filled, { missing: 'blank', mostCharacters: CHARACTERS_MAX })
   return (
     <div class="stack">
       <RenderedMail rendered={rendered} />

@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import { parseJson, parseLargeJson, requestHash } from '../../../../../src/interfaces/api/body/json.ts'
 import {
-  MOST_VALUES,
   SHORTEST_PACKED_LIST,
   surveyJson,
+  VALUES_MAX,
 } from '../../../../../src/interfaces/api/body/json-prescan.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
@@ -117,12 +117,12 @@ for (const text of [
   })
 
 for (const [what, text] of Object.entries({
-  'empty objects': `[${'{},'.repeat(MOST_VALUES)}{}]`,
-  'empty lists': `[${'[],'.repeat(MOST_VALUES)}[]]`,
-  numbers: `[${'300,'.repeat(MOST_VALUES)}300]`,
-  texts: `[${'"",'.repeat(MOST_VALUES)}""]`,
-  keys: `{${'"a":1,'.repeat(MOST_VALUES)}"a":1}`,
-  'bytes that are no content': `{"a":[${'7,'.repeat(MOST_VALUES)}7]}`,
+  'empty objects': `[${'{},'.repeat(VALUES_MAX)}{}]`,
+  'empty lists': `[${'[],'.repeat(VALUES_MAX)}[]]`,
+  numbers: `[${'300,'.repeat(VALUES_MAX)}300]`,
+  texts: `[${'"",'.repeat(VALUES_MAX)}""]`,
+  keys: `{${'"a":1,'.repeat(VALUES_MAX)}"a":1}`,
+  'bytes that are no content': `{"a":[${'7,'.repeat(VALUES_MAX)}7]}`,
 }))
   test(`too many ${what} are refused`, () => {
     const { refused, status } = outcome(parseLargeJson, text)
@@ -131,7 +131,7 @@ for (const [what, text] of Object.entries({
   })
 
 test('many values are read, and as many bytes of attachments as there are', () => {
-  const numbers = Array(MOST_VALUES - 10).fill(300)
+  const numbers = Array(VALUES_MAX - 10).fill(300)
   assert.equal(parseLargeJson(Buffer.from(JSON.stringify({ numbers }))), { numbers })
   const [{ content }] = (
     parseLargeJson(Buffer.from(`{"attachments":[{"content":[${'7,'.repeat(2_000_000)}7]}]}`)) as {

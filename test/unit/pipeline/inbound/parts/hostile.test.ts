@@ -6,8 +6,8 @@ import { suite } from '../../../../kit/suite.ts'
 /** Every shape at a size that shows what it costs, and one of each encoding at the size that a message may have. */
 const test = suite('inbound/parts: hostile mail within a small heap')
 const USUAL_BYTES = 20_000_000
-const LARGEST_BYTES = 60_000_000
-const LONGEST_TEXTS = 2_000_000
+const SIZE_BYTES_MAX = 60_000_000
+const TEXTS_LENGTH_MAX = 2_000_000
 const TEXT_FAULT = 'The text is longer than 2,000,000 characters; the rest was cut'
 const FAULTS = new Set([
   TEXT_FAULT,
@@ -39,8 +39,8 @@ function textsOf({ textLength, htmlLength }: ReadingFacts) {
 }
 
 for (const body of HOSTILE_BODIES)
-  for (const sizeBytes of AT_FULL_SIZE.includes(body.name) ? [USUAL_BYTES, LARGEST_BYTES] : [USUAL_BYTES])
-    for (const place of sizeBytes === LARGEST_BYTES ? PLACES.slice(0, 1) : PLACES)
+  for (const sizeBytes of AT_FULL_SIZE.includes(body.name) ? [USUAL_BYTES, SIZE_BYTES_MAX] : [USUAL_BYTES])
+    for (const place of sizeBytes === SIZE_BYTES_MAX ? PLACES.slice(0, 1) : PLACES)
       test(`${body.name}: ${place.name} of ${sizeBytes / 1_000_000} MB`, async () => {
         const facts = await heap.read({ reader: 'inbound', body: body.name, place: place.name, sizeBytes })
         const { subject, textLength, htmlLength, sizes, faults, beginning } = facts
@@ -48,7 +48,7 @@ for (const body of HOSTILE_BODIES)
         assert.is(textLength === null, place.name !== 'text/plain')
         assert.is(htmlLength === null, place.name !== 'text/html')
         assert.is(sizes!.length, place.name.startsWith('text/') ? 0 : 1)
-        assert.ok(textsOf(facts) <= LONGEST_TEXTS)
+        assert.ok(textsOf(facts) <= TEXTS_LENGTH_MAX)
         assert.equal(
           faults!.filter(fault => fault !== TEXT_FAULT),
           [],
@@ -60,10 +60,10 @@ for (const body of HOSTILE_BODIES)
       })
 
 for (const { name } of HOSTILE_MESSAGES)
-  for (const sizeBytes of [USUAL_BYTES, ...(name === 'a head of fields' ? [LARGEST_BYTES] : [])])
+  for (const sizeBytes of [USUAL_BYTES, ...(name === 'a head of fields' ? [SIZE_BYTES_MAX] : [])])
     test(`${name}: ${sizeBytes / 1_000_000} MB`, async () => {
       const facts = await heap.read({ reader: 'inbound', message: name, sizeBytes })
-      assert.ok(textsOf(facts) <= LONGEST_TEXTS, String(textsOf(facts)))
+      assert.ok(textsOf(facts) <= TEXTS_LENGTH_MAX, String(textsOf(facts)))
       assert.equal(
         facts.faults!.filter(fault => !FAULTS.has(fault)),
         [],
@@ -79,7 +79,7 @@ test('a message of many parts is read to its end, and its files are found', asyn
   assert.is(enclosed.sizes!.length, 900)
   const texts = await heap.read({ reader: 'inbound', message: 'many texts', sizeBytes: USUAL_BYTES })
   assert.equal(texts.faults, [TEXT_FAULT])
-  assert.ok(texts.textLength! > LONGEST_TEXTS * 0.9)
+  assert.ok(texts.textLength! > TEXTS_LENGTH_MAX * 0.9)
 })
 
 test('the lines of a boundary are found among those that are nearly one', async () => {

@@ -6,7 +6,7 @@ import { suite } from '../../../../kit/suite.ts'
 
 const test = suite('inbound/parts/read-mail')
 
-const LONGEST_TEXTS = 2_000_000
+const TEXTS_LENGTH_MAX = 2_000_000
 const TEXT_FAULT = 'The text is longer than 2,000,000 characters; the rest was cut'
 const read = (text: string) => readMail(Buffer.from(text.replace(/\n/g, '\r\n')))
 const mixed = (...parts: string[]) =>
@@ -17,15 +17,15 @@ const html = (text: string) => `Content-Type: text/html; charset=utf-8\n\n${text
 test('the limit holds for all texts of a message together', () => {
   const { text, html: page, faults } = read(mixed(plain('a'.repeat(1_500_000)), html('b'.repeat(1_500_000))))
   assert.is(text!.length, 1_500_000)
-  assert.ok(page!.length > 499_000 && text!.length + page!.length <= LONGEST_TEXTS)
+  assert.ok(page!.length > 499_000 && text!.length + page!.length <= TEXTS_LENGTH_MAX)
   assert.equal(faults, [TEXT_FAULT])
 })
 
 test('a text behind the limit is left out, and an empty one is no reason to say so', () => {
-  const full = plain('a'.repeat(LONGEST_TEXTS))
+  const full = plain('a'.repeat(TEXTS_LENGTH_MAX))
   assert.equal(read(full).faults, [])
   const { text, html: page, faults } = read(mixed(full, html('<p>'), plain('more')))
-  assert.is(text!.length, LONGEST_TEXTS)
+  assert.is(text!.length, TEXTS_LENGTH_MAX)
   assert.is(page, null)
   assert.equal(faults, [TEXT_FAULT])
 })

@@ -21,7 +21,7 @@ import {
 const test = suite('verdicts/hostile')
 const WORDS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED']
 /** Of all methods together, whatever a message names. */
-const MOST_QUESTIONS = 50 + 11 + 20 + 30
+const QUESTIONS_MAX = 50 + 11 + 20 + 30
 
 const times = (count: number, make: (i: number) => string) => Array.from({ length: count }, (_, i) => make(i))
 
@@ -365,7 +365,7 @@ test('any bytes in any world: verdicts with reasons, never an error, and never m
         const world = randomWorld(answers)
         const judge = judgeBy(world.resolver)
         isSound(await judge(mailOf(bytes, pieceBytes), envelope(changes)))
-        assert.ok(world.asked() <= MOST_QUESTIONS, String(world.asked()))
+        assert.ok(world.asked() <= QUESTIONS_MAX, String(world.asked()))
       },
     ),
     { numRuns: runs },

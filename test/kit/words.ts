@@ -1,0 +1,86 @@
+/** The rules of wording that a program can check: see "Language" in CONTRIBUTING.md. */
+
+export interface SourceText {
+  /** Relative to the root of the project. */
+  file: string
+  text: string
+}
+
+export interface WordsRule {
+  name: string
+  /** @returns a line for each violation */
+  find(sources: readonly SourceText[]): string[]
+}
+
+/** Names of a former vocabulary, with the term that took their place. */
+export const BANNED_NAMES: Record<string, string> = {
+  LaneBook: 'DueIndex',
+  Brisk: 'AdaptiveLimit',
+  Lessons: 'CongestionFeedback',
+  Foresight: 'PreSigner',
+  KeptSignatures: 'SignatureCache',
+  DeadEnd: 'Undeliverable',
+  HandOver: 'DeliverLocally',
+  StsBook: 'MtaStsCache',
+  Refused: 'ApiError',
+  UnderWay: 'Slab',
+  PassingThread: 'OnDemandWorker',
+  SparingLine: 'ThrottledLog',
+  OneAtATime: 'SingleFlight',
+  FairSlots: 'FairSemaphore',
+  DueWatch: 'DueTimer',
+  FreshMail: 'RecentMessageCache',
+  VisitBook: 'VisitBatcher',
+  Witness: 'DnsObserver',
+  Inquiries: 'CheckSessions',
+}
+const COMMENT_COLUMNS_MAX = 110
+const COMMENT = /\/\*\*?[\s\S]*?\*\/|^\s*\/\/.*$/gm
+const EXPORTED_TYPE = /^export (?:declare )?(?:abstract )?(?:interface|type|class) (\w+)/gm
+/** Limits end in `_MAX` or `_MIN`. */
+const FORMER_LIMIT = /\b(?:MOST|LONGEST|LARGEST|FEWEST|SMALLEST)(?:_[A-Z0-9]+)*\b/g
+
+export const WORDS_RULES: readonly WordsRule[] = [
+  {
+    name: 'names of the former vocabulary do not come back',
+    find: sources =>
+      sources.flatMap(({ file, text }) =>
+        Object.keys(BANNED_NAMES)
+          .filter(name => new RegExp(`\\b${name}\\b`).test(text))
+          .map(name => `${file}: ${name} is called ${BANNED_NAMES[name]}`),
+      ),
+  },
+  {
+    name: 'an exported type name stands for one thing',
+    find(sources) {
+      const filesOf = new Map<string, string[]>()
+      for (const { file, text } of sources.filter(isOfServer))
+        for (const [, name] of text.matchAll(EXPORTED_TYPE))
+          filesOf.set(name!, [...(filesOf.get(name!) ?? []), file])
+      return [...filesOf]
+        .filter(([, files]) => files.length > 1)
+        .map(([name, files]) => `${name} is exported by ${files.join(' and ')}`)
+    },
+  },
+  {
+    name: `comments have at most ${COMMENT_COLUMNS_MAX} columns`,
+    find: sources =>
+      sources.flatMap(({ file, text }) =>
+        [...text.matchAll(COMMENT)]
+          .flatMap(([comment]) => comment.split('\n'))
+          .filter(line => line.length > COMMENT_COLUMNS_MAX && !line.includes('biome-ignore'))
+          .map(line => `${file}: ${line.trim().slice(0, 60)}…`),
+      ),
+  },
+  {
+    name: 'limits are named X_MAX or X_MIN',
+    find: sources =>
+      sources.flatMap(({ file, text }) =>
+        [...new Set([...text.matchAll(FORMER_LIMIT)].map(([name]) => name))].map(name => `${file}: ${name}`),
+      ),
+  },
+]
+
+function isOfServer({ file }: SourceText): boolean {
+  return file.startsWith('src/') && !file.startsWith('src/interfaces/dashboard/web/')
+}

@@ -1,0 +1,24 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { suite } from '../kit/suite.ts'
+import { type SourceText, WORDS_RULES } from '../kit/words.ts'
+
+const test = suite('words')
+const root = join(import.meta.dirname, '../..')
+const sources: SourceText[] = globSync('src/**/*.{ts,tsx}', { cwd: root })
+  .sort()
+  .map(file => ({ file, text: readFileSync(join(root, file), 'utf8') }))
+
+for (const { name, find } of WORDS_RULES) test(`words: ${name}`, () => assert.equal(find(sources), []))
+
+const PLANTED: readonly SourceText[] = [
+  { file: 'src/lib/a.ts', text: 'export interface LaneBook {}\nexport type Twice = 1\n' },
+  { file: 'src/lib/b.ts', text: `/** ${'wide '.repeat(30)} */\nexport type Twice = 2\n` },
+  { file: 'src/lib/c.ts', text: 'const MOST_WAITING = 3\n' },
+]
+
+for (const { name, find } of WORDS_RULES)
+  test(`words: a planted violation is found: ${name}`, () => assert.is(find(PLANTED).length, 1))
+
+test.run()
