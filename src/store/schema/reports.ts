@@ -1,35 +1,35 @@
-/** The table of mail that came back: what was sent to return paths, to the feedback loop and to the postmaster. */
+/** Table of returned mail: mail to return paths, unsubscribe addresses, the feedback loop and the postmaster. */
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
-/** The address by which a mail came in. */
+/** Kind of the local address that received the mail; the column is called `door`. */
 export type ReportDoor = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster'
 
 export const REPORT_STATE = { unread: 0, read: 1 } as const
 
-/** One mail for one of the addresses that it was sent to. */
+/** One mail, for one of its recipients. */
 export interface ReportRow {
   id: Id
   receivedAt: number
   door: ReportDoor
-  /** The delivery that the token of a return path, or of an unsubscribe address, names; null at other doors. */
+  /** The delivery named by the token of a return path or unsubscribe address; null for other addresses. */
   emailId: Id | null
   ordinal: number | null
-  /** As on the envelope; empty for the null sender. */
+  /** Envelope sender; empty for the null sender. */
   sender: string
   recipient: string
   clientIp: string
-  /** Of the mail as it came; the blob may hold only its beginning. */
+  /** Size of the mail as received; the blob may hold only its beginning. */
   sizeBytes: number
   blobHash: Uint8Array
   state: number
   readAt: number | null
-  /** What kind of report it is, as `protocols/bounces/report.ts` calls it; null before it is read, and when it could not be. */
+  /** Kind of report as in `protocols/bounces/report.ts`; null until it is parsed, and when parsing failed. */
   kind: string | null
-  /** What came of it: an event, or why none. */
+  /** Effect of the report: an event, or the reason why there is none. */
   effect: string | null
-  /** What was read: recipients, codes, ids. */
+  /** Parsed details: recipients, codes, ids. */
   detail: Json | null
-  /** Why it could not be read. */
+  /** Reason why parsing failed. */
   fault: string | null
 }
