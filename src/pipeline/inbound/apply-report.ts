@@ -87,7 +87,11 @@ async function effectOf(
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
 }
 
-async function unsubscribe(tx: Tx, unsubscribeMail: UnsubscribeMail | null, at: number): Promise<ReportEffect> {
+async function unsubscribe(
+  tx: Tx,
+  unsubscribeMail: UnsubscribeMail | null,
+  at: number,
+): Promise<ReportEffect> {
   if (unsubscribeMail === null) return 'nothing-to-do'
   const wish = await unsubscribeByMail(tx, unsubscribeMail, at)
   if (wish === undefined) return 'unknown-delivery'

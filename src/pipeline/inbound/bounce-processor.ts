@@ -109,7 +109,10 @@ async function apply(row: ReportRow, options: BounceProcessorOptions): Promise<v
 }
 
 /** A report that cannot be parsed yields its fault. The mail itself is kept. */
-async function readOne(row: ReportRow, { db, blobs, reader, secrets }: BounceProcessorOptions): Promise<ReadReport> {
+async function readOne(
+  row: ReportRow,
+  { db, blobs, reader, secrets }: BounceProcessorOptions,
+): Promise<ReadReport> {
   const bytes = await blobs.read(db, row.blobHash)
   if (row.door === 'unsubscribe')
     return {

@@ -113,7 +113,8 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     hasMore ||= rows.length === lookedUpMax
     startWaiting()
   }
-  const wasPolledRecently = () => inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - polledAt < POLL_INTERVAL_MS
+  const wasPolledRecently = () =>
+    inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - polledAt < POLL_INTERVAL_MS
   const pollLater = () => {
     pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
       pollTimer = undefined
@@ -173,7 +174,11 @@ function errorLogs(logging: Pick<InboundProcessorOptions, 'log' | 'clock'>) {
 }
 
 /** @throws StorageUnavailable */
-async function list(row: UnlistedInbound, options: InboundProcessorOptions, stopped: Promise<undefined>): Promise<void> {
+async function list(
+  row: UnlistedInbound,
+  options: InboundProcessorOptions,
+  stopped: Promise<undefined>,
+): Promise<void> {
   const { run, counts, clock, log } = options
   const found = await Promise.race([readAndJudge(row, options), stopped])
   if (!found) return

@@ -258,7 +258,8 @@ export class StrictSmtpServer extends SMTPServer {
     open.handshake = this.#clock.timer(HANDSHAKE_CHECK_INTERVAL_MS, () => {
       const lasted = waitedMs + HANDSHAKE_CHECK_INTERVAL_MS
       const isBusy = this.#open.size > this.#most * BUSY_SHARE
-      if (lasted < (isBusy ? HANDSHAKE_BUSY_TIMEOUT_MS : HANDSHAKE_TIMEOUT_MS)) this.#watchHandshake(open, lasted)
+      if (lasted < (isBusy ? HANDSHAKE_BUSY_TIMEOUT_MS : HANDSHAKE_TIMEOUT_MS))
+        this.#watchHandshake(open, lasted)
       else {
         this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
         this.#drop(open)
@@ -380,7 +381,9 @@ export class StrictSmtpServer extends SMTPServer {
       isNeeded = true
       if (transfer.isTooSlow(now, isBusy)) transfer.stop('4.4.2 The message comes in too slowly')
     }
-    this.#rateTimer = isNeeded ? this.#clock.timer(RATE_CHECK_INTERVAL_MS, () => this.#checkRates()) : undefined
+    this.#rateTimer = isNeeded
+      ? this.#clock.timer(RATE_CHECK_INTERVAL_MS, () => this.#checkRates())
+      : undefined
   }
 }
 
