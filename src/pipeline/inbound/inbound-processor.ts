@@ -55,7 +55,7 @@ const CONCURRENCY_UNDER_LOAD = 1
 /** A stored message that is older than this no longer yields to the listener. */
 const WAIT_MS_MAX = 5_000
 /** While more messages than this are in progress, new ones are looked up once per poll interval, in batches. */
-const POLL_AT_ONCE_BELOW = 16
+const BATCH_ABOVE = 16
 const POLL_INTERVAL_MS = 100
 /** Delay before the next attempt after an error of the store. */
 const RETRY_DELAY_MS = 5_000
@@ -113,8 +113,7 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     hasMore ||= rows.length === lookedUpMax
     startWaiting()
   }
-  const wasPolledRecently = () =>
-    inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - polledAt < POLL_INTERVAL_MS
+  const isPollEarly = () => inProgress.size > BATCH_ABOVE && clock.monotonic() - polledAt < POLL_INTERVAL_MS
   const pollLater = () => {
     pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
       pollTimer = undefined
@@ -130,7 +129,7 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     startWaiting()
     if (yieldsToListener()) pollLater() // a message in progress may outlast the load
     if (!hasMore || waiting.length > 0 || polling || !hasRoom()) return
-    if (wasPolledRecently()) return pollLater()
+    if (isPollEarly()) return pollLater()
     polling = poll()
       .catch(async error => {
         unseen({ err: error })
