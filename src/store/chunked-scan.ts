@@ -6,23 +6,23 @@ import type { SelectQueryBuilder } from 'kysely'
 import type { Id } from '../lib/ids.ts'
 import { cutFound, type ListPage } from './list-page.ts'
 
-/** What a list is of, as queries of a table whose entries have an `id`, in whose order they came. */
+/** A list as queries over a table whose `id` column is in the order of creation. */
 export interface ScannedList<Q, C extends string> {
   entries(): Q
-  /** Of them those that are asked for. */
+  /** Restricts the entries to those that match search and filters. */
   matching(entries: Q): Q
-  /** The column by which entries are read on. */
+  /** Column that identifies an entry for the next read. */
   key: C
 }
 
 type KeyIn<C> = C extends 'id' ? Id : string
 
-/** About 2 ms of searching. */
+/** Entries per chunk, which take about 2 ms. */
 const CHUNK_ENTRIES = 10_000
 
 /**
- * @param isCounted how many there are in all is known: no more is walked than what is shown
- * @returns keys of the page, newest first; `matched` is how many there are in all, unless that is known
+ * @param isCounted whether the total is known, so that the scan ends when the page is full
+ * @returns keys of the page, newest first; `matched` is the total, unless `isCounted`
  */
 export async function scanInChunks<Q, C extends string>(
   listing: ScannedList<Q, C>,
@@ -49,13 +49,13 @@ export async function scanInChunks<Q, C extends string>(
   return { keys: rows, matched, hasMore }
 }
 
-/** Entries beyond `from` up to `to`, in the direction of the walk. */
+/** Entries after `from` up to and including `to`, in scan direction. */
 interface Chunk {
   from: Id | undefined
   to: Id | undefined
 }
 
-/** Any table of those that are listed, as far as it matters here. */
+/** The columns that any listed table has. */
 type Entries = SelectQueryBuilder<{ entries: { id: Id; [column: string]: unknown } }, 'entries', object>
 
 function walkOf<Q, C extends string>(
@@ -83,12 +83,12 @@ function walkOf<Q, C extends string>(
         .executeTakeFirst()
       return last?.id
     },
-    /** Entries of the chunk that match. */
+    /** Number of matching entries in the chunk. */
     async count(chunk: Chunk): Promise<number> {
       const those = matchingIn(chunk).select(eb => eb.fn.countAll<number>().as('count'))
       return Number((await those.executeTakeFirstOrThrow()).count)
     },
-    /** Keys of those beyond the cursor. */
+    /** Keys of matching entries after the cursor. */
     async read(chunk: Chunk, cursor: Id | undefined, limit: number, offset: number): Promise<KeyIn<C>[]> {
       let those = matchingIn(chunk).select(key).orderBy('id', direction)
       if (cursor) those = those.where('id', beyond, cursor)

@@ -134,7 +134,7 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     startWaiting()
     if (yieldsToListener()) pollLater() // a message in progress may outlast the load
     if (!hasMore || waiting.length > 0 || polling || !hasRoom()) return
-    if (wasPolledRecently()) return pollLater()
+    if (isPollEarly()) return pollLater()
     polling = poll()
       .catch(async error => {
         unseen({ err: error })

@@ -3,17 +3,17 @@
  * one while the listener is busy.
  */
 
-/** The minimum while there is room. It is judged over at least this time. */
+/** Minimum rate without load, measured over at least this window. */
 const RELAXED = { windowMs: 60_000, bytesPerSecond: 1024 }
-/** The minimum while the listener is crowded. */
-const CROWDED = { windowMs: 10_000, bytesPerSecond: 4 * 1024 }
-/** A message at this rate or above is never ended to make room for a faster one. */
+/** Minimum rate while the listener is busy. */
+const BUSY = { windowMs: 10_000, bytesPerSecond: 4 * 1024 }
+/** A message at this rate or above is never evicted. */
 export const FAST_BYTES_PER_SECOND = 32 * 1024
 
 interface TransferOptions {
-  /** Of the client, by `netblockOf`. */
+  /** Network of the client, by `netblockOf`. */
   netblock: string
-  /** True while the client waits for us, for example until a block is on the disk. */
+  /** True while the client waits for the server, for example for a disk write. */
   isHeldUp(): boolean
   /** Ends the connection with a 421 reply. */
   stop(text: string): void
@@ -28,8 +28,8 @@ export class MinDataRate {
   /** Windows: their start, and the total at their start. */
   #relaxedAt: number
   #relaxedTotal = 0
-  #crowdedAt: number
-  #crowdedTotal = 0
+  #busyAt: number
+  #busyTotal = 0
   #previousAt: number
   #previousTotal = 0
 
@@ -38,11 +38,11 @@ export class MinDataRate {
     this.isHeldUp = isHeldUp
     this.stop = stop
     this.#relaxedAt = now
-    this.#crowdedAt = now
+    this.#busyAt = now
     this.#previousAt = now
   }
 
-  /** Counts bytes of the message that have come in. */
+  /** Counts received bytes of the message. */
   add(bytes: number): void {
     this.#total += bytes
   }
@@ -52,7 +52,7 @@ export class MinDataRate {
     return rateOf(this.#total - this.#previousTotal, now - this.#previousAt)
   }
 
-  /** To be called every few seconds: whether the message came in more slowly than it must. */
+  /** To be called every few seconds. @returns whether the message is slower than the minimum rate */
   isTooSlow(now: number, isBusy: boolean): boolean {
     if (this.isHeldUp()) {
       this.#restart(now)
@@ -65,21 +65,21 @@ export class MinDataRate {
       this.#relaxedAt = now
       this.#relaxedTotal = this.#total
     }
-    const busyMs = now - this.#crowdedAt
-    if (busyMs >= CROWDED.windowMs) {
-      isSlow ||= isBusy && rateOf(this.#total - this.#crowdedTotal, busyMs) < CROWDED.bytesPerSecond
-      this.#previousAt = this.#crowdedAt
-      this.#previousTotal = this.#crowdedTotal
-      this.#crowdedAt = now
-      this.#crowdedTotal = this.#total
+    const busyMs = now - this.#busyAt
+    if (busyMs >= BUSY.windowMs) {
+      isSlow ||= isBusy && rateOf(this.#total - this.#busyTotal, busyMs) < BUSY.bytesPerSecond
+      this.#previousAt = this.#busyAt
+      this.#previousTotal = this.#busyTotal
+      this.#busyAt = now
+      this.#busyTotal = this.#total
     }
     return isSlow
   }
 
-  /** Time in which the client waited for us does not count. */
+  /** Restarts the windows, so that time in which the client waited for the server does not count. */
   #restart(now: number): void {
-    this.#relaxedAt = this.#crowdedAt = this.#previousAt = now
-    this.#relaxedTotal = this.#crowdedTotal = this.#previousTotal = this.#total
+    this.#relaxedAt = this.#busyAt = this.#previousAt = now
+    this.#relaxedTotal = this.#busyTotal = this.#previousTotal = this.#total
   }
 }
 

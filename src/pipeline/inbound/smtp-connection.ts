@@ -24,7 +24,7 @@ export interface Connection {
   _parser: Parser | false
   _createParser(): Parser
   _socket: Socket
-  /** Of the message that is coming in, or for which the client awaits the reply. */
+  /** Stream of the message that is being received or awaits its reply. */
   _dataStream: PassThrough | false | null
   _armTimeout(socket?: Socket): void
 }
@@ -42,7 +42,7 @@ interface Parser extends Writable {
 
 type Next = (error?: Error | null) => void
 
-/** Negative replies in one connection: beyond that somebody is trying things out. */
+/** 5xx replies per connection, after which it is closed. */
 const ERRORS_MAX = 20
 
 /** Changes a connection that was just made, before anything has come in on it. */
@@ -58,9 +58,9 @@ export function adapt(connection: Connection, socket: Socket, counts: MailCounts
   const create = connection._createParser.bind(connection)
   connection._createParser = () => prepare(create())
   const ready = connection.connectionReady.bind(connection)
-  // It would be called 100 ms from now.
+  // smtp-server would call it after 100 ms.
   connection.connectionReady = () => {}
-  // One turn of the loop in which what was sent too early comes in.
+  // Wait one turn of the event loop, in which input sent before the greeting arrives.
   setImmediate(() =>
     setImmediate(() => {
       if (!socket.destroyed) ready()
@@ -68,7 +68,7 @@ export function adapt(connection: Connection, socket: Socket, counts: MailCounts
   )
 }
 
-/** Whether the client waits for a reply of ours, and cannot go on before it. */
+/** Whether the client waits for a reply of the server. */
 export function waitsForUs({ _handlerPending, _dataStream, _parser }: Connection): boolean {
   return _handlerPending || Boolean(_dataStream && _parser && !_parser._dataMode)
 }
@@ -90,7 +90,7 @@ function cutOffWhenClosed(connection: Connection) {
   }
 }
 
-/** Before, a login is refused; yet it would be listed. */
+/** Hides AUTH from the EHLO reply before TLS. smtp-server would list it, although it refuses logins then. */
 function offerLoginOverTlsAlone(connection: Connection) {
   const send = connection.send.bind(connection)
   connection.send = (code, text, context) => {
@@ -109,7 +109,7 @@ function endAfterErrors(connection: Connection, counts: MailCounts) {
   }
 }
 
-/** Replies to commands that came together leave together (RFC 2920 §3.2). */
+/** Batches the replies to pipelined commands into one write (RFC 2920 §3.2). */
 function replyingTogether(parser: Parser, connection: Connection): Parser {
   const write = parser._write.bind(parser)
   parser._write = (chunk, encoding, next) => {
@@ -123,7 +123,7 @@ function replyingTogether(parser: Parser, connection: Connection): Parser {
   return parser
 }
 
-/** But for those that somebody waits for: the last one before TLS, and more of them than are to be held. */
+/** Flushes batched replies early: before a TLS handshake, and when the socket buffer is full. */
 function flushInTime(connection: Connection) {
   const send = connection.send.bind(connection)
   connection.send = (code, text, context) => {
@@ -153,7 +153,7 @@ function readingDots(parser: Parser): Parser {
   return parser
 }
 
-/** A stream that is destroyed is never drained, it only closes. */
+/** Waits for `drain`, or for `close` if the stream is destroyed. */
 function onceEmpty(stream: PassThrough, then: () => void) {
   if (stream.destroyed) return then()
   const go = () => {
@@ -183,12 +183,12 @@ export function keepWriting(socket: Socket): void {
   })
 }
 
-/** What browsers and proxies say, whatever else stands in the line. */
+/** HTTP request lines, as browsers and proxies send them (cross-protocol attacks). */
 const OF_HTTP = /(?:^|\n)(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|CONNECT) /i
 /** Commands whose reply is to be waited for (RFC 2920 §3.1), with something behind them. */
 const IMPATIENT = /(?:^|\n)(?:EHLO|HELO|DATA)\b[^\r\n]*\r\n[\s\S]/i
 
-/** Between messages a bare line end is refused; within one it is found by who takes the message. */
+/** Refuses bare line ends in commands. Within a message, `mail-bytes.ts` detects them. */
 function strict(parser: Parser): Parser {
   const write = parser._write.bind(parser)
   parser._write = (chunk, encoding, next) => {
@@ -199,7 +199,7 @@ function strict(parser: Parser): Parser {
   return parser
 }
 
-/** @param before the beginning of a line that has not come to its end */
+/** @param before the incomplete line received so far */
 function faultOf(chunk: Buffer, before: string): string | undefined {
   if (holdsBareLineEnd(chunk, before.endsWith('\r'))) return '5.5.2 Lines end in CR LF'
   const text = before + chunk.toString('latin1')

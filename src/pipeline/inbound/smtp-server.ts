@@ -20,40 +20,40 @@ interface Open {
   readonly id: string
   readonly address: string
   readonly netblock: string
-  /** As TCP accepted it. */
+  /** The TCP socket. */
   readonly socket: Socket
-  /** The TLS socket on top of it, once a handshake has begun. */
+  /** The TLS socket once a handshake has begun; before, the TCP socket. */
   top: Socket
-  /** Undefined before the handshake of a listener with TLS from the first octet is finished. */
+  /** Undefined until the handshake of an implicit-TLS listener has finished. */
   connection: Connection | undefined
-  /** While a TLS handshake is under way: its time limit. */
+  /** Time limit of a TLS handshake in progress. */
   handshake: Timer | undefined
-  /** How long the connection may last. */
+  /** Maximum duration of the connection. */
   longest: Timer | undefined
-  /** Runs once we have closed our side. */
+  /** Runs after the server has closed its side. */
   linger: Timer | undefined
-  /** The message that comes in. */
+  /** The message that is being received. */
   transfer: MinDataRate | undefined
-  /** Monotonic ms: when it was accepted, or a message began or had come in. */
+  /** Monotonic ms of the last progress: accept, begin or end of a message. */
   progressAt: number
 }
 
 export interface StrictOptions extends ConnectionTerms {
   clock: Clock
-  /** How long a connection may last, whatever it does. */
+  /** Maximum duration of a connection, in ms. */
   connectionMsMax: number
-  /** Open at once, handshakes included. */
+  /** Maximum number of open connections, handshakes included. */
   connectionsMax?: number | undefined
-  /** Whether messages must come in faster than otherwise, besides when half of the connections are taken. */
+  /** Whether the higher minimum data rate applies. It also applies while half of the connections are open. */
   isBusy?(): boolean
   counts: MailCounts
 }
 
-/** A TLS handshake is ended after so long. */
-const HANDSHAKE_MS = 30_000
-/** The same while more than `BUSY_SHARE` of the connections are taken. */
-const HANDSHAKE_BUSY_MS = 10_000
-const HANDSHAKE_LOOK_MS = 5_000
+/** Timeout of a TLS handshake. */
+const HANDSHAKE_TIMEOUT_MS = 30_000
+/** Timeout of a TLS handshake while more than `BUSY_SHARE` of the connections are open. */
+const HANDSHAKE_BUSY_TIMEOUT_MS = 10_000
+const HANDSHAKE_CHECK_INTERVAL_MS = 5_000
 const BUSY_SHARE = 0.8
 const CROWDED_SHARE = 0.5
 /**
@@ -73,17 +73,17 @@ const UNDISTURBED_MS = 5_000
  * transaction is under way.
  */
 const MANY_SHARE = 0.25
-const UNDISTURBED_TRANSACTION_MS = 1_000
-/** How often the rate of the messages that come in is looked at. */
-const RATE_LOOK_MS = 2_000
+const PROTECTED_TRANSACTION_MS = 1_000
+/** Interval at which the data rates of messages are checked. */
+const RATE_CHECK_INTERVAL_MS = 2_000
 const ALL_TAKEN = '4.3.2 All connections are in use, try again in a moment'
-const MADE_ROOM = '4.3.2 All connections are in use, and this one made no progress; try again later'
+const EVICTED = '4.3.2 All connections are in use, and this one made no progress; try again later'
 
-/** What all our listeners have in common. */
+/** Settings common to all mail listeners. */
 const EVERYWHERE: SMTPServerOptions = {
   banner: 'ready',
   minVersion: 'TLSv1.2',
-  // asked for again and again, it costs us more than whoever asks
+  // repeated renegotiation costs the server more than the client
   secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   closeTimeout: 3_000,
   disableReverseLookup: true,
@@ -97,13 +97,13 @@ export class StrictSmtpServer extends SMTPServer {
   readonly #clock: Clock
   readonly #limit: ConnectionLimit
   readonly #most: number
-  /** By id, oldest first; without those we have closed. */
+  /** Open connections by id, oldest first, without those the server has closed. */
   readonly #open = new Map<string, Open>()
   #lingering = 0
   #made = 0
-  /** The one that smtp-server is making a connection for. */
+  /** The connection that smtp-server is being started for. */
   #starting: Open | undefined
-  #rateLook: Timer | undefined
+  #rateTimer: Timer | undefined
 
   constructor(settings: SMTPServerOptions, options: StrictOptions) {
     super({
@@ -120,7 +120,7 @@ export class StrictSmtpServer extends SMTPServer {
     this.#clock = clock
     this.#most = connectionsMax
     this.#limit = createConnectionLimit(options, clock)
-    // smtp-server's own way counts connections only once their TLS handshake is finished.
+    // smtp-server itself counts connections only after their TLS handshake.
     this.server.removeAllListeners('connection')
     this.server.on('connection', socket => this.#accept(socket))
     const add = this.connections.add.bind(this.connections)
@@ -130,7 +130,7 @@ export class StrictSmtpServer extends SMTPServer {
     }
   }
 
-  /** Ends a connection by its session's id, with a word of why. */
+  /** Ends a connection by its session id with a 421 reply. */
   end(id: string, text: string): void {
     this.#open.get(id)?.connection?.send(421, text)
   }
@@ -139,7 +139,7 @@ export class StrictSmtpServer extends SMTPServer {
    * Watches the rate of a message that begins to come in. `finish` is to be called when it has come, or will
    * not.
    *
-   * @param id of the session
+   * @param id session id
    */
   receive(id: string, stream: Pick<Readable, 'isPaused'>): { transfer: MinDataRate; finish(): void } {
     const now = this.#clock.monotonic()
@@ -152,7 +152,7 @@ export class StrictSmtpServer extends SMTPServer {
     if (open) {
       open.transfer = transfer
       open.progressAt = now
-      this.#rateLook ??= this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates())
+      this.#rateTimer ??= this.#clock.timer(RATE_CHECK_INTERVAL_MS, () => this.#checkRates())
     }
     const finish = () => {
       if (open?.transfer !== transfer) return
@@ -164,7 +164,7 @@ export class StrictSmtpServer extends SMTPServer {
 
   override close(callback?: () => void): void {
     super.close(() => {
-      this.#rateLook?.cancel()
+      this.#rateTimer?.cancel()
       callback?.()
     })
   }
@@ -172,7 +172,7 @@ export class StrictSmtpServer extends SMTPServer {
   #accept(socket: Socket): void {
     const address = socket.remoteAddress
     if (address === undefined) {
-      socket.destroy() // the client has gone already
+      socket.destroy() // the client has already disconnected
       return
     }
     const refusal = this.#refusalOf(address)
@@ -185,11 +185,11 @@ export class StrictSmtpServer extends SMTPServer {
     else this.#start(open, socket)
   }
 
-  /** Undefined when there is a place, which is then counted for the client's network. */
+  /** @returns undefined when the connection is accepted, which counts it for the client's network */
   #refusalOf(address: string): string | undefined {
     const refusal = this.#limit.enter(address)
     if (refusal !== undefined) return refusal
-    if (this.#open.size < this.#most || this.#makeRoom()) return undefined
+    if (this.#open.size < this.#most || this.#evictOne()) return undefined
     this.#limit.leave(address)
     return ALL_TAKEN
   }
@@ -217,7 +217,7 @@ export class StrictSmtpServer extends SMTPServer {
     return open
   }
 
-  /** TLS from the first octet. */
+  /** Starts implicit TLS. */
   #secure(open: Open): void {
     const { socket } = open
     this._pendingSockets.set(socket, socket) // destroyed when the server closes
@@ -247,7 +247,7 @@ export class StrictSmtpServer extends SMTPServer {
     }
     const upgrade = connection.upgrade.bind(connection)
     connection.upgrade = (...callbacks) => {
-      socket.allowHalfOpen = false // a client that leaves in the middle of a handshake waits for nothing
+      socket.allowHalfOpen = false // a client that disconnects during a handshake awaits no reply
       const arm = connection._armTimeout.bind(connection)
       connection._armTimeout = top => {
         if (top) this.#beginHandshake(open, top)
@@ -265,10 +265,11 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   #watchHandshake(open: Open, waitedMs: number): void {
-    open.handshake = this.#clock.timer(HANDSHAKE_LOOK_MS, () => {
-      const lasted = waitedMs + HANDSHAKE_LOOK_MS
+    open.handshake = this.#clock.timer(HANDSHAKE_CHECK_INTERVAL_MS, () => {
+      const lasted = waitedMs + HANDSHAKE_CHECK_INTERVAL_MS
       const isBusy = this.#open.size > this.#most * BUSY_SHARE
-      if (lasted < (isBusy ? HANDSHAKE_BUSY_MS : HANDSHAKE_MS)) this.#watchHandshake(open, lasted)
+      if (lasted < (isBusy ? HANDSHAKE_BUSY_TIMEOUT_MS : HANDSHAKE_TIMEOUT_MS))
+        this.#watchHandshake(open, lasted)
       else {
         this.#options.counts.turnedAway(421, '4.4.2 The TLS handshake took too long')
         this.#drop(open)
@@ -281,10 +282,10 @@ export class StrictSmtpServer extends SMTPServer {
     if (open) open.handshake = undefined
   }
 
-  /** Tells a client that it cannot come in, if it can be told before a TLS handshake. */
+  /** Refuses a connection with a 421 reply, or without a reply on an implicit-TLS listener. */
   #refuse(socket: Socket, text: string): void {
     this.#options.counts.turnedAway(421, text)
-    socket.on('error', () => {}) // nobody is interested any more
+    socket.on('error', () => {}) // errors of a refused connection do not matter
     if (this.options.secure || this.#lingering >= this.#most * LINGERING_SHARE) return void socket.destroy()
     this.#lingering += 1
     const linger = this.#clock.timer(LINGER_MS, () => socket.destroy())
@@ -296,7 +297,7 @@ export class StrictSmtpServer extends SMTPServer {
     socket.resume()
   }
 
-  /** We have closed our side: the place is free, and the client has a moment to read our reply. */
+  /** The server has closed its side: the slot is free, and the client gets `LINGER_MS` to read the reply. */
   #leave(open: Open): void {
     if (!this.#open.delete(open.id)) return
     this.#stopTimers(open)
@@ -306,7 +307,7 @@ export class StrictSmtpServer extends SMTPServer {
     open.linger = this.#clock.timer(LINGER_MS, () => open.top.destroy())
   }
 
-  /** Ends a connection that cannot be told anything. */
+  /** Destroys a connection without a reply. */
   #drop(open: Open): void {
     this.#open.delete(open.id)
     this.#stopTimers(open)
@@ -333,24 +334,24 @@ export class StrictSmtpServer extends SMTPServer {
    * handshake, or not said EHLO; then those without a mail transaction; then transactions in which little
    * comes in. @returns false if there is none
    */
-  #makeRoom(): boolean {
+  #evictOne(): boolean {
     const opens = [...this.#open.values()]
     const unfinished = opens.filter(isUnfinished)
     const idle = opens.filter(isIdle)
     const chosen =
-      this.#worst(this.#disturbable(unfinished, 0)) ??
-      this.#worst(this.#disturbable(idle, 0)) ??
+      this.#worst(this.#evictable(unfinished, 0)) ??
+      this.#worst(this.#evictable(idle, 0)) ??
       this.#worst(
-        this.#disturbable(
+        this.#evictable(
           opens.filter(open => this.#isSlow(open)),
-          UNDISTURBED_TRANSACTION_MS,
+          PROTECTED_TRANSACTION_MS,
         ),
       ) ??
       this.#worst([...unfinished, ...idle])
     if (!chosen) return false
-    if (chosen.connection && !chosen.handshake) chosen.connection.send(421, MADE_ROOM)
+    if (chosen.connection && !chosen.handshake) chosen.connection.send(421, EVICTED)
     else {
-      this.#options.counts.turnedAway(421, MADE_ROOM)
+      this.#options.counts.turnedAway(421, EVICTED)
       this.#drop(chosen)
     }
     return true
@@ -361,7 +362,7 @@ export class StrictSmtpServer extends SMTPServer {
    */
   #disturbable(opens: readonly Open[], whenManyMs: number): Open[] {
     const isMany = opens.length > this.#most * MANY_SHARE
-    const before = this.#clock.monotonic() - (isMany ? whenManyMs : UNDISTURBED_MS)
+    const before = this.#clock.monotonic() - (isMany ? whenManyMs : PROTECTED_MS)
     return opens.filter(({ progressAt }) => progressAt <= before)
   }
 
@@ -382,9 +383,9 @@ export class StrictSmtpServer extends SMTPServer {
     return !transfer.isHeldUp() && transfer.bytesPerSecond(this.#clock.monotonic()) < FAST_BYTES_PER_SECOND
   }
 
-  /** One timer for all messages that come in; it stops when there are none. */
-  #lookAtRates(): void {
-    const isBusy = this.#open.size > this.#most * CROWDED_SHARE || this.#options.isBusy?.() === true
+  /** One timer serves all messages being received; it stops when there are none. */
+  #checkRates(): void {
+    const isBusy = this.#open.size > this.#most * HIGH_RATE_SHARE || this.#options.isBusy?.() === true
     const now = this.#clock.monotonic()
     let isNeeded = false
     for (const { transfer } of [...this.#open.values()]) {
@@ -392,16 +393,18 @@ export class StrictSmtpServer extends SMTPServer {
       isNeeded = true
       if (transfer.isTooSlow(now, isBusy)) transfer.stop('4.4.2 The message comes in too slowly')
     }
-    this.#rateLook = isNeeded ? this.#clock.timer(RATE_LOOK_MS, () => this.#lookAtRates()) : undefined
+    this.#rateTimer = isNeeded
+      ? this.#clock.timer(RATE_CHECK_INTERVAL_MS, () => this.#checkRates())
+      : undefined
   }
 }
 
-/** The client has not got as far as EHLO. */
+/** The client has not sent EHLO yet. */
 function isUnfinished({ connection, handshake }: Open): boolean {
   return connection === undefined || handshake !== undefined || connection.hostNameAppearsAs === false
 }
 
-/** Between transactions. */
+/** The connection is between transactions. */
 function isIdle({ connection }: Open): boolean {
   if (!connection || connection.hostNameAppearsAs === false) return false
   return !waitsForUs(connection) && !connection.session.envelope?.mailFrom

@@ -8,14 +8,14 @@ import { CHUNK_CONTACTS, type MemberChunk, memberChunks } from './member-chunks.
 
 export interface ContactQuery {
   audience: CountedAudience
-  /** All must hold. */
+  /** A contact must match all filters. */
   filters: readonly SegmentFilter[]
-  /** Part of the address or of a name; empty for any. */
+  /** Substring of the address or of a name; empty for all contacts. */
   search: string
   limit: number
-  /** Contacts to skip; without meaning beside a cursor. */
+  /** Number of contacts to skip; ignored when a cursor is given. */
   offset: number
-  /** Shows the contacts next to this one, which need not exist any more. */
+  /** Returns the contacts next to this one, which may have been deleted. */
   cursor: ContactCursor | null
 }
 
@@ -25,14 +25,14 @@ export interface ContactCursor {
 }
 
 export interface ContactsFound {
-  /** Of the whole list, as narrowed down. */
+  /** Number of contacts that match search and filters. */
   total: number
   hasMore: boolean
   /** Newest first. */
   rows: ContactRow[]
 }
 
-/** @param size of a chunk, in contacts */
+/** @param size number of contacts per chunk */
 export async function listContacts(
   db: Db,
   query: ContactQuery,
@@ -69,7 +69,7 @@ async function countAll(db: Db, membership: Membership, size: number): Promise<n
   return (await walk(memberChunks(db, membership, 'desc', size), page, false)).total
 }
 
-/** Ends when the page is full, or when everybody has been looked at and counted. */
+/** Scans until the page is full, or until all contacts have been counted. */
 export async function walk(
   chunks: ReturnType<typeof memberChunks>,
   { limit, offset, from }: { limit: number; offset: number; from: Id | null },
@@ -92,7 +92,7 @@ export async function walk(
   return { ids, total }
 }
 
-/** In the order of the ids, without those that are gone in the meantime. */
+/** Reads contacts in the order of the ids; contacts deleted in the meantime are left out. */
 export async function contactsWith(db: Db, audienceId: Id, ids: readonly Id[]): Promise<ContactRow[]> {
   if (ids.length === 0) return []
   const rows = await db

@@ -7,16 +7,16 @@ import type { Id } from '../../lib/ids.ts'
 import type { Db, Schema } from '../../store/schema.ts'
 import { type Membership, meeting } from './filters.ts'
 
-/** Contacts beyond `from` up to `to`, in the direction of the walk; null and undefined leave it open. */
+/** Contacts after `from` up to and including `to`, in scan direction; null and undefined mean no bound. */
 export interface MemberChunk {
   from: Id | null
   to: Id | undefined
 }
 
-/** By id. */
+/** Scan direction, by contact id. */
 export type Direction = 'asc' | 'desc'
 
-/** Contacts of which one chunk consists: a few ms. */
+/** Contacts per chunk. A chunk takes a few milliseconds. */
 export const CHUNK_CONTACTS = 5_000
 
 type Contacts = SelectQueryBuilder<Schema, 'contacts', object>
@@ -27,16 +27,16 @@ export function memberChunks(db: Db, membership: Membership, direction: Directio
   const beyond = sql.raw(direction === 'asc' ? '>' : '<')
   const upTo = sql.raw(direction === 'asc' ? '<=' : '>=')
 
-  /** The values that lead to members: they are in the order of the contacts' ids. */
+  /** Indexed property values that lead to the members, in the order of contact ids. */
   const values = () =>
     db
       .selectFrom('contactValues as lead')
       .where('lead.propertyId', '=', lead!.propertyId)
       .where('lead.foldedValue', '=', lead!.value)
-  /** All that are looked at; the conditions are still to be asked. */
+  /** Candidate contacts, before the conditions are applied. */
   const looked = (): Contacts => {
     if (!lead) return db.selectFrom('contacts').where('contacts.audienceId', '=', audienceId)
-    // a cross join, so that SQLite goes from the values to the contacts
+    // a cross join makes SQLite read the values first and look up the contacts
     return values()
       .crossJoin('contacts')
       .where('contacts.audienceId', '=', audienceId)
@@ -51,7 +51,7 @@ export function memberChunks(db: Db, membership: Membership, direction: Directio
   }
 
   return {
-    /** The last contact of the chunk that begins after one; undefined when it is the last chunk. */
+    /** The last contact of the chunk that begins after `from`; undefined for the last chunk. */
     async endOf(from: Id | null): Promise<Id | undefined> {
       const all = lead ? (values() as unknown as Contacts) : looked()
       const ids = within(all, { from, to: undefined }).select(id.as('id')).orderBy(id, direction)
@@ -72,7 +72,7 @@ export function memberChunks(db: Db, membership: Membership, direction: Directio
         .executeTakeFirstOrThrow()
       return Number(count)
     },
-    /** Ids of members, in the direction of the walk. */
+    /** Ids of members, in scan direction. */
     async ids(chunk: MemberChunk, limit: number, offset: number): Promise<Id[]> {
       const rows = await within(looked().where(meeting(membership)), chunk)
         .select(id.as('id'))

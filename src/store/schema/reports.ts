@@ -5,12 +5,12 @@
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
-/** The address by which a mail came in. */
+/** Kind of the local address that received the mail; the column is called `door`. */
 export type ReportDoor = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster'
 
 export const REPORT_STATE = { unread: 0, read: 1 } as const
 
-/** One mail for one of the addresses that it was sent to. */
+/** One mail, for one of its recipients. */
 export interface ReportRow {
   id: Id
   receivedAt: number
@@ -20,11 +20,11 @@ export interface ReportRow {
    */
   emailId: Id | null
   ordinal: number | null
-  /** As on the envelope; empty for the null sender. */
+  /** Envelope sender; empty for the null sender. */
   sender: string
   recipient: string
   clientIp: string
-  /** Of the mail as it came; the blob may hold only its beginning. */
+  /** Size of the mail as received; the blob may hold only its beginning. */
   sizeBytes: number
   blobHash: Uint8Array
   state: number
@@ -34,10 +34,10 @@ export interface ReportRow {
    * could not be.
    */
   kind: string | null
-  /** What came of it: an event, or why none. */
+  /** Effect of the report: an event, or the reason why there is none. */
   effect: string | null
-  /** What was read: recipients, codes, ids. */
+  /** Parsed details: recipients, codes, ids. */
   detail: Json | null
-  /** Why it could not be read. */
+  /** Reason why parsing failed. */
   fault: string | null
 }

@@ -3,8 +3,8 @@ import { type Commands, MISSED } from '../command.ts'
 import type { WriterClient } from './client.ts'
 
 /**
- * Looks at every announcement of the topic, and where some may have been missed.
- * @param onError is told where that fails; what was known before stays
+ * Runs `look` on every announcement of the topic, and when announcements may have been missed.
+ * @param onError called when `look` fails; the cached data is kept
  */
 export function invalidateOn(
   topic: string,

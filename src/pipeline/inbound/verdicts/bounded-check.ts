@@ -10,11 +10,11 @@ export interface BoundedCheckOptions {
 
 interface Limits {
   ms: number
-  /** DNS look-ups. */
+  /** Maximum number of DNS look-ups. */
   lookups: number
 }
 
-/** @returns what `work` does, or a temporary error that says why it could not */
+/** @returns the result of `work`, or a temporary error with the reason */
 export async function runBoundedCheck<T extends CheckFinding>(
   { resolver, clock }: BoundedCheckOptions,
   limits: Limits,
@@ -38,14 +38,14 @@ export function messageOf(error: unknown): string {
 
 const RESULTS = ['pass', 'fail', 'softfail', 'neutral', 'none', 'policy', 'temperror', 'permerror'] as const
 
-/** A result of mailauth's, which has a few more words in its types than it says. */
+/** Checks a result name of mailauth, whose types are wider than its results. */
 export function resultOf(text: string): CheckFinding['result'] {
   const known = RESULTS.find(result => result === text)
   if (known === undefined) throw new Error(`there is no result "${text}"`)
   return known
 }
 
-/** Of a comment of mailauth's, what is not ours to know: its first word is the host that checks. */
+/** Comment of mailauth reduced to at most 300 printable ASCII characters. */
 export function plainText(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
   return text.replace(/[^ -~]/g, '?').slice(0, 300)

@@ -8,11 +8,11 @@ import type { Resolver } from '../../../protocols/dns/resolver.ts'
 export type BudgetedResolver = Pick<Resolver, 'txt' | 'addresses4' | 'addresses6' | 'mx' | 'ptr' | 'cname'>
 
 export interface DnsBudget {
-  /** Answers as the runtime's `dns.resolve` does, its codes of errors included. @throws DnsFault */
+  /** Resolves like the runtime's `dns.resolve`, with the same error codes. @throws DnsFault */
   ask(name: string, type: string): Promise<string[]>
-  /** Why the first one was not answered that ought to have been; undefined where all were. */
+  /** Reason of the first look-up that failed; undefined when none did. */
   failure(): string | undefined
-  /** Nothing more is asked. */
+  /** Refuses all further look-ups. */
   end(): void
 }
 
@@ -32,11 +32,11 @@ export class DnsFault extends Error {
   }
 }
 
-/** No record of any use is longer: 16,384 bits of RSA are 2,800 characters. */
+/** Useful records are shorter: an RSA key of 16,384 bits takes 2,800 characters. */
 const TXT_CHARACTERS_MAX = 8_192
 const RECORDS_MAX = 100
 
-/** @param most questions that are put */
+/** @param most maximum number of look-ups */
 export function createDnsBudget(resolver: BudgetedResolver, most: number): DnsBudget {
   let asked = 0
   let isOver = false
@@ -84,7 +84,7 @@ async function lookUp(resolver: BudgetedResolver, name: string, type: string): P
   }
 }
 
-/** mailauth wants objects there, which its types do not say. */
+/** mailauth expects objects for MX, contrary to its types. */
 function mxOf(answer: Awaited<ReturnType<Resolver['mx']>>): Answer<string> {
   if (answer.kind !== 'found') return answer
   const records = answer.records.map(({ exchange, preference: priority }) => ({ exchange, priority }))

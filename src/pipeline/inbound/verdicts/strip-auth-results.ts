@@ -9,12 +9,12 @@ import { RESULTS_FIELD } from './results-field.ts'
 import { joined, without } from './sanitize.ts'
 
 const NAME = RESULTS_FIELD.toLowerCase()
-/** A longer one is taken for a claim, unread. */
+/** A longer field is removed without being parsed. */
 const FIELD_BYTES_MAX = 64 * 1024
 
 /**
- * The message without what others say in our name, and with what we say on top.
- * @param mailHost our authserv-id @param results value of our own field; undefined where there is none
+ * The message without forged fields, and with the field of this host on top.
+ * @param mailHost authserv-id of this host @param results value of its field; undefined for none
  */
 export function* withOwnResults(
   bytes: Uint8Array,
@@ -25,7 +25,7 @@ export function* withOwnResults(
   yield* without(bytes, forgedFields(bytes, mailHost))
 }
 
-/** The same for a message that comes piece by piece; no more of it is held than its header section. */
+/** Streaming variant, which holds only the header section in memory. */
 export async function* streamWithOwnResults(
   pieces: AsyncIterable<Uint8Array>,
   mailHost: string,
@@ -40,11 +40,11 @@ export async function* streamWithOwnResults(
   }
 }
 
-/** Whether a field claims to be by us. @param value unfolded */
+/** Whether a field carries the authserv-id of this host. @param value unfolded value */
 export function isForgedAuthResults(name: string, value: string, mailHost: string): boolean {
   if (name.trim().toLowerCase() !== NAME) return false
   const host = comparable(mailHost)
-  // Encoded words have no place there, and are shown decoded all the same.
+  // Encoded words are not allowed there, but consumers may decode them.
   return namesHost(value, host) || (value.includes('=?') && namesHost(decodeWords(value), host))
 }
 
@@ -59,7 +59,7 @@ function ownField(results: string | undefined): Uint8Array[] {
   return results === undefined ? [] : [Buffer.from(`${RESULTS_FIELD}: ${results}\r\n`)]
 }
 
-/** What cannot be read is taken for a claim where it names us: others may read it otherwise. */
+/** A value that cannot be parsed counts as forged when it contains the host, since others may parse it differently. */
 function namesHost(value: string, host: string): boolean {
   const id = authservId(value)
   return id === undefined ? value.toLowerCase().includes(host) : comparable(id) === host

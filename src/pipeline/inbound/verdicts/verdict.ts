@@ -3,7 +3,7 @@ import type { Verdict } from '../../../store/schema/inbound.ts'
 
 export type { Verdict }
 
-/** As Authentication-Results has them (RFC 8601 §2.7). */
+/** Result names of Authentication-Results (RFC 8601 §2.7). */
 export type CheckResult =
   | 'pass'
   | 'fail'
@@ -14,16 +14,16 @@ export type CheckResult =
   | 'temperror'
   | 'permerror'
 
-/** What one method found; `reason` says why wherever the result is not plain. */
+/** Finding of one authentication method; `reason` explains a result that is not self-evident. */
 export interface CheckFinding {
   result: CheckResult
   reason?: string | undefined
 }
 
 export interface SpfFinding extends CheckFinding {
-  /** Lower-case A-labels. */
+  /** Domain in lower-case A-labels. */
   domain?: string | undefined
-  /** What of the envelope was checked: HELO where the sender is the null one (RFC 7208 §2.4). */
+  /** Checked identity: HELO for the null sender (RFC 7208 §2.4). */
   identity?: 'mailfrom' | 'helo' | undefined
 }
 
@@ -40,14 +40,14 @@ export interface DkimFinding extends CheckFinding {
 }
 
 export interface DmarcFinding extends CheckFinding {
-  /** Of the From field. */
+  /** Domain of the From field. */
   domain?: string | undefined
-  /** Asked for by the domain, for mail that fails: `none`, `quarantine`, `reject`. */
+  /** Policy published by the domain for failing mail: `none`, `quarantine`, `reject`. */
   policy?: string | undefined
 }
 
 export interface ArcFinding extends CheckFinding {
-  /** Sets of the chain. */
+  /** Number of ARC sets in the chain. */
   instances?: number | undefined
 }
 
@@ -62,9 +62,9 @@ export interface SpamFinding {
   by: 'rspamd' | 'spamd' | 'authentication'
   verdict: Verdict
   score?: number | undefined
-  /** The score from which mail fails. */
+  /** Score at which mail is spam. */
   threshold?: number | undefined
-  /** What the score is made of. */
+  /** Rules that contributed to the score. */
   rules?: string[] | undefined
   reason?: string | undefined
 }
