@@ -58,7 +58,7 @@ const WAIT_MS_MAX = 5_000
 /**
  * While more messages than this are in progress, new ones are looked up once per poll interval, in batches.
  */
-const POLL_AT_ONCE_BELOW = 16
+const BATCH_ABOVE = 16
 const POLL_INTERVAL_MS = 100
 /** Delay before the next attempt after an error of the store. */
 const RETRY_DELAY_MS = 5_000
@@ -86,7 +86,7 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
   let polledAt = Number.NEGATIVE_INFINITY
   let pollTimer: Timer | undefined
 
-  const pause = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // the service stops
+  const pause = () => sleep(clock, RETRY_DELAY_MS, stopping.signal).catch(() => {}) // aborted because the service stops
   const start = (row: UnlistedInbound) => {
     const key = idKey(row.id)
     const work = list(row, options, stopped)
@@ -116,14 +116,12 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     hasMore ||= rows.length === lookedUpMax
     startWaiting()
   }
-  const wasPolledRecently = () =>
-    inProgress.size > POLL_AT_ONCE_BELOW && clock.monotonic() - polledAt < POLL_INTERVAL_MS
-  const pollAgain = () => {
-    pollTimer = undefined
-    proceed()
-  }
+  const isPollEarly = () => inProgress.size > BATCH_ABOVE && clock.monotonic() - polledAt < POLL_INTERVAL_MS
   const pollLater = () => {
-    pollTimer ??= clock.timer(POLL_INTERVAL_MS, pollAgain)
+    pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
+      pollTimer = undefined
+      proceed()
+    })
   }
   const note = () => {
     hasMore = true

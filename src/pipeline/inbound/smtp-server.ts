@@ -55,23 +55,14 @@ const HANDSHAKE_TIMEOUT_MS = 30_000
 const HANDSHAKE_BUSY_TIMEOUT_MS = 10_000
 const HANDSHAKE_CHECK_INTERVAL_MS = 5_000
 const BUSY_SHARE = 0.8
-const CROWDED_SHARE = 0.5
-/**
- * After our last reply, what still comes is read and discarded for so long, so that the client can read the
- * reply.
- */
+const HIGH_RATE_SHARE = 0.5
+/** After the last reply, input is read and discarded for this time, so that the client can read the reply. */
 const LINGER_MS = 2_000
-/**
- * Of the connections we have closed, how many may linger, in proportion to all; any more are destroyed at
- * once.
- */
+/** Share of all connections that may linger after being closed; further ones are destroyed at once. */
 const LINGERING_SHARE = 0.25
-/** A connection does not make room within this time after its last progress ... */
-const UNDISTURBED_MS = 5_000
-/**
- * ... unless so large a share of all connections is in the same stage; then within this time, where a
- * transaction is under way.
- */
+/** A connection is not evicted within this time after its last progress. */
+const PROTECTED_MS = 5_000
+/** If more than this share of all connections is in one stage, the shorter time applies to transactions. */
 const MANY_SHARE = 0.25
 const PROTECTED_TRANSACTION_MS = 1_000
 /** Interval at which the data rates of messages are checked. */
@@ -136,8 +127,8 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /**
-   * Watches the rate of a message that begins to come in. `finish` is to be called when it has come, or will
-   * not.
+   * Starts measuring the data rate of a message. `finish` must be called when the message has ended or was
+   * aborted.
    *
    * @param id session id
    */
@@ -330,9 +321,9 @@ export class StrictSmtpServer extends SMTPServer {
   }
 
   /**
-   * Closes the connection that is worth least. First in line are those that have not finished their TLS
-   * handshake, or not said EHLO; then those without a mail transaction; then transactions in which little
-   * comes in. @returns false if there is none
+   * Evicts one connection. Candidates in order: connections that have not finished their TLS handshake or not
+   * sent EHLO, connections without a mail transaction, and slow transactions.
+   * @returns false when there is no candidate
    */
   #evictOne(): boolean {
     const opens = [...this.#open.values()]
@@ -357,10 +348,8 @@ export class StrictSmtpServer extends SMTPServer {
     return true
   }
 
-  /**
-   * @param whenManyMs the time after the last progress in which they are left alone if there are many of them
-   */
-  #disturbable(opens: readonly Open[], whenManyMs: number): Open[] {
+  /** @param whenManyMs protected time after the last progress when there are many such connections */
+  #evictable(opens: readonly Open[], whenManyMs: number): Open[] {
     const isMany = opens.length > this.#most * MANY_SHARE
     const before = this.#clock.monotonic() - (isMany ? whenManyMs : PROTECTED_MS)
     return opens.filter(({ progressAt }) => progressAt <= before)

@@ -59,7 +59,10 @@ function ownField(results: string | undefined): Uint8Array[] {
   return results === undefined ? [] : [Buffer.from(`${RESULTS_FIELD}: ${results}\r\n`)]
 }
 
-/** A value that cannot be parsed counts as forged when it contains the host, since others may parse it differently. */
+/**
+ * A value that cannot be parsed counts as forged when it contains the host, since others may parse it
+ * differently.
+ */
 function namesHost(value: string, host: string): boolean {
   const id = authservId(value)
   return id === undefined ? value.toLowerCase().includes(host) : comparable(id) === host
