@@ -29,7 +29,7 @@ test('room on the disk, and how long it takes to write for good, leaving nothing
   const [space] = await look(diskSpace({ folder, clock: systemClock }))
   assert.match(space!.message, /^\d+ MB of \d+ MB are free\.$/)
   const [sync] = await look(diskSync({ folder, clock: systemClock }))
-  assert.match(sync!.message, /^Writing for good takes \d+\.\d ms\.$/)
+  assert.match(sync!.message, /^fsync latency is \d+\.\d ms \(median\)\.$/)
   assert.equal(readdirSync(folder), [])
   const slow = {
     ...systemClock,
@@ -47,7 +47,7 @@ test('so many files may be open, or too few', async () => {
   assert.equal(await statuses(openFiles({ ...facts, limit: undefined })), ['unknown'])
   const [few] = await look(openFiles(facts))
   assert.is(few!.status, 'warning')
-  assert.match(few!.message, /1024 files .* 190 deliveries .* 100 connections/)
+  assert.match(few!.message, /limit is 1024: .* 190 concurrent deliveries .* 100 connections/)
   assert.match(few!.advice!, /LimitNOFILE/)
 })
 
