@@ -167,8 +167,8 @@ test('all is looked at at once; what breaks or takes too long is told, and the w
   const report = await running
   assert.equal(report.findings, [
     good('a', null, 'fine'),
-    unknownFinding('b', null, 'It could not be looked at: broken.'),
-    unknownFinding('c', null, 'It took longer than 20 s.'),
+    unknownFinding('b', null, 'The check failed: broken.'),
+    unknownFinding('c', null, 'The check timed out after 20 s.'),
   ])
   assert.equal([report.status, report.took_ms, over], ['unknown', 20_000, [true]])
   assert.is((await examineAll([examinations[0]!], clock)).status, 'ok')
