@@ -363,7 +363,7 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
   await run('putHold', { ...held, id: holdId, reason: null, createdAt: clock.now(), releasedAt: null })
   assert.match(
     (await runLine('queue')).out,
-    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, to 2 domains\./,
+    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, for 2 domains\./,
   )
   const [there] = JSON.parse((await runLine('queue', '--json')).out).domains
   assert.equal([there.fresh, there.deferred, there.held, there.next_at], [0, 0, 2, null])
