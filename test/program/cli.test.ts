@@ -378,8 +378,8 @@ test('the names of the addresses in the configuration are looked up, without a s
   const { code, out } = await typed({ dataDir: folder(t), env }).type('source')
   assert.is(code, 0)
   assert.equal(out.split('\n').slice(0, 3), [
-    '192.0.2.1 out.here.example: good',
-    '192.0.2.2 mailhorn.test: not good',
+    '192.0.2.1 out.here.example: ok',
+    '192.0.2.2 mailhorn.test: failed',
     '  192.0.2.2 has no name (PTR)',
   ])
 })
