@@ -98,11 +98,11 @@ test('what strangers wrote runs nowhere, and is shown as it is', async t => {
       .evaluate(h1 => (globalThis as unknown as Styles).getComputedStyle(h1).color),
     'rgb(1, 2, 3)',
   )
-  await page.getByText('Pictures from elsewhere are not loaded').waitFor()
+  await page.getByText('Remote images are blocked').waitFor()
   await frame.getByText('click').click()
-  for (const tab of ['Text', 'Headers', 'Files (1)', 'As sent'])
+  for (const tab of ['Text', 'Headers', 'Attachments (1)', 'Source'])
     await page.getByRole('tab', { name: tab, exact: true }).click()
-  await page.getByText('Byte for byte as it went out').or(page.getByText('without signatures')).waitFor()
+  await page.getByText('Exactly as sent').or(page.getByText('without DKIM signatures')).waitFor()
   await page.goto(`${mailhorn.baseUrl}/dashboard/`)
   await page.getByRole('link', { name: script }).waitFor()
   assert.equal(faults.filter(isOurs), [])

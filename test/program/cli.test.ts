@@ -129,7 +129,7 @@ test('while the service runs, users and keys are made, shown, changed and delete
   )
   const again = await type('user create ann@here.example')
   assert.equal([again.code, again.out], [1, ''])
-  assert.match(again.err, /^mailhorn: There is a user ann@here\.example already\.\n$/)
+  assert.match(again.err, /^mailhorn: User ann@here\.example already exists\.\n$/)
 
   const reset = await done('user password ann@here.example --password-stdin', { input: 'another one\n' })
   assert.equal([reset.password, reset.ended_sessions], [null, 2])
@@ -159,7 +159,7 @@ for (const how of ['stopped', 'killed'] as const)
       ['Main', 'Second'],
     )
     assert.match((await type('key create CI')).err, /more than one account/)
-    assert.is((await type('queue')).out, 'Nothing is waiting.\n')
+    assert.is((await type('queue')).out, 'The queue is empty.\n')
     const program = await start()
     assert.is((await signIn(program, 'ann@here.example', made.password)).status, 200)
     assert.is((await signIn(program, 'admin@mailhorn.test', PASSWORD)).status, 401)
@@ -201,7 +201,7 @@ test('the queue shows what is deferred and why, and retry sends it now', async (
   assert.equal(await done('queue retry elsewhere.example'), { deliveries: 0 })
   assert.equal(await done('queue retry THERE.example'), { deliveries: 1 })
   await until(async () => (await email()).status === 'delivered')
-  assert.is((await type('queue')).out, 'Nothing is waiting.\n')
+  assert.is((await type('queue')).out, 'The queue is empty.\n')
   const [{ transcripts }] = (await email()).recipients
   assert.equal(
     (await done(`email ${sent.id}`)).recipients[0].transcripts,
@@ -219,7 +219,7 @@ test('where there is no data, nothing is made', async t => {
   for (const line of ['user list', 'key create CI', 'queue']) {
     const { code, out, err } = await typed({ dataDir }).type(line)
     assert.equal([code, out], [1, ''])
-    assert.match(err, /^mailhorn: there is no database in .*--data-dir\)\n$/)
+    assert.match(err, /^mailhorn: no database in .*--data-dir\)\n$/)
   }
   assert.not(existsSync(dataDir))
   mkdirSync(dataDir)
@@ -292,10 +292,7 @@ test('a folder can be named from anywhere, and is the program’s own when it is
   assert.is((await there.done('key list --data-dir data')).keys.length, 1)
   if (isOnPostgres) return
   const { err } = await there.type('key list')
-  assert.match(
-    err,
-    new RegExp(`there is no database in ${join(import.meta.dirname, '../..', 'no/such/folder')}`),
-  )
+  assert.match(err, new RegExp(`no database in ${join(import.meta.dirname, '../..', 'no/such/folder')}`))
 })
 
 test('it runs on the runtime of the lockfile, whatever Node the path has, also by a link', async t => {
@@ -381,8 +378,8 @@ test('the names of the addresses in the configuration are looked up, without a s
   const { code, out } = await typed({ dataDir: folder(t), env }).type('source')
   assert.is(code, 0)
   assert.equal(out.split('\n').slice(0, 3), [
-    '192.0.2.1 out.here.example: good',
-    '192.0.2.2 mailhorn.test: not good',
+    '192.0.2.1 out.here.example: ok',
+    '192.0.2.2 mailhorn.test: failed',
     '  192.0.2.2 has no name (PTR)',
   ])
 })

@@ -1,6 +1,4 @@
-/**
- * `mailhorn destinations …` and `mailhorn queue sites`: the queue and the mail of a day, by where it goes.
- */
+/** `mailhorn destinations …` and `mailhorn queue sites`: the queue and the delivery results of a day, by destination. */
 
 import { isUtcDay, utcDay } from '../../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
@@ -11,15 +9,15 @@ import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.t
 import { isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN = 50
-const TEXT_LENGTH_MAX = 60
+const LONGEST_TEXT = 60
 
 export const destinationCliCommands: CliCommand[] = [
   ...VIEW_BY.map(
     (by): CliCommand => ({
       name: by === 'domain' ? 'queue ages' : 'queue sites',
       usage: PAGING_USAGE,
-      summary: `Shows how old what waits is, by ${by}`,
-      details: `${pagingDetails(`${by}s`, SHOWN)}\n  Columns are minutes since the mail came: up to so many.`,
+      summary: `Show the age of queued deliveries by ${by}`,
+      details: `${pagingDetails(`${by}s`, SHOWN)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
       options: PAGING,
       async run({ values, open }) {
         const page = cliPageOf(values, SHOWN)
@@ -38,7 +36,7 @@ export const destinationCliCommands: CliCommand[] = [
   {
     name: 'destinations show',
     usage: `[--day <yyyy-mm-dd>] ${PAGING_USAGE}`,
-    summary: 'Shows how sites took our mail on a day (UTC), the busiest first, and those that rest',
+    summary: 'Show delivery results per site on a day (UTC), busiest first, and paused sites',
     details: pagingDetails('sites', SHOWN),
     options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
@@ -62,13 +60,14 @@ export const destinationCliCommands: CliCommand[] = [
   {
     name: 'destinations resume',
     usage: '<site>',
-    summary: 'Tries a site that rests now, with a single delivery',
-    details: '  <site>  As `mailhorn destinations` shows it; quote it where it has several hosts.',
+    summary: 'Probe a paused site now with a single delivery',
+    details:
+      '  <site>  The site as shown by `mailhorn destinations`; quote it if it consists of several hosts.',
     positionals: { least: 1, most: 1 },
     async run({ positionals, open }) {
       const { change }: Pick<Installation, 'change'> = await open()
       const resumed = await change('site.resume', { site: positionals[0]! })
-      return { json: resumed, text: 'It is tried now.' }
+      return { json: resumed, text: 'The site is probed now.' }
     },
   },
 ]
@@ -84,12 +83,12 @@ async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly str
   return site => known.get(site ?? '') ?? []
 }
 
-/** Undefined where nothing is known of how mail goes there now. */
+/** Undefined if no current delivery state is known for these sites. */
 function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
   const rows = sites.flatMap(site =>
     pathsOf(site).map(path => [
-      site.slice(0, TEXT_LENGTH_MAX),
-      path.source_ips.join(' ') || '(the system chooses)',
+      site.slice(0, LONGEST_TEXT),
+      path.source_ips.join(' ') || '(system default)',
       path.under_way,
       path.window,
       path.messages_per_second === null ? '' : `${path.messages_per_second}/s`,
@@ -98,21 +97,21 @@ function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefin
   )
   return rows.length === 0
     ? undefined
-    : `How mail goes there now:\n${table(['SITE', 'FROM', 'UNDER WAY', 'OF', 'AT COUNT_MAX', 'STATE'], rows)}`
+    : `Current delivery state:\n${table(['SITE', 'FROM', 'IN PROGRESS', 'LIMIT', 'MAX RATE', 'STATE'], rows)}`
 }
 
 function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
-  const reason = printable(pause_reason ?? '').slice(0, TEXT_LENGTH_MAX)
-  if (probing) return 'tried again, by one delivery'
-  if (paused_until !== null) return `rests until ${paused_until}: ${reason}`
-  return warmup_spent ? 'has sent what it may today' : 'goes'
+  const reason = printable(pause_reason ?? '').slice(0, LONGEST_TEXT)
+  if (probing) return 'probing'
+  if (paused_until !== null) return `paused until ${paused_until}: ${reason}`
+  return warmup_spent ? 'daily warm-up limit reached' : 'active'
 }
 
 /** @throws UsageError */
 function dayOf(text: string | boolean | undefined): string | undefined {
   if (text === undefined) return undefined
   if (typeof text === 'string' && isUtcDay(text)) return text
-  throw new UsageError('--day takes a date such as 2026-08-05')
+  throw new UsageError('--day must be a date such as 2026-08-05')
 }
 
 function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => Record<string, unknown> {
@@ -129,15 +128,15 @@ function entryJson(by: (typeof VIEW_BY)[number]): (entry: QueueEntry) => Record<
 }
 
 function agesText(by: string, entries: readonly QueueEntry[]): string {
-  if (entries.length === 0) return 'Nothing is waiting.'
+  if (entries.length === 0) return 'The queue is empty.'
   const limits = [...AGE_LIMITS.map(String), `${AGE_LIMITS.at(-1)}+`]
   const rows = entries.map(({ name, ages, held }) => [
-    name === null ? '(not known yet)' : name.slice(0, TEXT_LENGTH_MAX),
+    name === null ? '(unknown)' : name.slice(0, LONGEST_TEXT),
     ages.reduce((sum, count) => sum + count, 0),
     held,
     ...ages,
   ])
-  return table([by.toUpperCase(), 'ALL', 'HELD', ...limits], rows)
+  return table([by.toUpperCase(), 'TOTAL', 'HELD', ...limits], rows)
 }
 
 function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }: DestinationEntry) {
@@ -156,15 +155,15 @@ function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }
 }
 
 function destinationsText(entries: readonly DestinationEntry[]): string {
-  if (entries.length === 0) return 'Nothing has gone anywhere on that day.'
+  if (entries.length === 0) return 'No deliveries on that day.'
   const rows = entries.map(({ site, counts, pause, replies }) => [
-    site.slice(0, TEXT_LENGTH_MAX),
+    site.slice(0, LONGEST_TEXT),
     counts.delivered,
     counts.deferred,
     counts.bounced,
     counts.expired,
     pause === null ? '' : isoTime(pause.until),
-    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, TEXT_LENGTH_MAX),
+    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, LONGEST_TEXT),
   ])
-  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'RESTS UNTIL', 'COUNT_MAX SAID'], rows)
+  return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'PAUSED UNTIL', 'LAST REPLY'], rows)
 }

@@ -1,4 +1,4 @@
-/** `mailhorn doctor`: looks at the installation from all sides, and says what to do. */
+/** `mailhorn doctor`: checks the installation and prints how to fix each issue. */
 import type { DoctorFinding, DoctorReport, FindingStatus } from '../doctor/finding.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { CommandError, printable } from './result.ts'
@@ -9,8 +9,8 @@ export const doctorCommands: CliCommand[] = [
   {
     name: 'doctor show',
     usage: '',
-    summary: 'Looks at port 25, names, DNS, lists, certificate, clock and disk, and says what to do',
-    details: '  Ends with exit code 1 when something has failed. Takes up to 20 seconds.',
+    summary: 'Check port 25, reverse DNS, DNS zone, blocklists, certificate, clock and disk',
+    details: '  Exits with code 1 if a check failed. Takes up to 20 seconds.',
     async run(input) {
       const report = await input.examine(
         await databaseOf(input),
@@ -21,7 +21,7 @@ export const doctorCommands: CliCommand[] = [
   },
 ]
 
-/** It may be asked before the first start, too. */
+/** Null if there is no database, as before the first start. */
 async function databaseOf({ open }: CommandInput) {
   try {
     return (await open()).db

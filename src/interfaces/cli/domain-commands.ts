@@ -1,13 +1,14 @@
-/** `mailhorn domains …`: sending domains, whosever they are. */
+/** `mailhorn domains …`: sending domains of all accounts. */
 import type { CliCommand } from './command.ts'
 
 export const domainCliCommands: CliCommand[] = [
   {
     name: 'domains rotate',
     usage: '<name> [--account <id>]',
-    summary: 'Has the next DKIM key of a domain take its turn as soon as it may',
-    details: `  It may when it has been published for 48 hours and its record is seen. The key before stays published for a week.
-  --account <id>  The account, where several have registered the domain.`,
+    summary: 'Rotate the DKIM key of a domain',
+    details: `  The next key becomes active once it has been published for 48 hours and its record is visible.
+  The previous key stays published for a week.
+  --account <id>  The account; required if several accounts have registered the domain.`,
     options: { account: { type: 'string' } },
     positionals: { least: 1, most: 1 },
     async run({ values: { account }, positionals, open }) {
@@ -15,7 +16,7 @@ export const domainCliCommands: CliCommand[] = [
         name: positionals[0]!,
         account_id: typeof account === 'string' ? account : null,
       })
-      return { json: wanted, text: `The keys of ${wanted.name} change as soon as they may.` }
+      return { json: wanted, text: `Key rotation of ${wanted.name} was requested.` }
     },
   },
 ]

@@ -1,6 +1,4 @@
-/**
- * `mailhorn email …`: what an email has been through, as it was, whatever the account that sent it is told.
- */
+/** `mailhorn email …`: the full delivery history of an email, including events that are hidden from the account. */
 
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'
@@ -16,17 +14,16 @@ export const emailCommands: CliCommand[] = [
   {
     name: 'email show',
     usage: '<id>',
-    summary: 'Shows an email: where each delivery stands, and what was said in every attempt',
-    details:
-      '  <id>  As the API names it, eml_…; of any account, also where its region has no delivery events.',
+    summary: 'Show an email with the state and the SMTP transcripts of its deliveries',
+    details: '  <id>  The email ID, eml_…, of any account, even if its region has no delivery events.',
     positionals: { least: 1, most: 1 },
     async run({ positionals, open }) {
       const named = positionals[0]!
       const id = parseWireId('eml', named)
-      if (!id) throw new UsageError(`"${named}" is no id that begins with eml_`)
+      if (!id) throw new UsageError(`"${named}" is not an email ID; it must begin with eml_`)
       const { db, clock } = await open()
       const trace = await findEmailTrace(db, id)
-      if (!trace) throw new CommandError(`There is no email ${named}.`)
+      if (!trace) throw new CommandError(`Email ${named} not found.`)
       const shown = emailJson(trace, holdsOf(await listHolds(db)))
       return { json: shown, text: emailText(shown, clock.now()) }
     },
@@ -125,9 +122,9 @@ function recipientLines(recipient: ShownRecipient, now: number): string[] {
 
 function nextText({ state, next_attempt_at: next }: ShownRecipient, now: number): string {
   if (state === 'done') return ''
-  if (next === null) return state === 'under_way' ? 'under way' : state
+  if (next === null) return state === 'under_way' ? 'in progress' : state
   const at = Date.parse(next)
-  return at <= now ? 'due now' : `next in ${duration(at - now)}, at ${next}`
+  return at <= now ? 'due now' : `next attempt in ${duration(at - now)}, at ${next}`
 }
 
 function attemptLines(attempt: ShownAttempt): string[] {

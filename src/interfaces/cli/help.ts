@@ -1,15 +1,15 @@
-/** What the program says of itself. */
+/** Help texts. */
 import type { CliCommand } from './command.ts'
 
-const COMMON_OPTIONS = `  --json             Prints JSON, for programs.
-  --data-dir <path>  The data folder, where it is not the configured one.
-  -h, --help         Says how a command is used.`
+const COMMON_OPTIONS = `  --json             Print JSON.
+  --data-dir <path>  Use this data directory instead of the configured one.
+  -h, --help         Show help for a command.`
 
 export function overview(commands: readonly CliCommand[]): string {
   const all = [
     ...commands.map(({ name, summary }) => [name, summary]),
-    ['help [command]', 'Says how a command is used'],
-    ['version', 'Says which version this is'],
+    ['help [command]', 'Show help for a command'],
+    ['version', 'Show the version'],
   ]
   const width = Math.max(...all.map(([name]) => name!.length))
   return [
@@ -17,10 +17,10 @@ export function overview(commands: readonly CliCommand[]): string {
     '',
     ...all.map(([name, summary]) => `  ${name!.padEnd(width)}  ${summary}`),
     '',
-    'Options of all commands:',
+    'Global options:',
     COMMON_OPTIONS,
     '',
-    'Exit codes: 0 done, 1 not done, 2 the command line is wrong.',
+    'Exit codes: 0 success, 1 failure, 2 usage error.',
   ].join('\n')
 }
 

@@ -1,4 +1,4 @@
-/** `mailhorn queue hold …` and what is like it: mail is kept in the queue, let go, given up. */
+/** `mailhorn queue hold`, `release`, `cancel` and `holds`. */
 
 import { wireId } from '../../lib/ids.ts'
 import { listActiveHolds } from '../../pipeline/queue/hold-rows.ts'
@@ -14,13 +14,13 @@ export const SELECTING = {
   email: { type: 'string' },
 } as const
 const USAGE = '[--domain <name>] [--account <id>] [--broadcast <id>] [--email <id>]'
-const DETAILS = '  Meant is the mail of which all that is named is true; something must be named.'
+const DETAILS = '  Selects the email that matches all given options; at least one is required.'
 
 export const holdCliCommands: CliCommand[] = [
   {
     name: 'queue holds',
     usage: '',
-    summary: 'Lists what is held',
+    summary: 'List holds',
     async run({ open }) {
       const { db, clock } = await open()
       const holds = await listActiveHolds(db)
@@ -30,33 +30,33 @@ export const holdCliCommands: CliCommand[] = [
   {
     name: 'queue hold',
     usage: `${USAGE} [--reason <text>]`,
-    summary: 'Keeps mail in the queue, also what comes later, until it is released',
-    details: `${DETAILS}\n  What is under way ends; the time that held mail has to be delivered stands still.`,
+    summary: 'Hold current and future deliveries in the queue until they are released',
+    details: `${DETAILS}\n  Deliveries in progress are completed. Time on hold does not count towards expiry.`,
     options: { ...SELECTING, reason: { type: 'string' } },
     async run({ values, open }) {
       const mail = selectedIn(values)
       const { change } = await open()
       const reason = typeof values.reason === 'string' ? values.reason : null
       const held = await change('queue.hold', { mail, reason })
-      return { json: held, text: held.is_new ? 'It is held.' : 'It was held already.' }
+      return { json: held, text: held.is_new ? 'The hold is in place.' : 'This hold already exists.' }
     },
   },
   {
     name: 'queue release',
     usage: USAGE,
-    summary: 'Ends the hold that was put with the same words',
+    summary: 'Release the hold that was created with the same options',
     options: SELECTING,
     async run({ values, open }) {
       const mail = selectedIn(values)
       const { change } = await open()
-      return { json: await change('queue.release', { mail }), text: 'It is held no more.' }
+      return { json: await change('queue.release', { mail }), text: 'The hold was released.' }
     },
   },
   {
     name: 'queue cancel',
     usage: USAGE,
-    summary: 'Gives up what waits or is held',
-    details: `${DETAILS}\n  What is under way goes on; to stop everything, hold it first.`,
+    summary: 'Cancel queued and held deliveries',
+    details: `${DETAILS}\n  Deliveries in progress continue; to stop all deliveries, hold them first.`,
     options: SELECTING,
     async run({ values, open }) {
       const mail = selectedIn(values)
@@ -77,7 +77,7 @@ export function selectedIn(values: CommandInput['values']): Selected {
     email_id: named('email'),
   }
   if (Object.values(mail).every(value => value === null))
-    throw new UsageError('name the mail by --domain, --account, --broadcast or --email')
+    throw new UsageError('specify --domain, --account, --broadcast or --email')
   return mail
 }
 
@@ -97,7 +97,7 @@ export async function steerAll(
 }
 
 function counted(deliveries: number): string {
-  return deliveries === 1 ? '1 delivery is' : `${deliveries} deliveries are`
+  return deliveries === 1 ? '1 delivery' : `${deliveries} deliveries`
 }
 
 function holdJson({ id, domain, accountId, broadcastId, emailId, reason, createdAt }: QueueHoldRow) {
@@ -113,11 +113,11 @@ function holdJson({ id, domain, accountId, broadcastId, emailId, reason, created
 }
 
 function holdsText(holds: readonly QueueHoldRow[], now: number): string {
-  if (holds.length === 0) return 'Nothing is held.'
+  if (holds.length === 0) return 'There are no holds.'
   const rows = holds.map(hold => {
     const { domain, account_id: account, broadcast_id: broadcast, email_id: email } = holdJson(hold)
     const mail = [domain, account, broadcast, email].filter(part => part !== null).join(' ')
     return [mail, duration(now - hold.createdAt), printable(hold.reason ?? '')]
   })
-  return table(['MAIL', 'FOR', 'REASON'], rows)
+  return table(['SELECTION', 'AGE', 'REASON'], rows)
 }

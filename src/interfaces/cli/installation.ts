@@ -50,7 +50,7 @@ export async function openInstallation(
   const location = locate({ dataDir, url })
   if (!databaseExists(location))
     throw new CommandError(
-      `there is no database in ${dataDir}: start the service once, or say where its data is ` +
+      `no database in ${dataDir}: start the service once, or specify its data directory ` +
         '(setting data_dir, MAILHORN_DATA_DIR or --data-dir)',
     )
   if (existsSync(dataDir)) actAsOwner(dataDir)
@@ -77,13 +77,13 @@ async function readable(location: StoreLocation): Promise<Installation['db']> {
   } catch (error) {
     throw new CommandError(
       lacksTable(error)
-        ? `${database} is empty: start the service once, which makes what it needs`
+        ? `${database} is empty: start the service once to initialize it`
         : isDamaged(error)
           ? damageText(location, error as Error)
           : `${database} cannot be read: ${(error as Error).message}`,
     )
   }
-  throw new CommandError(`${database} is of another version; a start of the service brings it up to this one`)
+  throw new CommandError(`${database} has a schema of another version; start the service to migrate it`)
 }
 
 function changeIn(options: InstallationOptions): Change {
@@ -97,7 +97,7 @@ function changeIn(options: InstallationOptions): Change {
       } catch (error) {
         if (!(error instanceof FolderInUse)) throw error
         if (clock.monotonic() >= endsAt)
-          throw new CommandError(`${error.message}, which does not answer; nothing has been changed`)
+          throw new CommandError(`${error.message}, which does not respond; nothing was changed`)
         await sleep(clock, LOOK_EVERY_MS)
       }
     }

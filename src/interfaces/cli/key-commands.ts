@@ -8,7 +8,7 @@ export const keyCliCommands: CliCommand[] = [
   {
     name: 'key list',
     usage: '',
-    summary: 'Shows the API keys of all accounts, without their secrets',
+    summary: 'List the API keys of all accounts, without their secrets',
     async run({ open }) {
       const { db } = await open()
       const keys = await listEveryApiKey(db)
@@ -26,7 +26,7 @@ export const keyCliCommands: CliCommand[] = [
           })),
         },
         text: table(
-          ['ID', 'NAME', 'BEGINS', 'ACCOUNT', 'DOMAIN', 'LAST USED'],
+          ['ID', 'NAME', 'TOKEN', 'ACCOUNT', 'DOMAIN', 'LAST USED'],
           keys.map(({ id, name, tokenStart, account, domain, lastUsedAt }) => [
             wireId('key', id),
             printable(name),
@@ -42,9 +42,9 @@ export const keyCliCommands: CliCommand[] = [
   {
     name: 'key create',
     usage: '<name> [--account <id>] [--domain <name>]',
-    summary: 'Makes an API key; its secret is shown this once',
-    details: `  --account <id>   The account; needed where there are several.
-  --domain <name>  The only domain that the key is to act for.`,
+    summary: 'Create an API key; its secret is shown only once',
+    details: `  --account <id>   The account; required if there is more than one.
+  --domain <name>  Restrict the key to this domain.`,
     options: { account: { type: 'string' }, domain: { type: 'string' } },
     positionals: { least: 1, most: 1 },
     async run({ values: { account, domain }, positionals, open }) {
@@ -53,17 +53,17 @@ export const keyCliCommands: CliCommand[] = [
         account_id: typeof account === 'string' ? account : null,
         domain: typeof domain === 'string' ? domain : null,
       })
-      return { json: created, text: `${created.id}\nKey, shown this once: ${created.token}` }
+      return { json: created, text: `${created.id}\nAPI key (shown only once): ${created.token}` }
     },
   },
   {
     name: 'key delete',
     usage: '<id>',
-    summary: 'Deletes an API key: requests that show it are refused from now on',
+    summary: 'Delete an API key; requests that use it are rejected immediately',
     positionals: { least: 1, most: 1 },
     async run({ positionals, open }) {
       const deleted = await (await open()).change('key.delete', { id: positionals[0]! })
-      return { json: { ...deleted, deleted: true }, text: `${deleted.id} is deleted.` }
+      return { json: { ...deleted, deleted: true }, text: `${deleted.id} was deleted.` }
     },
   },
 ]

@@ -10,7 +10,7 @@ export const PAGING = { limit: { type: 'string' }, offset: { type: 'string' } } 
 export const PAGING_USAGE = '[--limit <n>] [--offset <n>]'
 
 export function pagingDetails(what: string, shown: number): string {
-  return `  --limit <n>   So many ${what}; ${shown} without it.\n  --offset <n>  Passes over so many.`
+  return `  --limit <n>   Show at most n ${what} (default: ${shown}).\n  --offset <n>  Skip the first n.`
 }
 
 /** @throws UsageError */
@@ -21,15 +21,15 @@ export function cliPageOf(
   return { limit: numberOf('limit', limit, shown, 1), offset: numberOf('offset', offset, 0, 0) }
 }
 
-/** What to say below a page that is not all; undefined below one that is. */
+/** Footer of a partial page; undefined if the page is complete. */
 export function more({ limit, offset }: CliPage, shown: number, total: number): string | undefined {
-  if (offset + shown >= total) return offset > 0 && shown === 0 ? `There are ${total}.` : undefined
-  return `${offset + 1} to ${offset + shown} of ${total} are shown; --offset ${offset + limit} shows more.`
+  if (offset + shown >= total) return offset > 0 && shown === 0 ? `There are only ${total}.` : undefined
+  return `Showing ${offset + 1} to ${offset + shown} of ${total}; use --offset ${offset + limit} to show more.`
 }
 
 function numberOf(name: string, text: string | boolean | undefined, fallback: number, least: number): number {
   if (text === undefined) return fallback
   const value = typeof text === 'string' && /^\d{1,6}$/.test(text) ? Number(text) : Number.NaN
   if (value >= least) return value
-  throw new UsageError(`--${name} takes a whole number from ${least} to 999999`)
+  throw new UsageError(`--${name} must be an integer from ${least} to 999999`)
 }

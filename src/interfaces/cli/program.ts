@@ -1,6 +1,4 @@
-/**
- * The program `mailhorn`: finds the command that a line means, has it carried out, and says what came of it.
- */
+/** The program `mailhorn`: parses the command line, runs the command and prints its result. */
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../../store/command.ts'
@@ -78,7 +76,7 @@ export async function runProgram(args: readonly string[], deps: ProgramDeps): Pr
 
 async function run(args: readonly string[], deps: ProgramDeps): Promise<number> {
   const [first, ...rest] = args
-  if (first === undefined) throw new UsageError(`which command?\n\n${overview(COMMANDS)}`)
+  if (first === undefined) throw new UsageError(`no command given\n\n${overview(COMMANDS)}`)
   if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
   if (first === 'version' || first === '--version') return say(deps, { text: deps.version }, false)
   const command = commandOf(args)
@@ -130,8 +128,8 @@ function secondWord({ name }: CliCommand): string {
 function unknown(words: readonly string[]): string {
   const family = COMMANDS.filter(({ name }) => name.startsWith(`${words[0]} `))
   return family.length > 0
-    ? `${words[0]} what?\n\n${family.map(helpFor).join('\n\n')}`
-    : `there is no command ${words[0]}; see mailhorn help`
+    ? `${words[0]} requires a subcommand\n\n${family.map(helpFor).join('\n\n')}`
+    : `unknown command "${words[0]}"; see mailhorn help`
 }
 
 /** @throws UsageError */
@@ -152,7 +150,7 @@ function readArguments(command: CliCommand, args: readonly string[]) {
   const { positionals } = parsed
   if (values.help !== true && (positionals.length < least || positionals.length > most))
     throw new UsageError(
-      `${positionals.length < least ? 'something is missing' : `what is "${positionals[most]}" to mean?`}\n\n${helpFor(command)}`,
+      `${positionals.length < least ? 'missing argument' : `unexpected argument "${positionals[most]}"`}\n\n${helpFor(command)}`,
     )
   return { values, positionals }
 }

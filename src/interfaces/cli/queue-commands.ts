@@ -1,4 +1,4 @@
-/** `mailhorn queue …`: what waits for delivery, and what is to be tried again at once. */
+/** `mailhorn queue …`: shows queued deliveries and retries deferred ones. */
 import { domainToASCII } from 'node:url'
 import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
@@ -17,7 +17,7 @@ export const queueCliCommands: CliCommand[] = [
   {
     name: 'queue show',
     usage: PAGING_USAGE,
-    summary: 'Shows what waits for delivery, by domain, those with most first',
+    summary: 'Show queued deliveries by domain, largest first',
     details: pagingDetails('domains', SHOWN_DOMAINS),
     options: PAGING,
     async run({ values, open }) {
@@ -31,14 +31,13 @@ export const queueCliCommands: CliCommand[] = [
   {
     name: 'queue retry',
     usage: '<domain>… | --all | [--account <id>] [--broadcast <id>] [--email <id>]',
-    summary: 'Tries deferred deliveries again now, without waiting for their time',
+    summary: 'Retry deferred deliveries immediately',
     options: { ...SELECTING, all: { type: 'boolean' } },
     positionals: { least: 0, most: DOMAINS_MAX },
     async run({ values, positionals, open }) {
       const isSelected = Object.keys(SELECTING).some(name => values[name] !== undefined)
       const ways = [values.all === true, positionals.length > 0, isSelected].filter(Boolean)
-      if (ways.length !== 1)
-        throw new UsageError('name the domains whose deliveries are to be tried, or give --all')
+      if (ways.length !== 1) throw new UsageError('specify the domains to retry, --all, or a selection')
       const named = positionals.map(asQueued)
       const installation = await open()
       const deliveries = isSelected
@@ -60,7 +59,7 @@ async function retryDomains({ change }: Installation, domains: readonly string[]
 /** As deliveries have it: lower case, in A-labels. @throws UsageError */
 function asQueued(domain: string): string {
   const queued = domainToASCII(domain)
-  if (queued === '') throw new UsageError(`"${domain}" is no domain`)
+  if (queued === '') throw new UsageError(`"${domain}" is not a valid domain`)
   return queued
 }
 
@@ -91,7 +90,7 @@ function countsOf({ neverTried, deferred, underWay, held }: Counts) {
 }
 
 function queueText({ at, totals, total, entries }: QueueView, page: CliPage): string {
-  if (total === 0) return 'Nothing is waiting.'
+  if (total === 0) return 'The queue is empty.'
   const rows = entries.map(({ name, neverTried, deferred, underWay, held, oldestAt, nextAt, lastReply }) => [
     ...[name!, neverTried, deferred, underWay, held],
     duration(at - oldestAt),
@@ -100,9 +99,9 @@ function queueText({ at, totals, total, entries }: QueueView, page: CliPage): st
   ])
   const { neverTried, deferred, underWay, held } = totals
   const lines = [
-    table(['DOMAIN', 'FRESH', 'DEFERRED', 'UNDER WAY', 'HELD', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
+    table(['DOMAIN', 'QUEUED', 'DEFERRED', 'IN PROGRESS', 'HELD', 'OLDEST', 'NEXT', 'LAST REPLY'], rows),
     '',
-    `${neverTried} fresh, ${deferred} deferred, ${underWay} under way, ${held} held, to ${total} domains.`,
+    `${neverTried} queued, ${deferred} deferred, ${underWay} in progress, ${held} held, for ${total} domains.`,
   ]
   const rest = more(page, entries.length, total)
   if (rest !== undefined) lines.push(rest)

@@ -1,17 +1,17 @@
-/** `mailhorn source …`: the addresses that mail is sent from. */
+/** `mailhorn source …`: the source IP addresses of outbound email. */
 import { reportSources, type SourceEntry } from '../../pipeline/delivery/shaping/source-report.ts'
 import type { CheckedSource, CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'
 
-const NO_SOURCES = 'The system chooses the address: delivery.source_ips names none.'
+const NO_SOURCES = 'delivery.source_ips is not set: the operating system chooses the source address.'
 
 export const sourceCommands: CliCommand[] = [
   {
     name: 'source show',
     usage: '',
-    summary: 'Looks up the names of the addresses that mail is sent from, as receivers do',
+    summary: 'Check reverse DNS and EHLO names of the source addresses',
     details:
-      '  An address should have a name (PTR) that leads back to it, and so should the name we greet with (EHLO).',
+      '  The PTR record of an address must name a host that resolves to it, and so must the EHLO name.',
     async run({ checkSources }) {
       const sources = await checkSources()
       return { json: sources, text: sourcesText(sources) }
@@ -20,8 +20,8 @@ export const sourceCommands: CliCommand[] = [
   {
     name: 'source warmup',
     usage: '',
-    summary: 'Shows how far the addresses are warmed up, what they sent today (UTC), and where they rest',
-    details: '  An address that is new to receivers sends no more than its CAP a day to each provider.',
+    summary: 'Show warm-up progress, deliveries of today (UTC) and paused sites per source address',
+    details: '  An address in warm-up sends at most CAP messages per day to each provider.',
     async run({ open, sourceSettings }) {
       const settings = sourceSettings()
       const { db, clock } = await open()
@@ -48,14 +48,14 @@ function warmupText(entries: readonly SourceEntry[]): string {
     warmup?.sent.map(({ provider, count }) => `${provider} ${count}`).join(', ') ?? '',
     rests.length,
   ])
-  return table(['ADDRESS', 'DAY', 'CAP', 'SENT TODAY', 'RESTS AT'], rows)
+  return table(['ADDRESS', 'DAY', 'CAP', 'SENT TODAY', 'PAUSED SITES'], rows)
 }
 
 function sourcesText(sources: readonly CheckedSource[]): string {
   if (sources.length === 0) return NO_SOURCES
   return sources
     .flatMap(({ address, name, faults }) => [
-      `${address} ${name}: ${faults.length === 0 ? 'good' : 'not good'}`,
+      `${address} ${name}: ${faults.length === 0 ? 'ok' : 'failed'}`,
       ...faults.map(fault => `  ${printable(fault)}`),
     ])
     .join('\n')

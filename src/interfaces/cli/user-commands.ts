@@ -1,18 +1,18 @@
-/** `mailhorn user …`: who can sign in. */
+/** `mailhorn user …`: users of the dashboard. */
 import { wireId } from '../../lib/ids.ts'
 import { listUsers } from '../../resources/accounts/user-rows.ts'
 import type { CliCommand, CommandInput } from './command.ts'
 import { CommandError, isoTime, printable, table, UsageError } from './result.ts'
 
 const PASSWORD_OPTION = { 'password-stdin': { type: 'boolean' } } as const
-const PASSWORD_DETAILS = `  --password-stdin   Takes the password from the first line of the standard input. Without it one is
-                     made and shown, this once.`
+const PASSWORD_DETAILS = `  --password-stdin   Read the password from the first line of standard input. Without it, a password is
+                     generated and shown once.`
 
 export const userCliCommands: CliCommand[] = [
   {
     name: 'user list',
     usage: '',
-    summary: 'Shows everybody who can sign in',
+    summary: 'List users',
     async run({ open }) {
       const { db } = await open()
       const users = await listUsers(db)
@@ -28,7 +28,7 @@ export const userCliCommands: CliCommand[] = [
           })),
         },
         text: table(
-          ['ADDRESS', 'OPERATOR', 'ACCOUNT', 'ACCOUNT ID', 'SINCE'],
+          ['ADDRESS', 'OPERATOR', 'ACCOUNT', 'ACCOUNT ID', 'CREATED'],
           users.map(({ email, operator, accountId, account, createdAt }) => [
             printable(email),
             operator === 1 ? 'yes' : 'no',
@@ -43,10 +43,10 @@ export const userCliCommands: CliCommand[] = [
   {
     name: 'user create',
     usage: '<address> [--operator] [--account <id> | --new-account <name>] [--password-stdin]',
-    summary: 'Lets somebody sign in',
-    details: `  --operator         May steer the whole installation, not only the account.
-  --account <id>     The account; needed where there are several.
-  --new-account <n>  Makes an account of this name for the user.
+    summary: 'Create a user',
+    details: `  --operator         Grant operator rights for the whole installation.
+  --account <id>     The account; required if there is more than one.
+  --new-account <n>  Create an account with this name for the user.
 ${PASSWORD_DETAILS}`,
     options: {
       operator: { type: 'boolean' },
@@ -58,7 +58,7 @@ ${PASSWORD_DETAILS}`,
     async run(input) {
       const { values, positionals, open } = input
       if (values.account !== undefined && values['new-account'] !== undefined)
-        throw new UsageError('--account and --new-account cannot both be meant')
+        throw new UsageError('--account and --new-account cannot be combined')
       const password = await passwordOf(input)
       const { change } = await open()
       const created = await change('user.create', {
@@ -68,14 +68,14 @@ ${PASSWORD_DETAILS}`,
         new_account: textOf(values['new-account']),
         password,
       })
-      const who = `${created.operator ? 'Operator' : 'User'} ${created.address} can sign in`
+      const who = `${created.operator ? 'Operator' : 'User'} ${created.address} was created`
       return { json: created, text: withPassword(who, created.password) }
     },
   },
   {
     name: 'user password',
     usage: '<address> [--password-stdin]',
-    summary: 'Gives a user another password and ends all sessions of the user',
+    summary: 'Reset the password of a user and end all their sessions',
     details: PASSWORD_DETAILS,
     options: PASSWORD_OPTION,
     positionals: { least: 1, most: 1 },
@@ -83,10 +83,10 @@ ${PASSWORD_DETAILS}`,
       const password = await passwordOf(input)
       const { change } = await input.open()
       const reset = await change('user.reset_password', { address: input.positionals[0]!, password })
-      const ended = `${reset.ended_sessions} ${reset.ended_sessions === 1 ? 'session has' : 'sessions have'} ended`
+      const ended = `${reset.ended_sessions} ${reset.ended_sessions === 1 ? 'session was' : 'sessions were'} ended`
       return {
         json: reset,
-        text: withPassword(`${reset.address} has another password; ${ended}`, reset.password),
+        text: withPassword(`The password of ${reset.address} was reset; ${ended}`, reset.password),
       }
     },
   },
@@ -96,12 +96,12 @@ ${PASSWORD_DETAILS}`,
 async function passwordOf({ values, readInput }: CommandInput): Promise<string | null> {
   if (values['password-stdin'] !== true) return null
   const [line = ''] = (await readInput()).split(/\r?\n/)
-  if (line === '') throw new CommandError('The standard input holds no password.')
+  if (line === '') throw new CommandError('Standard input contains no password.')
   return line
 }
 
 function withPassword(sentence: string, password: string | null): string {
-  return password === null ? `${sentence}.` : `${sentence}.\nPassword, shown this once: ${password}`
+  return password === null ? `${sentence}.` : `${sentence}.\nPassword (shown only once): ${password}`
 }
 
 function textOf(value: string | boolean | undefined): string | null {

@@ -1,4 +1,4 @@
-/** `mailhorn dns …`: the provider zone, for copying to where it is hosted. */
+/** `mailhorn dns …`: prints the provider zone for hosting it elsewhere. */
 import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { listZone } from '../../resources/domains/zone-list.ts'
@@ -11,11 +11,11 @@ export const zoneCommands: CliCommand[] = [
   {
     name: 'dns records',
     usage: '',
-    summary: 'Prints the provider zone as a zone file, the keys of all domains with it',
-    details: `  Where the zone is hosted elsewhere, copy what is printed, and again whenever domains come and keys change:
-  no key is used before its record is seen.`,
+    summary: 'Print the provider zone as a zone file, including the DKIM keys of all domains',
+    details: `  If the zone is hosted elsewhere, publish this output, and again whenever domains are added or keys rotate:
+  a key is used only once its record is visible.`,
     async run({ zoneRecords, open }) {
-      zoneRecords() // what is wrong with them is told before anything is opened
+      zoneRecords() // reports configuration errors before the database is opened
       const { db } = await open()
       const { mailHost, records } = zoneRecords(await publishedPolicy(db))
       const all: DnsRecord[] = []

@@ -1,4 +1,4 @@
-/** Whether the world can open the links that this installation puts into mail. */
+/** Checks whether recipients can open the links that this installation puts into emails. */
 import { isHttps, reachOf } from '../../protocols/dns/url-reach.ts'
 import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 
@@ -7,10 +7,10 @@ export interface BaseUrlOptions {
   baseUrl: string
   /** `tracking.base_url`, likewise. */
   trackingBaseUrl: string
-  /** The address that `http.base_url` is derived from where it is not set, such as `127.0.0.1:3000`. */
+  /** Listen address that `http.base_url` is derived from when it is not set, such as `127.0.0.1:3000`. */
   listensAt: string
   mailHost: string
-  /** `mail_host` is no name that the world can look up: mail goes to the simulator alone. */
+  /** `mail_host` is not a public DNS name, so email can only be sent to the simulator. */
   laboratory: boolean
 }
 
@@ -35,16 +35,16 @@ function findingOf(
 ): DoctorFinding {
   const reach = reachOf(url)
   const isDerived = setting === 'http.base_url' && options.baseUrl === ''
-  const said = isDerived ? `${setting} is not set, so links lead to ${url}` : `${setting} is ${url}`
-  const advice = `Set ${setting} to the https address under which readers of your mail reach this installation, such as https://${mailHost}, and restart it.`
-  if (reach === 'invalid') return bad('failed', CHECK, url, `${said}, which is no http(s) URL.`, advice)
-  if (laboratory) return good(CHECK, url, `${said}. That is enough while mail goes to the simulator alone.`)
+  const said = isDerived ? `${setting} is not set, so links point to ${url}` : `${setting} is ${url}`
+  const advice = `Set ${setting} to the public https URL of this installation, such as https://${mailHost}, and restart the service.`
+  if (reach === 'invalid') return bad('failed', CHECK, url, `${said}, which is not an http(s) URL.`, advice)
+  if (laboratory) return good(CHECK, url, `${said}. This is sufficient while you only send to the simulator.`)
   if (reach === 'loopback')
     return bad(
       'failed',
       CHECK,
       url,
-      `${said}, which only this machine can open: links in mail lead nowhere, and broadcasts to real recipients are refused.`,
+      `${said}, which is a loopback address: links in emails do not work for recipients, and broadcasts to real recipients are rejected.`,
       advice,
     )
   if (reach === 'private')
@@ -52,7 +52,7 @@ function findingOf(
       'warning',
       CHECK,
       url,
-      `${said}, which is no public address: readers elsewhere cannot open links.`,
+      `${said}, which is a private address: recipients outside your network cannot open links.`,
       advice,
     )
   if (!isHttps(url))

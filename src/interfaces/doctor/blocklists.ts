@@ -1,4 +1,4 @@
-/** Whether our addresses stand on lists by which receivers turn mail away (RFC 5782). */
+/** Checks whether the sending IP addresses are on DNS blocklists (RFC 5782). */
 
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { reverseName } from '../../protocols/dns/reverse.ts'
@@ -11,7 +11,7 @@ interface BlocklistsOptions {
 }
 
 const CHECK = 'blocklist'
-/** What lists answer to those they do not serve, such as large public resolvers. */
+/** Error codes that lists return to clients they do not serve, such as public resolvers. */
 const REFUSED = /^127\.255\.255\.\d+$/
 const LISTED = /^127\.0\.\d+\.\d+$/
 
@@ -32,27 +32,27 @@ async function lookUp(
   const subject = `${address} ${list}`
   const answer = await resolver.addresses4(name, { fresh: true })
   if (answer.kind === 'failure')
-    return unknownFinding(CHECK, subject, `The list does not answer: ${answer.reason}.`)
-  if (answer.kind !== 'found') return good(CHECK, subject, 'It is not listed.')
+    return unknownFinding(CHECK, subject, `The blocklist did not respond: ${answer.reason}.`)
+  if (answer.kind !== 'found') return good(CHECK, subject, 'Not listed.')
   if (answer.records.some(record => REFUSED.test(record)))
     return unknownFinding(
       CHECK,
       subject,
-      'The list does not answer through this resolver: public resolvers are often turned away. Set dns.resolvers to one of your own.',
+      'The blocklist refuses queries from this resolver, as is common for public resolvers. Set dns.resolvers to your own resolver.',
     )
   if (!answer.records.some(record => LISTED.test(record)))
     return unknownFinding(
       CHECK,
       subject,
-      `The answer ${answer.records.join(', ')} is none of a list: it may be no more.`,
+      `Unexpected response ${answer.records.join(', ')}: the blocklist may have been shut down.`,
     )
   const reason = await resolver.txt(name)
-  const text = reason.kind === 'found' ? ` It says: ${reason.records[0]!.slice(0, 300)}` : ''
+  const text = reason.kind === 'found' ? ` Reason: ${reason.records[0]!.slice(0, 300)}` : ''
   return bad(
     'failed',
     CHECK,
     subject,
-    `It is listed (${answer.records.join(', ')}).${text}`,
-    `Find out what was sent from it, end that, then ask ${list} to take it off.`,
+    `Listed (${answer.records.join(', ')}).${text}`,
+    `Find and stop the abusive traffic from this IP address, then request delisting from ${list}.`,
   )
 }

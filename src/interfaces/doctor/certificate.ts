@@ -1,4 +1,4 @@
-/** The certificate of the mail listeners: whether it is read, whose it is, and how long it is good. */
+/** Checks the TLS certificate of the SMTP listeners: whether it can be read, its host name, and its expiry. */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../lib/clock.ts'
@@ -6,7 +6,7 @@ import type { CertificateRow } from '../../store/schema/certificates.ts'
 import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 
 interface CertificateOptions {
-  /** That it should be for. */
+  /** Host name that the certificate must match. */
   mailHost: string
   clock: Clock
 }
@@ -24,10 +24,10 @@ interface GivenOptions extends CertificateOptions {
 const CHECK = 'certificate'
 const DAY_MS = 86_400_000
 const WARN_BEFORE_MS = 21 * DAY_MS
-const RENEW = 'Renew it; the service reads it anew within a minute.'
-const ASK = 'See to what the authority says; it is asked again by itself.'
+const RENEW = 'Renew the certificate. The service reloads it within a minute.'
+const ASK = 'Resolve the error reported by the certificate authority. Mailhorn retries automatically.'
 
-/** One that is got by ACME. */
+/** A certificate that was issued by ACME. */
 export function givenCertificate({ find, mailHost, clock }: GivenOptions): Examination {
   return {
     check: CHECK,
@@ -37,7 +37,7 @@ export function givenCertificate({ find, mailHost, clock }: GivenOptions): Exami
       if (!row?.chain)
         return refused.length > 0
           ? refused
-          : [bad('warning', CHECK, mailHost, 'No certificate has been given yet.', ASK)]
+          : [bad('warning', CHECK, mailHost, 'No certificate has been issued yet.', ASK)]
       const own = new X509Certificate(row.chain)
       return [age(own, mailHost, clock.now(), ASK), ...nameOf(own, mailHost, mailHost), ...refused]
     },
@@ -46,7 +46,13 @@ export function givenCertificate({ find, mailHost, clock }: GivenOptions): Exami
 
 function refusedNext(fault: string, nextAt: number, mailHost: string): DoctorFinding {
   const at = new Date(nextAt).toISOString()
-  return bad('failed', CHECK, mailHost, `The authority gave none: ${fault}. It is asked again at ${at}.`, ASK)
+  return bad(
+    'failed',
+    CHECK,
+    mailHost,
+    `The certificate authority rejected the request: ${fault}. Next attempt at ${at}.`,
+    ASK,
+  )
 }
 
 export function certificate({ certFile, keyFile, mailHost, clock }: FilesOptions): Examination {
@@ -56,7 +62,13 @@ export function certificate({ certFile, keyFile, mailHost, clock }: FilesOptions
       const file = readCertificate(certFile)
       if ('fault' in file)
         return [
-          bad('failed', CHECK, certFile, `It cannot be read: ${file.fault}.`, 'See to smtp.tls.cert_file.'),
+          bad(
+            'failed',
+            CHECK,
+            certFile,
+            `The certificate cannot be read: ${file.fault}.`,
+            'Check smtp.tls.cert_file.',
+          ),
         ]
       const { own } = file
       return [
@@ -85,27 +97,29 @@ function age(own: X509Certificate, subject: string, now: number, advice = RENEW)
       'failed',
       CHECK,
       subject,
-      `It is good only from ${own.validFrom} on.`,
-      'See to the clock, or the file.',
+      `The certificate is not valid before ${own.validFrom}.`,
+      'Check the system clock and the certificate file.',
     )
-  if (until <= now) return bad('failed', CHECK, subject, `It ran out on ${day}.`, advice)
+  if (until <= now) return bad('failed', CHECK, subject, `The certificate expired on ${day}.`, advice)
   if (until - now < WARN_BEFORE_MS)
-    return bad('warning', CHECK, subject, `It runs out in ${days} days, on ${day}.`, advice)
-  return good(CHECK, subject, `It is good for ${days} days, until ${day}.`)
+    return bad('warning', CHECK, subject, `The certificate expires in ${days} days, on ${day}.`, advice)
+  return good(CHECK, subject, `The certificate is valid for ${days} days, until ${day}.`)
 }
 
 function nameOf(own: X509Certificate, subject: string, mailHost: string): DoctorFinding[] {
   if (own.checkHost(mailHost) !== undefined) return []
-  const message = `It is not for ${mailHost}, but for ${own.subjectAltName ?? own.subject}.`
-  return [bad('warning', CHECK, subject, message, `Get one that names ${mailHost}.`)]
+  const message = `The certificate does not match ${mailHost}. It was issued for ${own.subjectAltName ?? own.subject}.`
+  return [bad('warning', CHECK, subject, message, `Obtain a certificate for ${mailHost}.`)]
 }
 
 function keyOf(own: X509Certificate, keyFile: string): DoctorFinding[] {
-  const advice = 'See to smtp.tls.key_file.'
+  const advice = 'Check smtp.tls.key_file.'
   try {
     if (own.checkPrivateKey(createPrivateKey(readFileSync(keyFile)))) return []
-    return [bad('failed', CHECK, keyFile, 'It is not the key of the certificate.', advice)]
+    return [bad('failed', CHECK, keyFile, 'The private key does not match the certificate.', advice)]
   } catch (error) {
-    return [bad('failed', CHECK, keyFile, `It cannot be read: ${(error as Error).message}.`, advice)]
+    return [
+      bad('failed', CHECK, keyFile, `The private key cannot be read: ${(error as Error).message}.`, advice),
+    ]
   }
 }

@@ -1,4 +1,4 @@
-/** Whether the filters that received mail is shown to are there, and answer as they should. */
+/** Checks whether the configured spam and virus filters for inbound email respond. */
 import type { Clock } from '../../lib/clock.ts'
 import { addressText } from '../../pipeline/inbound/verdicts/exchange.ts'
 import type { ContentFilter } from '../../pipeline/inbound/verdicts/filter.ts'
@@ -13,7 +13,7 @@ interface FiltersOptions {
 const CHECK = 'mail_filters'
 const KEYS = { rspamd: 'spam.rspamd_url', spamd: 'spam.spamd', clamd: 'virus.clamd' }
 
-/** Finds nothing where none is configured. */
+/** Without configured filters there are no findings. */
 export function mailFilters({ filters, clock }: FiltersOptions): Examination {
   const { spam, virus } = createFilters(filters, clock)
   return {
@@ -34,10 +34,10 @@ async function look(
 ) {
   try {
     await ping(signal)
-    return good(CHECK, name, `It answers at ${place}.`)
+    return good(CHECK, name, `The filter responds at ${place}.`)
   } catch (error) {
-    const message = `It does not answer as it should at ${place}: ${(error as Error).message}.`
-    const advice = `Received mail gets no verdict of it: start it, or see to ${KEYS[name]}.`
+    const message = `The filter does not respond correctly at ${place}: ${(error as Error).message}.`
+    const advice = `Inbound email is not checked by this filter. Start it, or correct ${KEYS[name]}.`
     return bad('warning', CHECK, name, message, advice)
   }
 }

@@ -1,17 +1,17 @@
-/** What an examination of the installation finds, and all findings together. */
+/** Findings of a check, and the report of all checks. */
 import { type Clock, within } from '../../lib/clock.ts'
 
-/** `unknown`: it could not be found out. */
+/** `unknown`: the check could not be completed. */
 export type FindingStatus = 'ok' | 'unknown' | 'warning' | 'failed'
 
 /** In wire spelling. */
 export interface DoctorFinding {
   check: string
-  /** What it is about: an address, a name, a list; null for the installation as a whole. */
+  /** Subject of the finding: an address, a name or a blocklist; null for the installation as a whole. */
   subject: string | null
   status: FindingStatus
   message: string
-  /** What to do; null where nothing is to be done. */
+  /** How to fix the issue; null if there is none. */
   advice: string | null
 }
 
@@ -23,18 +23,18 @@ export interface Examination {
 
 /** In wire spelling. */
 export interface DoctorReport {
-  /** The worst of all. */
+  /** The most severe status of all findings. */
   status: FindingStatus
   checked_at: string
   took_ms: number
   findings: DoctorFinding[]
 }
 
-/** Of a whole examination. */
+/** Time limit of one check. */
 const LIMIT_MS = 20_000
 const FROM_BEST = ['ok', 'unknown', 'warning', 'failed'] as const
 
-/** All at once. What takes too long, or goes wrong inside, is a finding, too. */
+/** Runs all checks concurrently. A check that times out or throws becomes a finding with status `unknown`. */
 export async function examineAll(examinations: readonly Examination[], clock: Clock): Promise<DoctorReport> {
   const beganAt = clock.monotonic()
   const checkedAt = clock.now()
@@ -42,10 +42,10 @@ export async function examineAll(examinations: readonly Examination[], clock: Cl
   const found = await Promise.all(
     examinations.map(async ({ check, examine }) => {
       const examining = examine(over.signal).catch(error => [
-        unknownFinding(check, null, `It could not be looked at: ${(error as Error).message}.`),
+        unknownFinding(check, null, `The check failed: ${(error as Error).message}.`),
       ])
       const findings = await within(clock, LIMIT_MS, examining)
-      return findings ?? [unknownFinding(check, null, `It took longer than ${LIMIT_MS / 1_000} s.`)]
+      return findings ?? [unknownFinding(check, null, `The check timed out after ${LIMIT_MS / 1_000} s.`)]
     }),
   )
   over.abort(new Error('the examination is over'))

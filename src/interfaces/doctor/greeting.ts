@@ -1,4 +1,4 @@
-/** Whether a mail server answers at an address: the first line it says. */
+/** Connects to an SMTP server and reads the first line of its greeting. */
 import { connect } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 
@@ -17,12 +17,12 @@ export function greetingOf(host: string, port: number, clock: Clock, signal: Abo
       settle()
     }
     const fail = (reason: string) => end(() => reject(new Error(reason)))
-    const onAbort = () => fail('out of time')
+    const onAbort = () => fail('timed out')
     const timer = clock.timer(LIMIT_MS, () => fail(`nothing within ${LIMIT_MS / 1_000} s`))
     signal.addEventListener('abort', onAbort)
     socket.setEncoding('latin1')
     socket.on('error', error => fail(error.message))
-    socket.on('close', () => fail('the connection was closed'))
+    socket.on('close', () => fail('connection closed'))
     socket.on('data', (chunk: string) => {
       heard += chunk
       if (!heard.includes('\n') && heard.length < SIZE_BYTES_MAX) return

@@ -1,4 +1,4 @@
-/** Whether mail for the provider host itself, bounces first of all, reaches us by its MX record. */
+/** Checks whether email for the provider host, such as bounces, reaches the inbound listener by its MX record. */
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
@@ -28,24 +28,24 @@ export function inboundMail({ resolver, clock, mailHost, port, isAllowed }: Inbo
             'failed',
             CHECK,
             mailHost,
-            'It has no MX record: bounces do not come back.',
-            'See to the provider zone.',
+            'No MX record: bounces cannot be delivered.',
+            'Check the provider zone.',
           ),
         ]
       return Promise.all(
         mx.records.map(async ({ exchange }) => {
           const address = (await addressesOf(resolver, exchange)).find(isAllowed)
-          const advice = `Let port ${port} of its address lead to smtp.inbound.listen.`
+          const advice = `Forward port ${port} of the public address to smtp.inbound.listen.`
           if (address === undefined)
-            return bad('failed', CHECK, exchange, 'It has no address.', 'Name it in dns.addresses.')
+            return bad('failed', CHECK, exchange, 'No A or AAAA record.', 'Add the address to dns.addresses.')
           return greetingOf(address, port, clock, signal).then(
-            greeting => good(CHECK, exchange, `It answers: "${greeting}".`),
+            greeting => good(CHECK, exchange, `SMTP greeting: "${greeting}".`),
             error =>
               bad(
                 'warning',
                 CHECK,
                 exchange,
-                `It does not answer at ${address}, port ${port} (${(error as Error).message}); seen from here, which a router may not allow.`,
+                `No response from ${address}, port ${port} (${(error as Error).message}). Some routers block connections from this server to its own public address.`,
                 advice,
               ),
           )

@@ -1,7 +1,4 @@
-/**
- * What the host gives us: room on the disk, a disk that keeps what it is told, files for us alone, and files
- * that may be open at once.
- */
+/** Checks of the host: free disk space, sync latency, file permissions and the open files limit. */
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { open, rm, statfs } from 'node:fs/promises'
@@ -30,7 +27,8 @@ export function diskSpace({ folder }: DiskOptions): Examination {
       const { bavail, blocks, bsize } = await statfs(folder)
       const free = bavail * bsize
       const text = `${Math.round(free / MB)} MB of ${Math.round((blocks * bsize) / MB)} MB are free.`
-      const advice = 'Make room, or shorten the retention of plans: without room nothing is accepted.'
+      const advice =
+        'Free disk space or shorten the retention of plans. Email is not accepted when the disk is full.'
       if (free < NO_BYTES) return [bad('failed', check, folder, text, advice)]
       if (free < FEW_BYTES || bavail < blocks * FEW_SHARE)
         return [bad('warning', check, folder, text, advice)]
@@ -39,7 +37,7 @@ export function diskSpace({ folder }: DiskOptions): Examination {
   }
 }
 
-/** Every accepted email waits for one. */
+/** Measures fsync latency, which every accepted email waits for. */
 export function diskSync({ folder, clock }: DiskOptions): Examination {
   const check = 'disk_sync'
   return {
@@ -60,7 +58,7 @@ export function diskSync({ folder, clock }: DiskOptions): Examination {
         await rm(path, { force: true })
       }
       const median = times.sort((a, b) => a - b)[Math.floor(SYNCS / 2)]!
-      const text = `Writing for good takes ${median.toFixed(1)} ms.`
+      const text = `fsync latency is ${median.toFixed(1)} ms (median).`
       if (median < SLOW_SYNC_MS) return [good(check, folder, text)]
       return [
         bad(
@@ -68,29 +66,31 @@ export function diskSync({ folder, clock }: DiskOptions): Examination {
           check,
           folder,
           text,
-          'Put data_dir on a faster disk: each group of emails waits for it.',
+          'Move data_dir to a faster disk: every accepted email waits for fsync.',
         ),
       ]
     },
   }
 }
 
-/** Whether other users of the machine can read what is stored. */
+/** Checks whether other users of the host can read stored data. */
 export function filePermissions(files: StoredFiles): Examination {
   const check = 'file_permissions'
   const { dataDir } = files
   return {
     check,
     async examine() {
-      if (!existsSync(dataDir)) return [unknownFinding(check, dataDir, 'There is no data folder yet.')]
+      if (!existsSync(dataDir))
+        return [unknownFinding(check, dataDir, 'The data directory does not exist yet.')]
       const open = filesForOthers(files)
       if (open.length > 0) {
-        const advice = `Run chmod 700 ${dataDir} and chmod go-rwx ${open.join(' ')}: mail and keys are in them.`
-        const text = `Other users of this machine can open ${open.join(', ')}.`
+        const advice = `Run chmod 700 ${dataDir} and chmod go-rwx ${open.join(' ')}: these files contain emails and keys.`
+        const text = `Other users of this host can read ${open.join(', ')}.`
         return [bad('failed', check, dataDir, text, advice)]
       }
-      if (!isForOthers(dataDir)) return [good(check, dataDir, 'The data folder is for its owner alone.')]
-      const text = 'Other users of this machine can look into the data folder, but not read mail or keys.'
+      if (!isForOthers(dataDir))
+        return [good(check, dataDir, 'Only the owner can access the data directory.')]
+      const text = 'Other users of this host can list the data directory, but cannot read emails or keys.'
       return [
         bad(
           'warning',
@@ -105,12 +105,12 @@ export function filePermissions(files: StoredFiles): Examination {
 }
 
 interface OpenFilesOptions {
-  /** As the system has it; undefined where it does not say. */
+  /** Limit of the operating system; undefined if it is not known. */
   limit: number | undefined
-  /** Deliveries that are to be under way at once, and how many may be with that limit. */
+  /** Configured number of concurrent deliveries, and the number that the limit allows. */
   wanted: number
   allowed: number
-  /** To the API and the dashboard. */
+  /** Connections to each HTTP listener. */
   requests: number
 }
 
@@ -120,9 +120,11 @@ export function openFiles({ limit, wanted, allowed, requests }: OpenFilesOptions
     check,
     async examine(): Promise<DoctorFinding[]> {
       if (limit === undefined)
-        return [unknownFinding(check, null, 'The system does not say how many files may be open.')]
-      const files = Number.isFinite(limit) ? `${limit} files` : 'Any number of files'
-      const text = `${files} may be open: enough for ${allowed} deliveries at once (delivery.connections is ${wanted}) and for ${requests} connections to each HTTP listener.`
+        return [unknownFinding(check, null, 'The open files limit could not be determined.')]
+      const files = Number.isFinite(limit)
+        ? `The open files limit is ${limit}`
+        : 'There is no open files limit'
+      const text = `${files}: sufficient for ${allowed} concurrent deliveries (delivery.connections is ${wanted}) and ${requests} connections per HTTP listener.`
       if (allowed >= wanted) return [good(check, null, text)]
       const advice = 'Raise the limit (LimitNOFILE=, ulimit -n), or lower delivery.connections.'
       return [bad('warning', check, null, text, advice)]

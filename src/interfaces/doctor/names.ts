@@ -1,13 +1,11 @@
-/**
- * Whether the addresses we send from have names that lead back to them, and so does the name we greet with.
- */
+/** Checks forward-confirmed reverse DNS of the sending addresses, and that the EHLO name resolves to them. */
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { nameFaults } from '../../protocols/dns/reverse.ts'
 import { bad, type Examination, good, unknownFinding } from './finding.ts'
 
 export interface SendingAddress {
   address: string
-  /** With which we greet from there. */
+  /** EHLO name used from this address. */
   ehlo: string
 }
 
@@ -18,7 +16,7 @@ interface NamesOptions {
 
 const CHECK = 'reverse_name'
 const ADVICE =
-  'Have the provider of the address set its reverse name (PTR) to the EHLO name, and give that name an A or AAAA record with the address.'
+  'Ask your hosting provider to set the PTR (reverse DNS) record of the address to the EHLO name, and add an A or AAAA record with the address to that name.'
 
 export function reverseNames({ resolver, addresses }: NamesOptions): Examination {
   return {
@@ -30,15 +28,15 @@ export function reverseNames({ resolver, addresses }: NamesOptions): Examination
             'warning',
             CHECK,
             null,
-            'It is not known from which public addresses mail is sent.',
-            'This host has none on its interfaces: name them in dns.addresses.',
+            'The public sending addresses are not known.',
+            'No network interface has a public address. List your public addresses in dns.addresses.',
           ),
         ]
       return Promise.all(
         addresses.map(async ({ address, ehlo }) => {
           const faults = await nameFaults(resolver, address, ehlo)
           if (faults.length === 0)
-            return good(CHECK, address, `Its name leads back to it, and so does ${ehlo}.`)
+            return good(CHECK, address, `The PTR record is valid, and ${ehlo} resolves to the address.`)
           const message = `${faults.join('; ')}.`
           const isLost = faults.some(fault => fault.includes('is not known'))
           return isLost

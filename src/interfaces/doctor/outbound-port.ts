@@ -1,4 +1,4 @@
-/** Whether mail can leave: port 25 of mail servers that everybody knows, or the smart host. */
+/** Checks outbound connectivity: port 25 of well-known mail servers, or the smart host. */
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
@@ -9,16 +9,16 @@ export interface OutboundPortOptions {
   resolver: Pick<Resolver, 'mx' | 'addresses4' | 'addresses6'>
   clock: Clock
   port: number
-  /** Domains whose mail servers are tried; one that answers is enough. */
+  /** Domains whose mail servers are tested; one response is enough. */
   probes: readonly string[]
   isAllowed(address: string): boolean
-  /** Takes all mail. */
+  /** Relay for all outbound email. */
   smartHost: { host: string; port: number } | null
 }
 
 const CHECK = 'outbound_port'
 const CLOSED =
-  'Providers of servers often close it until asked: ask yours to open it, or send through a smart host (delivery.smart_host).'
+  'Many hosting providers block outbound port 25 by default. Ask yours to open it, or send through a smart host (delivery.smart_host).'
 
 export function outboundPort(options: OutboundPortOptions): Examination {
   return {
@@ -33,11 +33,17 @@ async function ofPort(options: OutboundPortOptions, signal: AbortSignal): Promis
   const tries = await Promise.all(probes.map(domain => tryDomain(options, domain, signal)))
   const answered = tries.find(({ greeting }) => greeting !== undefined)
   if (answered)
-    return [good(CHECK, null, `Port ${port} is open: ${answered.host} says "${answered.greeting}".`)]
+    return [
+      good(
+        CHECK,
+        null,
+        `Outbound port ${port} is open: ${answered.host} responded with "${answered.greeting}".`,
+      ),
+    ]
   const reasons = tries.map(({ host, reason }) => `${host}: ${reason}`).join('; ')
   const anyDialled = tries.some(({ wasDialled }) => wasDialled)
-  if (!anyDialled) return [unknownFinding(CHECK, null, `No mail server could be tried (${reasons}).`)]
-  return [bad('failed', CHECK, null, `Port ${port} to the world is closed (${reasons}).`, CLOSED)]
+  if (!anyDialled) return [unknownFinding(CHECK, null, `No mail server could be tested (${reasons}).`)]
+  return [bad('failed', CHECK, null, `Outbound port ${port} is blocked (${reasons}).`, CLOSED)]
 }
 
 interface Try {
@@ -51,10 +57,10 @@ async function tryDomain(options: OutboundPortOptions, domain: string, signal: A
   const { resolver, clock, port, isAllowed } = options
   const mx = await resolver.mx(domain)
   if (mx.kind !== 'found')
-    return { host: domain, reason: mx.kind === 'failure' ? mx.reason : 'it has no MX', wasDialled: false }
+    return { host: domain, reason: mx.kind === 'failure' ? mx.reason : 'no MX record', wasDialled: false }
   const host = mx.records.toSorted((a, b) => a.preference - b.preference)[0]!.exchange
   const address = (await addressesOf(resolver, host)).find(isAllowed)
-  if (address === undefined) return { host, reason: 'it has no address', wasDialled: false }
+  if (address === undefined) return { host, reason: 'no A or AAAA record', wasDialled: false }
   return greetingOf(address, port, clock, signal).then(
     greeting => ({ host, greeting, wasDialled: true }),
     error => ({ host, reason: (error as Error).message, wasDialled: true }),
@@ -68,15 +74,15 @@ async function ofSmartHost(
   const { host, port } = smartHost!
   const subject = `${host}:${port}`
   const [address = host] = await addressesOf(resolver, host)
-  const advice = 'See to delivery.smart_host, and whether the relay can be reached from here.'
+  const advice = 'Check delivery.smart_host and the network connection to the smart host.'
   return greetingOf(address, port, clock, signal).then(
-    greeting => [good(CHECK, subject, `The smart host answers: "${greeting}".`)],
+    greeting => [good(CHECK, subject, `The smart host responded with "${greeting}".`)],
     error => {
-      // one with TLS from the first octet on waits for us to speak
+      // with implicit TLS the client speaks first, so the server sends no greeting
       const { message } = error as Error
       if (message.startsWith('nothing within'))
-        return [good(CHECK, subject, 'The smart host takes connections.')]
-      return [bad('failed', CHECK, subject, `The smart host does not answer (${message}).`, advice)]
+        return [good(CHECK, subject, 'The smart host accepts connections.')]
+      return [bad('failed', CHECK, subject, `The smart host does not respond (${message}).`, advice)]
     },
   )
 }

@@ -1,6 +1,4 @@
-/**
- * The provider zone as the world sees it: delegated, answered for, and with the records that it should have.
- */
+/** Checks the provider zone in public DNS: its delegation, its name servers and its records. */
 
 import type { DnsObserver } from '../../protocols/dns/dns-observer.ts'
 import { findZoneServers } from '../../protocols/dns/name-servers.ts'
@@ -13,16 +11,16 @@ import { bad, type DoctorFinding, type Examination, good, unknownFinding } from 
 export interface ZoneCheckOptions {
   mailHost: string
   inquiries: CheckSessions
-  /** What should be there. */
+  /** Expected records. */
   records: readonly DnsRecord[]
-  /** Some keys of customers, as they should stand in the zone. */
+  /** A sample of DKIM keys of customers, as expected in the zone. */
   sampleKeys(): Promise<readonly DnsRecord[]>
   /** The zone cannot be delegated (RFC 2606). */
   laboratory: boolean
 }
 
 const DELEGATE =
-  'Delegate it in the zone above (NS records, with the addresses of the name servers), and let port 53, UDP and TCP, lead to dns.listen; or copy the records that `mailhorn dns records` prints.'
+  'Delegate the zone in its parent zone (NS and glue records), and forward port 53 (UDP and TCP) to dns.listen; or copy the records printed by `mailhorn dns records`.'
 
 export function providerZone(options: ZoneCheckOptions): Examination[] {
   const { mailHost, inquiries, laboratory } = options
@@ -38,8 +36,8 @@ export function providerZone(options: ZoneCheckOptions): Examination[] {
             'warning',
             check,
             mailHost,
-            'mail_host is a name that nobody can look up.',
-            'Set mail_host to a name of yours.',
+            'mail_host is not a public DNS name.',
+            'Set mail_host to a host name you own.',
           ),
         ]
       const inquiry = inquiries.open()
@@ -64,18 +62,15 @@ async function delegation({ mailHost, inquiries }: ZoneCheckOptions): Promise<Do
   try {
     const { zone, servers } = await findZoneServers(mailHost, inquiry)
     if (zone === null)
-      return [bad('failed', check, mailHost, 'The world finds no name servers for it.', DELEGATE)]
+      return [bad('failed', check, mailHost, 'No name servers found in public DNS.', DELEGATE)]
     const troubled = servers.filter(({ status }) => status !== 'answers')
     const told = troubled.map(({ name, reason }) =>
       bad('failed', check, name, `The name server ${name} ${reason}.`, DELEGATE),
     )
     if (zone !== mailHost)
-      return [
-        good(check, mailHost, `It lies in the zone ${zone}, whose name servers answer for it.`),
-        ...told,
-      ]
+      return [good(check, mailHost, `Hosted in the zone ${zone}, whose name servers respond.`), ...told]
     if (told.length > 0) return told
-    return [good(check, mailHost, `${servers.map(({ name }) => name).join(', ')} answer for it.`)]
+    return [good(check, mailHost, `${servers.map(({ name }) => name).join(', ')} respond.`)]
   } finally {
     inquiry.close()
   }
@@ -94,12 +89,12 @@ async function records(
         return unknownFinding(check, record.name, `${record.type}: ${answer.reason}.`)
       if (answer.records.some(found => textOf(found) === textOf(record))) return undefined
       const found = answer.records.map(textOf).join(', ') || 'nothing'
-      const message = `The world should find ${record.type} ${textOf(record)}, and finds ${found}.`
+      const message = `Expected ${record.type} ${textOf(record)}, found ${found}.`
       return bad('failed', check, record.name, message, DELEGATE)
     }),
   )
   const told = findings.filter(finding => finding !== undefined)
-  return told.length > 0 ? told : [good(check, null, `All ${visible.length} records are as they should be.`)]
+  return told.length > 0 ? told : [good(check, null, `All ${visible.length} records are correct.`)]
 }
 
 async function keys(
@@ -113,13 +108,13 @@ async function keys(
       const answer = await askAny(resolvers, record)
       if (answer.kind === 'unknown') return unknownFinding(check, record.name, `${answer.reason}.`)
       if (answer.records.some(found => textOf(found) === textOf(record))) return undefined
-      const message = 'The world does not find this DKIM key: mail signed with it does not verify.'
+      const message = 'This DKIM key is not in public DNS: signatures made with it fail verification.'
       return bad('failed', check, record.name, message, DELEGATE)
     }),
   )
   const told = findings.filter(finding => finding !== undefined)
   if (told.length > 0 || sample.length === 0) return told
-  return [good(check, null, `The world finds the DKIM keys (${sample.length} looked up).`)]
+  return [good(check, null, `The DKIM keys are in public DNS (${sample.length} checked).`)]
 }
 
 /** Also of mail in the name of the provider host, such as reports. */
@@ -129,8 +124,8 @@ async function dmarc(
 ): Promise<DoctorFinding[]> {
   const check = 'own_dmarc'
   const { status, policy, advice } = await checkDmarc(mailHost, resolvers)
-  if (policy) return [good(check, mailHost, `Its policy is ${policy.policy}.`)]
-  const message = 'It has no good DMARC policy.'
+  if (policy) return [good(check, mailHost, `The DMARC policy is ${policy.policy}.`)]
+  const message = 'No valid DMARC policy found.'
   return [bad(status === 'failed' ? 'failed' : 'warning', check, mailHost, message, advice ?? DELEGATE)]
 }
 
@@ -139,7 +134,7 @@ async function askAny(resolvers: readonly DnsObserver[], { name, type }: DnsReco
     const answer = await resolver.ask(name, type)
     if (answer.kind === 'answer') return answer
   }
-  return { kind: 'unknown' as const, reason: 'no resolver answers' }
+  return { kind: 'unknown' as const, reason: 'no resolver responded' }
 }
 
 function textOf(record: DnsRecord): string {

@@ -9,7 +9,7 @@ const LIMIT_MS = 60_000
 class StandsStill extends OperationFailed {
   constructor() {
     super(
-      `The service has not answered for ${LIMIT_MS / 1_000} s; look whether it was done, and whether it runs.`,
+      `The service did not respond within ${LIMIT_MS / 1_000} s. Check whether it is running and whether the change was made.`,
     )
   }
 }
@@ -37,7 +37,7 @@ export async function askService(
       return undefined
     })
     if (line === undefined)
-      throw new OperationFailed('The service ended before it answered; look whether it was done.')
+      throw new OperationFailed('The service stopped before it responded. Check whether the change was made.')
     return outputOf(JSON.parse(line) as ControlReply)
   } finally {
     socket.destroy()
@@ -46,7 +46,7 @@ export async function askService(
 
 function outputOf(reply: ControlReply): unknown {
   if ('refused' in reply) throw new OperationRefused(reply.refused)
-  if ('failed' in reply) throw new OperationFailed(`The service could not do it: ${reply.failed}`)
+  if ('failed' in reply) throw new OperationFailed(`The operation failed in the service: ${reply.failed}`)
   return reply.output
 }
 
@@ -57,7 +57,7 @@ function connected(path: string): Promise<Socket | undefined> {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined)
       else if (error.code === 'EACCES')
-        reject(new OperationRefused('The service belongs to another user of this machine.'))
+        reject(new OperationRefused('Permission denied: the service runs as another user.'))
       else reject(error)
     })
   })

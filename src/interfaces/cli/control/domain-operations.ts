@@ -15,7 +15,7 @@ export const domainOperations = {
       const accountId = accountText === null ? null : await accountOf(parts, accountText)
       const domain = parseDomain(name)
       const domains = domain === undefined ? [] : await domainsNamed(db, domain, accountId)
-      if (domains.length === 0) throw new OperationRefused(`There is no domain ${name}.`)
+      if (domains.length === 0) throw new OperationRefused(`Domain ${name} not found.`)
       const at = clock.now()
       for (const { id, accountId: owner } of domains) {
         const wantedAt = await run('wantRotation', { domainId: id, at })
@@ -28,7 +28,7 @@ export const domainOperations = {
           }
       }
       throw new OperationRefused(
-        `No key of ${name} signs yet; its keys can change once it has been verified.`,
+        `${name} has no active DKIM key yet; its keys can be rotated once it is verified.`,
       )
     },
   ),

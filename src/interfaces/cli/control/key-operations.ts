@@ -26,7 +26,7 @@ export const keyOperations = {
       const domainId = domain === null ? null : await domainOf(db, accountId, domain)
       const now = clock.now()
       const { row, token } = newApiKey({ id: newId(now), accountId, name, domainId, prefix, now })
-      if (!(await run('createApiKey', row))) throw new OperationRefused(`There is no account ${accountText}.`)
+      if (!(await run('createApiKey', row))) throw new OperationRefused(`Account ${accountText} not found.`)
       return {
         id: wireId('key', row.id),
         name,
@@ -42,7 +42,7 @@ export const keyOperations = {
     const id = parseWireId('key', text)
     const accountId = id && (await findApiKeyAccount(db, id))
     if (!accountId || !(await run('deleteApiKey', { accountId, id })))
-      throw new OperationRefused(`There is no API key ${text}.`)
+      throw new OperationRefused(`API key ${text} not found.`)
     return { id: wireId('key', id) }
   }),
 }

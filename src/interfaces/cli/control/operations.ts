@@ -24,7 +24,7 @@ export type Change = <K extends keyof Table & string>(
 /** Carries out an operation named by a stranger, whose input is checked. @throws OperationRefused */
 export async function carryOut(parts: OperationParts, name: string, input: unknown): Promise<unknown> {
   const wanted = Object.hasOwn(operations, name) ? (operations as Operations)[name] : undefined
-  if (!wanted) throw new OperationRefused(`The service does not know ${name}; it may be of another version.`)
+  if (!wanted) throw new OperationRefused(`The service does not support ${name}; it may run another version.`)
   const read = wanted.input.safeParse(input)
   if (!read.success) {
     const [{ path, message } = { path: [], message: '' }] = read.error.issues

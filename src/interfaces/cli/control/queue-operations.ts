@@ -55,7 +55,9 @@ export const queueOperations = {
   'queue.release': operation(z.object({ mail: selected }), async (parts, { mail }) => {
     const hold = await createQueueAdmin(parts).release(selectorOf(mail))
     if (!hold)
-      throw new OperationRefused('There is no hold of just this mail; `mailhorn queue holds` lists them.')
+      throw new OperationRefused(
+        'There is no hold with exactly this selection; `mailhorn queue holds` lists all holds.',
+      )
     return { id: wireId('hld', hold.id) }
   }),
 
@@ -69,7 +71,7 @@ export const queueOperations = {
 
   'site.resume': operation(z.object({ site: z.string().max(4_000) }), async ({ run, clock }, { site }) => {
     if (await run('resumeSite', { site, now: clock.now() })) return { site }
-    throw new OperationRefused(`${site} does not rest.`)
+    throw new OperationRefused(`${site} is not paused.`)
   }),
 }
 
@@ -84,9 +86,9 @@ async function knownSelector(hands: QueueAdmin, mail: Selected): Promise<MailSel
 /** @throws OperationRefused */
 function selectorOf(mail: Selected): MailSelector {
   if (Object.values(mail).every(value => value === null))
-    throw new OperationRefused('Name the mail by its domain, account, broadcast or email.')
+    throw new OperationRefused('Specify a domain, account, broadcast or email.')
   const domain = mail.domain === null ? null : parseDomain(mail.domain)
-  if (domain === undefined) throw new OperationRefused(`"${mail.domain}" is no domain.`)
+  if (domain === undefined) throw new OperationRefused(`"${mail.domain}" is not a valid domain.`)
   return {
     domain,
     accountId: idOf('acc', mail.account_id),
@@ -97,6 +99,7 @@ function selectorOf(mail: Selected): MailSelector {
 
 function idOf(prefix: IdPrefix, text: string | null): Id | null {
   const id = text === null ? null : parseWireId(prefix, text)
-  if (id === undefined) throw new OperationRefused(`"${text}" is no id that begins with ${prefix}_.`)
+  if (id === undefined)
+    throw new OperationRefused(`"${text}" is not a valid ID; it must begin with ${prefix}_.`)
   return id
 }

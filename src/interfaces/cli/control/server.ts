@@ -71,7 +71,7 @@ async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<v
 
 async function answer(line: string, parts: OperationParts, log: Log): Promise<ControlReply> {
   const request = readRequest(line)
-  if (!request) return { refused: 'The request cannot be read.' }
+  if (!request) return { refused: 'The request is malformed.' }
   const { operation, input } = request
   try {
     const output = await carryOut(parts, operation, input)

@@ -42,8 +42,8 @@ export const userOperations = {
       const flag = operator ? 1 : 0
       const user = { id: newId(now), accountId, email, passwordHash, operator: flag, createdAt: now } as const
       const result = await run('createUser', { user, newAccount })
-      if (result === 'taken') throw new OperationRefused(`There is a user ${email} already.`)
-      if (result === 'no-account') throw new OperationRefused(`There is no account ${accountText}.`)
+      if (result === 'taken') throw new OperationRefused(`User ${email} already exists.`)
+      if (result === 'no-account') throw new OperationRefused(`Account ${accountText} not found.`)
       return {
         id: wireId('usr', user.id),
         address: email,
@@ -62,7 +62,7 @@ export const userOperations = {
       const chosen = choosePassword(given)
       const passwordHash = await passwords.hash(chosen)
       const ended = await run('resetPassword', { email, passwordHash })
-      if (ended === undefined) throw new OperationRefused(`There is no user ${email}.`)
+      if (ended === undefined) throw new OperationRefused(`User ${email} not found.`)
       return { address: email, password: given === null ? chosen : null, ended_sessions: ended }
     },
   ),
@@ -73,10 +73,10 @@ export async function accountOf({ db }: Pick<OperationParts, 'db'>, text: string
   if (text === null) {
     const only = await findOnlyAccount(db)
     if (only) return only.id
-    throw new OperationRefused('There is more than one account, or none; say which one is meant.')
+    throw new OperationRefused('There is more than one account, or none; specify the account with --account.')
   }
   const id = parseWireId('acc', text)
-  if (!id || !(await findAccount(db, id))) throw new OperationRefused(`There is no account ${text}.`)
+  if (!id || !(await findAccount(db, id))) throw new OperationRefused(`Account ${text} not found.`)
   return id
 }
 

@@ -103,7 +103,7 @@ test('it is shown with every attempt, also where its account is told nothing of 
     `Account    Main (${wireId('acc', accountId)})`,
     `Created    ${at(-60_000)}`,
     '',
-    `a@there.test (to): delivery_delayed, 1 attempt, next in 5 min, at ${at(5 * 60_000)}`,
+    `a@there.test (to): delivery_delayed, 1 attempt, next attempt in 5 min, at ${at(5 * 60_000)}`,
     `  Attempt 1, ${at(-100)}: deferred in 100 ms at rcpt: 451 4.7.1 [31mlater`,
     '    mx1.there.test [192.0.2.7] from 198.51.100.1, no TLS, policy none',
     '      connect        12 ms  refused',
@@ -158,7 +158,7 @@ test('what is held, under way or scheduled is said to be', async t => {
   const { out } = await runLine('email', wireId('eml', emailId))
   assert.match(out, /^a@there\.test \(to\): queued, 0 attempts, due now$/m)
   assert.match(out, /^b@far\.test \(to\): queued, 0 attempts, held$/m)
-  assert.match(out, /^c@near\.test \(to\): queued, 1 attempt, under way$/m)
+  assert.match(out, /^c@near\.test \(to\): queued, 1 attempt, in progress$/m)
   const scheduled = await runLine('email', wireId('eml', later))
   assert.match(
     scheduled.out,
@@ -172,11 +172,11 @@ test('an email that is none is an error, and what is no id a wrong line', async 
   assert.equal(await runLine('email', unknown), {
     code: 1,
     out: '',
-    err: `mailhorn: There is no email ${unknown}.\n`,
+    err: `mailhorn: Email ${unknown} not found.\n`,
   })
   const wrong = await runLine('email', 'acc_1')
   assert.equal([wrong.code, wrong.out], [2, ''])
-  assert.match(wrong.err, /"acc_1" is no id that begins with eml_/)
+  assert.match(wrong.err, /"acc_1" is not an email ID; it must begin with eml_/)
   assert.is((await runLine('email')).code, 2)
 })
 

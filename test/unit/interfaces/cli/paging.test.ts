@@ -17,14 +17,14 @@ for (const values of [
   { offset: '9999999' },
 ])
   test(`refuses ${JSON.stringify(values)}`, () => {
-    assert.throws(() => cliPageOf(values, 50), /--(limit|offset) takes a whole number/)
+    assert.throws(() => cliPageOf(values, 50), /--(limit|offset) must be an integer/)
   })
 
 test('a page that is not all says how to see more', () => {
   assert.is(more({ limit: 50, offset: 0 }, 3, 3), undefined)
-  assert.is(more({ limit: 2, offset: 2 }, 2, 5), '3 to 4 of 5 are shown; --offset 4 shows more.')
+  assert.is(more({ limit: 2, offset: 2 }, 2, 5), 'Showing 3 to 4 of 5; use --offset 4 to show more.')
   assert.is(more({ limit: 2, offset: 4 }, 1, 5), undefined)
-  assert.is(more({ limit: 2, offset: 8 }, 0, 5), 'There are 5.')
+  assert.is(more({ limit: 2, offset: 8 }, 0, 5), 'There are only 5.')
 })
 
 test.run()

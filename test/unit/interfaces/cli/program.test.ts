@@ -155,35 +155,35 @@ test('version says which', async t => {
 })
 
 for (const [args, says] of [
-  [[], /which command/],
-  [['usr'], /no command usr/],
-  [['help', 'usr'], /no command usr/],
-  [['user'], /user what\?[\s\S]+user create/],
-  [['user', 'drop'], /user what\?/],
-  [['user', 'create'], /something is missing[\s\S]+Usage: mailhorn user create/],
-  [['user', 'create', 'a@b.c', 'd@e.f'], /what is "d@e\.f" to mean/],
+  [[], /no command given/],
+  [['usr'], /unknown command "usr"/],
+  [['help', 'usr'], /unknown command "usr"/],
+  [['user'], /user requires a subcommand[\s\S]+user create/],
+  [['user', 'drop'], /user requires a subcommand/],
+  [['user', 'create'], /missing argument[\s\S]+Usage: mailhorn user create/],
+  [['user', 'create', 'a@b.c', 'd@e.f'], /unexpected argument "d@e\.f"/],
   [['user', 'create', 'a@b.c', '--operater'], /Unknown option '--operater'/],
   [['user', 'create', 'a@b.c', '--account'], /argument missing/],
-  [['user', 'create', 'a@b.c', '--account', 'x', '--new-account', 'y'], /cannot both be meant/],
+  [['user', 'create', 'a@b.c', '--account', 'x', '--new-account', 'y'], /cannot be combined/],
   [['user', 'create', 'a@b.c', '--operator=yes'], /does not take an argument/],
-  [['user', 'list', 'x'], /what is "x" to mean/],
-  [['queue', 'x'], /what is "x" to mean/],
+  [['user', 'list', 'x'], /unexpected argument "x"/],
+  [['queue', 'x'], /unexpected argument "x"/],
   [['queue', '--limit', '0'], /--limit/],
   [['queue', '--limit', '1e3'], /--limit/],
-  [['queue', 'retry'], /name the domains/],
-  [['queue', 'retry', '--all', 'there.test'], /name the domains/],
-  [['queue', 'retry', 'no domain'], /"no domain" is no domain/],
-  [['queue', 'retry', 'there.test', '--account', 'acc_1'], /name the domains/],
-  [['queue', 'hold'], /name the mail/],
-  [['queue', 'hold', 'there.test'], /what is "there\.test" to mean/],
+  [['queue', 'retry'], /specify the domains/],
+  [['queue', 'retry', '--all', 'there.test'], /specify the domains/],
+  [['queue', 'retry', 'no domain'], /"no domain" is not a valid domain/],
+  [['queue', 'retry', 'there.test', '--account', 'acc_1'], /specify the domains/],
+  [['queue', 'hold'], /specify --domain/],
+  [['queue', 'hold', 'there.test'], /unexpected argument "there\.test"/],
   [['queue', 'release', '--reason', 'x'], /Unknown option '--reason'/],
-  [['queue', 'cancel'], /name the mail/],
-  [['destinations', '--day', '2026-13-01'], /--day takes a date/],
-  [['destinations', '--day', '2026-02-30'], /--day takes a date/],
+  [['queue', 'cancel'], /specify --domain/],
+  [['destinations', '--day', '2026-13-01'], /--day must be a date/],
+  [['destinations', '--day', '2026-02-30'], /--day must be a date/],
   [['destinations', '--day', 'today'], /--day/],
-  [['destinations', 'resume'], /something is missing/],
-  [['key', 'create'], /something is missing/],
-  [['key', 'delete', 'a', 'b'], /what is "b" to mean/],
+  [['destinations', 'resume'], /missing argument/],
+  [['key', 'create'], /missing argument/],
+  [['key', 'delete', 'a', 'b'], /unexpected argument "b"/],
 ] as const)
   test(`"${args.join(' ')}" is a wrong line, and nothing is opened`, async t => {
     const { runLine, folders } = await open(t)
@@ -252,14 +252,14 @@ test('what is made is shown, and with --json as it came', async t => {
   const { runLine } = await open(t)
   assert.match(
     (await runLine('user', 'create', 'a@b.c')).out,
-    /User a@b\.c can sign in\.\nPassword.*: secret\n/,
+    /User a@b\.c was created\.\nPassword.*: secret\n/,
   )
   assert.is(JSON.parse((await runLine('user', 'create', 'a@b.c', '--json')).out).password, 'secret')
   assert.is(
     (await runLine('user', 'password', 'a@b.c')).out,
-    'a@b.c has another password; 1 session has ended.\n',
+    'The password of a@b.c was reset; 1 session was ended.\n',
   )
-  assert.match((await runLine('key', 'create', 'n')).out, /^key_1\nKey.*: re_secret\n$/)
+  assert.match((await runLine('key', 'create', 'n')).out, /^key_1\nAPI key.*: re_secret\n$/)
   assert.equal(JSON.parse((await runLine('key', 'delete', 'key_1', '--json')).out), {
     id: 'key_1',
     deleted: true,
@@ -271,7 +271,7 @@ test('an empty input holds no password', async t => {
   const { runLine, asked } = await open(t, { input: '\n' })
   const { code, err } = await runLine('user', 'password', 'a@b.c', '--password-stdin')
   assert.is(code, 1)
-  assert.match(err, /holds no password/)
+  assert.match(err, /contains no password/)
   assert.equal(asked, [])
 })
 
@@ -339,13 +339,13 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
   clock.advance(3 * 3_600_000)
   const { out } = await runLine('queue')
   assert.equal(out.split('\n').slice(0, 3), [
-    'DOMAIN      FRESH  DEFERRED  UNDER WAY  HELD  OLDEST  NEXT  LAST REPLY',
-    'there.test      1         1          0     0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
-    'far.test        0         0          1     0  3 h',
+    'DOMAIN      QUEUED  DEFERRED  IN PROGRESS  HELD  OLDEST  NEXT  LAST REPLY',
+    'there.test       1         1            0     0  3 h     now   mx.there.test: 451 4.7.1 [31mbusy now',
+    'far.test         0         0            1     0  3 h',
   ])
-  assert.match(out, /1 fresh, 1 deferred, 1 under way, 0 held, to 2 domains\./)
+  assert.match(out, /1 queued, 1 deferred, 1 in progress, 0 held, for 2 domains\./)
   const limited = await runLine('queue', 'show', '--limit', '1')
-  assert.match(limited.out, /1 to 1 of 2 are shown; --offset 1 shows more/)
+  assert.match(limited.out, /Showing 1 to 1 of 2; use --offset 1 to show more/)
   assert.not.match(limited.out, /far\.test/)
   const json = JSON.parse((await runLine('queue', '--json')).out)
   assert.equal([json.fresh, json.deferred, json.under_way, json.domain_count], [1, 1, 1, 2])
@@ -363,7 +363,7 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
   await run('putHold', { ...held, id: holdId, reason: null, createdAt: clock.now(), releasedAt: null })
   assert.match(
     (await runLine('queue')).out,
-    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, to 2 domains\./,
+    /there\.test +0 +0 +0 +2 +3 h +mx\.[\s\S]* 2 held, for 2 domains\./,
   )
   const [there] = JSON.parse((await runLine('queue', '--json')).out).domains
   assert.equal([there.fresh, there.deferred, there.held, there.next_at], [0, 0, 2, null])
@@ -371,7 +371,7 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
 
 test('an empty queue is said to be empty', async t => {
   const { runLine } = await open(t)
-  assert.is((await runLine('queue')).out, 'Nothing is waiting.\n')
+  assert.is((await runLine('queue')).out, 'The queue is empty.\n')
 })
 
 test('queue retry --all means the domains that have deferred deliveries', async t => {
@@ -395,9 +395,9 @@ test('what waits is shown by its age, by domain and by site, and apart what is h
   const { out } = await runLine('queue', 'ages')
   assert.equal(
     out.split('\n').map(line => line.split(/ +/).slice(0, 6).join(' ')),
-    ['DOMAIN ALL HELD 5 10 20', 'there.test 2 0 0 2 0', 'far.test 1 1 0 1 0', ''],
+    ['DOMAIN TOTAL HELD 5 10 20', 'there.test 2 0 0 2 0', 'far.test 1 1 0 1 0', ''],
   )
-  assert.match((await runLine('queue', 'sites')).out, /mx\.there\.test +2[\s\S]+\(not known yet\) +1/)
+  assert.match((await runLine('queue', 'sites')).out, /mx\.there\.test +2[\s\S]+\(unknown\) +1/)
   assert.match((await runLine('queue', 'holds')).out, /far\.test +7 min +a \[31mreason/)
   const [hold] = JSON.parse((await runLine('queue', 'holds', '--json')).out)
   assert.equal([hold.id, hold.domain, hold.account_id], [wireId('hld', id), 'far.test', null])
@@ -405,7 +405,7 @@ test('what waits is shown by its age, by domain and by site, and apart what is h
 
 test('how sites took mail is shown, and what they said', async t => {
   const { runLine, change, clock } = await open(t)
-  assert.match((await runLine('destinations')).out, /Nothing has gone/)
+  assert.match((await runLine('destinations')).out, /No deliveries on that day/)
   const day = new Date(clock.now()).toISOString().slice(0, 10)
   change(
     'insert into counters values (?, ?, ?, 3)',
@@ -429,7 +429,7 @@ test('how sites took mail is shown, and what they said', async t => {
   assert.equal(site.paths, [PATH])
   assert.match(
     (await runLine('destinations')).out,
-    /How mail goes there now:\nSITE.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +rests until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
+    /Current delivery state:\nSITE.*\nmx\.there\.test +192\.0\.2\.1 +3 +20 +5\/s +paused until 2026-01-01T00:00:00\.000Z: 421 \[2Jbusy/,
   )
 })
 
@@ -473,10 +473,10 @@ test('the addresses that mail is sent from are shown with what receivers would f
   const shown = await run('source')
   assert.is(
     shown.out,
-    '192.0.2.1 mail1.here.test: good\n192.0.2.2 mail2.here.test: not good\n  192.0.2.2 is named a [2J.test\n',
+    '192.0.2.1 mail1.here.test: ok\n192.0.2.2 mail2.here.test: failed\n  192.0.2.2 is named a [2J.test\n',
   )
   assert.equal(JSON.parse((await run('source', '--json')).out), sources)
-  assert.match((await (await open(t)).runLine('source')).out, 'names none')
+  assert.match((await (await open(t)).runLine('source')).out, 'delivery.source_ips is not set')
 })
 
 test('the provider zone is printed as a zone file, the keys of domains behind it', async t => {
@@ -508,7 +508,7 @@ test('the provider zone is printed as a zone file, the keys of domains behind it
 test('keys of a domain are asked to change', async t => {
   const { runLine, asked } = await open(t)
   const { code, out } = await runLine('domains', 'rotate', 'here.test')
-  assert.equal([code, out], [0, 'The keys of here.test change as soon as they may.\n'])
+  assert.equal([code, out], [0, 'Key rotation of here.test was requested.\n'])
   await runLine('domains', 'rotate', 'here.test', '--account', 'acc_1')
   assert.equal(
     asked.map(({ name, input }) => [name, input]),
@@ -541,9 +541,9 @@ test('how far addresses are warmed up is shown with what they sent today', async
   })
   const { out } = await run('source', 'warmup')
   assert.equal(out.split('\n').slice(0, 3), [
-    'ADDRESS    DAY   CAP  SENT TODAY          RESTS AT',
-    '192.0.2.1  warm                                  1',
-    '192.0.2.2  2     100  google 70, other 5         0',
+    'ADDRESS    DAY   CAP  SENT TODAY          PAUSED SITES',
+    '192.0.2.1  warm                                      1',
+    '192.0.2.2  2     100  google 70, other 5             0',
   ])
   const [warm, cold] = JSON.parse((await run('source', 'warmup', '--json')).out)
   assert.equal([warm.warmup, warm.rests[0].site, warm.rests[0].reason], [null, 'mx.down.test', 'no answer'])
@@ -555,7 +555,7 @@ test('how far addresses are warmed up is shown with what they sent today', async
       { provider: 'other', count: 5 },
     ],
   })
-  assert.match((await (await open(t)).runLine('source', 'warmup')).out, 'names none')
+  assert.match((await (await open(t)).runLine('source', 'warmup')).out, 'delivery.source_ips is not set')
 })
 
 test('the doctor says what it has found, and its exit code whether something has failed', async t => {

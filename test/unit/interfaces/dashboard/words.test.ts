@@ -41,13 +41,13 @@ test('shares are told as precisely as they matter', () => {
 })
 
 for (const [reply, meaning] of [
-  ['550 5.1.1 user unknown', /no such mailbox/],
+  ['550 5.1.1 user unknown', /mailbox does not exist/],
   ['452 4.2.2 over quota', /full/],
-  ['451 4.7.1 greylisted, try again', /come back later/],
-  ['550 5.7.26 DMARC policy', /does not believe/],
-  ['554 5.7.1 listed at zen.spamhaus.org', /block list/],
-  ['421 please slow down', /later/],
-  ['599 whatever', /for good/],
+  ['451 4.7.1 greylisted, try again', /greylisting/],
+  ['550 5.7.26 DMARC policy', /Authentication failed/],
+  ['554 5.7.1 listed at zen.spamhaus.org', /blocklist/],
+  ['421 please slow down', /deferred/],
+  ['599 whatever', /permanently/],
 ] as const)
   test(`"${reply}" is explained`, () => assert.match(meaningOf(reply)!, meaning))
 
@@ -60,7 +60,7 @@ test('how a connection was secured is told', () => {
   assert.match(securityWords(null, 'none'), /^not encrypted/)
   assert.is(
     securityWords({ version: 'TLSv1.3', verified: true }, 'dane'),
-    'encrypted with TLS 1.3, certificate verified, as its DNS demands (DANE)',
+    'encrypted with TLS 1.3, certificate verified, required by DANE',
   )
 })
 

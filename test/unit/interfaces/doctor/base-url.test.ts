@@ -36,7 +36,7 @@ test('links at another address are looked at, too, and what is wrong has its adv
     findings.map(({ subject, status }) => `${subject} ${status}`),
     ['https://mail.example.com ok', 'http://[::1] failed'],
   )
-  assert.match(findings[1]!.advice!, 'Set tracking.base_url to the https address')
+  assert.match(findings[1]!.advice!, 'Set tracking.base_url to the public https URL')
 })
 
 test.run()

@@ -29,7 +29,7 @@ test('room on the disk, and how long it takes to write for good, leaving nothing
   const [space] = await look(diskSpace({ folder, clock: systemClock }))
   assert.match(space!.message, /^\d+ MB of \d+ MB are free\.$/)
   const [sync] = await look(diskSync({ folder, clock: systemClock }))
-  assert.match(sync!.message, /^Writing for good takes \d+\.\d ms\.$/)
+  assert.match(sync!.message, /^fsync latency is \d+\.\d ms \(median\)\.$/)
   assert.equal(readdirSync(folder), [])
   const slow = {
     ...systemClock,
@@ -47,7 +47,7 @@ test('so many files may be open, or too few', async () => {
   assert.equal(await statuses(openFiles({ ...facts, limit: undefined })), ['unknown'])
   const [few] = await look(openFiles(facts))
   assert.is(few!.status, 'warning')
-  assert.match(few!.message, /1024 files .* 190 deliveries .* 100 connections/)
+  assert.match(few!.message, /limit is 1024: .* 190 concurrent deliveries .* 100 connections/)
   assert.match(few!.advice!, /LimitNOFILE/)
 })
 
@@ -167,8 +167,8 @@ test('all is looked at at once; what breaks or takes too long is told, and the w
   const report = await running
   assert.equal(report.findings, [
     good('a', null, 'fine'),
-    unknownFinding('b', null, 'It could not be looked at: broken.'),
-    unknownFinding('c', null, 'It took longer than 20 s.'),
+    unknownFinding('b', null, 'The check failed: broken.'),
+    unknownFinding('c', null, 'The check timed out after 20 s.'),
   ])
   assert.equal([report.status, report.took_ms, over], ['unknown', 20_000, [true]])
   assert.is((await examineAll([examinations[0]!], clock)).status, 'ok')

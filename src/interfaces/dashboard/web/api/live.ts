@@ -1,7 +1,4 @@
-/**
- * What happens in the account, heard as it happens: one stream for all that is shown, open while the window
- * can be seen.
- */
+/** Live events of the account: one EventSource shared by all components, open while the window is visible. */
 
 type Listener = (type: string) => void
 
@@ -18,7 +15,7 @@ export function listen(listener: Listener): () => void {
   }
 }
 
-/** Opens the stream where it is wanted, and closes it where it is not. A lost one comes back by itself. */
+/** Opens the stream while there are listeners and closes it otherwise. A lost connection is reopened by the browser. */
 function follow(): void {
   const isWanted = listeners.size > 0 && !document.hidden
   if (!isWanted) {

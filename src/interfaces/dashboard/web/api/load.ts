@@ -1,15 +1,12 @@
-/**
- * Reads from the API for a page: what was last seen at once, then what is there now, and again as long as
- * somebody looks.
- */
+/** Loads data from the API: shows the cached response at once, then the current one, and refreshes it while it is visible. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from './client.ts'
 import { listen } from './live.ts'
 
 export interface Loaded<T> {
-  /** What is shown: of this path, however old. */
+  /** Latest response for this path, possibly from the cache. */
   data: T | undefined
-  /** Of the last try. */
+  /** Error of the latest request. */
   error: ApiError | undefined
   isLoading: boolean
   reload(): void
@@ -24,9 +21,9 @@ export interface LoadOptions {
   on?: string
 }
 
-/** However much happens, no more often than this. */
+/** Minimum interval between refreshes caused by events. */
 const CALM_MS = 700
-const REMEMBERED_MAX = 60
+const MOST_REMEMBERED = 60
 const remembered = new Map<string, unknown>()
 const begun = new Map<string, Promise<unknown>>()
 
@@ -102,7 +99,7 @@ export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {
   }
 }
 
-/** What several parts of a page ask for at once is asked once. Later questions may have another answer. */
+/** Deduplicates concurrent requests for the same path. */
 function readTogether<T>(path: string): Promise<T> {
   const known = begun.get(path)
   if (known) return known as Promise<T>
@@ -112,7 +109,7 @@ function readTogether<T>(path: string): Promise<T> {
   return reading
 }
 
-/** Nothing of one reader is shown to the next. */
+/** Clears the cache so that one user never sees the data of another. */
 export function forgetAll(): void {
   remembered.clear()
 }
@@ -120,5 +117,5 @@ export function forgetAll(): void {
 function remember(path: string, data: unknown): void {
   remembered.delete(path)
   remembered.set(path, data)
-  if (remembered.size > REMEMBERED_MAX) remembered.delete(remembered.keys().next().value!)
+  if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
 }

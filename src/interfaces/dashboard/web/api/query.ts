@@ -1,4 +1,4 @@
-/** Filters that live in the address, so that a link leads to what somebody sees. */
+/** Filters stored in the query string, so that a link reproduces the view. */
 import { useCallback } from 'preact/hooks'
 import { useLocation, useSearch } from 'wouter-preact'
 

@@ -8,9 +8,9 @@ export interface Series {
 }
 
 export interface Column {
-  /** Under the column, where there is room. */
+  /** Label under the column, shown if it fits. */
   label: string
-  /** In full, for the reader who looks closer. */
+  /** Full label, shown while the pointer is over the column. */
   title: string
   /** By the names of the series. */
   values: Readonly<Record<string, number>>
@@ -93,7 +93,7 @@ export function StackedColumns({
   )
 }
 
-/** The room there is, in px. */
+/** Width of the container, in px. */
 function useWidth() {
   const ref = useRef<HTMLElement>(null)
   const [width, setWidth] = useState(FIRST_WIDTH)
@@ -141,7 +141,7 @@ function Pile({ values, series, x, step, yOf }: PileProps) {
   )
 }
 
-/** The next number above that three lines divide well. */
+/** Rounds up to a number that divides evenly into three grid lines. */
 function niceMost(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value))
   const step = [0.3, 0.6, 0.9, 1.2, 1.5, 3, 6, 9, 12].find(factor => factor * power >= value) ?? 12

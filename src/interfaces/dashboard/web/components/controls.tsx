@@ -1,4 +1,4 @@
-/** What a reader presses, fills in and chooses from. */
+/** Form controls: buttons, fields, selects and switches. */
 import type { ComponentChildren, JSX } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -11,7 +11,7 @@ interface ButtonProps {
   small?: boolean
   type?: 'button' | 'submit'
   disabled?: boolean | undefined
-  /** Where there is no text. */
+  /** Accessible name of a button without text. */
   label?: string
   onClick?: (event: MouseEvent) => void
 }
@@ -190,7 +190,7 @@ export function Switch({ label, hint, checked, onChange }: SwitchProps) {
   )
 }
 
-/** A few ways to look at the same thing. */
+/** Segmented control: a few mutually exclusive options. */
 export function Choices<T extends string>({
   label,
   value,
@@ -213,7 +213,7 @@ export function Choices<T extends string>({
   )
 }
 
-/** A text with a button that copies it. */
+/** Text with a copy button. */
 export function Copy({ text, block, label = 'Copy' }: { text: string; block?: boolean; label?: string }) {
   const [copied, setCopied] = useState(false)
   const copy = async () => {

@@ -6,7 +6,7 @@ import { DAYS, type Week } from '../labels/week.ts'
 const [LEFT, TOP, CELL_W, CELL_H, GAP] = [44, 18, 28, 22, 2]
 const WIDTH = LEFT + 24 * CELL_W
 const HEIGHT = TOP + 7 * CELL_H
-/** What happened at all can be seen. */
+/** Opacity of the lowest non-zero value, so that it stays visible. */
 const FAINTEST = 0.12
 
 /** @param noun what is counted, as in `opens` */

@@ -1,4 +1,4 @@
-/** Line drawings, 18 px square, in the colour of the text around them. */
+/** Line drawings, 18 px square, in the color of the surrounding text. */
 import type { JSX } from 'preact'
 
 const PATHS = {

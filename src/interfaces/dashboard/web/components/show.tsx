@@ -1,4 +1,4 @@
-/** What is only looked at: marks, times, facts, cards and the head of a page. */
+/** Read-only components: badges, times, facts, cards and page headers. */
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Link } from 'wouter-preact'
@@ -14,7 +14,7 @@ export function Mark({ tone, children, title }: { tone: Tone; children: Componen
   )
 }
 
-/** @param or what stands where there is no time */
+/** @param or placeholder for a missing time */
 export function Time({ at, or = '–' }: { at: string | null | undefined; or?: string }) {
   if (!at) return <span class="faint">{or}</span>
   return (
@@ -27,7 +27,7 @@ export function Time({ at, or = '–' }: { at: string | null | undefined; or?: s
 interface HeadProps {
   title: string
   lead?: ComponentChildren
-  /** Leads back to where this is one of many. */
+  /** Link back to the list page. */
   from?: readonly [href: string, label: string]
   children?: ComponentChildren
 }

@@ -1,7 +1,7 @@
-/** Several looks at one thing, of which one is shown. */
+/** Tabs: several views of one object, of which one is shown. */
 
 interface TabsProps<Name extends string> {
-  /** What the looks are of, for those who hear the page. */
+  /** Accessible name of the tab list. */
   label: string
   tabs: readonly (readonly [name: Name, words: string])[]
   chosen: Name

@@ -1,4 +1,4 @@
-/** A contact as a form shows it, and what of it somebody has changed there. Pure. */
+/** Converts a contact to form fields and back to the changes. Pure. */
 import type { Contact } from '../api/types.ts'
 
 type Properties = Contact['properties']
@@ -57,7 +57,7 @@ function lineOf(key: string, value: Properties[string]): string {
   return `${key}: ${value}`
 }
 
-/** What is named no more is taken away; what reads as it did stays what it is. */
+/** Keys missing from the text are deleted; values that read the same keep their type. */
 function propertyChanges(text: string, former: Properties): Record<string, Properties[string] | null> {
   const named = propertiesOf(text, former)
   const gone = Object.keys(former).filter(key => !Object.hasOwn(named, key))

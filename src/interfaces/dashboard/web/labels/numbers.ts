@@ -1,4 +1,4 @@
-/** Numbers in words. */
+/** Formats numbers for display. */
 
 const whole = new Intl.NumberFormat('en')
 

@@ -1,4 +1,4 @@
-/** Figures of real mail alone: metrics without what was sent to the simulator. */
+/** Metrics of real email only, without email to the simulator. */
 import type { Metrics } from '../api/types.ts'
 
 const SIMULATED = 'simulated_'

@@ -1,4 +1,4 @@
-/** Times in words, in the reader's own zone. */
+/** Formats times in the time zone of the browser. */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -95,7 +95,7 @@ function Progress({ broadcast: { progress, status } }: { broadcast: Broadcast })
         <p role="status">
           {total === null
             ? 'Preparing the recipient list …'
-            : `${count(expanded)} of ${counted(total, 'contact')} processed, ${count(handed_over)} delivered.`}
+            : `${count(expanded)} of ${counted(total, 'contact')} processed, ${count(handed_over)} sent.`}
         </p>
         <Meter share={total ? expanded / total : 0} label="Processed" />
       </div>

@@ -1,10 +1,10 @@
-/** A page whose code is fetched when somebody goes there. */
+/** A page whose code is loaded on demand. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Note, Waiting } from '../components/feedback.tsx'
 
 export type LazyPage<P> = ComponentType<P> & {
-  /** Begins before anybody can see the page. */
+  /** Starts to load the code before the page is shown. */
   fetch(): void
 }
 

@@ -1,4 +1,4 @@
-/** Who is signed in. */
+/** The session of the signed-in user. */
 import { signal } from '@preact/signals'
 import { ApiError, call, onSignedOut } from '../api/client.ts'
 import { dropDraftsOf } from '../api/drafts.ts'
@@ -16,7 +16,7 @@ export function isOperator(): boolean {
   return signedIn().user.operator
 }
 
-/** For pages, which are shown to whoever is signed in. */
+/** Use in pages only: throws if nobody is signed in. */
 export function signedIn(): SignedIn {
   const now = session.value
   if (typeof now === 'string' || 'unreachable' in now) throw new Error('nobody is signed in')

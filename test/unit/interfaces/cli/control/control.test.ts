@@ -134,8 +134,8 @@ for (const [what, input, says] of [
   ['an address that is none', { address: 'ann' }, /The address/],
   ['an address with a line break', { address: 'ann@here.example\r\n' }, /The address/],
   ['a short password', { password: 'short' }, /at least 8/],
-  ['an account that is not there', { account_id: wireId('acc', newId(1)) }, /no account acc_/],
-  ['an account id that is none', { account_id: 'main' }, /no account main/],
+  ['an account that is not there', { account_id: wireId('acc', newId(1)) }, /Account acc_\S+ not found/],
+  ['an account id that is none', { account_id: 'main' }, /Account main not found/],
   ['an account without a name', { new_account: '' }, /new_account/],
   ['an account whose name breaks the line', { new_account: 'a\nb' }, /new_account/],
   ['an operator of another kind', { operator: 'yes' }, /operator/],
@@ -188,7 +188,7 @@ test('another password ends all sessions of the user, and of nobody else', async
   assert.is(rows('select * from sessions').length, 1)
   assert.match(
     await refusal('user.reset_password', { address: 'c@here.example', password: null }),
-    /no user c@/,
+    /User c@here\.example not found/,
   )
 })
 
@@ -220,7 +220,7 @@ test('a key of any account is deleted, and those who remember keys hear of it', 
   assert.equal(rows('select * from api_keys'), [])
   assert.is(announced('keys deleted').length, 1)
   for (const gone of [id, 'key_x', wireId('dom', newId(1))])
-    assert.match(await refusal('key.delete', { id: gone }), /no API key/)
+    assert.match(await refusal('key.delete', { id: gone }), /API key \S+ not found/)
 })
 
 test('deferred deliveries of the named domains are due now, however many there are', async t => {
@@ -250,21 +250,21 @@ test('mail is held, released and canceled by what names it, and a wrong name is 
   assert.equal(rows('select domain, reason from queue_holds'), [{ domain: 'there.test', reason: 'why' }])
   assert.match(
     await refusal('queue.release', { mail: { ...none, domain: 'there.test' } }),
-    /no hold of just this/,
+    /no hold with exactly this selection/,
   )
   await done('queue.release', { mail })
   const named = { ...none, email_id: wireId('eml', emailId) }
   assert.equal(await done('queue.steer', { what: 'cancel', mail: named }), { deliveries: 1, has_more: false })
   const unknown = wireId('eml', newId(1))
   for (const [wrong, says] of [
-    [none, /Name the mail/],
-    [{ ...none, domain: 'no domain' }, /no domain/],
-    [{ ...none, account_id: 'acc_x' }, /begins with acc_/],
+    [none, /Specify a domain/],
+    [{ ...none, domain: 'no domain' }, /not a valid domain/],
+    [{ ...none, account_id: 'acc_x' }, /must begin with acc_/],
     [{ ...none, email_id: unknown }, /There is no email eml_/],
     [{ ...none, broadcast_id: wireId('brd', newId(1)) }, /There is no broadcast brd_/],
   ] as const)
     assert.match(await refusal('queue.steer', { what: 'retry', mail: wrong }), says)
-  assert.match(await refusal('site.resume', { site: 'mx.there.test' }), /does not rest/)
+  assert.match(await refusal('site.resume', { site: 'mx.there.test' }), /is not paused/)
 })
 
 for (const [name, input] of [
@@ -326,7 +326,7 @@ test('the command line asks the service, which does it or says why not', async t
   assert.equal(await askService(folder, 'key.delete', { id: made.id }), { id: made.id })
   const refused = await errorOf(askService(folder, 'key.delete', { id: made.id }))
   assert.instance(refused, OperationRefused)
-  assert.match(refused.message, /no API key/)
+  assert.match(refused.message, /API key \S+ not found/)
 })
 
 test('what fails in the service is told as a failure', async t => {
@@ -433,7 +433,7 @@ test('a service that ends before it answers is told of as such', async t => {
   t.after(() => server.close())
   const failed = await errorOf(askService(path, 'key.delete', { id: 'x' }))
   assert.instance(failed, OperationFailed)
-  assert.match(failed.message, /ended before it answered/)
+  assert.match(failed.message, /stopped before it responded/)
 })
 
 test('keys change of the domain whose keys sign, whoever else has registered its name', async t => {
@@ -442,7 +442,7 @@ test('keys change of the domain whose keys sign, whoever else has registered its
   domain(one, 'here.test', { status: 'pending' })
   domain(other, 'here.test')
   const input = { name: 'Here.Test', account_id: null }
-  assert.match(await refusal('domain.rotate_keys', input), /No key of Here\.Test signs yet/)
+  assert.match(await refusal('domain.rotate_keys', input), /Here\.Test has no active DKIM key yet/)
   change(
     'insert into dkim_keys (id, domain_id, slot, token, algorithm, public_key, private_key, created_at, active_from) ' +
       "select ?, id, 1, 'abc', 'rsa-sha256', 'AAAA', ?, 0, 1 from domains where account_id = ?",
@@ -453,9 +453,15 @@ test('keys change of the domain whose keys sign, whoever else has registered its
   const wanted = await done('domain.rotate_keys', input)
   assert.equal([wanted.name, wanted.account_id], ['here.test', wireId('acc', other)])
   assert.is(rows('select * from key_rotations').length, 1)
-  assert.match(await refusal('domain.rotate_keys', { ...input, account_id: wireId('acc', one) }), /signs yet/)
-  assert.match(await refusal('domain.rotate_keys', { name: 'there.test', account_id: null }), /no domain/)
-  assert.match(await refusal('domain.rotate_keys', { name: 'a b', account_id: null }), /no domain/)
+  assert.match(
+    await refusal('domain.rotate_keys', { ...input, account_id: wireId('acc', one) }),
+    /no active DKIM key yet/,
+  )
+  assert.match(
+    await refusal('domain.rotate_keys', { name: 'there.test', account_id: null }),
+    /Domain there\.test not found/,
+  )
+  assert.match(await refusal('domain.rotate_keys', { name: 'a b', account_id: null }), /Domain a b not found/)
 })
 
 test.run()
