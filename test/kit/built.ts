@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { isMainThread } from 'node:worker_threads'
 
 const BUILD = fileURLToPath(new URL('../../build', import.meta.url))
-const ENTRY = /\/src\/([a-z]+-(?:thread|process))\.ts$/
+const ENTRY = /\/src\/workers\/([a-z]+)\.ts$/
 
 /** @param name of an entry in `src`, `main` */
 export function builtFile(name: string): string {

@@ -1,4 +1,7 @@
-/** `mailhorn destinations …` and `mailhorn queue sites`: the queue and the delivery results of a day, by destination. */
+/**
+ * `mailhorn destinations …` and `mailhorn queue sites`: the queue and the delivery results of a day, by
+ * destination.
+ */
 
 import { isUtcDay, utcDay } from '../../lib/periods.ts'
 import { type DestinationEntry, reportDestinations } from '../../pipeline/queue/destination-report.ts'
@@ -9,7 +12,7 @@ import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.t
 import { isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN = 50
-const LONGEST_TEXT = 60
+const TEXT_LENGTH_MAX = 60
 
 export const destinationCliCommands: CliCommand[] = [
   ...VIEW_BY.map(
@@ -87,7 +90,7 @@ async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly str
 function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
   const rows = sites.flatMap(site =>
     pathsOf(site).map(path => [
-      site.slice(0, LONGEST_TEXT),
+      site.slice(0, TEXT_LENGTH_MAX),
       path.source_ips.join(' ') || '(system default)',
       path.under_way,
       path.window,
@@ -101,7 +104,7 @@ function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefin
 }
 
 function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
-  const reason = printable(pause_reason ?? '').slice(0, LONGEST_TEXT)
+  const reason = printable(pause_reason ?? '').slice(0, TEXT_LENGTH_MAX)
   if (probing) return 'probing'
   if (paused_until !== null) return `paused until ${paused_until}: ${reason}`
   return warmup_spent ? 'daily warm-up limit reached' : 'active'
@@ -131,7 +134,7 @@ function agesText(by: string, entries: readonly QueueEntry[]): string {
   if (entries.length === 0) return 'The queue is empty.'
   const limits = [...AGE_LIMITS.map(String), `${AGE_LIMITS.at(-1)}+`]
   const rows = entries.map(({ name, ages, held }) => [
-    name === null ? '(unknown)' : name.slice(0, LONGEST_TEXT),
+    name === null ? '(unknown)' : name.slice(0, TEXT_LENGTH_MAX),
     ages.reduce((sum, count) => sum + count, 0),
     held,
     ...ages,
@@ -157,13 +160,13 @@ function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }
 function destinationsText(entries: readonly DestinationEntry[]): string {
   if (entries.length === 0) return 'No deliveries on that day.'
   const rows = entries.map(({ site, counts, pause, replies }) => [
-    site.slice(0, LONGEST_TEXT),
+    site.slice(0, TEXT_LENGTH_MAX),
     counts.delivered,
     counts.deferred,
     counts.bounced,
     counts.expired,
     pause === null ? '' : isoTime(pause.until),
-    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, LONGEST_TEXT),
+    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, TEXT_LENGTH_MAX),
   ])
   return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'PAUSED UNTIL', 'LAST REPLY'], rows)
 }

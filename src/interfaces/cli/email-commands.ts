@@ -1,4 +1,7 @@
-/** `mailhorn email …`: the full delivery history of an email, including events that are hidden from the account. */
+/**
+ * `mailhorn email …`: the full delivery history of an email, including events that are hidden from the
+ * account.
+ */
 
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'

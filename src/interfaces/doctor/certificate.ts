@@ -1,4 +1,6 @@
-/** Checks the TLS certificate of the SMTP listeners: whether it can be read, its host name, and its expiry. */
+/**
+ * Checks the TLS certificate of the SMTP listeners: whether it can be read, its host name, and its expiry.
+ */
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../lib/clock.ts'

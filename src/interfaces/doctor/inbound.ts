@@ -1,4 +1,6 @@
-/** Checks whether email for the provider host, such as bounces, reaches the inbound listener by its MX record. */
+/**
+ * Checks whether email for the provider host, such as bounces, reaches the inbound listener by its MX record.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'

@@ -1,4 +1,7 @@
-/** Checks the system clock against the Date header of a web server. Signatures, certificates and tokens depend on it. */
+/**
+ * Checks the system clock against the Date header of a web server. Signatures, certificates and tokens depend
+ * on it.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'

@@ -1,6 +1,6 @@
 /**
- * Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409, RFC
- * 8314).
+ * Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409,
+ * RFC 8314).
  */
 import type {
   SMTPServerAuthentication,

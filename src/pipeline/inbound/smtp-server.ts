@@ -20,7 +20,6 @@ interface Open {
   readonly id: string
   readonly address: string
   readonly netblock: string
-  /** The TCP socket. */
   readonly socket: Socket
   /** The TLS socket once a handshake has begun; before, the TCP socket. */
   top: Socket

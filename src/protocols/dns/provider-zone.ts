@@ -23,8 +23,8 @@ export interface ProviderZoneOptions {
   /** Gets a null MX when it lies under the apex: its mail never leaves (RFC 7505). */
   simulatorDomain?: string
   /**
-   * Gets what receivers report of mail that names the apex as its author, and of TLS to us (RFC 7489, RFC
-   * 8460).
+   * Gets what receivers report of mail that names the apex as its author, and of TLS to us (RFC 7489,
+   * RFC 8460).
    */
   reportsTo?: string | null
   /**

@@ -1,6 +1,6 @@
 /**
- * Sends one DNS query to one server over UDP, and over TCP when the answer is truncated (RFC 1035 §4.2, RFC
- * 7766 §5).
+ * Sends one DNS query to one server over UDP, and over TCP when the answer is truncated (RFC 1035 §4.2,
+ * RFC 7766 §5).
  */
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'

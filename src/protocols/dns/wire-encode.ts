@@ -1,6 +1,6 @@
 /**
- * Writes DNS messages as packets, names compressed, and truncated where they do not fit (RFC 1035 §4.1, RFC
- * 2181 §9).
+ * Writes DNS messages as packets, names compressed, and truncated where they do not fit (RFC 1035 §4.1,
+ * RFC 2181 §9).
  */
 import ipaddr from 'ipaddr.js'
 import {

@@ -1,6 +1,6 @@
 /**
- * Requests to a certificate authority are signed by the account's key (RFC 8555 §6.2), in the form of RFC
- * 7515.
+ * Requests to a certificate authority are signed by the account's key (RFC 8555 §6.2), in the form of
+ * RFC 7515.
  */
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto'
 

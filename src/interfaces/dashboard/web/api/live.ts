@@ -15,7 +15,10 @@ export function listen(listener: Listener): () => void {
   }
 }
 
-/** Opens the stream while there are listeners and closes it otherwise. A lost connection is reopened by the browser. */
+/**
+ * Opens the stream while there are listeners and closes it otherwise. A lost connection is reopened by the
+ * browser.
+ */
 function follow(): void {
   const isWanted = listeners.size > 0 && !document.hidden
   if (!isWanted) {

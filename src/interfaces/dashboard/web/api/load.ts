@@ -1,4 +1,7 @@
-/** Loads data from the API: shows the cached response at once, then the current one, and refreshes it while it is visible. */
+/**
+ * Loads data from the API: shows the cached response at once, then the current one, and refreshes it while it
+ * is visible.
+ */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from './client.ts'
 import { listen } from './live.ts'
@@ -23,7 +26,7 @@ export interface LoadOptions {
 
 /** Minimum interval between refreshes caused by events. */
 const CALM_MS = 700
-const MOST_REMEMBERED = 60
+const REMEMBERED_MAX = 60
 const remembered = new Map<string, unknown>()
 const begun = new Map<string, Promise<unknown>>()
 
@@ -117,5 +120,5 @@ export function forgetAll(): void {
 function remember(path: string, data: unknown): void {
   remembered.delete(path)
   remembered.set(path, data)
-  if (remembered.size > MOST_REMEMBERED) remembered.delete(remembered.keys().next().value!)
+  if (remembered.size > REMEMBERED_MAX) remembered.delete(remembered.keys().next().value!)
 }
