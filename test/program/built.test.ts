@@ -11,7 +11,7 @@ const test = suite('program/built')
 test('what users start is ASCII, so that no thread keeps its text with two bytes a character', () => {
   const folder = dirname(builtFile('main'))
   const files = readdirSync(folder).filter(name => name.endsWith('.js'))
-  assert.ok(files.includes('main.js') && files.includes('delivery-thread.js'))
+  assert.ok(files.includes('main.js') && files.includes('delivery.js'))
   const beyond = files.filter(name => readFileSync(join(folder, name)).some(byte => byte > 0x7f))
   assert.equal(beyond, [])
 })
