@@ -5,8 +5,9 @@
  *
  *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
  *
- * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text. With --watch, the
- * tests run again whenever a source or test file changes. With --stores, only files that open stores: those are run on PostgreSQL, too, which `test/kit/database.ts` is about.
+ * --match selects files by their paths, --grep selects tests whose `suite: title` contains the text. With --watch,
+ * the tests run again whenever a source or test file changes. With --stores, only files that open stores are run:
+ * on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'

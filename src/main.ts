@@ -21,7 +21,6 @@ import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
 collectGarbageWhenIdle()
-await trimWhenIdle()
 outliveBrokenStreams()
 process.umask(OWNER_ONLY_UMASK)
 
@@ -37,7 +36,10 @@ try {
   const app = await startApp(config, {
     log,
     onFatal(error) {
-      log.fatal({ err: error }, 'the store has failed; the process ends so that nothing is accepted in vain')
+      log.fatal(
+        { err: error },
+        'The store has failed. The process exits, so that it accepts no mail that it cannot store.',
+      )
       process.exit(1)
     },
   })
@@ -46,6 +48,7 @@ try {
     { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
     'ready',
   )
+  void trimWhenIdle()
   let isStopping = false
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {

@@ -1,8 +1,11 @@
-/** Hosts at which something went wrong that is better left out for a while: of TLS, or of sending ahead. */
+/**
+ * Remembers for an hour which hosts failed at TLS or at pipelining, so that it is not tried there again
+ * meanwhile.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap, type ExpiringMap } from '../../lib/expiring-map.ts'
 
-/** Why, by host. */
+/** The reason of the failure, by host. */
 export type HostFaults = ExpiringMap<string>
 
 export function createHostFaults(clock: Clock): HostFaults {

@@ -1,35 +1,14 @@
-/** What the composer needs of a stored email. */
+/** Reads what the composer needs of a stored email. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'
 import type { Content } from '../../store/schema/contents.ts'
-import type { EmailSource } from '../../store/schema/emails.ts'
-import type { EmailRow } from '../../store/schema.ts'
-
-export type { EmailSource }
-
+import { EMAIL_SOURCE_COLUMNS, type EmailSource } from '../../store/schema/emails.ts'
 import { decodeContent } from './content.ts'
 import { messageIdOf } from './email-rows.ts'
 
-const READ_COLUMNS = [
-  'domainId',
-  'sender',
-  'toList',
-  'ccList',
-  'replyToList',
-  'subject',
-  'variables',
-  'headers',
-  'attachments',
-  'raw',
-  'messageId',
-  'recipientCount',
-  'createdAt',
-  'scheduledAt',
-  'linkTermsId',
-  'broadcastId',
-  'topicId',
-  'contentId',
-] as const satisfies (keyof EmailRow)[]
+export type { EmailSource }
+
+const READ_COLUMNS = [...EMAIL_SOURCE_COLUMNS, 'contentId'] as const
 
 export type ReadEmailSource = (accountId: Id, id: Id) => Promise<EmailSource | undefined>
 

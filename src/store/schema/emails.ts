@@ -99,29 +99,29 @@ export interface IdempotencyKeyRow {
   createdAt: number
 }
 
+/** Columns of an email that the composer needs, besides its key. */
+export const EMAIL_SOURCE_COLUMNS = [
+  'domainId',
+  'sender',
+  'toList',
+  'ccList',
+  'replyToList',
+  'subject',
+  'variables',
+  'headers',
+  'attachments',
+  'raw',
+  'messageId',
+  'recipientCount',
+  'createdAt',
+  'scheduledAt',
+  'linkTermsId',
+  'broadcastId',
+  'topicId',
+] as const satisfies readonly (keyof EmailRow)[]
+
 /** What the composer needs of a stored email. Lists are JSON, as in the row. */
 export interface EmailSource
-  extends Pick<
-    EmailRow,
-    | 'accountId'
-    | 'id'
-    | 'domainId'
-    | 'sender'
-    | 'toList'
-    | 'ccList'
-    | 'replyToList'
-    | 'subject'
-    | 'variables'
-    | 'headers'
-    | 'attachments'
-    | 'raw'
-    | 'messageId'
-    | 'recipientCount'
-    | 'createdAt'
-    | 'scheduledAt'
-    | 'linkTermsId'
-    | 'broadcastId'
-    | 'topicId'
-  > {
+  extends Pick<EmailRow, 'accountId' | 'id' | (typeof EMAIL_SOURCE_COLUMNS)[number]> {
   content: Content
 }

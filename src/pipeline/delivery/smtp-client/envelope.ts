@@ -6,6 +6,7 @@ import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { dsnOfMail, dsnOfRecipient } from './dsn.ts'
 import { frameMessage } from './framing.ts'
 import type { SmtpSessionFacts, Transaction } from './types.ts'
+import type { Wire } from './wire.ts'
 
 /** A transaction ready to be sent. */
 export interface Prepared {
@@ -48,6 +49,11 @@ export function prepare(
     commands.push(`RCPT TO:<${path}>${reporting ? dsnOfRecipient(path) : ''}\r\n`)
   commands.push('DATA\r\n')
   return { commands, recipientCount: recipients.length, blocks }
+}
+
+/** Writes all commands of the envelope at once (RFC 2920). */
+export function writeEnvelope(wire: Wire, { commands }: Pick<Prepared, 'commands'>) {
+  wire.write(commands.join(''), commands.length)
 }
 
 function checkPath(path: string, smtpUtf8: boolean) {

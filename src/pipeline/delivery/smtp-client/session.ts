@@ -1,7 +1,7 @@
 /** An open session: takes transactions one after the other, watches the line in between, and takes leave. */
 import type { Clock } from '../../../lib/clock.ts'
 import { replyOf } from '../../../protocols/smtp/reply.ts'
-import { type Prepared, prepare } from './envelope.ts'
+import { type Prepared, prepare, writeEnvelope } from './envelope.ts'
 import { type TransactionOutcome, transact } from './transaction.ts'
 import type {
   RecipientResult,
@@ -94,7 +94,7 @@ export class WireSession implements SmtpSession {
     const writeNext = () => {
       const next = this.#pipelining ? this.#jobs[0] : undefined
       if (!next) return
-      wire.write(next.prepared.commands.join(''), next.prepared.commands.length)
+      writeEnvelope(wire, next.prepared)
       next.envelopeSent = true
       this.#envelopeLeft(next)
     }

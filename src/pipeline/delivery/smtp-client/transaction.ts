@@ -3,7 +3,7 @@
  * recipient.
  */
 import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
-import type { Prepared } from './envelope.ts'
+import { type Prepared, writeEnvelope } from './envelope.ts'
 import { EMPTY_MESSAGE } from './framing.ts'
 import type { RawReply } from './reply-reader.ts'
 import type { PhaseReplies, PhaseTimings, RecipientResult, SmtpFailure } from './types.ts'
@@ -64,7 +64,7 @@ export async function transact(prepared: Prepared, context: TransactionContext):
 
 async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
   const { pipelining, recipientCount } = progress
-  if (pipelining && !progress.envelopeSent) writeEnvelope(progress)
+  if (pipelining && !progress.envelopeSent) writeEnvelope(progress.wire, progress)
   const mail = await ask(progress, 'mail', 0)
   if (isFailure(mail)) return mail
   const mailAccepted = mail.code < 400
@@ -81,10 +81,6 @@ async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
   if (data.code === 354) return allSettled(progress) ? sendNothing(progress) : sendMessage(progress)
   settle(progress, refusal('data', data))
   return mailAccepted ? reset(progress) : undefined
-}
-
-function writeEnvelope({ wire, commands }: Progress) {
-  wire.write(commands.join(''), commands.length)
 }
 
 /**

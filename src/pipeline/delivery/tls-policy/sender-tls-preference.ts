@@ -1,6 +1,6 @@
 /**
- * What the sender of one message asks of connections, in its header and by the setting of its domain (RFC
- * 8689 §5).
+ * TLS preference of the sender of a message: its TLS-Required header field (RFC 8689 §5), or the setting of
+ * the sending domain.
  */
 import type { MessageTls } from './next-hop.ts'
 
