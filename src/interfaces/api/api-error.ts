@@ -40,14 +40,14 @@ export const errorSchema = z
   })
   .meta({ id: 'Error', description: 'Every reply that is not 2xx; `errors` where fields are to blame.' })
 
-interface RefusedOptions {
+interface ApiErrorOptions {
   errors?: readonly FieldProblem[] | undefined
   headers?: Readonly<Record<string, string>>
 }
 
 /** What a client has made up is told back to it no further than this, so that replies stay small. */
 const MESSAGE_LENGTH_MAX = 64 * 1024
-const OF_A_FIELD_LENGTH_MAX = 1_000
+const FIELD_PROBLEM_LENGTH_MAX = 1_000
 
 /** Thrown on the way through the HTTP door and turned into a reply at its frame. */
 export class ApiError extends Error {
@@ -60,14 +60,14 @@ export class ApiError extends Error {
     status: number,
     errorName: ErrorName,
     message: string,
-    { errors, headers }: RefusedOptions = {},
+    { errors, headers }: ApiErrorOptions = {},
   ) {
     super(shortened(message, MESSAGE_LENGTH_MAX))
     this.status = status
     this.errorName = errorName
     this.errors = errors?.map(problem => ({
-      path: shortened(problem.path, OF_A_FIELD_LENGTH_MAX),
-      message: shortened(problem.message, OF_A_FIELD_LENGTH_MAX),
+      path: shortened(problem.path, FIELD_PROBLEM_LENGTH_MAX),
+      message: shortened(problem.message, FIELD_PROBLEM_LENGTH_MAX),
     }))
     this.headers = headers ?? {}
   }

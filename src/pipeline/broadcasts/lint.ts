@@ -43,7 +43,7 @@ export interface LintFinding {
 /** Gmail shows no more of an HTML part than this. */
 export const CLIPPED_AT_BYTES = 102 * 1024
 /** Of one rule: more of the same helps nobody. */
-const OF_A_RULE_MAX = 20
+const FINDINGS_PER_RULE_MAX = 20
 const SHOWN_LENGTH_MAX = 80
 const PLACEHOLDER = /\{\{\{?[^{}]*\}?\}\}/
 const SCHEMES = ['http:', 'https:', 'mailto:', 'tel:', 'sms:']
@@ -161,7 +161,7 @@ function isHost(name: string): boolean {
 
 function braceFindings(parts: Parts): LintFinding[] {
   return parts.flatMap(([part, text]) =>
-    strayBraces(text ?? '', part === 'html', OF_A_RULE_MAX).map((around): LintFinding => {
+    strayBraces(text ?? '', part === 'html', FINDINGS_PER_RULE_MAX).map((around): LintFinding => {
       const message = `Braces that are no placeholder stay as they are: ${quoted(shortened(around))}.`
       return { rule: 'stray_braces', severity: 'warning', part, message, line: null }
     }),
@@ -196,7 +196,7 @@ function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
   return findings.filter(({ rule }) => {
     const count = (counts.get(rule) ?? 0) + 1
     counts.set(rule, count)
-    return count <= OF_A_RULE_MAX
+    return count <= FINDINGS_PER_RULE_MAX
   })
 }
 

@@ -40,7 +40,7 @@ interface EventFeedOptions {
 
 const LOOK_EVERY_MS = 500
 const QUIET_MS = 15_000
-const IN_BATCH_MAX = 200
+const EVENTS_PER_BATCH_MAX = 200
 const FOLLOWERS_MAX = 50
 /** What another process records is committed by then. */
 const SETTLED_AFTER_MS = 2_000
@@ -70,7 +70,7 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
     const known = looks.get(key)
     if (known) return known
     const until = isShared ? firstIdAt(clock.now() - SETTLED_AFTER_MS) : null
-    const found = eventsAfter({ db, find }, accountId, after, { until, limit: IN_BATCH_MAX })
+    const found = eventsAfter({ db, find }, accountId, after, { until, limit: EVENTS_PER_BATCH_MAX })
     looks.set(key, found)
     return found
   }
@@ -98,7 +98,7 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
         yield batch
         quietSince = clock.monotonic()
       }
-      if (batch.length < IN_BATCH_MAX && !isOver()) await nextLook()
+      if (batch.length < EVENTS_PER_BATCH_MAX && !isOver()) await nextLook()
     }
   }
 

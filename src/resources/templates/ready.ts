@@ -17,8 +17,8 @@ interface Kept {
   characters: number
 }
 
-const CHARACTERS_MAX = 8 * 1024 * 1024
-const CHARACTERS_LIMIT_MAX = 1024 * 1024
+const CACHE_CHARACTERS_MAX = 8 * 1024 * 1024
+const TEMPLATE_CHARACTERS_MAX = 1024 * 1024
 /** What a placeholder takes beyond its text. */
 const PLACEHOLDER_CHARACTERS = 100
 
@@ -33,11 +33,11 @@ export function createReadyTemplates(find: Find): FindReadyTemplate {
   }
   const keep = (key: string, entry: Kept) => {
     drop(key)
-    if (entry.characters > CHARACTERS_LIMIT_MAX) return
+    if (entry.characters > TEMPLATE_CHARACTERS_MAX) return
     kept.set(key, entry)
     total += entry.characters
     for (const oldest of kept.keys()) {
-      if (total <= CHARACTERS_MAX) return
+      if (total <= CACHE_CHARACTERS_MAX) return
       drop(oldest)
     }
   }

@@ -5,12 +5,12 @@
 import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
 import type { SqlQuery } from './connection.ts'
 
-const LANES = `unnest($1::text[], $2::int8[], $3::bytea[]`
+const QUEUE_KEYS = `unnest($1::text[], $2::int8[], $3::bytea[]`
 
 export const CLAIM = `
   with due as materialized (
     select l.place, d.email_id, d.ordinal
-    from ${LANES}, $4::int8[]) with ordinality as l(domain, class, account_id, most, place)
+    from ${QUEUE_KEYS}, $4::int8[]) with ordinality as l(domain, class, account_id, most, place)
     cross join lateral (
       select email_id, ordinal from deliveries
       where state = 0 and domain = l.domain and class = l.class and account_id = l.account_id and next_at <= $5
@@ -22,7 +22,7 @@ export const CLAIM = `
 
 export const NEXT_DUE = `
   select l.place, d.next_at as "nextAt"
-  from ${LANES}) with ordinality as l(domain, class, account_id, place)
+  from ${QUEUE_KEYS}) with ordinality as l(domain, class, account_id, place)
   cross join lateral (
     select next_at from deliveries
     where state = 0 and domain = l.domain and class = l.class and account_id = l.account_id

@@ -29,13 +29,15 @@ interface Message {
  * account.
  */
 const CONCURRENT_MAX = 8
-const OF_AN_ACCOUNT_MAX = 2
+const CONCURRENT_PER_ACCOUNT_MAX = 2
 const WAITING_MAX = 10
 const PIECE_BYTES = 64 * 1024
 
 export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptions): Route[] {
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
-  const slots = createFairSemaphore(CONCURRENT_MAX, OF_AN_ACCOUNT_MAX, { mostOfAnOwner: WAITING_MAX })
+  const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
+    mostOfAnOwner: WAITING_MAX,
+  })
   return [
     {
       method: 'GET',

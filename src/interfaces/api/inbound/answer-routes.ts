@@ -40,13 +40,15 @@ interface InboundAnswerRoutesOptions {
 
 /** Files are in memory while an email is made of them: so many at once, and so many of an account. */
 const CONCURRENT_MAX = 4
-const OF_AN_ACCOUNT_MAX = 2
+const CONCURRENT_PER_ACCOUNT_MAX = 2
 const WAITING_MAX = 10
 
 export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[] {
   const { horizonOf, store } = options
   const findOwn = createFindOwnInbound({ find: store.find, horizonOf })
-  const slots = createFairSemaphore(CONCURRENT_MAX, OF_AN_ACCOUNT_MAX, { mostOfAnOwner: WAITING_MAX })
+  const slots = createFairSemaphore(CONCURRENT_MAX, CONCURRENT_PER_ACCOUNT_MAX, {
+    mostOfAnOwner: WAITING_MAX,
+  })
   const messageOf = async (request: ApiRequest) => {
     const row = await findOwn(request)
     return { ...row, ...(await contentOf(store.find, row)) }

@@ -11,13 +11,13 @@ import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const IN_A_BATCH_MAX = 100
+const ADDRESSES_PER_BATCH_MAX = 100
 
 const reasons = {
   reason: z.enum(SUPPRESSION_REASONS).optional(),
   origin: z.enum(SUPPRESSION_REASONS).optional(),
 }
-const batch = z.array(z.string()).max(IN_A_BATCH_MAX)
+const batch = z.array(z.string()).max(ADDRESSES_PER_BATCH_MAX)
 export const newSuppressionSchema = z.object({ email: z.string(), ...reasons })
 export const newSuppressionsSchema = z.object({ emails: batch.min(1), ...reasons })
 export const removalsSchema = z.object({ emails: batch.optional(), ids: batch.optional() })
