@@ -16,7 +16,7 @@ export interface ReaderJob {
   owner: string
   /** Size of the input: what the job is expected to cost. */
   sizeBytes: number
-  /** Called when a process is free for the job; makes the input. */
+  /** Makes the input. Called when a process has started and is free for the job. */
   load(): Promise<unknown>
 }
 
@@ -75,6 +75,7 @@ class Pool implements ReaderPool {
     })
     try {
       if (this.#isClosed) throw new WorkerEnded()
+      await process.start()
       const input = await job.load()
       if (this.#isClosed) throw new WorkerEnded()
       return await this.#within(process, process.call(job.name, input))

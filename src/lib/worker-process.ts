@@ -14,6 +14,12 @@ import { type CallChannel, type Caller, createCaller, WorkerEnded } from './work
 
 export interface WorkerProcess {
   /**
+   * Starts the process unless it runs, and waits until it serves calls.
+   *
+   * @throws ProcessNotStarted when the process could not start; WorkerEnded when it was closed
+   */
+  start(): Promise<void>
+  /**
    * @throws ProcessNotStarted when the process could not start; ProcessDied when it ended before it answered;
    * ThreadEnded when it was closed; Error what the function there threw
    */
@@ -91,21 +97,24 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
     idle.unref()
   }
 
-  return {
-    async call(called, input) {
+  const onRunning = async <T>(use: (used: RunningProcess) => Promise<T>): Promise<T> => {
+    if (isClosed) throw new WorkerEnded()
+    clearTimeout(idle)
+    if (!running || running.hasEnded) running = start()
+    const used = running
+    try {
+      return await use(used)
+    } catch (error) {
       if (isClosed) throw new WorkerEnded()
-      clearTimeout(idle)
-      if (!running || running.hasEnded) running = start()
-      const used = running
-      try {
-        return await used.call(called, input)
-      } catch (error) {
-        if (isClosed) throw new WorkerEnded()
-        throw error
-      } finally {
-        if (used.isIdle()) endWhenIdle(used)
-      }
-    },
+      throw error
+    } finally {
+      if (used.isIdle()) endWhenIdle(used)
+    }
+  }
+
+  return {
+    start: () => onRunning(used => used.untilReady()),
+    call: (called, input) => onRunning(used => used.call(called, input)),
     kill() {
       if (running) lost?.add({ process: name })
       kill()
@@ -175,16 +184,32 @@ class RunningProcess {
     return this.#callCount === 0
   }
 
+  /** @throws ProcessNotStarted */
+  untilReady(): Promise<void> {
+    return this.#keptAlive(async () => {
+      if (!(await this.#isReady))
+        throw new ProcessNotStarted(`the process ${this.#name} could not be started`)
+    })
+  }
+
   /** @throws ProcessNotStarted; ProcessDied; Error what the function there threw */
-  async call(called: string, input: unknown): Promise<unknown> {
+  call(called: string, input: unknown): Promise<unknown> {
+    return this.#keptAlive(async () => {
+      await this.untilReady()
+      try {
+        return await this.#caller.call(called, input)
+      } catch (error) {
+        throw error instanceof WorkerEnded ? new ProcessDied(`the process ${this.#name} ended`) : error
+      }
+    })
+  }
+
+  /** Keeps the service from ending while the process is waited for. */
+  async #keptAlive<T>(use: () => Promise<T>): Promise<T> {
     this.#callCount += 1
     this.#keepServiceAlive(true)
     try {
-      if (!(await this.#isReady))
-        throw new ProcessNotStarted(`the process ${this.#name} could not be started`)
-      return await this.#caller.call(called, input)
-    } catch (error) {
-      throw error instanceof WorkerEnded ? new ProcessDied(`the process ${this.#name} ended`) : error
+      return await use()
     } finally {
       this.#callCount -= 1
       if (this.isIdle()) this.#keepServiceAlive(false)

@@ -2,7 +2,9 @@
  * Parses received mail. Small messages are parsed one at a time on a worker thread of this process, since
  * they need little memory. Large messages, and those left unparsed by an earlier run, are parsed in a child
  * process. The start of such a parse is stored beforehand: for a message during whose parse the service
- * ended, only the header section is parsed.
+ * ended twice, only the header section is parsed. Ending once is no evidence, since a kill from outside
+ * interrupts any message; the second time, the parse starts only once its process is up, so that the
+ * interval in which a kill could hit the same message again is a few milliseconds.
  */
 
 import { type Clock, within } from '../../lib/clock.ts'
@@ -27,7 +29,7 @@ export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> 
 
 export type UnreadMail = Pick<
   UnlistedInbound,
-  'accountId' | 'id' | 'createdAt' | 'readingAt' | 'sizeBytes' | 'rawHash'
+  'accountId' | 'id' | 'createdAt' | 'readingAt' | 'readingCount' | 'sizeBytes' | 'rawHash'
 >
 
 /** Where the bytes of the message are. */
@@ -48,7 +50,8 @@ export interface MailReader {
    */
   read(mail: UnreadMail, source: MailSource): Promise<ReadMail>
   /**
-   * Whether an earlier run of the service ended while it was reading this message, and perhaps because of it.
+   * Whether two earlier runs of the service ended while they were reading this message, and perhaps because
+   * of it.
    */
   endedWith(mail: UnreadMail): boolean
   close(): Promise<void>
@@ -86,6 +89,8 @@ interface ReaderOptions {
 const SMALL_READ_MAX_MS = 20_000
 const SMALL_READ_HEAP_MIB = 256
 const HEAD_BYTES = 256 * 1024
+/** Runs of the service that may end while they read a message before it is read by its header alone. */
+const INTERRUPTED_RUNS_MAX = 2
 const HEAD_ONLY = 'so that only its header was read'
 
 export function createMailReader(options: ReaderOptions): MailReader {
@@ -99,8 +104,14 @@ export function createMailReader(options: ReaderOptions): MailReader {
   let turn: Promise<unknown> = Promise.resolve()
   let isClosing = false
 
-  const mark = ({ accountId, id }: UnreadMail, at: number | null) =>
-    run('markInboundReading', { accountId, id, at })
+  const isInterrupted = ({ readingAt }: UnreadMail) => readingAt !== null && readingAt < startedAt
+  const mark = ({ accountId, id, readingAt, readingCount }: UnreadMail) => {
+    const isOfThisRun = readingAt !== null && readingAt >= startedAt
+    const count = isOfThisRun ? readingCount : readingCount + 1
+    return run('markInboundReading', { accountId, id, at: clock.now(), count })
+  }
+  const unmark = ({ accountId, id, readingCount: count }: UnreadMail) =>
+    run('markInboundReading', { accountId, id, at: null, count })
   const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
     const done = turn.then(async () => {
       if (isClosing) throw new WorkerEnded()
@@ -120,7 +131,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
         async load(): Promise<StoredMail> {
           if (isClosing) throw new WorkerEnded()
           marked.add(mail)
-          await mark(mail, clock.now())
+          await mark(mail)
           return { blobHash: mail.rawHash }
         },
       })
@@ -135,7 +146,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
     return onThread(async () => ({ bytes: await load(), fault: null }))
   }
 
-  const endedWith = ({ readingAt }: UnreadMail) => readingAt !== null && readingAt < startedAt
+  const endedWith = (mail: UnreadMail) => isInterrupted(mail) && mail.readingCount >= INTERRUPTED_RUNS_MAX
 
   return {
     endedWith,
@@ -145,7 +156,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
           bytes: await source.loadHead(HEAD_BYTES),
           fault: `${reason}, ${HEAD_ONLY}`,
         }))
-      if (endedWith(mail)) return byHead('The service ended while it was reading this message')
+      if (endedWith(mail)) return byHead('The service ended twice while it was reading this message')
       try {
         return await inFull(mail, source)
       } catch (error) {
@@ -157,7 +168,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
     },
     async close() {
       isClosing = true
-      const unmarked = [...marked].map(mail => mark(mail, null))
+      const unmarked = [...marked].map(unmark)
       for (const { status, ...outcome } of await Promise.allSettled(unmarked))
         if (status === 'rejected') log.warn({ err: (outcome as PromiseRejectedResult).reason }, NOT_UNMARKED)
       await thread.close()

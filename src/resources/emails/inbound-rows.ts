@@ -42,11 +42,17 @@ export const inboundCommands = {
     `blob ${idKey(blob.hash)}`,
     ...(source ? [`inbound source ${idKey(source.emailId)} ${source.ordinal}`] : []),
   ]),
-  /** Stores that a message is being read, or no longer is where `at` is null. */
+  /**
+   * Records that a message is being read, or no longer is where `at` is null. `count` is the number of runs of
+   * the service that began to read it.
+   */
   markInboundReading: concurrent(
-    command<{ accountId: Id; id: Id; at: number | null }, void>(async (tx, { accountId, id, at }) => {
-      await tx.rows.update('inboundMessages', ['accountId', 'id'], [{ accountId, id, readingAt: at }])
-    }),
+    command<{ accountId: Id; id: Id; at: number | null; count: number }, void>(
+      async (tx, { accountId, id, at, count }) => {
+        const marked = { accountId, id, readingAt: at, readingCount: count }
+        await tx.rows.update('inboundMessages', ['accountId', 'id'], [marked])
+      },
+    ),
     ({ id }) => [`inbound ${idKey(id)}`],
   ),
 }
@@ -116,6 +122,7 @@ const UNLISTED = [
   'sizeBytes',
   'rawHash',
   'readingAt',
+  'readingCount',
 ] as const
 
 /** Messages that have been taken and not been read yet, and whose bytes are in the database; oldest first. */

@@ -32,6 +32,7 @@ import { up as trackingHosts } from './035-tracking-hosts.ts'
 import { up as inboundReading } from './036-inbound-reading.ts'
 import { up as signInPlaces } from './037-sign-in-places.ts'
 import { up as simulated } from './040-simulated.ts'
+import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   { name: '036-inbound-reading', up: inboundReading },
   { name: '037-sign-in-places', up: signInPlaces },
   { name: '040-simulated', up: simulated },
+  { name: '041-inbound-reading-count', up: inboundReadingCount },
 ]

@@ -30,11 +30,13 @@ export interface InboundMessageRow {
   /** The delivery of ours that it was; null for mail from elsewhere. */
   sourceEmailId: Id | null
   sourceOrdinal: number | null
-  /**
-   * When reading it began in a child process; null before. A message whose reading ended with the service is
-   * not read in full again.
-   */
+  /** Time at which a child process last began to read the message; null before and after an orderly stop. */
   readingAt: number | null
+  /**
+   * Number of runs of the service that began to read the message in a child process. After two that ended
+   * while they read it, the message is read by its header alone.
+   */
+  readingCount: number
   /** When it had been read, and was listed; null before. All below is not known until then. */
   listedAt: number | null
   /** Why it could not be read, or what of it was not. */

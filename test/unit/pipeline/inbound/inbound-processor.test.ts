@@ -146,21 +146,44 @@ test('small messages, and large ones of other accounts, do not wait for many lar
   await until(() => rows("select 1 from inbound_messages where subject = 'small'").length === 1)
 })
 
-test('a message during whose parse the service crashed is listed by its header after the restart', async t => {
-  const { openReader, clock, take, start, rows, whenListed } = await open(t)
+/** Runs of the service that are killed while they parse the message: none of them is stopped in an orderly way. */
+async function killedWhileParsing(
+  { openReader, clock, start, rows }: Awaited<ReturnType<typeof open>>,
+  stuck: ReaderPool,
+  runs: number,
+) {
+  for (let run = 1; run <= runs; run++) {
+    start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
+    await until(() => rows(`select 1 from inbound_messages where reading_count = ${run}`).length === 1)
+    clock.advance(1)
+  }
+}
+
+test('a message during whose parse the service crashed once is parsed in full after the restart', async t => {
+  const scene = await open(t)
+  const stuck = await t.using(
+    openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock: scene.clock }),
+  )
+  await scene.take(LARGE)
+  await killedWhileParsing(scene, stuck, 1)
+  scene.start({ reader: await scene.openReader(), judge: async () => GOOD, sizes: 'large' })
+  const [row] = await scene.whenListed(1)
+  assert.equal([row!.subject, row!.parse_error, row!.dmarc_verdict], ['large', null, GOOD.dmarc])
+})
+
+test('a message during whose parse the service crashed twice is listed by its header after the restart', async t => {
+  const scene = await open(t)
+  const { openReader, clock, take, start, whenListed } = scene
   const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
   await take(LARGE)
-  start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
-  await until(() => rows('select 1 from inbound_messages where reading_at is not null').length === 1)
-  // the service is killed here: nothing of it is stopped in an orderly way
-  clock.advance(1)
+  await killedWhileParsing(scene, stuck, 2)
   start({ reader: await openReader(), judge: async () => GOOD, sizes: 'large' })
   const [row] = await whenListed(1)
   assert.equal(
     [row!.subject, row!.parse_error, row!.dmarc_verdict],
     [
       'large',
-      'The service ended while it was reading this message, so that only its header was read',
+      'The service ended twice while it was reading this message, so that only its header was read',
       'PROCESSING_FAILED',
     ],
   )

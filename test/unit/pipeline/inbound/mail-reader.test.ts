@@ -23,7 +23,7 @@ test('closing the reader during a parse starts no further thread', async t => {
   })
   const load = async () => new Uint8Array(4)
   const mail = {
-    ...{ accountId: newId(1), id: newId(2), createdAt: clock.now(), readingAt: null },
+    ...{ accountId: newId(1), id: newId(2), createdAt: clock.now(), readingAt: null, readingCount: 0 },
     ...{ sizeBytes: 4, rawHash: new Uint8Array(32) },
   }
   const source = { load, loadHead: load }
