@@ -110,7 +110,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
     const count = isOfThisRun ? readingCount : readingCount + 1
     return run('markInboundReading', { accountId, id, at: clock.now(), count })
   }
-  const unmark = ({ accountId, id, readingCount: count }: UnreadMail) =>
+  const unmark = ({ accountId, id }: UnreadMail, count: number) =>
     run('markInboundReading', { accountId, id, at: null, count })
   const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
     const done = turn.then(async () => {
@@ -137,7 +137,8 @@ export function createMailReader(options: ReaderOptions): MailReader {
       })
       return withOwnBody(read as ReadMail)
     } finally {
-      marked.delete(mail)
+      // the message waits for its verdicts next, which may take seconds in which a kill is not due to its parse
+      if (!isClosing && marked.delete(mail)) await unmark(mail, 0)
     }
   }
   const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
@@ -168,7 +169,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
     },
     async close() {
       isClosing = true
-      const unmarked = [...marked].map(unmark)
+      const unmarked = [...marked].map(mail => unmark(mail, mail.readingCount))
       for (const { status, ...outcome } of await Promise.allSettled(unmarked))
         if (status === 'rejected') log.warn({ err: (outcome as PromiseRejectedResult).reason }, NOT_UNMARKED)
       await thread.close()
