@@ -29,12 +29,13 @@ export function Dialog({ title, wide, isOnce, onClose, children }: DialogProps) 
       ref={ref}
       class={wide ? 'is-wide' : ''}
       aria-label={title}
+      closedby={isOnce ? 'none' : 'closerequest'}
       onCancel={event => {
         event.preventDefault()
         if (!isOnce) onClose()
       }}
       onClose={() => {
-        // a browser lets Escape through when it is pressed again
+        // a browser without `closedby` closes the dialog at the second Escape, whatever `cancel` is answered
         if (isOnce && ref.current?.isConnected) ref.current.showModal()
       }}
       onMouseDown={event => !isOnce && event.target === ref.current && onClose()}
