@@ -1,6 +1,5 @@
 /** Compresses short, similar records (delivery attempts) with a dictionary of their common words. */
-import { constants, createDeflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib'
-import { keepContext } from './kept-context.ts'
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /**
  * What records are likely to say, the likeliest last (RFC 1951 §3.2.5: what is nearer costs less). What has
@@ -24,15 +23,9 @@ const FIRST_WORDS = [
 const FIRST = 1
 const dictionary = Buffer.from(FIRST_WORDS)
 const PACKING = { dictionary, level: 6, windowBits: 12, memLevel: 5, chunkSize: 512 }
-const deflate = keepContext(() => createDeflateRaw(PACKING), {
-  flush: constants.Z_FINISH,
-  mostBytes: 16 * 1024,
-  resets: true,
-})
 
 export function pack(text: string): Uint8Array {
-  const plain = Buffer.from(text)
-  const packed = deflate(plain) ?? deflateRawSync(plain, PACKING)
+  const packed = deflateRawSync(text, PACKING)
   const bytes = new Uint8Array(packed.length + 1)
   bytes[0] = FIRST
   bytes.set(packed, 1)

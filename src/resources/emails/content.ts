@@ -1,12 +1,5 @@
 /** What an email or a template says, as stored: JSON of html and text, compressed when that pays. */
-import {
-  constants,
-  createZstdCompress,
-  createZstdDecompress,
-  zstdCompressSync,
-  zstdDecompressSync,
-} from 'node:zlib'
-import { keepContext } from '../../store/kept-context.ts'
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Content } from '../../store/schema/contents.ts'
 import type { ContentRow } from '../../store/schema.ts'
 
@@ -29,16 +22,6 @@ const SMALL_COMPRESSION = {
     [constants.ZSTD_c_chainLog]: 12,
   },
 }
-const compressSmall = keepContext(() => createZstdCompress(SMALL_COMPRESSION), {
-  flush: constants.ZSTD_e_end,
-  mostBytes: 2 * SMALL_BYTES,
-})
-/** Unpacked. */
-const SMALL_BYTES_MAX = 64 * 1024
-const decompressSmall = keepContext(createZstdDecompress, {
-  flush: constants.ZSTD_e_continue,
-  mostBytes: SMALL_BYTES_MAX,
-})
 
 export function encodeContent({ html, text }: Content): EncodedContent {
   return encodeJson({ html, text })
@@ -55,26 +38,19 @@ export function encodeJson(value: object): EncodedContent {
     : { sizeBytes: plain.length, encoding: 'plain', body: plain }
 }
 
-/** A content as it was read; with its size, a small one is unpacked sooner. */
-export type StoredContent = Pick<ContentRow, 'encoding' | 'body'> & { sizeBytes?: number }
+/** A content as it was read. */
+export type StoredContent = Pick<ContentRow, 'encoding' | 'body'>
 
 export function decodeContent(stored: StoredContent): Content {
   return decodeJson(stored) as Content
 }
 
-export function decodeJson({ encoding, body, sizeBytes }: StoredContent): unknown {
-  const plain = encoding === 'zstd' ? decompress(body, sizeBytes) : Buffer.from(body)
+export function decodeJson({ encoding, body }: StoredContent): unknown {
+  const plain =
+    encoding === 'zstd' ? zstdDecompressSync(body, { maxOutputLength: SIZE_BYTES_MAX }) : Buffer.from(body)
   return JSON.parse(plain.toString())
 }
 
 function compress(plain: Buffer): Buffer {
-  if (plain.length > SMALL_BYTES) return zstdCompressSync(plain, COMPRESSION)
-  const small = compressSmall(plain)
-  return small ? Buffer.from(small) : zstdCompressSync(plain, SMALL_COMPRESSION)
-}
-
-/** Good until the next call. */
-function decompress(body: Uint8Array, sizeBytes = Number.POSITIVE_INFINITY): Buffer {
-  const small = sizeBytes < SMALL_BYTES_MAX ? decompressSmall(body, sizeBytes) : undefined
-  return small ?? zstdDecompressSync(body, { maxOutputLength: SIZE_BYTES_MAX })
+  return zstdCompressSync(plain, plain.length > SMALL_BYTES ? COMPRESSION : SMALL_COMPRESSION)
 }
