@@ -1,11 +1,11 @@
 /** Builds the DNS parts: the server of the provider zone, and the resolvers that look for keys in it. */
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
-import { Worker } from 'node:worker_threads'
 import type { Config } from '../config/config.ts'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
-import type { Clock, Timer } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
+import { SupervisedWorker } from '../lib/worker.ts'
 import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
 import { providerRecords } from '../protocols/dns/provider-zone.ts'
 import { parseRecord } from '../protocols/dns/record-text.ts'
@@ -29,8 +29,6 @@ interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'cloc
   clockSeat: ClockSeat | null
 }
 
-const RESTART_AFTER_MS = 1_000
-
 /**
  * Serves `<mail_host>`, on a thread of its own: what customers' records point to. @throws when it cannot
  * listen
@@ -46,35 +44,30 @@ export async function startProviderDns(options: ProviderDnsOptions): Promise<Pro
       { mailHost: config.mailHost },
       'the provider zone has no address: this host has no public one, and dns.addresses is not set',
     )
-  let restart: Timer | undefined
-  let isStopping = false
-  let current = openThread(options, records, listen)
-  const { ports } = await current.ready
-  const bound = listen.map(({ host }, at) => ({ host, port: ports[at]! }))
-  const watch = () => {
-    current.worker.once('exit', () => {
-      if (!isStopping) restart = clock.timer(RESTART_AFTER_MS, again)
-    })
-  }
-  const again = () => {
-    current = openThread(options, records, bound)
-    current.ready.catch(error => log.error({ err: error }, 'the DNS thread cannot be started again yet'))
-    watch()
-  }
-  watch()
+  let bound = listen
+  const worker = new SupervisedWorker({
+    name: 'dns',
+    entry: options.entry,
+    limits: QUIET_THREAD,
+    open: () => threadData(options, records, bound),
+    clock,
+    log,
+  })
+  const { ports } = (await worker.start().catch(async error => {
+    await worker.stop()
+    throw error
+  })) as DnsReady
+  bound = listen.map(({ host }, at) => ({ host, port: ports[at]! }))
   return {
     address: { host: first.host, port: ports[0]! },
     async close() {
-      isStopping = true
-      restart?.cancel()
-      current.worker.postMessage('stop')
-      await current.ended
+      await worker.stop()
     },
   }
 }
 
-function openThread(
-  { entry, config, store, clock, clockSeat, log }: ProviderDnsOptions,
+function threadData(
+  { config, store, clock, clockSeat }: ProviderDnsOptions,
   records: readonly DnsRecord[],
   listen: DnsThreadData['listen'],
 ) {
@@ -87,24 +80,7 @@ function openThread(
     responsesPerSecond: config.dns.responsesPerSecond,
     logLevel: config.log.level,
   }
-  const worker = new Worker(entry, {
-    workerData: data,
-    transferList: [writer],
-    resourceLimits: QUIET_THREAD,
-  })
-  const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
-  const ready = new Promise<DnsReady>((resolve, reject) => {
-    let isReady = false
-    worker.once('message', (notice: DnsReady) => {
-      isReady = true
-      resolve(notice)
-    })
-    worker.once('error', error => {
-      if (isReady) log.error({ err: error }, 'the DNS thread died')
-      reject(error)
-    })
-  })
-  return { worker, ended, ready }
+  return { data, transfer: [writer] }
 }
 
 /**

@@ -1,10 +1,14 @@
-/** The reading thread as the main thread sees it: started, asked, started again when it dies, stopped. */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+/**
+ * Main-thread side of the query worker, which answers expensive queries (lists, exports, metrics). In:
+ * calls of `reader`. Out: their results. Started by `app.ts`; the API's list routes call it.
+ */
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
-import type { Clock, Timer } from '../lib/clock.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Log, LogLevel } from '../lib/log.ts'
 import { TooManyWaiting } from '../lib/semaphore.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
+import { SupervisedWorker } from '../lib/worker.ts'
 import { type Caller, createCaller } from '../lib/worker-rpc.ts'
 import { StorageUnavailable } from '../store/command.ts'
 import type { StoreLocation } from '../store/dialect.ts'
@@ -32,36 +36,35 @@ interface ReadingOptions {
 }
 
 const WAITING_MAX = 200
-const RESTART_AFTER_MS = 1_000
+const NOT_STARTED = 'The query worker did not start; it is started again'
 
 export function startQueryWorker(options: ReadingOptions): QueryWorker {
-  const { log, clock } = options
-  let current: { worker: Worker; caller: Caller }
-  let restart: Timer | undefined
-  let isStopping = false
-  let ended = Promise.resolve()
-
-  const start = () => {
-    current = openThread(options)
-    const { worker } = current
-    worker.on('error', error => log.error({ err: error }, 'the reading thread died'))
-    ended = new Promise(resolve =>
-      worker.on('exit', () => {
-        resolve()
-        if (!isStopping) restart = clock.timer(RESTART_AFTER_MS, start)
-      }),
-    )
-  }
+  const { entry, clock, log } = options
+  let caller: Caller
+  const worker = new SupervisedWorker({
+    name: 'query',
+    entry,
+    limits: QUIET_THREAD,
+    open() {
+      const { data, calls } = threadData(options)
+      caller = createCaller(calls)
+      return { data, transfer: [data.writer, data.calls] }
+    },
+    clock,
+    log,
+  })
   const ask = <K extends keyof ReadingFunctions>(name: K): ReadingFunctions[K] => {
     const asked = async (input: unknown) => {
-      if (current.caller.pendingCount() >= WAITING_MAX)
-        throw new TooManyWaiting(`more than ${WAITING_MAX} questions wait for the reading thread`)
-      return current.caller.call(name, input).catch(asThrown)
+      if (caller.pendingCount() >= WAITING_MAX)
+        throw new TooManyWaiting(`more than ${WAITING_MAX} questions wait for the query worker`)
+      return caller.call(name, input).catch(asThrown)
     }
     return asked as ReadingFunctions[K]
   }
 
-  start()
+  worker
+    .start()
+    .catch(error => log.error({ event: 'worker_not_started', worker: 'query', err: error }, NOT_STARTED))
   return {
     reader: {
       listEmails: ask('listEmails'),
@@ -77,10 +80,7 @@ export function startQueryWorker(options: ReadingOptions): QueryWorker {
       exportContacts: ask('exportContacts'),
     },
     async stop() {
-      isStopping = true
-      restart?.cancel()
-      current.worker.postMessage('stop')
-      await ended
+      await worker.stop()
     },
   }
 }
@@ -90,15 +90,15 @@ function asThrown(error: Error): never {
   throw error.name === 'StorageUnavailable' ? new StorageUnavailable(error.message, { cause: error }) : error
 }
 
-function openThread({ entry, location, connectWriter, secret, clockSeat, logLevel }: ReadingOptions) {
-  const writer = connectWriter()
+function threadData({ location, connectWriter, secret, clockSeat, logLevel }: ReadingOptions) {
   const { port1, port2 } = new MessageChannel()
-  const data: ReadingThreadData = { location, writer, calls: port2, secret, clockSeat, logLevel }
-  const worker = new Worker(entry, {
-    name: 'reading',
-    workerData: data,
-    transferList: [writer, port2],
-    resourceLimits: QUIET_THREAD,
-  })
-  return { worker, caller: createCaller(port1) }
+  const data: ReadingThreadData = {
+    location,
+    writer: connectWriter(),
+    calls: port2,
+    secret,
+    clockSeat,
+    logLevel,
+  }
+  return { data, calls: port1 }
 }

@@ -2,11 +2,10 @@
  * Starts the thread that serves webhooks once there are any, and tells accounts whose webhooks were disabled:
  * a part of the composition root.
  */
-import { Worker } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
-import type { Timer } from '../lib/clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
+import { SupervisedWorker } from '../lib/worker.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import type { Preparation } from '../pipeline/accept/prepare.ts'
 import { WEBHOOK_CHANGED, WEBHOOK_DISABLED } from '../pipeline/webhooks/commands.ts'
@@ -26,36 +25,34 @@ interface DispatchOptions extends AppContext {
   preparation: Preparation
 }
 
-const RESTART_AFTER_MS = 1_000
+const NOT_STARTED = 'The webhook worker did not start; it is started again'
 const HOUR_MS = 3_600_000
 
 /** @returns what stops it */
 export async function startWebhookDispatch(options: DispatchOptions): Promise<() => Promise<void>> {
   const { store, clock, log } = options
-  let current: { worker: Worker; ended: Promise<void> } | undefined
-  let restart: Timer | undefined
+  const worker = new SupervisedWorker({
+    name: 'webhooks',
+    entry: options.entry,
+    limits: BUSY_THREAD,
+    open: () => threadData(options),
+    clock,
+    log,
+  })
   let isStopping = false
-
   const start = () => {
-    if (current || isStopping) return
-    const worker = openThread(options)
-    worker.on('error', error => log.error({ err: error }, 'the webhook thread died'))
-    const ended = new Promise<void>(resolve => worker.once('exit', () => resolve()))
-    current = { worker, ended }
-    void ended.then(() => {
-      current = undefined
-      if (!isStopping) restart = clock.timer(RESTART_AFTER_MS, start)
-    })
+    if (worker.isStarted() || isStopping) return
+    worker
+      .start()
+      .catch(error => log.error({ event: 'worker_not_started', worker: 'webhooks', err: error }, NOT_STARTED))
   }
   store.on(WEBHOOK_CHANGED, start)
   if (await hasWebhooks(store.db)) start()
   const notices = startNotices(options)
   return async () => {
     isStopping = true
-    restart?.cancel()
     await notices.stop()
-    current?.worker.postMessage('stop')
-    await current?.ended
+    await worker.stop()
   }
 }
 
@@ -74,7 +71,7 @@ function startNotices({ config, store, clock, log, accept, preparation }: Dispat
   return sweeper
 }
 
-function openThread({ entry, config, store, secret, clockSeat }: DispatchOptions): Worker {
+function threadData({ config, store, secret, clockSeat }: DispatchOptions) {
   const writer = store.connectThread()
   const data: WebhookThreadData = {
     ...{ writer, secret, clockSeat, location: store.location, mailHost: config.mailHost },
@@ -84,10 +81,5 @@ function openThread({ entry, config, store, secret, clockSeat }: DispatchOptions
     allowInsecureLoopback: config.webhooks.allowInsecureLoopback,
     logLevel: config.log.level,
   }
-  return new Worker(entry, {
-    name: 'webhooks',
-    workerData: data,
-    transferList: [writer],
-    resourceLimits: BUSY_THREAD,
-  })
+  return { data, transfer: [writer] }
 }

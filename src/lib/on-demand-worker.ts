@@ -4,10 +4,11 @@
  * is therefore given to a thread only if it is too small to fill the heap or is processed in pieces; see
  * `worker-process.ts`.
  */
-import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { BUSY_THREAD } from './thread-memory.ts'
+import { RunningWorker } from './worker.ts'
 import { type Caller, createCaller, WorkerEnded } from './worker-rpc.ts'
 
 export interface OnDemandWorker {
@@ -44,7 +45,7 @@ export interface OnDemandWorkerData {
 }
 
 interface Running {
-  worker: Worker
+  worker: RunningWorker
   caller: Caller
 }
 
@@ -72,16 +73,17 @@ export function createOnDemandWorker(options: PassingThreadOptions): OnDemandWor
 
   const start = (): Running => {
     const { port1, port2 } = new MessageChannel()
-    const workerData = { ...data, calls: port2 }
-    const worker = new Worker(entry, {
+    const heap = heapMib !== undefined && { maxOldGenerationSizeMb: heapMib }
+    const spec = {
       name,
-      workerData,
-      transferList: [port2],
-      resourceLimits: { ...limits, ...(heapMib !== undefined && { maxOldGenerationSizeMb: heapMib }) },
-    })
-    worker.on('error', error => {
+      entry,
+      data: { ...data, calls: port2 },
+      transfer: [port2],
+      limits: { ...limits, ...heap },
+    }
+    const worker = new RunningWorker(spec, error => {
       lost?.add({ thread: name })
-      log.error({ err: error }, `the thread ${name} died`)
+      log.error({ event: 'worker_died', worker: name, err: error }, `The ${name} worker died`)
     })
     port1.on('close', () => {
       if (running?.worker === worker) running = undefined
@@ -92,7 +94,7 @@ export function createOnDemandWorker(options: PassingThreadOptions): OnDemandWor
     clearTimeout(idle)
     const ending = running
     running = undefined
-    await ending?.worker.terminate()
+    await ending?.worker.thread.terminate()
   }
 
   return {

@@ -1,9 +1,10 @@
 /** Opens the store: locks the data folder, starts the writer thread, opens the reading connection. */
 import { mkdirSync } from 'node:fs'
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
 import { StartFault } from '../lib/start-fault.ts'
 import { BUSY_THREAD } from '../lib/thread-memory.ts'
+import { RunningWorker } from '../lib/worker.ts'
 import type { BlobFiles } from './blobs/blobs.ts'
 import { clearDrafts } from './blobs/drafts.ts'
 import type { Commands } from './command.ts'
@@ -78,15 +79,19 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
   }
   tightenFiles({ ...options, blobFolder: location.blobFolder, databaseFile: databaseFile(location) })
   clearDrafts(location.blobFolder)
-  const thread = new Worker(options.writerThread, {
-    name: 'writer',
-    workerData: { location, nowMs: options.clock.now(), mayBegin } satisfies WriterThreadData,
-    resourceLimits: BUSY_THREAD,
-  })
-  const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
+  const writer = new RunningWorker(
+    {
+      name: 'writer',
+      entry: options.writerThread,
+      data: { location, nowMs: options.clock.now(), mayBegin } satisfies WriterThreadData,
+      limits: BUSY_THREAD,
+    },
+    (error, wasReady) => wasReady && options.onLoss(error),
+  )
+  const { thread } = writer
   try {
-    const migrations = await ready(thread)
-    thread.on('error', options.onLoss)
+    const notice = (await writer.ready) as WriterNotice
+    const migrations = notice.notice === 'ready' ? notice.migrations : []
     const watch = watchDatabase(location, options)
     const client = createWriterClient<C>(connect(thread), options)
     const { db, find, readTogether, blobs } = openReader(location, options.clock.now)
@@ -104,8 +109,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
       async close() {
         watch?.cancel()
         await db.destroy()
-        thread.postMessage({ order: 'stop' } satisfies WriterOrder)
-        await ended
+        await writer.stop({ order: 'stop' } satisfies WriterOrder)
         lock.release()
       },
     }
@@ -137,14 +141,4 @@ function connect(thread: Worker): MessagePort {
   const { port1, port2 } = new MessageChannel()
   thread.postMessage({ order: 'connect', port: port2 } satisfies WriterOrder, [port2])
   return port1
-}
-
-function ready(thread: Worker): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    thread.once('error', reject)
-    thread.once('message', (notice: WriterNotice) => {
-      thread.off('error', reject)
-      resolve(notice.notice === 'ready' ? notice.migrations : [])
-    })
-  })
 }

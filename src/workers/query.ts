@@ -44,7 +44,7 @@ collectGarbageWhenIdle()
 const data = workerData as ReadingThreadData
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
-const log = createLog(data.logLevel).child({ thread: 'reading' })
+const log = createLog(data.logLevel).child({ thread: 'query' })
 const writer = createWriterClient<ServiceCommands>(data.writer, { clock })
 const { db, find, blobs, snapshot } = openReader(data.location)
 const secrets = createSecretKeys(data.secret)
@@ -96,3 +96,4 @@ parentPort!.once('message', async () => {
   adjustable?.close()
   parentPort!.close()
 })
+parentPort!.postMessage('ready')

@@ -95,3 +95,4 @@ parentPort!.once('message', async () => {
   adjustable?.close()
   parentPort!.close()
 })
+parentPort!.postMessage('ready')

@@ -2,11 +2,12 @@
  * The delivery threads as the main thread sees them: started, told of due queue keys, restarted when one
  * dies, stopped.
  */
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ClockSeat } from '../../lib/adjustable-clock.ts'
-import type { Clock } from '../../lib/clock.ts'
+import { type Clock, systemClock } from '../../lib/clock.ts'
 import type { Log, LogLevel } from '../../lib/log.ts'
 import { BUSY_THREAD } from '../../lib/thread-memory.ts'
+import { SupervisedWorker } from '../../lib/worker.ts'
 import { type Caller, createCaller, WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { Run } from '../../store/command.ts'
 import type { StoreLocation } from '../../store/dialect.ts'
@@ -107,7 +108,6 @@ interface ThreadsOptions {
   log: Log
 }
 
-const RESTART_DELAY_MS = 1_000
 /** Beyond the grace given to attempts. */
 const TERMINATE_AFTER_MS = 5_000
 
@@ -118,49 +118,46 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
   const leases = await seeToLeases(options)
   const instance = `${process.pid}-${crypto.randomUUID()}`
   const queueKeysChannel = `queueKeys-${instance}`
-  const threads: Worker[] = []
   const callers: Caller[] = []
-  let stopping = false
-  let life = 0
+  let startCount = 0
 
-  const start = async (index: number) => {
-    const owner = `${instance}.${++life}.${index}`
-    const { worker, caller } = openThread(options, index, owner, queueKeysChannel)
-    threads[index] = worker
-    callers[index] = caller
-    worker.on('error', error => log.error({ err: error, thread: index }, 'a delivery thread died'))
-    worker.on('exit', () => {
-      if (!stopping) void restart(index, owner)
+  const supervise = (index: number) => {
+    let owner = ''
+    return new SupervisedWorker({
+      name: 'delivery',
+      index,
+      entry: options.entry,
+      limits: BUSY_THREAD,
+      open() {
+        owner = `${instance}.${++startCount}.${index}`
+        const { data, calls } = threadData(options, index, owner, queueKeysChannel)
+        callers[index] = createCaller(calls)
+        return { data, transfer: [data.writer, data.calls] }
+      },
+      beforeRestart: async () => {
+        await run('voidLeases', { owner, now: clock.now(), leaseMs, onUnknown })
+      },
+      onRestart: () => look(),
+      clock: systemClock,
+      log,
     })
-    await notice(worker, 'ready')
   }
+  const threads = Array.from({ length: settings.threadCount }, (_, index) => supervise(index))
   /**
-   * To all, since the thread at home in a domain passes its queue key to the one of its site: both must be
-   * listening.
+   * All threads are told, because the thread that owns a domain forwards its queue key to the thread that
+   * owns the destination: both must be listening.
    */
   const announceDue = async () => {
     const order: DeliveryOrder = { order: 'queueKeys', queueKeys: await listDueQueueKeys(db) }
-    for (const worker of threads) worker.postMessage(order)
+    for (const thread of threads) thread.post(order)
   }
   const look = () => {
-    announceDue().catch(error => log.warn({ err: error }, 'what is due could not be looked up'))
-  }
-  const restart = async (index: number, owner: string) => {
-    for (let isVoid = false; !isVoid && !stopping; ) {
-      await new Promise(resolve => setTimeout(resolve, RESTART_DELAY_MS))
-      isVoid = await run('voidLeases', { owner, now: clock.now(), leaseMs, onUnknown }).then(
-        () => true,
-        error => {
-          log.error({ err: error, thread: index }, 'a delivery thread cannot be restarted yet')
-          return false
-        },
-      )
-    }
-    if (stopping) return
-    await start(index).then(look, error => log.error({ err: error, thread: index }, 'a delivery thread died'))
+    announceDue().catch(error =>
+      log.warn({ event: 'due_lookup_failed', err: error }, 'Due deliveries could not be looked up'),
+    )
   }
 
-  await Promise.all(Array.from({ length: settings.threadCount }, (_, index) => start(index)))
+  await Promise.all(threads.map(thread => thread.start()))
   await announceDue()
   return {
     look,
@@ -169,25 +166,10 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
       return new Map(told.flatMap(paths => [...paths]))
     },
     async stop(graceMs) {
-      stopping = true
       await leases?.stop()
-      await Promise.all(
-        threads.map(async (worker, thread) => {
-          const overdue = setTimeout(() => {
-            log.error(
-              { thread },
-              'a delivery thread did not end and is cut off; its leases are void at the next start',
-            )
-            worker
-              .terminate()
-              .catch(error => log.error({ err: error, thread }, 'a delivery thread cannot be ended'))
-          }, graceMs + TERMINATE_AFTER_MS)
-          const ended = new Promise<number>(resolve => worker.once('exit', resolve))
-          worker.postMessage({ order: 'stop', graceMs } satisfies DeliveryOrder)
-          if ((await ended) === UNSTORED) process.exitCode = 1
-          clearTimeout(overdue)
-        }),
-      )
+      const order: DeliveryOrder = { order: 'stop', graceMs }
+      const codes = await Promise.all(threads.map(thread => thread.stop(order, graceMs + TERMINATE_AFTER_MS)))
+      if (codes.includes(UNSTORED)) process.exitCode = 1
     },
   }
 }
@@ -222,39 +204,20 @@ async function pathsBy(caller: Caller, sites: readonly string[]): ReturnType<Pat
   }
 }
 
-function openThread(options: ThreadsOptions, index: number, owner: string, queueKeysChannel: string) {
-  const { entry, settings, location, secret, clockSeat, leases } = options
-  const writer = options.connectWriter()
+function threadData(options: ThreadsOptions, index: number, owner: string, queueKeysChannel: string) {
+  const { settings, location, secret, clockSeat, leases } = options
   const { port1, port2 } = new MessageChannel()
   const data: DeliveryThreadData = {
     ...settings,
     index,
     owner,
     leases,
-    writer,
+    writer: options.connectWriter(),
     calls: port2,
     location,
     secret,
     clockSeat,
     queueKeysChannel,
   }
-  const worker = new Worker(entry, {
-    name: 'delivery',
-    workerData: data,
-    transferList: [writer, port2],
-    resourceLimits: BUSY_THREAD,
-  })
-  return { worker, caller: createCaller(port1) }
-}
-
-function notice(worker: Worker, wanted: DeliveryNotice['notice']): Promise<void> {
-  return new Promise((resolve, reject) => {
-    worker.once('error', reject)
-    worker.on('message', function hear(message: DeliveryNotice) {
-      if (message.notice !== wanted) return
-      worker.off('message', hear)
-      worker.off('error', reject)
-      resolve()
-    })
-  })
+  return { data, calls: port1 }
 }

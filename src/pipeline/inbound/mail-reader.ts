@@ -137,7 +137,8 @@ export function createMailReader(options: ReaderOptions): MailReader {
       })
       return withOwnBody(read as ReadMail)
     } finally {
-      // the message waits for its verdicts next, which may take seconds in which a kill is not due to its parse
+      // the message waits for its verdicts next, which may take seconds in which a kill is not due to its
+      // parse
       if (!isClosing && marked.delete(mail)) await unmark(mail, 0)
     }
   }

@@ -43,8 +43,8 @@ export const inboundCommands = {
     ...(source ? [`inbound source ${idKey(source.emailId)} ${source.ordinal}`] : []),
   ]),
   /**
-   * Records that a message is being read, or no longer is where `at` is null. `count` is the number of runs of
-   * the service that began to read it.
+   * Records that a message is being read, or no longer is where `at` is null. `count` is the number of runs
+   * of the service that began to read it.
    */
   markInboundReading: concurrent(
     command<{ accountId: Id; id: Id; at: number | null; count: number }, void>(

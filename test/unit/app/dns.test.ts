@@ -42,7 +42,7 @@ test('a DNS thread that dies is started again, on the ports it had', async t => 
   await until(() => lives.length === 1)
   channel.postMessage('die')
   await until(() => clock.timerCount > 0)
-  assert.equal(logged, ['the DNS thread died'])
+  assert.equal(logged, ['The dns worker died'])
   clock.advance(1_000)
   await until(() => lives.length === 2)
   assert.equal(lives, [

@@ -77,7 +77,7 @@ test('what is asked when the thread dies is answered 503, all of it', async t =>
     assertRefusal(reply, STARTING_ANEW)
     assert.is(reply.headers.get('retry-after'), '2')
   }
-  assert.ok(faults.includes('the reading thread died: the disk is gone'), faults.join('\n'))
+  assert.ok(faults.includes('The query worker died: the disk is gone'), faults.join('\n'))
 })
 
 test('until another has been started the answer is the same; a second later it is, and answers', async t => {
@@ -94,7 +94,7 @@ test('until another has been started the answer is the same; a second later it i
   assert.is(status, 200)
   assert.ok(body.total !== first, 'another thread has answered')
   assert.is(threadCount(), 2)
-  assert.is(faults.filter(fault => fault.startsWith('the reading thread died')).length, 1)
+  assert.is(faults.filter(fault => fault.startsWith('The query worker died')).length, 1)
 })
 
 test('it is started again however often it dies, and not after the end', async t => {

@@ -16,6 +16,7 @@ parentPort!.once('message', () => {
   calls.close()
   writer.close()
 })
+parentPort!.postMessage('ready')
 
 function fail() {
   throw new Error('the disk is gone')

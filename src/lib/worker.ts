@@ -1,0 +1,179 @@
+/**
+ * Worker threads. `RunningWorker` is one thread from its start to its end; `SupervisedWorker` is a thread
+ * that is restarted when it ends unexpectedly. A thread posts one message when it is ready to work, is
+ * asked to stop by a message, and then ends by itself.
+ *
+ * Used by every part of the service that has threads; `on-demand-worker.ts` adds threads that end when
+ * idle.
+ */
+import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads'
+import type { Clock, Timer } from './clock.ts'
+import type { Log } from './log.ts'
+
+export interface WorkerSpec {
+  /** Name of the thread in the log and in the system's list of threads. */
+  name: string
+  /** Source file of the thread. */
+  entry: URL
+  /** `workerData` of the thread. */
+  data: object
+  /** Ports in `data`, which move to the thread. */
+  transfer?: readonly MessagePort[]
+  limits: ResourceLimits
+}
+
+export class RunningWorker {
+  readonly thread: Worker
+  /**
+   * Resolves with the first message of the thread. Rejects with the error that the thread died of before
+   * that.
+   */
+  readonly ready: Promise<unknown>
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number>
+
+  /** @param onError is called when the thread dies of an error, at any time */
+  constructor(
+    { name, entry, data, transfer = [], limits }: WorkerSpec,
+    onError: (error: Error, wasReady: boolean) => void,
+  ) {
+    this.thread = new Worker(entry, {
+      name,
+      workerData: data,
+      transferList: [...transfer],
+      resourceLimits: limits,
+    })
+    let wasReady = false
+    this.ended = new Promise(resolve => this.thread.once('exit', resolve))
+    this.ready = new Promise((resolve, reject) => {
+      this.thread.once('message', message => {
+        wasReady = true
+        resolve(message)
+      })
+      this.thread.once('error', reject)
+      void this.ended.then(code => reject(new Error(`the thread ${name} ended with code ${code}`)))
+    })
+    this.ready.catch(() => {}) // some threads are not waited for
+    this.thread.on('error', error => onError(error as Error, wasReady))
+  }
+
+  /** Asks the thread to stop. @returns its exit code */
+  stop(message: unknown): Promise<number> {
+    this.thread.postMessage(message)
+    return this.ended
+  }
+}
+
+interface SupervisedWorkerOptions extends Omit<WorkerSpec, 'data' | 'transfer'> {
+  /** Distinguishes threads of one name in the log. */
+  index?: number
+  /** Makes what the thread is given, anew for each start. */
+  open(): Pick<WorkerSpec, 'data' | 'transfer'>
+  /** Is called before each restart, and again later if it fails. */
+  beforeRestart?(): Promise<void>
+  onRestart?(): void
+  clock: Pick<Clock, 'timer'>
+  log: Pick<Log, 'error'>
+}
+
+const RESTART_DELAY_MS = 1_000
+
+export class SupervisedWorker {
+  readonly #options: SupervisedWorkerOptions
+  readonly #fields: { worker: string; index?: number }
+  #current: RunningWorker | undefined
+  #restart: Timer | undefined
+  #isStopping = false
+
+  constructor(options: SupervisedWorkerOptions) {
+    this.#options = options
+    this.#fields = { worker: options.name, ...(options.index !== undefined && { index: options.index }) }
+  }
+
+  /**
+   * Starts the thread. Whenever it ends afterwards, even before it was ready, it is restarted until `stop` is
+   * called.
+   *
+   * @returns the first message of the thread
+   * @throws Error that the thread died of before it was ready
+   */
+  start(): Promise<unknown> {
+    const { name, entry, limits, open } = this.#options
+    let hasDied = false
+    const running = new RunningWorker({ name, entry, limits, ...open() }, (error, wasReady) => {
+      hasDied = true
+      if (wasReady) this.#logError('worker_died', error, 'died')
+    })
+    this.#current = running
+    void running.ended.then(code => {
+      if (this.#isStopping) return
+      if (!hasDied) this.#logError('worker_ended', new Error(`exit code ${code}`), 'ended unexpectedly')
+      this.#restartLater()
+    })
+    return running.ready
+  }
+
+  /** Whether the thread was started. It may be waiting for a restart. */
+  isStarted(): boolean {
+    return this.#current !== undefined
+  }
+
+  /** Sends a message, which is lost if the thread has died. */
+  post(message: unknown) {
+    this.#current?.thread.postMessage(message)
+  }
+
+  /**
+   * Asks the thread to stop and waits for its end.
+   *
+   * @param terminateAfterMs time after which the thread is terminated; without it, the thread may take its
+   * time
+   * @returns the exit code
+   */
+  async stop(message: unknown = 'stop', terminateAfterMs?: number): Promise<number> {
+    this.#isStopping = true
+    this.#restart?.cancel()
+    if (!this.#current) return 0
+    const { thread } = this.#current
+    const overdue =
+      terminateAfterMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            const error = new Error(`it did not stop within ${terminateAfterMs} ms`)
+            this.#logError('worker_terminated', error, 'did not stop in time and is terminated')
+            void thread.terminate()
+          }, terminateAfterMs)
+    const code = await this.#current.stop(message)
+    clearTimeout(overdue)
+    return code
+  }
+
+  #restartLater() {
+    this.#restart = this.#options.clock.timer(RESTART_DELAY_MS, () => void this.#restartNow())
+  }
+
+  async #restartNow() {
+    const { beforeRestart, onRestart } = this.#options
+    const failed = (error: unknown) =>
+      this.#logError(
+        'worker_restart_failed',
+        error,
+        `could not be restarted; retrying in ${RESTART_DELAY_MS} ms`,
+      )
+    try {
+      await beforeRestart?.()
+    } catch (error) {
+      failed(error)
+      if (!this.#isStopping) this.#restartLater()
+      return
+    }
+    if (this.#isStopping) return
+    await this.start().then(onRestart, failed)
+  }
+
+  #logError(event: string, err: unknown, what: string) {
+    const { worker, index } = this.#fields
+    const name = index === undefined ? worker : `${worker} ${index}`
+    this.#options.log.error({ event, ...this.#fields, err }, `The ${name} worker ${what}`)
+  }
+}

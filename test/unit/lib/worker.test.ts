@@ -1,0 +1,131 @@
+import * as assert from 'uvu/assert'
+import type { Log } from '../../../src/lib/log.ts'
+import { SupervisedWorker } from '../../../src/lib/worker.ts'
+import { createManualClock } from '../../kit/manual-clock.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { until } from '../../kit/until.ts'
+
+const test = suite('lib/worker')
+
+interface Given {
+  does?: string
+  beforeRestart?: () => Promise<void>
+}
+
+function open(t: TestContext, { does = 'waits', beforeRestart }: Given = {}) {
+  const clock = createManualClock()
+  const logged: { event: string; err: Error }[] = []
+  let starts = 0
+  let restarts = 0
+  const worker = new SupervisedWorker({
+    name: 'scripted',
+    entry: new URL('./scripted-worker.ts', import.meta.url),
+    limits: {},
+    open: () => ({ data: { does, start: ++starts } }),
+    ...(beforeRestart && { beforeRestart }),
+    onRestart: () => {
+      restarts += 1
+    },
+    clock,
+    log: { error: (fields: { event: string; err: Error }) => logged.push(fields) } as unknown as Log,
+  })
+  t.after(() => worker.stop('stop', 1))
+  const events = () => logged.map(({ event }) => event)
+  const restart = async (wanted: number) => {
+    await until(() => clock.timerCount > 0)
+    clock.advance(1_000)
+    await until(() => restarts === wanted)
+  }
+  return { worker, clock, logged, events, restart, startCount: () => starts }
+}
+
+test('worker: start resolves with the first message of the thread', async t => {
+  const { worker } = open(t)
+  assert.not(worker.isStarted())
+  assert.equal(await worker.start(), { start: 1 })
+  assert.ok(worker.isStarted())
+})
+
+test('worker: a thread that dies is restarted one second later, with new data', async t => {
+  const { worker, logged, restart, startCount } = open(t)
+  await worker.start()
+  worker.post('die')
+  await restart(1)
+  worker.post('die')
+  await restart(2)
+  assert.is(startCount(), 3)
+  assert.equal(
+    logged.map(({ event, err }) => [event, err.message]),
+    [
+      ['worker_died', 'the disk is gone'],
+      ['worker_died', 'the disk is gone'],
+    ],
+  )
+})
+
+test('worker: a thread that ends without an error is restarted as well', async t => {
+  const { worker, logged, restart } = open(t)
+  await worker.start()
+  worker.post('exit')
+  await restart(1)
+  assert.equal(
+    logged.map(({ event, err }) => [event, err.message]),
+    [['worker_ended', 'exit code 3']],
+  )
+})
+
+test('worker: the restart is tried again until what precedes it succeeds', async t => {
+  let tries = 0
+  const { worker, clock, events, restart } = open(t, {
+    async beforeRestart() {
+      tries += 1
+      if (tries < 3) throw new Error('the store is unavailable')
+    },
+  })
+  await worker.start()
+  worker.post('die')
+  for (let i = 1; i < 3; i++) {
+    await until(() => clock.timerCount > 0)
+    clock.advance(1_000)
+    await until(() => tries === i)
+  }
+  await restart(1)
+  assert.equal(events(), ['worker_died', 'worker_restart_failed', 'worker_restart_failed'])
+})
+
+test('worker: start rejects with the error that the thread died of, and the thread is restarted', async t => {
+  const { worker, clock, events, startCount } = open(t, { does: 'fails' })
+  assert.match(String(await worker.start().catch(error => error.message)), /the disk is gone/)
+  await until(() => clock.timerCount > 0)
+  clock.advance(1_000)
+  await until(() => startCount() === 2)
+  await until(() => events().includes('worker_restart_failed'))
+})
+
+test('worker: stop ends the thread and cancels a restart', async t => {
+  const { worker, clock, events } = open(t)
+  await worker.start()
+  assert.is(await worker.stop(), 0)
+  const other = open(t)
+  await other.worker.start()
+  other.worker.post('die')
+  await until(() => other.clock.timerCount > 0)
+  await other.worker.stop()
+  assert.equal([clock.timerCount, other.clock.timerCount], [0, 0])
+  assert.equal(events(), [])
+})
+
+test('worker: a thread that does not stop in time is terminated', async t => {
+  const { worker, events } = open(t, { does: 'hangs' })
+  await worker.start()
+  assert.is(await worker.stop('stop', 1), 1)
+  assert.equal(events(), ['worker_terminated'])
+})
+
+test('worker: stop before the start does nothing', async t => {
+  const { worker, startCount } = open(t)
+  assert.is(await worker.stop(), 0)
+  assert.is(startCount(), 0)
+})
+
+test.run()
