@@ -32,12 +32,12 @@ try {
   const { warnings } = loaded
   config = loaded.config
   const log = createLog(config.log.level)
-  for (const warning of warnings) log.warn(warning)
+  for (const warning of warnings) log.warn({ event: 'config_warning' }, warning)
   const app = await startApp(config, {
     log,
     onFatal(error) {
       log.fatal(
-        { err: error },
+        { event: 'store_failed', err: error },
         'The store has failed. The process exits, so that it accepts no mail that it cannot store.',
       )
       process.exit(1)
@@ -45,7 +45,13 @@ try {
   })
   if (app.firstRun) showOnce(firstRunBanner(app.baseUrl, app.firstRun, config.simulator.domain), log)
   log.info(
-    { baseUrl: app.baseUrl, dns: app.dnsAddress, inbound: app.inboundAddress, mailHost: config.mailHost },
+    {
+      event: 'ready',
+      baseUrl: app.baseUrl,
+      dns: app.dnsAddress,
+      inbound: app.inboundAddress,
+      mailHost: config.mailHost,
+    },
     'ready',
   )
   void trimWhenIdle()
@@ -54,9 +60,9 @@ try {
     process.on(signal, () => {
       if (isStopping) return
       isStopping = true
-      log.info({ signal }, 'stopping')
+      log.info({ event: 'stopping', signal }, 'stopping')
       end(app).catch(error => {
-        log.error({ err: error }, 'the service did not stop cleanly')
+        log.error({ event: 'stop_failed', err: error }, 'The service did not stop cleanly')
         process.exit(1)
       })
     })

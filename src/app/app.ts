@@ -193,8 +193,13 @@ async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock
     onLoss: onFatal,
     ...{ lazyMs: LAZY_MS, patienceMs: COMMAND_LINE_MS },
   })
-  if (store.migrations.length > 0) log.info({ migrations: store.migrations }, 'database migrated')
-  else if (startNew) log.warn('database.start_new is set, but the database is not new: remove the setting')
+  if (store.migrations.length > 0)
+    log.info({ event: 'database_migrated', migrations: store.migrations }, 'The database was migrated')
+  else if (startNew)
+    log.warn(
+      { event: 'start_new_ignored' },
+      '`database.start_new` is set, but the database is not new; remove the setting',
+    )
   return store
 }
 
@@ -222,8 +227,8 @@ async function startDelivery(
   const { connections: wanted } = config.delivery
   if (settings.connections < wanted)
     log.warn(
-      { connections: settings.connections, wanted },
-      'few files may be open: fewer deliveries will be under way at once than delivery.connections says',
+      { event: 'delivery_connections_reduced', connections: settings.connections, wanted },
+      'The limit of open files allows fewer concurrent deliveries than `delivery.connections`; raise it (ulimit -n)',
     )
   const threads = await startDeliveryThreads({
     entry: new URL('../workers/delivery.ts', import.meta.url),
@@ -238,7 +243,12 @@ async function startDelivery(
     clock,
     log,
   })
-  const failed = throttledLog({ log, clock }, 'error', 'scheduled emails could not enter the queue')
+  const failed = throttledLog(
+    { log, clock },
+    'error',
+    'scheduled_release_failed',
+    'Scheduled emails could not be put into the queue; retrying',
+  )
   const releaser = createReleaser({ run: store.run, clock, onError: error => failed({ err: error }) })
   store.on('scheduled', times => {
     for (const at of times as number[]) releaser.note(at)
@@ -274,8 +284,8 @@ async function openPlans(
   const lost = (await plansInUse(store.db)).filter(name => !plans.all.has(name))
   if (lost.length > 0)
     log.warn(
-      { plans: lost },
-      'accounts are on plans that are not configured: nothing of theirs is limited or deleted',
+      { event: 'plans_missing', plans: lost },
+      'Accounts use plans that are not configured; no limits and no retention apply to them',
     )
   return plans
 }

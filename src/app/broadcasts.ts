@@ -58,7 +58,11 @@ export function startBroadcasts(
       for (const broadcast of broadcasts) await hands.resume(mailOfBroadcast(broadcast))
     },
     ({ id }) => idKey(id),
-    error => log.error({ err: error }, 'mail of a broadcast could not go on; it does so at the next start'),
+    error =>
+      log.error(
+        { event: 'broadcast_resume_failed', err: error },
+        'Held emails of a broadcast could not be released; they are released at the next start',
+      ),
   )
   started.push(goingOn.stop)
   const linkBase = (): LinkBase =>
@@ -75,7 +79,8 @@ export function startBroadcasts(
     routes: broadcastRoutes({ broadcasts, findTemplate: findWords }),
     async start() {
       const fault = linkFault(linkBase())
-      if (fault && !isLaboratory(config.mailHost)) log.warn({ baseUrl: linkBase().url }, fault)
+      if (fault && !isLaboratory(config.mailHost))
+        log.warn({ event: 'link_base_not_usable', base_url: linkBase().url }, fault)
       if (!config.roles.includes('all')) return
       const links = { linkTerms: await linkTerms(), linkFault: fault ?? null }
       started.push(startRunner(parts, goingOn.ask, links))
@@ -90,7 +95,12 @@ function startRunner(
   links: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
 ): () => Promise<void> {
   const regions = Object.keys(config.regions)
-  const failed = throttledLog({ log, clock }, 'error', 'a broadcast could not be seen to; it is tried again')
+  const failed = throttledLog(
+    { log, clock },
+    'error',
+    'broadcast_step_failed',
+    'A broadcast could not be processed; retrying',
+  )
   const runner = startBroadcastRunner({
     ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, ...links },
     simulatorDomains,

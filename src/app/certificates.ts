@@ -22,7 +22,10 @@ export async function openCertificates(
     return config.acme.enabled ? givenCertificate(parts, own) : own
   }
   const onError = (error: unknown) =>
-    log.error({ err: error }, 'the renewed certificate cannot be used; the former one stays')
+    log.error(
+      { event: 'certificate_not_usable', err: error },
+      'The new TLS certificate cannot be used; the previous one stays in use',
+    )
   try {
     return followCertificate({ certFile, keyFile, clock, onError })
   } catch (error) {
@@ -44,7 +47,10 @@ async function givenCertificate(
   }
   await look()
   invalidateOn(CERTIFICATE_CHANGED, store, look, error =>
-    log.error({ err: error }, 'the new certificate cannot be read; the former one stays'),
+    log.error(
+      { event: 'certificate_not_read', err: error },
+      'The new TLS certificate cannot be read; the previous one stays in use',
+    ),
   )
   return held
 }
@@ -103,11 +109,18 @@ export function keeperParts({ config, clock, log, store, secrets }: AppContext):
     isAlone: !store.isShared,
     directoryUrl: acme.directoryUrl,
     email: acme.email,
-    onCertificate: (got: object) => log.info(got, 'there is a new certificate'),
+    onCertificate: (got: object) =>
+      log.info({ event: 'certificate_issued', ...got }, 'A new TLS certificate was issued'),
     onFailure: (alert: object, nextAt: number) =>
-      log.warn({ alert, nextAt }, 'the authority has given no certificate'),
+      log.warn(
+        { event: 'certificate_order_failed', alert, retry_at: new Date(nextAt).toISOString() },
+        'The certificate authority did not issue a certificate',
+      ),
     onError: (error: unknown) =>
-      log.error({ err: error }, 'the certificate could not be seen to; it is tried again in a minute'),
+      log.error(
+        { event: 'certificate_check_failed', err: error },
+        'The TLS certificate could not be checked; retrying in 1 min',
+      ),
   }
   return {
     keeper,

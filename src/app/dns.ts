@@ -41,8 +41,8 @@ export async function startProviderDns(options: ProviderDnsOptions): Promise<Pro
   const records = zoneRecords(config, clock.now())
   if (!records.some(({ type }) => type === 'A' || type === 'AAAA'))
     log.warn(
-      { mailHost: config.mailHost },
-      'the provider zone has no address: this host has no public one, and dns.addresses is not set',
+      { event: 'dns_zone_without_address', mail_host: config.mailHost },
+      'The provider zone has no address record: this host has no public address and `dns.addresses` is not set',
     )
   let bound = listen
   const worker = new SupervisedWorker({

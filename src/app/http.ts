@@ -242,7 +242,11 @@ function openDoor(
     reservations: createBlobReservations({
       blobs: store.blobs,
       db: store.db,
-      onLeftBehind: error => log.warn({ err: error }, 'a file that is not needed could not be removed'),
+      onLeftBehind: error =>
+        log.warn(
+          { event: 'file_not_removed', err: error },
+          'A file that is no longer needed could not be removed',
+        ),
     }),
     openFetching: createFetchAttachments({
       outbound: config.fetch.attachments ? outbound : null,

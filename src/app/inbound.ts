@@ -127,7 +127,11 @@ function createTake(
   const reservations = createBlobReservations({
     blobs: store.blobs,
     db: store.db,
-    onLeftBehind: error => log.warn({ err: error }, 'a file of an inbound message was left behind'),
+    onLeftBehind: error =>
+      log.warn(
+        { event: 'file_not_removed', err: error },
+        'A file of a received message could not be removed',
+      ),
   })
   return async mail => {
     const reservation = reservations.open([mail.blob])

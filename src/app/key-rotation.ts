@@ -43,7 +43,11 @@ export function startKeyRotation(parts: AppContext): () => Promise<void> {
     sweep: () => rotateKeys(options),
     everyMs: HOUR_MS,
     clock,
-    onError: error => log.error({ err: error }, 'DKIM keys could not be changed; it is tried again later'),
+    onError: error =>
+      log.error(
+        { event: 'dkim_rotation_failed', err: error },
+        'DKIM keys could not be rotated; retrying later',
+      ),
   })
   store.on(ROTATION_WANTED, rounds.hurry)
   return async () => {

@@ -47,7 +47,10 @@ export async function openLinkCertificates({
   if (!config.acme.enabled) return () => undefined
   await look()
   invalidateOn(CERTIFICATE_CHANGED, store, look, error =>
-    log.error({ err: error }, 'certificates of hosts of links cannot be read; the former ones stay'),
+    log.error(
+      { event: 'link_certificates_not_read', err: error },
+      'Certificates of tracking hosts cannot be read; the previous ones stay in use',
+    ),
   )
   return name => contexts.get(name.toLowerCase())
 }
@@ -80,7 +83,12 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   const followAgain = () => {
     following = following
       .then(follow)
-      .catch(error => log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'))
+      .catch(error =>
+        log.error(
+          { event: 'link_hosts_not_read', err: error },
+          'Tracking hosts could not be read from the database; the previous ones stay in use',
+        ),
+      )
   }
   store.on(LINK_HOST_CHANGED, followAgain)
   store.on(MISSED, followAgain)

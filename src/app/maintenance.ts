@@ -56,40 +56,50 @@ export function startMaintenance({
       sweep,
       everyMs,
       clock,
-      onError: error => log.error({ err: error }, `${what} could not be seen to; it is tried again later`),
+      onError: error =>
+        log.error(
+          { event: 'maintenance_failed', task: what, err: error },
+          `The maintenance task "${what}" failed; retrying later`,
+        ),
     })
-  const ofDeletedDomains = start('mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(parts))
+  const ofDeletedDomains = start('delete mail of deleted domains', HOUR_MS, () => sweepDeletedDomains(parts))
   store.on(DOMAIN_DELETED, ofDeletedDomains.hurry)
-  const ofDeletedAudiences = start('contacts of deleted audiences', HOUR_MS, () =>
+  const ofDeletedAudiences = start('delete contacts of deleted audiences', HOUR_MS, () =>
     sweepDeletedAudiences(parts),
   )
   store.on(CONTACTS_DELETED, ofDeletedAudiences.hurry)
-  const ofWebhooks = start('deliveries of deleted webhooks', HOUR_MS, () => sweepWebhookDeliveries(parts))
+  const ofWebhooks = start('delete deliveries of deleted webhooks', HOUR_MS, () =>
+    sweepWebhookDeliveries(parts),
+  )
   store.on(WEBHOOK_CHANGED, ofWebhooks.hurry)
   const watched = {
     ...parts,
     newId: createIdSource(),
     terms: rates,
-    onAlert: (alert: OperatorAlertRow) => log.warn({ alert }, 'mail of an account is not wanted'),
+    onAlert: (alert: OperatorAlertRow) =>
+      log.warn(
+        { event: 'account_reputation_alert', alert },
+        'Too many emails of an account bounce or are reported as spam',
+      ),
   }
   const sweepers = [
-    start('rates of bounces and complaints', 10 * MINUTE_MS, () => watchAccountRates(watched)),
+    start('check bounce and complaint rates', 10 * MINUTE_MS, () => watchAccountRates(watched)),
     ofDeletedDomains,
     ofDeletedAudiences,
-    start('imports that were cut off', 10 * MINUTE_MS, () => sweepImports(parts)),
+    start('finish interrupted imports', 10 * MINUTE_MS, () => sweepImports(parts)),
     ofWebhooks,
-    start('old events', 24 * HOUR_MS, () => sweepEvents(parts)),
-    start('old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
-    start('ended sessions', HOUR_MS, () => sweepSessions(parts)),
-    start('old places of sign-in', 24 * HOUR_MS, () => sweepSignInPlaces(parts)),
-    start('expired links to emails', HOUR_MS, () => sweepShares(parts)),
-    start('old reports', HOUR_MS, () => sweepReports(parts)),
-    start('emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
-    start('received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(parts)),
-    start('metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
-    start('ended MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
-    start('old counters of destinations', 24 * HOUR_MS, () => sweepDestinations(parts)),
-    start('unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
+    start('delete old events', 24 * HOUR_MS, () => sweepEvents(parts)),
+    start('delete old idempotency keys', HOUR_MS, () => sweepKeys(parts)),
+    start('delete expired sessions', HOUR_MS, () => sweepSessions(parts)),
+    start('delete old sign-in locations', 24 * HOUR_MS, () => sweepSignInPlaces(parts)),
+    start('delete expired links to emails', HOUR_MS, () => sweepShares(parts)),
+    start('delete old reports', HOUR_MS, () => sweepReports(parts)),
+    start('delete emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
+    start('delete received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(parts)),
+    start('delete metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
+    start('delete expired MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
+    start('delete old destination counters', 24 * HOUR_MS, () => sweepDestinations(parts)),
+    start('delete unused files', 24 * HOUR_MS, () => sweepFiles(parts)),
   ]
   return {
     async stop() {

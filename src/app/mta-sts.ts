@@ -30,8 +30,8 @@ export function startMtaSts({ config, clock, log, store }: AppContext): () => Pr
     const id = policy && fault === undefined ? policy.id : ''
     if (id === (await readSetting(store.db, MTA_STS_ID))) return
     await store.run('putSetting', { key: MTA_STS_ID, value: id })
-    if (fault === undefined) log.info({ id }, 'the MTA-STS policy is published')
-    else log.info({ fault }, 'the MTA-STS policy is not published')
+    if (fault === undefined) log.info({ event: 'mta_sts_published', id }, 'The MTA-STS policy is published')
+    else log.info({ event: 'mta_sts_not_published', fault }, 'The MTA-STS policy is not published')
   }
   const rounds = startSweeper({
     async *sweep() {
@@ -39,7 +39,8 @@ export function startMtaSts({ config, clock, log, store }: AppContext): () => Pr
     },
     everyMs: LOOK_EVERY_MS,
     clock,
-    onError: error => log.error({ err: error }, 'the MTA-STS policy could not be looked after'),
+    onError: error =>
+      log.error({ event: 'mta_sts_check_failed', err: error }, 'The MTA-STS policy could not be checked'),
   })
   store.on(CERTIFICATE_CHANGED, rounds.hurry)
   return async () => {

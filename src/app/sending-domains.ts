@@ -74,7 +74,10 @@ function openDomains(
     pendingMax: config.domains.pendingMax,
     visitHost: createVisitHost(visits, secrets),
     onStatus: ({ name, status }, former) =>
-      log.info({ domain: name, status, former }, 'a domain has changed'),
+      log.info(
+        { event: 'domain_status_changed', domain: name, from: former, to: status },
+        `Domain ${name} changed from ${former} to ${status}`,
+      ),
   })
 }
 
@@ -83,7 +86,11 @@ function recheck({ clock, log, store }: AppContext, { verify }: Domains): () => 
   const rechecks = startRechecks({
     ...{ run: store.run, clock },
     check: verify,
-    onError: error => log.error({ err: error }, 'a domain could not be checked'),
+    onError: error =>
+      log.error(
+        { event: 'domain_check_failed', err: error },
+        'The DNS records of a domain could not be checked',
+      ),
   })
   store.on(DOMAIN_CHECK, times => {
     for (const at of times as number[]) rechecks.note(at)

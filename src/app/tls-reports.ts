@@ -46,7 +46,10 @@ export function startTlsReports(options: TlsReportsOptions): (() => Promise<void
     everyMs: HOUR_MS,
     clock,
     onError: error =>
-      log.error({ err: error }, 'TLS reports could not be sent; they are tried again in an hour'),
+      log.error(
+        { event: 'tls_reports_failed', err: error },
+        'TLS reports could not be sent; retrying in 1 h',
+      ),
   })
   return async () => {
     outbound.close()

@@ -37,8 +37,15 @@ export function prepareTracking(
     run: store.run,
     clock,
     onError: error =>
-      log.warn({ err: error }, 'opens and clicks could not be recorded; they are tried again'),
-    onLeftOut: count => log.warn({ count }, 'more opens and clicks came than can be recorded'),
+      log.warn(
+        { event: 'tracking_not_recorded', err: error },
+        'Opens and clicks could not be recorded; retrying',
+      ),
+    onLeftOut: count =>
+      log.warn(
+        { event: 'tracking_events_dropped', count },
+        'More opens and clicks arrived than can be recorded; some were dropped',
+      ),
   })
   started.push(visits.close)
   return {
@@ -81,7 +88,10 @@ function followTrackingHosts({ config, log, store }: Pick<AppContext, 'config' |
     hosts = new Set(known.filter(({ isServed }) => isServed).map(({ baseUrl }) => new URL(baseUrl).host))
   }
   invalidateOn(LINK_HOST_CHANGED, store, look, error =>
-    log.error({ err: error }, 'the hosts of links could not be read; the former ones stay'),
+    log.error(
+      { event: 'link_hosts_not_read', err: error },
+      'Tracking hosts could not be read from the database; the previous ones stay in use',
+    ),
   )
   return { look, has: (host: string) => hosts.has(host) }
 }

@@ -65,7 +65,10 @@ function startNotices({ config, store, clock, log, accept, preparation }: Dispat
     everyMs: HOUR_MS,
     clock,
     onError: error =>
-      log.error({ err: error }, 'an account could not be told of its webhook; it is tried again in an hour'),
+      log.error(
+        { event: 'webhook_notice_failed', err: error },
+        'Notices of disabled webhooks could not be sent; retrying in 1 h',
+      ),
   })
   store.on(WEBHOOK_DISABLED, sweeper.hurry)
   return sweeper

@@ -2,25 +2,29 @@
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
 
-/** Says it, or counts it for the next time that it is said. */
-export type ThrottledLog = (context: object) => void
+/** Logs the line with these fields, or counts it for the next time that it is logged. */
+export type ThrottledLog = (fields: object) => void
 
-const SAID_EVERY_MS = 60_000
+const INTERVAL_MS = 60_000
 
-/** Said at once, and then once a minute at most, with how often it has happened since it was said last. */
+/**
+ * Logs at once, and then at most once a minute, with the number of times the event has occurred since it was
+ * last logged (`times`).
+ */
 export function throttledLog(
   { log, clock }: { log: Log; clock: Pick<Clock, 'monotonic'> },
   level: 'warn' | 'error',
+  event: string,
   message: string,
 ): ThrottledLog {
-  let saidAt = Number.NEGATIVE_INFINITY
+  let loggedAt = Number.NEGATIVE_INFINITY
   let times = 0
-  return context => {
+  return fields => {
     times++
     const now = clock.monotonic()
-    if (now - saidAt < SAID_EVERY_MS) return
-    log[level]({ ...context, times }, message)
-    saidAt = now
+    if (now - loggedAt < INTERVAL_MS) return
+    log[level]({ event, ...fields, times }, message)
+    loggedAt = now
     times = 0
   }
 }

@@ -56,7 +56,11 @@ const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: 'dns' })
 const writer = createWriterClient(data.writer, { clock })
 const { db, find } = openReader(data.location)
-if (!stepBack(NICENESS)) log.debug('threads cannot be told apart by priority here')
+if (!stepBack(NICENESS))
+  log.debug(
+    { event: 'thread_priority_not_supported' },
+    'The priority of a thread cannot be set on this system',
+  )
 
 const keys = createKeyTexts({
   clock,
@@ -84,7 +88,10 @@ const look = async () => {
   served = await publishedZone()
 }
 invalidateOn(SETTING_PUT, writer, look, error =>
-  log.error({ err: error }, 'dns: what the zone holds cannot be read; it stays as it was'),
+  log.error(
+    { event: 'dns_zone_not_read', err: error },
+    'The provider zone could not be read from the database; the previous records are served',
+  ),
 )
 const zone: Zone = {
   get soa() {

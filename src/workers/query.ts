@@ -52,7 +52,11 @@ const secrets = createSecretKeys(data.secret)
 const packing = createPacking({
   packer: createPacker({ db, run: writer.run, pause: turn }),
   clock,
-  onError: error => log.warn({ err: error }, 'emails could not be sealed; they are searched one by one'),
+  onError: error =>
+    log.warn(
+      { event: 'search_index_failed', err: error },
+      'The search index could not be updated; new emails are searched one by one',
+    ),
 })
 writer.on(UNSEALED, accountIds => packing.note(accountIds as Id[]))
 packing.note((await db.selectFrom('accounts').select('id').execute()).map(({ id }) => id))
@@ -74,7 +78,8 @@ const functions = {
   viewQueue: createQueueStatsCache({
     db,
     clock,
-    onError: error => log.warn({ err: error }, 'the queue could not be looked through'),
+    onError: error =>
+      log.warn({ event: 'queue_stats_failed', err: error }, 'Queue statistics could not be computed'),
   }),
   reportMetrics: (question: MetricsQuestion) => snapshot(db => reportMetrics(db, question)),
   async rebuildMessage(delivery: Parameters<typeof rebuildMessage>[1]) {

@@ -60,7 +60,12 @@ const outbound = createOutbound({
   ...{ resolver, clock, allowLoopback, allowInsecureLoopback, keepAlive: true },
   ...(authorities && { authorities }),
 })
-const failed = throttledLog({ log, clock }, 'error', 'a webhook could not be served; it is tried again')
+const failed = throttledLog(
+  { log, clock },
+  'error',
+  'webhook_dispatch_failed',
+  'Deliveries to a webhook could not be processed; retrying',
+)
 const dispatcher = new Dispatcher({
   run: writer.run,
   ...{ clock, outbound, random: Math.random, mailHost: data.mailHost },
@@ -71,7 +76,12 @@ const dispatcher = new Dispatcher({
 const look = async () => {
   for await (const { webhookId, at } of stepDueWebhooks(db)) dispatcher.note(webhookId, at)
 }
-const unseen = throttledLog({ log, clock }, 'warn', 'what is due for webhooks could not be looked up')
+const unseen = throttledLog(
+  { log, clock },
+  'warn',
+  'webhook_lookup_failed',
+  'Due webhook deliveries could not be looked up',
+)
 const lookAgain = () => {
   look().catch(error => unseen({ err: error }))
 }

@@ -152,7 +152,7 @@ function createAuth(
       )
     }
     settle().catch(error => {
-      log.error({ err: error }, 'a login over SMTP could not be checked')
+      log.error({ event: 'smtp_auth_failed', err: error }, 'SMTP credentials could not be checked')
       answer(new ReplyError(454, '4.7.0 The login cannot be checked now'))
     })
   }
@@ -179,7 +179,10 @@ function createReceiver(
     stream.once('close', finish)
     stream.once('error', error => {
       message.close()
-      log.debug({ err: error }, 'a message was not submitted in full')
+      log.debug(
+        { event: 'submission_incomplete', err: error },
+        'A submitted message was not received completely',
+      )
     })
     stream.once('end', async () => {
       try {

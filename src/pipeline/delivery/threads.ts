@@ -179,18 +179,24 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
  */
 async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise<LeaseWork | undefined> {
   const { leaseMs, isShared, onUnknown } = leases
-  const become = onUnknown === 'hold' ? 'they are held until they are released' : 'they are due again'
+  const become = onUnknown === 'hold' ? 'they are held until an operator releases them' : 'they were requeued'
   if (isShared)
     return startLeaseWatch({
       run,
       clock,
       leaseMs,
       onUnknown,
-      onVoided: voided => log.warn({ voided }, `nobody has these deliveries under way any more; ${become}`),
-      onError: error => log.warn({ err: error }, 'leases could not be looked at'),
+      onVoided: voided =>
+        log.warn({ event: 'leases_expired', count: voided }, `${voided} delivery leases expired; ${become}`),
+      onError: error =>
+        log.warn({ event: 'lease_check_failed', err: error }, 'Delivery leases could not be checked'),
     })
   const voided = await run('voidLeases', { owner: null, now: clock.now(), leaseMs, onUnknown })
-  if (voided > 0) log.warn({ voided }, `deliveries were under way when the former process ended; ${become}`)
+  if (voided > 0)
+    log.warn(
+      { event: 'deliveries_interrupted', count: voided },
+      `${voided} deliveries were in progress when the previous process ended; ${become}`,
+    )
   return undefined
 }
 

@@ -47,7 +47,12 @@ const FAULT_CHARACTERS_MAX = 300
 
 export function startBounceProcessor(options: BounceProcessorOptions): BounceProcessor {
   const { db, clock } = options
-  const unread = throttledLog(options, 'error', 'reports could not be read; they are tried again in a while')
+  const unread = throttledLog(
+    options,
+    'error',
+    'bounces_not_processed',
+    'Bounce and complaint reports could not be processed; retrying',
+  )
   const stopping = new AbortController()
   let hasMore = true
   let working: Promise<void> | undefined
@@ -106,7 +111,10 @@ async function apply(row: ReportRow, options: BounceProcessorOptions): Promise<v
     await run('applyReport', { ...ids, ...(await readOne(row, options)) })
   } catch (error) {
     if (isTemporary(error)) throw error
-    log.error({ err: error }, 'what a report says could not be recorded')
+    log.error(
+      { event: 'bounce_not_recorded', err: error },
+      'The content of a bounce or complaint report could not be recorded',
+    )
     await run('applyReport', { ...ids, ...unreadable(error) })
   }
 }

@@ -168,10 +168,10 @@ function isOverdue(oldest: UnlistedInbound | undefined, clock: Clock): boolean {
 
 /** The lines are throttled: while the store is unavailable, every message fails every few seconds. */
 function errorLogs(logging: Pick<InboundProcessorOptions, 'log' | 'clock'>) {
-  const line = (message: string) => throttledLog(logging, 'error', message)
+  const line = (event: string, message: string) => throttledLog(logging, 'error', event, message)
   return {
-    notListed: line('a received message could not be listed; it is tried again in a while'),
-    unseen: line('received mail could not be looked for; it is looked for again in a while'),
+    notListed: line('inbound_not_listed', 'A received message could not be listed; retrying'),
+    unseen: line('inbound_lookup_failed', 'Received messages could not be looked up; retrying'),
   }
 }
 
@@ -190,7 +190,10 @@ async function list(
     if (await run('listInbound', { ...listed, ...found })) counts.listed(found)
   } catch (error) {
     if (error instanceof StorageUnavailable) throw error
-    log.error({ err: error }, 'what a received message says could not be recorded; it is listed without')
+    log.error(
+      { event: 'inbound_content_not_recorded', err: error },
+      'The content of a received message could not be recorded; the message is listed without it',
+    )
     const headless = { ...unreadable(error), verdicts: found.verdicts }
     if (await run('listInbound', { ...listed, ...headless })) counts.listed(headless)
   }

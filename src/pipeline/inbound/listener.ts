@@ -169,7 +169,8 @@ function createReceiver(
           answer()
         },
         error => {
-          if (isCutOff(error)) log.debug({ err: error }, 'a message was not received in full')
+          if (isCutOff(error))
+            log.debug({ event: 'inbound_incomplete', err: error }, 'A message was not received completely')
           else answer(notTaken(error))
         },
       )

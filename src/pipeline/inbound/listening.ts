@@ -23,7 +23,9 @@ export async function startListening(
   server: StrictSmtpServer,
   { name, listen, certificates, log }: ListeningOptions,
 ): Promise<Listening> {
-  server.on('error', error => log.debug({ err: error }, `${name} connection failed`))
+  server.on('error', error =>
+    log.debug({ event: 'smtp_connection_failed', err: error }, `A connection to the ${name} listener failed`),
+  )
   const stopFollowing = certificates.onChange(pair => server.updateSecureContext(pair))
   await new Promise<void>((resolve, reject) => {
     server.server.once('error', reject)

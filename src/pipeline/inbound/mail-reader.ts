@@ -172,7 +172,11 @@ export function createMailReader(options: ReaderOptions): MailReader {
       isClosing = true
       const unmarked = [...marked].map(mail => unmark(mail, mail.readingCount))
       for (const { status, ...outcome } of await Promise.allSettled(unmarked))
-        if (status === 'rejected') log.warn({ err: (outcome as PromiseRejectedResult).reason }, NOT_UNMARKED)
+        if (status === 'rejected')
+          log.warn(
+            { event: 'inbound_not_unmarked', err: (outcome as PromiseRejectedResult).reason },
+            NOT_UNMARKED,
+          )
       await thread.close()
       await turn
     },

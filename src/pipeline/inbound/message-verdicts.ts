@@ -57,9 +57,15 @@ export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail 
     try {
       const verdicts = await within(clock, JUDGING_MS_MAX, judge(mail))
       if (verdicts) return verdicts
-      log.warn('a received message could not be judged in time')
+      log.warn(
+        { event: 'verdict_timeout' },
+        'The checks of a received message (SPF, DKIM, DMARC, filters) did not finish in time',
+      )
     } catch (error) {
-      log.error({ err: error }, 'a received message could not be judged')
+      log.error(
+        { event: 'verdict_failed', err: error },
+        'The checks of a received message (SPF, DKIM, DMARC, filters) failed',
+      )
     }
     return NOT_JUDGED
   }

@@ -19,14 +19,22 @@ export type ReplyTo = (error: unknown) => ReplyError
 
 /** @param unavailable reply code used while the store is unavailable */
 export function createReplyTo(unavailable: number, { log, clock }: { log: Log; clock: Clock }): ReplyTo {
-  const warn = throttledLog({ log, clock }, 'warn', 'messages are refused for now')
+  const warn = throttledLog(
+    { log, clock },
+    'warn',
+    'smtp_messages_deferred',
+    'Messages are refused with 4xx: the service is overloaded or the store is unavailable',
+  )
   return error => {
     if (error instanceof ReplyError) return error
     if (error instanceof StorageUnavailable) {
       warn({ err: error })
       return new ReplyError(unavailable, '4.3.1 Nothing can be stored now, try again later')
     }
-    log.error({ err: error }, 'a message could not be taken')
+    log.error(
+      { event: 'smtp_message_failed', err: error },
+      'A message could not be accepted because of an internal error',
+    )
     return new ReplyError(451, '4.3.0 Something is wrong here, try again later')
   }
 }

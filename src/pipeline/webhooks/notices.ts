@@ -33,8 +33,8 @@ export async function* sendNotices(options: NoticeOptions): AsyncGenerator<void>
   const sender = await findVerifiedDomain(db, from.domain)
   if (!sender) {
     log.warn(
-      { domain: from.domain, count: due.length },
-      'accounts cannot be told by mail that webhooks were disabled: the domain of notices.from is not verified in any account',
+      { event: 'webhook_notices_not_possible', domain: from.domain, count: due.length },
+      'Accounts cannot be notified of disabled webhooks: the domain of `notices.from` is not verified in any account',
     )
     return
   }
@@ -43,7 +43,10 @@ export async function* sendNotices(options: NoticeOptions): AsyncGenerator<void>
     for (const { email } of await ownersOf(db, webhook)) {
       const fault = await mail(options, sender.accountId, webhook, email)
       if (!fault) continue
-      log.warn({ webhook: wireId('wh', webhook.id), fault: fault.message }, 'a notice was not sent')
+      log.warn(
+        { event: 'webhook_notice_refused', webhook: wireId('wh', webhook.id), fault: fault.message },
+        'The notice of a disabled webhook was refused',
+      )
       if (fault.mayPass) isTold = false
     }
     if (isTold) await run('webhookNoticeSent', { id: webhook.id })

@@ -43,7 +43,9 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
     async listen(host, port) {
       server.listen({ port, host, ipv6Only: net.isIPv6(host) })
       await once(server, 'listening')
-      server.on('error', error => options.log.warn({ err: error }, 'dns: tcp server'))
+      server.on('error', error =>
+        options.log.warn({ event: 'dns_tcp_listener_failed', err: error }, 'The DNS listener failed (TCP)'),
+      )
       return (server.address() as net.AddressInfo).port
     },
     async close() {
@@ -83,7 +85,7 @@ async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOpti
     }
     socket.end()
   } catch (error) {
-    log.debug({ err: error }, 'dns: tcp connection')
+    log.debug({ event: 'dns_tcp_connection_failed', err: error }, 'A DNS connection failed (TCP)')
     socket.destroy()
   }
 }

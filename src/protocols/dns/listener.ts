@@ -88,12 +88,14 @@ async function openUdp(host: string, port: number, respond: Respond, log: Log): 
     socket.close()
     throw error
   })
-  socket.on('error', error => log.warn({ err: error }, 'dns: udp socket'))
+  socket.on('error', error =>
+    log.warn({ event: 'dns_udp_listener_failed', err: error }, 'The DNS listener failed (UDP)'),
+  )
 
   const send = (reply: Buffer | undefined, peer: dgram.RemoteInfo) => {
     if (!reply || !open) return
     socket.send(reply, peer.port, peer.address, error => {
-      if (error) log.debug({ err: error }, 'dns: reply not sent')
+      if (error) log.debug({ event: 'dns_reply_not_sent', err: error }, 'A DNS reply could not be sent')
     })
   }
   socket.on('message', (query, peer) => {

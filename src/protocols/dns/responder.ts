@@ -61,7 +61,10 @@ export function createResponder({ zone, rate, log }: ResponderOptions): Respond 
     return outcomeOf(zone, query, question)
       .then(outcome => reply(client, query, question, outcome))
       .catch(error => {
-        log.error({ err: error, name: question.name }, 'dns: query failed')
+        log.error(
+          { event: 'dns_query_failed', err: error, name: question.name },
+          'A DNS query could not be answered',
+        )
         return complaint(client, RCODE.SERVFAIL)
       })
   }

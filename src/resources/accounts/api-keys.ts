@@ -82,7 +82,10 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
     try {
       await run('touchApiKeys', { ids, at: clock.now() })
     } catch (error) {
-      log.warn({ err: error }, 'the last use of API keys was not written down')
+      log.warn(
+        { event: 'api_key_use_not_recorded', err: error },
+        'The last use of API keys could not be recorded',
+      )
     }
   }
   const flushLater = () => {

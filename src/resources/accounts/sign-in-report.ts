@@ -37,7 +37,9 @@ export function createSignInReport(
   const attempts = metrics.counter('sign_in_attempts', 'Attempts to sign in over HTTP and SMTP, by result.')
   const lines = new Map<string, ThrottledLog>()
   const lineOf = (limit: string) => {
-    const line = lines.get(limit) ?? throttledLog({ log, clock }, 'warn', 'Attempts to sign in are throttled')
+    const line =
+      lines.get(limit) ??
+      throttledLog({ log, clock }, 'warn', 'sign_in_throttled', 'Sign-in attempts are throttled')
     lines.set(limit, line)
     return line
   }

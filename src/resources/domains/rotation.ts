@@ -58,29 +58,35 @@ export async function* rotateKeys(options: RotationOptions): AsyncGenerator<void
 
 async function take(options: RotationOptions, { id: domainId, name }: DomainInTurns, step: KeyStep) {
   const { run, clock, log } = options
-  const tell = (key: DkimKeyFacts, what: string) =>
-    log.info({ domain: name, selector: key.token, key: wireId('key', key.id) }, what)
+  const logKey = (event: string, { token, id }: DkimKeyFacts, what: string) =>
+    log.info(
+      { event, domain: name, selector: token, key: wireId('key', id) },
+      `DKIM key ${token} of ${name} ${what}`,
+    )
   const entering = step.kind === 'switch' ? step.to : step.kind === 'begin' ? step.key : undefined
   if (entering && !(await isPublic(placeOf(entering, name, options), options)))
-    return tell(entering, 'a DKIM key waits: its record is not seen by everybody')
+    return logKey('dkim_key_not_visible', entering, 'is not used yet: not every resolver returns its record')
   const at = clock.now()
   switch (step.kind) {
     case 'switch': {
       const { from, to } = step
       if (await run('switchKeys', { domainId, from: from.id, to: to.id, at }))
-        tell(to, 'a DKIM key signs, in place of the one before')
+        logKey('dkim_key_activated', to, 'signs now, in place of the previous key')
       return
     }
     case 'begin':
-      if (await run('beginKey', { domainId, key: step.key.id, at })) tell(step.key, 'a DKIM key signs')
+      if (await run('beginKey', { domainId, key: step.key.id, at }))
+        logKey('dkim_key_activated', step.key, 'signs now')
       return
     case 'revoke':
-      if (await run('revokeKey', { domainId, key: step.key.id, at })) tell(step.key, 'a DKIM key is revoked')
+      if (await run('revokeKey', { domainId, key: step.key.id, at }))
+        logKey('dkim_key_revoked', step.key, 'is revoked')
       return
     case 'replace': {
       const { id: old, slot, algorithm, token } = step.key
       const key = await sealedKey(options, domainId, { slot, algorithm, token }, at)
-      if (await run('replaceKey', { old, key })) tell(key, 'a fresh DKIM key is published')
+      if (await run('replaceKey', { old, key }))
+        logKey('dkim_key_published', key, 'is published as the next key')
     }
   }
 }

@@ -4,25 +4,25 @@ import { throttledLog } from '../../../src/lib/throttled-log.ts'
 import { createManualClock } from '../../kit/manual-clock.ts'
 import { suite } from '../../kit/suite.ts'
 
-const test = suite('lib/sparing-line')
+const test = suite('lib/throttled-log')
 
 for (const level of ['warn', 'error'] as const)
-  test(`what happens again and again is said at once, and then once a minute with how often: ${level}`, () => {
+  test(`throttled log: a repeated event is logged at once, and then once a minute with the number of times: ${level}`, () => {
     const clock = createManualClock()
     const lines: string[] = []
     const log = createLog('info', { write: line => void lines.push(line) })
-    const say = throttledLog({ log, clock }, level, 'no room')
+    const say = throttledLog({ log, clock }, level, 'no_room', 'No room')
     for (let second = 0; second < 121; second++) {
       say({ second })
       clock.advance(1_000)
     }
     const said = lines.map(line => JSON.parse(line))
     assert.equal(
-      said.map(({ level, msg, second, times }) => [level, msg, second, times]),
+      said.map(({ event, level, msg, second, times }) => [event, level, msg, second, times]),
       [
-        [level, 'no room', 0, 1],
-        [level, 'no room', 60, 60],
-        [level, 'no room', 120, 60],
+        ['no_room', level, 'No room', 0, 1],
+        ['no_room', level, 'No room', 60, 60],
+        ['no_room', level, 'No room', 120, 60],
       ],
     )
   })

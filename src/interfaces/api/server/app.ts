@@ -93,12 +93,20 @@ function logRequest(log: Log): Middleware {
     const ms = Math.round(performance.now() - startedAt)
     const { method, status } = ctx
     const path = loggedPath(ctx.path)
-    log.debug({ requestId: ctx.state.requestId, method, path, status, ms }, 'http request')
+    log.debug(
+      { event: 'http_request', request_id: ctx.state.requestId, method, path, status, ms },
+      'HTTP request',
+    )
   }
 }
 
 function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clock'>): Middleware {
-  const warn = throttledLog({ log, clock }, 'warn', 'requests are refused for now')
+  const warn = throttledLog(
+    { log, clock },
+    'warn',
+    'http_requests_refused',
+    'HTTP requests are refused with 503: the service is overloaded or the store is unavailable',
+  )
   return async (ctx, next) => {
     try {
       await next()
@@ -142,14 +150,16 @@ function logFault(
   { log, warn }: { log: Log; warn: ThrottledLog },
 ) {
   const context = {
-    requestId: ctx.state.requestId,
+    request_id: ctx.state.requestId,
     method: ctx.method,
     path: loggedPath(ctx.path),
     err: error,
   }
-  if (hasLeft(ctx)) log.debug(context, 'the client left before its reply')
+  if (hasLeft(ctx))
+    log.debug({ event: 'http_client_disconnected', ...context }, 'The client disconnected before the reply')
   else if (status === 503) warn(context)
-  else log.error(context, 'a request failed')
+  else
+    log.error({ event: 'http_request_failed', ...context }, 'An HTTP request failed with an internal error')
 }
 
 /** A request that has been read to its end is destroyed, too. */

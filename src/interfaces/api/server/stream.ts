@@ -28,10 +28,14 @@ export async function streamReply(
   try {
     await pipeline(inPieces(content, wait), res)
   } catch (error) {
-    const context = { requestId: ctx.state.requestId, path: loggedPath(ctx.path), err: error }
+    const context = { request_id: ctx.state.requestId, path: loggedPath(ctx.path), err: error }
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE')
-      log.debug(context, 'the client left before its reply')
-    else log.error(context, 'a reply broke off')
+      log.debug(
+        { event: 'http_client_disconnected', ...context },
+        'The client disconnected before the end of the reply',
+      )
+    else
+      log.error({ event: 'http_reply_aborted', ...context }, 'An HTTP reply was aborted by an internal error')
   } finally {
     stalled?.cancel()
   }

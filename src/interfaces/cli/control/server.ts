@@ -30,7 +30,10 @@ export async function startControlServer({
 }: ControlServerOptions): Promise<ControlServer> {
   const path = controlPath(folder)
   if (path === undefined) {
-    log.warn({ folder }, 'the path of the data folder is too long for a control socket; there is none')
+    log.warn(
+      { event: 'control_socket_path_too_long', folder },
+      'The path of `data_dir` is too long for a control socket; the command line cannot reach the service',
+    )
     return { close: async () => {} }
   }
   const underWay = new Set<Promise<void>>()
@@ -46,7 +49,9 @@ export async function startControlServer({
     server.listen(path, resolve) // makes the socket before it returns
     process.umask(mask)
   })
-  server.on('error', error => log.error({ err: error }, 'the control socket is in trouble'))
+  server.on('error', error =>
+    log.error({ event: 'control_socket_failed', err: error }, 'The control socket failed'),
+  )
   return {
     async close() {
       const closed = new Promise(resolve => server.close(resolve))
@@ -58,7 +63,9 @@ export async function startControlServer({
 
 async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<void> {
   socket.setTimeout(ASK_WITHIN_MS, () => socket.destroy())
-  socket.on('error', error => log.debug({ err: error }, 'a control connection broke'))
+  socket.on('error', error =>
+    log.debug({ event: 'control_connection_failed', err: error }, 'A connection of the command line failed'),
+  )
   const line = await readLine(socket).catch(() => undefined)
   socket.setTimeout(0)
   if (line === undefined) return void socket.destroy()
@@ -75,11 +82,14 @@ async function answer(line: string, parts: OperationParts, log: Log): Promise<Co
   const { operation, input } = request
   try {
     const output = await carryOut(parts, operation, input)
-    log.info({ operation }, 'an operation of the command line was carried out')
+    log.info({ event: 'cli_operation_done', operation }, `The command line ran ${operation}`)
     return { output }
   } catch (error) {
     if (error instanceof OperationRefused) return { refused: error.message }
-    log.error({ err: error, operation }, 'an operation of the command line failed')
+    log.error(
+      { event: 'cli_operation_failed', err: error, operation },
+      `The command line failed to run ${operation}`,
+    )
     return { failed: (error as Error).message }
   }
 }

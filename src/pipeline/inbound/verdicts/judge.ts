@@ -33,7 +33,10 @@ export function createJudge(options: JudgeOptions): Judge {
     try {
       return await authenticate(mail, envelope, options)
     } catch (error) {
-      log.error({ err: error }, 'received mail could not be authenticated')
+      log.error(
+        { event: 'authentication_failed', err: error },
+        'SPF, DKIM and DMARC of a received message could not be evaluated',
+      )
       return unknownAuthentication(messageOf(error))
     }
   }
@@ -59,7 +62,7 @@ async function ask<T, B>(
   try {
     return await filter.ask(mail, envelope)
   } catch (error) {
-    log.warn({ err: error }, `${filter.name} gave no verdict`)
+    log.warn({ event: 'filter_failed', err: error }, `${filter.name} returned no verdict`)
     return { ...told, verdict: 'PROCESSING_FAILED', reason: `${filter.name}: ${messageOf(error)}` }
   }
 }

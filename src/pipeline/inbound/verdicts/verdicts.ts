@@ -87,7 +87,11 @@ export function createVerdicts({ entry, metrics, clock, log, ...data }: Verdicts
       try {
         return await twice(judgement)
       } catch (error) {
-        if (!isClosed) log.warn({ err: error }, 'received mail could not be judged')
+        if (!isClosed)
+          log.warn(
+            { event: 'verdict_worker_failed', err: error },
+            'The verdict worker failed on a received message',
+          )
         return unjudged(mailHost, filters, String(error).slice(0, 200))
       }
     },

@@ -65,9 +65,9 @@ test('a fault of ours is in the log, with the request it happened to', async t =
   const { post, said } = await openDoor(t, () => Promise.reject(new Error('a bug')))
   const reply = await post()
   assert.is(reply.status, 500)
-  const [line, ...more] = said('a request failed')
+  const [line, ...more] = said('An HTTP request failed with an internal error')
   assert.equal(
-    [line.level, line.requestId, line.path, line.err.message],
+    [line.level, line.request_id, line.path, line.err.message],
     ['error', reply.headers.get('x-request-id'), '/things', 'a bug'],
   )
   assert.equal(more, [])
@@ -78,7 +78,9 @@ test('what cannot be stored for now is said once a minute, however many are told
   for (let count = 0; count < 3; count++) assert.is((await post()).status, 503)
   clock.advance(60_000)
   await post()
-  const lines = said('requests are refused for now')
+  const lines = said(
+    'HTTP requests are refused with 503: the service is overloaded or the store is unavailable',
+  )
   assert.equal(
     lines.map(({ level, times, err }) => [level, times, err.message]),
     [
@@ -86,7 +88,7 @@ test('what cannot be stored for now is said once a minute, however many are told
       ['warn', 3, 'full'],
     ],
   )
-  assert.equal(said('a request failed'), [])
+  assert.equal(said('An HTTP request failed with an internal error'), [])
 })
 
 test('that a client has left is no fault', async t => {
@@ -101,12 +103,12 @@ test('that a client has left is no fault', async t => {
   const amid = connect(port, '127.0.0.1', () => amid.end(`${head}{`))
   amid.on('error', () => {})
   amid.resume()
-  await until(() => said('the client left before its reply').length === 1)
+  await until(() => said('The client disconnected before the reply').length === 1)
   const behind = connect(port, '127.0.0.1', () => void behind.write(`${head}{}`))
   await working.promise
   behind.destroy()
-  await until(() => said('the client left before its reply').length === 2)
-  assert.equal(said('a request failed'), [])
+  await until(() => said('The client disconnected before the reply').length === 2)
+  assert.equal(said('An HTTP request failed with an internal error'), [])
 })
 
 test.run()

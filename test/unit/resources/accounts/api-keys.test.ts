@@ -148,7 +148,7 @@ test('a store that takes nothing costs a log line, whenever it is noticed', asyn
   await keys.find(token)
   await keys.close()
   assert.is(lines.length, 2)
-  for (const line of lines) assert.match(line, /the last use of API keys was not written down/)
+  for (const line of lines) assert.match(line, /The last use of API keys could not be recorded/)
 })
 
 test.run()

@@ -56,7 +56,7 @@ async function openExport(t: TestContext) {
   return {
     clock,
     reply,
-    isCut: () => told.includes('the client left before its reply'),
+    isCut: () => told.includes('The client disconnected before the end of the reply'),
     /** Resolves when the client's buffers are full, and nothing moves any more. */
     async stuck() {
       let seen = 0
