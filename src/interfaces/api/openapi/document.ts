@@ -31,7 +31,7 @@ export function openapiOf(routes: readonly Route[], cookieName: string): Json {
     components: {
       schemas: named,
       responses: {
-        Error: { description: 'ApiError', content: { 'application/json': { schema: shown(errorSchema) } } },
+        Error: { description: 'Refused', content: { 'application/json': { schema: shown(errorSchema) } } },
       },
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
