@@ -8,5 +8,5 @@ export function isOperator(request: ApiRequest): boolean {
 
 /** @throws ApiError 403 */
 export function insistOnOperator(request: ApiRequest): void {
-  if (!isOperator(request)) throw new ApiError(403, 'invalid_access', 'Only an operator may do this.')
+  if (!isOperator(request)) throw new ApiError(403, 'invalid_access', 'This requires operator rights.')
 }

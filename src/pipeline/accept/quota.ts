@@ -56,6 +56,6 @@ function usedUp(period: 'daily' | 'monthly', limit: number): Refusal {
   const begins = period === 'daily' ? 'day' : 'month'
   return {
     refused: `${period}_quota`,
-    message: `This would exceed the ${period} quota of ${limit} recipients; it starts anew with the next ${begins} (UTC).`,
+    message: `This would exceed the ${period} quota of ${limit} recipients; it resets with the next ${begins} (UTC).`,
   }
 }

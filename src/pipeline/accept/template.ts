@@ -60,7 +60,7 @@ function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields 
   if ('tooLarge' in rendering)
     return {
       refused: 'message_too_large',
-      message: `The template makes more than ${RENDERED_CHARACTERS_MAX} characters of this \`${fields.values}\`.`,
+      message: `The template renders to more than ${RENDERED_CHARACTERS_MAX} characters of this \`${fields.values}\`.`,
     }
   const missing = rendering.problems.filter(({ problem }) => problem === 'missing')
   const strange = rendering.problems.filter(({ problem }) => problem === 'not-a-text')
@@ -70,7 +70,7 @@ function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields 
   ]
   return {
     refused: 'invalid_field',
-    message: `${sentences.join(' ')} Their values belong into \`${fields.values}\`.`,
+    message: `${sentences.join(' ')} Put their values into \`${fields.values}\`.`,
     errors: rendering.problems.map(({ name, problem }) => ({
       path: `${fields.values}.${name}`,
       message:

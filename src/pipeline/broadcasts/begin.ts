@@ -98,7 +98,7 @@ export async function broadcastFaultOf(tx: Tx, row: BroadcastRow): Promise<Fault
   if (gone) return { message: gone, isPassing: false }
   if (await findSendingDomain(tx, row.accountId, row.sender)) return undefined
   const name = domainOf(row.sender)
-  return { message: `The ${name} domain is not verified any more.`, isPassing: true }
+  return { message: `The ${name} domain is no longer verified.`, isPassing: true }
 }
 
 /** What of all that it is about has been deleted. */

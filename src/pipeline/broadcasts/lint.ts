@@ -66,18 +66,19 @@ export function lintBroadcast(
   if (isStarter(html))
     findings.push({
       ...{ rule: 'starter_text', severity: 'error', part: 'html', line: null },
-      message: 'The HTML still is the starter text: replace it with your own.',
+      message: 'The HTML is still the starter text. Replace it with your own content.',
     })
   if (html !== null && (text === null || text.trim() === ''))
     findings.push({
       ...{ rule: 'missing_text', severity: 'warning', part: 'text', line: null },
-      message: 'There is no text part: some readers see nothing, and filters trust HTML alone less.',
+      message:
+        'There is no text part. Some mail clients show nothing, and spam filters rate HTML-only mail worse.',
     })
   const bytes = Buffer.byteLength(contentToSend({ html, text, previewText }).html ?? '')
   if (bytes > CLIPPED_AT_BYTES)
     findings.push({
       ...{ rule: 'too_large', severity: 'warning', part: 'html', line: null },
-      message: `The HTML has ${Math.ceil(bytes / 1024)} KB${previewText === null ? '' : ' with its preview text'}: Gmail clips what goes beyond 102 KB, the unsubscribe link with it.`,
+      message: `The HTML has ${Math.ceil(bytes / 1024)} KB${previewText === null ? '' : ' with its preview text'}. Gmail clips messages over 102 KB and hides the unsubscribe link.`,
     })
   if (!saysUnsubscribe({ html, text }))
     findings.push({
@@ -87,7 +88,8 @@ export function lintBroadcast(
         part: html === null ? 'text' : 'html',
         line: null,
       },
-      message: 'There is no {{unsubscribe_url}}: readers who cannot find a way out mark mail as spam.',
+      message:
+        'There is no {{unsubscribe_url}}. Recipients who find no unsubscribe link report mail as spam.',
     })
   const ofLinks = html === null ? [] : linkFindings(html)
   const parts: Parts = [
@@ -135,17 +137,21 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
   const shown = shortened(href)
   const trimmed = href.trim()
   if (trimmed === '' || trimmed === '#')
-    return { rule: 'empty_link', severity: 'error', message: `A link leads nowhere: ${quoted(shown)}.` }
+    return { rule: 'empty_link', severity: 'error', message: `A link has no target: ${quoted(shown)}.` }
   // what a placeholder stands for is not known here
   if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, SHOWN_LENGTH_MAX * 10))) return undefined
   const url = URL.parse(trimmed)
   // of other links blanks are no fault that keeps mail programs from opening them
   if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
-    return { rule: 'malformed_link', severity: 'error', message: `A link is no address: ${quoted(shown)}.` }
+    return {
+      rule: 'malformed_link',
+      severity: 'error',
+      message: `A link is not a valid URL: ${quoted(shown)}.`,
+    }
   if (!SCHEMES.includes(url.protocol))
     return {
       ...{ rule: 'unsafe_link', severity: 'error' },
-      message: `Mail programs open no \`${url.protocol}\` links: ${quoted(shown)}.`,
+      message: `Mail clients do not open \`${url.protocol}\` links: ${quoted(shown)}.`,
     }
   return undefined
 }
@@ -162,7 +168,7 @@ function isHost(name: string): boolean {
 function braceFindings(parts: Parts): LintFinding[] {
   return parts.flatMap(([part, text]) =>
     strayBraces(text ?? '', part === 'html', FINDINGS_PER_RULE_MAX).map((around): LintFinding => {
-      const message = `Braces that are no placeholder stay as they are: ${quoted(shortened(around))}.`
+      const message = `Braces that are not a placeholder are sent as they are: ${quoted(shortened(around))}.`
       return { rule: 'stray_braces', severity: 'warning', part, message, line: null }
     }),
   )

@@ -29,7 +29,7 @@ export function createReplyTo(unavailable: number, { log, clock }: { log: Log; c
     if (error instanceof ReplyError) return error
     if (error instanceof StorageUnavailable) {
       warn({ err: error })
-      return new ReplyError(unavailable, '4.3.1 Nothing can be stored now, try again later')
+      return new ReplyError(unavailable, '4.3.1 The store is not available, try again later')
     }
     log.error(
       { event: 'smtp_message_failed', err: error },

@@ -90,7 +90,7 @@ function faultOf(
   domainId: Id | null | undefined,
   consent: ConsentBook,
 ): string | undefined {
-  if (domainId === undefined) return `The ${domainOf(sender)} domain is not verified any more.`
+  if (domainId === undefined) return `The ${domainOf(sender)} domain is no longer verified.`
   // whoever wanted no mail about it can no longer be told from the others
   return topicId && !consent.knows({ accountId, topicId }) ? 'Its topic has been deleted.' : undefined
 }

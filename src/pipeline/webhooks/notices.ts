@@ -81,7 +81,7 @@ async function mail(
   return isRefusal(accepted) ? { message: accepted.message, mayPass: mayPass(accepted) } : undefined
 }
 
-/** Whatever is transient, and a domain that is not verified any more. */
+/** Whatever is transient, and a domain that is no longer verified. */
 function mayPass({ refused }: Refusal): boolean {
   return refused === 'domain_not_verified' || REFUSALS[refused].reply.startsWith('4')
 }

@@ -340,7 +340,7 @@ test('our own fault, without a word about it', async t => {
     const { emails } = await openResend(release, broken)
     const answer = await emails.get(id)
     assertTold(answer, 'internal_server_error', 500)
-    assert.is(answer.error!.message, 'Something went wrong on our side.')
+    assert.is(answer.error!.message, 'An internal error occurred.')
   }
 })
 

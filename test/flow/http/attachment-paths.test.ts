@@ -323,7 +323,7 @@ test('where it is switched off, no path is fetched', async t => {
   await refuses(off, [method, path, { key: off.apiKey, body }], {
     ...BAD,
     path: 'attachments[0].path',
-    says: /not fetched here/,
+    says: /not fetched for this request/,
   })
   assert.is(web.connectionCount, before)
 })

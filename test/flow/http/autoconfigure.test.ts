@@ -135,7 +135,7 @@ test('records of a host are read page by page', async () => {
 })
 
 for (const [label, type, content, says] of [
-  ['DKIM 1', 'CNAME', 'elsewhere.example', /has CNAME elsewhere\.example: take it away first/],
+  ['DKIM 1', 'CNAME', 'elsewhere.example', /has CNAME elsewhere\.example: remove it first/],
   ['DKIM 2', 'TXT', '"v=DKIM1; p=OTHER"', /has TXT v=DKIM1; p=OTHER/],
   ['DKIM 3', 'A', '192.0.2.1', /has A 192\.0\.2\.1/],
   ['Verification', 'CNAME', 'pages.example', /has CNAME pages\.example/],
@@ -144,7 +144,7 @@ for (const [label, type, content, says] of [
     'SPF',
     'TXT',
     '"v=spf1 include:other.example -all"',
-    /has the SPF record v=spf1 include:other\.example -all\. With merge_spf/,
+    /has the SPF record v=spf1 include:other\.example -all\. Set merge_spf/,
   ],
 ] as const)
   test(`${type} ${content} at the host of ${label} is a conflict, and stays as it is`, async () => {
@@ -190,7 +190,7 @@ for (const [there, merged] of [
     const record = cloudflare.put('TXT', `send.${domain.name}`, `"${there}"`)
     const done = await configure(domain, { merge_spf: true })
     assert.equal(told(done), all('created'))
-    assert.match(messageOf(done, 'SPF')!, /^Merged into the record that was there/)
+    assert.match(messageOf(done, 'SPF')!, /^Merged into the existing record/)
     assert.is(record.content, `"${merged}"`)
     assert.equal(told(await configure(domain, { merge_spf: true })), all('already_exists'))
     mailhorn.zone.set('')
@@ -202,7 +202,7 @@ test('an SPF record that would ask for too much, or is one of two, is not merged
   mailhorn.zone.set(Array.from({ length: 10 }, (_, i) => `a${i}.test A 192.0.2.1`).join('\n'))
   const record = cloudflare.put('TXT', `send.${domain.name}`, `"v=spf1 ${many} -all"`)
   const done = await configure(domain, { merge_spf: true })
-  assert.match(messageOf(done, 'SPF')!, /With our servers in it: .* asks for 11 look-ups/)
+  assert.match(messageOf(done, 'SPF')!, /With this service added: .* needs 11 DNS lookups/)
   assert.is(record.content, `"v=spf1 ${many} -all"`)
   cloudflare.put('TXT', `send.${domain.name}`, '"v=spf1 -all"')
   assert.match(messageOf(await configure(domain, { merge_spf: true }), 'SPF')!, /has 2 SPF records/)

@@ -124,7 +124,7 @@ function isScript({ headers }: ApiRequest<unknown>): boolean {
 }
 
 function wrongLogin(): ApiError {
-  return new ApiError(401, 'invalid_access', 'Wrong address or password.')
+  return new ApiError(401, 'invalid_access', 'The e-mail address or the password is wrong.')
 }
 
 function wrongPassword(): ApiError {

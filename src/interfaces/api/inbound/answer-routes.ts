@@ -100,7 +100,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
 /** @throws ApiError 422 */
 function insistOn(fault: string | undefined) {
   if (fault !== undefined)
-    throw new ApiError(422, 'validation_error', `This message cannot be answered or passed on: ${fault}.`)
+    throw new ApiError(422, 'validation_error', `This message cannot be replied to or forwarded: ${fault}.`)
 }
 
 /** A repetition is known by its message, too. */

@@ -60,7 +60,8 @@ async function previewed(ctx: Context, pages: DashboardPages, owner: string): Pr
   try {
     const body = await Array.fromAsync(streamBody(ctx.req, PREVIEW_LIMIT_BYTES))
     const page = pages.preview(Buffer.concat(body), ctx.query.pictures === '1')
-    if (!page) throw new ApiError(415, 'validation_error', 'A preview takes a form of the dashboard.')
+    if (!page)
+      throw new ApiError(415, 'validation_error', 'A preview must be sent as a form by the dashboard.')
     return page
   } finally {
     leave()

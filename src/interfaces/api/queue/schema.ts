@@ -95,7 +95,7 @@ function selectorOf(selected: ReturnType<typeof readSelected>): MailSelector {
 
 function readDomain(text: string): string {
   const domain = parseDomain(text.trim())
-  if (domain === undefined) throw invalidField('domain', 'The `domain` is no domain name.')
+  if (domain === undefined) throw invalidField('domain', 'The `domain` is not a valid domain name.')
   return domain
 }
 

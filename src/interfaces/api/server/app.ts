@@ -124,9 +124,14 @@ function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clo
 function refusedBy(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof StorageUnavailable)
-    return new ApiError(503, 'application_error', 'Nothing can be stored at the moment; try again later.', {
-      headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
-    })
+    return new ApiError(
+      503,
+      'application_error',
+      'The store is not available at the moment; try again later.',
+      {
+        headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+      },
+    )
   if (error instanceof WorkerEnded)
     return new ApiError(
       503,
@@ -137,10 +142,15 @@ function refusedBy(error: unknown): ApiError {
       },
     )
   if (error instanceof TooManyWaiting)
-    return new ApiError(429, 'rate_limit_exceeded', 'Too much of this is under way; try again in 1 s.', {
-      headers: { 'retry-after': '1' },
-    })
-  return new ApiError(500, 'internal_server_error', 'Something went wrong on our side.')
+    return new ApiError(
+      429,
+      'rate_limit_exceeded',
+      'Too many requests of this kind are in progress; try again in 1 s.',
+      {
+        headers: { 'retry-after': '1' },
+      },
+    )
+  return new ApiError(500, 'internal_server_error', 'An internal error occurred.')
 }
 
 function logFault(

@@ -54,7 +54,7 @@ function decide(record: DomainDnsRecord, there: readonly ZoneRecord[]): Placed |
   )
   if (inTheWay.length === 0) return undefined
   const what = inTheWay.map(({ type, value }) => `${type} ${value}`).join(', ')
-  return conflict(`${record.host} has ${what}: take it away first, if nothing needs it.`)
+  return conflict(`${record.host} has ${what}: remove it first if nothing needs it.`)
 }
 
 function decideSame(
@@ -66,10 +66,10 @@ function decideSame(
   const further = there.filter(other => other !== same && other.type === 'MX')
   if (type === 'MX' && further.length > 0)
     return conflict(
-      `${host} has further MX records (${further.map(({ value }) => value).join(', ')}): take them away.`,
+      `${host} has further MX records (${further.map(({ value }) => value).join(', ')}): remove them.`,
     )
   if (same.priority === priority) return { status: 'already_exists' }
-  return { status: 'already_exists', message: `Its preference is ${same.priority}, which will do, too.` }
+  return { status: 'already_exists', message: `Its preference is ${same.priority}, which works as well.` }
 }
 
 async function decideSpf(
@@ -81,20 +81,22 @@ async function decideSpf(
   const [first] = known
   if (!first) return decide(record, there)
   if (known.length > 1)
-    return conflict(`${record.host} has ${known.length} SPF records; receivers heed none of them. Leave one.`)
+    return conflict(
+      `${record.host} has ${known.length} SPF records, which makes all of them invalid. Keep only one.`,
+    )
   if (first.value === record.value) return { status: 'already_exists' }
   if (hasInclude(first.value, mailHost))
-    return { status: 'already_exists', message: `${first.value} names our servers already.` }
+    return { status: 'already_exists', message: `${first.value} includes this service already.` }
   if (!mergeSpf)
     return conflict(
-      `${record.host} has the SPF record ${first.value}. With merge_spf our servers are added to it.`,
+      `${record.host} has the SPF record ${first.value}. Set merge_spf to add this service to it.`,
     )
   const merged = mergedSpf(first.value, mailHost)
   const { problems } = await spfCost(record.host, merged, witness)
   const tooMuch = problems.find(({ code }) => code === 'too_many_look_ups')
-  if (tooMuch) return conflict(`With our servers in it: ${tooMuch.message}`)
+  if (tooMuch) return conflict(`With this service added: ${tooMuch.message}`)
   await zone.rewrite(first.id, merged)
-  return { status: 'created', message: `Merged into the record that was there: ${merged}` }
+  return { status: 'created', message: `Merged into the existing record: ${merged}` }
 }
 
 function conflict(message: string): Placed {

@@ -57,7 +57,7 @@ async function withoutCname(
   if (found.length === 0) return absent
   const problem = {
     code: 'flattened',
-    message: `${host} has addresses (${found.join(', ')}) in place of the CNAME: it is proxied or flattened by the DNS provider, or stands under a wildcard. Set the record to "DNS only", without a proxy.`,
+    message: `${host} has addresses (${found.join(', ')}) instead of the CNAME: it is proxied or flattened by the DNS provider, or matches a wildcard. Set the record to "DNS only", without a proxy.`,
   }
   return { verdict: 'wrong', found, problems: [problem], ttlSeconds }
 }
@@ -68,26 +68,25 @@ function textProblems(text: string, { host, target }: SelectorProbe): Problem[] 
     return [
       {
         code: 'wrong_type',
-        message: `${host} is a TXT record that holds the name ${target}; it must be a CNAME record to it.`,
+        message: `${host} is a TXT record with the name ${target}; it must be a CNAME record that points to it.`,
       },
     ]
   if (isQuoted(text)) return [quotedProblem(text)]
-  if (publicKeyOf(text) === '')
-    return [{ code: 'revoked_key', message: `${host} has a key that is revoked.` }]
-  const message = `${host} has another key than the one that signs. Replace the record by a CNAME to ${target}.`
+  if (publicKeyOf(text) === '') return [{ code: 'revoked_key', message: `${host} has a revoked key.` }]
+  const message = `${host} has a different key from the one that signs. Replace the record with a CNAME to ${target}.`
   return [{ code: 'wrong_key', message }]
 }
 
 function aliasProblems(found: string, { domain, host, target }: SelectorProbe): Problem[] {
   const problems = targetProblems(found, target, domain)
   if (problems.length > 0) return problems
-  return [{ code: 'other_target', message: `${host} leads to ${found}; it must lead to ${target}.` }]
+  return [{ code: 'other_target', message: `${host} points to ${found}; it must point to ${target}.` }]
 }
 
 function unpublished(target: string): Problem {
   return {
     code: 'key_not_visible',
-    message: `The CNAME is right, but the key at ${target} is not visible: the name servers of the provider zone do not answer for it. That is for whoever runs this service to put right.`,
+    message: `The CNAME is right, but the key at ${target} is not visible: the name servers of the provider zone do not answer for it. The operator of this service must correct that.`,
   }
 }
 

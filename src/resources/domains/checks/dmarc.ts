@@ -53,7 +53,7 @@ export async function checkDmarc(domain: string, resolvers: readonly DnsObserver
   const check = checkOf(EXPECTED, looks, [])
   const none: Problem = {
     code: 'missing',
-    message: `Large mailbox providers ask for a DMARC policy. Add a TXT record at _dmarc.${domain}, to begin with "${EXPECTED}".`,
+    message: `Large mailbox providers require a DMARC policy. Add a TXT record at _dmarc.${domain}, for example "${EXPECTED}".`,
   }
   const isMissing =
     check.status === 'pending' && looks.resolvers.some(({ sight }) => sight.verdict === 'absent')
@@ -85,7 +85,7 @@ function sightOf(
   if (found.length > 1) {
     const problem = {
       code: 'several_dmarc',
-      message: `There are ${found.length} DMARC records at _dmarc.${at}; receivers ignore all of them. Leave one.`,
+      message: `There are ${found.length} DMARC records at _dmarc.${at}; receivers then ignore all of them. Keep only one.`,
     }
     return { verdict: 'wrong', found, problems: [problem], ttlSeconds, policy: null }
   }
@@ -102,11 +102,11 @@ function readPolicy(
   const tags = tagsOf(text)
   const bad = (message: string) => ({ policy: null, problems: [{ code: 'dmarc_syntax', message }] })
   if (!/^v\s*=\s*DMARC1\s*(;|$)/.test(text))
-    return bad(`The DMARC record must begin with "v=DMARC1;" as it is written here.`)
+    return bad(`The DMARC record must begin with "v=DMARC1;", in this spelling.`)
   const [p, sp] = [tags.get('p')?.toLowerCase() ?? null, tags.get('sp')?.toLowerCase() ?? null]
   if (p === null || !POLICIES.has(p))
     return bad(
-      `The DMARC record has ${p === null ? 'no policy' : `the policy "${p}", which there is not`}: p= must be none, quarantine or reject.`,
+      `The DMARC record has ${p === null ? 'no policy' : `the unknown policy "${p}"`}: p= must be none, quarantine or reject.`,
     )
   if (sp !== null && !POLICIES.has(sp)) return bad(`sp=${sp} must be none, quarantine or reject.`)
   const rua = (tags.get('rua') ?? '')
@@ -135,7 +135,7 @@ function reportProblems(rua: readonly string[]): Problem[] {
     .filter(uri => !/^mailto:[^@\s]+@[^@\s]+$/i.test(uri))
     .map(uri => ({
       code: 'dmarc_rua',
-      message: `rua=${uri} is no address for reports: write mailto: and the address.`,
+      message: `rua=${uri} is not a valid report address: use mailto: followed by an e-mail address.`,
     }))
 }
 
@@ -143,6 +143,6 @@ function reportProblems(rua: readonly string[]): Problem[] {
 function alignmentProblems(tags: ReadonlyMap<string, string>): Problem[] {
   if (tags.get('aspf')?.toLowerCase() !== 's') return []
   const message =
-    'aspf=s is stricter than needed: the return path is at a sub-domain, so that DMARC rests on DKIM alone. Leave aspf out.'
+    'aspf=s is too strict: the return path uses a subdomain, so SPF does not align and DMARC depends on DKIM alone. Remove aspf.'
   return [{ code: 'strict_spf_alignment', message }]
 }

@@ -44,7 +44,7 @@ function placesOf(host: string, { domain, zone }: Surroundings): Place[] {
   const own = host.slice(0, -domain.length - 1)
   const doubled = (at: string): Problem => ({
     code: 'doubled_zone',
-    message: `The record stands at ${at}: the DNS panel adds the zone to a host by itself. Enter the host as ${host.slice(0, -zone.length - 1)}.`,
+    message: `The record is at ${at}: the DNS provider appends the zone to the host name. Enter the host as ${host.slice(0, -zone.length - 1)}.`,
   })
   const places: Place[] = [{ at: `${host}.${zone}`, problem: doubled }]
   if (zone !== domain) {
@@ -53,7 +53,7 @@ function placesOf(host: string, { domain, zone }: Surroundings): Place[] {
       at: `${own}.${zone}`,
       problem: at => ({
         code: 'wrong_level',
-        message: `The record stands at ${at}, which is for ${zone}; for ${domain} it belongs to ${host}.`,
+        message: `The record is at ${at}, which applies to ${zone}; for ${domain} it must be at ${host}.`,
       }),
     })
   }
@@ -61,7 +61,7 @@ function placesOf(host: string, { domain, zone }: Surroundings): Place[] {
     at: domain,
     problem: at => ({
       code: 'at_apex',
-      message: `The record stands at ${at} itself; it belongs to ${host}.`,
+      message: `The record is at ${at}; it must be at ${host}.`,
     }),
   })
   return places

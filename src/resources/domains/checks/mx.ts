@@ -38,7 +38,7 @@ export function exchangeProbe({ domain, host, exchange, isAlone }: ExchangeProbe
 }
 
 function elsewhere(host: string, found: readonly string[], exchange: string): Problem {
-  const message = `${host} has other mail servers (${found.join(', ')}); it needs ${exchange} alone.`
+  const message = `${host} has other mail servers (${found.join(', ')}); it must have only ${exchange}.`
   return { code: 'other_exchange', message }
 }
 
@@ -46,6 +46,6 @@ function besides(host: string, others: readonly { exchange: string }[], exchange
   const names = others.map(other => other.exchange || 'none (".")').join(', ')
   return {
     code: 'extra_mx',
-    message: `${host} has further MX records (${names}): what goes there does not come to ${exchange}. Take them away.`,
+    message: `${host} has further MX records (${names}): mail that is sent there does not reach ${exchange}. Remove them.`,
   }
 }

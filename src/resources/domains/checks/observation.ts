@@ -151,10 +151,10 @@ function problemsOf({ resolvers, authorities }: Looks): Problem[] {
 }
 
 function lateness({ server, sight: { ttlSeconds } }: Look): Problem {
-  const wait = ttlSeconds === undefined ? 'until its copy is too old' : `for up to ${timeText(ttlSeconds)}`
+  const wait = ttlSeconds === undefined ? 'until its copy expires' : `for up to ${timeText(ttlSeconds)}`
   return {
     code: 'old_answer_cached',
-    message: `Your name servers have the record, but the resolver ${server} still tells an older answer, ${wait}. Nothing is to be done but to wait.`,
+    message: `Your name servers have the record, but the resolver ${server} still returns a cached answer, ${wait}. Wait; no action is needed.`,
   }
 }
 
@@ -163,14 +163,14 @@ function vanishing(knowing: readonly Look[], lacking: readonly Look[]): Problem 
   const left = ttls.length === 0 ? 'soon' : `in ${timeText(Math.max(...ttls))} at the latest`
   return {
     code: 'vanishing',
-    message: `Your name servers no longer have the record (${names(lacking)}); resolvers forget it ${left}. Put it back.`,
+    message: `Your name servers no longer have the record (${names(lacking)}); resolvers drop it ${left}. Add it again.`,
   }
 }
 
 function disagreement(knowing: readonly Look[], lacking: readonly Look[]): Problem {
   return {
     code: 'name_servers_disagree',
-    message: `The record is at ${names(knowing)}, but not at ${names(lacking)}: name servers of one zone should say the same. A new record may take a while to reach all of them.`,
+    message: `The record is at ${names(knowing)}, but not at ${names(lacking)}: the name servers of a zone must return the same records. A new record may take some time to reach all of them.`,
   }
 }
 

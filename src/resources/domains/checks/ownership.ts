@@ -21,7 +21,7 @@ export function ownershipProbe(host: string, expected: string): DnsProbe {
       if (problems.length === 0)
         problems.push({
           code: 'other_value',
-          message: `${host} has the verification text of another account or of an earlier registration. Put ${expected} in its place, or beside it.`,
+          message: `${host} has the verification text of another account or of an earlier registration. Replace it with ${expected}, or add ${expected}.`,
         })
       return { verdict: 'wrong', found, problems, ttlSeconds }
     }
@@ -31,7 +31,7 @@ export function ownershipProbe(host: string, expected: string): DnsProbe {
         : [
             {
               code: 'alias',
-              message: `${host} is an alias of ${chain[0]}: a TXT record cannot stand beside a CNAME.`,
+              message: `${host} is an alias (CNAME) of ${chain[0]}: a name with a CNAME cannot have a TXT record.`,
             },
           ]
     return { verdict: 'absent', found, problems, ttlSeconds }

@@ -28,12 +28,12 @@ export async function spfCost(host: string, text: string, witness: DnsObserver):
   if (lookUps > LOOK_UPS_MAX)
     problems.push({
       code: 'too_many_look_ups',
-      message: `The SPF record asks for ${lookUps >= COUNT_AT_MOST ? 'far more' : lookUps} look-ups; receivers make at most ${LOOK_UPS_MAX}, and count it as broken. Take includes away that are not needed.`,
+      message: `The SPF record needs ${lookUps >= COUNT_AT_MOST ? 'far more' : lookUps} DNS lookups; more than ${LOOK_UPS_MAX} make it invalid (permerror). Remove includes that are not needed.`,
     })
   if (voids > VOIDS_MAX)
     problems.push({
       code: 'too_many_void_look_ups',
-      message: `${voids} look-ups of the SPF record find nothing; receivers bear ${VOIDS_MAX}. Take away what is no longer there.`,
+      message: `${voids} DNS lookups of the SPF record find nothing; more than ${VOIDS_MAX} make it invalid (permerror). Remove the names that no longer exist.`,
     })
   return cost
 }
@@ -76,7 +76,7 @@ async function addRecord(cost: SpfCost, { value }: SpfTerm, witness: DnsObserver
   if (path.includes(target))
     return void cost.problems.push({
       code: 'spf_loop',
-      message: `The SPF record includes ${target} in a circle.`,
+      message: `The SPF record includes ${target} in a loop.`,
     })
   const answer = await witness.ask(target, 'TXT')
   if (answer.kind === 'unknown') return
@@ -86,6 +86,6 @@ async function addRecord(cost: SpfCost, { value }: SpfTerm, witness: DnsObserver
   const what = texts.length === 0 ? 'no SPF record' : `${texts.length} SPF records`
   cost.problems.push({
     code: 'broken_include',
-    message: `${target}, which the SPF record includes, has ${what}: receivers then count the whole record as broken.`,
+    message: `${target}, which the SPF record includes, has ${what}, which makes the whole record invalid (permerror).`,
   })
 }

@@ -29,12 +29,12 @@ function problemsOf(found: readonly string[], host: string, include: string): Pr
     return [
       {
         code: 'several_spf',
-        message: `${host} has ${found.length} SPF records; receivers then heed none of them. Merge them into one.`,
+        message: `${host} has ${found.length} SPF records, which makes all of them invalid (permerror). Merge them into one.`,
       },
     ]
   const text = found[0]!.trim()
   if (isQuoted(text)) return [quotedProblem(text)]
-  if (!isSpf(text)) return [{ code: 'spf_syntax', message: `${text.slice(0, 60)} is no SPF record.` }]
+  if (!isSpf(text)) return [{ code: 'spf_syntax', message: `${text.slice(0, 60)} is not an SPF record.` }]
   return termProblems(text, include)
 }
 
@@ -42,7 +42,7 @@ function termProblems(text: string, include: string): Problem[] {
   const { terms, faults } = parseSpf(text)
   const problems = faults.map(fault => ({
     code: 'spf_syntax',
-    message: `"${fault}" means nothing in an SPF record, and receivers then heed none of it.`,
+    message: `"${fault}" is not valid in an SPF record and makes it invalid (permerror).`,
   }))
   const ours = terms.findIndex(
     ({ name, qualifier, value }) =>
@@ -54,17 +54,17 @@ function termProblems(text: string, include: string): Problem[] {
   if (ours < 0 && !isRedirected)
     problems.push({
       code: 'include_missing',
-      message: `The SPF record does not name our servers: put include:${include} before its "all".`,
+      message: `The SPF record does not include this service: add include:${include} before "all".`,
     })
   if (ours >= 0 && all >= 0 && all < ours)
     problems.push({
       code: 'include_after_all',
-      message: `include:${include} stands after "all", where nobody reads it. Move it before.`,
+      message: `include:${include} is after "all" and is therefore ignored. Move it before "all".`,
     })
   if (all >= 0 && terms[all]!.qualifier === '+')
     problems.push({
       code: 'passes_everybody',
-      message: 'The SPF record lets everybody pass ("+all"): end it with "~all".',
+      message: 'The SPF record allows every server ("+all"): end it with "~all".',
     })
   return problems
 }

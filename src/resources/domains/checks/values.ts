@@ -22,12 +22,12 @@ export function valueProblems(found: string, expected: string): Problem[] {
   if (bare.length > expected.length && bare.startsWith(expected))
     problems.push({
       code: 'trailing_characters',
-      message: `The value goes on with "${bare.slice(expected.length)}" after its end. Take that away.`,
+      message: `The value has "${bare.slice(expected.length)}" after its end. Remove that.`,
     })
   else if (bare.length > 10 && expected.startsWith(bare) && bare !== expected)
-    problems.push({ code: 'cut_off', message: `The value "${bare}" is cut off. Enter all of it.` })
+    problems.push({ code: 'cut_off', message: `The value "${bare}" is truncated. Enter the whole value.` })
   else if (bare !== expected && bare.toLowerCase() === expected.toLowerCase())
-    problems.push({ code: 'letter_case', message: 'The value differs in upper and lower case.' })
+    problems.push({ code: 'letter_case', message: 'The value differs in letter case.' })
   return problems
 }
 
@@ -38,7 +38,7 @@ export function isQuoted(text: string): boolean {
 export function quotedProblem(text: string): Problem {
   return {
     code: 'quoted',
-    message: `The value was put with quotes around it (${text.trim().slice(0, 100)}). Enter it without them: the DNS panel adds what is needed.`,
+    message: `The value was entered with quotes (${text.trim().slice(0, 100)}). Enter it without quotes: the DNS provider adds them where they are needed.`,
   }
 }
 
@@ -46,6 +46,6 @@ export function quotedProblem(text: string): Problem {
 export function targetProblems(found: string, expected: string, domain: string): Problem[] {
   const added = found.startsWith(`${expected}.`) ? found.slice(expected.length + 1) : undefined
   if (added === undefined || !`.${domain}`.endsWith(`.${added}`)) return valueProblems(found, expected)
-  const message = `The target is ${found}: the DNS panel added the zone to it. End the value with a dot: "${expected}."`
+  const message = `The target is ${found}: the DNS provider appended the zone to it. End the value with a dot: "${expected}."`
   return [{ code: 'doubled_target', message }]
 }

@@ -35,6 +35,6 @@ export function nameServersCheck({ zone, names, servers, delegatedTo }: ZoneServ
 
 function mismatch(zone: string, own: readonly string[], delegatedTo: readonly string[]): Problem[] {
   if (own.length === delegatedTo.length && own.every(name => delegatedTo.includes(name))) return []
-  const message = `${zone} names ${own.join(', ')} as its name servers, but the zone above sends everybody to ${delegatedTo.join(', ')}: enter the records at the latter, and let both say the same.`
+  const message = `${zone} names ${own.join(', ')} as its name servers, but the parent zone delegates to ${delegatedTo.join(', ')}: enter the records there, and make both lists the same.`
   return [{ code: 'name_servers_differ', message }]
 }

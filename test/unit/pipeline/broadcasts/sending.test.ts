@@ -185,7 +185,7 @@ test('what it was about being gone, it fails, and says why', async t => {
     ['delete from audiences', 'Its audience has been deleted.'],
     ['delete from segments', 'Its segment has been deleted.'],
     ['delete from topics', 'Its topic has been deleted.'],
-    ["update domains set status = 'failed'", 'The here.test domain is not verified any more.'],
+    ["update domains set status = 'failed'", 'The here.test domain is no longer verified.'],
   ] as const
   for (const [sql, error] of cases) {
     const { contacts, sending, work, segment, topic, change, detail, addresses, clock } =
@@ -213,7 +213,7 @@ test('a domain lost in the middle stops the rest, until it is verified again', a
   assert.is((await detail(id)).broadcast.status, 'failed')
   assert.is(addresses().length, 250)
   const resume = () => run('resumeBroadcast', { accountId, id, now: clock.now() })
-  const message = 'A broadcast that failed cannot be resumed: The here.test domain is not verified any more.'
+  const message = 'A broadcast that failed cannot be resumed: The here.test domain is no longer verified.'
   assert.equal(await resume(), { refused: 'wrong_state', message })
   change("update domains set status = 'verified'")
   assert.is(await resume(), true)

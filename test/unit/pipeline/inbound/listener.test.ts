@@ -10,7 +10,7 @@ for (const [what, error, reply] of [
   [
     'for now',
     new StorageUnavailable('the disk is full'),
-    '451 4.3.1 Nothing can be stored now, try again later',
+    '451 4.3.1 The store is not available, try again later',
   ],
   ['at all', new Error('no such table'), '451 4.3.0 Something is wrong here, try again later'],
 ] as const)
@@ -35,7 +35,7 @@ test('DATA: a message that cannot be stored is deferred, and the connection cont
     },
   })
   const client = await inData()
-  assert.is(await finish(client), '452 4.3.1 Nothing can be stored now, try again later')
+  assert.is(await finish(client), '452 4.3.1 The store is not available, try again later')
   isDown = false
   await client.say('MAIL FROM:<ann@there.example>')
   await client.say('RCPT TO:<bob@here.example>')

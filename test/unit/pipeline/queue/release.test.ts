@@ -112,7 +112,7 @@ for (const status of ['pending', 'failed', 'deleted'])
     else change(`update domains set status = '${status}'`)
     clock.advance(HOUR_MS)
     assert.is(await release(), null)
-    const reason = 'The here.test domain is not verified any more.'
+    const reason = 'The here.test domain is no longer verified.'
     assert.equal(rows('select status, error, sent_at from emails'), [
       { status: 'failed', error: reason, sent_at: null },
     ])

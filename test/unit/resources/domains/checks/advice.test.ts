@@ -31,7 +31,7 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     '_svc.here.test.here.test TXT "svc-verify=token"',
     'pending',
     'doubled_zone',
-    /stands at _svc\.here\.test\.here\.test.*Enter the host as _svc\./,
+    /is at _svc\.here\.test\.here\.test.*Enter the host as _svc\./,
   ],
   [
     'DKIM 1',
@@ -53,25 +53,25 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     'here.test TXT "svc-verify=token"',
     'pending',
     'at_apex',
-    /stands at here\.test itself; it belongs to _svc/,
+    /is at here\.test; it must be at _svc/,
   ],
   [
     'SPF',
     `here.test TXT "v=spf1 include:_spf.example include:${HOST} -all"`,
     'pending',
     'at_apex',
-    /belongs to send\.here\.test/,
+    /must be at send\.here\.test/,
   ],
-  ['MX', `here.test MX 10 ${RETURN_PATH_MX}`, 'pending', 'at_apex', /belongs to send\.here\.test/],
+  ['MX', `here.test MX 10 ${RETURN_PATH_MX}`, 'pending', 'at_apex', /must be at send\.here\.test/],
   [
     'Verification',
     '_svc.here.test TXT "svc-verify=token;"',
     'failed',
     'trailing_characters',
-    /goes on with ";"/,
+    /has ";" after its end/,
   ],
-  ['Verification', '_svc.here.test TXT "svc-verify="', 'failed', 'cut_off', /cut off/],
-  ['Verification', '_svc.here.test TXT "SVC-verify=token"', 'failed', 'letter_case', /upper and lower case/],
+  ['Verification', '_svc.here.test TXT "svc-verify="', 'failed', 'cut_off', /is truncated/],
+  ['Verification', '_svc.here.test TXT "SVC-verify=token"', 'failed', 'letter_case', /letter case/],
   [
     'Verification',
     '_svc.here.test TXT "svc-verify=other"',
@@ -79,8 +79,14 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     'other_value',
     /another account or of an earlier/,
   ],
-  ['Verification', '_svc.here.test CNAME pages.example', 'pending', 'alias', /alias of pages\.example/],
-  ['Verification', '_svc.here.test TXT "\\"svc-verify=token\\""', 'verified', 'quoted', /without them/],
+  [
+    'Verification',
+    '_svc.here.test CNAME pages.example',
+    'pending',
+    'alias',
+    /alias \(CNAME\) of pages\.example/,
+  ],
+  ['Verification', '_svc.here.test TXT "\\"svc-verify=token\\""', 'verified', 'quoted', /without quotes/],
   ['SPF', `send.here.test TXT "\\"${SPF}\\""`, 'failed', 'quoted', /quotes/],
   [
     'SPF',
@@ -94,7 +100,7 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     'send.here.test TXT "v=spf1 ~all"',
     'failed',
     'include_missing',
-    /put include:mail\.provider\.example before/,
+    /add include:mail\.provider\.example before/,
   ],
   [
     'SPF',
@@ -108,14 +114,14 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     `send.here.test TXT "v=spf1 include:${HOST} ipv4:192.0.2.1 ~all"`,
     'failed',
     'spf_syntax',
-    /"ipv4:192\.0\.2\.1" means nothing/,
+    /"ipv4:192\.0\.2\.1" is not valid/,
   ],
   ['SPF', `send.here.test TXT "v=spf1 include:${HOST} +all"`, 'verified', 'passes_everybody', /\+all/],
   ['DKIM 1', `${ONE} A 192.0.2.7`, 'failed', 'flattened', /192\.0\.2\.7.*DNS only/],
   ['DKIM 1', `*.here.test A 192.0.2.7`, 'failed', 'flattened', /wildcard/],
   ['DKIM 1', `${ONE} TXT "one.dkim.${HOST}."`, 'failed', 'wrong_type', /must be a CNAME/],
   ['DKIM 1', `${ONE} TXT "v=DKIM1; p="`, 'failed', 'revoked_key', /revoked/],
-  ['DKIM 1', `${ONE} TXT "v=DKIM1; p=OTHER"`, 'failed', 'wrong_key', /another key.*CNAME to one\.dkim/],
+  ['DKIM 1', `${ONE} TXT "v=DKIM1; p=OTHER"`, 'failed', 'wrong_key', /different key.*CNAME to one\.dkim/],
   [
     'DKIM 1',
     `${ONE} CNAME one.dkim.${HOST}.here.test`,
@@ -123,7 +129,7 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     'doubled_target',
     /End the value with a dot/,
   ],
-  ['DKIM 1', `${ONE} CNAME elsewhere.example`, 'failed', 'other_target', /leads to elsewhere\.example/],
+  ['DKIM 1', `${ONE} CNAME elsewhere.example`, 'failed', 'other_target', /points to elsewhere\.example/],
   [
     'MX',
     `send.here.test MX 10 ${RETURN_PATH_MX}.here.test`,
@@ -143,7 +149,7 @@ const TABLE: [record: string, line: string, status: string, code: string, says: 
     `send.here.test MX 10 ${RETURN_PATH_MX}\nsend.here.test MX 5 first.example`,
     'failed',
     'extra_mx',
-    /first\.example.*Take them away/,
+    /first\.example.*Remove them/,
   ],
   [
     'MX',
@@ -188,7 +194,7 @@ test('for a domain below the zone, records put without its own label are found',
   assert.equal(checks.ownership.problems[0]!.code, 'wrong_level')
   assert.match(
     checks.ownership.advice!,
-    /for here\.test; for shop\.here\.test it belongs to _svc\.shop\.here\.test/,
+    /applies to here\.test; for shop\.here\.test it must be at _svc\.shop\.here\.test/,
   )
   assert.match(checks.mx.advice!, /Enter the host as send\.shop\./)
 })
@@ -198,7 +204,7 @@ test('a key that the provider does not show is not the customer’s fault', asyn
   resolver.remove(`one.dkim.${HOST}`)
   const [first] = (await check()).checks.dkim.selectors
   assert.equal([first!.status, first!.problems[0]!.code], ['pending', 'key_not_visible'])
-  assert.match(first!.advice!, /whoever runs this service/)
+  assert.match(first!.advice!, /operator of this service/)
 })
 
 test('mail that is meant to go elsewhere is no failure of the domain', async t => {

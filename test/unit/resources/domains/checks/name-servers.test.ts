@@ -38,10 +38,7 @@ test('a record that resolvers do not see yet is waited for, as long as they keep
   )
   const { checks, ownership } = await check()
   assert.equal([checks.ownership.status, ...codes(checks.ownership)], ['failed', 'old_answer_cached'])
-  assert.match(
-    checks.ownership.advice!,
-    /still tells an older answer, for up to 12 min\. Nothing is to be done/,
-  )
+  assert.match(checks.ownership.advice!, /still returns a cached answer, for up to 12 min\. Wait; no action/)
   assert.equal(codes(checks.mx), ['old_answer_cached'])
   assert.is(ownership, 'unknown', 'it takes nothing away from the domain')
 })
@@ -52,7 +49,7 @@ test('a record that its name servers have lost is told of while resolvers still 
   const { check } = await openScene(t, `${delegation(1)}\n${zone}`)
   const { checks, ownership } = await check()
   assert.equal([checks.ownership.status, ownership], ['verified', 'right'])
-  assert.match(checks.ownership.advice!, /no longer have the record \(ns1.*forget it in 5 min at the latest/)
+  assert.match(checks.ownership.advice!, /no longer have the record \(ns1.*drop it in 5 min at the latest/)
   assert.equal(codes(checks.ownership), ['vanishing'])
 })
 
@@ -114,7 +111,7 @@ test('a zone whose servers are not those that the zone above names is told of', 
   assert.equal(codes(servers), ['name_servers_differ'])
   assert.match(
     servers.advice!,
-    /names ns8\.hoster\.test as its name servers, but the zone above sends everybody to ns1/,
+    /names ns8\.hoster\.test as its name servers, but the parent zone delegates to ns1/,
   )
 })
 
