@@ -46,7 +46,7 @@ export const WORDS_RULES: readonly WordsRule[] = [
     find: sources =>
       sources.flatMap(({ file, text }) =>
         Object.keys(BANNED_NAMES)
-          .filter(name => new RegExp(`\\b${name}\\b`).test(text))
+          .filter(name => new RegExp(`(?<!['"])\\b${name}\\b`).test(text)) // a text may say so
           .map(name => `${file}: ${name} is called ${BANNED_NAMES[name]}`),
       ),
   },
