@@ -4,7 +4,6 @@
  */
 
 import type { Clock } from '../../../lib/clock.ts'
-import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { PathState } from '../../queue/paths.ts'
 import type { SiteLimits } from '../providers.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
@@ -28,11 +27,6 @@ export interface EgressPath {
   /** Something good has been heard over it. */
   isProven: boolean
 }
-
-/** Claimed ahead for each delivery under way, so that a slot need not wait for the next claim's commit. */
-const CLAIMED_PER_ACTIVE_MAX = 3
-export const NO_CAPACITY: Capacity = { any: 0, transactional: 0 }
-const CAPACITY_FOR_ONE: Capacity = { any: 1, transactional: 1 }
 
 export interface EgressPathOptions {
   clock: Clock
@@ -62,65 +56,6 @@ export function createEgressPath(
     isProven: false,
   }
   return path
-}
-
-/** How many deliveries may be under way on it now, those in line behind another not counted. */
-export function widthOf({ breaker, window }: EgressPath): number {
-  if (breaker.isOpen) return 0
-  return breaker.isHalfOpen ? 1 : window.size
-}
-
-/**
- * Room is offered by thirds, so that claims are few and large, and come before what waits runs short. There
- * is always room for what can begin at once, however many wait on other paths.
- * @param ahead how many more may wait on all paths together
- */
-export function capacityOf(path: EgressPath, ahead: number): Capacity {
-  const room = capacityByWindow(path, ahead)
-  const { isSpent } = path.warmupBudget
-  return { any: isSpent(false) ? 0 : room.any, transactional: isSpent(true) ? 0 : room.transactional }
-}
-
-function capacityByWindow(path: EgressPath, ahead: number): Capacity {
-  const { window, breaker, ready, active } = path
-  if (breaker.isOpen) return NO_CAPACITY
-  if (breaker.isHalfOpen) return isIdlePath(path) ? CAPACITY_FOR_ONE : NO_CAPACITY
-  const most = window.size * CLAIMED_PER_ACTIVE_MAX
-  const atOnce = Math.max(0, window.size - active - ready.length)
-  const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
-  const { any, transactional } = ready.room(most)
-  return { any: offer(any), transactional: offer(transactional) }
-}
-
-/** Something that waits on it may begin now. When not, it is woken. */
-export function mayBegin({ rateLimit, ready, warmupBudget }: EgressPath): boolean {
-  return rateLimit.allows() && ready.has(warmupBudget.allows)
-}
-
-/**
- * As much waits as is under way, and nothing tells it to go slowly: what would wait anyway may do so behind
- * another.
- */
-export function isCrowded({ active, ready, isProven, rateLimit, breaker }: EgressPath): boolean {
-  const isCareful = !isProven || breaker.isHalfOpen || rateLimit.perSecond !== null
-  return !isCareful && ready.length >= active
-}
-
-/** It is closed for the class: it rests, or has sent all it may today. */
-export function isClosed({ breaker, warmupBudget }: EgressPath, isTransactional: boolean): boolean {
-  return breaker.isOpen || warmupBudget.isSpent(isTransactional)
-}
-
-/** One more delivery of its class would be no more than it may be ahead. */
-export function bearsMore(path: EgressPath, isTransactional: boolean): boolean {
-  if (path.breaker.isOpen) return false
-  if (path.breaker.isHalfOpen) return isIdlePath(path)
-  const { any, transactional } = path.ready.room(path.window.size * CLAIMED_PER_ACTIVE_MAX)
-  return (isTransactional ? transactional : any) > 0
-}
-
-export function isIdlePath({ active, ready }: EgressPath): boolean {
-  return active + ready.length === 0
 }
 
 export function stateOf({

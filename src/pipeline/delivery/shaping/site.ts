@@ -3,7 +3,8 @@
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
-import { bearsMore, capacityOf, type EgressPath, isClosed, isIdlePath } from './egress-path.ts'
+import { bearsMore, capacityOf, isClosed, isIdlePath } from './admission.ts'
+import type { EgressPath } from './egress-path.ts'
 import { inOrderOf, type SourceIps } from './source-ips.ts'
 
 export interface Site {

@@ -8,6 +8,7 @@ import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { PathState } from '../../queue/paths.ts'
 import type { PipelineSlot } from '../pipeline.ts'
 import type { SiteLimits } from '../providers.ts'
+import { NO_CAPACITY } from './admission.ts'
 import type { BreakerState } from './circuit-breaker.ts'
 import {
   type CongestionFeedbackOptions,
@@ -21,7 +22,6 @@ import {
   createEgressPath,
   type EgressPath,
   type EgressPathOptions,
-  NO_CAPACITY,
   stateOf,
 } from './egress-path.ts'
 import type { ReadyDelivery } from './ready-queue.ts'

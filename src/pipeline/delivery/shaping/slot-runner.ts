@@ -7,7 +7,8 @@ import type { Clock } from '../../../lib/clock.ts'
 import { Slab } from '../../../lib/slab.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { type PipelineSlot, runPipelined } from '../pipeline.ts'
-import { type EgressPath, isCrowded, mayBegin, widthOf } from './egress-path.ts'
+import { admitNext, type Gate, isCrowded, widthOf } from './admission.ts'
+import type { EgressPath } from './egress-path.ts'
 import type { ReadyDelivery } from './ready-queue.ts'
 import type { Slots } from './slots.ts'
 
@@ -38,6 +39,14 @@ const PREPARED_SHARE = 0.75
 /** Paths tried for each slot that comes free. */
 const PATHS_WOKEN_MAX = 16
 
+/** Gates of the thread. A path that one of them refused is started again when a slot comes free. */
+const THREAD_GATES: ReadonlySet<Gate> = new Set<Gate>([
+  'thread-slots',
+  'adaptive-limit',
+  'unproven-share',
+  'account-share',
+])
+
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
   const underWay = new Slab<Promise<void>>()
@@ -46,17 +55,19 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   let stopped = false
 
   const start = (path: EgressPath) => {
-    while (!stopped && path.active < widthOf(path) && path.ready.length > 0) {
-      if (!mayBegin(path)) return
-      const next = nextOf(path, path.active)
-      if (!next) return void blocked.add(path)
+    while (!stopped) {
+      const next = admitNext(path, slots, path.active)
+      if (typeof next === 'string') {
+        if (THREAD_GATES.has(next)) blocked.add(path)
+        else if (next === 'window' || next === 'circuit-breaker') prepareNext(path)
+        return
+      }
       path.active++
       const slot = run(path, next)
         .catch(options.onError)
         .finally(() => underWay.drop(number))
       const number = underWay.put(slot)
     }
-    if (!stopped) prepareNext(path)
   }
   /** A path that is slowed down has time enough, and one that may not go on none. */
   const prepareNext = (path: EgressPath) => {
@@ -64,22 +75,22 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
     for (const delivery of path.ready.first(Math.ceil(path.active * PREPARED_SHARE)))
       options.prepare(delivery)
   }
-  /** @param others that are under way on the path */
-  const nextOf = (path: EgressPath, others: number) =>
-    slots.allows(path.isProven, others)
-      ? path.ready.next(path.warmupBudget.allows, slots.hasRoomFor)
-      : undefined
+  /** The next delivery for a slot of the path that has come free. */
+  const following = (path: EgressPath) => {
+    if (stopped || blocked.size > 0) return undefined
+    const next = admitNext(path, slots, path.active - 1)
+    return typeof next === 'string' ? undefined : next
+  }
 
   /** One delivery after another, or behind another, as long as no other path waits for the slot. */
   const run = async (path: EgressPath, first: ReadyDelivery) => {
     const bearsIt = () => !stopped && path.active <= widthOf(path)
-    const goesOn = () => blocked.size === 0 && bearsIt() && mayBegin(path)
     try {
       await runPipelined(first, {
         carryOut: (ready, slot) => carryOut(path, ready, slot).catch(options.onError),
         mayFollow: () => slots.isRoomy && isCrowded(path),
         mayStillBegin: bearsIt,
-        next: () => (goesOn() ? nextOf(path, path.active - 1) : undefined),
+        next: () => following(path),
       })
     } finally {
       path.active--

@@ -13,12 +13,18 @@ export interface SlotOptions {
   mostOfAccount: number
 }
 
+/**
+ * `thread-slots`: the thread has as many deliveries in progress as it may have. `adaptive-limit`: the thread
+ * has no CPU time left. `unproven-share`: destinations that have not answered yet use their share of the
+ * slots.
+ */
+export type SlotGate = 'thread-slots' | 'adaptive-limit' | 'unproven-share'
+
 export interface Slots {
   /**
-   * How many may be under way at an unproven site that has `active` of them; a proven one is bounded by its
-   * window.
+   * @returns the gate that refuses one more delivery beside `others` of its path; undefined when it may start
    */
-  allows(isProven: boolean, active: number): boolean
+  refusedBy(isProven: boolean, others: number): SlotGate | undefined
   hasRoomFor(accountId: Id): boolean
   /** None may begin. */
   readonly isFull: boolean
@@ -45,10 +51,12 @@ export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions)
   const isFull = () => taken >= most || adaptiveLimit.room === 0
 
   return {
-    allows(isProven, active) {
-      if (isFull()) return false
-      if (isProven) return true
-      return unproven < most * (active === 0 ? UNPROVEN_SHARE_MAX : UNPROVEN_FIRST_SHARE)
+    refusedBy(isProven, others) {
+      if (taken >= most) return 'thread-slots'
+      if (adaptiveLimit.room === 0) return 'adaptive-limit'
+      if (isProven) return undefined
+      const share = others === 0 ? UNPROVEN_SHARE_MAX : UNPROVEN_FIRST_SHARE
+      return unproven < most * share ? undefined : 'unproven-share'
     },
     get isFull() {
       return isFull()
