@@ -27,7 +27,7 @@ export interface HostAddress {
 }
 
 /** What the attempt has come to so far. */
-export interface SoFar {
+interface SoFar {
   /** What keeps a host from being tried goes here, too. */
   outcomes: Outcome[]
   /** Hosts whose further addresses are left out. */

@@ -11,9 +11,15 @@ import {
   phaseRecords,
   tlsRecord,
 } from './outcome/host-attempt.ts'
-import { type Outcome, outcomeOf, outcomeOfFailure, outcomeOfHosts } from './outcome/outcome.ts'
-import { relayed } from './outcome/relayed.ts'
-import { requiresTls, waitingForTls } from './outcome/tls-required.ts'
+import {
+  type Outcome,
+  outcomeOf,
+  outcomeOfFailure,
+  outcomeOfHosts,
+  relayed,
+  requiresTls,
+  waitingForTls,
+} from './outcome/outcome.ts'
 import { NOT_PIPELINED, type PipelineSlot } from './pipeline.ts'
 import type { SessionPool } from './session-pool.ts'
 import type { SourceIp } from './shaping/source-ips.ts'

@@ -22,7 +22,7 @@ export interface DeliveryRunnerOptions extends TransmitOptions {
   onError(error: unknown, delivery?: ClaimedDelivery): void
 }
 
-export interface DeliveryRunner {
+interface DeliveryRunner {
   /** Makes its message while others are under way, so that it has not to be waited for. */
   prepare(delivery: ClaimedDelivery): void
   /**

@@ -54,7 +54,9 @@ export function createLocalDelivery({
       await run('storeInbound', {
         messages: [{ accountId, domainId, recipients: [address] }],
         sender: message.mailFrom,
-        ...{ clientIp: null, helo: null, tls: null },
+        clientIp: null,
+        helo: null,
+        tls: null,
         sizeBytes: bytes.length,
         blob,
         source: { emailId, ordinal },

@@ -5,7 +5,7 @@ import type { MessageMaker, NoMessage, OutgoingMessage } from './message/message
 
 type Made = OutgoingMessage | NoMessage
 
-export interface PreparedMessages {
+interface PreparedMessages {
   make(delivery: ClaimedDelivery): void
   /** Undefined where it was not made, too long ago, or without success. */
   take(delivery: ClaimedDelivery, now: number): Promise<Made | undefined>

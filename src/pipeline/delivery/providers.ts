@@ -12,7 +12,7 @@ export interface SiteLimits {
   messagesPerSecond: number | null
 }
 
-export interface Provider extends SiteLimits {
+interface Provider extends SiteLimits {
   /** Name of the site. No MX host is called so: it has no dot. */
   name: string
   /** Its MX hosts are named so, or end in a dot and this. Lower case. */

@@ -1,8 +1,7 @@
 /** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
 import type { Clock, Timer } from '../../lib/clock.ts'
-import { createHostFaults } from './host-faults.ts'
 import type { SmtpSession } from './smtp-client/types.ts'
-import type { PolicyName } from './tls-policy/host-tls-policy.ts'
+import { createHostFaults, type PolicyName } from './tls-policy/host-tls-policy.ts'
 
 /** A session and the MX host it leads to. */
 export interface PooledSession {
@@ -46,7 +45,7 @@ const IDLE_MS_MAX = 15_000
 const SWEEP_INTERVAL_MS = 1_000
 const AGE_MS_MAX = 300_000
 
-export interface SessionPoolOptions {
+interface SessionPoolOptions {
   /** How many messages a session carries, by its smart host or MX host. */
   messagesPerConnection(host: string): number
   /** Idle ones, to all hosts together. */

@@ -8,6 +8,7 @@ import type { Id } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import { utcDay } from '../../lib/periods.ts'
 import {
+  type PolicyResults,
   reportFileName,
   reportId,
   reportJson,
@@ -21,15 +22,15 @@ import type { Outbound } from '../../protocols/http-client/outbound.ts'
 import { type Mailbox, parseMailbox } from '../../protocols/smtp/address.ts'
 import { findVerifiedDomain } from '../../resources/domains/domain-rows.ts'
 import type { Run } from '../../store/command.ts'
+import type { TlsResultRow } from '../../store/schema/tls.ts'
 import type { Db } from '../../store/schema.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal } from '../accept/refusal.ts'
 import type { Submission } from '../accept/submission.ts'
 import { listTlsDays, listTlsResults, type tlsCommands } from '../queue/tls-rows.ts'
-import { policyResults } from './tls-policy/policy-results.ts'
 
-export interface TlsReporterOptions {
+interface TlsReporterOptions {
   db: Db
   run: Run<Pick<typeof tlsCommands, 'dropTlsResults'>>
   accept: Accept
@@ -165,4 +166,34 @@ function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffe
     topicId: null,
     template: null,
   }
+}
+
+/** @param rows of one domain and day; a policy is told as it was at last */
+export function policyResults(rows: readonly TlsResultRow[]): PolicyResults[] {
+  return [...Map.groupBy(rows, row => row.policyType)].map(([type, ofPolicy]) => {
+    const { strings = [], mxHosts = [] } =
+      ofPolicy.map(quotesOf).findLast(quotes => quotes.strings !== undefined) ?? {}
+    const failures = ofPolicy.filter(({ result }) => result !== '')
+    const successCount = ofPolicy.reduce((sum, { result, count }) => (result === '' ? sum + count : sum), 0)
+    return {
+      type,
+      strings,
+      mxHosts,
+      successCount,
+      failures: failures.map(row => {
+        const { result, mxHost, mxIp, count, reason } = row
+        return { result, sendingIp: quotesOf(row).from ?? null, mxHost, mxIp, count, reason }
+      }),
+    }
+  })
+}
+
+interface Quotes {
+  strings?: string[]
+  mxHosts?: string[]
+  from?: string
+}
+
+function quotesOf({ policy }: TlsResultRow): Quotes {
+  return JSON.parse(policy) as Quotes
 }

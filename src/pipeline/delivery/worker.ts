@@ -22,7 +22,7 @@ import type { Slots } from './shaping/slots.ts'
 import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
 
-export interface DeliveryWorker {
+interface DeliveryWorker {
   /** Queue keys announced to all threads; the one at home in a domain finds out whose its site is. */
   announced(queueKeys: readonly DueQueueKey[]): void
   /** A queue key another thread found to belong here, by this route. */
@@ -45,7 +45,7 @@ export interface DeliveryWorker {
   stop(graceMs: number): Promise<number>
 }
 
-export interface WorkerOptions extends DeliveryRunnerOptions {
+interface WorkerOptions extends DeliveryRunnerOptions {
   run: Run<typeof queueCommands & OutageCommands>
   deferredQueueKeysOf: OutageOptions['deferredQueueKeysOf']
   slots: Slots

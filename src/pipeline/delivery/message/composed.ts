@@ -58,7 +58,7 @@ export interface ComposedMessage {
   bodyHash: string
 }
 
-export interface ComposerParts {
+interface ComposerParts {
   db: Db
   find: Find
   blobs: BlobFiles
@@ -66,7 +66,7 @@ export interface ComposerParts {
 }
 
 /** The same email gives the same octets. @throws when a part of it is not there */
-export type ComposeEmail = (source: EmailSource) => Promise<Composed>
+type ComposeEmail = (source: EmailSource) => Promise<Composed>
 
 /**
  * What emails of a broadcast have in common is parsed, and where it says the same to everybody encoded, once.

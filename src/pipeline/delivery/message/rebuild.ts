@@ -25,8 +25,7 @@ import { type StoredSignature, unsignedFields } from './signed-head.ts'
  * `not-sent`: no attempt has ended; as it would be, without what an attempt adds.
  * `inexact`: a key is gone, or the signatures are others, as after a change of the composer.
  */
-export const FIDELITIES = ['exact', 'unsigned', 'not-sent', 'inexact'] as const
-export type Fidelity = (typeof FIDELITIES)[number]
+type Fidelity = 'exact' | 'unsigned' | 'not-sent' | 'inexact'
 
 export interface RebuiltMessage {
   fidelity: Fidelity

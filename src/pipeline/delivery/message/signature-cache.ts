@@ -6,7 +6,7 @@ import { idKey, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { DeliveryRef } from '../../../protocols/smtp/verp.ts'
 import type { MadeSignatures, StoredSignature } from './signed-head.ts'
 
-export interface SignatureCache {
+interface SignatureCache {
   hasRoom(now: number): boolean
   /** In place of the oldest, where there is no room. */
   put(ref: DeliveryRef, made: Required<MadeSignatures>): void

@@ -22,7 +22,7 @@ export function fingerprintOf(signatures: readonly StoredSignature[]): Uint8Arra
 }
 
 /** One signature of a message. */
-export interface FingerprintEntry {
+interface FingerprintEntry {
   isBy(keyId: Id): boolean
   /** @param signature base64 */
   isOf(signature: string): boolean

@@ -10,7 +10,7 @@ import { createRefToken, type DeliveryRef } from '../../../protocols/smtp/verp.t
 import type { ComposedMessage } from './composed.ts'
 import type { RingKey } from './key-ring.ts'
 
-export interface SignedHead {
+interface SignedHead {
   /** Signatures first. */
   fields: HeaderField[]
   /** Epoch ms, the `t=` of the signatures. */

@@ -9,13 +9,13 @@ import type { CompiledTemplate, CompiledText } from '../../../resources/template
 import type { Personal } from '../../../resources/templates/personal.ts'
 import { fillHoles } from '../../../resources/templates/render.ts'
 
-export interface SplicedWords {
+interface SplicedWords {
   html: BodyTexts | null
   text: BodyTexts | null
 }
 
 /** Undefined where the whole is to be encoded anew for everybody. */
-export type SpliceWords = (personal: Personal) => SplicedWords | undefined
+type SpliceWords = (personal: Personal) => SplicedWords | undefined
 
 interface Spliceable {
   html: SpliceText | null

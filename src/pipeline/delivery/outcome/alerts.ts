@@ -6,7 +6,7 @@ import type { OperatorAlertRow } from '../../../store/schema/alerts.ts'
 import { OTHERS, providerOf } from '../providers.ts'
 import type { Ending } from './finish.ts'
 
-export interface Alerts {
+interface Alerts {
   /** Keeps the ending's alert, if it has one that is new. */
   note(delivery: Pick<ClaimedDelivery, 'domain'>, ending: Ending, at: number): Promise<void>
 }

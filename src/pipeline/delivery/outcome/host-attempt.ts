@@ -11,7 +11,7 @@ import type { Outcome } from './outcome.ts'
  */
 export type PhaseRecord = [phase: Phase, ms: number, reply: string | null]
 
-export interface TlsRecord {
+interface TlsRecord {
   /** As in `TLSv1.3`. */
   version: string
   cipher: string

@@ -11,7 +11,7 @@ import { formatReply, type SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { providerOf } from '../providers.ts'
 import type { Phase, RecipientResult, SmtpFailure } from '../smtp-client/types.ts'
 
-export type AttemptVerdict =
+type AttemptVerdict =
   | { kind: 'delivered' }
   | { kind: 'deferred'; class: BounceClass }
   | { kind: 'bounced'; class: BounceClass }
@@ -137,5 +137,48 @@ function replyPhaseOf(phase: Phase): ReplyPhase {
       return 'final-dot'
     default:
       return 'host'
+  }
+}
+
+const NAMES_TLS = /\b(?:START)?TLS\b/i
+
+/** RFC 3207 §4: 530; others name it in their words. */
+export function requiresTls({ verdict, reply }: Outcome): boolean {
+  return verdict.kind !== 'delivered' && reply !== null && (reply.code === 530 || NAMES_TLS.test(reply.text))
+}
+
+/** What the fallback has brought about is no verdict on the message: it waits for TLS to be well again. */
+export function waitingForTls(outcome: Outcome): Outcome {
+  const { verdict } = outcome
+  if (verdict.kind === 'delivered') return outcome
+  return { ...outcome, verdict: { kind: 'deferred', class: verdict.class }, hostUnavailable: true }
+}
+
+/** Before a recipient is named. */
+const PHASES_BEFORE_MAIL: ReadonlySet<string | null> = new Set([
+  'dns',
+  'connect',
+  'banner',
+  'ehlo',
+  'starttls',
+  'tls',
+  'auth',
+])
+/** No login, too weak a one, a wrong one, or one that needs TLS (RFC 4954 §6). */
+const LOGIN_FAILURE_CODES: ReadonlySet<number | undefined> = new Set([530, 534, 535, 538])
+
+/**
+ * Mail waits for the operator, who is told where the login is at fault. The smart host's trouble is that of
+ * all who go there, on the same terms.
+ */
+export function relayed({ onOurTerms: _, ...outcome }: Outcome): Outcome {
+  const { verdict, phase, reply } = outcome
+  const isLoginFault = LOGIN_FAILURE_CODES.has(reply?.code) || (phase === 'auth' && (reply?.code ?? 0) >= 500)
+  if (!isLoginFault && !PHASES_BEFORE_MAIL.has(phase)) return outcome
+  return {
+    ...outcome,
+    ...(verdict.kind === 'bounced' && { verdict: { kind: 'deferred', class: verdict.class } }),
+    hostUnavailable: true,
+    ...(isLoginFault && { alert: 'smart-host-login' }),
   }
 }

@@ -14,7 +14,7 @@ export interface AdaptiveLimit {
   onRoom(listener: () => void): void
 }
 
-export interface AdaptiveLimitOptions {
+interface AdaptiveLimitOptions {
   clock: Clock
   /** The share of time that the thread has worked since it was asked last, 0 to 1. */
   busyShare(): number

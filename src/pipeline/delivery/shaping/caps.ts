@@ -1,7 +1,7 @@
 /** How much sites get by the operator's order, as a thread knows it. */
 import type { SiteCapRow } from '../../../store/schema.ts'
 
-export interface CapRegistry {
+interface CapRegistry {
   /** Messages a second; any number when null. */
   capOf(site: string): number | null
   /** Looks again. @returns sites that get another number than before */

@@ -17,7 +17,7 @@ export type OutageCommands = Pick<typeof queueCommands, 'release'> &
   Pick<typeof adminCommands, 'retryBrokenOff'> &
   typeof destinationStateCommands
 
-export interface Outages {
+interface Outages {
   /** A path rests; what had been claimed for it goes back into the queue. */
   began(rest: OpenBreaker): Promise<void>
   /** An address that is being warmed up sends no more to the site today; what had been claimed goes back. */

@@ -54,7 +54,7 @@ export interface Sites {
   stop(): ClaimedDelivery[]
 }
 
-export interface SitesOptions extends Omit<CongestionFeedbackOptions, 'siteOf' | 'unclaim'> {
+interface SitesOptions extends Omit<CongestionFeedbackOptions, 'siteOf' | 'unclaim'> {
   clock: Clock
   slots: Slots
   warmupBudgets: Pick<WarmupBudgets, 'of'>

@@ -12,7 +12,7 @@ import type { EgressPath } from './egress-path.ts'
 import type { ReadyDelivery } from './ready-queue.ts'
 import type { Slots } from './slots.ts'
 
-export interface SlotRunner {
+interface SlotRunner {
   /** Begins what the path bears and there are slots for. */
   start(path: EgressPath): void
   /** The path waits for no slot any more. */

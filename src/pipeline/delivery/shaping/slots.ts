@@ -5,7 +5,7 @@
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { AdaptiveLimit } from './adaptive-limit.ts'
 
-export interface SlotOptions {
+interface SlotOptions {
   adaptiveLimit: AdaptiveLimit
   /** At once, in all. */
   most: number

@@ -26,7 +26,7 @@ export interface WarmupBudgets {
   close(): Promise<void>
 }
 
-export interface WarmupBudgetsOptions {
+interface WarmupBudgetsOptions {
   clock: Clock
   run: Run<typeof warmupCommands>
   plan: WarmupPlan

@@ -19,8 +19,6 @@ export interface WarmupDay {
   cap: number
 }
 
-export const NO_WARMUP: WarmupPlan = { caps: [], starts: new Map() }
-
 const DAY_MS = 86_400_000
 const PROVIDER_NAMES = new Set(PROVIDERS.map(({ name }) => name))
 

@@ -3,7 +3,6 @@
  * take it.
  */
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
-import { dsnOfMail, dsnOfRecipient } from './dsn.ts'
 import { frameMessage } from './framing.ts'
 import type { SmtpSessionFacts, Transaction } from './types.ts'
 import type { Wire } from './wire.ts'
@@ -21,6 +20,8 @@ export interface Prepared {
 /** Control characters, blanks and angle brackets have no place in a path that is written without quotes. */
 const UNFIT_FOR_PATH = /[\x00-\x20<>\x7f]/
 const NOT_ASCII = /[^\x00-\x7f]/
+/** Characters that stand for themselves in an xtext (RFC 3461 §4). */
+const NOT_XCHAR = /[^!-*,-<>-~]/g
 
 /**
  * @throws when an address could not be written, or would smuggle something in, or the message is malformed
@@ -80,4 +81,25 @@ function refuse(
       text: 'this server does not promise to pass mail on over TLS alone',
     }
   return undefined
+}
+
+/** Parameters of MAIL. */
+function dsnOfMail(envelopeId: string): string {
+  return ` RET=HDRS ENVID=${xtext(envelopeId)}`
+}
+
+/**
+ * Parameters of RCPT. An address beyond ASCII has another form of its own, which few peers know: it goes
+ * without.
+ */
+function dsnOfRecipient(address: string): string {
+  const original = NOT_ASCII.test(address) ? '' : ` ORCPT=rfc822;${xtext(address)}`
+  return ` NOTIFY=FAILURE,DELAY${original}`
+}
+
+function xtext(text: string): string {
+  return text.replace(
+    NOT_XCHAR,
+    octet => `+${octet.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  )
 }

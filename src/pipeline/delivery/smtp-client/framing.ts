@@ -3,7 +3,7 @@
  */
 import { isAscii } from 'node:buffer'
 
-export interface FramedMessage {
+interface FramedMessage {
   /** All bytes, up to and including the final dot's CRLF. Small messages have one block. */
   blocks: Buffer[]
   /** Whether any byte has its high bit set. */

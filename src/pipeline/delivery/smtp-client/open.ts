@@ -66,23 +66,25 @@ async function attempt(options: SessionOptions, fallbacks: Fallbacks): Promise<S
   const wire = new Wire(options)
   const opening: Opening = { wire, options, timings: {}, replies: {}, markedAt: clock.monotonic() }
   const opened = await open(opening)
-  if (!isFailure(opened)) {
-    const { timings, replies } = opening
-    const limits = limitsOf(opened.extensions.get('LIMITS'))
-    const times = { openedAt: clock.now(), timings, replies, transactionCount: 0, limits }
-    return new WireSession(
-      wire,
-      {
-        ...{ ...opened, ...times, ...fallbacks },
-        ...{ localAddress: wire.localAddress, peerAddress: address, peerPort: port },
-      },
-      options,
-    )
-  }
+  const { timings, replies } = opening
   const { localAddress } = wire
+  if (!isFailure(opened)) {
+    const facts: SmtpSessionFacts = {
+      ...opened,
+      ...fallbacks,
+      limits: limitsOf(opened.extensions.get('LIMITS')),
+      localAddress,
+      peerAddress: address,
+      peerPort: port,
+      transactionCount: 0,
+      openedAt: clock.now(),
+      timings,
+      replies,
+    }
+    return new WireSession(wire, facts, options)
+  }
   if (opened.kind === 'reply' && opened.reply?.code !== 421 && opened.phase !== 'starttls') void leave(wire)
   else wire.close(opened.message)
-  const { timings, replies } = opening
   return { failure: opened, tlsFallback: fallbacks.tlsFallback, localAddress, timings, replies }
 }
 

@@ -9,7 +9,7 @@ import type { RawReply } from './reply-reader.ts'
 import type { PhaseReplies, PhaseTimings, RecipientResult, SmtpFailure } from './types.ts'
 import type { Wire } from './wire.ts'
 
-export interface TransactionContext {
+interface TransactionContext {
   wire: Wire
   /** Whether commands may be sent before the former ones are answered (RFC 2920). */
   pipelining: boolean

@@ -29,7 +29,7 @@ export type Phase =
  * How long each phase may last, ms (RFC 5321 §4.5.3.2). `rcpt` counts for each recipient, `body` for each
  * block written. The reply to the final dot has no entry: see {@link FINAL_DOT_TIMEOUT_MS}.
  */
-export type PhaseTimeouts = Readonly<Record<Exclude<Phase, 'final-dot'>, number>>
+type PhaseTimeouts = Readonly<Record<Exclude<Phase, 'final-dot'>, number>>
 
 export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
   connect: 20_000,
@@ -53,7 +53,7 @@ export const FINAL_DOT_TIMEOUT_MS = 600_000
  * `opportunistic` encrypts where it can and falls back to plain text; `required` fails instead (RFC 3207).
  * `implicit` begins with the handshake (RFC 8314 §3.3).
  */
-export type TlsMode = 'opportunistic' | 'none' | 'required' | 'implicit'
+type TlsMode = 'opportunistic' | 'none' | 'required' | 'implicit'
 
 /** Who we are to a relay. */
 export interface Login {

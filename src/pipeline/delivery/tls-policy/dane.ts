@@ -5,7 +5,7 @@ import type { SecureAnswer, ValidatingClient } from '../../../protocols/dns/vali
 import type { TypeName } from '../../../protocols/dns/wire.ts'
 import { parseTlsa, type Tlsa } from './tlsa.ts'
 
-export type HostTlsa =
+type HostTlsa =
   /** No DANE for the host. */
   | { kind: 'none' }
   /**

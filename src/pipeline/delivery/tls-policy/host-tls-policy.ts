@@ -1,7 +1,7 @@
 /** On which terms one MX host is spoken to: the strictest that apply to it. */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
-import { createHostFaults, type HostFaults } from '../host-faults.ts'
+import { createExpiringMap, type ExpiringMap } from '../../../lib/expiring-map.ts'
 import { createTickets, type Tickets } from '../smtp-client/tickets.ts'
 import { createClientContext, createReducedContext } from '../smtp-client/tls.ts'
 import type { SessionOptions, SmtpFailure } from '../smtp-client/types.ts'
@@ -156,4 +156,15 @@ function termsByDane(
  */
 function rememberBroken(broken: HostFaults, host: string, { phase, message }: SmtpFailure) {
   if (phase === 'tls') broken.set(host, message)
+}
+
+/** The reason of the failure, by host. */
+type HostFaults = ExpiringMap<string>
+
+const FAULT_TTL_MS = 3_600_000
+const FAULTS_MAX = 5_000
+
+/** Remembers hosts that failed at something, so that it is not tried there again for an hour. */
+export function createHostFaults(clock: Clock): HostFaults {
+  return createExpiringMap(clock, { keptMs: FAULT_TTL_MS, most: FAULTS_MAX })
 }

@@ -6,17 +6,23 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
 import type { Resolver } from '../../../protocols/dns/resolver.ts'
+import { OutboundFault } from '../../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../../protocols/http-client/outbound.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Find } from '../../../store/read.ts'
 import type { MtaStsPolicyRow } from '../../../store/schema/tls.ts'
 import type { tlsCommands } from '../../queue/tls-rows.ts'
-import { fetchStsPolicy, type StsFault } from './sts-fetch.ts'
-import { type StsRules, stsIdOf } from './sts-policy.ts'
+import { parseStsPolicy, type StsRules, stsIdOf } from './sts-policy.ts'
 
 /** A policy that applies: plain data, since routes go from thread to thread. */
 export interface StsPolicy extends StsRules {
   domain: string
+}
+
+/** By the result types of TLS reports (RFC 8460 §4.3). */
+export interface StsFault {
+  type: 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
+  fault: string
 }
 
 export interface MtaStsCache {
@@ -24,7 +30,7 @@ export interface MtaStsCache {
   policyOf(domain: string): Promise<StsPolicy | null | undefined>
 }
 
-export interface MtaStsCacheOptions {
+interface MtaStsCacheOptions {
   resolver: Pick<Resolver, 'txt'>
   outbound: Pick<Outbound, 'send'>
   find: Find
@@ -40,6 +46,8 @@ export interface MtaStsCacheOptions {
 const CONCURRENT_FETCHES_MAX = 32
 /** A policy host that takes longer holds no mail back: what is known until then applies. */
 const FETCH_WAIT_MS_MAX = 10_000
+const FETCH_MS_MAX = 30_000
+const POLICY_BYTES_MAX = 64 * 1024
 const RENEW_AFTER_MS = 24 * 3_600_000
 const RETRY_DELAY_MS_MIN = 5 * 60_000
 const RETRY_DELAY_MS_MAX = 3_600_000
@@ -120,4 +128,27 @@ function within<T>(clock: Clock, fetching: Promise<T | undefined>): Promise<T | 
 
 function applied({ domain, mode, mx, maxAgeSeconds }: MtaStsPolicyRow): StsPolicy | null {
   return mode === 'none' ? null : { domain, mode, mx: JSON.parse(mx) as string[], maxAgeSeconds }
+}
+
+/** One fetch over HTTPS (RFC 8461 §3.3): no redirects, a certificate that verifies, plain text. */
+export async function fetchStsPolicy(
+  { outbound, port }: { outbound: Pick<Outbound, 'send'>; port: number },
+  domain: string,
+): Promise<StsRules | StsFault> {
+  const host = port === 443 ? `mta-sts.${domain}` : `mta-sts.${domain}:${port}`
+  const reply = await outbound.send({
+    url: `https://${host}/.well-known/mta-sts.txt`,
+    limitMs: FETCH_MS_MAX,
+    limitBytes: POLICY_BYTES_MAX,
+  })
+  if (reply instanceof OutboundFault) {
+    const isCertificate = reply.message.startsWith('TLS failed')
+    return { type: isCertificate ? 'sts-webpki-invalid' : 'sts-policy-fetch-error', fault: reply.message }
+  }
+  if (reply.status !== 200)
+    return { type: 'sts-policy-fetch-error', fault: `the policy host answered ${reply.status}` }
+  const mediaType = (reply.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
+  if (mediaType !== 'text/plain') return { type: 'sts-policy-invalid', fault: 'the policy is not text/plain' }
+  const policy = parseStsPolicy(reply.body.toString('utf8'))
+  return 'fault' in policy ? { type: 'sts-policy-invalid', fault: policy.fault } : policy
 }

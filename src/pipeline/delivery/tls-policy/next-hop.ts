@@ -25,7 +25,7 @@ export interface DomainSecurity {
   bogus: string | null
 }
 
-export interface RoutedDestination {
+interface RoutedDestination {
   /** The recipient's domain. */
   domain: string
   hosts: readonly MxHost[]
@@ -50,7 +50,7 @@ export interface NextHop {
 }
 
 /** No connection could be good enough. */
-export interface NoNextHop {
+interface NoNextHop {
   kind: 'bounced' | 'deferred'
   enhanced: string
   reason: string

@@ -6,13 +6,16 @@ import { runProgram } from '../../../../src/interfaces/cli/program.ts'
 import { CommandError, duration, printable, table } from '../../../../src/interfaces/cli/result.ts'
 import type { DoctorReport } from '../../../../src/interfaces/doctor/finding.ts'
 import { wireId } from '../../../../src/lib/ids.ts'
-import { NO_WARMUP } from '../../../../src/pipeline/delivery/shaping/warmup-plan.ts'
 import type { PathView } from '../../../../src/pipeline/queue/paths.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const NO_SETTINGS: SourceSettings = { sourceIps: [], localName: 'here.test', plan: NO_WARMUP }
+const NO_SETTINGS: SourceSettings = {
+  sourceIps: [],
+  localName: 'here.test',
+  plan: { caps: [], starts: new Map() },
+}
 
 const test = suite('cli')
 

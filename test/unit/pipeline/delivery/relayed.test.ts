@@ -4,8 +4,8 @@ import {
   outcomeOf,
   outcomeOfFailure,
   outcomeWithoutHost,
+  relayed,
 } from '../../../../src/pipeline/delivery/outcome/outcome.ts'
-import { relayed } from '../../../../src/pipeline/delivery/outcome/relayed.ts'
 import type { Phase, SmtpFailure } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { policyResults } from '../../../../src/pipeline/delivery/tls-policy/policy-results.ts'
+import { policyResults } from '../../../../src/pipeline/delivery/tls-reporter.ts'
 import {
   reportFileName,
   reportJson,

@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
-import { createMtaStsCache } from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
-import type { StsFault } from '../../../../../src/pipeline/delivery/tls-policy/sts-fetch.ts'
+import {
+  createMtaStsCache,
+  type StsFault,
+} from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import { createResolver } from '../../../../../src/protocols/dns/resolver.ts'
 import { createOutbound } from '../../../../../src/protocols/http-client/outbound.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'

@@ -3,11 +3,11 @@ import type { SmtpSession } from '../../../../../src/pipeline/delivery/smtp-clie
 import type { HostTlsPolicy } from '../../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import type { StsPolicy } from '../../../../../src/pipeline/delivery/tls-policy/mta-sts-cache.ts'
 import { nextHopTo } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
-import { policyResults } from '../../../../../src/pipeline/delivery/tls-policy/policy-results.ts'
 import {
   createTlsResults,
   type TlsResults,
 } from '../../../../../src/pipeline/delivery/tls-policy/tls-results.ts'
+import { policyResults } from '../../../../../src/pipeline/delivery/tls-reporter.ts'
 import type { TlsResultRow } from '../../../../../src/store/schema/tls.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
 import { suite } from '../../../../kit/suite.ts'
