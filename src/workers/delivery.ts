@@ -14,8 +14,8 @@ import { createLocalDelivery } from '../pipeline/delivery/local-delivery.ts'
 import { createKeyRing } from '../pipeline/delivery/message/key-ring.ts'
 import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
-import type { Ending } from '../pipeline/delivery/outcome/finish.ts'
-import { siteLimits } from '../pipeline/delivery/providers.ts'
+import type { AttemptResult } from '../pipeline/delivery/outcome/finish.ts'
+import { destinationLimits } from '../pipeline/delivery/providers.ts'
 import { UNSTORED } from '../pipeline/delivery/recorder.ts'
 import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
 import { createSessionPool } from '../pipeline/delivery/session-pool.ts'
@@ -98,7 +98,7 @@ const outbound = createOutbound({
   ...(data.authorities && { authorities: data.authorities }),
 })
 
-const limitsOf = siteLimits(data.providers)
+const limitsOf = destinationLimits(data.providers)
 const caps = createCapRegistry(() => listDestinationCaps(db))
 await caps.read()
 const smartHostOf = createSmartHostOf(data.smartHosts)
@@ -135,7 +135,7 @@ const worker = createDeliveryWorker({
   random,
   run: leases?.run ?? writer.run,
   waitingIn: (queueKey, after, limit) => waitingAt({ db }, { kind: 'queueKey', queueKey }, after, limit),
-  deferredQueueKeysOf: (site, domain) => stepDeferredQueueKeys(db, site, domain),
+  deferredQueueKeysOf: (destination, domain) => stepDeferredQueueKeys(db, destination, domain),
   owner: data.owner,
   leaseMs: data.leases.leaseMs,
   index: data.index,
@@ -176,7 +176,7 @@ const worker = createDeliveryWorker({
   router,
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing, sign: createSigner(signing) }),
   simulate: simulatedEnding,
-  handOver: createLocalDelivery({
+  deliverLocally: createLocalDelivery({
     run: writer.run,
     blobs,
     reservations: createBlobReservations({
@@ -187,20 +187,21 @@ const worker = createDeliveryWorker({
     }),
     localName: data.localName,
   }),
-  deadEnd: createUndeliverable({ find, clock }),
+  undeliverable: createUndeliverable({ find, clock }),
   forward: (to, queueKey, route) => queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedLane),
-  async onStored(delivery, ending) {
-    logEnding(delivery, ending)
-    if (ending.alert) await alerts.note(delivery, ending, clock.now())
-    if (ending.simulated) await simulatedSequel(writer.run, delivery, ending, clock.now())
+  async onStored(delivery, result) {
+    logResult(delivery, result)
+    if (result.alert) await alerts.note(delivery, result, clock.now())
+    if (result.simulated) await simulatedSequel(writer.run, delivery, result, clock.now())
   },
   onBreakerOpen: (name, { until, reason }) =>
     log.warn(
       { ...pathNames(name), until: new Date(until).toISOString(), reason },
-      'a site is left alone for a while',
+      'a destination is left alone for a while',
     ),
-  onResumed: site => log.info({ site }, 'a site is tried again by order of the operator'),
-  onRecovery: name => log.info(pathNames(name), 'a site answers again'),
+  onResumed: destination =>
+    log.info({ destination }, 'a destination is tried again by order of the operator'),
+  onRecovery: name => log.info(pathNames(name), 'a destination answers again'),
   onError: (error, delivery) =>
     log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
 })
@@ -215,14 +216,14 @@ const keeper =
     onError: error => log.warn({ err: error }, 'leases could not be renewed'),
   })
 
-const functions: DeliveryFunctions = { pathsTo: async sites => worker.pathsTo(sites) }
+const functions: DeliveryFunctions = { pathsTo: async destinations => worker.pathsTo(destinations) }
 serveCalls(data.calls, functions)
 writer.on('due', due => worker.announced(due as DueQueueKey[]))
 writer.on(HELD, selectors => {
   for (const selector of selectors) worker.held(selector as MailSelector)
 })
-writer.on(RESUMED, sites => {
-  for (const site of sites) worker.probeNow(site as string)
+writer.on(RESUMED, destinations => {
+  for (const destination of destinations) worker.probeNow(destination as string)
 })
 writer.on(SLOWED, () => readCaps())
 writer.on(DKIM_KEYS_CHANGED, domainIds => {
@@ -246,11 +247,14 @@ control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'queueKeys') return worker.announced(message.queueKeys)
   stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
 })
-for (const { site, source, pausedUntil: until, pauseMs: ms, reason } of await listPausedDestinations(
-  db,
-  clock.now(),
-))
-  worker.restoreBreaker({ site, source }, { until, ms, reason })
+for (const {
+  site: destination,
+  source,
+  pausedUntil: until,
+  pauseMs: ms,
+  reason,
+} of await listPausedDestinations(db, clock.now()))
+  worker.restoreBreaker({ destination, source }, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 if (data.index === 0)
   checkNames().catch(error => log.error({ err: error }, 'the names of our addresses cannot be checked'))
@@ -311,8 +315,8 @@ function stsBook() {
 function readCaps() {
   caps
     .read()
-    .then(sites => sites.forEach(worker.slowed))
-    .catch(error => log.error({ err: error }, 'how much sites get could not be looked up'))
+    .then(destinations => destinations.forEach(worker.slowed))
+    .catch(error => log.error({ err: error }, 'how much destinations get could not be looked up'))
 }
 
 async function stop(graceMs: number) {
@@ -336,10 +340,10 @@ async function stop(graceMs: number) {
   control.close()
 }
 
-function logEnding(delivery: ClaimedDelivery, { kind, text, trials }: Ending) {
+function logResult(delivery: ClaimedDelivery, { kind, text, hostAttempts }: AttemptResult) {
   const level = kind === 'delivered' ? 'debug' : 'info'
   if (!log.isLevelEnabled(level)) return
-  const mxHost = trials.at(-1)?.host ?? null
+  const mxHost = hostAttempts.at(-1)?.host ?? null
   log[level]({ ...names(delivery), outcome: kind, reply: text, mxHost }, 'delivery')
 }
 
@@ -347,6 +351,6 @@ function names({ emailId, address, attempt }: ClaimedDelivery) {
   return { email: wireId('eml', emailId), recipient: address, attempt }
 }
 
-function pathNames({ site, source }: PathName) {
-  return source === '' ? { site } : { site, sourceIp: source }
+function pathNames({ destination, source }: PathName) {
+  return source === '' ? { destination } : { destination, sourceIp: source }
 }

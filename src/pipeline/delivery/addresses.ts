@@ -58,7 +58,7 @@ export async function* addressesOf(
       outcomes.unshift(outcomeWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
       return
     }
-    const terms = await options.terms.termsOf(nextHop, host)
+    const terms = await options.terms.policyFor(nextHop, host)
     if ('refusal' in terms) {
       options.tlsResults?.noteRefusal(nextHop, host, terms)
       outcomes.push(outcomeWithoutHost('deferred', 'policy', terms.refusal))

@@ -37,10 +37,10 @@ import {
 import type { HostTlsPolicies, HostTlsPolicy } from './tls-policy/host-tls-policy.ts'
 import type { NextHop } from './tls-policy/next-hop.ts'
 
-export interface AttemptResult {
+export interface SmtpAttemptResult {
   outcome: Outcome
   /** In the order of the attempt; the last one gave the outcome, unless nobody was reached. */
-  trials: HostAttempt[]
+  hostAttempts: HostAttempt[]
 }
 
 export interface AttemptOptions extends HostAddressOptions {
@@ -64,7 +64,7 @@ export async function attempt(
   transaction: Transaction,
   sources: readonly SourceIp[] = [],
   slot: PipelineSlot = NOT_PIPELINED,
-): Promise<AttemptResult> {
+): Promise<SmtpAttemptResult> {
   const result = await attemptHosts(options, nextHop, transaction, sources, slot)
   return nextHop.smartHost ? { ...result, outcome: relayed(result.outcome) } : result
 }
@@ -75,14 +75,18 @@ async function attemptHosts(
   transaction: Transaction,
   sources: readonly SourceIp[],
   slot: PipelineSlot,
-): Promise<AttemptResult> {
-  const trials: HostAttempt[] = []
+): Promise<SmtpAttemptResult> {
+  const hostAttempts: HostAttempt[] = []
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
-  const known = await overKnownSession(options, sessionNames(nextHop, sources), { transaction, slot, trials })
+  const known = await overKnownSession(options, sessionNames(nextHop, sources), {
+    transaction,
+    slot,
+    hostAttempts,
+  })
   if (known) {
     const { outcome, mxHost } = known
-    if (!outcome.hostUnavailable && !outcome.unfitHost) return { outcome, trials }
+    if (!outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
     if (outcome.unfitHost) {
       outcomes.push(outcome)
       unfit.add(mxHost)
@@ -90,20 +94,24 @@ async function attemptHosts(
   }
   let sessions = 0
   for await (const place of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
-    const { outcome, opened } = await overNewSession(options, nextHop, place, { transaction, slot, trials })
-    if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, trials }
+    const { outcome, opened } = await overNewSession(options, nextHop, place, {
+      transaction,
+      slot,
+      hostAttempts,
+    })
+    if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
     outcomes.push(outcome)
     if (outcome.unfitHost) unfit.add(place.host)
     else if (opened && ++sessions >= SESSIONS_MAX) break
   }
-  return { outcome: outcomeOfHosts(outcomes), trials }
+  return { outcome: outcomeOfHosts(outcomes), hostAttempts }
 }
 
 /** What is sent, behind whom, and where it is written down. */
 interface Errand {
   transaction: Transaction
   slot: PipelineSlot
-  trials: HostAttempt[]
+  hostAttempts: HostAttempt[]
 }
 
 async function overNewSession(
@@ -118,12 +126,12 @@ async function overNewSession(
     ...terms.options,
     ...(nextHop.smartHost && smartHostOptions(nextHop.smartHost)),
   })
-  noteTls(options.terms, host, opened)
+  recordTlsFailures(options.terms, host, opened)
   if (!nextHop.smartHost) options.tlsResults?.note(nextHop, terms, host, address, opened)
   if ('failure' in opened) {
     const outcome = outcomeOfOpening(opened, terms, host)
-    const trial = trialInVain(host, address, opened, terms, outcome)
-    errand.trials.push({ ...trial, ...(source && { source: source.address }) })
+    const hostAttempt = failedHostAttempt(host, address, opened, terms, outcome)
+    errand.hostAttempts.push({ ...hostAttempt, ...(source && { source: source.address }) })
     return { outcome, opened: false }
   }
   const fresh = {
@@ -140,11 +148,11 @@ async function overNewSession(
 }
 
 /** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
-function noteTls(terms: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
+function recordTlsFailures(terms: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
   const { tlsFallback } = 'failure' in opened ? opened : opened.facts
   const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
-  if (tlsFallback) terms.brokeTls(host, tlsFallback)
-  if (brokenHandshake) terms.brokeHandshake(host, brokenHandshake)
+  if (tlsFallback) terms.recordTlsFailure(host, tlsFallback)
+  if (brokenHandshake) terms.recordHandshakeFailure(host, brokenHandshake)
 }
 
 /**
@@ -159,14 +167,14 @@ async function overKnownSession(
   const { transaction, slot } = errand
   const over = async (session: SharedSession) => {
     const outcome = await transact(terms, session, errand)
-    if (isStale(outcome)) errand.trials.pop()
+    if (isStale(outcome)) errand.hostAttempts.pop()
     return { outcome, mxHost: session.pooled.mxHost }
   }
   const { ahead } = slot
   if (ahead?.isOpen && names.includes(ahead.hostSet)) {
     const behind = await over(ahead)
     if (!isStale(behind.outcome)) return behind
-    if (behind.outcome.reply === null) ahead.wasSilent()
+    if (behind.outcome.reply === null) ahead.envelopeUnanswered()
   }
   await slot.alone()
   for (const name of names) {
@@ -190,7 +198,7 @@ function sessionsFrom({ sessions }: NextHop, source: string | undefined): string
 async function transact(
   terms: HostTlsPolicies,
   shared: SharedSession,
-  { transaction, slot, trials }: Errand,
+  { transaction, slot, hostAttempts }: Errand,
 ): Promise<Outcome> {
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
@@ -200,11 +208,11 @@ async function transact(
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
   const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
   if (outcome !== said) {
-    terms.insistedOnTls(mxHost)
+    terms.recordTlsRequired(mxHost)
     void session.quit()
   }
-  if (isLostEnvelope(session, result)) terms.lostWhatFollowed(mxHost)
-  trials.push({
+  if (isLostEnvelope(session, result)) terms.recordPipeliningFailure(mxHost)
+  hostAttempts.push({
     host: mxHost,
     ip: facts.peerAddress,
     ...(source !== undefined && { source }),
@@ -235,7 +243,7 @@ function phasesOf(
   return fresh ? [...phaseRecords(facts.timings, facts.replies), ...own] : own
 }
 
-function trialInVain(
+function failedHostAttempt(
   host: string,
   ip: string,
   { tlsFallback, timings, replies }: SessionFailure,

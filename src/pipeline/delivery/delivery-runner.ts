@@ -2,8 +2,8 @@
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../../store/command.ts'
 import type { MessageMaker } from './message/message.ts'
-import { countedSite, destinationOf } from './outcome/arrival.ts'
-import { type Ending, finishOf } from './outcome/finish.ts'
+import { countedDestination, countedResult } from './outcome/counted-result.ts'
+import { type AttemptResult, finishOf } from './outcome/finish.ts'
 import { type PipelineSlot, PipelineSlotLost } from './pipeline.ts'
 import { createPreparedMessages, PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { Recorder } from './recorder.ts'
@@ -18,7 +18,7 @@ export interface DeliveryRunnerOptions extends TransmitOptions {
   router: Router
   maker: MessageMaker
   /** Called when the end of an attempt is stored. */
-  onStored(delivery: ClaimedDelivery, ending: Ending): Promise<void>
+  onStored(delivery: ClaimedDelivery, result: AttemptResult): Promise<void>
   onError(error: unknown, delivery?: ClaimedDelivery): void
 }
 
@@ -57,12 +57,13 @@ export function createDeliveryRunner(
   ) => {
     const message =
       (await prepared.take(delivery, startedAt)) ?? (await makeWhenAnswered(delivery, startedAt))
-    if ('reason' in message) return { ...failedBeforeTransfer(message.reason), message: null, site: null }
+    if ('reason' in message)
+      return { ...failedBeforeTransfer(message.reason), message: null, destination: null }
     lastBytes = message.sizeBytes
     delivery.source = undefined
     const route = delivery.simulated ? SIMULATOR_ROUTE : await router.routeOf(delivery.domain)
-    const site = countedSite(route)
-    return { ...(await transmit(options, route, delivery, message, source, slot)), message, site }
+    const destination = countedDestination(route)
+    return { ...(await transmit(options, route, delivery, message, source, slot)), message, destination }
   }
 
   /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
@@ -88,21 +89,21 @@ export function createDeliveryRunner(
         const attempted = await attemptOf(delivery, source, startedAt, slot).catch(error => {
           if (error instanceof PipelineSlotLost) return undefined
           onError(error, delivery)
-          return { ...brokenInside(), message: null, site: null }
+          return { ...brokenInside(), message: null, destination: null }
         })
         if (!attempted) return false
-        const { ending, signal, message, site } = attempted
-        judge(signal, ending.text)
+        const { result, signal, message, destination } = attempted
+        judge(signal, result.text)
         const finish = finishOf(
           delivery,
-          ending,
+          result,
           { startedAt, finishedAt: clock.now(), message },
           options.random,
         )
-        const destination = site === null ? undefined : destinationOf(site, ending, finish)
+        const counted = destination === null ? undefined : countedResult(destination, result, finish)
         recorder
-          .record(destination ? { ...finish, destination } : finish)
-          .then(good => (good ? options.onStored(delivery, ending) : undefined))
+          .record(counted ? { ...finish, destination: counted } : finish)
+          .then(good => (good ? options.onStored(delivery, result) : undefined))
           .catch(error => onError(error, delivery))
         return true
       } finally {

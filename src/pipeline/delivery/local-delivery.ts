@@ -7,7 +7,7 @@ import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { BlobReservations } from '../../store/blobs/reservations.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import type { OutgoingMessage } from './message/message.ts'
-import type { Ending } from './outcome/finish.ts'
+import type { AttemptResult } from './outcome/finish.ts'
 
 /** @throws StorageUnavailable when it cannot be kept: it is tried again */
 export type DeliverLocally = (
@@ -15,9 +15,9 @@ export type DeliverLocally = (
   domain: HostedDomain,
   message: OutgoingMessage,
   now: number,
-) => Promise<Ending>
+) => Promise<AttemptResult>
 
-interface HandOverOptions {
+interface LocalDeliveryOptions {
   run: Run<typeof inboundCommands>
   blobs: BlobFiles
   reservations: BlobReservations
@@ -39,10 +39,10 @@ export function createLocalDelivery({
   blobs,
   reservations,
   localName,
-}: HandOverOptions): DeliverLocally {
+}: LocalDeliveryOptions): DeliverLocally {
   return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
     const [head, ...rest] = message.bytes
-    if (hopCount(head!) >= HOPS_MAX) return ending('bounced', LOOPING)
+    if (hopCount(head!) >= HOPS_MAX) return result('bounced', LOOPING)
     const id = `${wireId('eml', emailId)}.${ordinal}`
     const trace = `Received: by ${localName} with local id ${id};\r\n\t${new Date(now).toUTCString().replace('GMT', '+0000')}\r\n`
     const bytes = Buffer.concat([Buffer.from(trace), head!, ...rest])
@@ -67,18 +67,18 @@ export function createLocalDelivery({
       await reservation.end(isSettled)
     }
     const text = `handed over to the inbox of ${domain} on this server, over no network`
-    return ending('delivered', { code: 250, enhanced: '2.0.0', text })
+    return result('delivered', { code: 250, enhanced: '2.0.0', text })
   }
 }
 
-function ending(kind: 'delivered' | 'bounced', reply: SmtpReply): Ending {
+function result(kind: 'delivered' | 'bounced', reply: SmtpReply): AttemptResult {
   return {
     kind,
     class: kind === 'delivered' ? 'unknown' : 'no-route',
     phase: 'final-dot',
     reply,
     text: formatReply(reply),
-    trials: [],
+    hostAttempts: [],
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Signs mail ahead while its site rests and this thread has nothing else to do, so that it leaves at once
- * when the site answers.
+ * Signs mail ahead while its destination rests and this thread has nothing else to do, so that it leaves at
+ * once when the destination answers.
  */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -10,8 +10,8 @@ import type { Mark } from '../queue/waiting-mail.ts'
 export type WaitingDelivery = Mark & { accountId: Id; address: string }
 
 export interface PreSigner {
-  /** The site may have begun to rest. */
-  note(site: string): void
+  /** The destination may have begun to rest. */
+  note(destination: string): void
   /** Resolves when nothing is under way. */
   stop(): Promise<void>
 }
@@ -19,11 +19,11 @@ export interface PreSigner {
 export interface PreSignerOptions {
   clock: Clock
   /** None of its mail can go anywhere now. */
-  isPaused(site: string): boolean
+  isPaused(destination: string): boolean
   /** Mail that can go has the processor for itself. */
   isIdle(): boolean
-  /** The queue keys that are due and wait for a site. */
-  queueKeysOf(site: string): readonly QueueKey[]
+  /** The queue keys that are due and wait for a destination. */
+  queueKeysOf(destination: string): readonly QueueKey[]
   /** Deliveries that wait in the queue key, in its order. */
   waitingIn(queueKey: QueueKey, after: Mark | null, limit: number): Promise<WaitingDelivery[]>
   /** What has been signed ahead can be kept. */
@@ -47,16 +47,16 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
   const idle = async () => {
     while (!isIdle()) await sleep(clock, BUSY_RETRY_MS, stopping.signal)
   }
-  const mayGoOn = async (site: string) => {
+  const mayGoOn = async (destination: string) => {
     await idle()
-    return isPaused(site) && hasRoom(clock.now())
+    return isPaused(destination) && hasRoom(clock.now())
   }
   /** From its beginning, since what had been claimed comes back in between. */
-  async function* waitingFor(site: string, queueKey: QueueKey) {
-    for (let after: Mark | null = null; await mayGoOn(site); ) {
+  async function* waitingFor(destination: string, queueKey: QueueKey) {
+    for (let after: Mark | null = null; await mayGoOn(destination); ) {
       const waiting: WaitingDelivery[] = await waitingIn(queueKey, after, DELIVERIES_PER_STEP_MAX)
       for (const delivery of waiting) {
-        if (!(await mayGoOn(site))) return
+        if (!(await mayGoOn(destination))) return
         yield delivery
       }
       if (waiting.length < DELIVERIES_PER_STEP_MAX) return
@@ -64,9 +64,9 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
     }
   }
   async function* waitingForRest() {
-    for (const site of resting) {
-      if (!isPaused(site)) resting.delete(site)
-      else for (const queueKey of queueKeysOf(site)) yield* waitingFor(site, queueKey)
+    for (const destination of resting) {
+      if (!isPaused(destination)) resting.delete(destination)
+      else for (const queueKey of queueKeysOf(destination)) yield* waitingFor(destination, queueKey)
     }
   }
   /** @returns whether there was anything new */
@@ -84,9 +84,9 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
   }
 
   return {
-    note(site) {
+    note(destination) {
       if (stopping.signal.aborted) return
-      resting.add(site)
+      resting.add(destination)
       working ??= work().catch(error => {
         working = undefined
         if (!stopping.signal.aborted) onError(error)

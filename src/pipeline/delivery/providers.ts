@@ -1,9 +1,10 @@
 /**
  * Large mailbox providers by the names of their MX hosts, and what each bears at once. Many domains lead to
- * the same machines there: they share one site, so that limits and pauses hold for all of them together.
+ * the same machines there: they share one destination, so that limits and pauses hold for all of them
+ * together.
  */
 
-export interface SiteLimits {
+export interface DestinationLimits {
   /** Sessions at once. */
   connections: number
   /** Messages that one session carries. */
@@ -12,15 +13,15 @@ export interface SiteLimits {
   messagesPerSecond: number | null
 }
 
-interface Provider extends SiteLimits {
-  /** Name of the site. No MX host is called so: it has no dot. */
+interface Provider extends DestinationLimits {
+  /** Name of the destination. No MX host is called so: it has no dot. */
   name: string
   /** Its MX hosts are named so, or end in a dot and this. Lower case. */
   hosts: readonly string[]
 }
 
-/** For sites that are nobody's we know. */
-export const USUAL_LIMITS: SiteLimits = {
+/** For destinations that are nobody's we know. */
+export const USUAL_LIMITS: DestinationLimits = {
   connections: 20,
   messagesPerConnection: 100,
   messagesPerSecond: null,
@@ -74,10 +75,12 @@ export const PROVIDERS: readonly Provider[] = [
 export const OTHERS = 'other'
 
 /** What is set by the operator for a provider goes before what the table says. */
-export type LimitSettings = Readonly<Record<string, { readonly [K in keyof SiteLimits]?: number | null }>>
+export type LimitSettings = Readonly<
+  Record<string, { readonly [K in keyof DestinationLimits]?: number | null }>
+>
 
-/** @returns the limits of a site, by its name or by one of its hosts */
-export function siteLimits(settings: LimitSettings): (name: string) => SiteLimits {
+/** @returns the limits of a destination, by its name or by one of its hosts */
+export function destinationLimits(settings: LimitSettings): (name: string) => DestinationLimits {
   const set = new Map(Object.entries(settings))
   return name => {
     const provider = BY_NAME.get(name) ?? providerOf([name])

@@ -1,4 +1,6 @@
-/** Where a domain's mail goes, remembered for a minute; domains with the same MX hosts share a site. */
+/**
+ * Where a domain's mail goes, remembered for a minute; domains with the same MX hosts share a destination.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { lookUpMxHosts, type MxHost, type MxHosts } from '../../protocols/dns/mx-hosts.ts'
@@ -9,12 +11,12 @@ import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './smart-ho
 import type { DomainSecurity } from './tls-policy/next-hop.ts'
 
 export interface DeliveryRoute {
-  /** Deliveries of one site share concurrency, pace and pauses. */
-  site: string
-  destination: RouteDestination
+  /** Deliveries of one destination share concurrency, pace and pauses. */
+  destination: string
+  target: RouteTarget
 }
 
-export type RouteDestination =
+export type RouteTarget =
   /** Domains with the same `hostSet` share connections, as far as they ask the same of them. */
   | {
       kind: 'hosts'
@@ -60,7 +62,7 @@ const UNKNOWN_TTL_MS = 5_000
 const ROUTES_MAX = 20_000
 /** Where mail for a domain that is received here would have nowhere else to go. */
 const LOCAL_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
-export const SIMULATOR_ROUTE: DeliveryRoute = { site: 'simulator', destination: { kind: 'simulator' } }
+export const SIMULATOR_ROUTE: DeliveryRoute = { destination: 'simulator', target: { kind: 'simulator' } }
 
 export function createRouter(options: RouterOptions): Router {
   const { resolver, clock, random, simulatorDomains, ownNames, smartHostOf, securityOf, hostedOf } = options
@@ -71,8 +73,8 @@ export function createRouter(options: RouterOptions): Router {
     if (kept.size >= ROUTES_MAX) kept.delete(kept.keys().next().value!)
     kept.set(domain, entry)
     route.then(
-      ({ destination }) => {
-        if (destination.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_TTL_MS
+      ({ target }) => {
+        if (target.kind === 'unknown') entry.until = clock.monotonic() + UNKNOWN_TTL_MS
       },
       () => kept.delete(domain),
     )
@@ -99,7 +101,7 @@ export function createRouter(options: RouterOptions): Router {
     const [found, security] = await Promise.all([mxHostsOf(domain), securityOf(domain)])
     if (found.kind === 'hosts') return routeTo(found.hosts, security)
     const hosted = LOCAL_IF_HOSTED.has(found.kind) ? await hostedOf(domain) : undefined
-    return hosted ? into(hosted) : { site: `!${domain}`, destination: deadEnd(found, domain) }
+    return hosted ? into(hosted) : { destination: `!${domain}`, target: withoutHosts(found, domain) }
   }
 
   /** What would come back to us over the relay need not go there; the MX is asked of such domains alone. */
@@ -114,25 +116,27 @@ export function createRouter(options: RouterOptions): Router {
   }
 }
 
-/** The site is a provider's where all hosts are, else the set of the hosts, whatever their preferences. */
+/**
+ * The destination is a provider's where all hosts are, else the set of the hosts, whatever their preferences.
+ */
 export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): DeliveryRoute {
   const names = hosts.map(({ name }) => name).sort()
   const hostSet = names.join(' ')
   return {
-    site: providerOf(names)?.name ?? hostSet,
-    destination: { kind: 'hosts', hosts, hostSet, ...(security && { security }) },
+    destination: providerOf(names)?.name ?? hostSet,
+    target: { kind: 'hosts', hosts, hostSet, ...(security && { security }) },
   }
 }
 
-function relayedBy({ name: site }: SmartHost): DeliveryRoute {
-  return { site, destination: { kind: 'smart-host' } }
+function relayedBy({ name: destination }: SmartHost): DeliveryRoute {
+  return { destination, target: { kind: 'smart-host' } }
 }
 
 function into(domain: HostedDomain): DeliveryRoute {
-  return { site: 'here', destination: { kind: 'hosted', domain } }
+  return { destination: 'here', target: { kind: 'hosted', domain } }
 }
 
-function deadEnd(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): RouteDestination {
+function withoutHosts(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): RouteTarget {
   switch (found.kind) {
     case 'null-mx':
       return { kind: 'nowhere', enhanced: '5.1.10', reason: `${domain} takes no mail (null MX)` }

@@ -28,7 +28,7 @@ export interface SessionPool {
    */
   bears(pooled: PooledSession, userCount: number): boolean
   /** Nothing is sent behind another to its host, for a while. */
-  keepApart(pooled: PooledSession): void
+  disablePipelining(pooled: PooledSession): void
   /** Takes a session back that was used for the address, or leave of it when it has served enough. */
   give(hostSet: string, pooled: PooledSession, address: string): void
   /** Takes leave of all, and at once of those that are given back later. */
@@ -113,7 +113,7 @@ export function createSessionPool(
       if (!alive || closed || facts.limits.domains !== Infinity) return false
       return !isWorn(pooled, userCount - 1) && apart.get(hostOf(pooled)) === undefined
     },
-    keepApart: pooled => apart.set(hostOf(pooled), 'loses what is sent ahead'),
+    disablePipelining: pooled => apart.set(hostOf(pooled), 'loses what is sent ahead'),
     give(hostSet, pooled, address) {
       const { session, mxHost, policy, brokenTls = null, source, smartHost } = pooled
       const { limits } = session.facts

@@ -56,7 +56,7 @@ export class SharedSession {
    * The envelope of a delivery behind another was never answered. Where that one was well, the peer loses
    * what is sent ahead, and nothing is for a while.
    */
-  wasSilent() {
-    if (this.#hasCarried) this.#pool.keepApart(this.pooled)
+  envelopeUnanswered() {
+    if (this.#hasCarried) this.#pool.disablePipelining(this.pooled)
   }
 }

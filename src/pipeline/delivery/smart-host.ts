@@ -2,7 +2,7 @@
 import type { Login } from './smtp-client/types.ts'
 
 export interface SmartHost {
-  /** Of its site. No MX host is called so: it has no dot. */
+  /** Of its destination. No MX host is called so: it has no dot. */
   name: string
   /** Name or address. */
   host: string

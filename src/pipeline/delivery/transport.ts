@@ -2,14 +2,14 @@
 import { wireId } from '../../lib/ids.ts'
 import { needsSmtpUtf8 } from '../../protocols/smtp/address.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
-import { type AttemptOptions, type AttemptResult, attempt } from './attempt.ts'
+import { type AttemptOptions, attempt, type SmtpAttemptResult } from './attempt.ts'
 import type { DeliverLocally } from './local-delivery.ts'
 import type { OutgoingMessage } from './message/message.ts'
-import type { Ending } from './outcome/finish.ts'
+import type { AttemptResult } from './outcome/finish.ts'
 import type { Outcome } from './outcome/outcome.ts'
 import { NOT_PIPELINED, type PipelineSlot } from './pipeline.ts'
 import type { DeliveryRoute } from './route.ts'
-import type { SiteSignal } from './shaping/congestion-feedback.ts'
+import type { CongestionSignal } from './shaping/congestion-feedback.ts'
 import type { EgressSource, SourceIps } from './shaping/source-ips.ts'
 import type { SmartHostOf } from './smart-host.ts'
 import type { Transaction } from './smtp-client/types.ts'
@@ -17,55 +17,55 @@ import { nextHopOver, nextHopTo } from './tls-policy/next-hop.ts'
 import type { Undeliverable } from './undeliverable.ts'
 
 export interface TransmitResult {
-  ending: Ending
-  signal: SiteSignal
+  result: AttemptResult
+  signal: CongestionSignal
 }
 
 export interface TransmitOptions extends AttemptOptions {
   smartHostOf: SmartHostOf
   sourceIps: SourceIps
   /** What becomes of mail to a simulator address. */
-  simulate(delivery: ClaimedDelivery): Ending
+  simulate(delivery: ClaimedDelivery): AttemptResult
   /** Into an inbox of ours. */
-  handOver: DeliverLocally
-  deadEnd: Undeliverable
+  deliverLocally: DeliverLocally
+  undeliverable: Undeliverable
 }
 
 export async function transmit(
   options: TransmitOptions,
-  { destination }: DeliveryRoute,
+  { target }: DeliveryRoute,
   delivery: ClaimedDelivery,
   message: OutgoingMessage,
   { ips }: EgressSource,
   slot: PipelineSlot = NOT_PIPELINED,
 ): Promise<TransmitResult> {
-  switch (destination.kind) {
+  switch (target.kind) {
     case 'simulator':
-      return { ending: options.simulate(delivery), signal: 'neutral' }
+      return { result: options.simulate(delivery), signal: 'neutral' }
     case 'hosted': {
-      const ending = await options.handOver(delivery, destination.domain, message, options.clock.now())
-      return { ending, signal: 'ok' }
+      const result = await options.deliverLocally(delivery, target.domain, message, options.clock.now())
+      return { result, signal: 'ok' }
     }
     case 'nowhere':
-      return { ending: await options.deadEnd(delivery, destination), signal: 'neutral' }
+      return { result: await options.undeliverable(delivery, target), signal: 'neutral' }
     case 'unknown':
       return {
-        ending: { ...withoutReply('deferred', 'unknown', destination.reason), brokeOff: true },
+        result: { ...withoutReply('deferred', 'unknown', target.reason), brokeOff: true },
         signal: 'congested',
       }
     case 'smart-host': {
       const nextHop = nextHopOver(options.smartHostOf(delivery.domain)!, delivery.domain, message.tls)
-      return carried(await attempt(options, nextHop, transactionOf(delivery, message), ips, slot))
+      return resultOf(await attempt(options, nextHop, transactionOf(delivery, message), ips, slot))
     }
     case 'hosts': {
-      const { hosts, hostSet, security } = destination
+      const { hosts, hostSet, security } = target
       const nextHop = nextHopTo({ domain: delivery.domain, hosts, hostSet, security }, message.tls)
       if ('reason' in nextHop) {
         const { kind, reason, enhanced } = nextHop
-        return { ending: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'neutral' }
+        return { result: { ...withoutReply(kind, 'policy', reason), enhanced }, signal: 'neutral' }
       }
-      const result = await attempt(options, nextHop, transactionOf(delivery, message), ips, slot)
-      return carriedFrom(options.sourceIps, delivery.domain, result)
+      const attempted = await attempt(options, nextHop, transactionOf(delivery, message), ips, slot)
+      return resultFromSource(options.sourceIps, delivery.domain, attempted)
     }
   }
 }
@@ -74,17 +74,21 @@ export async function transmit(
  * Where our address is not wanted the next attempt is from another, if there is one: what was refused for
  * good gets that chance. Where we have several, it is the trouble of this one alone.
  */
-function carriedFrom(sourceIps: SourceIps, domain: string, result: AttemptResult): TransmitResult {
-  const { outcome, trials } = result
-  const source = trials.at(-1)?.source
+function resultFromSource(
+  sourceIps: SourceIps,
+  domain: string,
+  attempted: SmtpAttemptResult,
+): TransmitResult {
+  const { outcome, hostAttempts } = attempted
+  const source = hostAttempts.at(-1)?.source
   const isUnwanted = source !== undefined && outcome.meaning?.pressure === 'reputation'
-  if (!isUnwanted || sourceIps.sources.length === 1) return carried(result)
-  const { ending } = carried(result)
+  if (!isUnwanted || sourceIps.sources.length === 1) return resultOf(attempted)
+  const { result } = resultOf(attempted)
   const isElsewhere = sourceIps.coolOff(source, domain)
-  return { ending: isElsewhere ? { ...ending, kind: 'deferred' } : ending, signal: 'congested' }
+  return { result: isElsewhere ? { ...result, kind: 'deferred' } : result, signal: 'congested' }
 }
 
-function signalOf({ hostUnavailable, onOurTerms = false, reply, meaning }: Outcome): SiteSignal {
+function signalOf({ hostUnavailable, onOurTerms = false, reply, meaning }: Outcome): CongestionSignal {
   if (hostUnavailable) return onOurTerms ? 'neutral' : 'congested'
   if (meaning?.pressure === 'congestion') return 'congested'
   return reply ? 'ok' : 'neutral'
@@ -92,26 +96,26 @@ function signalOf({ hostUnavailable, onOurTerms = false, reply, meaning }: Outco
 
 /** The email cannot be made into a message: it fails before transfer. */
 export function failedBeforeTransfer(reason: string): TransmitResult {
-  return { ending: withoutReply('failed', 'unknown', reason), signal: 'neutral' }
+  return { result: withoutReply('failed', 'unknown', reason), signal: 'neutral' }
 }
 
 /** Something of ours broke: it is tried again, whoever's fault it was. */
 export function brokenInside(): TransmitResult {
-  return { ending: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'neutral' }
+  return { result: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'neutral' }
 }
 
-function carried({ outcome, trials }: AttemptResult): TransmitResult {
+function resultOf({ outcome, hostAttempts }: SmtpAttemptResult): TransmitResult {
   const { verdict, phase, reply, text, enhanced, meaning, alert = meaning?.alert } = outcome
   const bounceClass = verdict.kind === 'delivered' ? 'unknown' : verdict.class
   const signal = signalOf(outcome)
   return {
-    ending: {
+    result: {
       kind: verdict.kind,
       class: bounceClass,
       phase,
       reply,
       text,
-      trials,
+      hostAttempts,
       ...(verdict.kind === 'bounced' && enhanced !== undefined && { enhanced }),
       ...(meaning?.blamesAddress && { blamesAddress: true }),
       ...(meaning?.hintMs === undefined ? {} : { hintMs: meaning.hintMs }),
@@ -137,6 +141,10 @@ function transactionOf(
   }
 }
 
-function withoutReply(kind: Ending['kind'], bounceClass: Ending['class'], text: string): Ending {
-  return { kind, class: bounceClass, phase: 'dns', reply: null, text, trials: [] }
+function withoutReply(
+  kind: AttemptResult['kind'],
+  bounceClass: AttemptResult['class'],
+  text: string,
+): AttemptResult {
+  return { kind, class: bounceClass, phase: 'dns', reply: null, text, hostAttempts: [] }
 }

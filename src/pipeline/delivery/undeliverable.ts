@@ -2,13 +2,13 @@
 import type { Clock } from '../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
-import type { Ending } from './outcome/finish.ts'
-import type { RouteDestination } from './route.ts'
+import type { AttemptResult } from './outcome/finish.ts'
+import type { RouteTarget } from './route.ts'
 
-type Nowhere = Extract<RouteDestination, { kind: 'nowhere' }>
+type Nowhere = Extract<RouteTarget, { kind: 'nowhere' }>
 
 /** How a delivery ends whose domain has no host. */
-export type Undeliverable = (delivery: ClaimedDelivery, destination: Nowhere) => Promise<Ending>
+export type Undeliverable = (delivery: ClaimedDelivery, target: Nowhere) => Promise<AttemptResult>
 
 /** No such domain; what only a zone that was broken for a moment may say. */
 const NO_DOMAIN = '5.1.2'
@@ -30,7 +30,7 @@ export function createUndeliverable({ find, clock }: { find: Find; clock: Clock 
     const isMissing = enhanced === NO_DOMAIN
     const isDomainFault = isMissing || enhanced === NULL_MX
     const bounceClass = isDomainFault ? 'bad-domain' : 'no-route'
-    const common = { class: bounceClass, phase: 'dns', reply: null, text: reason, trials: [] } as const
+    const common = { class: bounceClass, phase: 'dns', reply: null, text: reason, hostAttempts: [] } as const
     if (isMissing && !(await isConfirmed(delivery, reason)))
       return { ...common, kind: 'deferred', hintMs: CONFIRMATION_MS_MIN }
     return { ...common, kind: 'bounced', enhanced, blamesAddress: isDomainFault }

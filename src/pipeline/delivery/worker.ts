@@ -1,5 +1,6 @@
 /**
- * The delivery worker of one thread: claims what is due at its sites, attempts it, and has the end recorded.
+ * The delivery worker of one thread: claims what is due at its destinations, attempts it, and has the end
+ * recorded.
  */
 import { hashText } from '../../lib/hash.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
@@ -11,32 +12,32 @@ import type { DueQueueKey } from '../queue/queue-key-rows.ts'
 import { createScheduler, type Scheduler } from '../queue/scheduler.ts'
 import { createDeliveryRunner, type DeliveryRunnerOptions } from './delivery-runner.ts'
 import { type PreSigner, type PreSignerOptions, startPreSigner } from './pre-signer.ts'
-import type { SiteLimits } from './providers.ts'
+import type { DestinationLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
 import type { DeliveryRoute } from './route.ts'
 import type { BreakerState } from './shaping/circuit-breaker.ts'
 import type { PathName } from './shaping/congestion-feedback.ts'
 import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './shaping/outages.ts'
-import { createSites, type Sites } from './shaping/sites.ts'
+import { createShaper, type Shaper } from './shaping/shaper.ts'
 import type { Slots } from './shaping/slots.ts'
 import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
 
 interface DeliveryWorker {
-  /** Queue keys announced to all threads; the one at home in a domain finds out whose its site is. */
+  /** Queue keys announced to all threads; the one at home in a domain finds out whose its destination is. */
   announced(queueKeys: readonly DueQueueKey[]): void
   /** A queue key another thread found to belong here, by this route. */
   forwarded(queueKey: DueQueueKey, route: DeliveryRoute): void
-  /** A pause that began in a former life; of a site that belongs here, or else nothing happens. */
+  /** A pause that began in a former life; of a destination that belongs here, or else nothing happens. */
   restoreBreaker(name: PathName, state: BreakerState): void
   /** The operator holds this mail: what has been claimed of it and not begun goes back. */
   held(selector: MailSelector): void
-  /** Of those sites that this worker knows. */
-  pathsTo(sites: readonly string[]): Map<string, PathState[]>
-  /** The operator has the site tried before its pause is over. */
-  probeNow(site: string): void
-  /** How much the site gets has been ordered anew. */
-  slowed(site: string): void
+  /** Of those destinations that this worker knows. */
+  pathsTo(destinations: readonly string[]): Map<string, PathState[]>
+  /** The operator has the destination tried before its pause is over. */
+  probeNow(destination: string): void
+  /** How much the destination gets has been ordered anew. */
+  slowed(destination: string): void
   /**
    * Begins nothing more, lets attempts under way end for so long, gives unbegun leases back.
    *
@@ -51,9 +52,9 @@ interface WorkerOptions extends DeliveryRunnerOptions {
   slots: Slots
   /** Closed with the worker. */
   warmupBudgets: WarmupBudgets
-  limitsOf(site: string): SiteLimits
-  /** See `SitesOptions`. */
-  capOf(site: string): number | null
+  limitsOf(destination: string): DestinationLimits
+  /** See `ShaperOptions`. */
+  capOf(destination: string): number | null
   /** Marks the leases of this thread's life. */
   owner: string
   /** How long its leases are good. */
@@ -61,12 +62,14 @@ interface WorkerOptions extends DeliveryRunnerOptions {
   /** Which of the delivery threads this is. */
   index: number
   threadCount: number
-  /** Passes a queue key to the thread that serves its site; with the route, so that both agree on it. */
+  /**
+   * Passes a queue key to the thread that serves its destination; with the route, so that both agree on it.
+   */
   forward(threadIndex: number, queueKey: DueQueueKey, route: DeliveryRoute): void
-  /** A site is left alone for a while, by one of our sources. */
+  /** A destination is left alone for a while, by one of our sources. */
   onBreakerOpen(name: PathName, state: BreakerState): void
   /** The operator has it tried before its time. */
-  onResumed(site: string): void
+  onResumed(destination: string): void
   /** It answers again. */
   onRecovery(name: PathName): void
   /** Deliveries that wait in the queue key, in its order. */
@@ -87,15 +90,15 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const giveBack = (leases: readonly ClaimedDelivery[]) => {
     for (const lease of leases) run('release', leaseRef(lease)).catch(onError)
   }
-  const sites = createSites({
+  const shaper = createShaper({
     ...options,
     ...createDeliveryRunner(options, recorder, slow, stopping.signal),
-    onRoom: site => scheduler.freed(site),
-    onSpent: (site, unstarted) => void outages.spent(site, unstarted).catch(onError),
+    onRoom: destination => scheduler.freed(destination),
+    onSpent: (destination, unstarted) => void outages.spent(destination, unstarted).catch(onError),
     onBreakerOpen(opened) {
       options.onBreakerOpen(opened, opened.state)
       outages.began(opened).catch(onError)
-      preSigner.note(opened.site)
+      preSigner.note(opened.destination)
     },
     onRecovery(name, { domain }) {
       options.onRecovery(name)
@@ -107,16 +110,16 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     clock,
     async siteOf(queueKey) {
       const route = await router.routeOf(queueKey.domain)
-      if (threadOf(route.site) === index) return route.site
-      options.forward(threadOf(route.site), { ...queueKey, at: clock.now() }, route)
+      if (threadOf(route.destination) === index) return route.destination
+      options.forward(threadOf(route.destination), { ...queueKey, at: clock.now() }, route)
       return null
     },
-    roomOf: sites.roomOf,
+    roomOf: shaper.roomOf,
     claim: queueKeys => run('claim', { queueKeys: [...queueKeys], owner, ...leaseFromNow() }),
-    take: sites.take,
+    take: shaper.take,
     onError,
   })
-  const preSigner = startPreSigning(options, sites, scheduler)
+  const preSigner = startPreSigning(options, shaper, scheduler)
   const outages = createOutages({ ...options, queueKeysOf: scheduler.queueKeysOf })
 
   return {
@@ -126,28 +129,28 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       scheduler.note([queueKey])
     },
     restoreBreaker(name, state) {
-      if (threadOf(name.site) !== index) return
-      sites.restoreBreaker(name, state)
-      preSigner.note(name.site)
+      if (threadOf(name.destination) !== index) return
+      shaper.restoreBreaker(name, state)
+      preSigner.note(name.destination)
     },
     held(selector) {
       // claims of the same commit arrive in this turn
       setImmediate(() => {
-        giveBack(sites.recall(delivery => mayBeAbout(selector, delivery)))
+        giveBack(shaper.recall(delivery => mayBeAbout(selector, delivery)))
       })
     },
     pathsTo(names) {
-      const found = names.map(name => [name, sites.pathsTo(name)] as const)
+      const found = names.map(name => [name, shaper.pathsTo(name)] as const)
       return new Map(found.filter((entry): entry is [string, PathState[]] => entry[1] !== undefined))
     },
-    probeNow(site) {
-      if (sites.probeNow(site)) options.onResumed(site)
+    probeNow(destination) {
+      if (shaper.probeNow(destination)) options.onResumed(destination)
     },
-    slowed: sites.slowed,
+    slowed: shaper.slowed,
     async stop(graceMs) {
       await Promise.all([scheduler.stop(), preSigner.stop()])
-      await Promise.all(sites.stop().map(lease => run('release', leaseRef(lease))))
-      await sites.idle(graceMs)
+      await Promise.all(shaper.stop().map(lease => run('release', leaseRef(lease))))
+      await shaper.idle(graceMs)
       slow.close()
       const unstored = await recorder.drained(DRAIN_MS_MAX)
       stopping.abort(new Error('the delivery worker is stopping'))
@@ -161,7 +164,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
 
 function startPreSigning(
   { clock, slots, waitingIn, maker, onError }: WorkerOptions,
-  { isPaused }: Sites,
+  { isPaused }: Shaper,
   { queueKeysOf }: Scheduler,
 ): PreSigner {
   const isIdle = () => !slots.isBusy

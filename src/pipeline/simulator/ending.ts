@@ -12,7 +12,7 @@ export interface SimulatedEnding {
   phase: string
   reply: Simulated['reply']
   text: string
-  trials: []
+  hostAttempts: []
   retryAfterMs?: number
   simulated: true
 }
@@ -25,7 +25,7 @@ export function simulatedEnding({ address, attempt }: ClaimedDelivery): Simulate
     phase: outcome === 'delivered' ? 'final-dot' : 'rcpt',
     reply,
     text: formatReply(reply),
-    trials: [],
+    hostAttempts: [],
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     simulated: true,
   }

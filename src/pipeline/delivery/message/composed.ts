@@ -44,7 +44,7 @@ export interface Composed {
   dueAt: number
   smtpUtf8: boolean
   /** What the email itself asks of connections. */
-  tlsWish: TlsPreference
+  tlsPreference: TlsPreference
   /** About as much as is kept of it. */
   sizeBytes: number
   /** The very same where recipients get the same. */
@@ -149,7 +149,7 @@ function takeWhole(source: EmailSource, raw: Buffer): Composed {
     fromDomain: from!.domain,
     domainId: source.domainId,
     dueAt: source.scheduledAt ?? source.createdAt,
-    tlsWish: wish,
+    tlsPreference: wish,
     smtpUtf8: fields.some(({ value }) => NOT_ASCII.test(value)),
     sizeBytes: body.length,
     messageFor: () => message,
@@ -185,7 +185,7 @@ function compose(
     fromDomain: from!.domain,
     domainId: source.domainId,
     dueAt,
-    tlsWish: wish,
+    tlsPreference: wish,
     smtpUtf8: [from!, ...to, ...cc, ...replyTo].some(({ address }) => needsSmtpUtf8(address)),
     sizeBytes,
     messageFor(recipient) {

@@ -139,7 +139,7 @@ export function createMessageMaker({
         bytes: [head, message.body],
         sizeBytes: head.length + message.body.length,
         smtpUtf8: email.smtpUtf8,
-        tls: messageTlsOf(email.tlsWish, signing.tls),
+        tls: messageTlsOf(email.tlsPreference, signing.tls),
         dueAt: email.dueAt,
         signedAt,
         signatures,

@@ -20,10 +20,9 @@ import { entriesOf } from './signature-fingerprint.ts'
 import { type StoredSignature, unsignedFields } from './signed-head.ts'
 
 /**
- * `exact`: as the last attempt that has ended sent it, by its signatures.
- * `unsigned`: likewise, but it was not signed, so that nothing proves it.
- * `not-sent`: no attempt has ended; as it would be, without what an attempt adds.
- * `inexact`: a key is gone, or the signatures are others, as after a change of the composer.
+ * `exact`: as the last attempt that has ended sent it, by its signatures. `unsigned`: likewise, but it was
+ * not signed, so that nothing proves it. `not-sent`: no attempt has ended; as it would be, without what an
+ * attempt adds. `inexact`: a key is gone, or the signatures are others, as after a change of the composer.
  */
 type Fidelity = 'exact' | 'unsigned' | 'not-sent' | 'inexact'
 

@@ -1,5 +1,5 @@
 /**
- * Signatures that were made before their message is sent: while its site rests. They are lost with the
+ * Signatures that were made before their message is sent: while its destination rests. They are lost with the
  * thread, which costs nothing but time.
  */
 import { idKey, parseWireId, wireId } from '../../../lib/ids.ts'

@@ -4,11 +4,11 @@ import { type alertCommands, hourOf } from '../../../resources/alerts/operator-a
 import type { ClaimedDelivery, Run } from '../../../store/command.ts'
 import type { OperatorAlertRow } from '../../../store/schema/alerts.ts'
 import { OTHERS, providerOf } from '../providers.ts'
-import type { Ending } from './finish.ts'
+import type { AttemptResult } from './finish.ts'
 
 interface Alerts {
-  /** Keeps the ending's alert, if it has one that is new. */
-  note(delivery: Pick<ClaimedDelivery, 'domain'>, ending: Ending, at: number): Promise<void>
+  /** Keeps the result's alert, if it has one that is new. */
+  note(delivery: Pick<ClaimedDelivery, 'domain'>, result: AttemptResult, at: number): Promise<void>
 }
 
 /** @param onAlert told of what no thread has raised before */
@@ -20,9 +20,9 @@ export function createAlerts(
   const noted = new Map<string, number>()
 
   return {
-    async note({ domain }, { alert: kind, trials, text: reply }, at) {
+    async note({ domain }, { alert: kind, hostAttempts, text: reply }, at) {
       if (kind === undefined) return
-      const last = trials.at(-1)
+      const last = hostAttempts.at(-1)
       const mxHost = last?.host ?? null
       const sourceIp = last?.source ?? ''
       const provider = (mxHost === null ? undefined : providerOf([mxHost])?.name) ?? OTHERS

@@ -14,7 +14,7 @@ import type { StoredSignature } from '../message/signed-head.ts'
 import { type HostAttempt, tlsText } from './host-attempt.ts'
 
 /** How an attempt ended, wherever it was made. */
-export interface Ending {
+export interface AttemptResult {
   kind: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
   phase: string | null
@@ -23,7 +23,7 @@ export interface Ending {
   text: string
   /** The enhanced status where we gave the verdict ourselves. */
   enhanced?: string
-  trials: readonly HostAttempt[]
+  hostAttempts: readonly HostAttempt[]
   /** A wait that replaces the retry schedule's. */
   retryAfterMs?: number
   /** A wait the other side asked for: no earlier than that. */
@@ -49,30 +49,30 @@ const HOUR_MS = 3_600_000
 
 export function finishOf(
   delivery: ClaimedDelivery,
-  ending: Ending,
+  result: AttemptResult,
   facts: FinishFacts,
   random: () => number,
 ): Finish {
-  if (ending.kind !== 'deferred') return finalFinish(delivery, ending, facts)
+  if (result.kind !== 'deferred') return finalFinish(delivery, result, facts)
   const nextAt = nextAttemptAt(
     {
       now: facts.finishedAt,
       attempts: delivery.attempt,
       expiresAt: delivery.expiresAt,
-      isGreylisted: ending.class === 'greylisted',
-      ...(ending.retryAfterMs === undefined ? {} : { wantedMs: ending.retryAfterMs }),
-      ...(ending.hintMs === undefined ? {} : { hintMs: ending.hintMs }),
+      isGreylisted: result.class === 'greylisted',
+      ...(result.retryAfterMs === undefined ? {} : { wantedMs: result.retryAfterMs }),
+      ...(result.hintMs === undefined ? {} : { hintMs: result.hintMs }),
     },
     random,
   )
-  if (nextAt === undefined) return expired(delivery, ending, facts)
+  if (nextAt === undefined) return expired(delivery, result, facts)
   const delay = {
     attempt: delivery.attempt,
     next_attempt_at: new Date(nextAt).toISOString(),
-    reply: ending.text,
+    reply: result.text,
   }
   return {
-    ...common(delivery, ending, facts),
+    ...common(delivery, result, facts),
     signatures: facts.message?.signatures ? JSON.stringify(facts.message.signatures) : null,
     proof: null,
     status: 'delivery_delayed',
@@ -84,15 +84,15 @@ export function finishOf(
   }
 }
 
-function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
-  const base = { ...common(delivery, ending, facts), ...proven(facts), nextAt: null, suppress: false }
-  switch (ending.kind) {
+function finalFinish(delivery: ClaimedDelivery, result: AttemptResult, facts: FinishFacts): Finish {
+  const base = { ...common(delivery, result, facts), ...proven(facts), nextAt: null, suppress: false }
+  switch (result.kind) {
     case 'delivered':
       return {
         ...base,
         status: 'delivered',
         outcome: 'delivered',
-        event: deliveredEvent(ending, facts),
+        event: deliveredEvent(result, facts),
         error: null,
       }
     case 'bounced':
@@ -100,9 +100,9 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
         ...base,
         status: 'bounced',
         outcome: 'bounced',
-        event: { type: 'email.bounced', data: { bounce: bounceData(ending) } },
-        error: errorText(ending),
-        suppress: ending.blamesAddress ?? false,
+        event: { type: 'email.bounced', data: { bounce: bounceData(result) } },
+        error: errorText(result),
+        suppress: result.blamesAddress ?? false,
       }
     case 'suppressed':
       return {
@@ -117,19 +117,19 @@ function finalFinish(delivery: ClaimedDelivery, ending: Ending, facts: FinishFac
         ...base,
         status: 'failed',
         outcome: 'bounced',
-        event: { type: 'email.failed', data: { failed: { reason: ending.text } } },
-        error: ending.text,
+        event: { type: 'email.failed', data: { failed: { reason: result.text } } },
+        error: result.text,
       }
   }
 }
 
 /** Given up by our own expiry, not by the other side; the attempt itself was deferred. */
-function expired(delivery: ClaimedDelivery, ending: Ending, facts: FinishFacts): Finish {
+function expired(delivery: ClaimedDelivery, result: AttemptResult, facts: FinishFacts): Finish {
   const since = facts.message?.dueAt ?? idTime(delivery.emailId)
   const hours = Math.round((delivery.expiresAt - since) / HOUR_MS)
-  const reason = `expired after ${hours} h: ${ending.text}`
+  const reason = `expired after ${hours} h: ${result.text}`
   return {
-    ...common(delivery, ending, facts),
+    ...common(delivery, result, facts),
     ...proven(facts),
     status: 'failed',
     outcome: 'deferred',
@@ -147,11 +147,11 @@ function proven({ message }: FinishFacts) {
 
 function common(
   { accountId, emailId, ordinal, attempt, address, domain }: ClaimedDelivery,
-  ending: Ending,
+  result: AttemptResult,
   facts: FinishFacts,
 ) {
   const { startedAt, finishedAt, message } = facts
-  const said = saidIn(ending)
+  const said = saidIn(result)
   return {
     accountId,
     emailId,
@@ -166,24 +166,24 @@ function common(
     record: {
       reply: said.reply,
       mxHost: said.mxHost,
-      brokeOff: ending.brokeOff ? (1 as const) : null,
+      brokeOff: result.brokeOff ? (1 as const) : null,
       packed: packRecord({
         ...said,
-        phase: ending.phase,
-        transcript: ending.trials.length > 0 ? JSON.stringify(ending.trials) : null,
+        phase: result.phase,
+        transcript: result.hostAttempts.length > 0 ? JSON.stringify(result.hostAttempts) : null,
       }),
     },
   }
 }
 
-function deliveredEvent(ending: Ending, { startedAt, finishedAt }: FinishFacts) {
-  const delivery = deliveredData({ ...saidIn(ending), startedAt, finishedAt })
+function deliveredEvent(result: AttemptResult, { startedAt, finishedAt }: FinishFacts) {
+  const delivery = deliveredData({ ...saidIn(result), startedAt, finishedAt })
   return { type: 'email.delivered' as const, data: { delivery } }
 }
 
 /** By the last who was spoken to. */
-function saidIn({ text, trials }: Ending) {
-  const last = trials.at(-1)
+function saidIn({ text, hostAttempts }: AttemptResult) {
+  const last = hostAttempts.at(-1)
   return {
     reply: text,
     mxHost: last?.host ?? null,
@@ -192,7 +192,7 @@ function saidIn({ text, trials }: Ending) {
   }
 }
 
-function bounceData({ class: bounceClass, reply, text, enhanced, trials }: Ending) {
+function bounceData({ class: bounceClass, reply, text, enhanced, hostAttempts }: AttemptResult) {
   const { type, subtype } = bounceType(bounceClass)
   return {
     type,
@@ -201,13 +201,13 @@ function bounceData({ class: bounceClass, reply, text, enhanced, trials }: Endin
     code: reply?.code ?? null,
     enhanced_code: reply?.enhanced ?? enhanced ?? null,
     message: text,
-    mx_host: trials.at(-1)?.host ?? null,
+    mx_host: hostAttempts.at(-1)?.host ?? null,
   }
 }
 
 /** `550 5.1.1 no such user (mx.there.example)` */
-function errorText({ text, enhanced, reply, trials }: Ending): string {
+function errorText({ text, enhanced, reply, hostAttempts }: AttemptResult): string {
   const said = reply || enhanced === undefined ? text : `${enhanced} ${text}`
-  const host = trials.at(-1)?.host
+  const host = hostAttempts.at(-1)?.host
   return host === undefined ? said : `${said} (${host})`
 }

@@ -3,7 +3,7 @@ import type { AttemptRow } from '../../../store/schema.ts'
 import type { HostAttempt } from './host-attempt.ts'
 
 export function transcriptOf(attempt: AttemptRow) {
-  const trials = JSON.parse(attempt.transcript ?? '[]') as HostAttempt[]
+  const hostAttempts = JSON.parse(attempt.transcript ?? '[]') as HostAttempt[]
   return {
     attempt: attempt.number,
     at: timeOf(attempt.startedAt),
@@ -14,8 +14,8 @@ export function transcriptOf(attempt: AttemptRow) {
     mx_host: attempt.mxHost,
     mx_ip: attempt.mxIp,
     tls: attempt.tls,
-    hosts: trials.map(({ source, tlsFallback, phases, ...trial }) => ({
-      ...trial,
+    hosts: hostAttempts.map(({ source, tlsFallback, phases, ...hostAttempt }) => ({
+      ...hostAttempt,
       source_ip: source ?? null,
       tls_fallback: tlsFallback,
       phases: phases.map(([phase, ms, reply]) => ({ phase, ms, reply })),

@@ -3,8 +3,8 @@
  * claimed one may start now. All limits of the path and of its thread are asked here and nowhere else.
  *
  * In: the state of the path (`egress-path.ts`) and of the thread (`slots.ts`). Out: a capacity, or the
- * delivery to start, or the name of the gate that refused. Called by `site.ts` (claims) and `slot-runner.ts`
- * (starts).
+ * delivery to start, or the name of the gate that refused. Called by `destination.ts` (claims) and
+ * `slot-runner.ts` (starts).
  */
 import type { Capacity } from '../../queue/fair-scheduler.ts'
 import type { EgressPath } from './egress-path.ts'

@@ -4,19 +4,19 @@
  */
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { BreakerState } from './circuit-breaker.ts'
+import { allBreakersOpen, type DestinationPaths } from './destination-paths.ts'
 import type { EgressPath } from './egress-path.ts'
-import { allBreakersOpen, type Site } from './site.ts'
 import type { SourceIps } from './source-ips.ts'
 
 /** What an attempt told about the path it took. */
-export type SiteSignal = 'ok' | 'congested' | 'neutral'
+export type CongestionSignal = 'ok' | 'congested' | 'neutral'
 
 /** Takes note of what an attempt told. @param text its last word, for people */
-export type JudgeCongestion = (signal: SiteSignal, text: string) => void
+export type JudgeCongestion = (signal: CongestionSignal, text: string) => void
 
 /** As the store has it. */
 export interface PathName {
-  site: string
+  destination: string
   /** Our addresses, as the source has them; empty for all of them. */
   source: string
 }
@@ -26,13 +26,13 @@ export interface OpenBreaker extends PathName {
   state: BreakerState
   /** What was claimed for the path and not begun is given back. */
   unstarted: ClaimedDelivery[]
-  /** No other path leads to the site now. */
-  isWholeSite: boolean
+  /** No other path leads to the destination now. */
+  allPathsPaused: boolean
 }
 
 export interface CongestionFeedbackOptions {
   sourceIps: Pick<SourceIps, 'sources' | 'isWanted'>
-  siteOf(name: string): Site
+  pathsOf(name: string): DestinationPaths
   /** Takes back what waits on the path. */
   unclaim(path: EgressPath): ClaimedDelivery[]
   onBreakerOpen(opened: OpenBreaker): void
@@ -45,15 +45,15 @@ export interface CongestionFeedbackOptions {
 export type RecordFeedback = (
   path: EgressPath,
   delivery: ClaimedDelivery,
-  signal: SiteSignal,
+  signal: CongestionSignal,
   text: string,
 ) => void
 
 export function createCongestionFeedback(options: CongestionFeedbackOptions): RecordFeedback {
-  const { sourceIps, siteOf, unclaim } = options
+  const { sourceIps, pathsOf, unclaim } = options
 
   /** The domain of what waits there may want it from another source from now on. */
-  const giveBackUnwanted = ({ paths }: Site, path: EgressPath) => {
+  const giveBackUnwanted = ({ paths }: DestinationPaths, path: EgressPath) => {
     const isElsewhere = ({ domain }: ClaimedDelivery) =>
       !sourceIps.isWanted(path.source, domain) &&
       paths.some(({ source, breaker }) => !breaker.isOpen && sourceIps.isWanted(source, domain))
@@ -69,7 +69,7 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
       path.window.grow()
       if (isBack) options.onRecovery(nameOf(path), delivery)
     } else if (signal === 'congested') {
-      const site = siteOf(path.site)
+      const destination = pathsOf(path.destination)
       path.window.shrink()
       const state = path.breaker.recordFailure(text)
       if (state)
@@ -77,13 +77,13 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
           ...nameOf(path),
           state,
           unstarted: unclaim(path),
-          isWholeSite: allBreakersOpen(site),
+          allPathsPaused: allBreakersOpen(destination),
         })
-      else if (site.paths.length > 1) giveBackUnwanted(site, path)
+      else if (destination.paths.length > 1) giveBackUnwanted(destination, path)
     }
   }
 }
 
-function nameOf({ site, source }: EgressPath): PathName {
-  return { site, source: source.name }
+function nameOf({ destination, source }: EgressPath): PathName {
+  return { destination, source: source.name }
 }

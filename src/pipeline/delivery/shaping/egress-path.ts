@@ -1,11 +1,11 @@
 /**
- * What is known of the path from one of our sources to one site: what it bears, whether it answers, and what
- * is on it.
+ * What is known of the path from one of our sources to one destination: what it bears, whether it answers,
+ * and what is on it.
  */
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { PathState } from '../../queue/paths.ts'
-import type { SiteLimits } from '../providers.ts'
+import type { DestinationLimits } from '../providers.ts'
 import { type CircuitBreaker, createCircuitBreaker } from './circuit-breaker.ts'
 import { createReadyQueue, type ReadyQueue } from './ready-queue.ts'
 import type { EgressSource } from './source-ips.ts'
@@ -15,7 +15,7 @@ import { createWindow, type Window } from './window.ts'
 
 export interface EgressPath {
   /** Its name. */
-  readonly site: string
+  readonly destination: string
   readonly source: EgressSource
   readonly window: Window
   readonly breaker: CircuitBreaker
@@ -38,19 +38,19 @@ export interface EgressPathOptions {
 }
 
 export function createEgressPath(
-  site: string,
+  destination: string,
   source: EgressSource,
-  limits: SiteLimits,
+  limits: DestinationLimits,
   { clock, waiting, warmupBudgets, wake }: EgressPathOptions,
 ): EgressPath {
   const woken = () => wake(path)
   const path: EgressPath = {
-    site,
+    destination,
     source,
     window: createWindow(limits.connections),
     breaker: createCircuitBreaker(clock, woken),
     rateLimit: createTokenBucket(clock, limits.messagesPerSecond, woken),
-    warmupBudget: warmupBudgets.of(source, site, woken),
+    warmupBudget: warmupBudgets.of(source, destination, woken),
     ready: createReadyQueue(waiting),
     active: 0,
     isProven: false,

@@ -1,6 +1,6 @@
 /**
- * What follows when a site stops answering, answers again, or gets no more today: remembered in the store,
- * and its mail seen to.
+ * What follows when a destination stops answering, answers again, or gets no more today: remembered in the
+ * store, and its mail seen to.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Run } from '../../../store/command.ts'
@@ -20,11 +20,14 @@ export type OutageCommands = Pick<typeof queueCommands, 'release'> &
 interface Outages {
   /** A path rests; what had been claimed for it goes back into the queue. */
   began(rest: OpenBreaker): Promise<void>
-  /** An address that is being warmed up sends no more to the site today; what had been claimed goes back. */
-  spent(site: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
+  /**
+   * An address that is being warmed up sends no more to the destination today; what had been claimed goes
+   * back.
+   */
+  spent(destination: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
   /**
    * Deliveries that had been put off because of the outage are due again: those to the domain that showed its
-   * end, and to all others of the site. What was put off for another reason keeps its time.
+   * end, and to all others of the destination. What was put off for another reason keeps its time.
    */
   ended(name: PathName, domain: string): Promise<void>
 }
@@ -36,10 +39,10 @@ const WARMUP_REASON = 'our addresses are being warmed up, and sent no more there
 export interface OutageOptions {
   run: Run<OutageCommands>
   clock: Clock
-  /** The queue keys that are due and wait for a site. */
-  queueKeysOf(site: string): readonly QueueKey[]
-  /** The queue keys of deferred mail that goes to a site, that of the domain in any case. */
-  deferredQueueKeysOf(site: string, domain: string): AsyncIterable<QueueKey>
+  /** The queue keys that are due and wait for a destination. */
+  queueKeysOf(destination: string): readonly QueueKey[]
+  /** The queue keys of deferred mail that goes to a destination, that of the domain in any case. */
+  deferredQueueKeysOf(destination: string, domain: string): AsyncIterable<QueueKey>
 }
 
 export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: OutageOptions): Outages {
@@ -52,22 +55,29 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
   const giveBack = (leases: readonly ClaimedDelivery[]) =>
     Promise.all(leases.map(lease => run('release', leaseRef(lease))))
   return {
-    async began({ site, source, state, unstarted, isWholeSite }) {
+    async began({ destination, source, state, unstarted, allPathsPaused }) {
       const { until: pausedUntil, ms: pauseMs, reason } = state
       await Promise.all([
-        run('putSiteState', { site, source, pausedUntil, pauseMs, reason, changedAt: clock.now() }),
+        run('putSiteState', {
+          site: destination,
+          source,
+          pausedUntil,
+          pauseMs,
+          reason,
+          changedAt: clock.now(),
+        }),
         giveBack(unstarted),
       ])
-      if (isWholeSite) await expire(queueKeysOf(site), reason)
+      if (allPathsPaused) await expire(queueKeysOf(destination), reason)
     },
-    async spent(site, unstarted) {
+    async spent(destination, unstarted) {
       await giveBack(unstarted)
-      await expire([...queueKeysOf(site), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMUP_REASON)
+      await expire([...queueKeysOf(destination), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMUP_REASON)
     },
-    async ended(name, domain) {
-      await run('clearSiteState', name)
+    async ended({ destination, source }, domain) {
+      await run('clearSiteState', { site: destination, source })
       const now = clock.now()
-      for await (const queueKey of deferredQueueKeysOf(name.site, domain))
+      for await (const queueKey of deferredQueueKeysOf(destination, domain))
         for (let after: Mark | null = null, isFirst = true; isFirst || after; isFirst = false)
           ({ after } = await run('retryBrokenOff', { queueKey, after, limit: DELIVERIES_PER_STEP_MAX, now }))
     },

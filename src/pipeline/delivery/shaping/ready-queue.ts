@@ -1,6 +1,6 @@
 /**
- * Deliveries of one site that are claimed and wait for their turn: transactional mail passes most of the
- * rest.
+ * Deliveries of one destination that are claimed and wait for their turn: transactional mail passes most of
+ * the rest.
  */
 import type { Id } from '../../../lib/ids.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'

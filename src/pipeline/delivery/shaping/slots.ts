@@ -1,6 +1,7 @@
 /**
- * The deliveries a thread has under way, at all sites together. Sites from which nothing good has been heard
- * share a part of them, so that dead and slow ones, however many, leave room for those that answer.
+ * The deliveries a thread has under way, at all destinations together. Shaper from which nothing good has
+ * been heard share a part of them, so that dead and slow ones, however many, leave room for those that
+ * answer.
  */
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { AdaptiveLimit } from './adaptive-limit.ts'
@@ -30,7 +31,7 @@ export interface Slots {
   readonly isFull: boolean
   /** So many are free that one may be taken before it is needed. */
   readonly isRoomy: boolean
-  /** Mail is under way to sites that answer. */
+  /** Mail is under way to destinations that answer. */
   readonly isBusy: boolean
   /** @returns gives the slot back */
   take(isProven: boolean, accountId: Id): () => void
@@ -38,7 +39,7 @@ export interface Slots {
   onRoom(listener: () => void): void
 }
 
-/** Unproven sites get one slot each from the first part on, and none beyond the second. */
+/** Unproven destinations get one slot each from the first part on, and none beyond the second. */
 const UNPROVEN_FIRST_SHARE = 0.25
 const UNPROVEN_SHARE_MAX = 0.75
 const ROOMY_SHARE_MAX = 0.5

@@ -12,7 +12,7 @@ export interface SourceEntry {
   name: string
   /** Null where it is warm. */
   warmup: (WarmupDay & { caps: readonly number[]; sent: Pick<WarmupCount, 'provider' | 'count'>[] }) | null
-  /** Sites to which nothing goes from there now; the first to be tried again first. */
+  /** Shaper to which nothing goes from there now; the first to be tried again first. */
   rests: { site: string; until: number; reason: string }[]
 }
 

@@ -1,5 +1,6 @@
 /**
- * How fast attempts at one site may begin: a token bucket that holds one second's worth, and at least one.
+ * How fast attempts at one destination may begin: a token bucket that holds one second's worth, and at least
+ * one.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 

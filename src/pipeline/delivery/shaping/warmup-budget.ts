@@ -11,17 +11,19 @@ import type { EgressSource } from './source-ips.ts'
 import { type WarmupPlan, warmedProvider, warmupDay } from './warmup-plan.ts'
 
 export interface WarmupBudget {
-  /** Whether a message may begin now. When not, the site is woken once that may have changed. */
+  /** Whether a message may begin now. When not, the destination is woken once that may have changed. */
   allows(isTransactional: boolean): boolean
-  /** There is no more of it today; the site is woken on the next. */
+  /** There is no more of it today; the destination is woken on the next. */
   isSpent(isTransactional: boolean): boolean
   /** One begins. @returns to be told at its end whether it was sent */
   begin(isTransactional: boolean): (wasSent: boolean) => void
 }
 
 export interface WarmupBudgets {
-  /** @param wake called when more is granted to a path to the site, no more is, or the next day begins */
-  of(source: EgressSource, site: string, wake: () => void): WarmupBudget
+  /**
+   * @param wake called when more is granted to a path to the destination, no more is, or the next day begins
+   */
+  of(source: EgressSource, destination: string, wake: () => void): WarmupBudget
   /** Gives back what was granted and not used. */
   close(): Promise<void>
 }
@@ -59,8 +61,8 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
   }
 
   return {
-    of({ ips }, site, wake) {
-      const provider = warmedProvider(site)
+    of({ ips }, destination, wake) {
+      const provider = warmedProvider(destination)
       const warming = ips.filter(({ address }) => warmupDay(plan, address, clock.now()))
       if (provider === undefined || warming.length === 0) return UNBOUNDED
       const pair = (isTransactional: boolean) =>
@@ -69,12 +71,12 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
       const of = (isTransactional: boolean) => (isTransactional ? forTransactional : forAll)
       // what transactional mail has used up is there for nobody, though the others have not asked
       const isSpentForAll = (pool: Pool, i: number) =>
-        pool.isSpent(site, wake) || (pool.isEmpty() && forTransactional[i]!.isSpent(site, wake))
+        pool.isSpent(destination, wake) || (pool.isEmpty() && forTransactional[i]!.isSpent(destination, wake))
       return {
-        allows: isTransactional => of(isTransactional).every(pool => pool.allows(site, wake)),
+        allows: isTransactional => of(isTransactional).every(pool => pool.allows(destination, wake)),
         isSpent: isTransactional =>
           isTransactional
-            ? forTransactional.some(pool => pool.isSpent(site, wake))
+            ? forTransactional.some(pool => pool.isSpent(destination, wake))
             : forAll.some(isSpentForAll),
         begin(isTransactional) {
           const begun = of(isTransactional).map(pool => pool.begin())
@@ -92,12 +94,12 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
 
 /** What was granted to one address at one provider, for paths of this thread. */
 interface Pool {
-  /** @param wake called later where it does not; one for each site */
-  allows(site: string, wake: () => void): boolean
+  /** @param wake called later where it does not; one for each destination */
+  allows(destination: string, wake: () => void): boolean
   /** Nothing that was granted is left. */
   isEmpty(): boolean
   /** @param wake called later where it is */
-  isSpent(site: string, wake: () => void): boolean
+  isSpent(destination: string, wake: () => void): boolean
   begin(): (wasSent: boolean) => void
   close(): Promise<void>
 }
@@ -156,11 +158,11 @@ function createPool(
   const capOf = () => warmupDay(plan, address, clock.now())?.cap
 
   return {
-    allows(site, wake) {
+    allows(destination, wake) {
       turnDay()
       const cap = capOf()
       if (cap === undefined || left > 0) return true
-      waiting.set(site, wake)
+      waiting.set(destination, wake)
       if (isDry || isAsking || isClosed) return false
       ask(cap).then(wakeAll, error => {
         onError(error)
@@ -169,10 +171,10 @@ function createPool(
       return false
     },
     isEmpty: () => left <= 0,
-    isSpent(site, wake) {
+    isSpent(destination, wake) {
       turnDay()
       const isSpent = isDry && left === 0
-      if (isSpent) waiting.set(site, wake)
+      if (isSpent) waiting.set(destination, wake)
       return isSpent
     },
     begin() {

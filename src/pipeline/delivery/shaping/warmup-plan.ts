@@ -32,10 +32,10 @@ export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: num
 }
 
 /**
- * Under which name messages to a site are counted; undefined where they are not: at smart hosts, and where
- * nobody is spoken to.
+ * Under which name messages to a destination are counted; undefined where they are not: at smart hosts, and
+ * where nobody is spoken to.
  */
-export function warmedProvider(site: string): string | undefined {
-  if (PROVIDER_NAMES.has(site)) return site
-  return site.includes('.') && !site.startsWith('!') ? OTHERS : undefined
+export function warmedProvider(destination: string): string | undefined {
+  if (PROVIDER_NAMES.has(destination)) return destination
+  return destination.includes('.') && !destination.startsWith('!') ? OTHERS : undefined
 }

@@ -1,6 +1,7 @@
 /**
- * How many deliveries go to one site at once: one more for each that gets through until the site first pushes
- * back, from then on one more for a windowful; half when it pushes back. After an outage this begins anew.
+ * How many deliveries go to one destination at once: one more for each that gets through until the
+ * destination first pushes back, from then on one more for a windowful; half when it pushes back. After an
+ * outage this begins anew.
  */
 
 export interface Window {
@@ -9,15 +10,15 @@ export interface Window {
   readonly isFresh: boolean
   /** A delivery got through to an answer about its recipient. */
   grow(): void
-  /** The site refused connections, or asked for fewer. */
+  /** The destination refused connections, or asked for fewer. */
   shrink(): void
-  /** The site was away, and is back: what it bears is to be learnt anew, from where the window is. */
+  /** The destination was away, and is back: what it bears is to be learnt anew, from where the window is. */
   restart(): void
 }
 
 const INITIAL_SIZE = 5
 
-/** @param most what the site bears at once */
+/** @param most what the destination bears at once */
 export function createWindow(most: number): Window {
   const first = Math.min(INITIAL_SIZE, most)
   let size = first

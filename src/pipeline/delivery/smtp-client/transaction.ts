@@ -84,8 +84,8 @@ async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
 }
 
 /**
- * The peer wants a message although it took no recipient: an empty one, whose fate does not matter (RFC 2920
- * §3.1).
+ * The peer wants a message although it took no recipient: an empty one, whose fate does not matter
+ * (RFC 2920 §3.1).
  */
 async function sendNothing(progress: Progress): Promise<SmtpFailure | undefined> {
   progress.wire.write(EMPTY_MESSAGE, 1)

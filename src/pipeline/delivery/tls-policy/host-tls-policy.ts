@@ -45,15 +45,15 @@ export interface HostRefusal {
 
 export interface HostTlsPolicies {
   /** Or why the host is not spoken to. */
-  termsOf(nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal>
+  policyFor(nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal>
   /** A session had to go on in plain text. */
-  brokeTls(host: string, failure: SmtpFailure): void
+  recordTlsFailure(host: string, failure: SmtpFailure): void
   /** It takes nothing in plain text: TLS is tried again. */
-  insistedOnTls(host: string): void
+  recordTlsRequired(host: string): void
   /** A handshake came about only when less was offered. */
-  brokeHandshake(host: string, failure: SmtpFailure): void
+  recordHandshakeFailure(host: string, failure: SmtpFailure): void
   /** It offers PIPELINING, and did not answer what followed the first command. */
-  lostWhatFollowed(host: string): void
+  recordPipeliningFailure(host: string): void
 }
 
 interface TermsOptions {
@@ -78,7 +78,7 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
   const bySmartHost = termsWith(contexts, 'smart-host', verifiedTickets)
   const bySts = termsWith(contexts, 'mta-sts', verifiedTickets)
 
-  const termsOf = async (nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal> => {
+  const policyFor = async (nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal> => {
     const { domain, verified: mustVerify, sts, secureHosts } = nextHop
     if (dane && secureHosts.length > 0) {
       if (!secureHosts.includes(host)) return refusedByDane(`DNSSEC knows no MX host ${host} of ${domain}`)
@@ -94,16 +94,16 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
     return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
   }
   return {
-    async termsOf(nextHop, host) {
-      const terms = await termsOf(nextHop, host)
+    async policyFor(nextHop, host) {
+      const terms = await policyFor(nextHop, host)
       if ('refusal' in terms) return terms
       const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
       return inLockStep.get(host) === undefined ? offered : withoutPipelining(offered)
     },
-    brokeTls: (host, failure) => rememberBroken(broken, host, failure),
-    insistedOnTls: host => broken.delete(host),
-    brokeHandshake: (host, { message }) => stumbling.set(host, message),
-    lostWhatFollowed: host => inLockStep.set(host, 'what follows MAIL is lost'),
+    recordTlsFailure: (host, failure) => rememberBroken(broken, host, failure),
+    recordTlsRequired: host => broken.delete(host),
+    recordHandshakeFailure: (host, { message }) => stumbling.set(host, message),
+    recordPipeliningFailure: host => inLockStep.set(host, 'what follows MAIL is lost'),
   }
 }
 

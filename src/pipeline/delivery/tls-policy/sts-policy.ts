@@ -18,8 +18,8 @@ const LINE = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*:[ \t]*(.*?)[ \t]*$/
 const MX = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * The policy's id; undefined where there is no record, more than one, or one that cannot be read (RFC 8461
- * §3.1).
+ * The policy's id; undefined where there is no record, more than one, or one that cannot be read
+ * (RFC 8461 §3.1).
  */
 export function stsIdOf(texts: readonly string[]): string | undefined {
   const records = texts.filter(text => RECORD.test(text))

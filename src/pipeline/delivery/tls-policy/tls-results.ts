@@ -1,6 +1,6 @@
 /**
- * Counts what became of TLS with the hosts of other domains, for the reports that their owners want (RFC
- * 8460).
+ * Counts what became of TLS with the hosts of other domains, for the reports that their owners want
+ * (RFC 8460).
  */
 
 import type { Clock, Timer } from '../../../lib/clock.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createAlerts } from '../../../../src/pipeline/delivery/outcome/alerts.ts'
-import type { Ending } from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import { listOperatorAlerts } from '../../../../src/resources/alerts/operator-alerts.ts'
 import type { OperatorAlertRow } from '../../../../src/store/schema/alerts.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -11,14 +11,14 @@ const HOUR_MS = 3_600_000
 const AT = 500_000 * HOUR_MS + 1_000
 const PAGE = { limit: 100, offset: 0 }
 
-function endingAt(host: string, alert?: Ending['alert']): Ending {
+function endingAt(host: string, alert?: AttemptResult['alert']): AttemptResult {
   return {
     kind: 'bounced',
     class: 'blocked',
     phase: 'rcpt',
     reply: null,
     text: '550 5.7.1 listed',
-    trials: [{ host, source: '192.0.2.1' } as Ending['trials'][number]],
+    hostAttempts: [{ host, source: '192.0.2.1' } as AttemptResult['hostAttempts'][number]],
     ...(alert && { alert }),
   }
 }
@@ -28,7 +28,7 @@ async function open(t: TestContext) {
   const told: OperatorAlertRow[] = []
   const thread = () => createAlerts(store.run, alert => told.push(alert))
   const alerts = thread()
-  const note = (host: string, at = AT, alert: Ending['alert'] = 'ip-reputation') =>
+  const note = (host: string, at = AT, alert: AttemptResult['alert'] = 'ip-reputation') =>
     alerts.note({ domain: 'there.test' }, endingAt(host, alert), at)
   const list = () => listOperatorAlerts(store.db, PAGE)
   return { told, thread, alerts, note, list }
@@ -67,7 +67,7 @@ test('one an hour for each kind and provider, however many replies and threads',
   assert.is((await list()).rows[0]!.raisedAt, AT + HOUR_MS)
 })
 
-test('an ending without an alert is none', async t => {
+test('an result without an alert is none', async t => {
   const { alerts, list } = await open(t)
   await alerts.note({ domain: 'there.test' }, endingAt('mx.there.test'), AT)
   assert.is((await list()).total, 0)

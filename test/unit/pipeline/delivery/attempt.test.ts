@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
-import { type AttemptResult, attempt } from '../../../../src/pipeline/delivery/attempt.ts'
+import { attempt, type SmtpAttemptResult } from '../../../../src/pipeline/delivery/attempt.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
 import type { MessageTls } from '../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
@@ -20,7 +20,9 @@ test('the first host takes the message, and is the only one spoken to', async t 
   const { to, mxs } = await open(t, HOSTS, {}, {})
   const result = await to('ok')
   assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
-  const [{ host, ip, tls, tlsFallback, phases }] = result.trials as [AttemptResult['trials'][0]]
+  const [{ host, ip, tls, tlsFallback, phases }] = result.hostAttempts as [
+    SmtpAttemptResult['hostAttempts'][0],
+  ]
   assert.equal([host, ip, tls, tlsFallback], ['mx1.test', '127.0.0.2', null, null])
   for (const phase of ['connect', 'banner', 'ehlo', 'mail', 'rcpt', 'data', 'final-dot'] as const)
     assert.match(
@@ -39,7 +41,7 @@ test('a host that cannot be reached is passed over', async t => {
   const { to, mxs } = await open(t, HOSTS.replace('127.0.0.2', '127.0.0.99'), {}, {})
   const result = await to('ok')
   assert.equal(short(result), ['delivered', 'mx1.test connect con', 'mx2.test final-dot 250'])
-  assert.match(result.trials[0]!.reply, /ECONNREFUSED/)
+  assert.match(result.hostAttempts[0]!.reply, /ECONNREFUSED/)
   assert.is(mxs[1]!.messages.length, 1)
 })
 
@@ -50,9 +52,9 @@ test('a host that sends us away is passed over', async t => {
 
 test('all addresses of a host are tried before the next host', async t => {
   const { to } = await open(t, `mx1.test A 127.0.0.98\nmx1.test A 127.0.0.99\nmx2.test A 127.0.0.2`, {})
-  const { trials } = await to('ok')
+  const { hostAttempts } = await to('ok')
   assert.equal(
-    trials.map(({ ip }) => ip.replace(/9[89]$/, '9x')),
+    hostAttempts.map(({ ip }) => ip.replace(/9[89]$/, '9x')),
     ['127.0.0.9x', '127.0.0.9x', '127.0.0.2'],
   )
 })
@@ -74,7 +76,7 @@ test('of hosts of one preference each attempt begins with another, by lot', asyn
 
 test('each host gets its share of the ten addresses that are tried at most', async t => {
   const { to } = await open(t, `${deadAddresses(12)}\nmx2.test A 127.0.0.2`, {})
-  assert.is((await to('ok', ['mx1.test'])).trials.length, 10)
+  assert.is((await to('ok', ['mx1.test'])).hostAttempts.length, 10)
   assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
     'delivered',
     ...new Array(5).fill('mx1.test connect con'),
@@ -84,7 +86,7 @@ test('each host gets its share of the ten addresses that are tried at most', asy
 
 test('what one host leaves of its share, the others have', async t => {
   const { to } = await open(t, deadAddresses(12).replaceAll('mx1', 'mx2'), {})
-  assert.is((await to('ok', ['mx1.test', 'mx2.test'])).trials.length, 10)
+  assert.is((await to('ok', ['mx1.test', 'mx2.test'])).hostAttempts.length, 10)
 })
 
 for (const [what, host, verdict] of [
@@ -108,7 +110,7 @@ test('while hosts are left that were not tried, nothing is refused for good', as
   const zone = names.map(name => `${name} A 127.0.0.2`).join('\n')
   const { to } = await open(t, zone, { at: { banner: '554 5.7.1 no' } })
   const some = await to('ok', names)
-  assert.equal([some.trials.length, some.outcome.verdict.kind], [10, 'deferred'])
+  assert.equal([some.hostAttempts.length, some.outcome.verdict.kind], [10, 'deferred'])
   assert.is(some.outcome.text, '1 more hosts were not tried')
   assert.is((await to('ok', names.slice(1))).outcome.verdict.kind, 'bounced')
 })
@@ -135,7 +137,7 @@ test('a connection lost before the final dot makes the next host be tried', asyn
   for (const fault of ['drop-after-rcpt', 'drop-after-data']) {
     const { to, mxs } = await open(t, HOSTS, {}, { at: { rcpt: () => undefined } })
     const result = await to(fault)
-    assert.is(result.trials.length, 2, fault)
+    assert.is(result.hostAttempts.length, 2, fault)
     assert.is(result.outcome.verdict.kind, 'deferred')
     assert.is(mxs[1]!.sessionCount, 1)
   }
@@ -146,7 +148,7 @@ test('once the final dot is out no other host is tried: the message may have arr
   const result = await to('drop-after-dot')
   assert.is(result.outcome.verdict.kind, 'deferred')
   assert.is(result.outcome.phase, 'final-dot')
-  assert.is(result.trials.length, 1)
+  assert.is(result.hostAttempts.length, 1)
   assert.is(mxs[1]!.sessionCount, 0)
 })
 
@@ -247,14 +249,14 @@ test('a session is used again for the next message', async t => {
   const { to, mxs } = await open(t, HOSTS, {})
   await to('ok')
   await to('perm-550-511')
-  const { trials } = await to('ok2')
+  const { hostAttempts } = await to('ok2')
   assert.is(mxs[0]!.sessionCount, 1)
   assert.equal(
     mxs[0]!.messages.map(({ rcptTo }) => rcptTo[0]),
     ['ok@there.test', 'ok2@there.test'],
   )
   assert.equal(
-    trials[0]!.phases.map(([phase]) => phase),
+    hostAttempts[0]!.phases.map(([phase]) => phase),
     ['mail', 'rcpt', 'data', 'body', 'final-dot'],
   )
   assert.equal(mxs[0]!.violations, [])
@@ -276,7 +278,7 @@ test('a kept session that ends with 421 as it is used again costs nothing but a 
   assert.is(mxs[0]!.sessionCount, 2)
 })
 
-test('a kept session that ends later in the dialogue is a trial, and the hosts are tried anew', async t => {
+test('a kept session that ends later in the dialogue is a hostAttempt, and the hosts are tried anew', async t => {
   const at = { rcpt: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
   const { to, mxs } = await open(t, HOSTS, { at })
   await to('ok')
@@ -293,7 +295,7 @@ test('a refusal over a session that was used before is a refusal', async t => {
 
 test('TLS is used where it is offered; a certificate that verifies is noted', async t => {
   const plain = await open(t, HOSTS, { tls: 'good' })
-  const [{ tls, policy }] = (await plain.to('ok')).trials as [AttemptResult['trials'][0]]
+  const [{ tls, policy }] = (await plain.to('ok')).hostAttempts as [SmtpAttemptResult['hostAttempts'][0]]
   assert.equal(
     [tls?.version, tls?.verified, tls?.reason],
     ['TLSv1.3', false, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
@@ -301,7 +303,10 @@ test('TLS is used where it is offered; a certificate that verifies is noted', as
   assert.match(tls!.cipher, /AES|CHACHA/)
   assert.is(policy, 'none')
   const trusting = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
-  assert.is((await trusting.to('ok', ['mx.test'], { terms: trustingTerms() })).trials[0]!.tls?.verified, true)
+  assert.is(
+    (await trusting.to('ok', ['mx.test'], { terms: trustingTerms() })).hostAttempts[0]!.tls?.verified,
+    true,
+  )
 })
 
 test('a host that stumbles over what is new in TLS is spared it the next time, for an hour', async t => {
@@ -310,7 +315,7 @@ test('a host that stumbles over what is new in TLS is spared it the next time, f
   const clock = createManualClock()
   const terms = createHostTlsPolicies({ clock, authorities: [testAuthority()], dane: null })
   const versionOf = async (asked: MessageTls) =>
-    (await to('ok', ['mx.test'], { terms }, asked)).trials[0]!.tls?.version
+    (await to('ok', ['mx.test'], { terms }, asked)).hostAttempts[0]!.tls?.version
   assert.is(await versionOf('any'), 'TLSv1.2')
   assert.is(mxs[0]!.sessionCount, 2)
   clock.advance(3_600_000)
@@ -327,18 +332,18 @@ test('a host whose TLS broke is spoken to in plain text at once, for an hour', a
   const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const clock = createManualClock()
   const terms = createHostTlsPolicies({ clock, dane: null })
-  const trial = async () => {
+  const hostAttempt = async () => {
     const fresh = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
-    const { trials } = await to('ok', ['mx1.test'], { terms, pool: fresh })
+    const { hostAttempts } = await to('ok', ['mx1.test'], { terms, pool: fresh })
     await fresh.close()
-    return trials[0]!
+    return hostAttempts[0]!
   }
   for (const sessions of [3, 4]) {
-    assert.match((await trial()).tlsFallback ?? '', /wrong version|closed the connection/i)
+    assert.match((await hostAttempt()).tlsFallback ?? '', /wrong version|closed the connection/i)
     assert.is(mxs[0]!.sessionCount, sessions)
   }
   clock.advance(3_600_000)
-  await trial()
+  await hostAttempt()
   assert.is(mxs[0]!.sessionCount, 7)
 })
 
@@ -347,16 +352,16 @@ test('a session in plain text says why as long as it is kept', async t => {
   const terms = createHostTlsPolicies({ clock: systemClock, dane: null })
   for (const fresh of [true, true, false]) {
     const pool = fresh ? createSessionPool(systemClock, { messagesPerConnection: () => 1 }) : undefined
-    const { trials } = await to('ok', ['mx1.test'], { terms, ...(pool && { pool }) })
+    const { hostAttempts } = await to('ok', ['mx1.test'], { terms, ...(pool && { pool }) })
     await pool?.close()
-    assert.ok(trials[0]!.tlsFallback)
+    assert.ok(hostAttempts[0]!.tlsFallback)
   }
-  const { trials } = await to('ok', ['mx1.test'], { terms })
+  const { hostAttempts } = await to('ok', ['mx1.test'], { terms })
   assert.not.ok(
-    trials[0]!.phases.some(([phase]) => phase === 'connect'),
+    hostAttempts[0]!.phases.some(([phase]) => phase === 'connect'),
     'the session of the last',
   )
-  assert.ok(trials[0]!.tlsFallback)
+  assert.ok(hostAttempts[0]!.tlsFallback)
 })
 
 test('a host that has no TLS now is asked for it again the next time', async t => {
@@ -375,7 +380,7 @@ test('a host that takes nothing in plain text waits for its TLS, which is tried 
   isBroken = false
   const result = await to('ok', ['mx1.test'])
   assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
-  assert.is(result.trials[0]!.tls?.version, 'TLSv1.3')
+  assert.is(result.hostAttempts[0]!.tls?.version, 'TLSv1.3')
   assert.equal(mxs[0]!.violations, [])
 })
 
@@ -388,9 +393,9 @@ test('one that is spoken to in plain text since its TLS broke, and begins to ins
   const { to } = await open(t, HOSTS, { tls: 'good', at })
   assert.is((await to('ok', ['mx1.test'])).outcome.verdict.kind, 'delivered')
   isBroken = false
-  const { outcome, trials } = await to('ok', ['mx1.test'])
+  const { outcome, hostAttempts } = await to('ok', ['mx1.test'])
   assert.equal(
-    trials.map(({ tls, reply }) => [tls !== null, reply]),
+    hostAttempts.map(({ tls, reply }) => [tls !== null, reply]),
     [
       [false, '550 5.7.10 please use TLS'],
       [true, '550 5.7.10 please use TLS'],
@@ -453,11 +458,11 @@ for (const asked of ['enforced', 'required'] as const) {
       const terms = trustingTerms()
       const alone = await to('ok', ['mx1.test'], { terms }, asked)
       assert.equal(alone.outcome.verdict, { kind: 'deferred', class: 'unknown' })
-      assert.match(alone.trials[0]!.reply, reason)
-      assert.is(alone.trials[0]!.policy, 'domain')
+      assert.match(alone.hostAttempts[0]!.reply, reason)
+      assert.is(alone.hostAttempts[0]!.policy, 'domain')
       const both = await to('ok', ['mx1.test', 'mx.test'], { terms }, asked)
       assert.equal(both.outcome.verdict, { kind: 'delivered' })
-      assert.is(both.trials.at(-1)!.tls?.verified, true)
+      assert.is(both.hostAttempts.at(-1)!.tls?.verified, true)
       assert.is(mxs[0]!.messages.length, 0)
     })
 }
@@ -477,15 +482,15 @@ test('where TLS fails the message goes without, and the reason is noted', async 
   const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const result = await to('ok', ['mx1.test'])
   assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
-  assert.is(result.trials[0]!.tls, null)
-  assert.ok(result.trials[0]!.tlsFallback)
+  assert.is(result.hostAttempts[0]!.tls, null)
+  assert.ok(result.hostAttempts[0]!.tlsFallback)
 })
 
 test('connections come from the address they are told to come from', async t => {
   const { options, mxs, pool } = await open(t, HOSTS, {})
   const from = (number: number, name: string | null = null) =>
     attempt(options, wayOver(['mx1.test']), mailTo('ok'), [{ address: `127.0.0.${number}`, name }])
-  const { trials } = await from(77, 'out77.test')
+  const { hostAttempts } = await from(77, 'out77.test')
   await from(78)
   await from(77)
   assert.equal(
@@ -500,8 +505,8 @@ test('connections come from the address they are told to come from', async t => 
     mxs[0]!.transcript.filter(line => / EHLO /.test(line)),
     ['1 C: EHLO out77.test', '2 C: EHLO out.mailhorn.test'],
   )
-  assert.is(trials[0]!.source, '127.0.0.77')
-  assert.is(pool.take('the site', 'ok@there.test'), undefined)
+  assert.is(hostAttempts[0]!.source, '127.0.0.77')
+  assert.is(pool.take('the destination', 'ok@there.test'), undefined)
 })
 
 test('hosts are spoken to in the families that there are addresses of', async t => {

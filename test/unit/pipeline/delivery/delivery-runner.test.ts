@@ -33,11 +33,11 @@ function open(sizeBytes = 22, simulate = simulatedEnding) {
     making.push({ ...made, resolve: () => made.resolve({ ...MESSAGE, sizeBytes, signedAt }) })
     return made.promise
   }
-  const destination = { kind: 'simulator' as const }
+  const target = { kind: 'simulator' as const }
   const options = {
     clock,
     maker: { make },
-    router: { routeOf: async () => ({ site: SIMULATOR, destination }) },
+    router: { routeOf: async () => ({ destination: SIMULATOR, target }) },
     simulate,
     random: () => 0.5,
     onStored: async () => {},

@@ -1,7 +1,11 @@
 import * as assert from 'uvu/assert'
 import { wireId } from '../../../../src/lib/ids.ts'
 import { entriesOf } from '../../../../src/pipeline/delivery/message/signature-fingerprint.ts'
-import { type Ending, type FinishFacts, finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import {
+  type AttemptResult,
+  type FinishFacts,
+  finishOf,
+} from '../../../../src/pipeline/delivery/outcome/finish.ts'
 import type { HostAttempt } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
 import type { BounceClass } from '../../../../src/protocols/bounces/bounce-class.ts'
@@ -26,7 +30,7 @@ const delivery: ClaimedDelivery = {
   expiresAt: ACCEPTED_AT + 48 * HOUR_MS,
 }
 
-const trial = (host: string, reply: string): HostAttempt => ({
+const hostAttempt = (host: string, reply: string): HostAttempt => ({
   host,
   ip: '192.0.2.1',
   phase: 'rcpt',
@@ -37,7 +41,11 @@ const trial = (host: string, reply: string): HostAttempt => ({
   phases: [['connect', 3, null]],
 })
 
-function endingOf(kind: Ending['kind'], line: string, over: Partial<Ending> = {}): Ending {
+function endingOf(
+  kind: AttemptResult['kind'],
+  line: string,
+  over: Partial<AttemptResult> = {},
+): AttemptResult {
   const code = Number(line.slice(0, 3))
   return {
     kind,
@@ -45,7 +53,7 @@ function endingOf(kind: Ending['kind'], line: string, over: Partial<Ending> = {}
     phase: 'rcpt',
     reply: code > 0 ? replyOf(code, [line.slice(4)]) : null,
     text: line,
-    trials: [trial('mx.there.test', line)],
+    hostAttempts: [hostAttempt('mx.there.test', line)],
     ...over,
   }
 }
@@ -56,12 +64,12 @@ function said({ record }: Finish) {
 }
 
 function finish(
-  ending: Ending,
+  result: AttemptResult,
   over: { attempt?: number; at?: number; message?: FinishFacts['message'] } = {},
 ) {
   const { attempt = 1, at = ACCEPTED_AT + 1_000 } = over
   const { message = { dueAt: ACCEPTED_AT, signedAt: at - 500, signatures: [] } } = over
-  return finishOf({ ...delivery, attempt }, ending, { startedAt: at - 500, finishedAt: at, message }, middle)
+  return finishOf({ ...delivery, attempt }, result, { startedAt: at - 500, finishedAt: at, message }, middle)
 }
 
 test('delivered: told with host, TLS, reply and the time it took', () => {
@@ -84,9 +92,9 @@ test('delivered: told with host, TLS, reply and the time it took', () => {
   })
 })
 
-test('the record names delivery and attempt, and holds all trials', () => {
-  const trials = [trial('mx1.there.test', '421 busy'), trial('mx2.there.test', '250 taken')]
-  const done = finish(endingOf('delivered', '250 taken', { trials }), { attempt: 3 })
+test('the record names delivery and attempt, and holds all hostAttempts', () => {
+  const hostAttempts = [hostAttempt('mx1.there.test', '421 busy'), hostAttempt('mx2.there.test', '250 taken')]
+  const done = finish(endingOf('delivered', '250 taken', { hostAttempts }), { attempt: 3 })
   const { emailId, ordinal, accountId, address, domain, attempt, startedAt, finishedAt } = done
   assert.equal(
     { emailId, ordinal, accountId, address, domain, attempt },
@@ -111,7 +119,7 @@ test('the record names delivery and attempt, and holds all trials', () => {
       transcript: 0,
     },
   )
-  assert.equal(JSON.parse(said(done).transcript!), trials)
+  assert.equal(JSON.parse(said(done).transcript!), hostAttempts)
 })
 
 test('deferred: put off by the schedule, with what was said', () => {
@@ -168,7 +176,7 @@ test('the attempt that was the last is recorded as what it was: deferred, with t
 test('the hours are those the email was given', () => {
   const short = { ...delivery, expiresAt: ACCEPTED_AT + 4 * HOUR_MS }
   const facts = { startedAt: short.expiresAt, finishedAt: short.expiresAt, message: null }
-  const done = finishOf(short, endingOf('deferred', 'no answer', { trials: [] }), facts, middle)
+  const done = finishOf(short, endingOf('deferred', 'no answer', { hostAttempts: [] }), facts, middle)
   assert.is(done.error, 'expired after 4 h: no answer')
 })
 
@@ -177,7 +185,7 @@ test('the hours of a scheduled email count from its time', () => {
   const later = { ...delivery, expiresAt: dueAt + 48 * HOUR_MS }
   const message = { dueAt, signedAt: later.expiresAt, signatures: null }
   const facts = { startedAt: later.expiresAt, finishedAt: later.expiresAt, message }
-  const done = finishOf(later, endingOf('deferred', 'no answer', { trials: [] }), facts, middle)
+  const done = finishOf(later, endingOf('deferred', 'no answer', { hostAttempts: [] }), facts, middle)
   assert.is(done.error, 'expired after 48 h: no answer')
 })
 
@@ -202,13 +210,13 @@ test('bounced: the error is what was said, and by whom', () => {
 })
 
 test('bounced without a host: our own status code takes the place of a reply', () => {
-  const ending = endingOf('bounced', 'there.test takes no mail (null MX)', {
+  const result = endingOf('bounced', 'there.test takes no mail (null MX)', {
     class: 'bad-domain',
     enhanced: '5.1.10',
     phase: 'dns',
-    trials: [],
+    hostAttempts: [],
   })
-  const done = finish(ending)
+  const done = finish(result)
   assert.is(done.error, '5.1.10 there.test takes no mail (null MX)')
   const { code, enhanced_code, mx_host } = done.event.data.bounce as Record<string, unknown>
   assert.equal([code, enhanced_code, mx_host], [null, '5.1.10', null])
@@ -219,9 +227,9 @@ test('bounced without a host: our own status code takes the place of a reply', (
 test('a bounce suppresses where the reply blames the address, and for no class alone', () => {
   const classes: BounceClass[] = ['invalid-recipient', 'inactive-mailbox', 'bad-domain', 'spam', 'unknown']
   for (const bounceClass of classes) {
-    const ending = endingOf('bounced', '550 no', { class: bounceClass })
-    assert.is(finish(ending).suppress, false, bounceClass)
-    assert.is(finish({ ...ending, blamesAddress: true }).suppress, true, bounceClass)
+    const result = endingOf('bounced', '550 no', { class: bounceClass })
+    assert.is(finish(result).suppress, false, bounceClass)
+    assert.is(finish({ ...result, blamesAddress: true }).suppress, true, bounceClass)
   }
 })
 
@@ -234,10 +242,10 @@ test('a host’s wish and greylisting put off as they say', () => {
 })
 
 test('suppressed and failed endings', () => {
-  const suppressed = finish(endingOf('suppressed', '550 5.1.1 no', { trials: [] }))
+  const suppressed = finish(endingOf('suppressed', '550 5.1.1 no', { hostAttempts: [] }))
   assert.equal([suppressed.status, suppressed.event.type], ['suppressed', 'email.suppressed'])
   assert.is(suppressed.error, 'The address is on the suppression list.')
-  const failed = finish(endingOf('failed', 'the email is gone', { trials: [] }), { message: null })
+  const failed = finish(endingOf('failed', 'the email is gone', { hostAttempts: [] }), { message: null })
   assert.equal(
     [failed.status, failed.event.type, failed.error],
     ['failed', 'email.failed', 'the email is gone'],
@@ -249,7 +257,7 @@ test('what was handed over is signed and dated; what never was is not', () => {
   const at = ACCEPTED_AT + 1_000
   const handed = finish(endingOf('deferred', '451 later'))
   assert.equal([handed.handedOverAt, handed.signedAt, handed.signatures], [at - 500, at - 500, '[]'])
-  const kept = finish(endingOf('failed', 'gone', { trials: [] }), { message: null })
+  const kept = finish(endingOf('failed', 'gone', { hostAttempts: [] }), { message: null })
   assert.equal([kept.handedOverAt, kept.signedAt, kept.signatures], [null, null, null])
 })
 

@@ -18,12 +18,12 @@ async function open(t: TestContext) {
     ...store,
     onLeftBehind: error => assert.unreachable(String(error)),
   })
-  const handOver = createLocalDelivery({ ...store, reservations, localName: 'mailhorn.test' })
+  const deliverLocally = createLocalDelivery({ ...store, reservations, localName: 'mailhorn.test' })
   const failing = createLocalDelivery({
     ...{ ...store, reservations, localName: 'mailhorn.test' },
     run: () => Promise.reject(new StorageUnavailable('disk full')),
   })
-  return { ...store, domain, handOver, failing }
+  return { ...store, domain, deliverLocally, failing }
 }
 
 const delivery = (over = {}) => ({
@@ -46,10 +46,10 @@ const messageOf = (head: string, body = 'hello\r\n'): OutgoingMessage => ({
 })
 
 test('the message is in the inbox, with a trace of where it came from', async t => {
-  const { handOver, domain, rows } = await open(t)
-  const ending = await handOver(delivery(), domain, messageOf('Subject: a'), NOW)
-  assert.equal([ending.kind, ending.phase, ending.reply?.code], ['delivered', 'final-dot', 250])
-  assert.is(ending.text, '250 2.0.0 handed over to the inbox of here.test on this server, over no network')
+  const { deliverLocally, domain, rows } = await open(t)
+  const result = await deliverLocally(delivery(), domain, messageOf('Subject: a'), NOW)
+  assert.equal([result.kind, result.phase, result.reply?.code], ['delivered', 'final-dot', 250])
+  assert.is(result.text, '250 2.0.0 handed over to the inbox of here.test on this server, over no network')
   const [row] = rows<{ recipients: string; sender: string; client_ip: null; body: Uint8Array }>(
     'select recipients, sender, client_ip, body from inbound_messages join blobs on hash = raw_hash',
   )
@@ -64,23 +64,23 @@ test('the message is in the inbox, with a trace of where it came from', async t 
 })
 
 test('a delivery that comes again has come already', async t => {
-  const { handOver, domain, rows } = await open(t)
+  const { deliverLocally, domain, rows } = await open(t)
   const again = delivery()
   for (const attempt of [1, 2]) {
-    const ending = await handOver({ ...again, attempt }, domain, messageOf('Subject: a'), NOW + attempt)
-    assert.is(ending.kind, 'delivered')
+    const result = await deliverLocally({ ...again, attempt }, domain, messageOf('Subject: a'), NOW + attempt)
+    assert.is(result.kind, 'delivered')
   }
-  await handOver({ ...again, ordinal: 1 }, domain, messageOf('Subject: a'), NOW)
+  await deliverLocally({ ...again, ordinal: 1 }, domain, messageOf('Subject: a'), NOW)
   assert.is(rows('select 1 from inbound_messages').length, 2)
 })
 
 test('a message that has come round too often is returned', async t => {
-  const { handOver, domain, rows } = await open(t)
+  const { deliverLocally, domain, rows } = await open(t)
   const hops = (count: number) => messageOf(`${'Received: from a by b\r\n'.repeat(count)}Subject: a`)
-  const ending = await handOver(delivery(), domain, hops(50), NOW)
-  assert.equal([ending.kind, ending.reply?.enhanced], ['bounced', '5.4.6'])
+  const result = await deliverLocally(delivery(), domain, hops(50), NOW)
+  assert.equal([result.kind, result.reply?.enhanced], ['bounced', '5.4.6'])
   assert.is(rows('select 1 from inbound_messages').length, 0)
-  assert.is((await handOver(delivery(), domain, hops(49), NOW)).kind, 'delivered')
+  assert.is((await deliverLocally(delivery(), domain, hops(49), NOW)).kind, 'delivered')
 })
 
 test('what cannot be kept is tried again, and leaves no file', async t => {

@@ -3,8 +3,8 @@
 import { systemClock } from '../../../../src/lib/clock.ts'
 import {
   type AttemptOptions,
-  type AttemptResult,
   attempt,
+  type SmtpAttemptResult,
 } from '../../../../src/pipeline/delivery/attempt.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
 import type { Transaction } from '../../../../src/pipeline/delivery/smtp-client/types.ts'
@@ -20,7 +20,7 @@ import { type FakeMx, type FakeMxOptions, startFakeMx } from '../../../kit/fake-
 import type { TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
 
-export const SITE = 'the site'
+export const SITE = 'the destination'
 
 /** MX hosts at 127.0.0.2, 127.0.0.3, … as the options say, on one port; `zone` tells where their names lead. */
 export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions[]) {
@@ -100,8 +100,8 @@ export function wayOver(
 export const HOSTS = 'mx1.test A 127.0.0.2\nmx2.test A 127.0.0.3\nmx3.test A 127.0.0.4'
 
 /** `delivered`, or kind and class; and the hosts spoken to, with what they said. */
-export function short({ outcome, trials }: AttemptResult): string[] {
+export function short({ outcome, hostAttempts }: SmtpAttemptResult): string[] {
   const { verdict } = outcome
   const kind = verdict.kind === 'delivered' ? 'delivered' : `${verdict.kind} ${verdict.class}`
-  return [kind, ...trials.map(({ host, phase, reply }) => `${host} ${phase} ${reply.slice(0, 3)}`)]
+  return [kind, ...hostAttempts.map(({ host, phase, reply }) => `${host} ${phase} ${reply.slice(0, 3)}`)]
 }

@@ -4,7 +4,7 @@ import { systemClock } from '../../../../src/lib/clock.ts'
 import { createEventLoopUtilization } from '../../../../src/lib/event-loop-utilization.ts'
 import { utcDay } from '../../../../src/lib/periods.ts'
 import type { MessageMaker } from '../../../../src/pipeline/delivery/message/message.ts'
-import { siteLimits } from '../../../../src/pipeline/delivery/providers.ts'
+import { destinationLimits } from '../../../../src/pipeline/delivery/providers.ts'
 import { createRouter, type DeliveryRoute } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
 import { createAdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
@@ -86,7 +86,7 @@ export async function openWorker(
     random,
     run,
     waitingIn: (queueKey, after, limit) => waitingAt(signed, { kind: 'queueKey', queueKey }, after, limit),
-    deferredQueueKeysOf: (site, domain) => stepDeferredQueueKeys(signed.db, site, domain),
+    deferredQueueKeysOf: (destination, domain) => stepDeferredQueueKeys(signed.db, destination, domain),
     warmupBudgets: createWarmupBudgets({
       clock,
       run: signed.run,
@@ -106,7 +106,7 @@ export async function openWorker(
       most: slots,
       mostOfAccount: slots,
     }),
-    limitsOf: siteLimits({}),
+    limitsOf: destinationLimits({}),
     capOf: () => null,
     smartHostOf: () => undefined,
     sourceIps: createSourceIps(
@@ -142,23 +142,23 @@ export async function openWorker(
       },
     },
     simulate: simulatedEnding,
-    handOver: async () => {
+    deliverLocally: async () => {
       throw new Error('nothing is received here')
     },
-    deadEnd: createUndeliverable({ find: signed.find, clock }),
+    undeliverable: createUndeliverable({ find: signed.find, clock }),
     forward: (to, queueKey, route) => void forwarded.push({ to, queueKey, route }),
     onStored: async ({ address }, { kind }) => void stored.push(`${address} ${kind}`),
-    onBreakerOpen: ({ site }, { ms }) => void pauses.push(`${site} ${ms}`),
-    onResumed: site => void pauses.push(`${site} resumed`),
-    onRecovery: ({ site }) => void pauses.push(`${site} answers`),
+    onBreakerOpen: ({ destination }, { ms }) => void pauses.push(`${destination} ${ms}`),
+    onResumed: destination => void pauses.push(`${destination} resumed`),
+    onRecovery: ({ destination }) => void pauses.push(`${destination} answers`),
     onError: error => void errors.push((error as Error).message),
   })
   signed.on('due', queueKeys => worker.announced(queueKeys as DueQueueKey[]))
   signed.on(HELD, selectors => {
     for (const selector of selectors) worker.held(selector as MailSelector)
   })
-  signed.on(RESUMED, sites => {
-    for (const site of sites) worker.probeNow(site as string)
+  signed.on(RESUMED, shaper => {
+    for (const destination of shaper) worker.probeNow(destination as string)
   })
   let stopped: Promise<number> | undefined
   const stop = (graceMs = 0) => {

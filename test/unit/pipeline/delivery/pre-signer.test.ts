@@ -21,7 +21,7 @@ const delivery = (ordinal: number): WaitingDelivery => ({
   nextAt: ordinal,
 })
 
-/** Deliveries 0 to `count` wait for a site that rests. */
+/** Deliveries 0 to `count` wait for a destination that rests. */
 function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY } = {}) {
   const clock = createManualClock()
   const state = { isPaused: true, isIdle: true, count, room, missing: new Set<number>() }

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import {
+  destinationLimits,
   PROVIDERS,
   providerOf,
-  siteLimits,
   USUAL_LIMITS,
 } from '../../../../src/pipeline/delivery/providers.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -39,7 +39,7 @@ test('the table: names without dots, each host once, in lower case, limits of at
 })
 
 test('limits are the operator’s, else the table’s, else the usual ones; a host has those of its provider', () => {
-  const limitsOf = siteLimits({
+  const limitsOf = destinationLimits({
     google: { connections: 3, messagesPerConnection: null, messagesPerSecond: 7 },
   })
   assert.equal(limitsOf('google'), { connections: 3, messagesPerConnection: 50, messagesPerSecond: 7 })

@@ -45,8 +45,8 @@ async function open(t: TestContext) {
 
 test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
   const { router } = await open(t)
-  const { destination } = await router.routeOf('there.test')
-  assert.equal(destination, {
+  const { target } = await router.routeOf('there.test')
+  assert.equal(target, {
     kind: 'hosts',
     hostSet: 'mx1.there.test mx2.there.test',
     hosts: [
@@ -56,41 +56,41 @@ test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
   })
 })
 
-test('domains with the same set of hosts share a site, whatever the preferences', async t => {
+test('domains with the same set of hosts share a destination, whatever the preferences', async t => {
   const { router } = await open(t)
-  const site = async (domain: string) => (await router.routeOf(domain)).site
-  assert.is(await site('same.test'), await site('there.test'))
-  assert.is.not(await site('other.test'), await site('there.test'))
+  const destination = async (domain: string) => (await router.routeOf(domain)).destination
+  assert.is(await destination('same.test'), await destination('there.test'))
+  assert.is.not(await destination('other.test'), await destination('there.test'))
 })
 
-test('the name of a site is the names of its hosts, sorted', () => {
-  assert.is(siteOf('b.test', 'a.test'), 'a.test b.test')
-  assert.is(siteOf('a.test'), 'a.test')
+test('the name of a destination is the names of its hosts, sorted', () => {
+  assert.is(pathsOf('b.test', 'a.test'), 'a.test b.test')
+  assert.is(pathsOf('a.test'), 'a.test')
 })
 
-test('all domains at one large provider share a site, and connections only where they have the same hosts', () => {
-  assert.is(siteOf('aspmx.l.google.com', 'alt1.aspmx.l.google.com'), 'google')
-  assert.is(siteOf('gmail-smtp-in.l.google.com'), 'google')
-  assert.is(siteOf('one-test.mail.protection.outlook.com'), 'microsoft365')
-  assert.is(siteOf('hotmail-com.olc.protection.outlook.com'), 'outlook')
-  const { destination } = routeTo([{ name: 'one-test.mail.protection.outlook.com', preference: 0 }])
-  assert.is(destination.kind === 'hosts' && destination.hostSet, 'one-test.mail.protection.outlook.com')
+test('all domains at one large provider share a destination, and connections only where they have the same hosts', () => {
+  assert.is(pathsOf('aspmx.l.google.com', 'alt1.aspmx.l.google.com'), 'google')
+  assert.is(pathsOf('gmail-smtp-in.l.google.com'), 'google')
+  assert.is(pathsOf('one-test.mail.protection.outlook.com'), 'microsoft365')
+  assert.is(pathsOf('hotmail-com.olc.protection.outlook.com'), 'outlook')
+  const { target } = routeTo([{ name: 'one-test.mail.protection.outlook.com', preference: 0 }])
+  assert.is(target.kind === 'hosts' && target.hostSet, 'one-test.mail.protection.outlook.com')
 })
 
-test('a domain with one host at a provider and one elsewhere is a site of its own', () => {
-  assert.is(siteOf('aspmx.l.google.com', 'mx.there.test'), 'aspmx.l.google.com mx.there.test')
-  assert.is(siteOf('mx.notgoogle.com'), 'mx.notgoogle.com')
+test('a domain with one host at a provider and one elsewhere is a destination of its own', () => {
+  assert.is(pathsOf('aspmx.l.google.com', 'mx.there.test'), 'aspmx.l.google.com mx.there.test')
+  assert.is(pathsOf('mx.notgoogle.com'), 'mx.notgoogle.com')
 })
 
-function siteOf(...hosts: string[]): string {
-  return routeTo(hosts.map(name => ({ name, preference: 10 }))).site
+function pathsOf(...hosts: string[]): string {
+  return routeTo(hosts.map(name => ({ name, preference: 10 }))).destination
 }
 
 test('a domain without MX is its own host', async t => {
   const { router } = await open(t)
   assert.equal(await router.routeOf('implicit.test'), {
-    site: 'implicit.test',
-    destination: {
+    destination: 'implicit.test',
+    target: {
       kind: 'hosts',
       hostSet: 'implicit.test',
       hosts: [{ name: 'implicit.test', preference: 0 }],
@@ -107,18 +107,18 @@ for (const [domain, enhanced, reason] of [
   test(`mail for ${domain} goes nowhere: ${enhanced} ${reason}`, async t => {
     const { router } = await open(t)
     assert.equal(await router.routeOf(domain), {
-      site: `!${domain}`,
-      destination: { kind: 'nowhere', enhanced, reason },
+      destination: `!${domain}`,
+      target: { kind: 'nowhere', enhanced, reason },
     })
   })
 
 test('what the name server cannot tell is not known for now', async t => {
   const { router } = await open(t)
-  const { site, destination } = await router.routeOf('broken.test')
-  assert.is(site, '!broken.test')
-  assert.is(destination.kind, 'unknown')
+  const { destination, target } = await router.routeOf('broken.test')
+  assert.is(destination, '!broken.test')
+  assert.is(target.kind, 'unknown')
   assert.match(
-    destination.kind === 'unknown' ? destination.reason : '',
+    target.kind === 'unknown' ? target.reason : '',
     /MX hosts of broken\.test are not known: .*SERVFAIL/,
   )
 })
@@ -126,8 +126,8 @@ test('what the name server cannot tell is not known for now', async t => {
 test('the simulator is known without the network', async t => {
   const { router, zone } = await open(t)
   assert.equal(await router.routeOf('simulator.test'), {
-    site: 'simulator',
-    destination: { kind: 'simulator' },
+    destination: 'simulator',
+    target: { kind: 'simulator' },
   })
   assert.equal(zone.queries, [])
 })
@@ -139,9 +139,9 @@ test('a route is remembered for a minute, and asked for once by many', async t =
   assert.is(asked('there.test'), 1)
   zone.remove('there.test')
   clock.advance(59_000)
-  assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+  assert.is((await router.routeOf('there.test')).target.kind, 'hosts')
   clock.advance(2_000)
-  assert.is((await router.routeOf('there.test')).destination.kind, 'nowhere')
+  assert.is((await router.routeOf('there.test')).target.kind, 'nowhere')
   assert.is(asked('there.test'), 2)
 })
 
@@ -150,9 +150,9 @@ test('what was not known is asked for again after five seconds', async t => {
   await router.routeOf('broken.test')
   zone.set(ZONE.replace('broken.test        SERVFAIL', 'broken.test MX 10 mx1.there.test'))
   clock.advance(4_000)
-  assert.is((await router.routeOf('broken.test')).destination.kind, 'unknown')
+  assert.is((await router.routeOf('broken.test')).target.kind, 'unknown')
   clock.advance(1_500)
-  assert.is((await router.routeOf('broken.test')).destination.kind, 'hosts')
+  assert.is((await router.routeOf('broken.test')).target.kind, 'hosts')
 })
 
 test('a route that another thread has found is taken over, in place of a former one', async t => {
@@ -162,12 +162,12 @@ test('a route that another thread has found is taken over, in place of a former 
   assert.is(await router.routeOf('new.test'), theirs)
   router.prime('there.test', theirs)
   assert.is(await router.routeOf('there.test'), theirs)
-  const unknown = { site: '!new.test', destination: { kind: 'unknown' as const, reason: 'why not' } }
+  const unknown = { destination: '!new.test', target: { kind: 'unknown' as const, reason: 'why not' } }
   router.prime('new.test', unknown)
-  assert.is((await router.routeOf('new.test')).destination.kind, 'unknown')
+  assert.is((await router.routeOf('new.test')).target.kind, 'unknown')
   clock.advance(6_000)
   zone.add('new.test MX 10 mx1.there.test')
-  assert.is((await router.routeOf('new.test')).destination.kind, 'hosts')
+  assert.is((await router.routeOf('new.test')).target.kind, 'hosts')
 })
 
 test('a look-up that breaks is no answer to be remembered', async t => {
@@ -192,7 +192,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
     error => assert.is(error.message, 'broken'),
   )
   broken = false
-  assert.is((await router.routeOf('there.test')).destination.kind, 'hosts')
+  assert.is((await router.routeOf('there.test')).target.kind, 'hosts')
 })
 
 test('what the domain’s owner asks of connections stands with the route', async t => {
@@ -212,8 +212,8 @@ test('what the domain’s owner asks of connections stands with the route', asyn
     securityOf: async domain => (domain === 'there.test' ? security : undefined),
   })
   const [asking, free] = [await router.routeOf('there.test'), await router.routeOf('other.test')]
-  assert.is(asking.destination.kind === 'hosts' && asking.destination.security, security)
-  assert.not.ok('security' in free.destination)
+  assert.is(asking.target.kind === 'hosts' && asking.target.security, security)
+  assert.not.ok('security' in free.target)
 })
 
 test('mail that would come back to us, or has nowhere to go, is received here where its domain is hosted', async t => {
@@ -227,8 +227,8 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
     smartHostOf: () => undefined,
     ownNames: ['mail.mailhorn.test'],
   })
-  const kindOf = async (name: string) => (await router.routeOf(name)).destination.kind
-  assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
+  const kindOf = async (name: string) => (await router.routeOf(name)).target.kind
+  assert.equal(await router.routeOf('loop.test'), { destination: 'here', target: { kind: 'hosted', domain } })
   assert.is(await kindOf('empty.test'), 'hosted')
   assert.is(await kindOf('unknown-to-dns.test'), 'hosted')
   assert.is(await kindOf('there.test'), 'hosts')
@@ -253,9 +253,9 @@ test('a relay for all mail does not get what would come back here, one for the d
     smartHostOf: () => named ?? relay('smart-host'),
     ownNames: ['mail.mailhorn.test'],
   })
-  const relayed = (site: string) => ({ site, destination: { kind: 'smart-host' } })
-  assert.equal(await router.routeOf('loop.test'), { site: 'here', destination: { kind: 'hosted', domain } })
-  assert.is((await router.routeOf('empty.test')).site, 'here')
+  const relayed = (destination: string) => ({ destination, target: { kind: 'smart-host' } })
+  assert.equal(await router.routeOf('loop.test'), { destination: 'here', target: { kind: 'hosted', domain } })
+  assert.is((await router.routeOf('empty.test')).destination, 'here')
   for (const name of ['there.test', 'broken.test', 'other.test'])
     assert.equal(await router.routeOf(name), relayed('smart-host'), name)
   assert.is(asked('other.test'), 0)

@@ -23,7 +23,7 @@ test('a session that was given back is taken again, with its host', async t => {
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('each site has sessions of its own', async t => {
+test('each destination has sessions of its own', async t => {
   const { pool, dial } = await openPool(t)
   const session = await dial()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -64,7 +64,7 @@ test('at a host where that went wrong nothing is sent behind another for an hour
     const session = await dial()
     return pool.bears({ session, mxHost: host, policy: 'none' }, 1)
   }
-  pool.keepApart({ session: await dial(), mxHost: SITE, policy: 'none' })
+  pool.disablePipelining({ session: await dial(), mxHost: SITE, policy: 'none' })
   assert.equal([await bears(SITE), await bears('mx.far.test')], [false, true])
   clock.advance(3_599_000)
   assert.is(await bears(SITE), false)

@@ -63,7 +63,7 @@ for (const [what, hasCarried] of [
   test(`silence on a session ${what} ${hasCarried ? 'keeps the host’s mail apart' : 'says nothing'}`, async t => {
     const { pool, pooled, shared, dial } = await open(t)
     if (hasCarried) await shared.send(mailTo('a'), unasked)
-    shared.wasSilent()
+    shared.envelopeUnanswered()
     assert.is(pool.bears({ ...pooled, session: await dial() }, 1), !hasCarried)
   })
 

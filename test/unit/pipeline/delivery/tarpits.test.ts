@@ -46,7 +46,7 @@ test('two hundred tarpits hang, and all other mail is delivered', async t => {
   assert.is(countOf('queued') + countOf('sent'), 3 * TARPITS)
 })
 
-test('twice as many tarpits as slots leave room for the sites that are known to answer', async t => {
+test('twice as many tarpits as slots leave room for the destinations that are known to answer', async t => {
   const { toTarpits, toHealthy, countOf, mx, pit } = await open(t, TARPITS / 2)
   await toHealthy('before')
   await mx.waitFor(HEALTHY)

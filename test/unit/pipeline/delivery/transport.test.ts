@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { systemClock } from '../../../../src/lib/clock.ts'
 import type { OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
-import type { DeliveryRoute, RouteDestination } from '../../../../src/pipeline/delivery/route.ts'
+import type { DeliveryRoute, RouteTarget } from '../../../../src/pipeline/delivery/route.ts'
 import { createSessionPool } from '../../../../src/pipeline/delivery/session-pool.ts'
 import { createSourceIps, type EgressSource } from '../../../../src/pipeline/delivery/shaping/source-ips.ts'
 import { createHostTlsPolicies } from '../../../../src/pipeline/delivery/tls-policy/host-tls-policy.ts'
@@ -20,7 +20,7 @@ import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
 
-const test = suite('deliver/ending')
+const test = suite('deliver/result')
 
 const claimed = (address: string): ClaimedDelivery => ({
   emailId: newId(1),
@@ -44,7 +44,7 @@ const message: OutgoingMessage = {
   signatures: null,
 }
 
-const routeTo = (destination: RouteDestination): DeliveryRoute => ({ site: 'site', destination })
+const routeTo = (target: RouteTarget): DeliveryRoute => ({ destination: 'destination', target })
 const hosts = routeTo({
   kind: 'hosts',
   hostSet: 'mx.there.test',
@@ -73,10 +73,10 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     port: mx.port,
     allowPrivateAddresses: true,
     simulate: simulatedEnding,
-    handOver: async () => {
+    deliverLocally: async () => {
       throw new Error('nothing is received here')
     },
-    deadEnd: createUndeliverable({
+    undeliverable: createUndeliverable({
       find: async () => [],
       clock: systemClock,
     }),
@@ -89,9 +89,9 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
   }
 }
 
-const short = ({ ending, signal }: TransmitResult) => `${ending.kind} ${ending.class}, ${signal}`
+const short = ({ result, signal }: TransmitResult) => `${result.kind} ${result.class}, ${signal}`
 
-test('what hosts say becomes the ending; what it tells of the site is the signal', async t => {
+test('what hosts say becomes the result; what it tells of the destination is the signal', async t => {
   const { carryTo } = await open(t)
   assert.is(short(await carryTo('ok@there.test')), 'delivered unknown, ok')
   assert.is(short(await carryTo('perm-550-511@there.test')), 'bounced invalid-recipient, ok')
@@ -101,26 +101,26 @@ test('what hosts say becomes the ending; what it tells of the site is the signal
   assert.is(short(await carryTo('drop-after-dot@there.test')), 'deferred unknown, neutral')
 })
 
-test('an ending holds reply, phase and all trials', async t => {
+test('an result holds reply, phase and all hostAttempts', async t => {
   const { carryTo } = await open(t)
-  const { ending } = await carryTo('perm-550-511@there.test')
+  const { result } = await carryTo('perm-550-511@there.test')
   assert.equal(
-    [ending.phase, ending.text, ending.reply?.code, ending.trials.map(({ host }) => host)],
+    [result.phase, result.text, result.reply?.code, result.hostAttempts.map(({ host }) => host)],
     ['rcpt', '550 5.1.1 perm', 550, ['mx.there.test']],
   )
 })
 
-test('an ending holds what the reply means for the address, the wait and the operator', async t => {
+test('an result holds what the reply means for the address, the wait and the operator', async t => {
   const { mx, carryTo } = await open(t)
-  assert.is((await carryTo('perm-550-511@there.test')).ending.blamesAddress, true)
-  assert.is((await carryTo('perm-550-571@there.test')).ending.blamesAddress, undefined)
+  assert.is((await carryTo('perm-550-511@there.test')).result.blamesAddress, true)
+  assert.is((await carryTo('perm-550-571@there.test')).result.blamesAddress, undefined)
   assert.is(mx.violations.length, 0)
   const says = async (rcpt: string) => {
     const strict = await t.using(startFakeMx({ host: '127.0.0.2', port: 0, at: { rcpt } }))
     return (await open(t, strict)).carryTo('a@there.test')
   }
-  assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).ending.hintMs, 300_000)
-  assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).ending.alert, 'ip-reputation')
+  assert.is((await says('451 4.7.1 Greylisted, come back in 300 s')).result.hintMs, 300_000)
+  assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).result.alert, 'ip-reputation')
 })
 
 test('where one of our addresses is not wanted the next attempt is from another; that is trouble for this one alone', async t => {
@@ -132,8 +132,8 @@ test('where one of our addresses is not wanted the next attempt is from another;
   const { carryTo } = await open(t, mx, sourceIps)
   const first = await carryTo('a@there.test', hosts, one)
   assert.is(short(first), 'deferred blocked, congested')
-  assert.is(first.ending.alert, 'ip-reputation')
-  assert.is(first.ending.trials[0]!.source, '127.0.0.31')
+  assert.is(first.result.alert, 'ip-reputation')
+  assert.is(first.result.hostAttempts[0]!.source, '127.0.0.31')
   assert.equal(
     [sourceIps.isWanted(one, 'there.test'), sourceIps.isWanted(other, 'there.test')],
     [false, true],
@@ -143,7 +143,7 @@ test('where one of our addresses is not wanted the next attempt is from another;
   assert.is(mx.messages[0]!.clientAddress, '127.0.0.32')
 })
 
-test('the only address we have stays with its site, whatever is said of it', async t => {
+test('the only address we have stays with its destination, whatever is said of it', async t => {
   const mx = await t.using(
     startFakeMx({ host: '127.0.0.2', at: { rcpt: '550 5.7.1 blocked using zen.spamhaus.org' } }),
   )
@@ -153,7 +153,7 @@ test('the only address we have stays with its site, whatever is said of it', asy
 
 test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {
   const { carryTo, mx } = await open(t)
-  assert.is((await carryTo('jürgen@there.test')).ending.kind, 'delivered')
+  assert.is((await carryTo('jürgen@there.test')).result.kind, 'delivered')
   assert.ok(mx.messages[0]!.params.has('SMTPUTF8'))
   await carryTo('ok@there.test')
   assert.not(mx.messages[1]!.params.has('SMTPUTF8'))
@@ -161,8 +161,8 @@ test('an address that needs SMTPUTF8 has it, though nothing in the message does'
 
 test('the simulator has the word for its own, and nothing goes over the network', async t => {
   const { carryTo, mx } = await open(t)
-  const { ending, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
-  assert.equal([ending.kind, ending.simulated, signal], ['bounced', true, 'neutral'])
+  const { result, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
+  assert.equal([result.kind, result.simulated, signal], ['bounced', true, 'neutral'])
   assert.is(mx.sessionCount, 0)
 })
 
@@ -175,9 +175,12 @@ for (const [enhanced, reason, expected] of [
     const { carryTo } = await open(t)
     const carried = await carryTo('a@there.test', routeTo({ kind: 'nowhere', enhanced, reason }))
     assert.is(short(carried), expected)
-    const { phase, reply, text, trials } = carried.ending
-    assert.equal([phase, reply, text, trials, carried.ending.enhanced], ['dns', null, reason, [], enhanced])
-    assert.is(carried.ending.blamesAddress, expected.includes('bad-domain'))
+    const { phase, reply, text, hostAttempts } = carried.result
+    assert.equal(
+      [phase, reply, text, hostAttempts, carried.result.enhanced],
+      ['dns', null, reason, [], enhanced],
+    )
+    assert.is(carried.result.blamesAddress, expected.includes('bad-domain'))
   })
 
 test('a domain that does not exist is asked about again before its mail bounces', async t => {
@@ -185,20 +188,20 @@ test('a domain that does not exist is asked about again before its mail bounces'
   const missing = routeTo({ kind: 'nowhere', enhanced: '5.1.2', reason: 'there.test does not exist' })
   const carried = await carryTo('a@there.test', missing)
   assert.is(short(carried), 'deferred bad-domain, neutral')
-  assert.is(carried.ending.text, 'there.test does not exist')
+  assert.is(carried.result.text, 'there.test does not exist')
 })
 
 test('where nothing is known now, it is tried again', async t => {
   const { carryTo } = await open(t)
   const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
   assert.is(short(carried), 'deferred unknown, congested')
-  assert.is(carried.ending.text, 'SERVFAIL')
+  assert.is(carried.result.text, 'SERVFAIL')
 })
 
 test('an email of which no message can be made fails before transfer', () => {
   const carried = failedBeforeTransfer('the email is gone')
   assert.is(short(carried), 'failed unknown, neutral')
-  assert.is(carried.ending.text, 'the email is gone')
+  assert.is(carried.result.text, 'the email is gone')
 })
 
 test.run()

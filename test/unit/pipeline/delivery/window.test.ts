@@ -8,11 +8,11 @@ const times = (count: number, act: () => void) => {
   for (let i = 0; i < count; i++) act()
 }
 
-test('a site begins with five deliveries at once', () => {
+test('a destination begins with five deliveries at once', () => {
   assert.is(createWindow(20).size, 5)
 })
 
-test('it grows by one for each success, up to what the site bears', () => {
+test('it grows by one for each success, up to what the destination bears', () => {
   const window = createWindow(20)
   times(6, window.grow)
   assert.is(window.size, 11)
@@ -32,7 +32,7 @@ test('after trouble it grows by one for a windowful of successes', () => {
   assert.is(window.size, 20)
 })
 
-test('a site that bears little begins with that', () => {
+test('a destination that bears little begins with that', () => {
   const window = createWindow(2)
   times(9, window.grow)
   assert.is(window.size, 2)

@@ -42,7 +42,7 @@ test('each recipient of an email has an end of its own', async t => {
   await until(() => stored.length === 3)
 })
 
-test('more sites than can be served at once are all served', async t => {
+test('more destinations than can be served at once are all served', async t => {
   const domains = Array.from({ length: 250 }, (_, i) => `d${i}.test`)
   const zone = domains.map(domain => `${domain} MX 10 mx.${domain}\nmx.${domain} A 127.0.0.2`).join('\n')
   const { mx, rows, sendTo } = await openWorker(t, { zone })
@@ -119,7 +119,7 @@ test('queue keys at home with another thread are none of ours', async t => {
   assert.equal(forwarded, [])
 })
 
-test('a queue key whose site is served by another thread is passed to it, with the route', async t => {
+test('a queue key whose destination is served by another thread is passed to it, with the route', async t => {
   const domains = Array.from({ length: 20 }, (_, i) => `d${i}.test`)
   const { worker, forwarded, accountId, clock } = await openWorker(t, {
     threadCount: 2,
@@ -129,7 +129,10 @@ test('a queue key whose site is served by another thread is passed to it, with t
   worker.announced([{ domain, class: 0, accountId, at: clock.now() - 5 }])
   await until(() => forwarded.length > 0)
   const [{ to, queueKey, route }] = forwarded as [(typeof forwarded)[0]]
-  assert.equal([to, queueKey.domain, queueKey.at, route.site], [1, domain, clock.now(), `mx.${domain}`])
+  assert.equal(
+    [to, queueKey.domain, queueKey.at, route.destination],
+    [1, domain, clock.now(), `mx.${domain}`],
+  )
 })
 
 test('a queue key passed to us is served by the route that came with it', async t => {
@@ -138,8 +141,8 @@ test('a queue key passed to us is served by the route that came with it', async 
     zone: 'mx.there.test A 127.0.0.2\nthere.test SERVFAIL',
   })
   const route: DeliveryRoute = {
-    site: 'mx.there.test',
-    destination: {
+    destination: 'mx.there.test',
+    target: {
       kind: 'hosts',
       hostSet: 'mx.there.test',
       hosts: [{ name: 'mx.there.test', preference: 0 }],

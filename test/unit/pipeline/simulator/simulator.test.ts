@@ -68,7 +68,7 @@ test('an ending has the shape of a real attempt’s, without hosts', () => {
     phase: 'final-dot',
     reply: { code: 250, enhanced: '2.0.0', text: 'accepted by the simulator' },
     text: '250 2.0.0 accepted by the simulator',
-    trials: [],
+    hostAttempts: [],
     simulated: true,
   })
   assert.is(simulatedEnding(delivery('bounced')).phase, 'rcpt')

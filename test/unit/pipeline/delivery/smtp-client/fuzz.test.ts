@@ -56,7 +56,7 @@ const distortion = fc.record({
 const script = fc.record({
   distortions: fc.array(distortion, { maxLength: 4 }),
   turnCount: fc.oneof(fc.constant(DIALOGUE.length), fc.nat(DIALOGUE.length)),
-  ending: fc.constantFrom('end', 'destroy', 'reset'),
+  result: fc.constantFrom('end', 'destroy', 'reset'),
   patient: fc.oneof(
     { weight: 9, arbitrary: fc.constant(true) },
     { weight: 1, arbitrary: fc.constant(false) },
@@ -65,7 +65,7 @@ const script = fc.record({
 type Script = typeof script extends fc.Arbitrary<infer T> ? T : never
 
 /** Says one turn after the other, each when the client has said something or, if not patient, at once; then closes. */
-async function play(socket: Socket, { distortions, turnCount, ending, patient }: Script) {
+async function play(socket: Socket, { distortions, turnCount, result, patient }: Script) {
   let heard = 0
   socket.on('data', () => heard++)
   const turns = DIALOGUE.map(turn => [...turn])
@@ -77,8 +77,8 @@ async function play(socket: Socket, { distortions, turnCount, ending, patient }:
     socket.write(turn.join(''), 'latin1')
   }
   for (let idle = 0; idle < 4; idle++) await new Promise(setImmediate)
-  if (ending === 'end') socket.end()
-  else if (ending === 'destroy') socket.destroy()
+  if (result === 'end') socket.end()
+  else if (result === 'destroy') socket.destroy()
   else socket.resetAndDestroy()
 }
 
@@ -108,7 +108,7 @@ async function run(said: Script, tls: SessionOptions['tls']): Promise<string[]> 
 }
 
 test('the dialogue without distortion delivers', async () => {
-  const said = { distortions: [], turnCount: DIALOGUE.length, ending: 'end', patient: true } as const
+  const said = { distortions: [], turnCount: DIALOGUE.length, result: 'end', patient: true } as const
   assert.equal(await run({ ...said, distortions: [] }, 'opportunistic'), Array(6).fill('accepted final-dot'))
 })
 

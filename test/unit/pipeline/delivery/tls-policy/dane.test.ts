@@ -105,7 +105,7 @@ async function policyOf(t: TestContext, host: string, asked: 'any' | 'enforced' 
   const security = { sts: null, secureHosts: [host, 'mx.signed.test'], unknown: null, bogus: null }
   const nextHop = nextHopTo({ domain: 'signed.test', hosts: [], hostSet: '', security }, asked)
   if ('reason' in nextHop) throw new Error(nextHop.reason)
-  return (to: string) => terms.termsOf(nextHop, to)
+  return (to: string) => terms.policyFor(nextHop, to)
 }
 
 for (const [host, asked, policy, checks] of [
@@ -124,8 +124,9 @@ for (const [host, asked, policy, checks] of [
   })
 
 test('a host that DNSSEC does not know for the domain, or whose records fail, is not spoken to', async t => {
-  const termsOf = await policyOf(t, 'broken.signed.test')
-  for (const host of ['mx.attacker.test', 'broken.signed.test']) assert.ok('refusal' in (await termsOf(host)))
+  const policyFor = await policyOf(t, 'broken.signed.test')
+  for (const host of ['mx.attacker.test', 'broken.signed.test'])
+    assert.ok('refusal' in (await policyFor(host)))
 })
 
 test.run()

@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
 import type { PipelineSlot } from '../../../../src/pipeline/delivery/pipeline.ts'
-import { type SiteLimits, USUAL_LIMITS } from '../../../../src/pipeline/delivery/providers.ts'
+import { type DestinationLimits, USUAL_LIMITS } from '../../../../src/pipeline/delivery/providers.ts'
 import type { AdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/adaptive-limit.ts'
 import type {
+  CongestionSignal,
   JudgeCongestion,
-  SiteSignal,
 } from '../../../../src/pipeline/delivery/shaping/congestion-feedback.ts'
-import { createSites } from '../../../../src/pipeline/delivery/shaping/sites.ts'
+import { createShaper } from '../../../../src/pipeline/delivery/shaping/shaper.ts'
 import { createSlots } from '../../../../src/pipeline/delivery/shaping/slots.ts'
 import {
   createSourceIps,
@@ -32,14 +32,14 @@ const many = (count: number, prefix = 'd') =>
   named(...Array.from({ length: count }, (_, i) => `${prefix}${i}`))
 
 interface OpenOptions {
-  limits?: Partial<SiteLimits>
+  limits?: Partial<DestinationLimits>
   most?: number
   mostOfAccount?: number
   /** Our addresses. */
   ips?: readonly string[]
 }
 
-/** Sites whose deliveries end when the test says so. */
+/** Shaper whose deliveries end when the test says so. */
 function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [] }: OpenOptions = {}) {
   const clock = createManualClock()
   const sourceIps = createSourceIps(
@@ -58,12 +58,12 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   const errors: string[] = []
   const pauses: string[] = []
   const caps = new Map<string, number>()
-  const real = createSites({
+  const real = createShaper({
     clock,
     slots: createSlots({ adaptiveLimit: NO_CROWD, most, mostOfAccount }),
     warmupBudgets: { of: () => UNBOUNDED },
     limitsOf: () => ({ ...USUAL_LIMITS, ...limits }),
-    capOf: site => caps.get(site) ?? null,
+    capOf: destination => caps.get(destination) ?? null,
     sourceIps,
     prepare: ({ address }) => void prepared.add(address),
     deliver({ address }, source, judge, slot) {
@@ -73,31 +73,31 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
       underWay.set(address, { judge, slot, end })
       return end.promise
     },
-    onRoom: site => rooms.push(site),
-    onSpent: (site, unstarted) =>
-      void pauses.push(`${site} gets no more today, ${unstarted.length} given back`),
-    onBreakerOpen: ({ site, source, state: { ms, reason }, unstarted, isWholeSite }) =>
+    onRoom: destination => rooms.push(destination),
+    onSpent: (destination, unstarted) =>
+      void pauses.push(`${destination} gets no more today, ${unstarted.length} given back`),
+    onBreakerOpen: ({ destination, source, state: { ms, reason }, unstarted, allPathsPaused }) =>
       void pauses.push(
-        `${site}${source && ` from ${source}`} is paused ${ms / 1_000} s: ${reason}, ${unstarted.length} given back` +
-          `${isWholeSite ? '' : ', others go on'}`,
+        `${destination}${source && ` from ${source}`} is paused ${ms / 1_000} s: ${reason}, ${unstarted.length} given back` +
+          `${allPathsPaused ? '' : ', others go on'}`,
       ),
-    onRecovery: ({ site, source }, { address }) =>
-      void pauses.push(`${site}${source && ` from ${source}`} answered ${address}`),
+    onRecovery: ({ destination, source }, { address }) =>
+      void pauses.push(`${destination}${source && ` from ${source}`} answered ${address}`),
     giveBack: deliveries => void givenBack.push(...deliveries.map(({ address }) => address)),
     onError: error => errors.push((error as Error).message),
   })
-  const sites = {
+  const destinations = {
     ...real,
     take: (
-      site: string,
+      destination: string,
       deliveries: readonly ClaimedDelivery[],
       deliveryClass: number = DELIVERY_CLASS.broadcast,
-    ) => real.take(site, deliveryClass, deliveries),
-    roomOf: (site: string) => real.roomOf(site).any,
+    ) => real.take(destination, deliveryClass, deliveries),
+    roomOf: (destination: string) => real.roomOf(destination).any,
   }
   return {
     clock,
-    sites,
+    destinations,
     begun,
     prepared,
     rooms,
@@ -108,8 +108,8 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     caps,
     sources,
     givenBack,
-    transactionalRoomOf: (site: string) => real.roomOf(site).transactional,
-    async end(name: string, signal: SiteSignal | Error = 'ok') {
+    transactionalRoomOf: (destination: string) => real.roomOf(destination).transactional,
+    async end(name: string, signal: CongestionSignal | Error = 'ok') {
       const { judge, end } = underWay.get(name)!
       underWay.delete(name)
       if (signal instanceof Error) end.reject(signal)
@@ -131,8 +131,8 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
 }
 
 test('a window’s worth is under way, the rest waits, in the order in which it came', async () => {
-  const { sites, begun, end } = openSites()
-  sites.take('site', many(8))
+  const { destinations, begun, end } = openSites()
+  destinations.take('destination', many(8))
   assert.equal(begun, ['d0', 'd1', 'd2', 'd3', 'd4'])
   await end('d2', 'neutral')
   assert.is(begun.at(-1), 'd5')
@@ -141,11 +141,11 @@ test('a window’s worth is under way, the rest waits, in the order in which it 
 })
 
 test('of those that wait behind a windowful, three quarters of one are prepared', async () => {
-  const { sites, prepared, begun, end } = openSites()
+  const { destinations, prepared, begun, end } = openSites()
   const ahead = () => [...prepared].filter(name => !begun.includes(name))
-  sites.take('a.test', many(5))
+  destinations.take('a.test', many(5))
   assert.equal(ahead(), [])
-  sites.take('a.test', named('d5', 'd6', 'd7', 'd8', 'd9'))
+  destinations.take('a.test', named('d5', 'd6', 'd7', 'd8', 'd9'))
   assert.equal(ahead(), ['d5', 'd6', 'd7', 'd8'])
   await end('d0', 'neutral')
   assert.equal(ahead(), ['d6', 'd7', 'd8', 'd9'])
@@ -153,29 +153,29 @@ test('of those that wait behind a windowful, three quarters of one are prepared'
 
 test('what rests, or goes slowly by order, waits unprepared', async () => {
   const slow = openSites({ limits: { messagesPerSecond: 50 } })
-  slow.sites.take('a.test', many(10))
+  slow.destinations.take('a.test', many(10))
   slow.clock.advance(1_000)
   await slow.end('d0')
   assert.equal([...slow.prepared], [])
   const resting = openSites()
-  resting.sites.restoreBreaker(
-    { site: 'a.test', source: '' },
+  resting.destinations.restoreBreaker(
+    { destination: 'a.test', source: '' },
     { until: resting.clock.now() + 60_000, ms: 60_000, reason: 'x' },
   )
-  resting.sites.take('a.test', many(3))
+  resting.destinations.take('a.test', many(3))
   assert.equal([...resting.prepared], [])
 })
 
-test('sites do not wait for each other', () => {
-  const { sites, begun } = openSites()
-  sites.take('a', many(9, 'a'))
-  sites.take('b', many(2, 'b'))
+test('destinations do not wait for each other', () => {
+  const { destinations, begun } = openSites()
+  destinations.take('a', many(9, 'a'))
+  destinations.take('b', many(2, 'b'))
   assert.equal(begun.slice(-2), ['b0', 'b1'])
 })
 
 test('success lets more go at once, trouble fewer', async () => {
-  const { sites, begun, end, underWay } = openSites()
-  sites.take('site', many(60))
+  const { destinations, begun, end, underWay } = openSites()
+  destinations.take('destination', many(60))
   for (let i = 0; i < 3; i++) await end(begun[i]!, 'ok')
   assert.is(underWay.size, 8)
   await end(begun[3]!, 'congested')
@@ -183,32 +183,32 @@ test('success lets more go at once, trouble fewer', async () => {
   assert.is(underWay.size, 4)
 })
 
-test('a site that was in trouble is not forgotten between two claims', async () => {
-  const { sites, end, underWay, begun } = openSites()
-  sites.take('site', named('a'))
+test('a destination that was in trouble is not forgotten between two claims', async () => {
+  const { destinations, end, underWay, begun } = openSites()
+  destinations.take('destination', named('a'))
   await end('a', 'congested')
-  sites.take('site', many(10))
+  destinations.take('destination', many(10))
   assert.is(underWay.size, 2)
   assert.is(begun.length, 3)
 })
 
 test('room is for three windows, and offered when a third of it is free', async () => {
-  const { sites, rooms, end } = openSites()
-  assert.is(sites.roomOf('site'), 15)
-  sites.take('site', many(18))
-  assert.is(sites.roomOf('site'), 0)
+  const { destinations, rooms, end } = openSites()
+  assert.is(destinations.roomOf('destination'), 15)
+  destinations.take('destination', many(18))
+  assert.is(destinations.roomOf('destination'), 0)
   rooms.length = 0
   await end('d0', 'neutral')
   await end('d1', 'neutral')
   assert.equal(rooms, [])
   await end('d2', 'neutral')
-  assert.equal(rooms, ['site'])
-  assert.is(sites.roomOf('site'), 5)
+  assert.equal(rooms, ['destination'])
+  assert.is(destinations.roomOf('destination'), 5)
 })
 
 test('a delivery that breaks is told, and holds up no other', async () => {
-  const { sites, begun, end, errors, underWay } = openSites()
-  sites.take('site', many(7))
+  const { destinations, begun, end, errors, underWay } = openSites()
+  destinations.take('destination', many(7))
   await end('d0', new Error('broken'))
   assert.equal(errors, ['broken'])
   assert.is(begun.length, 6)
@@ -218,25 +218,25 @@ test('a delivery that breaks is told, and holds up no other', async () => {
 })
 
 test('stopping gives back what was not begun, and begins nothing more', async () => {
-  const { sites, begun, end } = openSites()
-  sites.take('a', many(8, 'a'))
-  sites.take('b', many(6, 'b'))
+  const { destinations, begun, end } = openSites()
+  destinations.take('a', many(8, 'a'))
+  destinations.take('b', many(6, 'b'))
   assert.equal(
-    sites.stop().map(({ address }) => address),
+    destinations.stop().map(({ address }) => address),
     ['a5', 'a6', 'a7', 'b5'],
   )
   await end('a0')
   assert.is(begun.length, 10)
-  assert.is(sites.roomOf('a'), 0)
-  assert.equal(sites.stop(), [])
+  assert.is(destinations.roomOf('a'), 0)
+  assert.equal(destinations.stop(), [])
 })
 
-/** A site that has answered, with as much under way as it bears and as much that waits. */
+/** A destination that has answered, with as much under way as it bears and as much that waits. */
 async function crowded(options: OpenOptions = {}) {
   const opened = openSites({ ...options, limits: { connections: 5, ...options.limits } })
-  opened.sites.take('site', named('proof'))
+  opened.destinations.take('destination', named('proof'))
   await opened.end('proof')
-  opened.sites.take('site', many(10))
+  opened.destinations.take('destination', many(10))
   return {
     ...opened,
     async offer(name: string) {
@@ -249,10 +249,10 @@ async function crowded(options: OpenOptions = {}) {
 const FIVE = 'd0 d1 d2 d3 d4'
 
 test('where as much waits as is under way, one begins behind another, and the window stays as it is', async () => {
-  const { offer, begunAfter, sites, end } = await crowded()
+  const { offer, begunAfter, destinations, end } = await crowded()
   await offer('d1')
   assert.is(begunAfter(), `${FIVE} d5`)
-  assert.is(sites.pathsTo('site')![0]!.underWay, 5)
+  assert.is(destinations.pathsTo('destination')![0]!.underWay, 5)
   await end('d1')
   assert.is(begunAfter(), `${FIVE} d5`, 'its slot is that of the one behind it')
   await end('d5')
@@ -270,36 +270,36 @@ for (const [what, options] of [
   ['goes slowly by order', { limits: { messagesPerSecond: 50 } }],
   ['has half of all slots', { most: 10 }],
 ] satisfies [string, OpenOptions][])
-  test(`none begins behind another where the site ${what}`, async () => {
+  test(`none begins behind another where the destination ${what}`, async () => {
     const { offer, begunAfter } = await crowded(options)
     await offer('d1')
     assert.is(begunAfter(), FIVE)
   })
 
-test('none begins behind another at a site that has not answered yet', async () => {
-  const { sites, underWay, begun } = openSites({ limits: { connections: 5 } })
-  sites.take('site', many(10))
+test('none begins behind another at a destination that has not answered yet', async () => {
+  const { destinations, underWay, begun } = openSites({ limits: { connections: 5 } })
+  destinations.take('destination', many(10))
   underWay.get('d1')!.slot.offer({} as SharedSession)
   await settled()
   assert.is(begun.length, 5)
 })
 
 test('none begins behind a probe', async () => {
-  const { sites, underWay, clock, begun, end } = openSites()
-  sites.take('site', named('proof'))
+  const { destinations, underWay, clock, begun, end } = openSites()
+  destinations.take('destination', named('proof'))
   await end('proof')
-  sites.restoreBreaker(
-    { site: 'site', source: '' },
+  destinations.restoreBreaker(
+    { destination: 'destination', source: '' },
     { until: clock.now() + 30_000, ms: 30_000, reason: 'refused' },
   )
   clock.advance(30_000)
-  sites.take('site', many(3))
+  destinations.take('destination', many(3))
   underWay.get('d0')!.slot.offer({} as SharedSession)
   await settled()
   assert.equal(begun, ['proof', 'd0'])
 })
 
-test('when the site bears less than is under way, who waits behind another loses its turn; who is first goes on', async () => {
+test('when the destination bears less than is under way, who waits behind another loses its turn; who is first goes on', async () => {
   const { offer, underWay, end } = await crowded()
   await offer('d1')
   const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.slot.alone()))
@@ -320,11 +320,11 @@ test('what lost its turn is given back', async () => {
 })
 
 test('idleness is waited for until what is under way has ended', async () => {
-  const { sites, end, clock } = openSites()
-  sites.take('site', many(3))
-  sites.stop()
+  const { destinations, end, clock } = openSites()
+  destinations.take('destination', many(3))
+  destinations.stop()
   let idle = false
-  const waiting = sites.idle(60_000).then(() => {
+  const waiting = destinations.idle(60_000).then(() => {
     idle = true
   })
   await end('d0')
@@ -333,126 +333,126 @@ test('idleness is waited for until what is under way has ended', async () => {
   await end('d2')
   await waiting
   assert.is(clock.timerCount, 0)
-  await sites.idle(60_000)
+  await destinations.idle(60_000)
 })
 
 test('it is not waited for longer than the grace', async () => {
-  const { sites, clock } = openSites()
-  sites.take('site', many(3))
-  sites.stop()
-  const waiting = sites.idle(5_000)
+  const { destinations, clock } = openSites()
+  destinations.take('destination', many(3))
+  destinations.stop()
+  const waiting = destinations.idle(5_000)
   clock.advance(5_000)
   await waiting
   assert.is(clock.timerCount, 0)
 })
 
-/** So many wait that no more are to be claimed ahead: 200 sites with five under way and ten waiting each. */
-function crowd({ sites }: ReturnType<typeof openSites>) {
-  for (let i = 0; i < 200; i++) sites.take(`site ${i}`, many(15, `${i}/`))
+/** So many wait that no more are to be claimed ahead: 200 destinations with five under way and ten waiting each. */
+function crowd({ destinations }: ReturnType<typeof openSites>) {
+  for (let i = 0; i < 200; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
 }
 
-test('no more than 2,000 deliveries wait in memory: beyond, a site gets only what it can begin at once', () => {
+test('no more than 2,000 deliveries wait in memory: beyond, a destination gets only what it can begin at once', () => {
   const opened = openSites()
-  const { sites, begun } = opened
-  assert.is(sites.roomOf('other'), 15)
+  const { destinations, begun } = opened
+  assert.is(destinations.roomOf('other'), 15)
   crowd(opened)
-  assert.is(sites.roomOf('other'), 5)
-  sites.take('other', many(5, 'o'))
+  assert.is(destinations.roomOf('other'), 5)
+  destinations.take('other', many(5, 'o'))
   assert.is(begun.length, 1_005)
-  assert.is(sites.roomOf('other'), 0)
+  assert.is(destinations.roomOf('other'), 0)
 })
 
-test('a site that has worked off what it got among a crowd is offered room again', async () => {
+test('a destination that has worked off what it got among a crowd is offered room again', async () => {
   const opened = openSites()
-  const { sites, rooms, end } = opened
+  const { destinations, rooms, end } = opened
   crowd(opened)
-  sites.take('other', many(5, 'o'))
+  destinations.take('other', many(5, 'o'))
   assert.not(rooms.includes('other'))
   await end('o3', 'neutral')
   assert.ok(rooms.includes('other'))
-  assert.is(sites.roomOf('other'), 1)
+  assert.is(destinations.roomOf('other'), 1)
 })
 
-test('room claimed for many sites at once may overrun the 2,000; then, too, no site is left without', async () => {
+test('room claimed for many destinations at once may overrun the 2,000; then, too, no destination is left without', async () => {
   const opened = openSites()
-  const { sites, rooms, end } = opened
+  const { destinations, rooms, end } = opened
   crowd(opened)
-  for (let i = 0; i < 50; i++) sites.take(`more ${i}`, many(15, `m${i}/`))
-  assert.is(sites.roomOf('other'), 5)
-  assert.is(sites.roomOf('more 7'), 0)
+  for (let i = 0; i < 50; i++) destinations.take(`more ${i}`, many(15, `m${i}/`))
+  assert.is(destinations.roomOf('other'), 5)
+  assert.is(destinations.roomOf('more 7'), 0)
   rooms.length = 0
   for (let i = 0; i < 15; i++) await end(`m7/${i}`, 'neutral')
   assert.ok(rooms.includes('more 7'))
 })
 
-test('when everything has been worked off, the sites are as at the beginning', async () => {
-  const { sites, endAll, underWay } = openSites()
-  for (let i = 0; i < 20; i++) sites.take(`site ${i}`, many(15, `${i}/`))
+test('when everything has been worked off, the destinations are as at the beginning', async () => {
+  const { destinations, endAll, underWay } = openSites()
+  for (let i = 0; i < 20; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
   await endAll()
   assert.is(underWay.size, 0)
-  assert.is(sites.roomOf('site 3'), 15)
-  assert.equal(sites.stop(), [])
+  assert.is(destinations.roomOf('destination 3'), 15)
+  assert.equal(destinations.stop(), [])
 })
 
-test('a site that fails five times in a row rests for a minute; what was claimed for it is given back', async () => {
-  const { sites, begun, end, pauses, clock, rooms, underWay } = openSites()
-  sites.take('site', many(12))
+test('a destination that fails five times in a row rests for a minute; what was claimed for it is given back', async () => {
+  const { destinations, begun, end, pauses, clock, rooms, underWay } = openSites()
+  destinations.take('destination', many(12))
   await end('d0', 'ok')
   await end('d1', 'ok')
   assert.is(underWay.size, 7)
   for (let i = 2; i < 7; i++) await end(begun[i]!, 'congested')
-  assert.equal(pauses, ['site is paused 60 s: 421 too busy, 3 given back'])
-  assert.is(sites.roomOf('site'), 0)
+  assert.equal(pauses, ['destination is paused 60 s: 421 too busy, 3 given back'])
+  assert.is(destinations.roomOf('destination'), 0)
   rooms.length = 0
   await end('d7', 'congested')
   await end('d8', 'neutral')
   assert.is(underWay.size, 0)
   assert.is(pauses.length, 1)
   clock.advance(59_999)
-  assert.not(rooms.includes('site'))
+  assert.not(rooms.includes('destination'))
   clock.advance(1)
-  assert.ok(rooms.includes('site'))
+  assert.ok(rooms.includes('destination'))
 })
 
 test('after a rest one delivery goes as a probe; each that fails doubles the rest, up to 15 minutes', async () => {
-  const { sites, begun, end, pauses, clock } = openSites()
-  sites.take('site', many(5))
+  const { destinations, begun, end, pauses, clock } = openSites()
+  destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   for (const ms of [60_000, 120_000, 240_000, 480_000, 900_000, 900_000]) {
     clock.advance(ms)
-    assert.is(sites.roomOf('site'), 1)
-    sites.take('site', many(2, `probe ${pauses.length} `))
-    assert.is(sites.roomOf('site'), 0)
+    assert.is(destinations.roomOf('destination'), 1)
+    destinations.take('destination', many(2, `probe ${pauses.length} `))
+    assert.is(destinations.roomOf('destination'), 0)
     await end(begun.at(-1)!, 'congested')
   }
   assert.equal(
     pauses.map(pause => pause.split(':')[0]),
-    [60, 120, 240, 480, 900, 900, 900].map(seconds => `site is paused ${seconds} s`),
+    [60, 120, 240, 480, 900, 900, 900].map(seconds => `destination is paused ${seconds} s`),
   )
 })
 
 test('a probe that gets through ends it: all goes again, more with each success', async () => {
-  const { sites, begun, end, pauses, clock, underWay } = openSites()
-  sites.take('site', many(5))
+  const { destinations, begun, end, pauses, clock, underWay } = openSites()
+  destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   clock.advance(60_000)
-  sites.take('site', named('probe'))
+  destinations.take('destination', named('probe'))
   await end('probe', 'ok')
-  assert.is(pauses.at(-1), 'site answered probe')
-  sites.take('site', many(6, 'more '))
+  assert.is(pauses.at(-1), 'destination answered probe')
+  destinations.take('destination', many(6, 'more '))
   assert.is(underWay.size, 2)
   for (let i = 0; i < 5; i++) await end(`more ${i}`, 'congested')
-  assert.is(pauses.at(-1), 'site is paused 60 s: 421 too busy, 1 given back')
+  assert.is(pauses.at(-1), 'destination is paused 60 s: 421 too busy, 1 given back')
 })
 
-test('after an outage a site is soon given as much as it bears again', async () => {
-  const { sites, begun, end, clock, underWay } = openSites()
-  sites.take('site', many(5))
+test('after an outage a destination is soon given as much as it bears again', async () => {
+  const { destinations, begun, end, clock, underWay } = openSites()
+  destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
   clock.advance(60_000)
-  sites.take('site', named('probe'))
+  destinations.take('destination', named('probe'))
   await end('probe', 'ok')
-  sites.take('site', many(40, 'more '))
+  destinations.take('destination', many(40, 'more '))
   const rounds: number[] = []
   for (let round = 0; round < 4; round++) {
     rounds.push(underWay.size)
@@ -462,64 +462,64 @@ test('after an outage a site is soon given as much as it bears again', async () 
 })
 
 test('success between failures is no row of them', async () => {
-  const { sites, begun, end, pauses } = openSites()
-  sites.take('site', many(30))
+  const { destinations, begun, end, pauses } = openSites()
+  destinations.take('destination', many(30))
   for (let i = 0; i < 20; i++) await end(begun[i]!, i % 4 === 3 ? 'ok' : 'congested')
   assert.equal(pauses, [])
 })
 
 test('a pause of a former life goes on, with the rest that is left of it', async () => {
-  const { sites, clock, rooms, begun, end, pauses } = openSites()
-  sites.restoreBreaker(
-    { site: 'site', source: '' },
+  const { destinations, clock, rooms, begun, end, pauses } = openSites()
+  destinations.restoreBreaker(
+    { destination: 'destination', source: '' },
     { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' },
   )
-  assert.is(sites.roomOf('site'), 0)
+  assert.is(destinations.roomOf('destination'), 0)
   clock.advance(30_000)
-  assert.equal(rooms, ['site'])
-  sites.take('site', named('probe'))
+  assert.equal(rooms, ['destination'])
+  destinations.take('destination', named('probe'))
   await end(begun[0]!, 'congested')
-  assert.equal(pauses, ['site is paused 240 s: 421 too busy, 0 given back'])
+  assert.equal(pauses, ['destination is paused 240 s: 421 too busy, 0 given back'])
 })
 
 test('stopping ends pauses and leaves no timer', () => {
-  const { sites, clock } = openSites({ limits: { messagesPerSecond: 1 } })
-  sites.restoreBreaker(
-    { site: 'site', source: '' },
+  const { destinations, clock } = openSites({ limits: { messagesPerSecond: 1 } })
+  destinations.restoreBreaker(
+    { destination: 'destination', source: '' },
     { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' },
   )
-  sites.take('other', many(3))
+  destinations.take('other', many(3))
   assert.is(clock.timerCount, 2)
-  sites.stop()
+  destinations.stop()
   assert.is(clock.timerCount, 0)
 })
 
 test('transactional mail passes what else has been claimed, but for every third', async () => {
-  const { sites, begun, end } = openSites({ limits: { connections: 1 } })
-  sites.take('site', many(3, 'b'), DELIVERY_CLASS.broadcast)
-  sites.take('site', many(5, 't'), DELIVERY_CLASS.transactional)
+  const { destinations, begun, end } = openSites({ limits: { connections: 1 } })
+  destinations.take('destination', many(3, 'b'), DELIVERY_CLASS.broadcast)
+  destinations.take('destination', many(5, 't'), DELIVERY_CLASS.transactional)
   for (let i = 0; i < 7; i++) await end(begun[i]!, 'neutral')
   assert.equal(begun, ['b0', 't0', 't1', 'b1', 't2', 't3', 'b2', 't4'])
 })
 
 test('there is room for transactional mail where other mail has taken all', async () => {
-  const { sites, transactionalRoomOf, rooms, end, begun } = openSites()
-  sites.take('site', many(20), DELIVERY_CLASS.broadcast)
-  assert.is(sites.roomOf('site'), 0)
-  assert.is(transactionalRoomOf('site'), 15)
-  sites.take('site', many(15, 't'), DELIVERY_CLASS.transactional)
-  assert.is(transactionalRoomOf('site'), 0)
+  const { destinations, transactionalRoomOf, rooms, end, begun } = openSites()
+  destinations.take('destination', many(20), DELIVERY_CLASS.broadcast)
+  assert.is(destinations.roomOf('destination'), 0)
+  assert.is(transactionalRoomOf('destination'), 15)
+  destinations.take('destination', many(15, 't'), DELIVERY_CLASS.transactional)
+  assert.is(transactionalRoomOf('destination'), 0)
   rooms.length = 0
   for (let i = 0; i < 6; i++) await end(begun[i]!, 'neutral')
   assert.equal(rooms, [])
   await end(begun[6]!, 'neutral')
-  assert.equal(rooms, ['site'])
-  assert.is(transactionalRoomOf('site'), 5)
+  assert.equal(rooms, ['destination'])
+  assert.is(transactionalRoomOf('destination'), 5)
 })
 
-test('no more attempts begin in a second than the site bears', async () => {
-  const { sites, begun, end, clock } = openSites({ limits: { messagesPerSecond: 2 } })
-  sites.take('site', many(5))
+test('no more attempts begin in a second than the destination bears', async () => {
+  const { destinations, begun, end, clock } = openSites({ limits: { messagesPerSecond: 2 } })
+  destinations.take('destination', many(5))
   assert.equal(begun, ['d0', 'd1'])
   await end('d0', 'neutral')
   clock.advance(499)
@@ -531,24 +531,24 @@ test('no more attempts begin in a second than the site bears', async () => {
 })
 
 test('slowing down what goes fast holds from the next attempt on', () => {
-  const { sites, caps, begun, clock } = openSites({ limits: { connections: 50 } })
-  sites.take('site', many(3))
+  const { destinations, caps, begun, clock } = openSites({ limits: { connections: 50 } })
+  destinations.take('destination', many(3))
   assert.is(begun.length, 3)
-  caps.set('site', 1 / 60)
-  sites.slowed('site')
-  sites.take('site', many(3, 'later'))
+  caps.set('destination', 1 / 60)
+  destinations.slowed('destination')
+  destinations.take('destination', many(3, 'later'))
   assert.is(begun.length, 4)
   clock.advance(59_999)
   assert.is(begun.length, 4)
   clock.advance(1)
   assert.is(begun.length, 5)
-  sites.stop()
+  destinations.stop()
   assert.is(clock.timerCount, 0)
 })
 
-test('all sites together have no more under way than there are slots, and take turns', async () => {
-  const { sites, begun, end, underWay } = openSites({ most: 8 })
-  for (const site of ['a', 'b', 'c', 'd']) sites.take(site, many(3, site))
+test('all destinations together have no more under way than there are slots, and take turns', async () => {
+  const { destinations, begun, end, underWay } = openSites({ most: 8 })
+  for (const destination of ['a', 'b', 'c', 'd']) destinations.take(destination, many(3, destination))
   assert.is(underWay.size, 5)
   for (let i = 0; i < 20 && underWay.size > 0; i++) {
     assert.ok(underWay.size <= 8)
@@ -557,20 +557,20 @@ test('all sites together have no more under way than there are slots, and take t
   assert.is(new Set(begun).size, 12)
 })
 
-test('sites that never answered leave a part of the slots to those that did', async () => {
-  const { sites, begun, end, underWay } = openSites({ most: 40 })
-  sites.take('good', many(1, 'g'))
+test('destinations that never answered leave a part of the slots to those that did', async () => {
+  const { destinations, begun, end, underWay } = openSites({ most: 40 })
+  destinations.take('good', many(1, 'g'))
   await end('g0', 'ok')
-  for (let i = 0; i < 100; i++) sites.take(`tarpit ${i}`, many(5, `t${i}/`))
+  for (let i = 0; i < 100; i++) destinations.take(`tarpit ${i}`, many(5, `t${i}/`))
   assert.is(underWay.size, 30)
-  sites.take('good', many(6, 'h'))
+  destinations.take('good', many(6, 'h'))
   assert.is(begun.filter(name => name.startsWith('h')).length, 6)
 })
 
 test('an account has no more under way than its share, and holds up no other', async () => {
-  const { sites, begun, end } = openSites({ mostOfAccount: 2 })
+  const { destinations, begun, end } = openSites({ mostOfAccount: 2 })
   const other = { address: 'other', accountId: account(2) } as ClaimedDelivery
-  sites.take('site', [...many(4), other])
+  destinations.take('destination', [...many(4), other])
   assert.equal(begun, ['d0', 'd1', 'other'])
   await end('d0', 'neutral')
   assert.equal(begun.slice(3), ['d2'])
@@ -595,11 +595,11 @@ function preferring(sourceIps: SourceIps, address: string, count: number, prefix
   )
 }
 
-test('each of our addresses has a window of its own at a site', async () => {
-  const { sites, sourceIps, begun, end, underWay, sources } = openSites({ ips: TWO })
-  assert.is(sites.roomOf('site'), 30)
-  sites.take('site', preferring(sourceIps, TWO[0], 8, 'a'))
-  sites.take('site', preferring(sourceIps, TWO[1], 8, 'b'))
+test('each of our addresses has a window of its own at a destination', async () => {
+  const { destinations, sourceIps, begun, end, underWay, sources } = openSites({ ips: TWO })
+  assert.is(destinations.roomOf('destination'), 30)
+  destinations.take('destination', preferring(sourceIps, TWO[0], 8, 'a'))
+  destinations.take('destination', preferring(sourceIps, TWO[1], 8, 'b'))
   assert.is(underWay.size, 10)
   assert.equal(begun.map(name => sources.get(name)!.at(-1)).filter(last => last === '1').length, 5)
   await end('a0', 'congested')
@@ -610,61 +610,63 @@ test('each of our addresses has a window of its own at a site', async () => {
 })
 
 test('where one of our addresses rests, mail goes from the others, and the rest is its own', async () => {
-  const { sites, sourceIps, begun, end, pauses, sources, clock } = openSites({ ips: TWO })
+  const { destinations, sourceIps, begun, end, pauses, sources, clock } = openSites({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 30)
-  sites.take('site', mail.slice(0, 8))
+  destinations.take('destination', mail.slice(0, 8))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
-  assert.equal(pauses, ['site from 192.0.2.1 is paused 60 s: 421 too busy, 3 given back, others go on'])
-  assert.is(sites.roomOf('site'), 15)
-  sites.take('site', mail.slice(8, 11))
+  assert.equal(pauses, [
+    'destination from 192.0.2.1 is paused 60 s: 421 too busy, 3 given back, others go on',
+  ])
+  assert.is(destinations.roomOf('destination'), 15)
+  destinations.take('destination', mail.slice(8, 11))
   assert.equal(
     mail.slice(8, 11).map(({ address }) => sources.get(address)),
     [TWO[1], TWO[1], TWO[1]],
   )
   clock.advance(60_000)
-  sites.take('site', mail.slice(11, 14))
+  destinations.take('destination', mail.slice(11, 14))
   assert.equal(
     mail.slice(11, 14).map(({ address }) => sources.get(address)),
     [TWO[0], TWO[1], TWO[1]],
     'one probe',
   )
   await end(mail[11]!.address, 'ok')
-  assert.is(pauses.at(-1), `site from 192.0.2.1 answered ${mail[11]!.address}`)
+  assert.is(pauses.at(-1), `destination from 192.0.2.1 answered ${mail[11]!.address}`)
 })
 
 test('when all of them rest, nothing is claimed, and the first that is over is probed', async () => {
-  const { sites, pauses, end, underWay, clock, sourceIps, sources } = openSites({ ips: TWO })
-  sites.take('site', preferring(sourceIps, TWO[0], 5, 'a'))
+  const { destinations, pauses, end, underWay, clock, sourceIps, sources } = openSites({ ips: TWO })
+  destinations.take('destination', preferring(sourceIps, TWO[0], 5, 'a'))
   for (const name of [...underWay.keys()]) await end(name, 'congested')
   clock.advance(10_000)
-  sites.take('site', preferring(sourceIps, TWO[1], 5, 'b'))
+  destinations.take('destination', preferring(sourceIps, TWO[1], 5, 'b'))
   for (const name of [...underWay.keys()]) await end(name, 'congested')
-  assert.is(pauses.at(-1), 'site from 192.0.2.2 is paused 60 s: 421 too busy, 0 given back')
-  assert.is(sites.roomOf('site'), 0)
+  assert.is(pauses.at(-1), 'destination from 192.0.2.2 is paused 60 s: 421 too busy, 0 given back')
+  assert.is(destinations.roomOf('destination'), 0)
   clock.advance(50_000)
-  assert.is(sites.roomOf('site'), 1)
+  assert.is(destinations.roomOf('destination'), 1)
   const [probe] = preferring(sourceIps, TWO[1], 1, 'probe') as [ClaimedDelivery]
-  sites.take('site', [probe])
+  destinations.take('destination', [probe])
   assert.is(sources.get(probe.address), TWO[0])
 })
 
 test('a domain that does not want one of our addresses gets its mail from another, also what waits already', async () => {
-  const { sites, sourceIps, end, givenBack, sources, begun } = openSites({ ips: TWO })
+  const { destinations, sourceIps, end, givenBack, sources, begun } = openSites({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 10)
-  sites.take('site', mail.slice(0, 8))
+  destinations.take('destination', mail.slice(0, 8))
   sourceIps.coolOff(TWO[0], 'there.test')
   await end(begun[0]!, 'congested')
   assert.equal(
     givenBack,
     mail.slice(5, 8).map(({ address }) => address),
   )
-  sites.take('site', mail.slice(8))
+  destinations.take('destination', mail.slice(8))
   assert.is(sources.get(mail[9]!.address), TWO[1])
 })
 
 test('mail does not wait for the address it prefers where that is full and another is not', () => {
-  const { sites, sourceIps, underWay, sources } = openSites({ ips: TWO })
-  sites.take('site', preferring(sourceIps, TWO[0], 30))
+  const { destinations, sourceIps, underWay, sources } = openSites({ ips: TWO })
+  destinations.take('destination', preferring(sourceIps, TWO[0], 30))
   assert.is(underWay.size, 10)
   const from = [...underWay.keys()].map(name => sources.get(name))
   assert.equal(
@@ -674,30 +676,31 @@ test('mail does not wait for the address it prefers where that is full and anoth
 })
 
 test('a pause of a former life is one address’s, or that of all where it was told of none', () => {
-  const { sites, clock } = openSites({ ips: TWO })
+  const { destinations, clock } = openSites({ ips: TWO })
   const pause = { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' }
-  sites.restoreBreaker({ site: 'one', source: TWO[1] }, pause)
-  sites.restoreBreaker({ site: 'all', source: '' }, pause)
-  sites.restoreBreaker({ site: 'none', source: '192.0.2.9' }, pause)
-  assert.equal(['one', 'all', 'none'].map(sites.roomOf), [15, 0, 30])
-  assert.equal(['one', 'all', 'none'].map(sites.probeNow), [true, true, false])
+  destinations.restoreBreaker({ destination: 'one', source: TWO[1] }, pause)
+  destinations.restoreBreaker({ destination: 'all', source: '' }, pause)
+  destinations.restoreBreaker({ destination: 'none', source: '192.0.2.9' }, pause)
+  assert.equal(['one', 'all', 'none'].map(destinations.roomOf), [15, 0, 30])
+  assert.equal(['one', 'all', 'none'].map(destinations.probeNow), [true, true, false])
 })
 
-test('a site that is slowed down gets so many from all addresses together, at once, and all again afterwards', async () => {
-  const { sites, sourceIps, caps, begun, clock } = openSites({ ips: TWO })
-  caps.set('site', 1)
-  for (const [i, address] of TWO.entries()) sites.take('site', preferring(sourceIps, address, 4, `${i}/`))
+test('a destination that is slowed down gets so many from all addresses together, at once, and all again afterwards', async () => {
+  const { destinations, sourceIps, caps, begun, clock } = openSites({ ips: TWO })
+  caps.set('destination', 1)
+  for (const [i, address] of TWO.entries())
+    destinations.take('destination', preferring(sourceIps, address, 4, `${i}/`))
   assert.equal(begun, ['0/0', '1/0'])
   clock.advance(1_999)
   assert.is(begun.length, 2)
   clock.advance(2_001)
   assert.is(begun.length, 6)
   assert.equal(
-    sites.pathsTo('site')!.map(({ perSecond }) => perSecond),
+    destinations.pathsTo('destination')!.map(({ perSecond }) => perSecond),
     [0.5, 0.5],
   )
-  caps.delete('site')
-  sites.slowed('site')
+  caps.delete('destination')
+  destinations.slowed('destination')
   assert.is(begun.length, 8)
 })
 

@@ -1,4 +1,4 @@
-/** One site, and the paths to it: one from each of our sources. */
+/** One destination, and the paths to it: one from each of our sources. */
 
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
@@ -7,7 +7,7 @@ import { bearsMore, capacityOf, isClosed, isIdlePath } from './admission.ts'
 import type { EgressPath } from './egress-path.ts'
 import { inOrderOf, type SourceIps } from './source-ips.ts'
 
-export interface Site {
+export interface DestinationPaths {
   readonly name: string
   /** In the order of the sources; at least one. */
   readonly paths: readonly EgressPath[]
@@ -19,13 +19,13 @@ export interface Site {
  * What all paths have together. One that is to be probed gets what prefers it among the mail for the others;
  * alone, it has room for the probe.
  */
-export function roomIn(site: Site, ahead: number): Capacity {
-  const room = roomOnAll(site, ahead)
-  const isForTransactional = site.paths.every(({ warmupBudget }) => warmupBudget.isSpent(false))
+export function roomIn(destination: DestinationPaths, ahead: number): Capacity {
+  const room = roomOnAll(destination, ahead)
+  const isForTransactional = destination.paths.every(({ warmupBudget }) => warmupBudget.isSpent(false))
   return isForTransactional ? { ...room, isForTransactional } : room
 }
 
-function roomOnAll({ paths }: Site, ahead: number): Capacity {
+function roomOnAll({ paths }: DestinationPaths, ahead: number): Capacity {
   if (paths.length === 1) return capacityOf(paths[0]!, ahead)
   const sound = paths.filter(({ breaker }) => !breaker.isOpen && !breaker.isHalfOpen)
   if (sound.length === 0) return capacityOf(paths.find(({ breaker }) => !breaker.isOpen) ?? paths[0]!, ahead)
@@ -38,16 +38,16 @@ function roomOnAll({ paths }: Site, ahead: number): Capacity {
 
 /** Puts deliveries on their paths, one by one: each counts for the room that the next one finds. */
 export function place(
-  site: Site,
+  destination: DestinationPaths,
   deliveryClass: number,
   deliveries: readonly ClaimedDelivery[],
   sourceIps: Pick<SourceIps, 'isWanted'>,
 ): void {
-  const [only] = site.paths
-  if (site.paths.length === 1) only!.ready.put(deliveryClass, deliveries)
+  const [only] = destination.paths
+  if (destination.paths.length === 1) only!.ready.put(deliveryClass, deliveries)
   else
     for (const delivery of deliveries)
-      pathFor(site, deliveryClass, delivery, sourceIps).ready.put(deliveryClass, [delivery])
+      pathFor(destination, deliveryClass, delivery, sourceIps).ready.put(deliveryClass, [delivery])
 }
 
 /**
@@ -55,7 +55,7 @@ export function place(
  * today, or is full. Where none is better, it is that one all the same.
  */
 function pathFor(
-  { paths }: Site,
+  { paths }: DestinationPaths,
   deliveryClass: number,
   { emailId, domain }: ClaimedDelivery,
   { isWanted }: Pick<SourceIps, 'isWanted'>,
@@ -73,16 +73,16 @@ function pathFor(
 }
 
 /** Takes back what waits on a path that is closed for today. */
-export function unclaimSpent({ paths }: Site): ClaimedDelivery[] {
+export function unclaimSpent({ paths }: DestinationPaths): ClaimedDelivery[] {
   return paths.flatMap(({ ready, warmupBudget }) =>
     ready.length === 0 ? [] : ready.clear((_, isTransactional) => warmupBudget.isSpent(isTransactional)),
   )
 }
 
-export function allBreakersOpen({ paths }: Site): boolean {
+export function allBreakersOpen({ paths }: DestinationPaths): boolean {
   return paths.every(({ breaker }) => breaker.isOpen || breaker.isHalfOpen)
 }
 
-export function isIdleSite({ paths }: Site): boolean {
+export function areAllIdle({ paths }: DestinationPaths): boolean {
   return paths.every(isIdlePath)
 }

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { phaseRecords } from '../../../../src/pipeline/delivery/outcome/host-attempt.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/trial')
+const test = suite('deliver/hostAttempt')
 
 test('phases stand in the order in which they were entered, with whole milliseconds and their last reply', () => {
   const timings = { connect: 1.6, banner: 0.2, mail: 12 }

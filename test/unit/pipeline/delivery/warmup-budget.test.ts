@@ -38,9 +38,9 @@ async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
     return {
       ...warmupBudgets,
       /** Sends as much as it may, until no more is granted. @returns how many */
-      async sendAll(site: string, isTransactional = false, wasSent = true) {
+      async sendAll(destination: string, isTransactional = false, wasSent = true) {
         let woken = false
-        const warmupBudget = warmupBudgets.of(source!, site, () => {
+        const warmupBudget = warmupBudgets.of(source!, destination, () => {
           woken = true
         })
         for (let count = 0; ; count++) {
@@ -53,7 +53,7 @@ async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
           if (!wasSent) return 0
         }
       },
-      at: (site: string, wake = () => {}) => warmupBudgets.of(source!, site, wake),
+      at: (destination: string, wake = () => {}) => warmupBudgets.of(source!, destination, wake),
     }
   }
   return {
@@ -78,7 +78,7 @@ test('so many go to each provider, a quarter of them transactional alone', async
   assert.is(await sendAll('google'), 6)
   assert.is(await sendAll('google', true), 2)
   assert.is(await sendAll('mx.there.test', true), 8)
-  assert.is(await sendAll('mx.far.test', true), 0, 'small sites share')
+  assert.is(await sendAll('mx.far.test', true), 0, 'small destinations share')
   assert.equal(spent, [`${IP} google 6`, `${IP} google 8`, `${IP} other 8`])
   assert.equal(await counts(), [`${IP} google 8`, `${IP} other 8`])
 })
@@ -198,8 +198,8 @@ test('of two addresses that are used together, both must be allowed', async t =>
 
 test('a smart host, and an address that is warm, know no such thing', async t => {
   const { thread } = await open(t, { caps: [1] })
-  for (const site of ['google', 'smart-host', '!there.test']) {
-    const warmupBudget = thread().at(site)
+  for (const destination of ['google', 'smart-host', '!there.test']) {
+    const warmupBudget = thread().at(destination)
     for (let i = 0; i < 5; i++) {
       assert.is(warmupBudget.allows(false), true)
       warmupBudget.begin(false)(true)
