@@ -21,7 +21,7 @@ import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
 import { createSessionPool } from '../pipeline/delivery/session-pool.ts'
 import { createAdaptiveLimit } from '../pipeline/delivery/shaping/adaptive-limit.ts'
 import { createCapRegistry } from '../pipeline/delivery/shaping/caps.ts'
-import type { PathName } from '../pipeline/delivery/shaping/congestion-feedback.ts'
+import type { PathKey } from '../pipeline/delivery/shaping/congestion-feedback.ts'
 import { createSlots } from '../pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
 import { createWarmupBudgets } from '../pipeline/delivery/shaping/warmup-budget.ts'
@@ -143,7 +143,7 @@ const worker = createDeliveryWorker({
   localName: data.localName,
   port: data.port,
   allowPrivateAddresses: data.allowPrivateAddresses,
-  terms: createHostTlsPolicies({ clock, authorities: data.authorities, dane }),
+  tlsPolicies: createHostTlsPolicies({ clock, authorities: data.authorities, dane }),
   tlsResults,
   sourceIps: createSourceIps(data.sourceIps, clock),
   pool: createSessionPool(clock, {
@@ -191,7 +191,7 @@ const worker = createDeliveryWorker({
   forward: (to, queueKey, route) => queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedLane),
   async onStored(delivery, result) {
     logResult(delivery, result)
-    if (result.alert) await alerts.note(delivery, result, clock.now())
+    if (result.alert) await alerts.raise(delivery, result, clock.now())
     if (result.simulated) await simulatedSequel(writer.run, delivery, result, clock.now())
   },
   onBreakerOpen: (name, { until, reason }) =>
@@ -218,9 +218,9 @@ const keeper =
 
 const functions: DeliveryFunctions = { pathsTo: async destinations => worker.pathsTo(destinations) }
 serveCalls(data.calls, functions)
-writer.on('due', due => worker.announced(due as DueQueueKey[]))
+writer.on('due', due => worker.addDue(due as DueQueueKey[]))
 writer.on(HELD, selectors => {
-  for (const selector of selectors) worker.held(selector as MailSelector)
+  for (const selector of selectors) worker.hold(selector as MailSelector)
 })
 writer.on(RESUMED, destinations => {
   for (const destination of destinations) worker.probeNow(destination as string)
@@ -241,10 +241,10 @@ writer.on(MISSED, () => {
 })
 queueKeys.onmessage = ({ data: message }) => {
   const { to, queueKey, route } = message as ForwardedLane
-  if (to === data.index) worker.forwarded(queueKey, route)
+  if (to === data.index) worker.addForwarded(queueKey, route)
 }
 control.on('message', (message: DeliveryOrder) => {
-  if (message.order === 'queueKeys') return worker.announced(message.queueKeys)
+  if (message.order === 'queueKeys') return worker.addDue(message.queueKeys)
   stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
 })
 for (const {
@@ -306,7 +306,7 @@ function stsBook() {
     port: data.policyPort,
     onFault(domain, { type, fault }) {
       log.info({ domain, type, fault }, 'an MTA-STS policy cannot be had')
-      tlsResults?.noteFault(domain, 'sts', type, fault)
+      tlsResults?.countFault(domain, 'sts', type, fault)
     },
     onError: error => log.error({ err: error }, 'an MTA-STS policy cannot be kept'),
   })
@@ -315,7 +315,7 @@ function stsBook() {
 function readCaps() {
   caps
     .read()
-    .then(destinations => destinations.forEach(worker.slowed))
+    .then(destinations => destinations.forEach(worker.updateRate))
     .catch(error => log.error({ err: error }, 'how much destinations get could not be looked up'))
 }
 
@@ -351,6 +351,6 @@ function names({ emailId, address, attempt }: ClaimedDelivery) {
   return { email: wireId('eml', emailId), recipient: address, attempt }
 }
 
-function pathNames({ destination, source }: PathName) {
+function pathNames({ destination, source }: PathKey) {
   return source === '' ? { destination } : { destination, sourceIp: source }
 }

@@ -11,7 +11,7 @@ import type { TlsResults } from './tls-policy/tls-results.ts'
 
 export interface HostAddressOptions {
   resolver: Resolver
-  terms: HostTlsPolicies
+  tlsPolicies: HostTlsPolicies
   /** Null where nobody is told of TLS. */
   tlsResults: TlsResults | null
   random: () => number
@@ -21,7 +21,7 @@ export interface HostAddressOptions {
 export interface HostAddress {
   host: string
   address: string
-  terms: HostTlsPolicy
+  tlsPolicy: HostTlsPolicy
   /** Undefined: the system chooses. */
   source: SourceIp | undefined
 }
@@ -58,10 +58,10 @@ export async function* addressesOf(
       outcomes.unshift(outcomeWithoutHost('deferred', 'unknown', `${untried} more hosts were not tried`))
       return
     }
-    const terms = await options.terms.policyFor(nextHop, host)
-    if ('refusal' in terms) {
-      options.tlsResults?.noteRefusal(nextHop, host, terms)
-      outcomes.push(outcomeWithoutHost('deferred', 'policy', terms.refusal))
+    const tlsPolicy = await options.tlsPolicies.policyFor(nextHop, host)
+    if ('refusal' in tlsPolicy) {
+      options.tlsResults?.countRefusal(nextHop, host, tlsPolicy)
+      outcomes.push(outcomeWithoutHost('deferred', 'policy', tlsPolicy.refusal))
       continue
     }
     const addresses = await addressesOfHost(options, nextHop, host, sources, {
@@ -72,7 +72,7 @@ export async function* addressesOf(
       if (unfit.has(host)) break
       left--
       const source = sources.find(candidate => isIPv4(candidate.address) === isIPv4(address))
-      yield { host, address, terms, source }
+      yield { host, address, tlsPolicy, source }
     }
   }
 }

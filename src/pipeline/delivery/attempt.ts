@@ -56,7 +56,7 @@ const SESSIONS_MAX = 2
 /**
  * @param transaction with one recipient
  * @param sources at most one of each family; none: the system chooses
- * @throws TurnLost when it was not begun
+ * @throws PipelineSlotLost when it was not begun
  */
 export async function attempt(
   options: AttemptOptions,
@@ -93,22 +93,22 @@ async function attemptHosts(
     }
   }
   let sessions = 0
-  for await (const place of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
-    const { outcome, opened } = await overNewSession(options, nextHop, place, {
+  for await (const candidate of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
+    const { outcome, opened } = await overNewSession(options, nextHop, candidate, {
       transaction,
       slot,
       hostAttempts,
     })
     if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
     outcomes.push(outcome)
-    if (outcome.unfitHost) unfit.add(place.host)
+    if (outcome.unfitHost) unfit.add(candidate.host)
     else if (opened && ++sessions >= SESSIONS_MAX) break
   }
   return { outcome: outcomeOfHosts(outcomes), hostAttempts }
 }
 
 /** What is sent, behind whom, and where it is written down. */
-interface Errand {
+interface AttemptContext {
   transaction: Transaction
   slot: PipelineSlot
   hostAttempts: HostAttempt[]
@@ -117,42 +117,42 @@ interface Errand {
 async function overNewSession(
   options: AttemptOptions,
   nextHop: NextHop,
-  place: HostAddress,
-  errand: Errand,
+  candidate: HostAddress,
+  context: AttemptContext,
 ): Promise<{ outcome: Outcome; opened: boolean }> {
-  const { host, address, terms, source } = place
+  const { host, address, tlsPolicy, source } = candidate
   const opened = await openSession({
-    ...sessionOptions(options, place),
-    ...terms.options,
+    ...sessionOptions(options, candidate),
+    ...tlsPolicy.options,
     ...(nextHop.smartHost && smartHostOptions(nextHop.smartHost)),
   })
-  recordTlsFailures(options.terms, host, opened)
-  if (!nextHop.smartHost) options.tlsResults?.note(nextHop, terms, host, address, opened)
+  recordTlsFailures(options.tlsPolicies, host, opened)
+  if (!nextHop.smartHost) options.tlsResults?.count(nextHop, tlsPolicy, host, address, opened)
   if ('failure' in opened) {
-    const outcome = outcomeOfOpening(opened, terms, host)
-    const hostAttempt = failedHostAttempt(host, address, opened, terms, outcome)
-    errand.hostAttempts.push({ ...hostAttempt, ...(source && { source: source.address }) })
+    const outcome = outcomeOfOpening(opened, tlsPolicy, host)
+    const hostAttempt = failedHostAttempt(host, address, opened, tlsPolicy, outcome)
+    context.hostAttempts.push({ ...hostAttempt, ...(source && { source: source.address }) })
     return { outcome, opened: false }
   }
   const fresh = {
     session: opened,
     mxHost: host,
-    policy: terms.policy,
-    brokenTls: terms.brokenTls,
+    policy: tlsPolicy.policy,
+    brokenTls: tlsPolicy.brokenTls,
     source: source?.address,
     smartHost: nextHop.smartHost?.name,
   }
   const session = new SharedSession(options.pool, sessionsFrom(nextHop, source?.address), fresh)
-  const outcome = await transact(options.terms, session, errand)
+  const outcome = await transact(options.tlsPolicies, session, context)
   return { outcome, opened: true }
 }
 
 /** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
-function recordTlsFailures(terms: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
+function recordTlsFailures(tlsPolicies: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
   const { tlsFallback } = 'failure' in opened ? opened : opened.facts
   const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
-  if (tlsFallback) terms.recordTlsFailure(host, tlsFallback)
-  if (brokenHandshake) terms.recordHandshakeFailure(host, brokenHandshake)
+  if (tlsFallback) tlsPolicies.recordTlsFailure(host, tlsFallback)
+  if (brokenHandshake) tlsPolicies.recordHandshakeFailure(host, brokenHandshake)
 }
 
 /**
@@ -160,14 +160,14 @@ function recordTlsFailures(terms: HostTlsPolicies, host: string, opened: SmtpSes
  * none.
  */
 async function overKnownSession(
-  { pool, terms }: AttemptOptions,
+  { pool, tlsPolicies }: AttemptOptions,
   names: readonly string[],
-  errand: Errand,
+  context: AttemptContext,
 ): Promise<{ outcome: Outcome; mxHost: string } | undefined> {
-  const { transaction, slot } = errand
+  const { transaction, slot } = context
   const over = async (session: SharedSession) => {
-    const outcome = await transact(terms, session, errand)
-    if (isStale(outcome)) errand.hostAttempts.pop()
+    const outcome = await transact(tlsPolicies, session, context)
+    if (isStale(outcome)) context.hostAttempts.pop()
     return { outcome, mxHost: session.pooled.mxHost }
   }
   const { ahead } = slot
@@ -176,7 +176,7 @@ async function overKnownSession(
     if (!isStale(behind.outcome)) return behind
     if (behind.outcome.reply === null) ahead.envelopeUnanswered()
   }
-  await slot.alone()
+  await slot.previousEnded()
   for (const name of names) {
     const pooled = pool.take(name, transaction.recipients[0]!)
     if (pooled) return over(new SharedSession(pool, name, pooled))
@@ -196,9 +196,9 @@ function sessionsFrom({ sessions }: NextHop, source: string | undefined): string
 }
 
 async function transact(
-  terms: HostTlsPolicies,
+  tlsPolicies: HostTlsPolicies,
   shared: SharedSession,
-  { transaction, slot, hostAttempts }: Errand,
+  { transaction, slot, hostAttempts }: AttemptContext,
 ): Promise<Outcome> {
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
@@ -208,10 +208,10 @@ async function transact(
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
   const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
   if (outcome !== said) {
-    terms.recordTlsRequired(mxHost)
+    tlsPolicies.recordTlsRequired(mxHost)
     void session.quit()
   }
-  if (isLostEnvelope(session, result)) terms.recordPipeliningFailure(mxHost)
+  if (isLostEnvelope(session, result)) tlsPolicies.recordPipeliningFailure(mxHost)
   hostAttempts.push({
     host: mxHost,
     ip: facts.peerAddress,

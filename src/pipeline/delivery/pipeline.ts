@@ -4,15 +4,15 @@
  */
 import type { SharedSession } from './shared-session.ts'
 
-/** What a delivery knows of its place in the line. */
+/** What a delivery knows of its position in the line. */
 export interface PipelineSlot {
   /** The session of the one before, as long as that is under way and another may follow. */
   readonly ahead: SharedSession | undefined
   /**
    * Resolves when those before have ended: it may open a session of its own.
-   * @throws TurnLost when they ended badly, and it is not to begin now
+   * @throws PipelineSlotLost when they ended badly, and it is not to begin now
    */
-  alone(): Promise<void>
+  previousEnded(): Promise<void>
   /** Another delivery may be sent behind this one. */
   offer(session: SharedSession): void
 }
@@ -21,14 +21,14 @@ export interface PipelineSlot {
 export class PipelineSlotLost extends Error {
   constructor() {
     super('those before it in line ended badly')
-    this.name = 'TurnLost'
+    this.name = 'PipelineSlotLost'
   }
 }
 
 /** In front of none and behind none. */
-export const NOT_PIPELINED: PipelineSlot = { ahead: undefined, alone: async () => {}, offer() {} }
+export const NOT_PIPELINED: PipelineSlot = { ahead: undefined, previousEnded: async () => {}, offer() {} }
 
-interface LineOptions<T> {
+interface PipelineOptions<T> {
   /** Resolves when it has ended. Never fails. */
   carryOut(item: T, slot: PipelineSlot): Promise<void>
   /** Whether the next may be begun while others of the line are under way. */
@@ -42,77 +42,77 @@ interface LineOptions<T> {
  * Carries out one after another, and one behind another where that is offered. Resolves when the last has
  * ended.
  */
-export async function runPipelined<T>(first: T, options: LineOptions<T>): Promise<void> {
-  let place: Place | undefined
+export async function runPipelined<T>(first: T, options: PipelineOptions<T>): Promise<void> {
+  let position: PipelinePosition | undefined
   for (let item: T | undefined = first; item; item = options.next()) {
-    place = new Place(place, options.mayStillBegin)
-    options.carryOut(item, place).then(place.end)
-    await place.movedOn
-    if (!place.isCleared && !options.mayFollow()) await place.cleared
+    position = new PipelinePosition(position, options.mayStillBegin)
+    options.carryOut(item, position).then(position.end)
+    await position.nextMayStart
+    if (!position.isAllEnded && !options.mayFollow()) await position.allEnded
   }
-  await place!.cleared
+  await position!.allEnded
 }
 
-class Place implements PipelineSlot {
+class PipelinePosition implements PipelineSlot {
   readonly #mayStillBegin: () => boolean
-  readonly #movedOn = Promise.withResolvers<void>()
-  readonly #cleared = Promise.withResolvers<void>()
-  #former: Place | undefined
+  readonly #nextMayStart = Promise.withResolvers<void>()
+  readonly #allEnded = Promise.withResolvers<void>()
+  #previous: PipelinePosition | undefined
   #offered: SharedSession | undefined
   #hasEnded = false
-  #isCleared = false
+  #isAllEnded = false
 
   /**
-   * @param former the place before; undefined for the first of the line
+   * @param previous the position before; undefined for the first of the line
    * @param mayStillBegin asked when those before have ended
    */
-  constructor(former: Place | undefined, mayStillBegin: () => boolean) {
-    this.#former = former?.isCleared ? undefined : former
+  constructor(previous: PipelinePosition | undefined, mayStillBegin: () => boolean) {
+    this.#previous = previous?.isAllEnded ? undefined : previous
     this.#mayStillBegin = mayStillBegin
   }
 
   get ahead(): SharedSession | undefined {
-    if (!this.#former) return undefined
-    return this.#former.#hasEnded ? this.#former.ahead : this.#former.#offered
+    if (!this.#previous) return undefined
+    return this.#previous.#hasEnded ? this.#previous.ahead : this.#previous.#offered
   }
 
-  async alone() {
-    if (!this.#former) return
-    await this.#former.cleared
+  async previousEnded() {
+    if (!this.#previous) return
+    await this.#previous.allEnded
     if (!this.#mayStillBegin()) throw new PipelineSlotLost()
   }
 
   offer(session: SharedSession) {
     this.#offered = session
-    this.#movedOn.resolve()
+    this.#nextMayStart.resolve()
   }
 
   /** Resolves when another may begin: behind this one, or after it. */
-  get movedOn(): Promise<void> {
-    return this.#movedOn.promise
+  get nextMayStart(): Promise<void> {
+    return this.#nextMayStart.promise
   }
 
   /** It has ended, and so have all before it. */
-  get isCleared(): boolean {
-    return this.#isCleared
+  get isAllEnded(): boolean {
+    return this.#isAllEnded
   }
 
-  /** Resolves when it is cleared. */
-  get cleared(): Promise<void> {
-    return this.#cleared.promise
+  /** Resolves when it is allEnded. */
+  get allEnded(): Promise<void> {
+    return this.#allEnded.promise
   }
 
   readonly end = () => {
     this.#hasEnded = true
-    this.#movedOn.resolve()
-    if (this.#former) void this.#former.cleared.then(this.#clear)
-    else this.#clear()
+    this.#nextMayStart.resolve()
+    if (this.#previous) void this.#previous.allEnded.then(this.#endAll)
+    else this.#endAll()
   }
 
-  readonly #clear = () => {
-    this.#isCleared = true
-    this.#former = undefined
+  readonly #endAll = () => {
+    this.#isAllEnded = true
+    this.#previous = undefined
     this.#offered = undefined
-    this.#cleared.resolve()
+    this.#allEnded.resolve()
   }
 }

@@ -11,7 +11,7 @@ export type WaitingDelivery = Mark & { accountId: Id; address: string }
 
 export interface PreSigner {
   /** The destination may have begun to rest. */
-  note(destination: string): void
+  watch(destination: string): void
   /** Resolves when nothing is under way. */
   stop(): Promise<void>
 }
@@ -41,7 +41,7 @@ const SCAN_INTERVAL_MS = { least: 5_000, most: 30_000 }
 export function startPreSigner(options: PreSignerOptions): PreSigner {
   const { clock, isPaused, isIdle, queueKeysOf, waitingIn, hasRoom, signAhead, onError } = options
   const stopping = new AbortController()
-  const resting = new Set<string>()
+  const paused = new Set<string>()
   let working: Promise<void> | undefined
 
   const idle = async () => {
@@ -63,30 +63,31 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
       after = waiting.at(-1)!
     }
   }
-  async function* waitingForRest() {
-    for (const destination of resting) {
-      if (!isPaused(destination)) resting.delete(destination)
+  async function* waitingForPaused() {
+    for (const destination of paused) {
+      if (!isPaused(destination)) paused.delete(destination)
       else for (const queueKey of queueKeysOf(destination)) yield* waitingFor(destination, queueKey)
     }
   }
   /** @returns whether there was anything new */
   const lookOnce = async () => {
     let isNews = false
-    for await (const delivery of waitingForRest()) isNews = (await signAhead(delivery, clock.now())) || isNews
+    for await (const delivery of waitingForPaused())
+      isNews = (await signAhead(delivery, clock.now())) || isNews
     return isNews
   }
   const work = async () => {
-    for (let waitMs = SCAN_INTERVAL_MS.least; resting.size > 0; ) {
+    for (let waitMs = SCAN_INTERVAL_MS.least; paused.size > 0; ) {
       waitMs = (await lookOnce()) ? SCAN_INTERVAL_MS.least : Math.min(waitMs * 2, SCAN_INTERVAL_MS.most)
-      if (resting.size > 0) await sleep(clock, waitMs, stopping.signal)
+      if (paused.size > 0) await sleep(clock, waitMs, stopping.signal)
     }
     working = undefined
   }
 
   return {
-    note(destination) {
+    watch(destination) {
       if (stopping.signal.aborted) return
-      resting.add(destination)
+      paused.add(destination)
       working ??= work().catch(error => {
         working = undefined
         if (!stopping.signal.aborted) onError(error)

@@ -32,7 +32,7 @@ export type RouteTarget =
   /** Received here: it need not leave. */
   | { kind: 'hosted'; domain: HostedDomain }
   /** No mail can go there; `enhanced` and `reason` say why. */
-  | { kind: 'nowhere'; enhanced: string; reason: string }
+  | { kind: 'undeliverable'; enhanced: string; reason: string }
   /** Nothing is known now. */
   | { kind: 'unknown'; reason: string }
 
@@ -139,13 +139,13 @@ function into(domain: HostedDomain): DeliveryRoute {
 function withoutHosts(found: Exclude<MxHosts, { kind: 'hosts' }>, domain: string): RouteTarget {
   switch (found.kind) {
     case 'null-mx':
-      return { kind: 'nowhere', enhanced: '5.1.10', reason: `${domain} takes no mail (null MX)` }
+      return { kind: 'undeliverable', enhanced: '5.1.10', reason: `${domain} takes no mail (null MX)` }
     case 'no-domain':
-      return { kind: 'nowhere', enhanced: '5.1.2', reason: `${domain} does not exist` }
+      return { kind: 'undeliverable', enhanced: '5.1.2', reason: `${domain} does not exist` }
     case 'no-mail':
-      return { kind: 'nowhere', enhanced: '5.4.4', reason: `${domain} has no mail host` }
+      return { kind: 'undeliverable', enhanced: '5.4.4', reason: `${domain} has no mail host` }
     case 'loop':
-      return { kind: 'nowhere', enhanced: '5.4.6', reason: `mail for ${domain} would come back to us` }
+      return { kind: 'undeliverable', enhanced: '5.4.6', reason: `mail for ${domain} would come back to us` }
     case 'failure':
       return { kind: 'unknown', reason: `the MX hosts of ${domain} are not known: ${found.reason}` }
   }

@@ -26,7 +26,7 @@ export interface SessionPool {
    * Whether another message may be sent behind those that are on the session, before their fate is known.
    * @param userCount how many these are, at least one
    */
-  bears(pooled: PooledSession, userCount: number): boolean
+  canPipeline(pooled: PooledSession, userCount: number): boolean
   /** Nothing is sent behind another to its host, for a while. */
   disablePipelining(pooled: PooledSession): void
   /** Takes a session back that was used for the address, or leave of it when it has served enough. */
@@ -58,7 +58,7 @@ export function createSessionPool(
 ): SessionPool {
   const idle = new Map<string, Idle[]>()
   const leaving = new Set<Promise<void>>()
-  const apart = createHostFaults(clock)
+  const unpipelined = createHostFaults(clock)
   let idleCount = 0
   let sweeping: Timer | undefined
   let closed = false
@@ -108,12 +108,12 @@ export function createSessionPool(
       }
       return undefined
     },
-    bears(pooled, userCount) {
+    canPipeline(pooled, userCount) {
       const { alive, facts } = pooled.session
       if (!alive || closed || facts.limits.domains !== Infinity) return false
-      return !isWorn(pooled, userCount - 1) && apart.get(hostOf(pooled)) === undefined
+      return !isWorn(pooled, userCount - 1) && unpipelined.get(hostOf(pooled)) === undefined
     },
-    disablePipelining: pooled => apart.set(hostOf(pooled), 'loses what is sent ahead'),
+    disablePipelining: pooled => unpipelined.set(hostOf(pooled), 'loses what is sent ahead'),
     give(hostSet, pooled, address) {
       const { session, mxHost, policy, brokenTls = null, source, smartHost } = pooled
       const { limits } = session.facts

@@ -26,7 +26,7 @@ export class SharedSession {
    * Another delivery may be sent behind those that are on it; not when the last of them has given it back.
    */
   get isOpen(): boolean {
-    return this.#userCount > 0 && this.#pool.bears(this.pooled, this.#userCount)
+    return this.#userCount > 0 && this.#pool.canPipeline(this.pooled, this.#userCount)
   }
 
   /**

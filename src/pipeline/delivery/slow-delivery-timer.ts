@@ -14,7 +14,7 @@ export interface SlowDeliveryTimer {
 interface Watched {
   delivery: ClaimedDelivery
   startedAt: number
-  told: boolean
+  isRecorded: boolean
 }
 
 /** One look at all attempts under way, so that none needs a timer of its own. */
@@ -33,8 +33,8 @@ export function createSlowDeliveryTimer(
     timer = undefined
     const now = clock.now()
     for (const watched of underWay) {
-      if (watched.told || now - watched.startedAt < SLOW_AFTER_MS) continue
-      watched.told = true
+      if (watched.isRecorded || now - watched.startedAt < SLOW_AFTER_MS) continue
+      watched.isRecorded = true
       const { accountId, emailId } = watched.delivery
       run('handedOver', { accountId, emailId, at: watched.startedAt }).catch(onError)
     }
@@ -44,7 +44,7 @@ export function createSlowDeliveryTimer(
   return {
     begin(delivery, startedAt) {
       timer ??= clock.timer(SCAN_INTERVAL_MS, look)
-      return underWay.put({ delivery, startedAt, told: false })
+      return underWay.put({ delivery, startedAt, isRecorded: false })
     },
     end: number => underWay.drop(number),
     close: () => timer?.cancel(),

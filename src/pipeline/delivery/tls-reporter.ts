@@ -66,8 +66,8 @@ export async function* sendTlsReports(options: TlsReporterOptions): AsyncGenerat
       'TLS reports cannot be sent: their domain is not verified in any account',
     )
   for (const { day, domain } of due) {
-    const told = accountId !== undefined && (await report(options, accountId, day, domain))
-    if (told || now - Date.parse(day) > REPORT_LIFETIME_MS) await run('dropTlsResults', { day, domain })
+    const isDone = accountId !== undefined && (await report(options, accountId, day, domain))
+    if (isDone || now - Date.parse(day) > REPORT_LIFETIME_MS) await run('dropTlsResults', { day, domain })
     yield
   }
 }
@@ -89,13 +89,13 @@ async function report(
   const destinations = answer.kind === 'found' ? tlsReportAddresses(answer.records) : []
   if (destinations.length === 0) return true
   const policies = policyResults(await listTlsResults(db, day, domain))
-  const told = { domain, day, submitter: mailHost, contact: from.address, policies }
-  const file = await compress(reportJson(told))
+  const tlsReport = { domain, day, submitter: mailHost, contact: from.address, policies }
+  const file = await compress(reportJson(tlsReport))
   let arrived = false
   for (const destination of destinations) {
     const fault = /^https:/i.test(destination)
       ? await post(options, destination, file)
-      : await mail(options, accountId, destination, told, file)
+      : await mail(options, accountId, destination, tlsReport, file)
     if (fault === undefined) arrived = true
     else log.info({ domain, day, destination, fault }, 'a TLS report did not arrive')
   }

@@ -46,7 +46,7 @@ export async function transmit(
       const result = await options.deliverLocally(delivery, target.domain, message, options.clock.now())
       return { result, signal: 'ok' }
     }
-    case 'nowhere':
+    case 'undeliverable':
       return { result: await options.undeliverable(delivery, target), signal: 'neutral' }
     case 'unknown':
       return {

@@ -5,10 +5,10 @@ import type { Find } from '../../store/read.ts'
 import type { AttemptResult } from './outcome/finish.ts'
 import type { RouteTarget } from './route.ts'
 
-type Nowhere = Extract<RouteTarget, { kind: 'nowhere' }>
+type NoRoute = Extract<RouteTarget, { kind: 'undeliverable' }>
 
 /** How a delivery ends whose domain has no host. */
-export type Undeliverable = (delivery: ClaimedDelivery, target: Nowhere) => Promise<AttemptResult>
+export type Undeliverable = (delivery: ClaimedDelivery, target: NoRoute) => Promise<AttemptResult>
 
 /** No such domain; what only a zone that was broken for a moment may say. */
 const NO_DOMAIN = '5.1.2'

@@ -16,7 +16,7 @@ import type { DestinationLimits } from './providers.ts'
 import { createRecorder } from './recorder.ts'
 import type { DeliveryRoute } from './route.ts'
 import type { BreakerState } from './shaping/circuit-breaker.ts'
-import type { PathName } from './shaping/congestion-feedback.ts'
+import type { PathKey } from './shaping/congestion-feedback.ts'
 import { createOutages, leaseRef, type OutageCommands, type OutageOptions } from './shaping/outages.ts'
 import { createShaper, type Shaper } from './shaping/shaper.ts'
 import type { Slots } from './shaping/slots.ts'
@@ -24,20 +24,20 @@ import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
 
 interface DeliveryWorker {
-  /** Queue keys announced to all threads; the one at home in a domain finds out whose its destination is. */
-  announced(queueKeys: readonly DueQueueKey[]): void
+  /** Queue keys addDue to all threads; the one at home in a domain finds out whose its destination is. */
+  addDue(queueKeys: readonly DueQueueKey[]): void
   /** A queue key another thread found to belong here, by this route. */
-  forwarded(queueKey: DueQueueKey, route: DeliveryRoute): void
+  addForwarded(queueKey: DueQueueKey, route: DeliveryRoute): void
   /** A pause that began in a former life; of a destination that belongs here, or else nothing happens. */
-  restoreBreaker(name: PathName, state: BreakerState): void
+  restoreBreaker(name: PathKey, state: BreakerState): void
   /** The operator holds this mail: what has been claimed of it and not begun goes back. */
-  held(selector: MailSelector): void
+  hold(selector: MailSelector): void
   /** Of those destinations that this worker knows. */
   pathsTo(destinations: readonly string[]): Map<string, PathState[]>
   /** The operator has the destination tried before its pause is over. */
   probeNow(destination: string): void
   /** How much the destination gets has been ordered anew. */
-  slowed(destination: string): void
+  updateRate(destination: string): void
   /**
    * Begins nothing more, lets attempts under way end for so long, gives unbegun leases back.
    *
@@ -67,11 +67,11 @@ interface WorkerOptions extends DeliveryRunnerOptions {
    */
   forward(threadIndex: number, queueKey: DueQueueKey, route: DeliveryRoute): void
   /** A destination is left alone for a while, by one of our sources. */
-  onBreakerOpen(name: PathName, state: BreakerState): void
+  onBreakerOpen(name: PathKey, state: BreakerState): void
   /** The operator has it tried before its time. */
   onResumed(destination: string): void
   /** It answers again. */
-  onRecovery(name: PathName): void
+  onRecovery(name: PathKey): void
   /** Deliveries that wait in the queue key, in its order. */
   waitingIn: PreSignerOptions['waitingIn']
 }
@@ -94,15 +94,15 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     ...options,
     ...createDeliveryRunner(options, recorder, slow, stopping.signal),
     onRoom: destination => scheduler.freed(destination),
-    onSpent: (destination, unstarted) => void outages.spent(destination, unstarted).catch(onError),
+    onSpent: (destination, unstarted) => void outages.spendWarmup(destination, unstarted).catch(onError),
     onBreakerOpen(opened) {
       options.onBreakerOpen(opened, opened.state)
-      outages.began(opened).catch(onError)
-      preSigner.note(opened.destination)
+      outages.begin(opened).catch(onError)
+      preSigner.watch(opened.destination)
     },
     onRecovery(name, { domain }) {
       options.onRecovery(name)
-      outages.ended(name, domain).catch(onError)
+      outages.end(name, domain).catch(onError)
     },
     giveBack,
   })
@@ -114,7 +114,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       options.forward(threadOf(route.destination), { ...queueKey, at: clock.now() }, route)
       return null
     },
-    roomOf: shaper.roomOf,
+    roomOf: shaper.capacityOf,
     claim: queueKeys => run('claim', { queueKeys: [...queueKeys], owner, ...leaseFromNow() }),
     take: shaper.take,
     onError,
@@ -123,17 +123,17 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const outages = createOutages({ ...options, queueKeysOf: scheduler.queueKeysOf })
 
   return {
-    announced: queueKeys => scheduler.note(queueKeys.filter(({ domain }) => threadOf(domain) === index)),
-    forwarded(queueKey, route) {
+    addDue: queueKeys => scheduler.note(queueKeys.filter(({ domain }) => threadOf(domain) === index)),
+    addForwarded(queueKey, route) {
       router.prime(queueKey.domain, route)
       scheduler.note([queueKey])
     },
     restoreBreaker(name, state) {
       if (threadOf(name.destination) !== index) return
       shaper.restoreBreaker(name, state)
-      preSigner.note(name.destination)
+      preSigner.watch(name.destination)
     },
-    held(selector) {
+    hold(selector) {
       // claims of the same commit arrive in this turn
       setImmediate(() => {
         giveBack(shaper.recall(delivery => mayBeAbout(selector, delivery)))
@@ -146,7 +146,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
     probeNow(destination) {
       if (shaper.probeNow(destination)) options.onResumed(destination)
     },
-    slowed: shaper.slowed,
+    updateRate: shaper.updateRate,
     async stop(graceMs) {
       await Promise.all([scheduler.stop(), preSigner.stop()])
       await Promise.all(shaper.stop().map(lease => run('release', leaseRef(lease))))

@@ -78,7 +78,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
   const findTerms = createLinkTermsBook(find)
   const planOf = createRewritePlanCache()
   return async source => {
-    if (source.raw !== null) return takeWhole(source, await blobs.read(db, source.raw))
+    if (source.raw !== null) return composeRaw(source, await blobs.read(db, source.raw))
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
     const personal = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
@@ -136,7 +136,7 @@ function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
 }
 
 /** The message as it was submitted. */
-function takeWhole(source: EmailSource, raw: Buffer): Composed {
+function composeRaw(source: EmailSource, raw: Buffer): Composed {
   const [from] = parseStoredMailboxes(source.sender)
   const { fields, body } = splitMessage(raw)
   const { wish, headers } = tlsPreferenceOf(fields.map(({ name, value }) => [name, value]))

@@ -9,13 +9,13 @@ import type { CompiledTemplate, CompiledText } from '../../../resources/template
 import type { Personal } from '../../../resources/templates/personal.ts'
 import { fillHoles } from '../../../resources/templates/render.ts'
 
-interface SplicedWords {
+interface SplicedTexts {
   html: BodyTexts | null
   text: BodyTexts | null
 }
 
 /** Undefined where the whole is to be encoded anew for everybody. */
-type SpliceWords = (personal: Personal) => SplicedWords | undefined
+type SpliceTexts = (personal: Personal) => SplicedTexts | undefined
 
 interface Spliceable {
   html: SpliceText | null
@@ -23,7 +23,7 @@ interface Spliceable {
 }
 
 /** Of templates that are the same object the common parts are encoded once. */
-export function createSplicer(): SpliceWords {
+export function createSplicer(): SpliceTexts {
   const known = new WeakMap<CompiledTemplate, Spliceable | 'not'>()
   return ({ template, values }) => {
     const spliceable = known.get(template) ?? spliceableOf(template)

@@ -8,7 +8,7 @@ import type { AttemptResult } from './finish.ts'
 
 interface Alerts {
   /** Keeps the result's alert, if it has one that is new. */
-  note(delivery: Pick<ClaimedDelivery, 'domain'>, result: AttemptResult, at: number): Promise<void>
+  raise(delivery: Pick<ClaimedDelivery, 'domain'>, result: AttemptResult, at: number): Promise<void>
 }
 
 /** @param onAlert told of what no thread has raised before */
@@ -17,10 +17,10 @@ export function createAlerts(
   onAlert: (alert: OperatorAlertRow) => void,
 ): Alerts {
   /** The last hour of each kind, provider and source address. */
-  const noted = new Map<string, number>()
+  const raisedIn = new Map<string, number>()
 
   return {
-    async note({ domain }, { alert: kind, hostAttempts, text: reply }, at) {
+    async raise({ domain }, { alert: kind, hostAttempts, text: reply }, at) {
       if (kind === undefined) return
       const last = hostAttempts.at(-1)
       const mxHost = last?.host ?? null
@@ -28,11 +28,11 @@ export function createAlerts(
       const provider = (mxHost === null ? undefined : providerOf([mxHost])?.name) ?? OTHERS
       const hour = hourOf(at)
       const key = `${kind} ${provider} ${sourceIp}`
-      if (noted.get(key) === hour) return
-      noted.set(key, hour)
+      if (raisedIn.get(key) === hour) return
+      raisedIn.set(key, hour)
       const row = { hour, kind, provider, sourceIp, raisedAt: at, mxHost, domain, reply }
       const isNew = await run('raiseAlert', row).catch(error => {
-        noted.delete(key)
+        raisedIn.delete(key)
         throw error
       })
       if (isNew) onAlert(row)

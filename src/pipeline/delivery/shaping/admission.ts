@@ -76,7 +76,7 @@ function capacityByWindow(path: EgressPath, ahead: number): Capacity {
   const most = window.size * CLAIMED_PER_SLOT_MAX
   const atOnce = Math.max(0, window.size - active - ready.length)
   const offer = (room: number) => (room * 3 < most ? 0 : Math.min(room, Math.max(atOnce, ahead)))
-  const { any, transactional } = ready.room(most)
+  const { any, transactional } = ready.capacity(most)
   return { any: offer(any), transactional: offer(transactional) }
 }
 
@@ -84,7 +84,7 @@ function capacityByWindow(path: EgressPath, ahead: number): Capacity {
 export function bearsMore(path: EgressPath, isTransactional: boolean): boolean {
   if (path.breaker.isOpen) return false
   if (path.breaker.isHalfOpen) return isIdlePath(path)
-  const { any, transactional } = path.ready.room(path.window.size * CLAIMED_PER_SLOT_MAX)
+  const { any, transactional } = path.ready.capacity(path.window.size * CLAIMED_PER_SLOT_MAX)
   return (isTransactional ? transactional : any) > 0
 }
 

@@ -15,14 +15,14 @@ export type CongestionSignal = 'ok' | 'congested' | 'neutral'
 export type JudgeCongestion = (signal: CongestionSignal, text: string) => void
 
 /** As the store has it. */
-export interface PathName {
+export interface PathKey {
   destination: string
   /** Our addresses, as the source has them; empty for all of them. */
   source: string
 }
 
 /** What begins to rest. */
-export interface OpenBreaker extends PathName {
+export interface OpenBreaker extends PathKey {
   state: BreakerState
   /** What was claimed for the path and not begun is given back. */
   unstarted: ClaimedDelivery[]
@@ -31,13 +31,13 @@ export interface OpenBreaker extends PathName {
 }
 
 export interface CongestionFeedbackOptions {
-  sourceIps: Pick<SourceIps, 'sources' | 'isWanted'>
+  sourceIps: Pick<SourceIps, 'sources' | 'isUsable'>
   pathsOf(name: string): DestinationPaths
   /** Takes back what waits on the path. */
   unclaim(path: EgressPath): ClaimedDelivery[]
   onBreakerOpen(opened: OpenBreaker): void
   /** A path that rested is good again; the delivery showed it. */
-  onRecovery(name: PathName, delivery: ClaimedDelivery): void
+  onRecovery(name: PathKey, delivery: ClaimedDelivery): void
   /** They were claimed, and are not to be begun now. */
   giveBack(deliveries: readonly ClaimedDelivery[]): void
 }
@@ -53,10 +53,10 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
   const { sourceIps, pathsOf, unclaim } = options
 
   /** The domain of what waits there may want it from another source from now on. */
-  const giveBackUnwanted = ({ paths }: DestinationPaths, path: EgressPath) => {
+  const giveBackUnusable = ({ paths }: DestinationPaths, path: EgressPath) => {
     const isElsewhere = ({ domain }: ClaimedDelivery) =>
-      !sourceIps.isWanted(path.source, domain) &&
-      paths.some(({ source, breaker }) => !breaker.isOpen && sourceIps.isWanted(source, domain))
+      !sourceIps.isUsable(path.source, domain) &&
+      paths.some(({ source, breaker }) => !breaker.isOpen && sourceIps.isUsable(source, domain))
     const unwanted = path.ready.clear(isElsewhere)
     if (unwanted.length > 0) options.giveBack(unwanted)
   }
@@ -67,23 +67,23 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
       const isBack = path.breaker.recordSuccess()
       if (isBack) path.window.restart()
       path.window.grow()
-      if (isBack) options.onRecovery(nameOf(path), delivery)
+      if (isBack) options.onRecovery(keyOf(path), delivery)
     } else if (signal === 'congested') {
       const destination = pathsOf(path.destination)
       path.window.shrink()
       const state = path.breaker.recordFailure(text)
       if (state)
         options.onBreakerOpen({
-          ...nameOf(path),
+          ...keyOf(path),
           state,
           unstarted: unclaim(path),
           allPathsPaused: allBreakersOpen(destination),
         })
-      else if (destination.paths.length > 1) giveBackUnwanted(destination, path)
+      else if (destination.paths.length > 1) giveBackUnusable(destination, path)
     }
   }
 }
 
-function nameOf({ destination, source }: EgressPath): PathName {
+function keyOf({ destination, source }: EgressPath): PathKey {
   return { destination, source: source.name }
 }

@@ -12,36 +12,36 @@ export interface DestinationPaths {
   /** In the order of the sources; at least one. */
   readonly paths: readonly EgressPath[]
   /** There was room for transactional mail when it was last looked at. */
-  hadRoom: boolean
+  hadTransactionalCapacity: boolean
 }
 
 /**
  * What all paths have together. One that is to be probed gets what prefers it among the mail for the others;
  * alone, it has room for the probe.
  */
-export function roomIn(destination: DestinationPaths, ahead: number): Capacity {
-  const room = roomOnAll(destination, ahead)
+export function capacityIn(destination: DestinationPaths, ahead: number): Capacity {
+  const capacity = capacityOfAll(destination, ahead)
   const isForTransactional = destination.paths.every(({ warmupBudget }) => warmupBudget.isSpent(false))
-  return isForTransactional ? { ...room, isForTransactional } : room
+  return isForTransactional ? { ...capacity, isForTransactional } : capacity
 }
 
-function roomOnAll({ paths }: DestinationPaths, ahead: number): Capacity {
+function capacityOfAll({ paths }: DestinationPaths, ahead: number): Capacity {
   if (paths.length === 1) return capacityOf(paths[0]!, ahead)
   const sound = paths.filter(({ breaker }) => !breaker.isOpen && !breaker.isHalfOpen)
   if (sound.length === 0) return capacityOf(paths.find(({ breaker }) => !breaker.isOpen) ?? paths[0]!, ahead)
-  const rooms = sound.map(path => capacityOf(path, Math.ceil(ahead / sound.length)))
+  const capacities = sound.map(path => capacityOf(path, Math.ceil(ahead / sound.length)))
   return {
-    any: rooms.reduce((sum, { any }) => sum + any, 0),
-    transactional: rooms.reduce((sum, { transactional }) => sum + transactional, 0),
+    any: capacities.reduce((sum, { any }) => sum + any, 0),
+    transactional: capacities.reduce((sum, { transactional }) => sum + transactional, 0),
   }
 }
 
 /** Puts deliveries on their paths, one by one: each counts for the room that the next one finds. */
-export function place(
+export function distribute(
   destination: DestinationPaths,
   deliveryClass: number,
   deliveries: readonly ClaimedDelivery[],
-  sourceIps: Pick<SourceIps, 'isWanted'>,
+  sourceIps: Pick<SourceIps, 'isUsable'>,
 ): void {
   const [only] = destination.paths
   if (destination.paths.length === 1) only!.ready.put(deliveryClass, deliveries)
@@ -58,12 +58,12 @@ function pathFor(
   { paths }: DestinationPaths,
   deliveryClass: number,
   { emailId, domain }: ClaimedDelivery,
-  { isWanted }: Pick<SourceIps, 'isWanted'>,
+  { isUsable }: Pick<SourceIps, 'isUsable'>,
 ): EgressPath {
   const isTransactional = deliveryClass === DELIVERY_CLASS.transactional
   const preferred = inOrderOf(emailId, paths)
   const awake = preferred.filter(path => !isClosed(path, isTransactional))
-  const wanted = awake.filter(({ source }) => isWanted(source, domain))
+  const wanted = awake.filter(({ source }) => isUsable(source, domain))
   const [candidates = preferred] = [wanted, awake].filter(({ length }) => length > 0)
   return (
     candidates.find(path => bearsMore(path, isTransactional)) ??

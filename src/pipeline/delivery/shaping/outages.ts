@@ -10,7 +10,7 @@ import type { queueCommands } from '../../queue/commands.ts'
 import type { destinationStateCommands } from '../../queue/destination-states.ts'
 import type { expireCommands } from '../../queue/expire.ts'
 import type { Mark } from '../../queue/waiting-mail.ts'
-import type { OpenBreaker, PathName } from './congestion-feedback.ts'
+import type { OpenBreaker, PathKey } from './congestion-feedback.ts'
 
 export type OutageCommands = Pick<typeof queueCommands, 'release'> &
   typeof expireCommands &
@@ -19,17 +19,17 @@ export type OutageCommands = Pick<typeof queueCommands, 'release'> &
 
 interface Outages {
   /** A path rests; what had been claimed for it goes back into the queue. */
-  began(rest: OpenBreaker): Promise<void>
+  begin(rest: OpenBreaker): Promise<void>
   /**
    * An address that is being warmed up sends no more to the destination today; what had been claimed goes
    * back.
    */
-  spent(destination: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
+  spendWarmup(destination: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
   /**
    * Deliveries that had been put off because of the outage are due again: those to the domain that showed its
    * end, and to all others of the destination. What was put off for another reason keeps its time.
    */
-  ended(name: PathName, domain: string): Promise<void>
+  end(name: PathKey, domain: string): Promise<void>
 }
 
 /** At a time, so that no commit is held up. */
@@ -55,7 +55,7 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
   const giveBack = (leases: readonly ClaimedDelivery[]) =>
     Promise.all(leases.map(lease => run('release', leaseRef(lease))))
   return {
-    async began({ destination, source, state, unstarted, allPathsPaused }) {
+    async begin({ destination, source, state, unstarted, allPathsPaused }) {
       const { until: pausedUntil, ms: pauseMs, reason } = state
       await Promise.all([
         run('putSiteState', {
@@ -70,11 +70,11 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
       ])
       if (allPathsPaused) await expire(queueKeysOf(destination), reason)
     },
-    async spent(destination, unstarted) {
+    async spendWarmup(destination, unstarted) {
       await giveBack(unstarted)
       await expire([...queueKeysOf(destination), ...unstarted.flatMap(queueKeysOfEveryClass)], WARMUP_REASON)
     },
-    async ended({ destination, source }, domain) {
+    async end({ destination, source }, domain) {
       await run('clearSiteState', { site: destination, source })
       const now = clock.now()
       for await (const queueKey of deferredQueueKeysOf(destination, domain))

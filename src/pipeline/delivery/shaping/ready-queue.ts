@@ -25,7 +25,7 @@ export interface ReadyQueue {
   /** Those whose turn is likely to come first. */
   first(count: number): ClaimedDelivery[]
   /** How many more there is room for, of `most`. */
-  room(most: number): Capacity
+  capacity(most: number): Capacity
   /** Takes those out that are meant; all without `isMeant`. */
   clear(isMeant?: (delivery: ClaimedDelivery, isTransactional: boolean) => boolean): ClaimedDelivery[]
 }
@@ -72,7 +72,7 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
       const ahead = transactional.slice(0, count)
       return ahead.length < count ? [...ahead, ...others.slice(0, count - ahead.length)] : ahead
     },
-    room: most => ({
+    capacity: most => ({
       any: Math.max(0, most - transactional.length - others.length),
       transactional: Math.max(0, most - transactional.length),
     }),

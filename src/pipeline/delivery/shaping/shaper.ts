@@ -14,15 +14,15 @@ import {
   type CongestionFeedbackOptions,
   createCongestionFeedback,
   type JudgeCongestion,
-  type PathName,
+  type PathKey,
   type RecordFeedback,
 } from './congestion-feedback.ts'
 import {
   allBreakersOpen,
   areAllIdle,
+  capacityIn,
   type DestinationPaths,
-  place,
-  roomIn,
+  distribute,
   unclaimSpent,
 } from './destination-paths.ts'
 import {
@@ -40,15 +40,15 @@ import type { WarmupBudgets } from './warmup-budget.ts'
 
 export interface Shaper {
   /** How many more deliveries of the destination may be claimed now. */
-  roomOf(destination: string): Capacity
+  capacityOf(destination: string): Capacity
   /** @param laneClass of all of them */
   take(destination: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   /** A pause that began in a former life. */
-  restoreBreaker(name: PathName, state: BreakerState): void
+  restoreBreaker(name: PathKey, state: BreakerState): void
   /** The destination's pauses are over before their time. False when there is none. */
   probeNow(destination: string): boolean
   /** How much it gets has been ordered anew. */
-  slowed(destination: string): void
+  updateRate(destination: string): void
   /** None of its mail can go anywhere now. */
   isPaused(destination: string): boolean
   /** Undefined for a destination of which nothing is remembered. */
@@ -127,22 +127,22 @@ export function createShaper(options: ShaperOptions): Shaper {
   }
   const recordFeedback = createCongestionFeedback({ ...options, pathsOf, unclaim })
 
-  const roomOf = (destination: DestinationPaths) => roomIn(destination, READY_DELIVERIES_MAX - waiting.count)
+  const capacityOf = (paths: DestinationPaths) => capacityIn(paths, READY_DELIVERIES_MAX - waiting.count)
   const offerRoom = (destination: DestinationPaths) => {
-    const { any, transactional } = roomOf(destination)
-    const isNews = any > 0 || (transactional > 0 && !destination.hadRoom)
-    destination.hadRoom = transactional > 0
+    const { any, transactional } = capacityOf(destination)
+    const isNews = any > 0 || (transactional > 0 && !destination.hadTransactionalCapacity)
+    destination.hadTransactionalCapacity = transactional > 0
     if (isNews && !stopped) options.onRoom(destination.name)
   }
 
   return {
-    roomOf: name => (stopped ? NO_CAPACITY : roomOf(pathsOf(name))),
+    capacityOf: name => (stopped ? NO_CAPACITY : capacityOf(pathsOf(name))),
     take(name, deliveryClass, deliveries) {
       const destination = pathsOf(name)
       destinations.set(name, destination)
-      place(destination, deliveryClass, deliveries, sourceIps)
+      distribute(destination, deliveryClass, deliveries, sourceIps)
       giveBackSpent(destination)
-      destination.hadRoom = roomOf(destination).transactional > 0
+      destination.hadTransactionalCapacity = capacityOf(destination).transactional > 0
       for (const path of destination.paths) runner.start(path)
     },
     restoreBreaker({ destination: name, source: wanted }, state) {
@@ -152,7 +152,7 @@ export function createShaper(options: ShaperOptions): Shaper {
         if (wanted === '' || path.source.name === wanted) path.breaker.restore(state)
     },
     probeNow: name => pathsOf(name).paths.filter(({ breaker }) => breaker.probeNow()).length > 0,
-    slowed(name) {
+    updateRate(name) {
       for (const { rateLimit } of destinations.get(name)?.paths ?? []) rateLimit.change(rateOf(options, name))
     },
     isPaused: name => destinations.has(name) && allBreakersOpen(pathsOf(name)),
@@ -178,7 +178,7 @@ export function createShaper(options: ShaperOptions): Shaper {
 function createPaths(options: ShaperOptions, name: string, pathOptions: EgressPathOptions): DestinationPaths {
   const limits = { ...options.limitsOf(name), messagesPerSecond: rateOf(options, name) }
   const paths = options.sourceIps.sources.map(source => createEgressPath(name, source, limits, pathOptions))
-  return { name, paths, hadRoom: true }
+  return { name, paths, hadTransactionalCapacity: true }
 }
 
 /** Of each path, a second: what is ordered for all of them is shared out evenly. */

@@ -124,7 +124,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   return {
     start,
     leave: path => void blocked.delete(path),
-    idle: withinMs => ended(underWay, clock, withinMs),
+    idle: withinMs => allEnded(underWay, clock, withinMs),
     stop() {
       stopped = true
     },
@@ -132,7 +132,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
 }
 
 /** Resolves when all have, or after so long. */
-async function ended(underWay: Slab<Promise<void>>, clock: Clock, withinMs: number) {
+async function allEnded(underWay: Slab<Promise<void>>, clock: Clock, withinMs: number) {
   const deadline = new AbortController()
   const timer = clock.timer(withinMs, () => deadline.abort())
   while (underWay.size > 0 && !deadline.signal.aborted)

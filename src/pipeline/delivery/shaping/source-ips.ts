@@ -21,7 +21,7 @@ export interface SourceIps {
   /** At least one. */
   readonly sources: readonly EgressSource[]
   /** Whether mail for the domain may leave from there: none of its addresses is left out. */
-  isWanted(source: EgressSource, domain: string): boolean
+  isUsable(source: EgressSource, domain: string): boolean
   /** Is left out for the domain for an hour, where there is another. @returns whether there is */
   coolOff(address: string, domain: string): boolean
 }
@@ -41,7 +41,7 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
 
   return {
     sources,
-    isWanted: ({ ips }, domain) =>
+    isUsable: ({ ips }, domain) =>
       cooling.size === 0 || !ips.some(({ address }) => isCooling(address, domain)),
     coolOff(address, domain) {
       const family = families.find(members => members.some(member => member.address === address))

@@ -1,4 +1,4 @@
-/** On which terms one MX host is spoken to: the strictest that apply to it. */
+/** On which policy one MX host is spoken to: the strictest that apply to it. */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
 import { createExpiringMap, type ExpiringMap } from '../../../lib/expiring-map.ts'
@@ -23,7 +23,7 @@ export interface HostTlsPolicy {
   brokenTls: string | null
   /** The TLSA records that decide, as text. */
   tlsa?: readonly string[]
-  /** What a session on these terms is opened with. */
+  /** What a session on these policy is opened with. */
   options: Pick<
     SessionOptions,
     | 'tls'
@@ -69,14 +69,14 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
     secureContext: createClientContext(authorities),
     fallbackContext: createReducedContext(authorities),
   }
-  const broken = createHostFaults(clock)
-  const stumbling = createHostFaults(clock)
-  const inLockStep = createHostFaults(clock)
-  const loose = termsWith(contexts, 'none', createTickets(clock))
+  const plainTextHosts = createHostFaults(clock)
+  const reducedHosts = createHostFaults(clock)
+  const unpipelinedHosts = createHostFaults(clock)
+  const loose = policyWith(contexts, 'none', createTickets(clock))
   const verifiedTickets = createTickets(clock)
-  const verified = termsWith(contexts, 'domain', verifiedTickets)
-  const bySmartHost = termsWith(contexts, 'smart-host', verifiedTickets)
-  const bySts = termsWith(contexts, 'mta-sts', verifiedTickets)
+  const verified = policyWith(contexts, 'domain', verifiedTickets)
+  const bySmartHost = policyWith(contexts, 'smart-host', verifiedTickets)
+  const bySts = policyWith(contexts, 'mta-sts', verifiedTickets)
 
   const policyFor = async (nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal> => {
     const { domain, verified: mustVerify, sts, secureHosts } = nextHop
@@ -85,25 +85,25 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
       const found = await dane.tlsaOf(host)
       if (found.kind === 'failure') return refusedByDane(`DANE for ${host}: ${found.reason}`)
       const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
-      if (usable) return termsByDane(contexts, found.records, [host, domain], clock)
+      if (usable) return danePolicy(contexts, found.records, [host, domain], clock)
     }
     if (sts?.mode === 'enforce')
       return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
     if (mustVerify) return nextHop.smartHost ? bySmartHost : verified
-    const brokenTls = broken.get(host)
+    const brokenTls = plainTextHosts.get(host)
     return brokenTls === undefined ? loose : { policy: 'none', brokenTls, options: { tls: 'none' } }
   }
   return {
     async policyFor(nextHop, host) {
-      const terms = await policyFor(nextHop, host)
-      if ('refusal' in terms) return terms
-      const offered = stumbling.get(host) === undefined ? terms : offeringLess(terms)
-      return inLockStep.get(host) === undefined ? offered : withoutPipelining(offered)
+      const policy = await policyFor(nextHop, host)
+      if ('refusal' in policy) return policy
+      const offered = reducedHosts.get(host) === undefined ? policy : withReducedOffer(policy)
+      return unpipelinedHosts.get(host) === undefined ? offered : withoutPipelining(offered)
     },
-    recordTlsFailure: (host, failure) => rememberBroken(broken, host, failure),
-    recordTlsRequired: host => broken.delete(host),
-    recordHandshakeFailure: (host, { message }) => stumbling.set(host, message),
-    recordPipeliningFailure: host => inLockStep.set(host, 'what follows MAIL is lost'),
+    recordTlsFailure: (host, failure) => rememberBroken(plainTextHosts, host, failure),
+    recordTlsRequired: host => plainTextHosts.delete(host),
+    recordHandshakeFailure: (host, { message }) => reducedHosts.set(host, message),
+    recordPipeliningFailure: host => unpipelinedHosts.set(host, 'what follows MAIL is lost'),
   }
 }
 
@@ -121,9 +121,9 @@ interface Contexts {
 }
 
 /** Tickets of what was negotiated otherwise are not good there. */
-function offeringLess({ options, ...terms }: HostTlsPolicy): HostTlsPolicy {
+function withReducedOffer({ options, ...policy }: HostTlsPolicy): HostTlsPolicy {
   const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
-  return { ...terms, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
+  return { ...policy, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
 /** The same policy for a host that announces PIPELINING and loses what follows the first command. */
@@ -131,14 +131,14 @@ function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
   return { ...policy, options: { ...policy.options, pipelining: false } }
 }
 
-function termsWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTlsPolicy {
+function policyWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): HostTlsPolicy {
   const tls = policy === 'none' ? 'opportunistic' : 'required'
   const rejectUnauthorized = policy !== 'none'
   return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
 }
 
 /** Without records that can be used, TLS is a must, and the certificate does not matter (RFC 7672 §2.2). */
-function termsByDane(
+function danePolicy(
   contexts: Contexts,
   records: readonly Tlsa[],
   names: readonly string[],
@@ -154,8 +154,8 @@ function termsByDane(
  * A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails
  * again.
  */
-function rememberBroken(broken: HostFaults, host: string, { phase, message }: SmtpFailure) {
-  if (phase === 'tls') broken.set(host, message)
+function rememberBroken(hosts: HostFaults, host: string, { phase, message }: SmtpFailure) {
+  if (phase === 'tls') hosts.set(host, message)
 }
 
 /** The reason of the failure, by host. */

@@ -19,17 +19,17 @@ import { fitsPolicy } from './sts-policy.ts'
 
 export interface TlsResults {
   /** A session was opened, or not. */
-  note(
+  count(
     nextHop: NextHop,
-    terms: HostTlsPolicy,
+    tlsPolicy: HostTlsPolicy,
     host: string,
     ip: string,
     opened: SmtpSession | SessionFailure,
   ): void
   /** The host was not spoken to, by the domain's policy. */
-  noteRefusal(nextHop: NextHop, host: string, refusal: HostRefusal): void
+  countRefusal(nextHop: NextHop, host: string, refusal: HostRefusal): void
   /** No host was known yet. */
-  noteFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
+  countFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
   /** Stores what has been counted, without asking any more who wants it. */
   close(): Promise<void>
 }
@@ -54,7 +54,7 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
   const asking = createSemaphore(CONCURRENT_LOOKUPS_MAX, Infinity)
   const closed = Promise.withResolvers<undefined>()
 
-  const count = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
+  const add = (row: Omit<TlsResultRow, 'day' | 'count'>) => {
     const day = utcDay(clock.now())
     const key = [day, row.domain, row.policyType, row.result, row.mxHost].join(' ')
     const known = rows.get(key)
@@ -88,17 +88,18 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
   }
 
   return {
-    note(nextHop, terms, host, ip, opened) {
-      const found = 'failure' in opened ? failedResult(opened) : sessionResult(nextHop, terms, host, opened)
+    count(nextHop, tlsPolicy, host, ip, opened) {
+      const found =
+        'failure' in opened ? failedResult(opened) : sessionResult(nextHop, tlsPolicy, host, opened)
       if (found === undefined) return
-      const policyType = terms.policy === 'dane' ? 'tlsa' : nextHop.sts ? 'sts' : 'no-policy-found'
+      const policyType = tlsPolicy.policy === 'dane' ? 'tlsa' : nextHop.sts ? 'sts' : 'no-policy-found'
       const { result, reason } = found
       const { localAddress } = 'failure' in opened ? opened : opened.facts
       const policy = JSON.stringify({
-        ...policyText(nextHop, terms),
+        ...policyText(nextHop, tlsPolicy),
         ...(localAddress && { from: localAddress }),
       })
-      count({
+      add({
         domain: nextHop.domain,
         policyType,
         result,
@@ -108,12 +109,12 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
         mxIp: ip,
       })
     },
-    noteRefusal({ domain, sts }, host, { refusal, policyType, result }) {
+    countRefusal({ domain, sts }, host, { refusal, policyType, result }) {
       const policy = JSON.stringify(policyType === 'sts' && sts ? stsText(sts) : {})
-      count({ domain, policyType, result, mxHost: host, policy, reason: cut(refusal), mxIp: null })
+      add({ domain, policyType, result, mxHost: host, policy, reason: cut(refusal), mxIp: null })
     },
-    noteFault: (domain, policyType, result, reason) =>
-      count({ domain, policyType, result, mxHost: '', policy: '{}', reason: cut(reason), mxIp: null }),
+    countFault: (domain, policyType, result, reason) =>
+      add({ domain, policyType, result, mxHost: '', policy: '{}', reason: cut(reason), mxIp: null }),
     async close() {
       timer?.cancel()
       closed.resolve(undefined)

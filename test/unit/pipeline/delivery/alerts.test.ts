@@ -29,7 +29,7 @@ async function open(t: TestContext) {
   const thread = () => createAlerts(store.run, alert => told.push(alert))
   const alerts = thread()
   const note = (host: string, at = AT, alert: AttemptResult['alert'] = 'ip-reputation') =>
-    alerts.note({ domain: 'there.test' }, endingAt(host, alert), at)
+    alerts.raise({ domain: 'there.test' }, endingAt(host, alert), at)
   const list = () => listOperatorAlerts(store.db, PAGE)
   return { told, thread, alerts, note, list }
 }
@@ -58,7 +58,7 @@ test('one an hour for each kind and provider, however many replies and threads',
   await note('aspmx.l.google.com')
   await note('alt1.aspmx.l.google.com', AT + 1_000)
   await note('aspmx.l.google.com', AT, 'authentication')
-  await thread().note({ domain: 'there.test' }, endingAt('aspmx.l.google.com', 'ip-reputation'), AT + 2_000)
+  await thread().raise({ domain: 'there.test' }, endingAt('aspmx.l.google.com', 'ip-reputation'), AT + 2_000)
   const seen = (await list()).rows.map(({ kind, provider }) => `${kind} ${provider}`).sort()
   assert.equal(seen, ['authentication google', 'ip-reputation google', 'ip-reputation other'])
   assert.is(told.length, 3)
@@ -69,7 +69,7 @@ test('one an hour for each kind and provider, however many replies and threads',
 
 test('an result without an alert is none', async t => {
   const { alerts, list } = await open(t)
-  await alerts.note({ domain: 'there.test' }, endingAt('mx.there.test'), AT)
+  await alerts.raise({ domain: 'there.test' }, endingAt('mx.there.test'), AT)
   assert.is((await list()).total, 0)
 })
 
@@ -92,7 +92,7 @@ test('what could not be stored is tried again with the next reply', async () => 
     },
     alert => told.push(alert),
   )
-  const note = () => alerts.note({ domain: 'there.test' }, endingAt('mx.there.test', 'ip-reputation'), AT)
+  const note = () => alerts.raise({ domain: 'there.test' }, endingAt('mx.there.test', 'ip-reputation'), AT)
   const failure = await note().catch(error => error)
   assert.is(failure.message, 'not stored')
   fails = false

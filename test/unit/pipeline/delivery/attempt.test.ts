@@ -13,7 +13,7 @@ import { HOSTS, mailTo, open, SITE, short, wayOver } from './open-attempt.ts'
 
 const test = suite('deliver/attempt')
 
-const trustingTerms = () =>
+const trustingPolicies = () =>
   createHostTlsPolicies({ clock: systemClock, authorities: [testAuthority()], dane: null })
 
 test('the first host takes the message, and is the only one spoken to', async t => {
@@ -304,7 +304,8 @@ test('TLS is used where it is offered; a certificate that verifies is noted', as
   assert.is(policy, 'none')
   const trusting = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
   assert.is(
-    (await trusting.to('ok', ['mx.test'], { terms: trustingTerms() })).hostAttempts[0]!.tls?.verified,
+    (await trusting.to('ok', ['mx.test'], { tlsPolicies: trustingPolicies() })).hostAttempts[0]!.tls
+      ?.verified,
     true,
   )
 })
@@ -313,9 +314,9 @@ test('a host that stumbles over what is new in TLS is spared it the next time, f
   const at = { tls: (times: number) => (times % 2 === 0 && times < 4 ? ('drop' as const) : undefined) }
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good', at, acceptThenClose: true })
   const clock = createManualClock()
-  const terms = createHostTlsPolicies({ clock, authorities: [testAuthority()], dane: null })
+  const tlsPolicies = createHostTlsPolicies({ clock, authorities: [testAuthority()], dane: null })
   const versionOf = async (asked: MessageTls) =>
-    (await to('ok', ['mx.test'], { terms }, asked)).hostAttempts[0]!.tls?.version
+    (await to('ok', ['mx.test'], { tlsPolicies }, asked)).hostAttempts[0]!.tls?.version
   assert.is(await versionOf('any'), 'TLSv1.2')
   assert.is(mxs[0]!.sessionCount, 2)
   clock.advance(3_600_000)
@@ -331,10 +332,10 @@ test('a host that stumbles over what is new in TLS is spared it the next time, f
 test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
   const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const clock = createManualClock()
-  const terms = createHostTlsPolicies({ clock, dane: null })
+  const tlsPolicies = createHostTlsPolicies({ clock, dane: null })
   const hostAttempt = async () => {
     const fresh = createSessionPool(systemClock, { messagesPerConnection: () => 100 })
-    const { hostAttempts } = await to('ok', ['mx1.test'], { terms, pool: fresh })
+    const { hostAttempts } = await to('ok', ['mx1.test'], { tlsPolicies, pool: fresh })
     await fresh.close()
     return hostAttempts[0]!
   }
@@ -349,14 +350,14 @@ test('a host whose TLS broke is spoken to in plain text at once, for an hour', a
 
 test('a session in plain text says why as long as it is kept', async t => {
   const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
-  const terms = createHostTlsPolicies({ clock: systemClock, dane: null })
+  const tlsPolicies = createHostTlsPolicies({ clock: systemClock, dane: null })
   for (const fresh of [true, true, false]) {
     const pool = fresh ? createSessionPool(systemClock, { messagesPerConnection: () => 1 }) : undefined
-    const { hostAttempts } = await to('ok', ['mx1.test'], { terms, ...(pool && { pool }) })
+    const { hostAttempts } = await to('ok', ['mx1.test'], { tlsPolicies, ...(pool && { pool }) })
     await pool?.close()
     assert.ok(hostAttempts[0]!.tlsFallback)
   }
-  const { hostAttempts } = await to('ok', ['mx1.test'], { terms })
+  const { hostAttempts } = await to('ok', ['mx1.test'], { tlsPolicies })
   assert.not.ok(
     hostAttempts[0]!.phases.some(([phase]) => phase === 'connect'),
     'the session of the last',
@@ -418,10 +419,10 @@ test('a host that loses what leaves together with MAIL is spoken to one command 
   const at = { rcpt: (times: number) => (times % 2 === 0 ? ('hang' as const) : undefined) }
   const { to, mxs } = await open(t, HOSTS, { pipelining: true, at, acceptThenClose: true })
   const clock = createManualClock()
-  const terms = createHostTlsPolicies({ clock, dane: null })
+  const tlsPolicies = createHostTlsPolicies({ clock, dane: null })
   const send = async () => {
     let isOver = false
-    const sending = to('ok', ['mx1.test'], { terms, clock }).finally(() => {
+    const sending = to('ok', ['mx1.test'], { tlsPolicies, clock }).finally(() => {
       isOver = true
     })
     for (; !isOver; await turn()) clock.advance(100)
@@ -455,12 +456,12 @@ for (const asked of ['enforced', 'required'] as const) {
         { tls },
         { tls: 'good', extensions: ['REQUIRETLS'] },
       )
-      const terms = trustingTerms()
-      const alone = await to('ok', ['mx1.test'], { terms }, asked)
+      const tlsPolicies = trustingPolicies()
+      const alone = await to('ok', ['mx1.test'], { tlsPolicies }, asked)
       assert.equal(alone.outcome.verdict, { kind: 'deferred', class: 'unknown' })
       assert.match(alone.hostAttempts[0]!.reply, reason)
       assert.is(alone.hostAttempts[0]!.policy, 'domain')
-      const both = await to('ok', ['mx1.test', 'mx.test'], { terms }, asked)
+      const both = await to('ok', ['mx1.test', 'mx.test'], { tlsPolicies }, asked)
       assert.equal(both.outcome.verdict, { kind: 'delivered' })
       assert.is(both.hostAttempts.at(-1)!.tls?.verified, true)
       assert.is(mxs[0]!.messages.length, 0)
@@ -469,9 +470,9 @@ for (const asked of ['enforced', 'required'] as const) {
 
 test('a session without a verified certificate is not used for a message that asks for one', async t => {
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
-  const terms = trustingTerms()
+  const tlsPolicies = trustingPolicies()
   for (const asked of ['any', 'enforced', 'any', 'enforced'] as const)
-    await to('ok', ['mx.test'], { terms }, asked)
+    await to('ok', ['mx.test'], { tlsPolicies }, asked)
   assert.equal(
     mxs[0]!.messages.map(({ sessionId }) => sessionId),
     [1, 2, 1, 2],

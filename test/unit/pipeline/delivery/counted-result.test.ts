@@ -14,7 +14,7 @@ const routes: [target: RouteTarget, destination: string | null][] = [
   [{ kind: 'hosts', hosts: [], hostSet: 'mx.there.test' }, 'a destination'],
   [{ kind: 'smart-host' }, 'a destination'],
   [{ kind: 'simulator' }, null],
-  [{ kind: 'nowhere', enhanced: '5.1.2', reason: 'no such domain' }, null],
+  [{ kind: 'undeliverable', enhanced: '5.1.2', reason: 'no such domain' }, null],
   [{ kind: 'unknown', reason: 'no answer' }, null],
 ]
 for (const [target, destination] of routes)

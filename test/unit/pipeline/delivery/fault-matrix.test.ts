@@ -99,9 +99,9 @@ async function open(t: TestContext, point: Point, fault: Fault): Promise<Scene> 
   const second = await t.using(startFakeMx({ host: '127.0.0.3', port: first.port }))
   const clock = createManualClock()
   const pool = createSessionPool(clock, { messagesPerConnection: () => 100 })
-  const terms = createHostTlsPolicies({ clock, dane: null })
+  const tlsPolicies = createHostTlsPolicies({ clock, dane: null })
   const options = {
-    ...{ clock, resolver, pool, terms, random: () => 0.5, localName: 'out.mailhorn.test' },
+    ...{ clock, resolver, pool, tlsPolicies, random: () => 0.5, localName: 'out.mailhorn.test' },
     ...{ port: first.port, allowPrivateAddresses: true, tlsResults: null },
   }
   sockets.clear()

@@ -45,7 +45,7 @@ export async function open(t: TestContext, zone: string, ...hosts: FakeMxOptions
     clock: systemClock,
     resolver,
     pool,
-    terms: createHostTlsPolicies({ clock: systemClock, dane: null }),
+    tlsPolicies: createHostTlsPolicies({ clock: systemClock, dane: null }),
     tlsResults: null,
     random: () => 0.99,
     localName: 'out.mailhorn.test',

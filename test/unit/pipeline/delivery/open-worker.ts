@@ -120,7 +120,7 @@ export async function openWorker(
     localName: 'out.mailhorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
-    terms: createHostTlsPolicies({ clock, dane: null }),
+    tlsPolicies: createHostTlsPolicies({ clock, dane: null }),
     tlsResults: null,
     pool: createSessionPool(clock, { messagesPerConnection: () => 100 }),
     router: createRouter({
@@ -153,9 +153,9 @@ export async function openWorker(
     onRecovery: ({ destination }) => void pauses.push(`${destination} answers`),
     onError: error => void errors.push((error as Error).message),
   })
-  signed.on('due', queueKeys => worker.announced(queueKeys as DueQueueKey[]))
+  signed.on('due', queueKeys => worker.addDue(queueKeys as DueQueueKey[]))
   signed.on(HELD, selectors => {
-    for (const selector of selectors) worker.held(selector as MailSelector)
+    for (const selector of selectors) worker.hold(selector as MailSelector)
   })
   signed.on(RESUMED, shaper => {
     for (const destination of shaper) worker.probeNow(destination as string)

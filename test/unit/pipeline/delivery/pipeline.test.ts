@@ -49,7 +49,7 @@ function open(names: string) {
     alone(name: string) {
       const wish = { state: 'waits' }
       turnOf(name)
-        .alone()
+        .previousEnded()
         .then(
           () => {
             wish.state = 'goes'

@@ -57,7 +57,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
 test('all that waits is signed, in its order, once', async t => {
   const { preSigner, clock, signed, state } = open(t, 250)
-  preSigner.note('there')
+  preSigner.watch('there')
   await until(() => signed.length === 250 && clock.timerCount === 1)
   state.count = 260
   clock.advance(5_000)
@@ -67,7 +67,7 @@ test('all that waits is signed, in its order, once', async t => {
 
 test('while there is nothing new it looks ever more seldom, up to twice a minute', async t => {
   const { preSigner, clock, asked } = open(t, 0)
-  preSigner.note('there')
+  preSigner.watch('there')
   const looksAfter: number[] = []
   for (let looks = 1; looks < 5; looks++) {
     await until(() => asked.length === looks && clock.timerCount === 1)
@@ -84,7 +84,7 @@ test('while there is nothing new it looks ever more seldom, up to twice a minute
 test('what comes back in front of what has been signed is found', async t => {
   const { preSigner, clock, signed, state } = open(t, 3)
   state.missing.add(1)
-  preSigner.note('there')
+  preSigner.watch('there')
   await until(() => signed.length === 2 && clock.timerCount === 1)
   state.missing.clear()
   clock.advance(5_000)
@@ -95,7 +95,7 @@ test('what comes back in front of what has been signed is found', async t => {
 test('mail that can go has the processor for itself', async t => {
   const { preSigner, clock, signed, state } = open(t, 3)
   state.isIdle = false
-  preSigner.note('there')
+  preSigner.watch('there')
   await until(() => clock.timerCount === 1)
   assert.equal(signed, [])
   state.isIdle = true
@@ -105,21 +105,21 @@ test('mail that can go has the processor for itself', async t => {
 
 test('it ends with the rest, and begins anew with the next', async t => {
   const { preSigner, clock, signed, state } = open(t, 2)
-  preSigner.note('there')
+  preSigner.watch('there')
   await until(() => signed.length === 2 && clock.timerCount === 1)
   state.isPaused = false
   clock.advance(5_000)
   await turn()
   assert.is(clock.timerCount, 0)
   state.isPaused = true
-  preSigner.note('there')
+  preSigner.watch('there')
   state.count = 3
   await until(() => signed.length === 3)
 })
 
 test('it stops where no more can be kept, and does not look at what waits until there is room', async t => {
   const { preSigner, clock, signed, asked, state } = open(t, 10, { room: 4 })
-  preSigner.note('there')
+  preSigner.watch('there')
   await until(() => signed.length === 4 && clock.timerCount === 1)
   assert.equal(signed, upTo(4))
   assert.is(asked.length, 1)
@@ -133,7 +133,7 @@ test('it stops where no more can be kept, and does not look at what waits until 
 
 test('stopping ends it in the middle, and is no error', async t => {
   const { preSigner, clock, errors } = open(t, 0)
-  preSigner.note('there')
+  preSigner.watch('there')
   await until(() => clock.timerCount === 1)
   await preSigner.stop()
   assert.is(clock.timerCount, 0)

@@ -108,7 +108,7 @@ for (const [domain, enhanced, reason] of [
     const { router } = await open(t)
     assert.equal(await router.routeOf(domain), {
       destination: `!${domain}`,
-      target: { kind: 'nowhere', enhanced, reason },
+      target: { kind: 'undeliverable', enhanced, reason },
     })
   })
 
@@ -141,7 +141,7 @@ test('a route is remembered for a minute, and asked for once by many', async t =
   clock.advance(59_000)
   assert.is((await router.routeOf('there.test')).target.kind, 'hosts')
   clock.advance(2_000)
-  assert.is((await router.routeOf('there.test')).target.kind, 'nowhere')
+  assert.is((await router.routeOf('there.test')).target.kind, 'undeliverable')
   assert.is(asked('there.test'), 2)
 })
 
@@ -232,11 +232,11 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
   assert.is(await kindOf('empty.test'), 'hosted')
   assert.is(await kindOf('unknown-to-dns.test'), 'hosted')
   assert.is(await kindOf('there.test'), 'hosts')
-  assert.is(await kindOf('null.test'), 'nowhere')
+  assert.is(await kindOf('null.test'), 'undeliverable')
   isHosted = false
   assert.is(await kindOf('loop.test'), 'hosted')
   router.forget(['loop.test'])
-  assert.is(await kindOf('loop.test'), 'nowhere')
+  assert.is(await kindOf('loop.test'), 'undeliverable')
 })
 
 test('a relay for all mail does not get what would come back here, one for the domain itself does', async t => {

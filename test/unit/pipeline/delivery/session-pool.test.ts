@@ -36,22 +36,22 @@ test('a session bears as many as it may carry, those that are on it included', a
   const pooled = { session: await dial(), mxHost: SITE, policy: 'none' } as const
   await send(pooled.session)
   assert.equal(
-    [1, 2, 3, 4].map(userCount => pool.bears(pooled, userCount)),
+    [1, 2, 3, 4].map(userCount => pool.canPipeline(pooled, userCount)),
     [true, true, true, false],
   )
   await send(pooled.session)
   assert.equal(
-    [1, 2, 3].map(userCount => pool.bears(pooled, userCount)),
+    [1, 2, 3].map(userCount => pool.canPipeline(pooled, userCount)),
     [true, true, false],
   )
   clock.advance(300_000)
-  assert.is(pool.bears(pooled, 1), false, 'it has served for long enough')
+  assert.is(pool.canPipeline(pooled, 1), false, 'it has served for long enough')
 })
 
 test('none bears another when it is closed, or all are', async t => {
   const { pool, dial } = await openPool(t)
   const sessions = [await dial(), await dial()]
-  const bears = () => sessions.map(session => pool.bears({ session, mxHost: SITE, policy: 'none' }, 1))
+  const bears = () => sessions.map(session => pool.canPipeline({ session, mxHost: SITE, policy: 'none' }, 1))
   sessions[0]!.destroy()
   assert.equal(bears(), [false, true])
   await pool.close()
@@ -62,7 +62,7 @@ test('at a host where that went wrong nothing is sent behind another for an hour
   const { pool, clock, dial } = await openPool(t)
   const bears = async (host: string) => {
     const session = await dial()
-    return pool.bears({ session, mxHost: host, policy: 'none' }, 1)
+    return pool.canPipeline({ session, mxHost: host, policy: 'none' }, 1)
   }
   pool.disablePipelining({ session: await dial(), mxHost: SITE, policy: 'none' })
   assert.equal([await bears(SITE), await bears('mx.far.test')], [false, true])
@@ -171,7 +171,7 @@ test('a peer that takes so many messages in a session gets no more', async t => 
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   const taken = pool.take(SITE, TO)!
   assert.is(taken.session, session)
-  assert.equal([pool.bears(taken, 1), pool.bears(taken, 2)], [true, false])
+  assert.equal([pool.canPipeline(taken, 1), pool.canPipeline(taken, 2)], [true, false])
   await send(session)
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
   assert.is(pool.take(SITE, TO), undefined)
@@ -187,7 +187,7 @@ test('a peer that takes so many domains in a session gets mail for those alone',
   }
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, 'a@one.test')
   assert.equal(['b@ONE.test', 'a@two.test', 'a@three.test', 'c@one.test'].map(use), [true, true, false, true])
-  assert.is(pool.bears({ session, mxHost: SITE, policy: 'none' }, 1), false, 'nor any behind another')
+  assert.is(pool.canPipeline({ session, mxHost: SITE, policy: 'none' }, 1), false, 'nor any behind another')
 })
 
 test.run()

@@ -93,7 +93,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
       deliveries: readonly ClaimedDelivery[],
       deliveryClass: number = DELIVERY_CLASS.broadcast,
     ) => real.take(destination, deliveryClass, deliveries),
-    roomOf: (destination: string) => real.roomOf(destination).any,
+    roomOf: (destination: string) => real.capacityOf(destination).any,
   }
   return {
     clock,
@@ -108,7 +108,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
     caps,
     sources,
     givenBack,
-    transactionalRoomOf: (destination: string) => real.roomOf(destination).transactional,
+    transactionalRoomOf: (destination: string) => real.capacityOf(destination).transactional,
     async end(name: string, signal: CongestionSignal | Error = 'ok') {
       const { judge, end } = underWay.get(name)!
       underWay.delete(name)
@@ -302,7 +302,7 @@ test('none begins behind a probe', async () => {
 test('when the destination bears less than is under way, who waits behind another loses its turn; who is first goes on', async () => {
   const { offer, underWay, end } = await crowded()
   await offer('d1')
-  const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.slot.alone()))
+  const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.slot.previousEnded()))
   await end('d1', 'congested')
   assert.equal(
     (await turns).map(({ status }) => status),
@@ -535,7 +535,7 @@ test('slowing down what goes fast holds from the next attempt on', () => {
   destinations.take('destination', many(3))
   assert.is(begun.length, 3)
   caps.set('destination', 1 / 60)
-  destinations.slowed('destination')
+  destinations.updateRate('destination')
   destinations.take('destination', many(3, 'later'))
   assert.is(begun.length, 4)
   clock.advance(59_999)
@@ -700,7 +700,7 @@ test('a destination that is slowed down gets so many from all addresses together
     [0.5, 0.5],
   )
   caps.delete('destination')
-  destinations.slowed('destination')
+  destinations.updateRate('destination')
   assert.is(begun.length, 8)
 })
 

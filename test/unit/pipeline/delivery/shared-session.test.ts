@@ -64,7 +64,7 @@ for (const [what, hasCarried] of [
     const { pool, pooled, shared, dial } = await open(t)
     if (hasCarried) await shared.send(mailTo('a'), unasked)
     shared.envelopeUnanswered()
-    assert.is(pool.bears({ ...pooled, session: await dial() }, 1), !hasCarried)
+    assert.is(pool.canPipeline({ ...pooled, session: await dial() }, 1), !hasCarried)
   })
 
 test.run()

@@ -20,7 +20,7 @@ function open(...addresses: string[]) {
   /** The source that an email takes where nothing keeps it from there. */
   const of = (number: number, domain = 'there.test') => {
     const preferred = inOrderOf(IDS[number]!, candidates)
-    return (preferred.find(({ source }) => sourceIps.isWanted(source, domain)) ?? preferred[0]!).source.name
+    return (preferred.find(({ source }) => sourceIps.isUsable(source, domain)) ?? preferred[0]!).source.name
   }
   return { clock, sourceIps, of }
 }
@@ -57,7 +57,7 @@ test('where one address of a source is not wanted, none of it is', () => {
   const { sourceIps } = open('192.0.2.1', '2001:db8::1', '192.0.2.2', '2001:db8::2')
   assert.is(sourceIps.coolOff('2001:db8::2', 'there.test'), true)
   assert.equal(
-    sourceIps.sources.map(source => sourceIps.isWanted(source, 'there.test')),
+    sourceIps.sources.map(source => sourceIps.isUsable(source, 'there.test')),
     [true, false],
   )
 })

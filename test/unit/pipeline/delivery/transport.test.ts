@@ -64,7 +64,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     clock: systemClock,
     resolver,
     pool,
-    terms: createHostTlsPolicies({ clock: systemClock, dane: null }),
+    tlsPolicies: createHostTlsPolicies({ clock: systemClock, dane: null }),
     tlsResults: null,
     random: Math.random,
     smartHostOf: () => undefined,
@@ -135,7 +135,7 @@ test('where one of our addresses is not wanted the next attempt is from another;
   assert.is(first.result.alert, 'ip-reputation')
   assert.is(first.result.hostAttempts[0]!.source, '127.0.0.31')
   assert.equal(
-    [sourceIps.isWanted(one, 'there.test'), sourceIps.isWanted(other, 'there.test')],
+    [sourceIps.isUsable(one, 'there.test'), sourceIps.isUsable(other, 'there.test')],
     [false, true],
   )
   assert.is(short(await carryTo('a@there.test', hosts, other)), 'bounced blocked, congested')
@@ -173,7 +173,7 @@ for (const [enhanced, reason, expected] of [
 ] as const)
   test(`mail that can go nowhere bounces: ${enhanced} ${reason}`, async t => {
     const { carryTo } = await open(t)
-    const carried = await carryTo('a@there.test', routeTo({ kind: 'nowhere', enhanced, reason }))
+    const carried = await carryTo('a@there.test', routeTo({ kind: 'undeliverable', enhanced, reason }))
     assert.is(short(carried), expected)
     const { phase, reply, text, hostAttempts } = carried.result
     assert.equal(
@@ -185,7 +185,7 @@ for (const [enhanced, reason, expected] of [
 
 test('a domain that does not exist is asked about again before its mail bounces', async t => {
   const { carryTo } = await open(t)
-  const missing = routeTo({ kind: 'nowhere', enhanced: '5.1.2', reason: 'there.test does not exist' })
+  const missing = routeTo({ kind: 'undeliverable', enhanced: '5.1.2', reason: 'there.test does not exist' })
   const carried = await carryTo('a@there.test', missing)
   assert.is(short(carried), 'deferred bad-domain, neutral')
   assert.is(carried.result.text, 'there.test does not exist')

@@ -113,7 +113,7 @@ test('an attempt that takes its time makes its email sent meanwhile', async t =>
 test('queue keys at home with another thread are none of ours', async t => {
   const { worker, mx, accountId, clock, forwarded } = await openWorker(t, { threadCount: 2 })
   const foreign = ['a.test', 'b.test', 'c.test', 'd.test'].find(domain => hashText(domain) % 2 === 1)!
-  worker.announced([{ domain: foreign, class: 0, accountId, at: clock.now() }])
+  worker.addDue([{ domain: foreign, class: 0, accountId, at: clock.now() }])
   await new Promise(setImmediate)
   assert.is(mx.sessionCount, 0)
   assert.equal(forwarded, [])
@@ -126,7 +126,7 @@ test('a queue key whose destination is served by another thread is passed to it,
     zone: domains.map(domain => `${domain} MX 10 mx.${domain}`).join('\n'),
   })
   const domain = domains.find(name => hashText(name) % 2 === 0 && hashText(`mx.${name}`) % 2 === 1)!
-  worker.announced([{ domain, class: 0, accountId, at: clock.now() - 5 }])
+  worker.addDue([{ domain, class: 0, accountId, at: clock.now() - 5 }])
   await until(() => forwarded.length > 0)
   const [{ to, queueKey, route }] = forwarded as [(typeof forwarded)[0]]
   assert.equal(
@@ -148,7 +148,7 @@ test('a queue key passed to us is served by the route that came with it', async 
       hosts: [{ name: 'mx.there.test', preference: 0 }],
     },
   }
-  worker.forwarded({ domain: 'there.test', class: 0, accountId, at: clock.now() }, route)
+  worker.addForwarded({ domain: 'there.test', class: 0, accountId, at: clock.now() }, route)
   await send('ok')
   await when('ok@there.test', 'delivered')
 })

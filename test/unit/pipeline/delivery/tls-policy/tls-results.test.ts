@@ -37,7 +37,7 @@ async function countedOf(note: (results: TlsResults) => void): Promise<TlsResult
 /** Of one session in plain text on the terms. */
 const counted = (terms: Pick<HostTlsPolicy, 'brokenTls'>) =>
   countedOf(results =>
-    results.note(
+    results.count(
       nextHop as never,
       { policy: 'none', options: { tls: 'none' }, ...terms },
       'mx.test',
@@ -67,7 +67,7 @@ const STS: StsPolicy = {
 test('a host that the policy rules out is named, and the policy quoted', async () => {
   const refusal = 'mx.there.test is not in the MTA-STS policy of there.test'
   const row = await countedOf(results =>
-    results.noteRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
+    results.countRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
       refusal,
       policyType: 'sts',
       result: 'validation-failure',
@@ -90,7 +90,7 @@ test('a host that the policy rules out is named, and the policy quoted', async (
 
 test('a host that DNSSEC does not vouch for is named, and no policy is made up for it', async () => {
   const { policyType, mxHost, policy } = await countedOf(results =>
-    results.noteRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
+    results.countRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
       refusal: 'DNSSEC knows no MX host mx.there.test of there.test',
       policyType: 'tlsa',
       result: 'dnssec-invalid',
@@ -112,7 +112,7 @@ for (const [what, answer, isStored] of [
       clock,
       onError: assert.unreachable,
     })
-    results.noteFault('there.test', 'sts', 'sts-policy-fetch-error', 'it is gone')
+    results.countFault('there.test', 'sts', 'sts-policy-fetch-error', 'it is gone')
     clock.advance(60_000)
     setImmediate(() => stored.resolve(false))
     assert.is(await stored.promise, isStored)
@@ -128,7 +128,7 @@ test('name servers that say nothing keep neither the counts of others nor the en
     clock,
     onError: assert.unreachable,
   })
-  const note = (domain: string) => results.noteFault(domain, 'sts', 'sts-policy-fetch-error', 'it is gone')
+  const note = (domain: string) => results.countFault(domain, 'sts', 'sts-policy-fetch-error', 'it is gone')
   const waiting = Array.from({ length: 40 }, (_, i) => `silent${i}.test`)
   waiting.forEach(note)
   clock.advance(60_000)
