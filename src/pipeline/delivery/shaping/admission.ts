@@ -1,9 +1,9 @@
 /**
  * Decides what an egress path takes: how many further deliveries may be claimed for it, and whether the next
- * claimed one may start now. All limits of the path and of its thread are asked here and nowhere else.
+ * claimed one may start now. All limits of the path and of its thread are asked here.
  *
  * In: the state of the path (`egress-path.ts`) and of the thread (`slots.ts`). Out: a capacity, or the
- * delivery to start, or the name of the gate that refused. Called by `destination.ts` (claims) and
+ * delivery to start, or the name of the gate that refused. Called by `destination-paths.ts` (claims) and
  * `slot-runner.ts` (starts).
  */
 import type { Capacity } from '../../queue/fair-scheduler.ts'

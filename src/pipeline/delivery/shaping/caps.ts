@@ -1,10 +1,10 @@
-/** How much sites get by the operator's order, as a thread knows it. */
+/** Rate limits that the operator has set for destinations, cached by each delivery thread. */
 import type { SiteCapRow } from '../../../store/schema.ts'
 
 interface CapRegistry {
-  /** Messages a second; any number when null. */
+  /** Messages per second; null when there is no limit. */
   capOf(site: string): number | null
-  /** Looks again. @returns sites that get another number than before */
+  /** Reads the limits again. @returns the destinations whose limit has changed */
   read(): Promise<string[]>
 }
 

@@ -2,26 +2,26 @@
  * Circuit breaker of one egress path. It opens after five consecutive failures of the destination, and
  * nothing is sent there for one minute; then it is half open and a single delivery is tried. A failure of
  * that delivery opens it again for twice as long, up to 15 minutes; an answer closes it. Deliveries to the
- * destination keep their place in the queue.
+ * destination keep their position in the queue.
  *
  * In: failures and answers, from `congestion-feedback.ts`. Out: whether the path may be used, for
- * `egress-path.ts`, and the state that `outages.ts` stores. Measurements and alternatives: decision 0029.
+ * `admission.ts`, and the state that `outages.ts` stores. Measurements and alternatives: decision 0029.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 
 /** Why and until when a circuit breaker is open. */
 export interface BreakerState {
-  /** Epoch ms. */
+  /** Time at which the breaker becomes half open, in ms since the epoch. */
   until: number
-  /** The planned duration; the next one is twice as long. */
+  /** Planned duration in ms. The next one is twice as long. */
   ms: number
-  /** The last failure, for operators. */
+  /** Text of the last failure, shown to operators. */
   reason: string
 }
 
 export interface CircuitBreaker {
   readonly isOpen: boolean
-  /** The open time is over, and the destination has not answered yet. */
+  /** True when the open time is over and the destination has not answered yet. */
   readonly isHalfOpen: boolean
   /** Undefined while the breaker is not open. */
   readonly state: BreakerState | undefined
@@ -29,11 +29,10 @@ export interface CircuitBreaker {
   recordFailure(reason: string): BreakerState | undefined
   /** Closes the breaker. @returns whether it was open or half open */
   recordSuccess(): boolean
-  /** Opens the breaker as it was before a restart. */
+  /** Opens the breaker in the state it had before a restart. */
   restore(state: BreakerState): void
-  /** Ends the open time early: the breaker is half open. @returns whether it was open */
+  /** Ends the open time early, so that the breaker is half open. @returns whether it was open */
   probeNow(): boolean
-  /** Stops the timer. */
   dispose(): void
 }
 

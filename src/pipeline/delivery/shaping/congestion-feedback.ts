@@ -1,6 +1,9 @@
 /**
- * What an attempt tells of the path it took: the window moves, a rest begins or ends, mail turns to another
- * path.
+ * Applies the result of an attempt to its egress path: moves the window, opens or closes the circuit breaker,
+ * and gives deliveries back that another path should send.
+ *
+ * In: a signal per attempt, from the shaper. Out: changes of the path, and events for the worker
+ * (`outages.ts` stores them).
  */
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { BreakerState } from './circuit-breaker.ts'
@@ -8,37 +11,43 @@ import { allBreakersOpen, type DestinationPaths } from './destination-paths.ts'
 import type { EgressPath } from './egress-path.ts'
 import type { SourceIps } from './source-ips.ts'
 
-/** What an attempt told about the path it took. */
+/**
+ * `ok`: the destination answered. `congested`: it refused connections, failed or asked for fewer. `neutral`:
+ * the attempt says nothing about the path.
+ */
 export type CongestionSignal = 'ok' | 'congested' | 'neutral'
 
-/** Takes note of what an attempt told. @param text its last word, for people */
+/** Reports the signal of an attempt. @param text the last reply or error, shown to operators */
 export type JudgeCongestion = (signal: CongestionSignal, text: string) => void
 
-/** As the store has it. */
+/** Names an egress path in the store. */
 export interface PathKey {
   destination: string
-  /** Our addresses, as the source has them; empty for all of them. */
+  /** Source addresses, separated by spaces as in `EgressSource.name`; empty for all sources. */
   source: string
 }
 
-/** What begins to rest. */
+/** A circuit breaker that has just opened. */
 export interface OpenBreaker extends PathKey {
   state: BreakerState
-  /** What was claimed for the path and not begun is given back. */
+  /** Deliveries that were claimed for the path and not started. The caller returns them to the queue. */
   unstarted: ClaimedDelivery[]
-  /** No other path leads to the destination now. */
+  /** True when no other path to the destination can be used. */
   allPathsPaused: boolean
 }
 
 export interface CongestionFeedbackOptions {
   sourceIps: Pick<SourceIps, 'sources' | 'isUsable'>
   pathsOf(name: string): DestinationPaths
-  /** Takes back what waits on the path. */
+  /** Takes the deliveries that wait on the path. */
   unclaim(path: EgressPath): ClaimedDelivery[]
   onBreakerOpen(opened: OpenBreaker): void
-  /** A path that rested is good again; the delivery showed it. */
+  /**
+   * Called when a path whose breaker was open or half open gets an answer. The delivery is the one that got
+   * it.
+   */
   onRecovery(name: PathKey, delivery: ClaimedDelivery): void
-  /** They were claimed, and are not to be begun now. */
+  /** Returns claimed deliveries to the queue. */
   giveBack(deliveries: readonly ClaimedDelivery[]): void
 }
 
@@ -52,7 +61,7 @@ export type RecordFeedback = (
 export function createCongestionFeedback(options: CongestionFeedbackOptions): RecordFeedback {
   const { sourceIps, pathsOf, unclaim } = options
 
-  /** The domain of what waits there may want it from another source from now on. */
+  /** After a cool-off, the domains of waiting deliveries may prefer another source. */
   const giveBackUnusable = ({ paths }: DestinationPaths, path: EgressPath) => {
     const isElsewhere = ({ domain }: ClaimedDelivery) =>
       !sourceIps.isUsable(path.source, domain) &&

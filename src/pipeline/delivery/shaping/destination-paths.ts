@@ -1,4 +1,10 @@
-/** One destination, and the paths to it: one from each of our sources. */
+/**
+ * One destination and its egress paths, one for each source. Adds up their capacity, and chooses a path for
+ * each claimed delivery.
+ *
+ * In: claimed deliveries, from the shaper. Out: deliveries in the ready queues of the paths, and the capacity
+ * that the scheduler sees.
+ */
 
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
@@ -9,15 +15,15 @@ import { inOrderOf, type SourceIps } from './source-ips.ts'
 
 export interface DestinationPaths {
   readonly name: string
-  /** In the order of the sources; at least one. */
+  /** In the order of the sources; never empty. */
   readonly paths: readonly EgressPath[]
-  /** There was room for transactional mail when it was last looked at. */
+  /** Whether transactional mail had capacity when the capacity was last computed. */
   hadTransactionalCapacity: boolean
 }
 
 /**
- * What all paths have together. One that is to be probed gets what prefers it among the mail for the others;
- * alone, it has room for the probe.
+ * Capacity of all paths together. A half-open path adds nothing beside healthy ones: its probe is taken from
+ * the mail that prefers this path. When no path is healthy, the half-open one has capacity for its probe.
  */
 export function capacityIn(destination: DestinationPaths, ahead: number): Capacity {
   const capacity = capacityOfAll(destination, ahead)
@@ -36,7 +42,7 @@ function capacityOfAll({ paths }: DestinationPaths, ahead: number): Capacity {
   }
 }
 
-/** Puts deliveries on their paths, one by one: each counts for the room that the next one finds. */
+/** Puts deliveries on their paths one at a time, because each one reduces the capacity for the next. */
 export function distribute(
   destination: DestinationPaths,
   deliveryClass: number,
@@ -51,8 +57,8 @@ export function distribute(
 }
 
 /**
- * The one that its email prefers, unless its source is not wanted by the domain, or it rests or is closed for
- * today, or is full. Where none is better, it is that one all the same.
+ * Chooses the first path in the email's order of preference whose source the domain accepts and which is
+ * neither closed nor full. If there is none, these conditions are dropped one after the other.
  */
 function pathFor(
   { paths }: DestinationPaths,
@@ -72,7 +78,7 @@ function pathFor(
   )
 }
 
-/** Takes back what waits on a path that is closed for today. */
+/** Takes the deliveries that wait for a class whose warm-up budget is spent. */
 export function unclaimSpent({ paths }: DestinationPaths): ClaimedDelivery[] {
   return paths.flatMap(({ ready, warmupBudget }) =>
     ready.length === 0 ? [] : ready.clear((_, isTransactional) => warmupBudget.isSpent(isTransactional)),

@@ -1,6 +1,7 @@
 /**
- * What is known of the path from one of our sources to one destination: what it bears, whether it answers,
- * and what is on it.
+ * State of one egress path, which leads from one source to one destination: its window, circuit breaker, rate
+ * limit, warm-up budget and ready queue. `admission.ts` decides by this state; `congestion-feedback.ts`
+ * changes it.
  */
 
 import type { Clock } from '../../../lib/clock.ts'
@@ -14,7 +15,7 @@ import type { WarmupBudget, WarmupBudgets } from './warmup-budget.ts'
 import { createWindow, type Window } from './window.ts'
 
 export interface EgressPath {
-  /** Its name. */
+  /** Name of the destination. */
   readonly destination: string
   readonly source: EgressSource
   readonly window: Window
@@ -22,18 +23,21 @@ export interface EgressPath {
   readonly rateLimit: TokenBucket
   readonly warmupBudget: WarmupBudget
   readonly ready: ReadyQueue
-  /** Lines of deliveries under way. */
+  /** Number of slots in use. Deliveries that are pipelined behind another share its slot. */
   active: number
-  /** Something good has been heard over it. */
+  /** Whether the destination has answered on this path since the path was created. */
   isProven: boolean
 }
 
 export interface EgressPathOptions {
   clock: Clock
-  /** Deliveries that wait on all paths. */
+  /** Counts the claimed deliveries that wait on all paths of the thread. */
   waiting: { count: number }
   warmupBudgets: Pick<WarmupBudgets, 'of'>
-  /** Called when a pause is over, or the next attempt may begin. */
+  /**
+   * Called when the circuit breaker becomes half open, or when a rate limit or warm-up budget allows the next
+   * delivery.
+   */
   wake(path: EgressPath): void
 }
 

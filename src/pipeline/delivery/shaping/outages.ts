@@ -1,6 +1,8 @@
 /**
- * What follows when a destination stops answering, answers again, or gets no more today: remembered in the
- * store, and its mail seen to.
+ * Stores the state of circuit breakers, and updates the queue when a destination stops answering, answers
+ * again, or has used up its warm-up budget.
+ *
+ * In: events of the shaper, from `worker.ts`. Out: commands to the writer.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Run } from '../../../store/command.ts'
@@ -18,30 +20,31 @@ export type OutageCommands = Pick<typeof queueCommands, 'release'> &
   typeof destinationStateCommands
 
 interface Outages {
-  /** A path rests; what had been claimed for it goes back into the queue. */
-  begin(rest: OpenBreaker): Promise<void>
   /**
-   * An address that is being warmed up sends no more to the destination today; what had been claimed goes
-   * back.
+   * Stores an open circuit breaker and returns the path's claimed deliveries to the queue. When no other path
+   * is left, deliveries that have reached their maximum lifetime expire.
    */
+  begin(rest: OpenBreaker): Promise<void>
+  /** Returns deliveries to the queue when a source address has used up its warm-up budget of the day. */
   spendWarmup(destination: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
   /**
-   * Deliveries that had been put off because of the outage are due again: those to the domain that showed its
-   * end, and to all others of the destination. What was put off for another reason keeps its time.
+   * Makes deliveries due that were deferred because of the outage: those of the domain that got the answer,
+   * and those of all other domains of the destination. Deliveries deferred for another reason keep their
+   * time.
    */
   end(name: PathKey, domain: string): Promise<void>
 }
 
-/** At a time, so that no commit is held up. */
+/** A command handles no more deliveries than this, so that it does not delay other commits. */
 const DELIVERIES_PER_STEP_MAX = 200
 const WARMUP_REASON = 'our addresses are being warmed up, and sent no more there on that day'
 
 export interface OutageOptions {
   run: Run<OutageCommands>
   clock: Clock
-  /** The queue keys that are due and wait for a destination. */
+  /** Queue keys that are due and wait for the destination. */
   queueKeysOf(destination: string): readonly QueueKey[]
-  /** The queue keys of deferred mail that goes to a destination, that of the domain in any case. */
+  /** Queue keys of deferred mail to the destination. Those of the domain are always included. */
   deferredQueueKeysOf(destination: string, domain: string): AsyncIterable<QueueKey>
 }
 
@@ -84,7 +87,7 @@ export function createOutages({ run, clock, queueKeysOf, deferredQueueKeysOf }: 
   }
 }
 
-/** Those in which the delivery may be. */
+/** A released delivery may be in the queue key of any class. */
 function queueKeysOfEveryClass({ domain, accountId }: ClaimedDelivery): QueueKey[] {
   return Object.values(DELIVERY_CLASS).map(deliveryClass => ({ domain, accountId, class: deliveryClass }))
 }

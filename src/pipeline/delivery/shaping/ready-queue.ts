@@ -1,6 +1,6 @@
 /**
- * Deliveries of one destination that are claimed and wait for their turn: transactional mail passes most of
- * the rest.
+ * Ready queue of one egress path: deliveries that are claimed and wait for a slot. Transactional mail goes
+ * first, with a share left for other mail.
  */
 import type { Id } from '../../../lib/ids.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
@@ -15,25 +15,25 @@ export interface ReadyDelivery {
 export interface ReadyQueue {
   readonly length: number
   put(deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
-  /** Whether there is one that may begin. */
+  /** Whether a delivery of a class that may start is waiting. */
   has(mayBegin: (isTransactional: boolean) => boolean): boolean
-  /** The next one that may begin and whose account may go on. */
+  /** Removes and returns the next delivery whose class may start and whose account has a free slot. */
   next(
     mayBegin: (isTransactional: boolean) => boolean,
     mayGo: (accountId: Id) => boolean,
   ): ReadyDelivery | undefined
-  /** Those whose turn is likely to come first. */
+  /** The deliveries that are likely to start next. They stay in the queue. */
   first(count: number): ClaimedDelivery[]
-  /** How many more there is room for, of `most`. */
+  /** Number of further deliveries that fit when the queue holds `most`. */
   capacity(most: number): Capacity
-  /** Takes those out that are meant; all without `isMeant`. */
+  /** Removes and returns the deliveries that match; all of them without `isMeant`. */
   clear(isMeant?: (delivery: ClaimedDelivery, isTransactional: boolean) => boolean): ClaimedDelivery[]
 }
 
-/** So many transactional ones pass before another class has its turn. */
+/** Transactional deliveries that may start in a row while other mail is waiting. */
 const CONSECUTIVE_TRANSACTIONAL_MAX = 2
 
-/** @param waiting counts what waits in all of them */
+/** @param waiting counts the deliveries in all ready queues of the thread */
 export function createReadyQueue(waiting: { count: number }): ReadyQueue {
   const transactional: ClaimedDelivery[] = []
   const others: ClaimedDelivery[] = []

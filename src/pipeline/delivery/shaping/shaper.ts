@@ -1,6 +1,9 @@
 /**
- * Works deliveries off, destination by destination: a bounded number waits in memory, as many are under way
- * as the destination bears.
+ * Traffic shaping of a delivery thread: keeps the egress paths of each destination, holds claimed deliveries
+ * until their path admits them, and runs them.
+ *
+ * In: deliveries that the scheduler has claimed (`take`). Out: calls of `deliver`, free capacity for the
+ * scheduler, and events about circuit breakers and warm-up. Called by `worker.ts` only.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
@@ -39,25 +42,25 @@ import type { EgressSource } from './source-ips.ts'
 import type { WarmupBudgets } from './warmup-budget.ts'
 
 export interface Shaper {
-  /** How many more deliveries of the destination may be claimed now. */
+  /** Number of further deliveries of the destination that may be claimed now. */
   capacityOf(destination: string): Capacity
-  /** @param laneClass of all of them */
+  /** @param deliveryClass class of all the deliveries */
   take(destination: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
-  /** A pause that began in a former life. */
+  /** Restores a circuit breaker that was open before a restart. */
   restoreBreaker(name: PathKey, state: BreakerState): void
-  /** The destination's pauses are over before their time. False when there is none. */
+  /** Makes open circuit breakers of the destination half open. @returns false when none was open */
   probeNow(destination: string): boolean
-  /** How much it gets has been ordered anew. */
+  /** Applies a new rate limit of the operator. */
   updateRate(destination: string): void
-  /** None of its mail can go anywhere now. */
+  /** Whether all paths to the destination are open or half open. */
   isPaused(destination: string): boolean
-  /** Undefined for a destination of which nothing is remembered. */
+  /** Undefined for a destination that is not remembered. */
   pathsTo(destination: string): PathState[] | undefined
-  /** Gives back what is meant and has not been begun. */
+  /** Removes and returns deliveries that match and have not started. */
   recall(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[]
-  /** Resolves when nothing is under way, or after so long. */
+  /** Resolves when no delivery is in progress, or after the time has passed. */
   idle(withinMs: number): Promise<void>
-  /** Begins nothing more; gives back what has not been begun. */
+  /** Starts nothing more. @returns the deliveries that had not started */
   stop(): ClaimedDelivery[]
 }
 
@@ -66,27 +69,30 @@ interface ShaperOptions extends Omit<CongestionFeedbackOptions, 'pathsOf' | 'unc
   slots: Slots
   warmupBudgets: Pick<WarmupBudgets, 'of'>
   limitsOf(destination: string): DestinationLimits
-  /** Messages a second by all paths together, as the operator has ordered; any number when null. */
+  /** Rate limit of the operator for all paths together, in messages per second; null when there is none. */
   capOf(destination: string): number | null
-  /** It waits behind others, and its turn is near. */
+  /** Called for a delivery that is likely to start soon. */
   prepare(delivery: ClaimedDelivery): void
-  /** Resolves with false where it lost its turn in the line, and is given back. */
+  /** @returns false when the delivery lost its slot in the pipeline and must be given back */
   deliver(
     delivery: ClaimedDelivery,
     source: EgressSource,
     judge: JudgeCongestion,
     slot: PipelineSlot,
   ): Promise<boolean>
-  /** The destination has room again. */
+  /** Called when deliveries of the destination may be claimed again. */
   onRoom(destination: string): void
-  /** A path to the destination has sent what it may today; these were claimed for it, and not begun. */
+  /**
+   * Called when a path has used up its warm-up budget of the day, with the deliveries that were claimed for
+   * it and not started.
+   */
   onSpent(destination: string, unstarted: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
-/** At all destinations together. */
+/** Claimed deliveries that wait in memory, for all destinations of the thread together. */
 const READY_DELIVERIES_MAX = 2_000
-/** Shaper that are remembered while nothing waits for them. */
+/** Idle destinations whose paths are remembered. */
 const DESTINATIONS_MAX = 10_000
 
 export function createShaper(options: ShaperOptions): Shaper {
@@ -103,7 +109,7 @@ export function createShaper(options: ShaperOptions): Shaper {
     for (const path of destination.paths) runner.start(path)
     offerRoom(destination)
   }
-  /** They wait in the queue, for another path or the next day. */
+  /** Returned deliveries wait in the queue for another path or for the next day. */
   const giveBackSpent = (destination: DestinationPaths) => {
     const spent = unclaimSpent(destination)
     if (spent.length > 0) options.onSpent(destination.name, spent)
@@ -181,7 +187,9 @@ function createPaths(options: ShaperOptions, name: string, pathOptions: EgressPa
   return { name, paths, hadTransactionalCapacity: true }
 }
 
-/** Of each path, a second: what is ordered for all of them is shared out evenly. */
+/**
+ * Rate limit of each path, in messages per second. The operator's limit is divided evenly among the paths.
+ */
 function rateOf({ limitsOf, capOf, sourceIps }: ShaperOptions, destination: string): number | null {
   const { messagesPerSecond } = limitsOf(destination)
   const cap = capOf(destination)
@@ -189,7 +197,7 @@ function rateOf({ limitsOf, capOf, sourceIps }: ShaperOptions, destination: stri
   return Math.min(cap / sourceIps.sources.length, messagesPerSecond ?? Number.POSITIVE_INFINITY)
 }
 
-/** What was not sent is not counted. */
+/** A delivery that was not sent does not count towards the warm-up budget. */
 async function deliverOn(
   { deliver, giveBack }: ShaperOptions,
   path: EgressPath,
@@ -210,7 +218,10 @@ async function deliverOn(
   }
 }
 
-/** What was learnt of a destination is kept for a while. */
+/**
+ * Keeps the state of an idle destination, and forgets the one that has been idle longest when there are too
+ * many. Destinations with an open circuit breaker are kept.
+ */
 function keep(destinations: Map<string, DestinationPaths>, destination: DestinationPaths) {
   destinations.delete(destination.name)
   destinations.set(destination.name, destination)

@@ -1,6 +1,8 @@
 /**
- * Runs deliveries in slots: a path's one after another, or in line behind each other; paths that wait for a
- * slot in turns.
+ * Runs deliveries in slots. The deliveries of a slot run one after another or pipelined; paths that wait for
+ * a slot of the thread are served round robin.
+ *
+ * In: paths with ready deliveries, from the shaper. Out: calls of `deliver`.
  */
 import { once } from 'node:events'
 import type { Clock } from '../../../lib/clock.ts'
@@ -13,30 +15,30 @@ import type { ReadyDelivery } from './ready-queue.ts'
 import type { Slots } from './slots.ts'
 
 interface SlotRunner {
-  /** Begins what the path bears and there are slots for. */
+  /** Starts as many deliveries as the gates of the path and thread admit. */
   start(path: EgressPath): void
-  /** The path waits for no slot any more. */
+  /** Removes the path from those that wait for a slot of the thread. */
   leave(path: EgressPath): void
-  /** Resolves when nothing is under way, or after so long. */
+  /** Resolves when no delivery is in progress, or after the time has passed. */
   idle(withinMs: number): Promise<void>
-  /** Begins nothing more. */
+  /** Starts nothing more. */
   stop(): void
 }
 
 interface SlotRunnerOptions {
   clock: Clock
   slots: Slots
-  /** Its turn is near. */
+  /** Called for a delivery that is likely to start soon. */
   prepare(delivery: ClaimedDelivery): void
   deliver(path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot): Promise<void>
-  /** A delivery left the ones that wait, or a slot of the path came free. */
+  /** Called when a delivery left the ready queue, or a slot of the path came free. */
   onMoved(path: EgressPath): void
   onError(error: unknown): void
 }
 
-/** Of what waits behind a full path, for each that is under way on it. */
+/** Deliveries of a full path that are prepared, per delivery in progress on that path. */
 const PREPARED_SHARE = 0.75
-/** Paths tried for each slot that comes free. */
+/** Number of waiting paths that are tried when a slot comes free. */
 const PATHS_WOKEN_MAX = 16
 
 /** Gates of the thread. A path that one of them refused is started again when a slot comes free. */
@@ -50,7 +52,7 @@ const THREAD_GATES: ReadonlySet<Gate> = new Set<Gate>([
 export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   const { clock, slots, onMoved } = options
   const underWay = new Slab<Promise<void>>()
-  /** Paths whose next delivery waits for a slot, in the order of their turns. */
+  /** Paths whose next delivery waits for a slot of the thread, longest wait first. */
   const blocked = new Set<EgressPath>()
   let stopped = false
 
@@ -69,20 +71,23 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
       const number = underWay.put(slot)
     }
   }
-  /** A path that is slowed down has time enough, and one that may not go on none. */
+  /**
+   * A rate-limited path has time to prepare deliveries when they start, and a path without free capacity
+   * needs none now.
+   */
   const prepareNext = (path: EgressPath) => {
     if (path.ready.length === 0 || path.active < widthOf(path) || path.rateLimit.perSecond !== null) return
     for (const delivery of path.ready.first(Math.ceil(path.active * PREPARED_SHARE)))
       options.prepare(delivery)
   }
-  /** The next delivery for a slot of the path that has come free. */
+  /** Takes the next delivery for a slot that has come free, unless other paths wait for it. */
   const following = (path: EgressPath) => {
     if (stopped || blocked.size > 0) return undefined
     const next = admitNext(path, slots, path.active - 1)
     return typeof next === 'string' ? undefined : next
   }
 
-  /** One delivery after another, or behind another, as long as no other path waits for the slot. */
+  /** Runs a slot until no delivery follows. */
   const run = async (path: EgressPath, first: ReadyDelivery) => {
     const bearsIt = () => !stopped && path.active <= widthOf(path)
     try {
@@ -131,7 +136,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   }
 }
 
-/** Resolves when all have, or after so long. */
+/** Resolves when all promises have settled, or after the time has passed. */
 async function allEnded(underWay: Slab<Promise<void>>, clock: Clock, withinMs: number) {
   const deadline = new AbortController()
   const timer = clock.timer(withinMs, () => deadline.abort())

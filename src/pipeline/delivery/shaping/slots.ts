@@ -1,16 +1,15 @@
 /**
- * The deliveries a thread has under way, at all destinations together. Shaper from which nothing good has
- * been heard share a part of them, so that dead and slow ones, however many, leave room for those that
- * answer.
+ * Slots of a delivery thread, for the deliveries to all destinations together. Destinations that have not
+ * answered yet may use only a part of the slots, so that dead or slow ones cannot take all of them.
  */
 import { type Id, idKey } from '../../../lib/ids.ts'
 import type { AdaptiveLimit } from './adaptive-limit.ts'
 
 interface SlotOptions {
   adaptiveLimit: AdaptiveLimit
-  /** At once, in all. */
+  /** Deliveries in progress at once. */
   most: number
-  /** Of one account. */
+  /** Deliveries of one account in progress at once. */
   mostOfAccount: number
 }
 
@@ -27,19 +26,24 @@ export interface Slots {
    */
   refusedBy(isProven: boolean, others: number): SlotGate | undefined
   hasRoomFor(accountId: Id): boolean
-  /** None may begin. */
+  /** True when no delivery may start. */
   readonly isFull: boolean
-  /** So many are free that one may be taken before it is needed. */
+  /**
+   * True when so many slots are free that a pipelined delivery may take one before the connection is free.
+   */
   readonly isRoomy: boolean
-  /** Mail is under way to destinations that answer. */
+  /** True while deliveries to destinations that answer are in progress. */
   readonly isBusy: boolean
-  /** @returns gives the slot back */
+  /** @returns a function that frees the slot */
   take(isProven: boolean, accountId: Id): () => void
-  /** @param listener called when there may be slots though none was given back */
+  /** @param listener called when deliveries may start again although no slot was freed */
   onRoom(listener: () => void): void
 }
 
-/** Unproven destinations get one slot each from the first part on, and none beyond the second. */
+/**
+ * An unproven destination may use several slots while all of them together use less than this share, and one
+ * slot up to the maximum.
+ */
 const UNPROVEN_FIRST_SHARE = 0.25
 const UNPROVEN_SHARE_MAX = 0.75
 const ROOMY_SHARE_MAX = 0.5

@@ -1,4 +1,7 @@
-/** The addresses we send from, which of them an email prefers, and where one is not wanted for a while. */
+/**
+ * Source IP addresses: groups them into egress sources, gives each email its order of preference, and
+ * remembers which domains refuse an address.
+ */
 import { isIPv4 } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
 import { hashText } from '../../../lib/hash.ts'
@@ -6,34 +9,39 @@ import { type Id, idKey } from '../../../lib/ids.ts'
 
 export interface SourceIp {
   address: string
-  /** For EHLO; null where it is the installation's. */
+  /** Name for EHLO; null for the name of the installation. */
   name: string | null
 }
 
-/** What one delivery leaves from: one address of each family that there is; none where the system chooses. */
+/**
+ * The addresses that a delivery may leave from: one for each address family that is configured; none when the
+ * operating system chooses.
+ */
 export interface EgressSource {
-  /** Its addresses, with a space between them; empty where the system chooses. */
+  /** The addresses, separated by spaces; empty when the operating system chooses. */
   readonly name: string
   readonly ips: readonly SourceIp[]
 }
 
 export interface SourceIps {
-  /** At least one. */
+  /** Never empty. */
   readonly sources: readonly EgressSource[]
-  /** Whether mail for the domain may leave from there: none of its addresses is left out. */
+  /** Whether mail for the domain may leave from the source: none of its addresses is cooling off there. */
   isUsable(source: EgressSource, domain: string): boolean
-  /** Is left out for the domain for an hour, where there is another. @returns whether there is */
+  /**
+   * Excludes an address for a domain for one hour. @returns whether another address of the family can be used
+   */
   coolOff(address: string, domain: string): boolean
 }
 
 const COOL_OFF_MS = 3_600_000
 const COOLING_ENTRIES_MAX = 10_000
 
-/** @param all none: the system chooses */
+/** @param all the configured addresses; when empty, the operating system chooses */
 export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'monotonic'>): SourceIps {
   const families = familiesOf(all)
   const sources = sourcesOf(families)
-  /** Until when, monotonic ms; the ones that began first stand first. */
+  /** End of each cool-off in monotonic ms, oldest entry first. */
   const cooling = new Map<string, number>()
 
   const isCooling = (address: string, domain: string) =>
@@ -55,7 +63,8 @@ export function createSourceIps(all: readonly SourceIp[], clock: Pick<Clock, 'mo
 }
 
 /**
- * Each email has an order of its own: where one source is left out, only its emails move. The first one best.
+ * Orders the sources for an email, best first, by rendezvous hashing: when a source is excluded, only the
+ * emails that preferred it move.
  */
 export function inOrderOf<T extends { source: EgressSource }>(emailId: Id, candidates: readonly T[]): T[] {
   const key = idKey(emailId)
@@ -71,7 +80,10 @@ function familiesOf(all: readonly SourceIp[]): (readonly SourceIp[])[] {
   )
 }
 
-/** As many as the larger family has addresses; those of the smaller one are used several times. */
+/**
+ * There are as many sources as the larger family has addresses; addresses of the smaller family are used
+ * several times.
+ */
 function sourcesOf(families: readonly (readonly SourceIp[])[]): EgressSource[] {
   const count = Math.max(1, ...families.map(family => family.length))
   return Array.from({ length: count }, (_, i) => {

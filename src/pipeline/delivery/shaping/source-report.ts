@@ -1,4 +1,6 @@
-/** The addresses we send from, as the operator sees them: how far each is warmed up, and where it rests. */
+/**
+ * Report of the source addresses for the operator: warm-up progress, and the destinations that are paused.
+ */
 import { utcDay } from '../../../lib/periods.ts'
 import type { Db } from '../../../store/schema.ts'
 import { listPausedDestinations } from '../../queue/destination-states.ts'
@@ -8,23 +10,23 @@ import { type WarmupDay, type WarmupPlan, warmupDay } from './warmup-plan.ts'
 
 export interface SourceEntry {
   address: string
-  /** With which we greet from there. */
+  /** EHLO name. */
   name: string
-  /** Null where it is warm. */
+  /** Null when the address is not being warmed up. */
   warmup: (WarmupDay & { caps: readonly number[]; sent: Pick<WarmupCount, 'provider' | 'count'>[] }) | null
-  /** Shaper to which nothing goes from there now; the first to be tried again first. */
+  /** Destinations that are paused for this address, the one that is tried first at the front. */
   rests: { site: string; until: number; reason: string }[]
 }
 
 export interface SourceReportOptions {
   db: Db
   sourceIps: readonly SourceIp[]
-  /** With which we greet where an address has no name of its own. */
+  /** EHLO name of addresses that have none. */
   localName: string
   plan: WarmupPlan
 }
 
-/** In the order in which they are set. */
+/** @returns the addresses in the order of the configuration */
 export async function reportSources(
   { db, sourceIps, localName, plan }: SourceReportOptions,
   now: number,

@@ -1,24 +1,21 @@
-/**
- * How fast attempts at one destination may begin: a token bucket that holds one second's worth, and at least
- * one.
- */
+/** Rate limit of one egress path: a token bucket that holds the tokens of one second, and at least one. */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 
 export interface TokenBucket {
-  /** Any number when null. */
+  /** Attempts per second; null when there is no limit. */
   readonly perSecond: number | null
-  /** Whether an attempt may begin now. When not, `onReady` follows. */
+  /** Whether an attempt may start now. When not, `onReady` is called once one may. */
   allows(): boolean
-  /** An attempt begins. */
+  /** Takes a token for an attempt that starts. */
   begin(): void
-  /** From now on another number. */
+  /** Changes the rate. */
   change(perSecond: number | null): void
   close(): void
 }
 
 const SECOND_MS = 1_000
 
-/** @param initial attempts a second; any number when null */
+/** @param initial attempts per second; null when there is no limit */
 export function createTokenBucket(clock: Clock, initial: number | null, onReady: () => void): TokenBucket {
   let perSecond = initial
   let tokens = holds(initial)

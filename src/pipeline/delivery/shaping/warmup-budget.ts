@@ -1,7 +1,7 @@
 /**
- * What a path may still send today where its address is being warmed up. Messages are granted by the writer,
- * a few at a time; once there are no more, the path is closed until the next UTC day. A quarter of each day
- * is for transactional mail alone.
+ * Daily budget of a source address that is being warmed up. The writer grants messages in small numbers, so
+ * that all threads together stay within the budget; when it is spent, the path is closed until the next UTC
+ * day. A quarter of each day's budget is reserved for transactional mail.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import { nextUtcDay, utcDay } from '../../../lib/periods.ts'
@@ -11,20 +11,23 @@ import type { EgressSource } from './source-ips.ts'
 import { type WarmupPlan, warmedProvider, warmupDay } from './warmup-plan.ts'
 
 export interface WarmupBudget {
-  /** Whether a message may begin now. When not, the destination is woken once that may have changed. */
+  /** Whether a message may start now. When not, `wake` is called once that may have changed. */
   allows(isTransactional: boolean): boolean
-  /** There is no more of it today; the destination is woken on the next. */
+  /** Whether the budget of the day is spent. If so, `wake` is called on the next day. */
   isSpent(isTransactional: boolean): boolean
-  /** One begins. @returns to be told at its end whether it was sent */
+  /**
+   * Takes a message from the budget. @returns a function to call at the end of the attempt; the message
+   * returns to the budget when it was not sent
+   */
   begin(isTransactional: boolean): (wasSent: boolean) => void
 }
 
 export interface WarmupBudgets {
   /**
-   * @param wake called when more is granted to a path to the destination, no more is, or the next day begins
+   * @param wake called when more messages are granted, when the budget is spent, or when the next day begins
    */
   of(source: EgressSource, destination: string, wake: () => void): WarmupBudget
-  /** Gives back what was granted and not used. */
+  /** Returns granted messages that were not used. */
   close(): Promise<void>
 }
 
@@ -32,16 +35,16 @@ interface WarmupBudgetsOptions {
   clock: Clock
   run: Run<typeof warmupCommands>
   plan: WarmupPlan
-  /** There is no more of it today. */
+  /** Called when the budget of the day is spent. */
   onSpent(facts: { address: string; provider: string; cap: number; until: number }): void
   onError(error: unknown): void
 }
 
 const BULK_SHARE = 0.75
-/** Of a day's messages, granted at a time. */
+/** Share of the day's messages that is granted at a time. */
 const GRANT_SHARE = 0.02
 const GRANT_MESSAGES_MAX = 100
-/** Wall time may jump; it is looked at again at least this often. */
+/** The wall clock may jump, so a longer wait is split into steps of this length. */
 const SLEEP_MS_MAX = 600_000
 const RETRY_MS = 1_000
 
@@ -69,7 +72,7 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
         warming.map(({ address }) => poolOf(address, provider, isTransactional))
       const [forAll, forTransactional] = [pair(false), pair(true)]
       const of = (isTransactional: boolean) => (isTransactional ? forTransactional : forAll)
-      // what transactional mail has used up is there for nobody, though the others have not asked
+      // messages that transactional mail has used are spent for every class, whether it has asked or not
       const isSpentForAll = (pool: Pool, i: number) =>
         pool.isSpent(destination, wake) || (pool.isEmpty() && forTransactional[i]!.isSpent(destination, wake))
       return {
@@ -92,13 +95,16 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
   }
 }
 
-/** What was granted to one address at one provider, for paths of this thread. */
+/** Messages granted to one address for one provider, shared by the paths of this thread. */
 interface Pool {
-  /** @param wake called later where it does not; one for each destination */
+  /**
+   * @param wake called when messages may start again, if none may now; the last one given for a destination
+   * counts
+   */
   allows(destination: string, wake: () => void): boolean
-  /** Nothing that was granted is left. */
+  /** Whether no granted message is left. */
   isEmpty(): boolean
-  /** @param wake called later where it is */
+  /** @param wake called on the next day, if the budget is spent now */
   isSpent(destination: string, wake: () => void): boolean
   begin(): (wasSent: boolean) => void
   close(): Promise<void>

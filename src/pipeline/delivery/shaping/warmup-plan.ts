@@ -1,28 +1,31 @@
 /**
- * How much an address that is new to receivers may send: so many messages a UTC day to each mailbox provider,
- * for some weeks.
+ * Warm-up plan of source addresses: how many messages per UTC day an address may send to each mailbox
+ * provider while it is new to them.
  */
 import { OTHERS, PROVIDERS } from '../providers.ts'
 
 export interface WarmupPlan {
-  /** On the first, second, … day, to one provider. Afterwards any number. */
+  /** Messages to one provider on the first, second and later days. There is no limit after the last one. */
   caps: readonly number[]
-  /** When the first day begins, epoch ms, by address. */
+  /** Start of the first day by address, in ms since the epoch. */
   starts: ReadonlyMap<string, number>
 }
 
-/** Where an address is on its way. */
+/** Position of an address in the plan. */
 export interface WarmupDay {
-  /** From 1; before the start it is the first. */
+  /** Number of the day. The first day is 1, as is any day before the start. */
   number: number
-  /** To one provider. */
+  /** Messages to one provider on that day. */
   cap: number
 }
 
 const DAY_MS = 86_400_000
 const PROVIDER_NAMES = new Set(PROVIDERS.map(({ name }) => name))
 
-/** @param at epoch ms. @returns undefined for an address that is warm */
+/**
+ * @param at in ms since the epoch
+ * @returns undefined for an address that is not being warmed up
+ */
 export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: number): WarmupDay | undefined {
   const start = starts.get(address)
   if (start === undefined) return undefined
@@ -32,8 +35,8 @@ export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: num
 }
 
 /**
- * Under which name messages to a destination are counted; undefined where they are not: at smart hosts, and
- * where nobody is spoken to.
+ * Name under which messages to a destination are counted. Undefined for destinations without warm-up: smart
+ * hosts, and those that need no connection.
  */
 export function warmedProvider(destination: string): string | undefined {
   if (PROVIDER_NAMES.has(destination)) return destination

@@ -1,24 +1,25 @@
 /**
- * How many deliveries go to one destination at once: one more for each that gets through until the
- * destination first pushes back, from then on one more for a windowful; half when it pushes back. After an
- * outage this begins anew.
+ * Concurrency limit of one egress path. Each success raises the limit by one until the destination is
+ * congested for the first time, and by one per window of successes after that; congestion halves it. After an
+ * outage the limit grows by one per success again.
  */
 
 export interface Window {
   readonly size: number
-  /** Nothing has been learnt that would be lost with the window. */
-  readonly isFresh: boolean
-  /** A delivery got through to an answer about its recipient. */
+  /** Records that the destination answered about a recipient. */
   grow(): void
-  /** The destination refused connections, or asked for fewer. */
+  /** Records that the destination refused connections or asked for fewer. */
   shrink(): void
-  /** The destination was away, and is back: what it bears is to be learnt anew, from where the window is. */
+  /**
+   * Lets the window grow by one per success again, from its present size, because the destination was
+   * unreachable and answers again.
+   */
   restart(): void
 }
 
 const INITIAL_SIZE = 5
 
-/** @param most what the destination bears at once */
+/** @param most the number of connections that the destination accepts at once */
 export function createWindow(most: number): Window {
   const first = Math.min(INITIAL_SIZE, most)
   let size = first
@@ -26,9 +27,6 @@ export function createWindow(most: number): Window {
   return {
     get size() {
       return Math.floor(size)
-    },
-    get isFresh() {
-      return size >= first
     },
     grow() {
       size = Math.min(most, size + (hasShrunk ? 1 / size : 1))

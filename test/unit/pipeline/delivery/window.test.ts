@@ -55,15 +55,6 @@ test('a window of one grows again', () => {
   assert.is(window.size, 2)
 })
 
-test('it may be forgotten while nothing was learnt that would be lost', () => {
-  const window = createWindow(20)
-  assert.is(window.isFresh, true)
-  window.shrink()
-  assert.is(window.isFresh, false)
-  times(20, window.grow)
-  assert.is(window.isFresh, true)
-})
-
 test('after an outage it grows as at the beginning, until the next push back', () => {
   const window = createWindow(20)
   times(9, window.shrink)
