@@ -1,4 +1,10 @@
-/** Which addresses an attempt tries: those of the MX hosts, in their order, of each host its share. */
+/**
+ * Lists the addresses that an attempt tries: those of the MX hosts in order of preference, with a share of
+ * the limit for each host.
+ *
+ * In: a next hop and the source addresses. Out: one address at a time, with the TLS policy of its host.
+ * Called by `attempt.ts` only.
+ */
 import { isIP, isIPv4 } from 'node:net'
 import { isGlobalUnicast } from '../../protocols/dns/address-safety.ts'
 import { type HostAddresses, inOrderOfTrying, lookUpAddresses } from '../../protocols/dns/mx-hosts.ts'
@@ -12,7 +18,7 @@ import type { TlsResults } from './tls-policy/tls-results.ts'
 export interface HostAddressOptions {
   resolver: Resolver
   tlsPolicies: HostTlsPolicies
-  /** Null where nobody is told of TLS. */
+  /** Null when no TLS results are counted. */
   tlsResults: TlsResults | null
   random: () => number
   allowPrivateAddresses: boolean
@@ -22,27 +28,26 @@ export interface HostAddress {
   host: string
   address: string
   tlsPolicy: HostTlsPolicy
-  /** Undefined: the system chooses. */
+  /** Undefined when the operating system chooses the source address. */
   source: SourceIp | undefined
 }
 
-/** What the attempt has come to so far. */
+/** State of the attempt, shared with the caller. */
 interface SoFar {
-  /** What keeps a host from being tried goes here, too. */
+  /** Outcomes of the addresses tried so far. Reasons why a host is not tried are added here, too. */
   outcomes: Outcome[]
-  /** Hosts whose further addresses are left out. */
+  /** Hosts whose remaining addresses are skipped. */
   unfit: ReadonlySet<string>
 }
 
-/** Of all hosts. */
+/** Limit for all hosts together. */
 const ADDRESSES_MAX = 10
 const FAMILIES = ['ipv4', 'ipv6'] as const
 
 /**
- * Looked up host by host. The lot among hosts of one preference is drawn anew each time: a route is kept for
- * a while.
- *
- * @param sources at most one of each family; none: the system chooses
+ * Looks the addresses up host by host. Hosts of equal preference are shuffled for each attempt, since a route
+ * is cached.
+ * @param sources at most one address of each family; none when the operating system chooses
  */
 export async function* addressesOf(
   options: HostAddressOptions,
@@ -105,13 +110,16 @@ async function addressesOfHost(
   })
 }
 
-/** Nobody is spoken to from an address that the operator did not name. */
+/** With configured source addresses, only address families that have one are used. */
 function familiesOf(sources: readonly SourceIp[]) {
   if (sources.length === 0) return FAMILIES
   return FAMILIES.filter(family => sources.some(({ address }) => isIPv4(address) === (family === 'ipv4')))
 }
 
-/** A smart host may be known by its address, and an MX record against RFC 5321 §5.1 names one. */
+/**
+ * A smart host may be configured by its address, and some MX records name an address in violation of
+ * RFC 5321 §5.1.
+ */
 function itself(address: string): HostAddresses {
   return { kind: 'addresses', addresses: [address] }
 }

@@ -1,6 +1,9 @@
 /**
- * One attempt at one recipient: over an open session, or over new ones to the MX hosts in their order, or the
- * smart host.
+ * One attempt to deliver to one recipient: over an open session if there is one, otherwise over new sessions
+ * to the MX hosts in order, or to the smart host.
+ *
+ * In: a next hop and a transaction. Out: the outcome, with a record of each host that was tried. Called by
+ * `transport.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
@@ -39,7 +42,7 @@ import type { NextHop } from './tls-policy/next-hop.ts'
 
 export interface SmtpAttemptResult {
   outcome: Outcome
-  /** In the order of the attempt; the last one gave the outcome, unless nobody was reached. */
+  /** Hosts in the order in which they were tried. The last one gave the outcome, unless none was reached. */
   hostAttempts: HostAttempt[]
 }
 
@@ -50,13 +53,13 @@ export interface AttemptOptions extends HostAddressOptions {
   port: number
 }
 
-/** Sessions opened in one attempt, at most. */
+/** Limit of new sessions per attempt. */
 const SESSIONS_MAX = 2
 
 /**
- * @param transaction with one recipient
- * @param sources at most one of each family; none: the system chooses
- * @throws PipelineSlotLost when it was not begun
+ * @param transaction has one recipient
+ * @param sources at most one address of each family; none when the operating system chooses
+ * @throws PipelineSlotLost when the attempt must not start
  */
 export async function attempt(
   options: AttemptOptions,
@@ -107,7 +110,7 @@ async function attemptHosts(
   return { outcome: outcomeOfHosts(outcomes), hostAttempts }
 }
 
-/** What is sent, behind whom, and where it is written down. */
+/** What every step of the attempt needs. The host attempts are added to as the attempt proceeds. */
 interface AttemptContext {
   transaction: Transaction
   slot: PipelineSlot
@@ -147,7 +150,7 @@ async function overNewSession(
   return { outcome, opened: true }
 }
 
-/** What went wrong with TLS at the host is remembered, so that the next session begins with what goes. */
+/** Remembers TLS failures of the host, so that the next session starts with what works. */
 function recordTlsFailures(tlsPolicies: HostTlsPolicies, host: string, opened: SmtpSession | SessionFailure) {
   const { tlsFallback } = 'failure' in opened ? opened : opened.facts
   const brokenHandshake = 'failure' in opened ? null : opened.facts.brokenHandshake
@@ -156,8 +159,8 @@ function recordTlsFailures(tlsPolicies: HostTlsPolicies, host: string, opened: S
 }
 
 /**
- * Behind the delivery before it, or when that has ended, on a session that waits; undefined where there is
- * none.
+ * Sends the message pipelined behind the previous delivery, or over an idle session once that delivery has
+ * ended. @returns undefined when there is no open session
  */
 async function overKnownSession(
   { pool, tlsPolicies }: AttemptOptions,
@@ -190,7 +193,7 @@ function sessionNames(nextHop: NextHop, sources: readonly SourceIp[]): string[] 
     : sources.map(({ address }) => sessionsFrom(nextHop, address))
 }
 
-/** Sessions are shared among deliveries from the same address. */
+/** Sessions are shared only among deliveries from the same source address. */
 function sessionsFrom({ sessions }: NextHop, source: string | undefined): string {
   return source === undefined ? sessions : `${sessions} from ${source}`
 }
@@ -225,7 +228,7 @@ async function transact(
   return outcome
 }
 
-/** MAIL was answered, and what left with it never was. */
+/** Whether the peer answered MAIL but nothing that was sent together with it. */
 function isLostEnvelope({ facts }: SmtpSession, { recipients, replies }: TransactionResult): boolean {
   const [recipient] = recipients
   if (!facts.extensions.has('PIPELINING') || recipient?.kind !== 'failed' || !replies.mail) return false
@@ -233,7 +236,7 @@ function isLostEnvelope({ facts }: SmtpSession, { recipients, replies }: Transac
   return kind === 'timeout' && (phase === 'rcpt' || phase === 'data')
 }
 
-/** What a new session took to open belongs to its first transaction. */
+/** The time it took to open a session is recorded with its first transaction. */
 function phasesOf(
   { facts }: SmtpSession,
   { timings, replies }: TransactionResult,
@@ -255,14 +258,15 @@ function failedHostAttempt(
   return { host, ip, ...lastWord(outcome), tls: null, tlsFallback: why, policy, phases }
 }
 
-/** A host that does not fulfil our terms is well: others may go there on theirs. */
+/** A host that does not meet our TLS policy is not unavailable: others may reach it under theirs. */
 function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTlsPolicy, mxHost: string): Outcome {
   const outcome = outcomeOfFailure(failure, mxHost)
   return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
 }
 
 /**
- * A kept connection that the peer had closed, or closes now with 421: a new one may do, and the host is well.
+ * Whether a reused connection turned out to be closed, or is closed now with 421. A new connection may work,
+ * and the host is not to blame.
  */
 function isStale({ phase, reply }: Outcome): boolean {
   return phase === 'mail' && (reply === null || reply.code === 421)
@@ -280,7 +284,7 @@ function sessionOptions({ clock, port, localName }: AttemptOptions, { host, addr
   }
 }
 
-/** Where its TLS may be missing, that is for the terms to say. */
+/** Whether the session may do without TLS is decided by the host's TLS policy. */
 function smartHostOptions({ port, tls, login }: SmartHost): Partial<SessionOptions> {
   return { port, ...(tls === 'implicit' && { tls }), ...(login && { login }) }
 }

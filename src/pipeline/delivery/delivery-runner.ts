@@ -1,4 +1,9 @@
-/** One delivery from its message to the record of how its attempt ended. */
+/**
+ * Runs one delivery: builds the message, finds the route, transmits the message and records the result.
+ *
+ * In: a claimed delivery, from the shaper. Out: a congestion signal for the shaper, and a finished attempt
+ * for the recorder.
+ */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { type ClaimedDelivery, StorageUnavailable } from '../../store/command.ts'
 import type { MessageMaker } from './message/message.ts'
@@ -17,17 +22,17 @@ export interface DeliveryRunnerOptions extends TransmitOptions {
   clock: Clock
   router: Router
   maker: MessageMaker
-  /** Called when the end of an attempt is stored. */
+  /** Called when the result of an attempt is stored. */
   onStored(delivery: ClaimedDelivery, result: AttemptResult): Promise<void>
   onError(error: unknown, delivery?: ClaimedDelivery): void
 }
 
 interface DeliveryRunner {
-  /** Makes its message while others are under way, so that it has not to be waited for. */
+  /** Builds the message while other deliveries are in progress, so that this one starts without delay. */
   prepare(delivery: ClaimedDelivery): void
   /**
-   * Resolves when the attempt has ended; that is recorded meanwhile.
-   * @returns false where it lost its turn in the line: nothing was sent, and nothing is recorded
+   * Resolves when the attempt has ended; the result is recorded in the background.
+   * @returns false when the delivery lost its slot in the pipeline: nothing was sent and nothing is recorded
    */
   deliver(
     delivery: ClaimedDelivery,
@@ -66,7 +71,10 @@ export function createDeliveryRunner(
     return { ...(await transmit(options, route, delivery, message, source, slot)), message, destination }
   }
 
-  /** While the store does not answer, nothing can be read: that is no failure of the delivery. */
+  /**
+   * While the store is unavailable nothing can be read. The attempt waits, because the delivery has not
+   * failed.
+   */
   const makeWhenAnswered = async (delivery: ClaimedDelivery, startedAt: number) => {
     for (;;)
       try {

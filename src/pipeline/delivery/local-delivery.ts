@@ -1,4 +1,7 @@
-/** Mail to a domain that is received here: it goes into its inbox, once, and over no network. */
+/**
+ * Delivers mail for a domain that this installation receives: stores the message in the inbox without a
+ * network connection.
+ */
 import { wireId } from '../../lib/ids.ts'
 import { formatReply, type SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
@@ -9,7 +12,7 @@ import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import type { OutgoingMessage } from './message/message.ts'
 import type { AttemptResult } from './outcome/finish.ts'
 
-/** @throws StorageUnavailable when it cannot be kept: it is tried again */
+/** @throws StorageUnavailable when the message cannot be stored; the delivery is retried */
 export type DeliverLocally = (
   delivery: ClaimedDelivery,
   domain: HostedDomain,
@@ -21,11 +24,11 @@ interface LocalDeliveryOptions {
   run: Run<typeof inboundCommands>
   blobs: BlobFiles
   reservations: BlobReservations
-  /** By which we name ourselves in the message. */
+  /** Host name for the `Received` field. */
   localName: string
 }
 
-/** As at port 25 (RFC 5321 §6.3). */
+/** The same limit as on port 25 (RFC 5321 §6.3). */
 const HOPS_MAX = 50
 const LOOPING: SmtpReply = {
   code: 554,
@@ -33,7 +36,10 @@ const LOOPING: SmtpReply = {
   text: 'the message has come through too many servers',
 }
 
-/** A delivery that comes again, because what became of it was not recorded, finds its message there. */
+/**
+ * The stored message names its delivery, so that a delivery that is repeated because its result was not
+ * recorded stores the message only once.
+ */
 export function createLocalDelivery({
   run,
   blobs,

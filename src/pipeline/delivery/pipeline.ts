@@ -1,23 +1,26 @@
 /**
- * Deliveries in line for one connection: one may begin while the one before it is under way, and be sent
- * behind it.
+ * Pipelines deliveries on one connection: a delivery may start while the previous one is in progress, and its
+ * envelope is sent behind the previous message (RFC 2920).
+ *
+ * In: deliveries for one slot, from the slot runner. Out: a `PipelineSlot` per delivery, which tells it when
+ * and where to send.
  */
 import type { SharedSession } from './shared-session.ts'
 
-/** What a delivery knows of its position in the line. */
+/** Position of one delivery in the pipeline. */
 export interface PipelineSlot {
-  /** The session of the one before, as long as that is under way and another may follow. */
+  /** The session of the previous delivery, while that delivery is in progress and another one may follow. */
   readonly ahead: SharedSession | undefined
   /**
-   * Resolves when those before have ended: it may open a session of its own.
-   * @throws PipelineSlotLost when they ended badly, and it is not to begin now
+   * Resolves when all previous deliveries have ended and this one may open a session.
+   * @throws PipelineSlotLost when the path no longer admits this delivery
    */
   previousEnded(): Promise<void>
-  /** Another delivery may be sent behind this one. */
+  /** Offers the session of this delivery to the next one. */
   offer(session: SharedSession): void
 }
 
-/** Nothing has been sent, and nothing is to be recorded: the delivery waits in the queue as before. */
+/** Thrown when nothing was sent and nothing must be recorded: the delivery goes back to the queue. */
 export class PipelineSlotLost extends Error {
   constructor() {
     super('those before it in line ended badly')
@@ -25,22 +28,22 @@ export class PipelineSlotLost extends Error {
   }
 }
 
-/** In front of none and behind none. */
+/** The slot of a delivery that is not pipelined. */
 export const NOT_PIPELINED: PipelineSlot = { ahead: undefined, previousEnded: async () => {}, offer() {} }
 
 interface PipelineOptions<T> {
-  /** Resolves when it has ended. Never fails. */
+  /** Resolves when the delivery has ended. Never rejects. */
   carryOut(item: T, slot: PipelineSlot): Promise<void>
-  /** Whether the next may be begun while others of the line are under way. */
+  /** Whether the next delivery may start while others of the pipeline are in progress. */
   mayFollow(): boolean
-  /** Asked of those that have not been sent when all before them have ended. */
+  /** Whether a delivery that was not sent may still start. Asked when all deliveries before it have ended. */
   mayStillBegin(): boolean
   next(): T | undefined
 }
 
 /**
- * Carries out one after another, and one behind another where that is offered. Resolves when the last has
- * ended.
+ * Runs deliveries one after another, and pipelines them where a session is offered. Resolves when the last
+ * one has ended.
  */
 export async function runPipelined<T>(first: T, options: PipelineOptions<T>): Promise<void> {
   let position: PipelinePosition | undefined
@@ -63,8 +66,8 @@ class PipelinePosition implements PipelineSlot {
   #isAllEnded = false
 
   /**
-   * @param previous the position before; undefined for the first of the line
-   * @param mayStillBegin asked when those before have ended
+   * @param previous the position before this one; undefined for the first
+   * @param mayStillBegin asked when the previous deliveries have ended
    */
   constructor(previous: PipelinePosition | undefined, mayStillBegin: () => boolean) {
     this.#previous = previous?.isAllEnded ? undefined : previous
@@ -87,17 +90,17 @@ class PipelinePosition implements PipelineSlot {
     this.#nextMayStart.resolve()
   }
 
-  /** Resolves when another may begin: behind this one, or after it. */
+  /** Resolves when the next delivery may start, behind this one or after it. */
   get nextMayStart(): Promise<void> {
     return this.#nextMayStart.promise
   }
 
-  /** It has ended, and so have all before it. */
+  /** Whether this delivery and all before it have ended. */
   get isAllEnded(): boolean {
     return this.#isAllEnded
   }
 
-  /** Resolves when it is allEnded. */
+  /** Resolves when this delivery and all before it have ended. */
   get allEnded(): Promise<void> {
     return this.#allEnded.promise
   }

@@ -1,6 +1,8 @@
 /**
- * Signs mail ahead while its destination rests and this thread has nothing else to do, so that it leaves at
- * once when the destination answers.
+ * Signs waiting mail while its destination is paused and the thread is idle, so that the mail leaves without
+ * delay when the destination answers.
+ *
+ * In: names of destinations, from `worker.ts`. Out: signatures in the cache of the message maker.
  */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -10,32 +12,32 @@ import type { Mark } from '../queue/waiting-mail.ts'
 export type WaitingDelivery = Mark & { accountId: Id; address: string }
 
 export interface PreSigner {
-  /** The destination may have begun to rest. */
+  /** Starts to sign the mail of a destination that may be paused. */
   watch(destination: string): void
-  /** Resolves when nothing is under way. */
+  /** Resolves when no signing is in progress. */
   stop(): Promise<void>
 }
 
 export interface PreSignerOptions {
   clock: Clock
-  /** None of its mail can go anywhere now. */
+  /** Whether no mail can be sent to the destination now. */
   isPaused(destination: string): boolean
-  /** Mail that can go has the processor for itself. */
+  /** Whether no mail that can be sent needs the CPU. */
   isIdle(): boolean
-  /** The queue keys that are due and wait for a destination. */
+  /** Queue keys that are due and wait for the destination. */
   queueKeysOf(destination: string): readonly QueueKey[]
-  /** Deliveries that wait in the queue key, in its order. */
+  /** Deliveries that wait in the queue key, in order. */
   waitingIn(queueKey: QueueKey, after: Mark | null, limit: number): Promise<WaitingDelivery[]>
-  /** What has been signed ahead can be kept. */
+  /** Whether the cache takes further signatures. */
   hasRoom(now: number): boolean
-  /** @returns whether it was new: it may have been signed before, or need not be */
+  /** @returns false when the delivery was signed before, or needs no signature */
   signAhead(delivery: WaitingDelivery, now: number): Promise<boolean>
   onError(error: unknown): void
 }
 
 const DELIVERIES_PER_STEP_MAX = 100
 const BUSY_RETRY_MS = 50
-/** Between looks for new mail; longer while there is none. */
+/** Time between scans for new mail. It doubles while there is none. */
 const SCAN_INTERVAL_MS = { least: 5_000, most: 30_000 }
 
 export function startPreSigner(options: PreSignerOptions): PreSigner {
@@ -51,7 +53,7 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
     await idle()
     return isPaused(destination) && hasRoom(clock.now())
   }
-  /** From its beginning, since what had been claimed comes back in between. */
+  /** Each scan starts at the beginning of the queue key, because claimed deliveries come back in between. */
   async function* waitingFor(destination: string, queueKey: QueueKey) {
     for (let after: Mark | null = null; await mayGoOn(destination); ) {
       const waiting: WaitingDelivery[] = await waitingIn(queueKey, after, DELIVERIES_PER_STEP_MAX)
@@ -69,7 +71,7 @@ export function startPreSigner(options: PreSignerOptions): PreSigner {
       else for (const queueKey of queueKeysOf(destination)) yield* waitingFor(destination, queueKey)
     }
   }
-  /** @returns whether there was anything new */
+  /** @returns whether anything was signed */
   const lookOnce = async () => {
     let isNews = false
     for await (const delivery of waitingForPaused())

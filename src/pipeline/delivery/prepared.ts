@@ -1,4 +1,4 @@
-/** Messages made before their turn, while others are under way, so that they have not to be waited for. */
+/** Messages built before their delivery starts, while other deliveries are in progress. */
 import type { Clock } from '../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import type { MessageMaker, NoMessage, OutgoingMessage } from './message/message.ts'
@@ -7,13 +7,13 @@ type Made = OutgoingMessage | NoMessage
 
 interface PreparedMessages {
   make(delivery: ClaimedDelivery): void
-  /** Undefined where it was not made, too long ago, or without success. */
+  /** Undefined when the message was not built, is too old, or could not be built. */
   take(delivery: ClaimedDelivery, now: number): Promise<Made | undefined>
 }
 
-/** Behind a larger message nothing is made ahead: memory is for what is under way. */
+/** Nothing is prepared behind a larger message, so that memory is left for deliveries in progress. */
 export const PREPARED_MESSAGE_BYTES_MAX = 256 * 1024
-/** What was made so long ago is made anew: keys and domains may be others by now. */
+/** Older messages are built again, because keys and domains may have changed. */
 const PREPARED_MS_MAX = 2_000
 
 export function createPreparedMessages(clock: Clock, maker: MessageMaker): PreparedMessages {
@@ -22,7 +22,7 @@ export function createPreparedMessages(clock: Clock, maker: MessageMaker): Prepa
     make(delivery) {
       if (prepared.has(delivery)) return
       const at = clock.now()
-      // made anew when its turn comes, and told of then
+      // the message is built again when the delivery starts, which reports the error
       const message = maker.make(delivery, at).catch(() => undefined)
       prepared.set(delivery, { at, message })
     },

@@ -1,26 +1,25 @@
 /**
- * Large mailbox providers by the names of their MX hosts, and what each bears at once. Many domains lead to
- * the same machines there: they share one destination, so that limits and pauses hold for all of them
- * together.
+ * Large mailbox providers, recognized by the names of their MX hosts, and their limits. All domains of a
+ * provider are one destination, so that limits and pauses apply to them together.
  */
 
 export interface DestinationLimits {
-  /** Sessions at once. */
+  /** Concurrent sessions. */
   connections: number
-  /** Messages that one session carries. */
+  /** Messages per session. */
   messagesPerConnection: number
-  /** Attempts begun a second; any number when null. */
+  /** Attempts started per second; null when there is no limit. */
   messagesPerSecond: number | null
 }
 
 interface Provider extends DestinationLimits {
-  /** Name of the destination. No MX host is called so: it has no dot. */
+  /** Name of the destination. It contains no dot, so that it cannot be the name of an MX host. */
   name: string
-  /** Its MX hosts are named so, or end in a dot and this. Lower case. */
+  /** Names of MX hosts, or suffixes of them after a dot, in lower case. */
   hosts: readonly string[]
 }
 
-/** For destinations that are nobody's we know. */
+/** Limits of destinations that are not in the table. */
 export const USUAL_LIMITS: DestinationLimits = {
   connections: 20,
   messagesPerConnection: 100,
@@ -71,15 +70,18 @@ export const PROVIDERS: readonly Provider[] = [
   provider('proton', 'protonmail.ch proton.ch', 10, 100),
 ]
 
-/** Stands for all that are in no table: what one of them thinks of us is soon known to many. */
+/**
+ * Name for all destinations that are not in the table. They share reputation data, so warm-up counts them
+ * together.
+ */
 export const OTHERS = 'other'
 
-/** What is set by the operator for a provider goes before what the table says. */
+/** Limits set by the operator, which override the table. */
 export type LimitSettings = Readonly<
   Record<string, { readonly [K in keyof DestinationLimits]?: number | null }>
 >
 
-/** @returns the limits of a destination, by its name or by one of its hosts */
+/** @returns the limits of a destination, which may be given by its name or by one of its hosts */
 export function destinationLimits(settings: LimitSettings): (name: string) => DestinationLimits {
   const set = new Map(Object.entries(settings))
   return name => {
@@ -94,7 +96,7 @@ export function destinationLimits(settings: LimitSettings): (name: string) => De
   }
 }
 
-/** The provider that all of the hosts belong to. */
+/** The provider that all the hosts belong to. */
 export function providerOf(hosts: readonly string[]): Provider | undefined {
   const provider = hosts[0] === undefined ? undefined : BY_SUFFIX.get(suffixOf(hosts[0]) ?? '')
   return provider && hosts.every(host => BY_SUFFIX.get(suffixOf(host) ?? '') === provider)
@@ -108,7 +110,7 @@ const BY_SUFFIX: ReadonlyMap<string, Provider> = new Map(
 
 const BY_NAME: ReadonlyMap<string, Provider> = new Map(PROVIDERS.map(entry => [entry.name, entry]))
 
-/** The longest known name that the host has or ends in. */
+/** The longest suffix of the host name that is in the table. */
 function suffixOf(host: string): string | undefined {
   for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1))
     if (BY_SUFFIX.has(name)) return name

@@ -1,30 +1,38 @@
-/** Hands the ends of attempts to the store, and keeps them until they are stored. */
+/**
+ * Records the results of attempts, and keeps each one until it is stored.
+ *
+ * In: a finished attempt, from the delivery runner. Out: the writer's command `finish`, repeated while the
+ * store is unavailable.
+ */
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
 import type { Finish, queueCommands } from '../queue/commands.ts'
 
 export interface Recorder {
-  /** Resolves when the attempt's end is stored: true, unless its lease was no longer good. */
+  /** Resolves when the result is stored. @returns false when the lease was no longer valid */
   record(finish: Finish): Promise<boolean>
-  /** Resolves when fewer ends than the limit wait to be stored. */
+  /** Resolves when fewer results than the limit wait to be stored. */
   room(): Promise<void>
-  /** Resolves when nothing waits, or the time is over, with what waits then. */
+  /**
+   * Resolves when all results are stored, or after the time has passed. @returns the number that is not
+   * stored
+   */
   drained(limitMs?: number): Promise<number>
 }
 
-/** The exit code of a thread that knows what the store does not. */
+/** Exit code of a thread that ends with results that are not stored. */
 export const UNSTORED = 3
 const UNSTORED_MAX = 256
 const RETRY_MS = 1_000
 
-/** @param stopping ends the retries of what cannot be stored; the leases are void at the next start */
+/** @param stopping ends the retries; the leases of results that are not stored are void at the next start */
 export function createRecorder(
   run: Run<Pick<typeof queueCommands, 'finish'>>,
   clock: Clock,
   stopping: AbortSignal,
 ): Recorder {
-  /** Each resolves when its end is stored or given up. */
+  /** Each promise resolves when its result is stored or given up. */
   const waiting = new Slab<Promise<void>>()
 
   const stored = async (finish: Finish): Promise<boolean> => {

@@ -1,5 +1,8 @@
 /**
- * Where a domain's mail goes, remembered for a minute; domains with the same MX hosts share a destination.
+ * Finds where the mail of a domain goes, and caches the answer for a minute. Domains with the same MX hosts
+ * share a destination.
+ *
+ * In: a recipient domain. Out: its route. Called by `worker.ts`, and by the delivery runner.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -11,36 +14,36 @@ import { GENERAL_SMART_HOST, type SmartHost, type SmartHostOf } from './smart-ho
 import type { DomainSecurity } from './tls-policy/next-hop.ts'
 
 export interface DeliveryRoute {
-  /** Deliveries of one destination share concurrency, pace and pauses. */
+  /** Name of the destination, whose deliveries share limits and pauses. */
   destination: string
   target: RouteTarget
 }
 
 export type RouteTarget =
-  /** Domains with the same `hostSet` share connections, as far as they ask the same of them. */
+  /** MX hosts. Domains with the same `hostSet` share connections if they have the same TLS requirements. */
   | {
       kind: 'hosts'
       hosts: readonly MxHost[]
       hostSet: string
-      /** Absent where nothing is asked. */
+      /** Absent when the domain has no TLS requirements. */
       security?: DomainSecurity | undefined
     }
-  /** The one that is set for the domain. */
+  /** The smart host that is configured for the domain. */
   | { kind: 'smart-host' }
-  /** Handled without the network. */
+  /** The simulator, which needs no connection. */
   | { kind: 'simulator' }
-  /** Received here: it need not leave. */
+  /** A domain whose mail this installation receives. */
   | { kind: 'hosted'; domain: HostedDomain }
-  /** No mail can go there; `enhanced` and `reason` say why. */
+  /** No mail can be delivered to the domain, for the `reason`; `enhanced` is the enhanced status code. */
   | { kind: 'undeliverable'; enhanced: string; reason: string }
-  /** Nothing is known now. */
+  /** The lookup failed and is repeated later. */
   | { kind: 'unknown'; reason: string }
 
 export interface Router {
   routeOf(domain: string): Promise<DeliveryRoute>
-  /** Takes over what another thread has found. */
+  /** Stores a route that another thread has found. */
   prime(domain: string, route: DeliveryRoute): void
-  /** Looks again where mail for these domains goes; for all, when none is named. */
+  /** Removes the routes of the domains from the cache; all routes when no domain is named. */
   forget(domains?: readonly string[]): void
 }
 
@@ -51,16 +54,16 @@ interface RouterOptions {
   simulatorDomains: ReadonlySet<string>
   ownNames: readonly string[]
   smartHostOf: SmartHostOf
-  /** What the domain's owner asks of connections; undefined where that is nothing. */
+  /** TLS requirements of the domain; undefined when there are none. */
   securityOf(domain: string): Promise<DomainSecurity | undefined>
-  /** The domain where its mail is received here; undefined where it is not. */
+  /** The domain if this installation receives its mail; undefined otherwise. */
   hostedOf(domain: string): Promise<HostedDomain | undefined>
 }
 
 const ROUTE_TTL_MS = 60_000
 const UNKNOWN_TTL_MS = 5_000
 const ROUTES_MAX = 20_000
-/** Where mail for a domain that is received here would have nowhere else to go. */
+/** Results of an MX lookup for which a hosted domain is delivered locally. */
 const LOCAL_IF_HOSTED = new Set<MxHosts['kind']>(['loop', 'no-mail', 'no-domain'])
 export const SIMULATOR_ROUTE: DeliveryRoute = { destination: 'simulator', target: { kind: 'simulator' } }
 
@@ -104,7 +107,10 @@ export function createRouter(options: RouterOptions): Router {
     return hosted ? into(hosted) : { destination: `!${domain}`, target: withoutHosts(found, domain) }
   }
 
-  /** What would come back to us over the relay need not go there; the MX is asked of such domains alone. */
+  /**
+   * Mail that the smart host would send back here is delivered locally. Only domains that are hosted here
+   * cost an MX lookup.
+   */
   async function unlessOurs(domain: string, smartHost: SmartHost): Promise<DeliveryRoute> {
     const hosted = await hostedOf(domain)
     const isOurs = hosted && LOCAL_IF_HOSTED.has((await mxHostsOf(domain)).kind)
@@ -117,7 +123,8 @@ export function createRouter(options: RouterOptions): Router {
 }
 
 /**
- * The destination is a provider's where all hosts are, else the set of the hosts, whatever their preferences.
+ * The destination is the provider that all the hosts belong to; otherwise the set of the hosts, whatever
+ * their preferences.
  */
 export function routeTo(hosts: readonly MxHost[], security?: DomainSecurity): DeliveryRoute {
   const names = hosts.map(({ name }) => name).sort()

@@ -1,54 +1,54 @@
-/** Sessions that wait for their next message: a connection is reused for a while and a number of messages. */
+/** Pool of idle SMTP sessions, so that a connection carries several messages. */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { SmtpSession } from './smtp-client/types.ts'
 import { createHostFaults, type PolicyName } from './tls-policy/host-tls-policy.ts'
 
-/** A session and the MX host it leads to. */
+/** A session with the MX host it is connected to. */
 export interface PooledSession {
   session: SmtpSession
   mxHost: string
-  /** By which rule it is secured. */
+  /** The rule that its TLS policy comes from. */
   policy: PolicyName
-  /** Why it was plain text from the start. */
+  /** Why the session was opened in plain text. */
   brokenTls?: string | null
-  /** Our own address, where the system did not choose it. */
+  /** Source address; undefined when the operating system chose it. */
   source?: string | undefined
-  /** Name of the smart host it leads to. */
+  /** Name of the smart host. */
   smartHost?: string | undefined
-  /** Where it has taken mail for, of a peer that bounds their number. */
+  /** Recipient domains that the session has carried, for a peer that limits their number. */
   domains?: Set<string>
 }
 
 export interface SessionPool {
-  /** A live session of the set of hosts that takes mail for the address, or undefined. */
+  /** A live session to the set of hosts that accepts mail for the address; undefined when there is none. */
   take(hostSet: string, address: string): PooledSession | undefined
   /**
-   * Whether another message may be sent behind those that are on the session, before their fate is known.
-   * @param userCount how many these are, at least one
+   * Whether another message may be sent behind those in progress on the session.
+   * @param userCount number of messages in progress, at least one
    */
   canPipeline(pooled: PooledSession, userCount: number): boolean
-  /** Nothing is sent behind another to its host, for a while. */
+  /** Stops pipelining messages to the session's host for an hour. */
   disablePipelining(pooled: PooledSession): void
-  /** Takes a session back that was used for the address, or leave of it when it has served enough. */
+  /** Returns a session after a message to the address. A session that has reached a limit is closed. */
   give(hostSet: string, pooled: PooledSession, address: string): void
-  /** Takes leave of all, and at once of those that are given back later. */
+  /** Closes all sessions, and those that are returned later. */
   close(): Promise<void>
 }
 
 interface Idle extends PooledSession {
-  /** Monotonic ms. */
+  /** Time at which the session became idle, in monotonic ms. */
   since: number
 }
 
 const IDLE_MS_MAX = 15_000
-/** How often idle sessions are looked at. */
+/** Interval at which idle sessions are checked. */
 const SWEEP_INTERVAL_MS = 1_000
 const AGE_MS_MAX = 300_000
 
 interface SessionPoolOptions {
-  /** How many messages a session carries, by its smart host or MX host. */
+  /** Messages per session, by the name of the smart host or MX host. */
   messagesPerConnection(host: string): number
-  /** Idle ones, to all hosts together. */
+  /** Idle sessions, for all hosts together. */
   mostIdle?: number
 }
 
@@ -68,7 +68,7 @@ export function createSessionPool(
     leaving.add(left)
   }
   const hostOf = ({ mxHost, smartHost }: PooledSession) => smartHost ?? mxHost
-  /** @param more messages that it is to carry yet */
+  /** @param more messages that are in progress on the session */
   const isWorn = (pooled: PooledSession, more: number) => {
     const { transactionCount, openedAt, limits } = pooled.session.facts
     const most = Math.min(messagesPerConnection(hostOf(pooled)), limits.mails)
@@ -86,7 +86,7 @@ export function createSessionPool(
     sweeping = idle.size > 0 ? clock.timer(SWEEP_INTERVAL_MS, sweep) : undefined
   }
 
-  /** Of the set of hosts that has kept one longest. */
+  /** Closes the oldest session of the set of hosts that has held idle sessions longest. */
   const dropOldest = () => {
     const [hostSet, entries] = idle.entries().next().value!
     quit(entries.shift()!)

@@ -1,19 +1,16 @@
-/**
- * An open session and the deliveries on it: one may be sent behind another, and the last gives the session
- * back.
- */
+/** An open session and the deliveries that use it at the same time. The last one returns it to the pool. */
 
 import { PREPARED_MESSAGE_BYTES_MAX } from './prepared.ts'
 import type { PooledSession, SessionPool } from './session-pool.ts'
 import type { Transaction, TransactionResult } from './smtp-client/types.ts'
 
 export class SharedSession {
-  /** Whose sessions these are, in the pool. */
+  /** Name under which the pool keeps the session. */
   readonly hostSet: string
   readonly pooled: PooledSession
   readonly #pool: SessionPool
   #userCount = 0
-  /** A message went through it to its end, and it was good for the next. */
+  /** Whether a message was transmitted completely and left the session usable. */
   #hasCarried = false
 
   constructor(pool: SessionPool, hostSet: string, pooled: PooledSession) {
@@ -23,16 +20,17 @@ export class SharedSession {
   }
 
   /**
-   * Another delivery may be sent behind those that are on it; not when the last of them has given it back.
+   * Whether another delivery may be pipelined behind those in progress. False once the last one has returned
+   * the session.
    */
   get isOpen(): boolean {
     return this.#userCount > 0 && this.#pool.canPipeline(this.pooled, this.#userCount)
   }
 
   /**
-   * Sends one message, gives the session back behind the last one, and closes it when it is good for no
-   * other.
-   * @param onFollowable called when another is better sent behind this one now than after it
+   * Sends one message. The last delivery returns the session to the pool; a session that cannot be reused is
+   * closed.
+   * @param onFollowable called when pipelining another message now is faster than sending it later
    * @throws when the transaction is malformed; nothing is sent
    */
   async send(transaction: Transaction, onFollowable: () => void): Promise<TransactionResult> {
@@ -53,8 +51,8 @@ export class SharedSession {
   }
 
   /**
-   * The envelope of a delivery behind another was never answered. Where that one was well, the peer loses
-   * what is sent ahead, and nothing is for a while.
+   * Reports that the envelope of a pipelined delivery was not answered. If the message before it was
+   * transmitted, the host loses pipelined commands, and pipelining is disabled for a while.
    */
   envelopeUnanswered() {
     if (this.#hasCarried) this.#pool.disablePipelining(this.pooled)

@@ -1,11 +1,11 @@
-/** Makes an email `sent` while its first attempt is still under way, when that takes its time. */
+/** Sets an email to `sent` when its first attempt takes long, while the attempt is still in progress. */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { Slab } from '../../lib/slab.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import type { queueCommands } from '../queue/commands.ts'
 
 export interface SlowDeliveryTimer {
-  /** @returns by which number it ends */
+  /** @returns the number to pass to `end` */
   begin(delivery: ClaimedDelivery, startedAt: number): number
   end(number: number): void
   close(): void
@@ -17,7 +17,7 @@ interface Watched {
   isRecorded: boolean
 }
 
-/** One look at all attempts under way, so that none needs a timer of its own. */
+/** One timer scans all attempts in progress, so that none needs a timer. */
 const SCAN_INTERVAL_MS = 500
 const SLOW_AFTER_MS = 1_000
 

@@ -1,31 +1,37 @@
-/** Smart hosts: relays that the operator has named, which take mail in the place of MX hosts. */
+/** Smart hosts: relays configured by the operator, which receive mail instead of the MX hosts. */
 import type { Login } from './smtp-client/types.ts'
 
 export interface SmartHost {
-  /** Of its destination. No MX host is called so: it has no dot. */
+  /** Name of the destination. It contains no dot, so that it cannot be the name of an MX host. */
   name: string
-  /** Name or address. */
+  /** Host name or IP address. */
   host: string
   port: number
-  /** `implicit` from the first octet, `required` by STARTTLS; both with a certificate that verifies. */
+  /** `implicit` starts with TLS, `required` uses STARTTLS; both verify the certificate. */
   tls: 'implicit' | 'required' | 'opportunistic'
   login: Login | null
 }
 
-/** Name of the one that takes what no other does. */
+/** Name of the smart host for all domains without an entry. */
 export const GENERAL_SMART_HOST = 'smart-host'
 
 export interface SmartHostSettings {
-  /** Takes all mail but that of the domains below; null where it goes to MX hosts. */
+  /** Smart host for all other domains; null when their mail goes to MX hosts. */
   general: SmartHost | null
-  /** Recipient domains, `*.` before those whose subdomains are meant; without a smart host: to MX hosts. */
+  /**
+   * Recipient domains, with the prefix `*.` for their subdomains. Without a smart host, their mail goes to MX
+   * hosts.
+   */
   special: readonly { domains: readonly string[]; smartHost: SmartHost | null }[]
 }
 
-/** @param domain of the recipient; undefined where its mail goes to MX hosts */
+/**
+ * @param domain the recipient domain
+ * @returns undefined when the mail goes to MX hosts
+ */
 export type SmartHostOf = (domain: string) => SmartHost | undefined
 
-/** The domain's own entry wins over one for the subdomains of a longer, and then of a shorter name. */
+/** An entry for the domain takes precedence, then the one for the subdomains of the longest name. */
 export function createSmartHostOf({ general, special }: SmartHostSettings): SmartHostOf {
   const byDomain = new Map(
     special.flatMap(({ domains, smartHost }) => domains.map(domain => [domain, smartHost] as const)),

@@ -1,4 +1,8 @@
-/** Once a day, tells the owners of domains who want it what became of TLS with their hosts (RFC 8460 §5). */
+/**
+ * Sends daily TLS reports to the domains that ask for them (RFC 8460 §5).
+ *
+ * In: counted TLS results. Out: reports by HTTPS, or by mail as a submission. Called by `app/tls-reports.ts`.
+ */
 import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
@@ -39,15 +43,15 @@ interface TlsReporterOptions {
   resolver: Pick<Resolver, 'txt'>
   clock: Clock
   log: Log
-  /** Where reports come from: an address at a verified domain of some account. */
+  /** Sender of the reports: an address at a verified domain of some account. */
   from: Mailbox
   mailHost: string
 }
 
 const DAY_MS = 24 * 3_600_000
-/** After so many days nobody is told of one any more. */
+/** Reports that could not be sent by then are dropped. */
 const REPORT_LIFETIME_MS = 3 * DAY_MS
-/** So that not everybody is told at midnight (RFC 8460 §4.1). */
+/** Reports are spread over this time after midnight (RFC 8460 §4.1). */
 const SPREAD_MS = 4 * 3_600_000
 const POST_MS_MAX = 30_000
 const POST_REPLY_BYTES_MAX = 64 * 1024
@@ -76,7 +80,7 @@ function dueAt(day: string, domain: string): number {
   return Date.parse(day) + DAY_MS + (hashText(domain) % SPREAD_MS)
 }
 
-/** True when it has arrived somewhere, or nobody wants it any more. */
+/** @returns true when the report arrived at one of its destinations, or none is wanted any more */
 async function report(
   options: TlsReporterOptions,
   accountId: Id,
@@ -120,7 +124,7 @@ async function post(
   return reply.status < 300 ? undefined : `the host answered ${reply.status}`
 }
 
-/** A report that was mailed already is not mailed again: its name is its idempotency key. */
+/** The name of the report is its idempotency key, so a report is mailed only once. */
 async function mail(
   { accept, preparation, from }: TlsReporterOptions,
   accountId: Id,
@@ -139,7 +143,7 @@ async function mail(
   return isRefusal(accepted) ? accepted.message : undefined
 }
 
-/** RFC 8460 §5.3; that it arrives is worth more than how (RFC 8689 §5). */
+/** RFC 8460 §5.3. A report is delivered even without TLS (RFC 8689 §5). */
 function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffer): Submission {
   const { domain, submitter, day } = report
   return {
@@ -168,7 +172,10 @@ function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffe
   }
 }
 
-/** @param rows of one domain and day; a policy is told as it was at last */
+/**
+ * Sums up the results for each policy of a domain.
+ * @param rows of one domain and day; a policy is quoted as it was last
+ */
 export function policyResults(rows: readonly TlsResultRow[]): PolicyResults[] {
   return [...Map.groupBy(rows, row => row.policyType)].map(([type, ofPolicy]) => {
     const { strings = [], mxHosts = [] } =

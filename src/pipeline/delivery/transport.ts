@@ -1,4 +1,9 @@
-/** Carries one message to where its route leads, and says how that ended. */
+/**
+ * Transmits one message along its route: over SMTP, into a local inbox or to the simulator.
+ *
+ * In: a route, a claimed delivery and its message. Out: the result of the attempt, and a congestion signal
+ * for the egress path. Called by the delivery runner.
+ */
 import { wireId } from '../../lib/ids.ts'
 import { needsSmtpUtf8 } from '../../protocols/smtp/address.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
@@ -24,9 +29,9 @@ export interface TransmitResult {
 export interface TransmitOptions extends AttemptOptions {
   smartHostOf: SmartHostOf
   sourceIps: SourceIps
-  /** What becomes of mail to a simulator address. */
+  /** Result of mail to a simulator address. */
   simulate(delivery: ClaimedDelivery): AttemptResult
-  /** Into an inbox of ours. */
+  /** Stores mail for a hosted domain. */
   deliverLocally: DeliverLocally
   undeliverable: Undeliverable
 }
@@ -71,8 +76,9 @@ export async function transmit(
 }
 
 /**
- * Where our address is not wanted the next attempt is from another, if there is one: what was refused for
- * good gets that chance. Where we have several, it is the trouble of this one alone.
+ * When the source address has a bad reputation at the domain and there are others, the next attempt uses
+ * another address, even after a permanent refusal. With several addresses, the refusal counts against this
+ * path only.
  */
 function resultFromSource(
   sourceIps: SourceIps,
@@ -94,12 +100,12 @@ function signalOf({ hostUnavailable, onOurTerms = false, reply, meaning }: Outco
   return reply ? 'ok' : 'neutral'
 }
 
-/** The email cannot be made into a message: it fails before transfer. */
+/** The email could not be made into a message, so nothing was transferred. */
 export function failedBeforeTransfer(reason: string): TransmitResult {
   return { result: withoutReply('failed', 'unknown', reason), signal: 'neutral' }
 }
 
-/** Something of ours broke: it is tried again, whoever's fault it was. */
+/** An internal error defers the delivery. */
 export function brokenInside(): TransmitResult {
   return { result: withoutReply('deferred', 'unknown', 'an internal error'), signal: 'neutral' }
 }

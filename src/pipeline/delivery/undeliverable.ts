@@ -1,4 +1,4 @@
-/** What becomes of mail that has nowhere to go. */
+/** Decides what happens to mail for a domain without a mail host. */
 import type { Clock } from '../../lib/clock.ts'
 import type { ClaimedDelivery } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
@@ -7,17 +7,20 @@ import type { RouteTarget } from './route.ts'
 
 type NoRoute = Extract<RouteTarget, { kind: 'undeliverable' }>
 
-/** How a delivery ends whose domain has no host. */
+/** Result of a delivery whose domain has no mail host. */
 export type Undeliverable = (delivery: ClaimedDelivery, target: NoRoute) => Promise<AttemptResult>
 
-/** No such domain; what only a zone that was broken for a moment may say. */
+/** The domain does not exist. A zone that is broken for a moment can cause the same answer. */
 const NO_DOMAIN = '5.1.2'
-/** The domain's own word that it takes no mail (RFC 7505). */
+/** The domain declares that it accepts no mail (RFC 7505). */
 const NULL_MX = '5.1.10'
-/** At least so long after it was missing first a domain must be missing again. */
+/** Minimum time between two answers that the domain does not exist. */
 const CONFIRMATION_MS_MIN = 300_000
 
-/** That a domain does not exist is believed at the second look, which alone costs a read of the delivery. */
+/**
+ * Mail to a missing domain is deferred at first and bounces when a later attempt gets the same answer. Only
+ * that later attempt reads the delivery from the store.
+ */
 export function createUndeliverable({ find, clock }: { find: Find; clock: Clock }): Undeliverable {
   const isConfirmed = async ({ emailId, ordinal, attempt }: ClaimedDelivery, reason: string) => {
     if (attempt === 1) return false

@@ -1,6 +1,12 @@
 /**
- * The delivery worker of one thread: claims what is due at its destinations, attempts it, and has the end
- * recorded.
+ * Delivery worker of one thread: claims due deliveries of its destinations, attempts them and records the
+ * results.
+ *
+ * In: queue keys that are due (`addDue`), and changes of holds, limits and pauses. Out: messages over SMTP,
+ * and commands to the writer. Called by `workers/delivery.ts`, the entry of the thread.
+ *
+ * Each destination is served by one thread. A queue key is announced to all threads; the thread that its
+ * domain hashes to finds the route, and forwards the key to the thread that the destination hashes to.
  */
 import { hashText } from '../../lib/hash.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
@@ -24,24 +30,27 @@ import type { WarmupBudgets } from './shaping/warmup-budget.ts'
 import { createSlowDeliveryTimer } from './slow-delivery-timer.ts'
 
 interface DeliveryWorker {
-  /** Queue keys addDue to all threads; the one at home in a domain finds out whose its destination is. */
+  /** Adds queue keys that were announced to all threads. Only the thread of the domain acts on them. */
   addDue(queueKeys: readonly DueQueueKey[]): void
-  /** A queue key another thread found to belong here, by this route. */
+  /** Adds a queue key that another thread has forwarded, with its route. */
   addForwarded(queueKey: DueQueueKey, route: DeliveryRoute): void
-  /** A pause that began in a former life; of a destination that belongs here, or else nothing happens. */
+  /**
+   * Restores a circuit breaker that was open before a restart. Does nothing if another thread serves the
+   * destination.
+   */
   restoreBreaker(name: PathKey, state: BreakerState): void
-  /** The operator holds this mail: what has been claimed of it and not begun goes back. */
+  /** Returns claimed deliveries that match a hold and have not started. */
   hold(selector: MailSelector): void
-  /** Of those destinations that this worker knows. */
+  /** State of the paths to those destinations that this worker knows. */
   pathsTo(destinations: readonly string[]): Map<string, PathState[]>
-  /** The operator has the destination tried before its pause is over. */
+  /** Tries a paused destination at once, by order of the operator. */
   probeNow(destination: string): void
-  /** How much the destination gets has been ordered anew. */
+  /** Applies a new rate limit of the operator. */
   updateRate(destination: string): void
   /**
-   * Begins nothing more, lets attempts under way end for so long, gives unbegun leases back.
-   *
-   * @returns how many ended and could not be recorded
+   * Starts nothing more, waits for attempts in progress, and returns the leases of deliveries that have not
+   * started.
+   * @returns the number of results that could not be stored
    */
   stop(graceMs: number): Promise<number>
 }
@@ -50,33 +59,34 @@ interface WorkerOptions extends DeliveryRunnerOptions {
   run: Run<typeof queueCommands & OutageCommands>
   deferredQueueKeysOf: OutageOptions['deferredQueueKeysOf']
   slots: Slots
-  /** Closed with the worker. */
+  /** Closed together with the worker. */
   warmupBudgets: WarmupBudgets
   limitsOf(destination: string): DestinationLimits
   /** See `ShaperOptions`. */
   capOf(destination: string): number | null
-  /** Marks the leases of this thread's life. */
+  /** Identifies the leases of this thread since its start. */
   owner: string
-  /** How long its leases are good. */
+  /** Duration of a lease in ms. */
   leaseMs: number
-  /** Which of the delivery threads this is. */
+  /** Index of this delivery thread. */
   index: number
   threadCount: number
   /**
-   * Passes a queue key to the thread that serves its destination; with the route, so that both agree on it.
+   * Passes a queue key to the thread that serves its destination, with the route, so that both threads use
+   * the same one.
    */
   forward(threadIndex: number, queueKey: DueQueueKey, route: DeliveryRoute): void
-  /** A destination is left alone for a while, by one of our sources. */
+  /** Called when a circuit breaker opens. */
   onBreakerOpen(name: PathKey, state: BreakerState): void
-  /** The operator has it tried before its time. */
+  /** Called when the operator ends a pause. */
   onResumed(destination: string): void
-  /** It answers again. */
+  /** Called when a paused path gets an answer. */
   onRecovery(name: PathKey): void
-  /** Deliveries that wait in the queue key, in its order. */
+  /** Deliveries that wait in the queue key, in order. */
   waitingIn: PreSignerOptions['waitingIn']
 }
 
-/** For what could not be stored while the disk was full, or the database away. */
+/** Time in ms for results that could not be stored because the disk was full or the database unavailable. */
 const DRAIN_MS_MAX = 3_000
 
 export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
@@ -134,7 +144,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
       preSigner.watch(name.destination)
     },
     hold(selector) {
-      // claims of the same commit arrive in this turn
+      // claims of the same commit arrive in this turn of the event loop
       setImmediate(() => {
         giveBack(shaper.recall(delivery => mayBeAbout(selector, delivery)))
       })
