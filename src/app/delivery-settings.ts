@@ -1,4 +1,4 @@
-/** What the delivery threads are told of the configuration. Part of the composition root. */
+/** Derives the settings of the delivery threads from the configuration. Part of the composition root. */
 import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import type { SmartHostAddress } from '../config/smart-host.ts'
@@ -43,7 +43,7 @@ export function deliverySettings(config: Config, simulatorDomains: ReadonlySet<s
   }
 }
 
-/** What the report on our addresses goes by. */
+/** Settings of the report on source addresses. */
 export function sourceSettings({ delivery, mailHost }: Config): Omit<SourceReportOptions, 'db'> {
   return { sourceIps: delivery.sourceIps, localName: mailHost, plan: warmupPlan(delivery) }
 }

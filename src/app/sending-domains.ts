@@ -67,7 +67,7 @@ function openDomains(
   const { config, clock, log, store, secrets, generateKey } = parts
   const { db, run } = store
   const authorities = readAuthorities(config.delivery.caFile)
-  const visits = startUserOutbound(parts, asking, { looksAnew: true, ...(authorities && { authorities }) })
+  const visits = startUserOutbound(parts, asking, { freshDns: true, ...(authorities && { authorities }) })
   return createDomains({
     ...{ db, run, clock, newId, secrets, generateKey, inquiries, linkPlace },
     mailHost: config.mailHost,

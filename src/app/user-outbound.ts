@@ -1,5 +1,5 @@
 /**
- * The client for hosts that users name: files by their URL, DNS providers, hosts of links. Part of the
+ * HTTP client for hosts that users name: files by URL, DNS providers and hosts of links. Part of the
  * composition root.
  */
 import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
@@ -7,19 +7,19 @@ import { createOutbound, type Outbound, type OutboundOptions } from '../protocol
 import type { AppContext } from './context.ts'
 
 interface UserOutboundOptions extends Pick<OutboundOptions, 'authorities' | 'allowInsecureLoopback'> {
-  /** Goes by the addresses of now: it was perhaps a moment ago that somebody has set them. */
-  looksAnew?: boolean
+  /** Bypasses the DNS cache, because users check records that they have just changed. */
+  freshDns?: boolean
 }
 
-/** @param started gets what is to be closed, in the order of the starts */
+/** @param started receives functions that close the parts, in the order in which they were started */
 export function startUserOutbound(
   { config, clock }: Pick<AppContext, 'config' | 'clock'>,
   started: (() => unknown)[],
-  { looksAnew = false, ...more }: UserOutboundOptions = {},
+  { freshDns = false, ...more }: UserOutboundOptions = {},
 ): Outbound {
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
   const outbound = createOutbound({
-    resolver: looksAnew ? lookingAnew(resolver) : resolver,
+    resolver: freshDns ? withoutDnsCache(resolver) : resolver,
     clock,
     allowLoopback: config.fetch.allowLoopback,
     ...more,
@@ -28,7 +28,7 @@ export function startUserOutbound(
   return outbound
 }
 
-function lookingAnew({ addresses4, addresses6 }: Resolver): OutboundOptions['resolver'] {
+function withoutDnsCache({ addresses4, addresses6 }: Resolver): OutboundOptions['resolver'] {
   return {
     addresses4: name => addresses4(name, { fresh: true }),
     addresses6: name => addresses6(name, { fresh: true }),

@@ -9,7 +9,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
 import {
   type HostAttempt,
-  lastWord,
+  lastReplyOf,
   type PhaseRecord,
   phaseRecords,
   tlsRecord,
@@ -219,7 +219,7 @@ async function transact(
     host: mxHost,
     ip: facts.peerAddress,
     ...(source !== undefined && { source }),
-    ...lastWord(outcome),
+    ...lastReplyOf(outcome),
     tls: facts.tls && tlsRecord(facts.tls),
     tlsFallback,
     policy,
@@ -255,13 +255,13 @@ function failedHostAttempt(
 ): HostAttempt {
   const phases = phaseRecords(timings, replies)
   const why = tlsFallback?.message ?? brokenTls
-  return { host, ip, ...lastWord(outcome), tls: null, tlsFallback: why, policy, phases }
+  return { host, ip, ...lastReplyOf(outcome), tls: null, tlsFallback: why, policy, phases }
 }
 
 /** A host that does not meet our TLS policy is not unavailable: others may reach it under theirs. */
 function outcomeOfOpening({ failure }: SessionFailure, { policy }: HostTlsPolicy, mxHost: string): Outcome {
   const outcome = outcomeOfFailure(failure, mxHost)
-  return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, onOurTerms: true } : outcome
+  return policy !== 'none' && failure.kind === 'tls' ? { ...outcome, isLocalCause: true } : outcome
 }
 
 /**

@@ -94,8 +94,8 @@ function resultFromSource(
   return { result: isElsewhere ? { ...result, kind: 'deferred' } : result, signal: 'congested' }
 }
 
-function signalOf({ hostUnavailable, onOurTerms = false, reply, meaning }: Outcome): CongestionSignal {
-  if (hostUnavailable) return onOurTerms ? 'neutral' : 'congested'
+function signalOf({ hostUnavailable, isLocalCause = false, reply, meaning }: Outcome): CongestionSignal {
+  if (hostUnavailable) return isLocalCause ? 'neutral' : 'congested'
   if (meaning?.pressure === 'congestion') return 'congested'
   return reply ? 'ok' : 'neutral'
 }

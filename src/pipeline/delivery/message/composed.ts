@@ -1,6 +1,9 @@
 /**
- * A stored email composed: what the messages to all its recipients have in common, and what each has for
- * itself.
+ * Composes stored emails: the parts that the messages to all recipients share are built once, and each
+ * recipient's message is completed from them.
+ *
+ * In: a stored email. Out: header fields and body for each recipient, without signatures. Called by
+ * `message.ts` and `rebuild.ts`.
  */
 
 import { type Id, idText, wireId } from '../../../lib/ids.ts'
@@ -31,27 +34,32 @@ import { createRewritePlanCache } from '../../tracking/rewrite-plan-cache.ts'
 import { type TlsPreference, tlsPreferenceOf } from '../tls-policy/sender-tls-preference.ts'
 import { createSplicer } from './spliced.ts'
 
-/** Addresses alone bring such into a header. */
+/** Only addresses bring other characters into a header. */
 const NOT_ASCII = /[^\x00-\x7f]/
 
-/** Of all mail of this product; five to fifteen characters, as Gmail asks for. */
+/**
+ * The sender part of `Feedback-ID`, the same for all mail of this product. Gmail requires 5 to 15 characters.
+ */
 const FEEDBACK_SENDER = 'mailhorn'
 
 export interface Composed {
   fromDomain: string
   domainId: Id | null
-  /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
+  /**
+   * Time at which the message was accepted or scheduled to be sent, in ms since the epoch. It becomes the
+   * `Date` field.
+   */
   dueAt: number
   smtpUtf8: boolean
-  /** What the email itself asks of connections. */
+  /** TLS preference that the email itself states. */
   tlsPreference: TlsPreference
-  /** About as much as is kept of it. */
+  /** Approximate memory that a cached copy takes. */
   sizeBytes: number
-  /** The very same where recipients get the same. */
+  /** Returns the same object for all recipients if their messages are equal. */
   messageFor(recipient: LinkedRecipient): ComposedMessage
 }
 
-/** Without correlation and signatures. */
+/** A message without correlation header and signatures. */
 export interface ComposedMessage {
   fields: HeaderField[]
   body: Buffer
@@ -65,11 +73,15 @@ interface ComposerParts {
   secrets: SecretKeys
 }
 
-/** The same email gives the same octets. @throws when a part of it is not there */
+/**
+ * Composing is deterministic: the same email gives the same bytes.
+ * @throws when a part of the email is missing
+ */
 type ComposeEmail = (source: EmailSource) => Promise<Composed>
 
 /**
- * What emails of a broadcast have in common is parsed, and where it says the same to everybody encoded, once.
+ * Templates and contents of a broadcast are parsed once. Bodies that are equal for all recipients are encoded
+ * once.
  */
 export function createComposer({ db, find, blobs, secrets }: ComposerParts): ComposeEmail {
   const findPersonal = createFindPersonal()
@@ -107,7 +119,7 @@ function hashed(source: WordedSource): ComposedMessage {
   return { fields, body, bodyHash: bodyHash(body, isRelaxed) }
 }
 
-/** Nothing that the body says is the recipient's own. */
+/** Whether the body contains nothing specific to a recipient. */
 function isShared({ broadcastId, variables }: EmailSource): boolean {
   return broadcastId !== null && variables === null
 }
@@ -130,12 +142,12 @@ function linkedEmail({ accountId, id: emailId, sender, broadcastId, topicId }: E
   return { accountId, emailId, broadcastId, topicId, fromDomain: parseStoredMailboxes(sender)[0]!.domain }
 }
 
-/** Of an email that has words for one recipient alone. */
+/** The recipient of an email that is written for one recipient. */
 function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
   return { ordinal: 0, address: parseStoredMailboxes(toList)[0]?.address ?? '' }
 }
 
-/** The message as it was submitted. */
+/** Returns a message as it was submitted. */
 function composeRaw(source: EmailSource, raw: Buffer): Composed {
   const [from] = parseStoredMailboxes(source.sender)
   const { fields, body } = splitMessage(raw)
@@ -195,7 +207,7 @@ function compose(
   }
 }
 
-/** None where the user has said how to leave. */
+/** Adds no fields when the sender has set its own unsubscribe header. */
 function listFields(
   head: readonly HeaderField[],
   links: EmailLinks | null,
@@ -206,8 +218,8 @@ function listFields(
 }
 
 /**
- * By which mailbox providers tell senders how their broadcasts are received: broadcast, account, stream,
- * sender.
+ * `Feedback-ID` lets mailbox providers report to senders how their broadcasts are received. Its parts are
+ * broadcast, account, stream and sender.
  */
 function feedbackFields({ accountId, broadcastId }: EmailSource): HeaderField[] {
   if (broadcastId === null) return []

@@ -1,4 +1,4 @@
-/** The signing keys of domains, opened once and kept for a minute, with what a domain asks of connections. */
+/** Cache of decrypted signing keys, with the TLS setting of each domain. Entries last one minute. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { createExpiringMap, keepUnlessFailed } from '../../../lib/expiring-map.ts'
@@ -17,9 +17,9 @@ export interface SigningDomain {
 }
 
 export interface KeyRing {
-  /** Undefined when the domain has no key that signs: it has been deleted. */
+  /** Undefined when the domain has no signing key, because it has been deleted. */
   keysOf(domainId: Id, domain: string): Promise<SigningDomain | undefined>
-  /** The keys of the domain have changed; of any domain when none is named. */
+  /** Removes the keys of a domain from the cache; those of all domains when none is named. */
   forget(domainId?: Id): void
 }
 

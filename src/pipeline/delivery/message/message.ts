@@ -1,6 +1,9 @@
 /**
- * The message of one delivery: the email, composed once and kept a while, with what is the recipient's own,
- * signed.
+ * Builds the message of one delivery: composes the email, adds what is specific to the recipient, and signs
+ * the result. Emails with several recipients are cached after composing.
+ *
+ * In: a delivery. Out: the message with its return path, or the reason why there is none. Called by the
+ * delivery runner and the pre-signer.
  */
 
 import { type Id, idKey } from '../../../lib/ids.ts'
@@ -22,21 +25,24 @@ import { type MadeSignatures, type StoredSignature, signHead } from './signed-he
 
 export interface OutgoingMessage {
   mailFrom: string
-  /** Head and body, CRLF lines. */
+  /** Header section and body with CRLF line ends. */
   bytes: Buffer[]
   sizeBytes: number
   smtpUtf8: boolean
-  /** What is asked of the connection it goes over. */
+  /** TLS requirement for the connection. */
   tls: MessageTls
-  /** When it was to be sent first: accepted, or scheduled. Epoch ms, the `Date` field. */
+  /**
+   * Time at which the message was accepted or scheduled to be sent, in ms since the epoch. It becomes the
+   * `Date` field.
+   */
   dueAt: number
-  /** Epoch ms, the `t=` of the signatures. */
+  /** Time of the signatures (`t=`), in ms since the epoch. */
   signedAt: number
   /** Null for an unsigned message. */
   signatures: readonly StoredSignature[] | null
 }
 
-/** Why no message can be made of an email that was accepted. */
+/** States why no message can be built for an accepted email. */
 export interface NoMessage {
   reason: string
 }
@@ -45,18 +51,16 @@ type Delivery = DeliveryRef & { accountId: Id; address: string; source?: EmailSo
 
 export interface MessageMaker {
   /**
-   * Signed anew only where no signatures of it by the same keys are known: from before, or of a former
-   * attempt.
-   *
-   * @param delivery with the email itself, where it is at hand; else it is read
+   * Builds the message. Signatures that were made ahead or by a previous attempt are reused if they are by
+   * the same keys.
+   * @param delivery may contain the email; otherwise the email is read from the store
    */
   make(delivery: Delivery & { attempt?: number }, now: number): Promise<OutgoingMessage | NoMessage>
-  /** Signatures made ahead can be kept. */
+  /** Whether the signature cache takes further entries. */
   hasRoom(now: number): boolean
   /**
-   * Makes the signatures of a delivery that cannot be sent yet.
-   *
-   * @returns false where they had been made, or need not be
+   * Makes the signatures of a delivery that cannot be sent yet, and keeps them.
+   * @returns false when they exist, or none are needed
    */
   signAhead(delivery: Delivery, now: number): Promise<boolean>
 }
@@ -107,7 +111,7 @@ export function createMessageMaker({
   const signingOf = ({ domainId, fromDomain }: Composed) =>
     domainId === null ? UNSIGNED : keyRing.keysOf(domainId, fromDomain)
 
-  /** What a former attempt has signed, or what has been signed ahead. */
+  /** Signatures made ahead, or by the previous attempt. */
   const formerOf = async (ref: DeliveryRef, attempt = 1): Promise<MadeSignatures | undefined> => {
     const ahead = kept.take(ref)
     if (ahead || attempt === 1) return ahead

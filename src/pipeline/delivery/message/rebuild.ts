@@ -1,7 +1,6 @@
 /**
- * A delivery's message as it was sent, made again from what is stored: the message itself is not. Its own
- * signatures tell whether that has succeeded: those that are kept hold, or those that are made anew are the
- * ones that were sent.
+ * Rebuilds the message of a delivery as it was sent. Messages are not stored; the stored signatures or their
+ * fingerprint show whether the rebuilt message equals the sent one.
  */
 
 import { type Id, parseWireId } from '../../../lib/ids.ts'
@@ -20,15 +19,16 @@ import { entriesOf } from './signature-fingerprint.ts'
 import { type StoredSignature, unsignedFields } from './signed-head.ts'
 
 /**
- * `exact`: as the last attempt that has ended sent it, by its signatures. `unsigned`: likewise, but it was
- * not signed, so that nothing proves it. `not-sent`: no attempt has ended; as it would be, without what an
- * attempt adds. `inexact`: a key is gone, or the signatures are others, as after a change of the composer.
+ * `exact`: the message equals the one that the last finished attempt sent, as its signatures prove.
+ * `unsigned`: the same, but without signatures nothing proves it. `not-sent`: no attempt has finished, and
+ * the message lacks what an attempt adds. `inexact`: a key is missing or the signatures differ, for example
+ * after a change of the composer.
  */
 type Fidelity = 'exact' | 'unsigned' | 'not-sent' | 'inexact'
 
 export interface RebuiltMessage {
   fidelity: Fidelity
-  /** With the empty line at its end. */
+  /** Header section with the empty line at its end. */
   head: Buffer
   body: Buffer
 }
@@ -46,7 +46,7 @@ interface DeliveryName {
   ordinal: number
 }
 
-/** Undefined when the account has no such delivery (any more). */
+/** @returns undefined when the account has no such delivery */
 export async function rebuildMessage(
   parts: RebuildParts,
   { accountId, emailId, ordinal }: DeliveryName,
@@ -87,7 +87,10 @@ interface Signatures {
   signatures: HeaderField[]
 }
 
-/** Only signatures that were sent are shown; that of a key which is gone cannot be made. */
+/**
+ * Signs again, and keeps the signatures that match the fingerprint. The signature of a deleted key cannot be
+ * made again.
+ */
 async function signedAnew(
   { db, secrets }: RebuildParts,
   { domainId, proof }: { domainId: Id | null; proof: Uint8Array },
@@ -107,7 +110,10 @@ async function signedAnew(
   return { fidelity: made.length === entries.length ? 'exact' : 'inexact', signatures: made }
 }
 
-/** Of a delivery that is tried again, or of former times. */
+/**
+ * Verifies the signatures that are stored with the delivery, which is the case while it is retried, and for
+ * deliveries of older versions.
+ */
 async function signaturesOf(
   db: Db,
   { signatures }: Pick<DeliveryRow, 'signatures'>,

@@ -1,6 +1,6 @@
 /**
- * Signatures that were made before their message is sent: while its destination rests. They are lost with the
- * thread, which costs nothing but time.
+ * Cache of signatures that were made while the destination of their message was paused. The cache is lost
+ * with the thread; the messages are then signed again.
  */
 import { idKey, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { DeliveryRef } from '../../../protocols/smtp/verp.ts'
@@ -8,19 +8,19 @@ import type { MadeSignatures, StoredSignature } from './signed-head.ts'
 
 interface SignatureCache {
   hasRoom(now: number): boolean
-  /** In place of the oldest, where there is no room. */
+  /** Replaces the oldest entry when the cache is full. */
   put(ref: DeliveryRef, made: Required<MadeSignatures>): void
   has(ref: DeliveryRef): boolean
   take(ref: DeliveryRef): MadeSignatures | undefined
 }
 
-/** About 500 bytes each. */
+/** An entry takes about 500 bytes. */
 const ENTRIES_MAX = 20_000
-/** Older ones make room: their mail is perhaps canceled or held. */
+/** Older entries may be replaced, because their mail may have been canceled or held. */
 const REPLACEABLE_AFTER_MS = 3_600_000
 
 export function createSignatureCache(most = ENTRIES_MAX): SignatureCache {
-  /** Packed; the oldest come first. */
+  /** Packed signatures, oldest first. */
   const kept = new Map<string, string>()
   const oldest = () => kept.entries().next().value!
   return {
@@ -44,13 +44,16 @@ function keyOf({ emailId, ordinal }: DeliveryRef): string {
   return `${idKey(emailId)} ${ordinal}`
 }
 
-/** Of each signature: the id of its key, what it was made over, its own length, itself. */
+/**
+ * Layout of a packed signature: the id of its key, the digest that was signed, the length of the signature,
+ * and the signature.
+ */
 const KEY_OFFSET = 0
 const DIGEST_OFFSET = 16
 const LENGTH_OFFSET = 48
 const SIGNATURE_OFFSET = 50
 
-/** A character a byte: half of what the lists and their texts would take. */
+/** One character stands for one byte, which takes half the memory of arrays and strings. */
 function packedOf({ signedAt, signatures, digests }: Required<MadeSignatures>): string {
   const time = Buffer.alloc(8)
   time.writeDoubleBE(signedAt)

@@ -1,14 +1,20 @@
 /**
- * What a delivery that is done keeps of its signatures: by that they are known again when they are made anew,
- * for both algorithms give the same signature for the same message (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
+ * Fingerprint of the signatures of a finished delivery. It identifies the signatures when they are made
+ * again, because both algorithms are deterministic (RFC 8017 §8.2.1, RFC 8032 §5.1.6).
  */
 import { hash } from 'node:crypto'
 import type { Id } from '../../../lib/ids.ts'
 import type { StoredSignature } from './signed-head.ts'
 
-/** Of the end of a key's id, which is random and the same on the wire, in hex: a domain has few keys. */
+/**
+ * Taken from the end of a key's id, which is random and is hexadecimal in the wire form. A domain has few
+ * keys.
+ */
 const KEY_BYTES = 4
-/** Against accidents: nobody who can change the database is to be kept from it. */
+/**
+ * The digest detects accidental differences only. It does not protect against someone who can write the
+ * database.
+ */
 const DIGEST_BYTES = 8
 const ENTRY_BYTES = KEY_BYTES + DIGEST_BYTES
 
@@ -21,14 +27,14 @@ export function fingerprintOf(signatures: readonly StoredSignature[]): Uint8Arra
   return proof
 }
 
-/** One signature of a message. */
+/** Fingerprint of one signature. */
 interface FingerprintEntry {
   isBy(keyId: Id): boolean
-  /** @param signature base64 */
+  /** @param signature in base64 */
   isOf(signature: string): boolean
 }
 
-/** In the order of the signatures. */
+/** @returns one entry for each signature, in order */
 export function entriesOf(proof: Uint8Array): FingerprintEntry[] {
   return Array.from({ length: proof.length / ENTRY_BYTES }, (_, i) => {
     const entry = proof.subarray(i * ENTRY_BYTES, (i + 1) * ENTRY_BYTES)

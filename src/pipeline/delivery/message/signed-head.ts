@@ -1,5 +1,6 @@
 /**
- * The head of a delivery's message: its email's fields, the correlation header, and the signatures over them.
+ * Header section of a delivery's message: the fields of the email, the correlation header, and the
+ * signatures.
  */
 
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -11,28 +12,28 @@ import type { ComposedMessage } from './composed.ts'
 import type { RingKey } from './key-ring.ts'
 
 interface SignedHead {
-  /** Signatures first. */
+  /** Header fields, with the signatures first. */
   fields: HeaderField[]
-  /** Epoch ms, the `t=` of the signatures. */
+  /** Time of the signatures (`t=`), in ms since the epoch. */
   signedAt: number
   /** Null for an unsigned message. */
   signatures: readonly StoredSignature[] | null
-  /** What each was made over, where they were made now; see `Signature`. */
+  /** The digests that were signed, if the signatures were made now; see `Signature`. */
   digests?(): string[]
 }
 
-/** The `signatures` of a delivery are a list of them, as JSON. */
+/** The column `signatures` of a delivery holds a JSON array of these. */
 export interface StoredSignature {
   keyId: string
-  /** Base64. */
+  /** The signature in base64. */
   bytes: string
 }
 
 export interface MadeSignatures {
-  /** Epoch ms, the `t=` of all. */
+  /** Time of all signatures (`t=`), in ms since the epoch. */
   signedAt: number
   signatures: readonly StoredSignature[]
-  /** What each was made over, where this process has made them; see `Signature`. */
+  /** The digests that were signed, if this process has made the signatures; see `Signature`. */
   digests?: readonly string[]
 }
 
@@ -44,7 +45,7 @@ interface HeadParts {
 
 export const CORRELATION_HEADER = 'X-Mailhorn-Ref'
 
-/** @param former are used again where they hold, and are by these keys */
+/** @param former signatures to reuse, if they verify and are by the same keys */
 export async function signHead(
   parts: HeadParts,
   keys: readonly RingKey[],
@@ -66,13 +67,13 @@ export async function signHead(
   }
 }
 
-/** What signatures of that time are made over. */
+/** The fields that a signature of that time covers. */
 export function unsignedFields({ message, ref, secrets }: HeadParts, signedAt: number): HeaderField[] {
   const value = createRefToken(secrets, 'correlation', ref, signedAt)
   return [...message.fields, { name: CORRELATION_HEADER, value }]
 }
 
-/** Undefined where the keys are others now, or the message is another. */
+/** Undefined when the keys or the message have changed. */
 function signAgain(
   parts: HeadParts,
   keys: readonly RingKey[],

@@ -1,6 +1,6 @@
 /**
- * Bodies of a broadcast's emails: what they have in common is encoded once, and each recipient's values put
- * in between.
+ * Splices bodies of broadcast emails: the parts that all recipients share are encoded once, and each
+ * recipient's values are inserted between them.
  */
 import type { BodyTexts } from '../../../protocols/mime/compose-body.ts'
 import { type SpliceText, spliceableText } from '../../../protocols/mime/spliced-text.ts'
@@ -14,7 +14,7 @@ interface SplicedTexts {
   text: BodyTexts | null
 }
 
-/** Undefined where the whole is to be encoded anew for everybody. */
+/** Undefined when the body has to be encoded completely for each recipient. */
 type SpliceTexts = (personal: Personal) => SplicedTexts | undefined
 
 interface Spliceable {
@@ -22,7 +22,7 @@ interface Spliceable {
   text: SpliceText | null
 }
 
-/** Of templates that are the same object the common parts are encoded once. */
+/** The shared parts are encoded once for each template object. */
 export function createSplicer(): SpliceTexts {
   const known = new WeakMap<CompiledTemplate, Spliceable | 'not'>()
   return ({ template, values }) => {
@@ -42,7 +42,7 @@ function spliceableOf({ html, text }: CompiledTemplate): Spliceable | 'not' {
   return page === undefined || plain === undefined ? 'not' : { html: page, text: plain }
 }
 
-/** A part in which nothing differs is an ordinary one. */
+/** A part without placeholders is encoded as ordinary text. */
 function splicer(subtype: 'plain' | 'html', { literals, holes }: CompiledText): SpliceText | undefined {
   if (holes.length > 0) return spliceableText(subtype, literals)
   const entity = textEntity(subtype, literals[0]!)

@@ -1,4 +1,7 @@
-/** Tells the operator what replies say of us, once an hour for each kind, provider and source address. */
+/**
+ * Raises operator alerts from SMTP replies, for example about a block list. An alert is raised once an hour
+ * for each kind, provider and source address.
+ */
 
 import { type alertCommands, hourOf } from '../../../resources/alerts/operator-alerts.ts'
 import type { ClaimedDelivery, Run } from '../../../store/command.ts'
@@ -7,16 +10,16 @@ import { OTHERS, providerOf } from '../providers.ts'
 import type { AttemptResult } from './finish.ts'
 
 interface Alerts {
-  /** Keeps the result's alert, if it has one that is new. */
+  /** Stores the alert of a result, if it has one that was not raised in this hour. */
   raise(delivery: Pick<ClaimedDelivery, 'domain'>, result: AttemptResult, at: number): Promise<void>
 }
 
-/** @param onAlert told of what no thread has raised before */
+/** @param onAlert called for an alert that no thread has raised before */
 export function createAlerts(
   run: Run<typeof alertCommands>,
   onAlert: (alert: OperatorAlertRow) => void,
 ): Alerts {
-  /** The last hour of each kind, provider and source address. */
+  /** The hour of the last alert for each kind, provider and source address. */
   const raisedIn = new Map<string, number>()
 
   return {

@@ -1,4 +1,4 @@
-/** What an attempt adds to the counters of the destination it went to. */
+/** Result of an attempt as the counters of its destination record it. */
 
 import type { DeliveryStatus } from '../../../store/schema.ts'
 import type { Finish } from '../../queue/commands.ts'
@@ -13,12 +13,12 @@ const RESULTS: Partial<Record<DeliveryStatus, DestinationResult>> = {
   failed: 'expired',
 }
 
-/** Null where nobody is spoken to. */
+/** Null when the attempt needed no connection. */
 export function countedDestination({ destination, target: { kind } }: DeliveryRoute): string | null {
   return kind === 'hosts' || kind === 'smart-host' ? destination : null
 }
 
-/** Undefined for what is not counted. */
+/** Undefined when the result is not counted. */
 export function countedResult(
   destination: string,
   { class: why, text }: AttemptResult,

@@ -1,4 +1,10 @@
-/** Turns the end of an attempt into what is recorded of it: state, event, next try, suppression. Pure. */
+/**
+ * Turns the result of an attempt into the record of it: state of the delivery, event, next attempt and
+ * suppression. Pure functions.
+ *
+ * In: the result and facts of an attempt. Out: the input of the writer's command `finish`. Called by the
+ * delivery runner.
+ */
 
 import { idTime } from '../../../lib/ids.ts'
 import { type BounceClass, bounceType } from '../../../protocols/bounces/bounce-class.ts'
@@ -13,35 +19,35 @@ import { fingerprintOf } from '../message/signature-fingerprint.ts'
 import type { StoredSignature } from '../message/signed-head.ts'
 import { type HostAttempt, tlsText } from './host-attempt.ts'
 
-/** How an attempt ended, wherever it was made. */
+/** Result of an attempt, over SMTP or not. */
 export interface AttemptResult {
   kind: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
   phase: string | null
   reply: SmtpReply | null
-  /** The reply, or what went wrong, for people. */
+  /** The last reply or error, shown to operators and senders. */
   text: string
-  /** The enhanced status where we gave the verdict ourselves. */
+  /** Enhanced status code of a result that this side decided. */
   enhanced?: string
   hostAttempts: readonly HostAttempt[]
-  /** A wait that replaces the retry schedule's. */
+  /** Delay in ms that replaces the one of the retry schedule. */
   retryAfterMs?: number
-  /** A wait the other side asked for: no earlier than that. */
+  /** Minimum delay in ms that the other side asked for. */
   hintMs?: number
-  /** No further mail should go to the address. */
+  /** Whether the address must be suppressed. */
   blamesAddress?: boolean
-  /** The host was in trouble: it is tried again as soon as that is over. */
+  /** Whether the host was unavailable. The delivery becomes due as soon as the destination answers. */
   brokeOff?: boolean
-  /** What the operator must see to. */
+  /** Kind of alert to raise for the operator. */
   alert?: RuleAlert
-  /** Nothing was said by a real recipient. */
+  /** Whether the simulator produced the result. */
   simulated?: boolean
 }
 
 export interface FinishFacts {
   startedAt: number
   finishedAt: number
-  /** Of the message that was made; null when none was. */
+  /** Facts of the message; null when none was built. */
   message: { dueAt: number; signedAt: number; signatures: readonly StoredSignature[] | null } | null
 }
 
@@ -123,7 +129,7 @@ function finalFinish(delivery: ClaimedDelivery, result: AttemptResult, facts: Fi
   }
 }
 
-/** Given up by our own expiry, not by the other side; the attempt itself was deferred. */
+/** The attempt was deferred, and the delivery has reached its maximum lifetime. */
 function expired(delivery: ClaimedDelivery, result: AttemptResult, facts: FinishFacts): Finish {
   const since = facts.message?.dueAt ?? idTime(delivery.emailId)
   const hours = Math.round((delivery.expiresAt - since) / HOUR_MS)
@@ -140,7 +146,7 @@ function expired(delivery: ClaimedDelivery, result: AttemptResult, facts: Finish
   }
 }
 
-/** The signatures of a delivery that is done are known again when they are made anew. */
+/** A finished delivery keeps a fingerprint in place of its signatures. */
 function proven({ message }: FinishFacts) {
   return { signatures: null, proof: message?.signatures ? fingerprintOf(message.signatures) : null }
 }
@@ -151,7 +157,7 @@ function common(
   facts: FinishFacts,
 ) {
   const { startedAt, finishedAt, message } = facts
-  const said = saidIn(result)
+  const said = replyFacts(result)
   return {
     accountId,
     emailId,
@@ -177,12 +183,12 @@ function common(
 }
 
 function deliveredEvent(result: AttemptResult, { startedAt, finishedAt }: FinishFacts) {
-  const delivery = deliveredData({ ...saidIn(result), startedAt, finishedAt })
+  const delivery = deliveredData({ ...replyFacts(result), startedAt, finishedAt })
   return { type: 'email.delivered' as const, data: { delivery } }
 }
 
-/** By the last who was spoken to. */
-function saidIn({ text, hostAttempts }: AttemptResult) {
+/** What the last host replied. */
+function replyFacts({ text, hostAttempts }: AttemptResult) {
   const last = hostAttempts.at(-1)
   return {
     reply: text,

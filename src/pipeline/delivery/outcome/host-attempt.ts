@@ -1,5 +1,5 @@
 /**
- * One host spoken to, for the record: what was said in which phase, how long it took, and how it was secured.
+ * Record of the attempt at one host: its replies and the time spent in each phase, and the TLS parameters.
  */
 import { cleanText, formatReply } from '../../../protocols/smtp/reply.ts'
 import type { Phase, PhaseReplies, PhaseTimings, TlsFacts } from '../smtp-client/types.ts'
@@ -7,31 +7,35 @@ import type { PolicyName } from '../tls-policy/host-tls-policy.ts'
 import type { Outcome } from './outcome.ts'
 
 /**
- * Phase, ms, and the reply as it came, cut. As short as it can be: every attempt is stored with some of them.
+ * Phase, duration in ms, and the truncated reply. The record is short because every attempt stores several of
+ * them.
  */
 export type PhaseRecord = [phase: Phase, ms: number, reply: string | null]
 
 interface TlsRecord {
-  /** As in `TLSv1.3`. */
+  /** TLS version such as `TLSv1.3`. */
   version: string
   cipher: string
-  /** Whether the certificate verified, asked for or not; by DANE, whether it is the one that DNS names. */
+  /**
+   * Whether the certificate was verified, even if that was not required. With DANE, whether it matches a TLSA
+   * record.
+   */
   verified: boolean
-  /** Why not. */
+  /** Why the certificate was not verified. */
   reason: string | null
 }
 
 export interface HostAttempt {
   host: string
   ip: string
-  /** Our own address, where it is one of several. */
+  /** Source address, if several are configured. */
   source?: string | undefined
   phase: string | null
-  /** The last word. */
+  /** The last reply or error. */
   reply: string
   /** Null for plain text. */
   tls: TlsRecord | null
-  /** Why it is plain text although TLS was offered. */
+  /** Why the session was in plain text although the host offered TLS. */
   tlsFallback: string | null
   policy: PolicyName
   phases: PhaseRecord[]
@@ -39,7 +43,7 @@ export interface HostAttempt {
 
 const REPLY_CHARACTERS_MAX = 256
 
-/** In the order in which the phases were entered. */
+/** @returns the phases in the order in which they were entered */
 export function phaseRecords(timings: PhaseTimings, replies: PhaseReplies): PhaseRecord[] {
   const records: PhaseRecord[] = []
   for (const phase in timings) {
@@ -52,7 +56,7 @@ export function phaseRecords(timings: PhaseTimings, replies: PhaseReplies): Phas
   return records
 }
 
-export function lastWord({ phase, reply, text }: Outcome): { phase: string | null; reply: string } {
+export function lastReplyOf({ phase, reply, text }: Outcome): { phase: string | null; reply: string } {
   return { phase, reply: reply ? formatReply(reply) : text }
 }
 
@@ -60,7 +64,7 @@ export function tlsRecord({ protocol, cipher, authorized, unauthorizedReason }: 
   return { version: protocol, cipher, verified: authorized, reason: unauthorizedReason }
 }
 
-/** `TLSv1.3 verified`, as events and the attempt's row have it. */
+/** Text such as `TLSv1.3 verified`, for events and the row of the attempt. */
 export function tlsText({ version, verified }: TlsRecord): string {
   return verified ? `${version} verified` : version
 }

@@ -1,6 +1,6 @@
 /**
- * What one attempt comes to: delivered, deferred or bounced, with what the other side said. Values, never
- * exceptions.
+ * Outcome of one attempt: delivered, deferred or bounced, with the reply of the host. Failures of hosts are
+ * values, never exceptions.
  */
 
 import type { BounceClass } from '../../../protocols/bounces/bounce-class.ts'
@@ -16,37 +16,40 @@ type AttemptVerdict =
   | { kind: 'deferred'; class: BounceClass }
   | { kind: 'bounced'; class: BounceClass }
 
-/** The verdict, and the last word that led to it. */
+/** The verdict and the reply or error that led to it. */
 export interface Outcome {
   verdict: AttemptVerdict
-  /** The step in which it fell; null when no host was reached for. */
+  /** The phase that decided; null when no host was tried. */
   phase: Phase | 'dns' | null
   reply: SmtpReply | null
-  /** For people: the reply, or what went wrong. */
+  /** The reply or the error, shown to operators and senders. */
   text: string
-  /** The enhanced status of a bounce that is our own verdict. */
+  /** Enhanced status code of a bounce that this side decided. */
   enhanced?: string
   /**
-   * The host itself is in trouble or wants fewer connections: another host may do better, and this one needs
-   * rest.
+   * Whether the host failed or asked for fewer connections. Another host is tried, and the circuit breaker
+   * counts a failure.
    */
   hostUnavailable: boolean
-  /** What the host announces rules the message out, and nothing was sent: another host may take it. */
+  /**
+   * Whether an extension or limit that the host announces rules the message out. Nothing was sent, and
+   * another host may accept it.
+   */
   unfitHost?: boolean
   /**
-   * The trouble is not the host's: it does not fulfil what a policy asks of it, or something is short here.
-   * Others may well go there.
+   * Whether the cause is on this side: a TLS policy that the host does not meet, or a lack of local
+   * resources. The host may be available to others.
    */
-  onOurTerms?: boolean
-  /** Of a negative reply: all that it means; null where nothing of the kind was said. */
+  isLocalCause?: boolean
+  /** Meaning of a negative reply; null when there is none. */
   meaning: Meaning | null
-  /** In the place of the meaning's. */
+  /** Overrides the alert of the meaning. */
   alert?: RuleAlert
 }
 
 /**
- * The peer's verdict about the recipient, or the lack of one.
- * @param mxHost that gave it
+ * Outcome for a recipient of a transaction.
+ * @param mxHost the host that replied
  */
 export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
   if (result.kind === 'accepted')
@@ -73,8 +76,8 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
 }
 
 /**
- * A session or transaction that broke off. Nothing of it is a verdict about the recipient. Once the final dot
- * is out the message may have arrived, so no other host is tried in the same attempt.
+ * Outcome of a session or transaction that broke off, which is never a verdict about the recipient. After the
+ * final dot the message may have been accepted, so no other host is tried in the same attempt.
  */
 export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome {
   const { phase, reply, message } = failure
@@ -86,18 +89,18 @@ export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome 
     reply,
     text: reply ? formatReply(reply) : message,
     hostUnavailable: phase !== 'final-dot' && meaning?.class !== 'greylisted',
-    ...(LOCAL_RESOURCE_ERRORS.has(failure.code ?? '') && { onOurTerms: true }),
+    ...(LOCAL_RESOURCE_ERRORS.has(failure.code ?? '') && { isLocalCause: true }),
     meaning,
   }
 }
 
-/** The system has no more files, buffers or memory for us. */
+/** The operating system has no more files, buffers or memory. */
 const LOCAL_RESOURCE_ERRORS = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
 
 /** Unable to route (RFC 3463 §3.5). */
 const NO_ROUTE = '5.4.4'
 
-/** An outcome that fell before any host was spoken to. */
+/** Outcome that was decided before a host was tried. */
 export function outcomeWithoutHost(
   kind: 'deferred' | 'bounced',
   bounceClass: BounceClass,
@@ -119,8 +122,8 @@ function verdictOf({ action, class: bounceClass }: Meaning): AttemptVerdict {
 }
 
 /**
- * What the attempts at several hosts come to when none gave a verdict about the recipient: permanent only
- * when every host refused for good.
+ * Outcome of several hosts none of which gave a verdict about the recipient. It is permanent only when every
+ * host refused permanently.
  */
 export function outcomeOfHosts(outcomes: readonly Outcome[]): Outcome {
   return outcomes.findLast(({ verdict }) => verdict.kind === 'deferred') ?? outcomes.at(-1)!
@@ -142,19 +145,22 @@ function replyPhaseOf(phase: Phase): ReplyPhase {
 
 const NAMES_TLS = /\b(?:START)?TLS\b/i
 
-/** RFC 3207 §4: 530; others name it in their words. */
+/** RFC 3207 §4 defines code 530; some hosts use other codes and mention TLS in the text. */
 export function requiresTls({ verdict, reply }: Outcome): boolean {
   return verdict.kind !== 'delivered' && reply !== null && (reply.code === 530 || NAMES_TLS.test(reply.text))
 }
 
-/** What the fallback has brought about is no verdict on the message: it waits for TLS to be well again. */
+/**
+ * A refusal that the fallback to plain text has caused is not a verdict on the message: the delivery is
+ * deferred until TLS works.
+ */
 export function waitingForTls(outcome: Outcome): Outcome {
   const { verdict } = outcome
   if (verdict.kind === 'delivered') return outcome
   return { ...outcome, verdict: { kind: 'deferred', class: verdict.class }, hostUnavailable: true }
 }
 
-/** Before a recipient is named. */
+/** Phases before the recipient is named. */
 const PHASES_BEFORE_MAIL: ReadonlySet<string | null> = new Set([
   'dns',
   'connect',
@@ -164,14 +170,15 @@ const PHASES_BEFORE_MAIL: ReadonlySet<string | null> = new Set([
   'tls',
   'auth',
 ])
-/** No login, too weak a one, a wrong one, or one that needs TLS (RFC 4954 §6). */
+/** Codes for a missing, weak or wrong login, and for one that needs TLS (RFC 4954 §6). */
 const LOGIN_FAILURE_CODES: ReadonlySet<number | undefined> = new Set([530, 534, 535, 538])
 
 /**
- * Mail waits for the operator, who is told where the login is at fault. The smart host's trouble is that of
- * all who go there, on the same terms.
+ * Outcome of an attempt over a smart host. What fails before the envelope is never the recipient's fault:
+ * mail is deferred, and a failed login raises an alert. Such a failure affects all mail to the smart host, so
+ * the local cause is dropped.
  */
-export function relayed({ onOurTerms: _, ...outcome }: Outcome): Outcome {
+export function relayed({ isLocalCause: _, ...outcome }: Outcome): Outcome {
   const { verdict, phase, reply } = outcome
   const isLoginFault = LOGIN_FAILURE_CODES.has(reply?.code) || (phase === 'auth' && (reply?.code ?? 0) >= 500)
   if (!isLoginFault && !PHASES_BEFORE_MAIL.has(phase)) return outcome

@@ -1,4 +1,4 @@
-/** An attempt as it is told: by the API to who sent the email, by the command line to the operator. */
+/** Transcript of an attempt, as the API and the command line show it. */
 import type { AttemptRow } from '../../../store/schema.ts'
 import type { HostAttempt } from './host-attempt.ts'
 

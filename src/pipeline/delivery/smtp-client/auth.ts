@@ -1,4 +1,4 @@
-/** Tells a relay who we are (RFC 4954): by PLAIN (RFC 4616), or by LOGIN where only that is offered. */
+/** Logs in to a relay (RFC 4954) by AUTH PLAIN (RFC 4616), or by AUTH LOGIN if only that is offered. */
 import { formatReply, replyOf } from '../../../protocols/smtp/reply.ts'
 import type { RawReply } from './reply-reader.ts'
 import type { Login, SmtpFailure } from './types.ts'
@@ -7,9 +7,9 @@ import type { Wire } from './wire.ts'
 const HIDDEN = '(hidden)'
 
 /**
- * To be called over TLS alone.
+ * Must be called over TLS only.
  * @param mechanisms parameter of the EHLO keyword AUTH
- * @returns the last reply, without the login where the relay repeats it
+ * @returns the last reply, with the login removed if the relay repeats it
  */
 export async function logIn(
   wire: Wire,
@@ -37,7 +37,7 @@ export async function logIn(
 
 interface Step {
   line: string
-  /** For logs. */
+  /** Text for logs. */
   shown: string
 }
 
@@ -45,7 +45,7 @@ function plain({ user, password }: Login): Step[] {
   return [{ line: `AUTH PLAIN ${base64(`\0${user}\0${password}`)}`, shown: `AUTH PLAIN ${HIDDEN}` }]
 }
 
-/** What every server that has it takes, though no RFC says so. */
+/** No RFC defines AUTH LOGIN, but all servers that offer it accept these steps. */
 function loginSteps({ user, password }: Login): Step[] {
   const secret = (text: string) => ({ line: base64(text), shown: HIDDEN })
   return [{ line: 'AUTH LOGIN', shown: 'AUTH LOGIN' }, secret(user), secret(password)]
@@ -60,7 +60,7 @@ function refusal(wire: Wire, { code, lines }: RawReply): SmtpFailure {
   return wire.failure('auth')
 }
 
-/** A reply goes into transcripts and logs: whatever it repeats of the login must not. */
+/** Replies are written to transcripts and logs, so a login that they repeat is removed. */
 function hider({ user, password }: Login): (line: string) => string {
   const secrets = [base64(`\0${user}\0${password}`), base64(password), password]
   return line => secrets.reduce((text, secret) => text.replaceAll(secret, HIDDEN), line)

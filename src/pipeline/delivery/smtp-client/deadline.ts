@@ -1,7 +1,7 @@
 /**
- * The one timer of a session: set for every reply, yet armed anew only where it would fire too late. What has
- * arrived is read before silence is believed: a process that has stood still finds its time over, and the
- * reply of then unread.
+ * Timer of a session. The deadline is set for every reply, but the timer is started again only when it would
+ * fire too late. Data that has arrived is read before the deadline expires, because after a pause of the
+ * process both the timer and the reply are pending.
  */
 import type { Clock, Timer } from '../../../lib/clock.ts'
 
@@ -17,18 +17,18 @@ export class Deadline {
     this.#onExpiry = onExpiry
   }
 
-  /** Expires `ms` from now, unless it is set again or cleared before. */
+  /** Sets the deadline to `ms` from now, in place of the previous one. */
   set(ms: number) {
     this.#at = this.#clock.monotonic() + ms
     if (this.#at < this.#armedFor) this.#arm(ms)
   }
 
-  /** Expires no more. The timer may still run, to no effect. */
+  /** Removes the deadline. The timer may still run, without effect. */
   clear() {
     this.#at = Infinity
   }
 
-  /** Clears, and stops the timer too. */
+  /** Removes the deadline and stops the timer. */
   cancel() {
     this.#at = Infinity
     this.#armedFor = Infinity

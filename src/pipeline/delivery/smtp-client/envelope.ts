@@ -1,31 +1,29 @@
 /**
- * What precedes a message on the line: the commands of its envelope, or our own refusal where the peer cannot
- * take it.
+ * Prepares a transaction: the commands of its envelope with their parameters, and the framed message; or a
+ * refusal when the peer has announced that it cannot accept the message.
  */
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { frameMessage } from './framing.ts'
 import type { SmtpSessionFacts, Transaction } from './types.ts'
 import type { Wire } from './wire.ts'
 
-/** A transaction ready to be sent. */
+/** A transaction that is ready to be sent. */
 export interface Prepared {
-  /** MAIL, one RCPT for each recipient, and DATA, each with its CRLF. */
+  /** MAIL, one RCPT per recipient, and DATA, each with its CRLF. */
   commands: string[]
-  /** Those that the peer takes in one transaction, the first ones. */
+  /** Number of recipients, counted from the first, that the peer accepts in one transaction. */
   recipientCount: number
   /** The message with its final dot. */
   blocks: Buffer[]
 }
 
-/** Control characters, blanks and angle brackets have no place in a path that is written without quotes. */
+/** Control characters, spaces and angle brackets are not allowed in a path without quotes. */
 const UNFIT_FOR_PATH = /[\x00-\x20<>\x7f]/
 const NOT_ASCII = /[^\x00-\x7f]/
-/** Characters that stand for themselves in an xtext (RFC 3461 §4). */
+/** Characters outside the xtext alphabet are encoded (RFC 3461 §4). */
 const NOT_XCHAR = /[^!-*,-<>-~]/g
 
-/**
- * @throws when an address could not be written, or would smuggle something in, or the message is malformed
- */
+/** @throws when an address is invalid or contains control characters, or the message is malformed */
 export function prepare(
   transaction: Transaction,
   { extensions, limits }: SmtpSessionFacts,
@@ -62,7 +60,9 @@ function checkPath(path: string, smtpUtf8: boolean) {
   if (!smtpUtf8 && NOT_ASCII.test(path)) throw new Error(`needs SMTPUTF8: ${JSON.stringify(path)}`)
 }
 
-/** RFC 1870 §6.1, RFC 6531 §3.2 and RFC 8689 §4.2.1: what the peer announced rules this message out. */
+/**
+ * RFC 1870 §6.1, RFC 6531 §3.2 and RFC 8689 §4.2.1: refuses a message that the announced extensions rule out.
+ */
 function refuse(
   { size, smtpUtf8, requireTls = false }: Transaction,
   extensions: SmtpSessionFacts['extensions'],
@@ -83,14 +83,14 @@ function refuse(
   return undefined
 }
 
-/** Parameters of MAIL. */
+/** DSN parameters of MAIL: reports contain headers only, and name the email (RFC 3461 §4). */
 function dsnOfMail(envelopeId: string): string {
   return ` RET=HDRS ENVID=${xtext(envelopeId)}`
 }
 
 /**
- * Parameters of RCPT. An address beyond ASCII has another form of its own, which few peers know: it goes
- * without.
+ * DSN parameters of RCPT. Few servers know the form for addresses outside ASCII, so ORCPT is left out for
+ * them.
  */
 function dsnOfRecipient(address: string): string {
   const original = NOT_ASCII.test(address) ? '' : ` ORCPT=rfc822;${xtext(address)}`

@@ -1,16 +1,17 @@
 /**
- * A message as it is sent after DATA: checked, dot-stuffed and ended (RFC 5321 §4.5.2), and cut into blocks.
+ * Frames a message for DATA: checks line ends, stuffs dots, adds the final dot (RFC 5321 §4.5.2), and splits
+ * the result into blocks.
  */
 import { isAscii } from 'node:buffer'
 
 interface FramedMessage {
-  /** All bytes, up to and including the final dot's CRLF. Small messages have one block. */
+  /** All bytes up to and including the CRLF of the final dot. Small messages have one block. */
   blocks: Buffer[]
   /** Whether any byte has its high bit set. */
   eightBit: boolean
 }
 
-/** How much is looked at, and at most written, at once; each block has a time limit of its own. */
+/** Bytes that are scanned and written at once. Each block has its own time limit. */
 const BLOCK_BYTES = 65_536
 const DOT = Buffer.from('.')
 const CRLF = Buffer.from('\r\n')
@@ -18,8 +19,8 @@ const END_OF_DATA = Buffer.from('.\r\n')
 export const EMPTY_MESSAGE = END_OF_DATA
 
 /**
- * @throws when a CR or LF stands alone: what a peer makes of it could end the message early, or break its
- * signature.
+ * @throws when a CR or LF stands alone, since the peer could take it for the end of the message, or break the
+ * signature
  */
 export function frameMessage(parts: readonly Buffer[]): FramedMessage {
   const pieces: Buffer[] = []
@@ -39,8 +40,9 @@ export function frameMessage(parts: readonly Buffer[]): FramedMessage {
 }
 
 /**
- * Adds the window to the pieces, its leading dots doubled. `before` is the character before it, the last one
- * is returned.
+ * Adds the window to the pieces, with leading dots doubled.
+ * @param before the character before the window
+ * @returns the last character of the window
  */
 function take(window: Buffer, before: string, pieces: Buffer[]): string {
   const text = window.toString('latin1')
@@ -65,7 +67,7 @@ function take(window: Buffer, before: string, pieces: Buffer[]): string {
   return text[text.length - 1]!
 }
 
-/** Small pieces are copied together; a piece that makes a block nearly by itself is left where it is. */
+/** Small pieces are copied together. A piece that almost fills a block is not copied. */
 function blocksOf(pieces: Buffer[]): Buffer[] {
   const blocks: Buffer[] = []
   let gathered: Buffer[] = []

@@ -1,11 +1,11 @@
-/** What a peer takes in one session and one transaction, where it says so (RFC 9422). */
+/** Limits of sessions and transactions that a peer announces (RFC 9422). */
 
 export interface SessionLimits {
-  /** Transactions in the session (MAILMAX). */
+  /** Transactions per session (MAILMAX). */
   mails: number
-  /** Recipients in a transaction (RCPTMAX). */
+  /** Recipients per transaction (RCPTMAX). */
   recipients: number
-  /** Recipient domains in the session (RCPTDOMAINMAX). */
+  /** Recipient domains per session (RCPTDOMAINMAX). */
   domains: number
 }
 
@@ -13,7 +13,7 @@ export const NO_LIMITS: SessionLimits = { mails: Infinity, recipients: Infinity,
 const LIMIT = /^(MAILMAX|RCPTMAX|RCPTDOMAINMAX)=([1-9]\d{0,5})$/i
 const NAMES = { MAILMAX: 'mails', RCPTMAX: 'recipients', RCPTDOMAINMAX: 'domains' } as const
 
-/** @param parameter of the EHLO keyword LIMITS; what is unknown in it is passed over (RFC 9422 §4) */
+/** @param parameter of the EHLO keyword LIMITS; unknown limits are ignored (RFC 9422 §4) */
 export function limitsOf(parameter: string | undefined): SessionLimits {
   if (parameter === undefined) return NO_LIMITS
   const limits = { ...NO_LIMITS }

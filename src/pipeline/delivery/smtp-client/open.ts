@@ -1,6 +1,8 @@
 /**
- * Opens a session to one address of an MX host: connection, greeting, EHLO, STARTTLS, and the fallback
- * without it.
+ * Opens a session to one address of a host: connection, greeting, EHLO, STARTTLS and login, and falls back to
+ * reduced TLS options or plain text.
+ *
+ * In: session options. Out: a session, or the failure. Called by `attempt.ts`.
  */
 import { cleanText, formatReply, isPermanent, replyOf } from '../../../protocols/smtp/reply.ts'
 import { logIn } from './auth.ts'
@@ -22,14 +24,14 @@ import { Wire } from './wire.ts'
 
 const EXTENSION = /^([a-z0-9][a-z0-9-]*)(?: +(.*))?$/is
 
-/** Of the TLS library and the network; the others judge a certificate. */
+/** Error codes of the TLS library and the network. Other codes concern the certificate. */
 const HANDSHAKE_FAULT = /^(?:ERR_SSL_|ECONNRESET|EPIPE|EPROTO)/
 
 /**
- * Everything a peer or network can do is in the value. Where a handshake breaks, another connection to the
- * same address offers less; where TLS is `opportunistic` and that fails, too, a last one goes without it, and
- * `tlsFallback` says why (RFC 7435).
- * @throws on options that no connection can be made of, such as a port out of range
+ * Failures of the peer or network are returned, not thrown. When a handshake fails, a second connection
+ * offers reduced TLS options; when that fails, too, and TLS is `opportunistic`, a third one uses plain text,
+ * and `tlsFallback` says why (RFC 7435).
+ * @throws on options that no connection can be made with, such as a port out of range
  */
 export async function openSession(options: SessionOptions): Promise<SmtpSession | SessionFailure> {
   const { fallbackContext, tickets: _, ...withoutTickets } = options
@@ -56,7 +58,7 @@ function isBrokenHandshake({ phase, code }: SmtpFailure): boolean {
   return phase === 'tls' && (code === undefined || HANDSHAKE_FAULT.test(code))
 }
 
-/** Whether a connection without TLS may fare better: a peer that says 421 closes for other reasons. */
+/** Whether a connection without TLS may succeed. A peer that replies 421 closes for other reasons. */
 function isTlsTrouble({ phase, kind, reply }: SmtpFailure): boolean {
   return kind === 'tls' || phase === 'tls' || (phase === 'starttls' && reply?.code !== 421)
 }
@@ -105,7 +107,7 @@ async function open(opening: Opening): Promise<Opened | SmtpFailure> {
   return (await authenticate(opening, login, opened)) ?? opened
 }
 
-/** A session as it is before anybody has said who we are. */
+/** Opens the session up to the login. */
 async function secured(opening: Opening): Promise<Opened | SmtpFailure> {
   const { wire, options } = opening
   const failure = await wire.connected()
@@ -130,7 +132,7 @@ async function secured(opening: Opening): Promise<Opened | SmtpFailure> {
   return { phase: 'starttls', kind: 'tls', reply: null, message: 'the peer does not offer STARTTLS' }
 }
 
-/** STARTTLS, the handshake, and EHLO again: what the peer said before is void (RFC 3207 §4.2). */
+/** STARTTLS, the handshake, and a second EHLO, since the first one is void (RFC 3207 §4.2). */
 async function startTls(opening: Opening): Promise<Pick<Opened, 'extensions' | 'tls'> | SmtpFailure> {
   const { wire } = opening
   wire.expectTls()
@@ -150,7 +152,7 @@ async function handshake(opening: Opening): Promise<SmtpFailure | undefined> {
   return failure
 }
 
-/** Nothing of the login leaves where the peer has not proven its name. */
+/** The login is not sent unless the peer has proven its name. */
 async function authenticate(
   opening: Opening,
   login: Login,
@@ -169,7 +171,7 @@ async function authenticate(
   return failure
 }
 
-/** EHLO, or HELO for a peer that refuses it (RFC 5321 §3.2). */
+/** EHLO, or HELO for a peer that refuses EHLO (RFC 5321 §3.2). */
 async function greet(opening: Opening): Promise<ReadonlyMap<string, string> | SmtpFailure> {
   const { wire, options } = opening
   wire.write(`EHLO ${options.localName}\r\n`, 1)
@@ -190,7 +192,7 @@ function extensionsOf({ lines }: RawReply): Map<string, string> {
   return extensions
 }
 
-/** A positive reply, or why there is none. */
+/** @returns a positive reply, or the failure */
 async function answer(opening: Opening, phase: Phase): Promise<RawReply | SmtpFailure> {
   const { wire } = opening
   const raw = await wire.reply(phase)

@@ -1,10 +1,10 @@
 /**
- * Cuts the byte stream of a peer into SMTP replies (RFC 5321 §4.2), whatever its segments, within fixed
- * bounds.
+ * Splits the byte stream of a peer into SMTP replies (RFC 5321 §4.2), independently of TCP segments and
+ * within fixed limits.
  */
 import { parseReplyLine } from '../../../protocols/smtp/reply.ts'
 
-/** A reply as it came: the text of each line, without its code. */
+/** A reply as received: the text of each line, without its code. */
 export interface RawReply {
   code: number
   lines: string[]
@@ -12,7 +12,7 @@ export interface RawReply {
 
 const LF = 10
 const CR = 13
-/** What comes behind them says nothing that decides. */
+/** Further lines are read but not kept, since they carry no information that decides anything. */
 const REPLY_LINES_KEPT_MAX = 100
 const REPLY_BYTES_MAX = 65_536
 const LINE_BYTES_KEPT_MAX = 2048
@@ -21,14 +21,14 @@ export class ReplyReader {
   #code = 0
   #lines: string[] = []
   #replyBytes = 0
-  /** The line under way, as far as it came in former chunks and is kept. */
+  /** The incomplete line from previous chunks, up to the limit. */
   #line: Buffer | undefined
   #lineBytes = 0
 
   /**
-   * Takes the next bytes of the stream and hands over every reply they complete. When `onReply` returns
-   * false, the rest of the chunk is dropped.
-   * @returns what is wrong with the stream; it cannot be read on after that
+   * Reads the next bytes and passes on every complete reply. When `onReply` returns false, the rest of the
+   * chunk is dropped.
+   * @returns a fault of the stream, after which it cannot be read further
    */
   feed(chunk: Buffer, onReply: (reply: RawReply) => boolean): string | undefined {
     let at = 0

@@ -1,4 +1,7 @@
-/** An open session: takes transactions one after the other, watches the line in between, and takes leave. */
+/**
+ * An open session: runs transactions one after another, pipelines the next envelope behind a message, and
+ * ends with QUIT.
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import { replyOf } from '../../../protocols/smtp/reply.ts'
 import { type Prepared, prepare, writeEnvelope } from './envelope.ts'
@@ -24,8 +27,7 @@ interface Job {
 }
 
 /**
- * Behind a peer that takes longer to answer for a message a round trip is little, and another session may be
- * sooner.
+ * When the peer takes longer to accept a message, pipelining saves little, and another session may be faster.
  */
 const QUICK_ANSWER_MS_MAX = 500
 
@@ -34,7 +36,7 @@ export class WireSession implements SmtpSession {
   readonly #wire: Wire
   readonly #clock: Clock
   readonly #pipelining: boolean
-  /** Of the last message that it answered for. */
+  /** Whether the peer accepted the last message quickly. */
   #isQuick = false
   readonly #jobs: Job[] = []
   #work: Promise<void> | undefined
@@ -136,9 +138,7 @@ export class WireSession implements SmtpSession {
   }
 }
 
-/**
- * The results of all recipients: those that the peer takes no more in one transaction are for a later one.
- */
+/** Results of all recipients. Those beyond the peer's limit per transaction are deferred. */
 function withSurplus(results: RecipientResult[], { recipients }: Transaction): RecipientResult[] {
   if (results.length === recipients.length) return results
   const text = `this server takes ${results.length} recipients at once`
@@ -153,7 +153,7 @@ function failed({ recipients }: Transaction, message: string): TransactionResult
   return { recipients: recipients.map(() => result), reusable: false, timings: {}, replies: {} }
 }
 
-/** QUIT, and whatever the peer makes of it. */
+/** Sends QUIT and closes the connection, whatever the peer replies. */
 export async function leave(wire: Wire): Promise<void> {
   wire.write('QUIT\r\n', 1)
   await wire.reply('quit')

@@ -1,6 +1,6 @@
 /**
- * TLS sessions of hosts that were spoken to, kept a while: resuming one saves the handshake's round trip and
- * signatures.
+ * TLS session tickets by host. Resuming a TLS session saves the signatures and round trip of a full
+ * handshake.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import { createExpiringMap } from '../../../lib/expiring-map.ts'
@@ -8,8 +8,8 @@ import { createExpiringMap } from '../../../lib/expiring-map.ts'
 export interface Ticket {
   session: Buffer
   /**
-   * Why the certificate did not verify when it was last seen; null when it did: a resumed session shows it no
-   * more.
+   * Why the certificate was not verified in the full handshake; null when it was. A resumed session does not
+   * present the certificate.
    */
   unauthorizedReason: string | null
 }
@@ -22,7 +22,7 @@ export interface Tickets {
 const TICKET_TTL_MS = 3_600_000
 const TICKETS_MAX = 2_000
 
-/** For one secure context: what was negotiated under another one's rules is not good here. */
+/** Tickets are valid for one secure context only. */
 export function createTickets(clock: Clock): Tickets {
   const kept = createExpiringMap<Ticket>(clock, { keptMs: TICKET_TTL_MS, most: TICKETS_MAX })
   return { take: kept.get, give: kept.set }

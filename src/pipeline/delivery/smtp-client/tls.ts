@@ -1,20 +1,18 @@
-/**
- * The TLS side of a session: the shared context, the handshake over an open connection, and what came of it.
- */
+/** TLS side of a session: secure contexts, the handshake on an open connection, and its result. */
 import { isIP, type Socket } from 'node:net'
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import type { Ticket } from './tickets.ts'
 import type { SessionOptions, TlsFacts } from './types.ts'
 
 /**
- * TLS 1.2 and later. One is enough for all sessions.
- * @param authorities PEM of those to trust; the runtime's when absent
+ * Accepts TLS 1.2 and later. One context serves all sessions.
+ * @param authorities PEM certificates to trust; the runtime's when absent
  */
 export function createClientContext(authorities?: string[]): SecureContext {
   return createSecureContext({ minVersion: 'TLSv1.2', ...(authorities && { ca: authorities }) })
 }
 
-/** What servers from before TLS 1.3 know. */
+/** Ciphers that servers without TLS 1.3 know. */
 const REDUCED_CIPHERS = [
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
@@ -26,9 +24,9 @@ const REDUCED_CIPHERS = [
 ]
 
 /**
- * TLS 1.2 and little choice, in a greeting that fits into one segment: for servers, and boxes before them,
- * that stumble over what is new or long.
- * @param authorities as above
+ * Accepts TLS 1.2 only, with few options and a ClientHello that fits into one segment, for servers and
+ * middleboxes that fail on new or long ones.
+ * @param authorities PEM certificates to trust; the runtime's when absent
  */
 export function createReducedContext(authorities?: string[]): SecureContext {
   return createSecureContext({
@@ -41,8 +39,8 @@ export function createReducedContext(authorities?: string[]): SecureContext {
 }
 
 /**
- * Begins a handshake over `socket`, which is from now on read and written through the result alone.
- * @param ticket of a former session with the host, to be resumed
+ * Starts a handshake on `socket`, which must be used through the result from now on.
+ * @param ticket of a previous session with the host
  */
 export function startTls(socket: Socket, options: SessionOptions, ticket: Ticket | undefined): TLSSocket {
   const { mxHost, secureContext, rejectUnauthorized = false, checkServerIdentity, tickets } = options
@@ -59,7 +57,10 @@ export function startTls(socket: Socket, options: SessionOptions, ticket: Ticket
   return secured
 }
 
-/** A ticket may come before the handshake is over, and before it is known what the certificate is worth. */
+/**
+ * A ticket may arrive before the handshake is complete, when the validity of the certificate is not known
+ * yet.
+ */
 function keepTickets(socket: TLSSocket, former: Ticket | undefined, keep: (ticket: Ticket) => void) {
   let latest: Buffer | undefined
   let established = false
@@ -77,9 +78,7 @@ function keepTickets(socket: TLSSocket, former: Ticket | undefined, keep: (ticke
   })
 }
 
-/**
- * @param former the ticket that was offered: where it was taken, the certificate is as good as it was then
- */
+/** @param former the ticket that was offered; a resumed session keeps the result of its verification */
 export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFacts {
   const resumed = former !== undefined && socket.isSessionReused()
   const reason = socket.authorized ? null : String(socket.authorizationError)
@@ -93,8 +92,7 @@ export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFa
 }
 
 /**
- * An error of TLS for people who do not run the program: without its advice, and without the places in
- * OpenSSL.
+ * Text of a TLS error for users: without OpenSSL's source positions and without advice for administrators.
  */
 export function tlsErrorText(error: NodeJS.ErrnoException & { reason?: string }): string {
   const { code = '', reason, message } = error

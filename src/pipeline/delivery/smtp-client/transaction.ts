@@ -1,5 +1,5 @@
 /**
- * One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and what becomes of each
+ * One mail transaction on an open session (RFC 5321 §3.3): envelope, message, and a result for each
  * recipient.
  */
 import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
@@ -11,13 +11,11 @@ import type { Wire } from './wire.ts'
 
 interface TransactionContext {
   wire: Wire
-  /** Whether commands may be sent before the former ones are answered (RFC 2920). */
+  /** Whether commands may be sent before the previous ones are answered (RFC 2920). */
   pipelining: boolean
-  /** Whether the envelope has left together with the former message. */
+  /** Whether the envelope was sent together with the previous message. */
   envelopeSent: boolean
-  /**
-   * Writes the envelope of the transaction that comes next, if one waits; called right after the final dot.
-   */
+  /** Writes the envelope of the next transaction, if one waits. Called right after the final dot. */
   writeNext(): void
   monotonic(): number
 }
@@ -26,7 +24,7 @@ export interface TransactionOutcome {
   recipients: RecipientResult[]
   timings: PhaseTimings
   replies: PhaseReplies
-  /** Whether RSET was written; its reply is still owed. */
+  /** Whether RSET was sent and its reply is outstanding. */
   resetting: boolean
 }
 
@@ -34,7 +32,7 @@ type EnvelopePhase = 'mail' | 'rcpt' | 'data'
 type VerdictPhase = EnvelopePhase | 'body' | 'final-dot'
 
 interface Progress extends Prepared, TransactionContext {
-  /** Empty where a recipient has no verdict yet. */
+  /** Undefined for recipients without a result. */
   results: (RecipientResult | undefined)[]
   timings: PhaseTimings
   replies: PhaseReplies
@@ -42,7 +40,7 @@ interface Progress extends Prepared, TransactionContext {
   resetting: boolean
 }
 
-/** Never fails: what goes wrong is in the results. On any failure the wire is closed. */
+/** Never rejects: failures are in the results. After a failure the connection is closed. */
 export async function transact(prepared: Prepared, context: TransactionContext): Promise<TransactionOutcome> {
   const progress: Progress = {
     ...prepared,
@@ -84,8 +82,8 @@ async function converse(progress: Progress): Promise<SmtpFailure | undefined> {
 }
 
 /**
- * The peer wants a message although it took no recipient: an empty one, whose fate does not matter
- * (RFC 2920 §3.1).
+ * Some peers expect a message although they accepted no recipient. They get an empty one, whose reply is
+ * ignored (RFC 2920 §3.1).
  */
 async function sendNothing(progress: Progress): Promise<SmtpFailure | undefined> {
   progress.wire.write(EMPTY_MESSAGE, 1)
@@ -114,8 +112,8 @@ async function sendMessage(progress: Progress): Promise<SmtpFailure | undefined>
 }
 
 /**
- * The peer answered, or left, in the middle of the message; the rest of it cannot be taken back, so the
- * session ends.
+ * The peer replied or closed the connection before the message was complete. What was sent cannot be revoked,
+ * so the session ends.
  */
 async function stopEarly(progress: Progress): Promise<SmtpFailure | undefined> {
   const { wire } = progress
@@ -131,7 +129,7 @@ async function stopEarly(progress: Progress): Promise<SmtpFailure | undefined> {
   return undefined
 }
 
-/** Ends a transaction that the peer still holds open, without waiting for the answer. */
+/** Resets a transaction that is open at the peer, without waiting for the reply. */
 function reset(progress: Progress): undefined {
   progress.wire.write('RSET\r\n', 1)
   progress.resetting = true
@@ -143,7 +141,8 @@ function ask(progress: Progress, phase: EnvelopePhase, command: number): Promise
 }
 
 /**
- * The reply to what was sent in this phase; 421, or a code that answers nothing of the kind, is a failure.
+ * The reply to what was sent in this phase. 421 is a failure, and so is a code that is not valid in this
+ * phase.
  */
 async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply | SmtpFailure> {
   const { wire } = progress

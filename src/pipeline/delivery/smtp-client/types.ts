@@ -1,6 +1,6 @@
 /**
- * What an SMTP client session takes and gives: options, phases, results and failures, as the rest of
- * `deliver` sees them.
+ * Types of the SMTP client: session options, phases, results and failures, as the rest of `delivery` uses
+ * them.
  */
 import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
@@ -9,7 +9,7 @@ import type { SessionLimits } from './limits.ts'
 import type { RawReply } from './reply-reader.ts'
 import type { Tickets } from './tickets.ts'
 
-/** The step of a session that was under way: what was waited for, or being written. */
+/** Phase of a session: the reply that was waited for, or what was being written. */
 export type Phase =
   | 'connect'
   | 'banner'
@@ -26,8 +26,8 @@ export type Phase =
   | 'quit'
 
 /**
- * How long each phase may last, ms (RFC 5321 §4.5.3.2). `rcpt` counts for each recipient, `body` for each
- * block written. The reply to the final dot has no entry: see {@link FINAL_DOT_TIMEOUT_MS}.
+ * Time limit of each phase in ms (RFC 5321 §4.5.3.2). `rcpt` applies to each recipient, `body` to each block.
+ * The reply to the final dot has no entry: see {@link FINAL_DOT_TIMEOUT_MS}.
  */
 type PhaseTimeouts = Readonly<Record<Exclude<Phase, 'final-dot'>, number>>
 
@@ -46,55 +46,62 @@ export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
   quit: 5_000,
 }
 
-/** Not an option: a client that gives up early here sends its message twice (RFC 5321 §4.5.3.2.6). */
+/**
+ * This limit is not an option, because a client that gives up early here sends its message twice
+ * (RFC 5321 §4.5.3.2.6).
+ */
 export const FINAL_DOT_TIMEOUT_MS = 600_000
 
 /**
- * `opportunistic` encrypts where it can and falls back to plain text; `required` fails instead (RFC 3207).
- * `implicit` begins with the handshake (RFC 8314 §3.3).
+ * `opportunistic` uses TLS if possible and falls back to plain text; `required` fails instead (RFC 3207).
+ * `implicit` starts with the handshake (RFC 8314 §3.3).
  */
 type TlsMode = 'opportunistic' | 'none' | 'required' | 'implicit'
 
-/** Who we are to a relay. */
+/** Credentials for a relay. */
 export interface Login {
   user: string
   password: string
 }
 
 export interface SessionOptions {
-  /** The IP address to connect to. */
+  /** IP address to connect to. */
   address: string
   port: number
-  /** The MX host's name: for SNI, certificates and logs. */
+  /** Name of the MX host, for SNI, certificates and logs. */
   mxHost: string
-  /** Our own name, for EHLO. */
+  /** Host name for EHLO. */
   localName: string
-  /** The local IP address to connect from; the system's choice when absent. */
+  /** Source IP address; chosen by the operating system when absent. */
   sourceAddress?: string
   tls: TlsMode
-  /** Share one over all sessions of a policy: making one costs more than a handshake. */
+  /** Shared by all sessions of a policy, because creating one costs more than a handshake. */
   secureContext?: SecureContext
-  /** Offers less: a handshake that breaks is tried once more with it, over a new connection. */
+  /** Offers fewer TLS options. A failed handshake is repeated with it over a new connection. */
   fallbackContext?: SecureContext
-  /** Whether a certificate that does not verify ends the handshake. Default false. */
+  /** Whether a certificate that cannot be verified ends the handshake. Default false. */
   rejectUnauthorized?: boolean
-  /** Replaces the check of the certificate's names, for stricter policies. */
+  /** Replaces the check of the names in the certificate, for stricter policies. */
   checkServerIdentity?: NonNullable<ConnectionOptions['checkServerIdentity']>
-  /** Judges the peer after the handshake, in place of the authorities; says what is wrong with it. */
+  /**
+   * Replaces the verification by authorities. Called after the handshake; returns what is wrong with the
+   * peer.
+   */
   checkPeer?: (socket: TLSSocket) => string | undefined
-  /** Sent over TLS alone, after it; without TLS the session fails. */
+  /** Sent after the handshake. Without TLS the session fails. */
   login?: Login
   /**
-   * Whether commands may be sent before the former ones are answered where the peer offers it. Default true.
+   * Whether commands may be sent before previous ones are answered, if the peer offers PIPELINING. Default
+   * true.
    */
   pipelining?: boolean
-  /** Lets later sessions with a host resume the TLS session of former ones. */
+  /** Enables the resumption of TLS sessions. */
   tickets?: Tickets
   timeouts: PhaseTimeouts
   clock: Clock
   /**
-   * Receives the dialogue line by line, `C: …` and `S: …`; message content as its size only, logins not at
-   * all.
+   * Receives the dialogue line by line, as `C: …` and `S: …`. Of messages it receives the size only, of
+   * logins nothing.
    */
   log?: (line: string) => void
 }
@@ -103,86 +110,86 @@ export interface SessionOptions {
 export interface SmtpFailure {
   phase: Phase
   /**
-   * `reply`: the peer sent us away (any refusal before MAIL; 421 later). `timeout`: the phase took too long.
-   * `closed`: the peer, or we, closed the connection. `network`: the system reported an error. `protocol`:
-   * the peer does not speak SMTP properly. `tls`: no secured connection came about.
+   * `reply`: the peer refused the session (any refusal before MAIL; 421 later). `timeout`: the phase took too
+   * long. `closed`: either side closed the connection. `network`: the operating system reported an error.
+   * `protocol`: the peer violated SMTP. `tls`: TLS could not be established.
    */
   kind: 'reply' | 'timeout' | 'closed' | 'network' | 'protocol' | 'tls'
-  /** What the peer said, where it said anything. */
+  /** The reply of the peer, if there is one. */
   reply: SmtpReply | null
   message: string
-  /** The system's or TLS library's error code, such as `ECONNREFUSED`. */
+  /** Error code of the operating system or TLS library, such as `ECONNREFUSED`. */
   code?: string
 }
 
-/** A connection that never became a session. */
+/** A connection that did not become a session. */
 export interface SessionFailure {
   failure: SmtpFailure
-  /** Our end of it; null where there was none. */
+  /** Local IP address; null without a connection. */
   localAddress: string | null
-  /** Why the TLS attempt before this plain one failed, or null. */
+  /** Why TLS failed before this connection in plain text; null otherwise. */
   tlsFallback: SmtpFailure | null
   timings: PhaseTimings
   replies: PhaseReplies
 }
 
-/** Ms spent in each phase that was entered. */
+/** Duration of each phase that was entered, in ms. */
 export type PhaseTimings = Partial<Record<Phase, number>>
-/** The last reply in each phase that had one. */
+/** The last reply of each phase that had one. */
 export type PhaseReplies = Partial<Record<Phase, RawReply>>
 
 export interface TlsFacts {
-  /** As in `TLSv1.3`. */
+  /** TLS version such as `TLSv1.3`. */
   protocol: string
   cipher: string
-  /** Whether chain and name verified, asked for or not. */
+  /** Whether chain and name of the certificate were verified, even if that was not required. */
   authorized: boolean
-  /** Why not, such as `CERT_HAS_EXPIRED`; null when it did. */
+  /** Why the certificate was not verified, such as `CERT_HAS_EXPIRED`; null when it was. */
   unauthorizedReason: string | null
 }
 
 export interface SmtpSessionFacts {
-  /** EHLO keywords in capitals with their parameters; empty after HELO. */
+  /** EHLO keywords in upper case with their parameters; empty after HELO. */
   extensions: ReadonlyMap<string, string>
   limits: SessionLimits
   tls: TlsFacts | null
-  /** Why an opportunistic session is not encrypted although STARTTLS was offered; null otherwise. */
+  /** Why an opportunistic session is in plain text although STARTTLS was offered; null otherwise. */
   tlsFallback: SmtpFailure | null
-  /** Why the handshake was made with `fallbackContext`, or null. */
+  /** Why the handshake was made with `fallbackContext`; null otherwise. */
   brokenHandshake: SmtpFailure | null
   banner: string
-  /** Our IP address. */
+  /** Local IP address. */
   localAddress: string | null
   /** IP address and port of the peer. */
   peerAddress: string
   peerPort: number
-  /** Transactions that reached the peer so far. */
+  /** Number of transactions that have reached the peer. */
   transactionCount: number
-  /** Epoch ms at which the session was ready for its first transaction. */
+  /** Time at which the session was ready for its first transaction, in ms since the epoch. */
   openedAt: number
-  /** How long opening took. */
+  /** Duration of each phase of opening the session, in ms. */
   timings: PhaseTimings
   replies: PhaseReplies
 }
 
 export interface Transaction {
-  /** The return path without angle brackets; empty for the null sender. */
+  /** Return path without angle brackets; empty for the null sender. */
   mailFrom: string
-  /** At least one, without angle brackets. */
+  /** Recipients without angle brackets; at least one. */
   recipients: readonly string[]
-  /** The message in pieces, all lines ended by CRLF, dots not stuffed. A missing last CRLF is added. */
+  /** The message in pieces. Lines end with CRLF, and dots are not stuffed. A missing last CRLF is added. */
   message: readonly Buffer[]
-  /** Bytes of the message, declared with SIZE= (RFC 1870). */
+  /** Size of the message in bytes, declared with SIZE= (RFC 1870). */
   size: number
-  /** Whether an address or header needs RFC 6531. */
+  /** Whether an address or header needs SMTPUTF8 (RFC 6531). */
   smtpUtf8: boolean
-  /** Whether every host from the peer on must pass it on over TLS (RFC 8689). */
+  /** Whether all later hops must use TLS (RFC 8689). */
   requireTls?: boolean
-  /** Under what name later reports shall speak of it (RFC 3461 §4.4); asked where the peer offers DSN. */
+  /** Name of the message in delivery reports (RFC 3461 §4.4). Called if the peer offers DSN. */
   envelopeId?: () => string
 }
 
-/** What became of one recipient. */
+/** Result for one recipient. */
 export type RecipientResult =
   | { kind: 'accepted'; phase: 'final-dot'; reply: SmtpReply }
   | {
@@ -190,16 +197,17 @@ export type RecipientResult =
       phase: 'mail' | 'rcpt' | 'data' | 'body' | 'final-dot'
       reply: SmtpReply
       /**
-       * True where the reply is our own: what the peer announced rules the message out, and nothing was sent.
+       * Whether the refusal was decided locally, because an announced extension or limit rules the message
+       * out. Nothing was sent.
        */
       local: boolean
     }
   | { kind: 'failed'; phase: Phase; failure: SmtpFailure }
 
 export interface TransactionResult {
-  /** In the order of the transaction's recipients. */
+  /** Results in the order of the recipients. */
   recipients: RecipientResult[]
-  /** Whether the session can take another transaction. */
+  /** Whether the session can carry another transaction. */
   reusable: boolean
   timings: PhaseTimings
   replies: PhaseReplies
@@ -207,18 +215,18 @@ export interface TransactionResult {
 
 export interface SmtpSession {
   readonly facts: SmtpSessionFacts
-  /** False from the moment the connection cannot take another transaction. */
+  /** False as soon as the connection cannot carry another transaction. */
   readonly alive: boolean
   /**
-   * Sends one message. May be called before the former result is in: the next envelope then leaves together
-   * with the former message (RFC 2920 §3.1), results come in order.
-   * @param onFollowable called when it would save a round trip to send another now; never where the peer does
-   * not pipeline, or takes long to answer for a message
-   * @throws when the transaction is malformed: bare CR or LF, an address that is no address. Nothing is sent.
+   * Sends one message. It may be called before the previous result is known: the envelope is then sent
+   * together with the previous message (RFC 2920 §3.1). Results come in order.
+   * @param onFollowable called when sending another message now saves a round trip; not called if the peer
+   * does not pipeline, or is slow to accept messages
+   * @throws when the transaction is malformed, by a bare CR or LF or an invalid address; nothing is sent
    */
   send(transaction: Transaction, onFollowable?: () => void): Promise<TransactionResult>
-  /** Takes leave after the transactions under way; resolves when the connection is closed. Never fails. */
+  /** Sends QUIT after the transactions in progress. Resolves when the connection is closed. Never rejects. */
   quit(): Promise<void>
-  /** Closes the connection at once. What is under way fails with `closed`. */
+  /** Closes the connection at once. Transactions in progress fail with `closed`. */
   destroy(): void
 }

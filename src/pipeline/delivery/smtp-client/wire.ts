@@ -1,4 +1,4 @@
-/** One connection to a peer: what is written, the replies it owes, and the one moment at which it ends. */
+/** One connection to a peer: what is written, the outstanding replies, and the reason of its end. */
 import { connect, type Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { formatReply, replyOf, type SmtpReply } from '../../../protocols/smtp/reply.ts'
@@ -15,7 +15,7 @@ import {
 } from './types.ts'
 
 const CLOSING_CODES = new Set(['ECONNRESET', 'EPIPE'])
-/** What a plain connection is read into, one after the other: what is to be kept of it is copied. */
+/** Read buffer shared by all plain connections. What has to be kept is copied. */
 const READ_BUFFER = Buffer.allocUnsafeSlow(16_384)
 
 export class Wire {
@@ -23,16 +23,16 @@ export class Wire {
   readonly #deadline: Deadline
   readonly #reader = new ReplyReader()
   #socket: Socket
-  /** Came in and not asked for yet. */
+  /** Replies that were received and not yet returned by `reply()`. */
   #replies: RawReply[] = []
-  /** Commands written whose reply has not come. */
+  /** Number of outstanding replies. */
   #owedCount = 1
   #established = false
-  /** Our end of the connection; null as long as there is none. */
+  /** Local IP address; null before the connection is established. */
   localAddress: string | null = null
-  /** Set while a TLS handshake is under way: then every error is of that kind. */
+  /** Whether a TLS handshake is in progress. All errors count as TLS errors then. */
   #securing = false
-  /** Nothing that comes after the next reply is plain text of the peer. */
+  /** Whether data after the next reply is not plain text of the peer. */
   #lastReply = false
   #flushed = true
   #end: Omit<SmtpFailure, 'phase'> | undefined
@@ -40,7 +40,7 @@ export class Wire {
   #ticket: Ticket | undefined
   #waitsIn: Phase = 'connect'
 
-  /** Starts to connect; the peer owes its greeting. */
+  /** Starts to connect. The greeting is outstanding from the start. */
   constructor(options: SessionOptions) {
     this.#options = options
     this.#deadline = new Deadline(options.clock, () =>
@@ -60,7 +60,7 @@ export class Wire {
     return this.#end === undefined
   }
 
-  /** Whether a reply is here that was not asked for with `reply()` yet. */
+  /** Whether a reply was received that `reply()` has not returned yet. */
   get hasReply(): boolean {
     return this.#replies.length > 0
   }
@@ -71,8 +71,8 @@ export class Wire {
   }
 
   /**
-   * Writes `bytes`, to which the peer owes `replyCount` replies. After the end it does nothing.
-   * @param shown what the log gets in their place
+   * Writes bytes, and expects `replyCount` replies to them. Does nothing after the end of the connection.
+   * @param shown text for the log
    */
   write(bytes: string | Buffer, replyCount: number, shown = bytes) {
     if (this.#end) return
@@ -81,32 +81,30 @@ export class Wire {
     this.#flushed = this.#socket.write(bytes)
   }
 
-  /** Writes what the function writes in as few segments as possible. */
+  /** Sends everything that `write` writes in as few segments as possible. */
   together(write: () => void) {
     this.#socket.cork()
     write()
     this.#socket.uncork()
   }
 
-  /** The next reply owed, or why there will be none. */
+  /** @returns the next outstanding reply, or why there is none */
   async reply(phase: Phase): Promise<RawReply | SmtpFailure> {
     while (this.#replies.length === 0 && !this.#end) await this.#event(phase)
     return this.#replies.shift() ?? this.failure(phase)
   }
 
-  /** Waits until what was written has left, a reply came, or the connection ended. */
+  /** Resolves when written data was flushed, a reply was received, or the connection ended. */
   async writable(phase: Phase): Promise<void> {
     while (!this.#flushed && this.#replies.length === 0 && !this.#end) await this.#event(phase)
   }
 
-  /**
-   * Announces that the bytes after the next reply belong to TLS: what came early is dropped (RFC 3207 §4.2).
-   */
+  /** Drops plain text that arrives after the next reply, because TLS follows it (RFC 3207 §4.2). */
   expectTls() {
     this.#lastReply = true
   }
 
-  /** Puts TLS over the connection. */
+  /** Starts TLS on the connection. */
   async secure(): Promise<SmtpFailure | undefined> {
     if (this.#end) return this.failure('tls')
     this.#ignore()
@@ -132,17 +130,17 @@ export class Wire {
     if (fault !== undefined) this.#finish('tls', fault, null, 'UNTRUSTED_PEER')
   }
 
-  /** Ends the connection from our side at once; whatever waits or asks later is told so. */
+  /** Closes the connection at once. Pending and later calls return this failure. */
   close(message: string, reply: SmtpReply | null = null) {
     this.#finish('closed', message, reply)
   }
 
-  /** Ends the connection because the peer does not keep to the protocol. */
+  /** Closes the connection because the peer violates the protocol. */
   breach(message: string) {
     this.#finish('protocol', message)
   }
 
-  /** Why the connection ended, as seen from the phase that noticed. */
+  /** The reason of the end, for the phase that noticed it. */
   failure(phase: Phase): SmtpFailure {
     return { phase, ...this.#end! }
   }
@@ -176,7 +174,7 @@ export class Wire {
     this.#socket.on('close', this.#onClose)
   }
 
-  /** Leaves the plain socket to the TLS socket over it, which reports for both. */
+  /** Detaches the plain socket, since the TLS socket on top of it reports its events, too. */
   #ignore() {
     this.#socket.off('data', this.#onData)
     this.#socket.off('drain', this.#onDrain)
@@ -234,7 +232,7 @@ export class Wire {
     this.#end = { kind, reply, message, ...(code === undefined ? {} : { code }) }
     this.#note('-', message)
     this.#deadline.cancel()
-    this.#socket.end() // lets a TLS peer know that this end is meant
+    this.#socket.end() // sends close_notify, so that a TLS peer can tell this end from an attack
     this.#socket.destroy()
     this.#awaken()
   }

@@ -1,4 +1,10 @@
-/** DANE for mail (RFC 7672): which MX hosts DNSSEC vouches for, and which certificates they must show. */
+/**
+ * DANE for SMTP (RFC 7672): finds the MX hosts that DNSSEC validates, and the certificates that they must
+ * present.
+ *
+ * In: domains and hosts. Out: validated host names and TLSA records, from the validating resolver. Called by
+ * `domain-security.ts` and `host-tls-policy.ts`.
+ */
 
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import type { SecureAnswer, ValidatingClient } from '../../../protocols/dns/validating-client.ts'
@@ -6,18 +12,21 @@ import type { TypeName } from '../../../protocols/dns/wire.ts'
 import { parseTlsa, type Tlsa } from './tlsa.ts'
 
 type HostTlsa =
-  /** No DANE for the host. */
+  /** DANE does not apply to the host. */
   | { kind: 'none' }
   /**
-   * Empty where there are records and none can be used: then TLS is a must, and anybody's certificate will
-   * do.
+   * Without records, TLS is required and the certificate is not verified: the host has TLSA records, but none
+   * is usable.
    */
   | { kind: 'records'; records: readonly Tlsa[] }
-  /** The host must not be spoken to now. */
+  /** The host must not be used now. */
   | { kind: 'failure'; reason: string }
 
 export interface Dane {
-  /** The MX hosts of a domain as far as DNSSEC vouches for them, else none; or why that cannot be known. */
+  /**
+   * MX hosts of the domain whose names DNSSEC validates; empty when DNSSEC does not cover the domain.
+   * `failure` says why that is unknown.
+   */
   secureHosts(domain: string): Promise<readonly string[] | { failure: string }>
   tlsaOf(host: string): Promise<HostTlsa>
   close(): void
@@ -26,17 +35,17 @@ export interface Dane {
 interface DaneOptions {
   client: ValidatingClient
   clock: Clock
-  /** Of MX hosts. */
+  /** SMTP port of MX hosts. */
   port: number
-  /** A name that is known to be signed. */
+  /** A name in a zone that is known to be signed. */
   signedName: string
-  /** The resolver vouches for what is signed, or no longer does. */
+  /** Called when the resolver starts or stops to validate. */
   onChange(isOn: boolean, reason: string): void
 }
 
 const TEST_INTERVAL_MS = 5 * 60_000
 
-/** Off until the resolver has shown that it validates, and whenever it shows that it does not. */
+/** DANE is off until the resolver validates the signed name, and whenever a later check fails. */
 export function createDane({ client, clock, port, signedName, onChange }: DaneOptions): Dane {
   let isOn: boolean | undefined
   let timer: Timer | undefined
@@ -88,7 +97,7 @@ function recordsOf({ answers }: Extract<SecureAnswer, { kind: 'found' }>): HostT
   return { kind: 'records', records: found.flatMap(bytes => parseTlsa(bytes) ?? []) }
 }
 
-/** Where a host's CNAMEs lead (RFC 7672 §2.2.2). */
+/** Follows the CNAME records of a host (RFC 7672 §2.2.2). */
 function expanded(host: string, answers: readonly SecureAnswer[]): string {
   let name = host
   for (const answer of answers)

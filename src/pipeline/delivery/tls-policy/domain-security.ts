@@ -1,10 +1,10 @@
-/** What the owner of a recipient domain asks of connections, from all that is published of it. */
+/** TLS requirements of a recipient domain, from its MTA-STS policy and DNSSEC. */
 import type { Dane } from './dane.ts'
 import type { MtaStsCache } from './mta-sts-cache.ts'
 import type { DomainSecurity } from './next-hop.ts'
 
 interface SecurityOptions {
-  /** Null where MTA-STS is off. */
+  /** Null when MTA-STS is off. */
   sts: MtaStsCache | null
   /** Null without a validating resolver. */
   dane: Dane | null

@@ -1,4 +1,9 @@
-/** On which policy one MX host is spoken to: the strictest that apply to it. */
+/**
+ * TLS policy for one MX host: the strictest of those that apply.
+ *
+ * In: a next hop and a host name. Out: session options, or a refusal. Also remembers hosts where TLS or
+ * pipelining failed. Called by `addresses.ts` and `attempt.ts`.
+ */
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../../../lib/clock.ts'
 import { createExpiringMap, type ExpiringMap } from '../../../lib/expiring-map.ts'
@@ -11,19 +16,19 @@ import { fitsPolicy } from './sts-policy.ts'
 import { chainOf, daneFault, type Tlsa, tlsaText } from './tlsa.ts'
 
 /**
- * By which rule TLS is demanded: none, the sending domain's or message's wish, the receiving domain's policy,
- * the setting of the smart host.
+ * The rule that requires TLS: `domain` is the setting of the sending domain or the preference of the message;
+ * `mta-sts` and `dane` are policies of the receiving domain; `smart-host` is the setting of the smart host.
  */
 export const POLICY_NAMES = ['none', 'domain', 'mta-sts', 'dane', 'smart-host'] as const
 export type PolicyName = (typeof POLICY_NAMES)[number]
 
 export interface HostTlsPolicy {
   policy: PolicyName
-  /** Why it is plain text from the start. */
+  /** Why the session is opened in plain text. */
   brokenTls: string | null
-  /** The TLSA records that decide, as text. */
+  /** The TLSA records that apply, in zone file syntax. */
   tlsa?: readonly string[]
-  /** What a session on these policy is opened with. */
+  /** Session options that implement the policy. */
   options: Pick<
     SessionOptions,
     | 'tls'
@@ -36,7 +41,7 @@ export interface HostTlsPolicy {
   >
 }
 
-/** With its type in a TLS report (RFC 8460 §4.3). */
+/** Why a host is not used, with the type for TLS reports (RFC 8460 §4.3). */
 export interface HostRefusal {
   refusal: string
   policyType: 'sts' | 'tlsa'
@@ -44,21 +49,21 @@ export interface HostRefusal {
 }
 
 export interface HostTlsPolicies {
-  /** Or why the host is not spoken to. */
+  /** @returns a refusal when the host must not be used */
   policyFor(nextHop: NextHop, host: string): Promise<HostTlsPolicy | HostRefusal>
-  /** A session had to go on in plain text. */
+  /** Records that a session fell back to plain text. The next one is opened in plain text. */
   recordTlsFailure(host: string, failure: SmtpFailure): void
-  /** It takes nothing in plain text: TLS is tried again. */
+  /** Records that the host refuses plain text. The next session uses TLS again. */
   recordTlsRequired(host: string): void
-  /** A handshake came about only when less was offered. */
+  /** Records that the handshake succeeded only with reduced TLS options. */
   recordHandshakeFailure(host: string, failure: SmtpFailure): void
-  /** It offers PIPELINING, and did not answer what followed the first command. */
+  /** Records that the host announces PIPELINING but does not answer commands after the first one. */
   recordPipeliningFailure(host: string): void
 }
 
 interface TermsOptions {
   clock: Clock
-  /** PEM of the authorities to trust, in place of the runtime's. */
+  /** PEM certificates of the trusted authorities; the runtime's when absent. */
   authorities?: string[] | undefined
   /** Null without a validating resolver. */
   dane: Pick<Dane, 'tlsaOf'> | null
@@ -120,13 +125,13 @@ interface Contexts {
   fallbackContext: SecureContext
 }
 
-/** Tickets of what was negotiated otherwise are not good there. */
+/** Session tickets that were negotiated with other TLS options cannot be used. */
 function withReducedOffer({ options, ...policy }: HostTlsPolicy): HostTlsPolicy {
   const { secureContext, fallbackContext = secureContext, tickets: _, ...others } = options
   return { ...policy, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
-/** The same policy for a host that announces PIPELINING and loses what follows the first command. */
+/** The same policy without pipelining. */
 function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
   return { ...policy, options: { ...policy.options, pipelining: false } }
 }
@@ -137,7 +142,7 @@ function policyWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): H
   return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
 }
 
-/** Without records that can be used, TLS is a must, and the certificate does not matter (RFC 7672 §2.2). */
+/** Without usable records, TLS is required and the certificate is not verified (RFC 7672 §2.2). */
 function danePolicy(
   contexts: Contexts,
   records: readonly Tlsa[],
@@ -150,10 +155,7 @@ function danePolicy(
   return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
 }
 
-/**
- * A host that says it cannot do TLS now may well do it the next time; one that fails at it mostly fails
- * again.
- */
+/** Remembers failed handshakes only. A host that refuses STARTTLS temporarily may accept it next time. */
 function rememberBroken(hosts: HostFaults, host: string, { phase, message }: SmtpFailure) {
   if (phase === 'tls') hosts.set(host, message)
 }
@@ -164,7 +166,7 @@ type HostFaults = ExpiringMap<string>
 const FAULT_TTL_MS = 3_600_000
 const FAULTS_MAX = 5_000
 
-/** Remembers hosts that failed at something, so that it is not tried there again for an hour. */
+/** Remembers for an hour which hosts failed at something, so that it is not tried there again. */
 export function createHostFaults(clock: Clock): HostFaults {
   return createExpiringMap(clock, { keptMs: FAULT_TTL_MS, most: FAULTS_MAX })
 }

@@ -1,6 +1,8 @@
 /**
- * The MTA-STS policies of recipient domains: found by DNS, fetched, kept in the store, and renewed before
- * they end.
+ * MTA-STS policies of recipient domains: discovered by DNS, fetched over HTTPS, stored, and renewed before
+ * they expire.
+ *
+ * In: a recipient domain. Out: its policy. Called by `domain-security.ts`.
  */
 
 import type { Clock } from '../../../lib/clock.ts'
@@ -14,19 +16,19 @@ import type { MtaStsPolicyRow } from '../../../store/schema/tls.ts'
 import type { tlsCommands } from '../../queue/tls-rows.ts'
 import { parseStsPolicy, type StsRules, stsIdOf } from './sts-policy.ts'
 
-/** A policy that applies: plain data, since routes go from thread to thread. */
+/** A policy that applies. It is plain data, because routes are passed between threads. */
 export interface StsPolicy extends StsRules {
   domain: string
 }
 
-/** By the result types of TLS reports (RFC 8460 §4.3). */
+/** A failed fetch, with the result type for TLS reports (RFC 8460 §4.3). */
 export interface StsFault {
   type: 'sts-policy-fetch-error' | 'sts-policy-invalid' | 'sts-webpki-invalid'
   fault: string
 }
 
 export interface MtaStsCache {
-  /** Null where the domain has none, or its mode is none; undefined where that cannot be known now. */
+  /** Null when the domain has no policy, or one with mode none; undefined when that is unknown. */
   policyOf(domain: string): Promise<StsPolicy | null | undefined>
 }
 
@@ -36,15 +38,15 @@ interface MtaStsCacheOptions {
   find: Find
   run: Run<Pick<typeof tlsCommands, 'putStsPolicy'>>
   clock: Clock
-  /** Of policy hosts. */
+  /** HTTPS port of policy hosts. */
   port: number
-  /** A policy is there and cannot be had. */
+  /** Called when a policy exists and cannot be fetched. */
   onFault(domain: string, fault: StsFault): void
   onError(error: unknown): void
 }
 
 const CONCURRENT_FETCHES_MAX = 32
-/** A policy host that takes longer holds no mail back: what is known until then applies. */
+/** A slower policy host does not delay mail: the policy that is stored applies. */
 const FETCH_WAIT_MS_MAX = 10_000
 const FETCH_MS_MAX = 30_000
 const POLICY_BYTES_MAX = 64 * 1024
@@ -58,7 +60,7 @@ export function createMtaStsCache(options: MtaStsCacheOptions): MtaStsCache {
   const { resolver, find, clock, run, onFault, onError } = options
   const slots = createSemaphore(CONCURRENT_FETCHES_MAX, Infinity)
   const underWay = new Map<string, Promise<MtaStsPolicyRow | undefined>>()
-  /** After a fetch in vain: how long none is made, and how long that is. */
+  /** Time of the next fetch after a failed one, in monotonic ms, and the last delay in ms. */
   const pauses = new Map<string, { until: number; lastMs: number }>()
 
   const keptPolicy = async (domain: string): Promise<MtaStsPolicyRow | undefined> => {
@@ -130,8 +132,10 @@ function applied({ domain, mode, mx, maxAgeSeconds }: MtaStsPolicyRow): StsPolic
   return mode === 'none' ? null : { domain, mode, mx: JSON.parse(mx) as string[], maxAgeSeconds }
 }
 
-/** One fetch over HTTPS (RFC 8461 §3.3): no redirects, a certificate that verifies, plain text. */
-export async function fetchStsPolicy(
+/**
+ * Fetches a policy over HTTPS (RFC 8461 §3.3): without redirects, with a verified certificate, as plain text.
+ */
+async function fetchStsPolicy(
   { outbound, port }: { outbound: Pick<Outbound, 'send'>; port: number },
   domain: string,
 ): Promise<StsRules | StsFault> {

@@ -1,55 +1,60 @@
 /**
- * What the way to a domain must fulfil: what its owner asks of senders, and what the sender asks for one
- * message.
+ * Next hop of a message, with the TLS requirements of the recipient domain and of the sender.
+ *
+ * In: a route and the sender's preference. Out: the next hop, or a bounce or deferral when no connection
+ * could meet the requirements. Called by `transport.ts`.
  */
 import type { MxHost } from '../../../protocols/dns/mx-hosts.ts'
 import type { SmartHost } from '../smart-host.ts'
 import type { StsPolicy } from './mta-sts-cache.ts'
 
 /**
- * What the sender asks. `any`: encrypted where it can be. `enforced`: TLS with a certificate that verifies,
- * by the sending domain's setting. `required`: that, and the same of every later hop (RFC 8689). `waived`:
- * delivery matters more than the receiving domain's policies (RFC 8689 §5).
+ * TLS preference for a message. `any`: TLS if possible. `enforced`: TLS with a verified certificate, by the
+ * setting of the sending domain. `required`: the same, and on all later hops (RFC 8689). `waived`: delivery
+ * matters more than the policies of the receiving domain (RFC 8689 §5).
  */
 export type MessageTls = 'any' | 'enforced' | 'required' | 'waived'
 
-/** What a domain's owner asks, kept with its route. Plain data: it goes from thread to thread. */
+/**
+ * TLS requirements of a recipient domain, cached with its route. They are plain data, because routes are
+ * passed between threads.
+ */
 export interface DomainSecurity {
-  /** Its MTA-STS policy, unless the mode is none. */
+  /** The MTA-STS policy, unless its mode is none. */
   sts: StsPolicy | null
-  /** Its MX hosts as far as DNSSEC vouches for their names: DANE may apply to them, and others are forged. */
+  /** MX hosts whose names DNSSEC validates. DANE may apply to them; other hosts are not used. */
   secureHosts: readonly string[]
-  /** Why not all of this is known; null where it is. */
+  /** Why the requirements are not completely known; null when they are. */
   unknown: string | null
-  /** Why nothing may be sent to it now; null where it may. */
+  /** Why nothing may be sent to the domain now; null when mail may be sent. */
   bogus: string | null
 }
 
 interface RoutedDestination {
-  /** The recipient's domain. */
+  /** Recipient domain. */
   domain: string
   hosts: readonly MxHost[]
-  /** Domains with the same share connections. */
+  /** Domains with the same value share connections. */
   hostSet: string
-  /** Absent where nothing is asked. */
+  /** Absent when the domain has no TLS requirements. */
   security?: DomainSecurity | undefined
 }
 
 export interface NextHop {
   domain: string
   hosts: readonly MxHost[]
-  /** Under which its sessions are kept: shared among deliveries that ask the same of them. */
+  /** Key of the sessions in the pool. Deliveries with the same requirements share sessions. */
   sessions: string
-  /** Whether certificates must verify. */
+  /** Whether certificates must be verified. */
   verified: boolean
   sts: StsPolicy | null
-  /** Those that DNSSEC vouches for; where there are any, no others are spoken to. */
+  /** MX hosts whose names DNSSEC validates. If there are any, no others are used. */
   secureHosts: readonly string[]
-  /** The only host, where there is one. */
+  /** The smart host, if the next hop is one. */
   smartHost?: SmartHost
 }
 
-/** No connection could be good enough. */
+/** No connection could meet the requirements. */
 interface NoNextHop {
   kind: 'bounced' | 'deferred'
   enhanced: string
@@ -76,7 +81,10 @@ export function nextHopTo(
   return { domain, hosts, sessions, verified: insists || isEnforced, sts, secureHosts }
 }
 
-/** The operator answers for its name; what the recipient's domain asks is for the smart host to see to. */
+/**
+ * The operator vouches for the name of the smart host. The requirements of the recipient domain are left to
+ * the smart host.
+ */
 export function nextHopOver(smartHost: SmartHost, domain: string, asked: MessageTls): NextHop {
   const { name, host, tls } = smartHost
   const insists = asked === 'enforced' || asked === 'required'
@@ -93,7 +101,8 @@ export function nextHopOver(smartHost: SmartHost, domain: string, asked: Message
 }
 
 /**
- * A certificate proves a host's name; that the name is the right one must be known, too (RFC 8689 §4.2.1).
+ * A certificate proves the name of a host. REQUIRETLS also needs proof that the name is the right one
+ * (RFC 8689 §4.2.1).
  */
 function faultOfNames(domain: string, security: DomainSecurity | undefined): NoNextHop | undefined {
   if (!security) return noNames(domain)

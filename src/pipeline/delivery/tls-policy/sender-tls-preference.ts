@@ -10,9 +10,9 @@ export type TlsPreference = Extract<MessageTls, 'required' | 'waived'> | undefin
 type Headers = readonly (readonly [name: string, value: string])[]
 
 /**
- * `TLS-Required: No` is the standard's. `Yes` is how a message is submitted to us with REQUIRETLS: it is for
- * us alone.
- * @returns the headers that leave with the message
+ * RFC 8689 defines `TLS-Required: No`. `Yes` is an extension for submitting a message with REQUIRETLS; that
+ * field is not sent.
+ * @returns the preference, and the header fields to send
  */
 export function tlsPreferenceOf(headers: Headers): { wish: TlsPreference; headers: Headers } {
   const field = headers.find(([name]) => name.toLowerCase() === FIELD)
@@ -21,7 +21,7 @@ export function tlsPreferenceOf(headers: Headers): { wish: TlsPreference; header
   return { wish: value === 'no' ? 'waived' : undefined, headers }
 }
 
-/** A message can ask for more than its domain, not for less. */
+/** A message can raise the requirement of its domain, but not lower it. */
 export function messageTlsOf(wish: TlsPreference, domain: 'opportunistic' | 'enforced'): MessageTls {
   if (wish === 'required') return 'required'
   return domain === 'enforced' ? 'enforced' : (wish ?? 'any')

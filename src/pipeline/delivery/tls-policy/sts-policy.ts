@@ -1,11 +1,8 @@
-/**
- * MTA-STS policies as their owners publish them (RFC 8461): the TXT record that names one, and the file that
- * says it.
- */
+/** Parses MTA-STS policies (RFC 8461): the TXT record that announces a policy, and the policy file. */
 
 export interface StsRules {
   mode: 'enforce' | 'testing' | 'none'
-  /** Lower-case host names, or patterns `*.` and a name. */
+  /** Host names in lower case, or `*.` followed by a name. */
   mx: readonly string[]
   maxAgeSeconds: number
 }
@@ -18,8 +15,7 @@ const LINE = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*:[ \t]*(.*?)[ \t]*$/
 const MX = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * The policy's id; undefined where there is no record, more than one, or one that cannot be read
- * (RFC 8461 §3.1).
+ * The id of the policy. Undefined when there is no record, more than one, or an invalid one (RFC 8461 §3.1).
  */
 export function stsIdOf(texts: readonly string[]): string | undefined {
   const records = texts.filter(text => RECORD.test(text))
@@ -29,7 +25,10 @@ export function stsIdOf(texts: readonly string[]): string | undefined {
   return ids.length === 1 ? ids[0] : undefined
 }
 
-/** The file of RFC 8461 §3.2. Unknown fields are passed over, of repeated ones the first counts. */
+/**
+ * Parses the policy file (RFC 8461 §3.2). Unknown fields are ignored; of repeated fields the first one
+ * counts.
+ */
 export function parseStsPolicy(text: string): StsRules | { fault: string } {
   const fields = new Map<string, string>()
   const mx: string[] = []
@@ -52,7 +51,10 @@ export function parseStsPolicy(text: string): StsRules | { fault: string } {
   return { mode, mx, maxAgeSeconds: Math.min(Number(maxAge), POLICY_AGE_SECONDS_MAX) }
 }
 
-/** Whether an MX host is one of the policy's; a pattern's `*` is one label, the leftmost (RFC 8461 §4.1). */
+/**
+ * Whether the policy names the MX host. The `*` of a pattern stands for one label, the leftmost
+ * (RFC 8461 §4.1).
+ */
 export function fitsPolicy({ mx }: Pick<StsRules, 'mx'>, host: string): boolean {
   const parent = `*${host.slice(host.indexOf('.'))}`
   return mx.some(pattern => pattern === host || pattern === parent)

@@ -1,6 +1,8 @@
 /**
- * Counts what became of TLS with the hosts of other domains, for the reports that their owners want
- * (RFC 8460).
+ * Counts the TLS results of sessions with other domains' hosts, for TLS reports (RFC 8460).
+ *
+ * In: opened and failed sessions, refusals and policy faults. Out: rows for the store, once a minute. Called
+ * by `attempt.ts`, `addresses.ts` and the MTA-STS cache.
  */
 
 import type { Clock, Timer } from '../../../lib/clock.ts'
@@ -18,7 +20,7 @@ import type { NextHop } from './next-hop.ts'
 import { fitsPolicy } from './sts-policy.ts'
 
 export interface TlsResults {
-  /** A session was opened, or not. */
+  /** Counts a session that was opened or failed. */
   count(
     nextHop: NextHop,
     tlsPolicy: HostTlsPolicy,
@@ -26,11 +28,11 @@ export interface TlsResults {
     ip: string,
     opened: SmtpSession | SessionFailure,
   ): void
-  /** The host was not spoken to, by the domain's policy. */
+  /** Counts a host that was not used because of the domain's policy. */
   countRefusal(nextHop: NextHop, host: string, refusal: HostRefusal): void
-  /** No host was known yet. */
+  /** Counts a policy fault that occurred before a host was known. */
   countFault(domain: string, policyType: TlsResultRow['policyType'], result: string, reason: string): void
-  /** Stores what has been counted, without asking any more who wants it. */
+  /** Stores the counts without checking which domains want reports. */
   close(): Promise<void>
 }
 
@@ -42,7 +44,7 @@ interface ResultsOptions {
 }
 
 const STORE_INTERVAL_MS = 60_000
-/** Between two times of storing; what would be more is not counted. */
+/** Number of rows between two writes to the store. Further results are not counted. */
 const ROWS_MAX = 20_000
 const REASON_CHARACTERS_MAX = 200
 const CONCURRENT_LOOKUPS_MAX = 16
@@ -63,7 +65,10 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
     timer ??= clock.timer(STORE_INTERVAL_MS, beginStoring)
   }
 
-  /** Whether that is certain: a name server that fails or is slow must not cost the counts. */
+  /**
+   * Whether the domain certainly wants no reports. When its name server fails or is slow, the counts are
+   * kept.
+   */
   const isUnwanted = (domain: string) =>
     asking.run(async () => {
       const answer = await Promise.race([closed.promise, resolver.txt(`_smtp._tls.${domain}`)])
@@ -125,7 +130,7 @@ export function createTlsResults({ resolver, run, clock, onError }: ResultsOptio
 }
 
 interface Result {
-  /** Empty for a success. */
+  /** Result type; empty for a success. */
   result: string
   reason: string | null
 }
@@ -143,7 +148,7 @@ const OF_CERTIFICATES = new Map([
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'certificate-not-trusted'],
 ])
 
-/** A policy that is only tested fails nothing, and is reported as if it had. */
+/** A policy in testing mode fails no session, but is reported as if it had. */
 function sessionResult(
   { sts }: NextHop,
   { policy, brokenTls }: HostTlsPolicy,
@@ -158,7 +163,7 @@ function sessionResult(
   return tls.unauthorizedReason === null ? GOOD : certificateResult(tls.unauthorizedReason)
 }
 
-/** Undefined for a session that did not get as far as TLS. */
+/** Undefined when the session failed before TLS. */
 function failedResult({ failure, tlsFallback }: SessionFailure): Result | undefined {
   if (tlsFallback) return tlsResult(tlsFallback)
   return failure.kind === 'tls' || failure.phase === 'starttls' ? tlsResult(failure) : undefined
@@ -175,7 +180,7 @@ function certificateResult(code: string): Result {
   return { result: OF_CERTIFICATES.get(code) ?? 'certificate-not-trusted', reason: code }
 }
 
-/** As a report quotes it (RFC 8460 §4.4). */
+/** The policy as a report quotes it (RFC 8460 §4.4). */
 interface PolicyText {
   strings?: readonly string[]
   mxHosts?: readonly string[]

@@ -1,15 +1,15 @@
 /**
- * TLSA records (RFC 6698) as mail takes them (RFC 7672 §3.1): what they say, and whether a host's
- * certificates fit.
+ * TLSA records (RFC 6698) in the profile for SMTP (RFC 7672 §3.1): parses them, and matches them with the
+ * certificates of a host.
  */
 import { createHash, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto'
 
 export interface Tlsa {
-  /** 2: the record names an authority of the chain; 3: the host's own certificate. */
+  /** 2: the record names a certificate authority of the chain; 3: the certificate of the host. */
   usage: 2 | 3
   /** 0: the whole certificate; 1: its public key. */
   selector: 0 | 1
-  /** 0: the octets themselves; 1: their SHA-256; 2: their SHA-512. */
+  /** 0: the bytes themselves; 1: their SHA-256; 2: their SHA-512. */
   matching: 0 | 1 | 2
   data: Buffer
 }
@@ -18,9 +18,7 @@ const DIGEST_BYTES = [undefined, 32, 64] as const
 const HASHES = [undefined, 'sha256', 'sha512'] as const
 const CHAIN_CERTIFICATES_MAX = 10
 
-/**
- * Undefined for a record that mail cannot use: another usage, or a form that is not known (RFC 7672 §3.1.3).
- */
+/** Undefined for a record that SMTP cannot use: another usage, or an unknown form (RFC 7672 §3.1.3). */
 export function parseTlsa(bytes: Uint8Array): Tlsa | undefined {
   const [usage, selector, matching, ...rest] = bytes
   if ((usage !== 2 && usage !== 3) || (selector !== 0 && selector !== 1)) return undefined
@@ -30,12 +28,12 @@ export function parseTlsa(bytes: Uint8Array): Tlsa | undefined {
   return { usage, selector, matching, data: Buffer.from(rest) }
 }
 
-/** As zones have it. */
+/** Zone file syntax. */
 export function tlsaText({ usage, selector, matching, data }: Tlsa): string {
   return `${usage} ${selector} ${matching} ${data.toString('hex')}`
 }
 
-/** The host's certificate and those above it, as the host has sent them. */
+/** The certificate of the host and those above it, as the host presented them. */
 export function chainOf(leaf: X509Certificate | undefined): X509Certificate[] {
   const chain: X509Certificate[] = []
   for (let at = leaf; at && chain.length < CHAIN_CERTIFICATES_MAX; at = at.issuerCertificate) {
@@ -46,9 +44,9 @@ export function chainOf(leaf: X509Certificate | undefined): X509Certificate[] {
 }
 
 /**
- * @param chain the host's own certificate first
- * @param names under which the host may be certified; for usage 2 alone
- * @returns why no record fits; undefined when one does
+ * @param chain certificates, the host's first
+ * @param names host names that the certificate may be for; used for usage 2 only
+ * @returns why no record matches; undefined when one does
  */
 export function daneFault(
   records: readonly Tlsa[],
@@ -72,8 +70,8 @@ export function daneFault(
 }
 
 /**
- * The certificates up to the authority that the record names, each signed by the next; undefined when it is
- * not reached.
+ * Certificates up to the authority that the record names, each signed by the next one. Undefined when the
+ * chain does not reach the authority.
  */
 function chainTo(record: Tlsa, chain: readonly X509Certificate[]): readonly X509Certificate[] | undefined {
   for (const [i, certificate] of chain.entries()) {
@@ -85,7 +83,7 @@ function chainTo(record: Tlsa, chain: readonly X509Certificate[]): readonly X509
   return undefined
 }
 
-/** An authority that hosts need not send, since the record has it in full (RFC 7671 §5.2.2). */
+/** Hosts need not present an authority that the record contains completely (RFC 7671 §5.2.2). */
 function isSignedByAnchor(certificate: X509Certificate, record: Tlsa): boolean {
   if (record.matching !== 0) return false
   try {
@@ -94,7 +92,7 @@ function isSignedByAnchor(certificate: X509Certificate, record: Tlsa): boolean {
     const anchor = new X509Certificate(record.data)
     return anchor.ca && certificate.checkIssued(anchor) && isSignedBy(certificate, anchor.publicKey)
   } catch {
-    return false // the record's data is no certificate or key
+    return false // the data of the record is neither a certificate nor a key
   }
 }
 

@@ -37,9 +37,9 @@ const failure = (phase: Phase, kind: SmtpFailure['kind'], line?: string): SmtpFa
 
 test('what is short here is no trouble of the host', () => {
   const short = { ...failure('connect', 'network'), code: 'EMFILE' }
-  assert.is(outcomeOfFailure(short, HOST).onOurTerms, true)
+  assert.is(outcomeOfFailure(short, HOST).isLocalCause, true)
   const refusedThere = { ...failure('connect', 'network'), code: 'ECONNREFUSED' }
-  assert.is(outcomeOfFailure(refusedThere, HOST).onOurTerms, undefined)
+  assert.is(outcomeOfFailure(refusedThere, HOST).isLocalCause, undefined)
 })
 
 test('an accepted message is delivered, with the reply to the final dot', () => {

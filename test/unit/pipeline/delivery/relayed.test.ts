@@ -50,8 +50,8 @@ for (const [name, outcome, expected] of [
 
 test('a smart host that does not fulfil our terms is in trouble: all mail goes there on the same', () => {
   const failure: SmtpFailure = { phase: 'tls', kind: 'tls', reply: null, message: 'expired' }
-  const result = relayed({ ...outcomeOfFailure(failure, HOST), onOurTerms: true })
-  assert.equal([result.hostUnavailable, result.onOurTerms], [true, undefined])
+  const result = relayed({ ...outcomeOfFailure(failure, HOST), isLocalCause: true })
+  assert.equal([result.hostUnavailable, result.isLocalCause], [true, undefined])
 })
 
 test.run()
