@@ -125,7 +125,7 @@ function readAll(
   return values
 }
 
-/** Defaults that hang on other settings, and paths from the program's folder. */
+/** Fills in defaults that depend on other settings, and resolves relative paths. */
 function derive(config: Config, root: string): Config {
   const { mailHost, http, simulator, admin, dns, tracking, autoconfigure } = config
   const laboratory = mailHost === DEFAULT_MAIL_HOST

@@ -1,7 +1,4 @@
-/**
- * Where filters of received mail listen: at a host and a port, at a socket in the file system, or at a web
- * address.
- */
+/** Reads the addresses of filters for received mail: host and port, a Unix socket, or a URL. */
 import type { Setting } from './setting.ts'
 import { SettingFault } from './setting.ts'
 
@@ -9,7 +6,7 @@ type FilterAddress = { host: string; port: number } | { path: string }
 
 const HOST_AND_PORT = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)):([0-9]{1,5})$/i
 
-/** `host:port`, `[v6]:port`, or the full path of a socket. */
+/** Reads `host:port`, `[v6]:port` or the absolute path of a socket. */
 export function filterAddress(doc: string): Setting<FilterAddress | null> {
   return { read: readFilterAddress, fallback: null, doc, shown: 'off' }
 }

@@ -1,4 +1,4 @@
-/** The page on configuration, made from the schema so that it cannot be out of date. */
+/** Generates docs/configuration.md from the schema. */
 import { environmentName, settingsFor } from './config.ts'
 import type { Setting } from './setting.ts'
 import { fileSources } from './sources.ts'

@@ -100,12 +100,12 @@ export function list(
   return { read: readList, fallback, doc, ...extras }
 }
 
-/** `host:port`, `[v6]:port`; an empty value switches the listener off. */
+/** Reads `host:port` or `[v6]:port`; an empty value turns the listener off. */
 export function listen(fallback: string, doc: string): Setting<Listen | null> {
   return { read: readListen, fallback: readListen(fallback), doc, shown: fallback === '' ? 'off' : fallback }
 }
 
-/** Several `host:port`; an empty value switches all of them off. */
+/** Reads a list of `host:port`; an empty value turns all listeners off. */
 export function listens(fallback: string, doc: string): Setting<readonly Listen[]> {
   const read = (raw: unknown) => readList(raw).map(entry => readListen(entry)!)
   return { read, fallback: read(fallback), doc, shown: fallback }

@@ -65,7 +65,7 @@ function loginOf({ username, password }: URL): SmartHostAddress['login'] {
   }
 }
 
-/** NUL parts the fields of a login (RFC 4616 §2). */
+/** NUL separates the fields of an AUTH PLAIN message (RFC 4616 §2). */
 function withoutNul<T extends { user: string; password: string }>(login: T): T {
   if (`${login.user}${login.password}`.includes('\0')) throw new SettingFault('has a NUL in the login')
   return login

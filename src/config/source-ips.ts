@@ -4,7 +4,7 @@ import { list, type Setting, SettingFault } from './setting.ts'
 
 export interface SourceIpEntry {
   address: string
-  /** Lower case. */
+  /** EHLO name, in lower case. */
   name: string | null
 }
 

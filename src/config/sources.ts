@@ -17,7 +17,7 @@ export function fileSources(root: string, named: string | undefined, problems: s
   return [shipped, own].filter(source => source !== undefined)
 }
 
-/** The single value a `…_FILE` variable points at, without its final line break. */
+/** Reads the value in the file that a `…_FILE` variable names, without its final line break. */
 export function secretFile(variable: string, path: string, problems: string[]): string {
   try {
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '')

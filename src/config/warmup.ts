@@ -25,13 +25,13 @@ const CAPS = [
   ...[140_000, 180_000, 230_000, 300_000, 380_000, 480_000, 600_000],
 ]
 
-/** `192.0.2.2=2026-11-20`: the first day. */
+/** Reads `192.0.2.2=2026-11-20`, the first day of the warm-up. */
 export function warmupStarts(doc: string): Setting<readonly WarmupEntry[]> {
   const { read } = list([], doc)
   return { read: raw => distinct(read(raw).map(readEntry)), fallback: [], doc, shown: 'none' }
 }
 
-/** At least one. */
+/** Reads the daily limits of the warm-up, at least one. */
 export function warmupCaps(doc: string): Setting<readonly number[]> {
   const { read } = list([], doc)
   const shown = `${CAPS.slice(0, 5).join(',')},… (${CAPS.length} days)`

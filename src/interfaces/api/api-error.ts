@@ -49,7 +49,7 @@ interface ApiErrorOptions {
 const MESSAGE_LENGTH_MAX = 64 * 1024
 const FIELD_PROBLEM_LENGTH_MAX = 1_000
 
-/** Thrown on the way through the HTTP door and turned into a reply at its frame. */
+/** Error of the HTTP API. A route throws it, and the server turns it into a reply. */
 export class ApiError extends Error {
   readonly status: number
   readonly errorName: ErrorName

@@ -16,7 +16,11 @@ export function mayTouch(credential: Credential, email: { sender: string }): boo
   return isSentFrom(boundDomain(credential), email)
 }
 
-/** For what concerns the account as a whole. @throws ApiError 403 */
+/**
+ * Refuses keys that are bound to a domain where the whole account is concerned.
+ *
+ * @throws ApiError 403
+ */
 export function insistOnWholeAccount(credential: Credential): void {
   const domain = boundDomain(credential)
   if (domain !== null)

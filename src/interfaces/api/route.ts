@@ -6,13 +6,13 @@ import type { Session } from '../../resources/accounts/sessions.ts'
 import type { FoundPage } from '../../store/list-page.ts'
 import type { SendBody, SendWork } from './body/work.ts'
 
-/** Whom a request acts for. */
+/** Account and user that a request acts for. */
 export type Credential =
   /** @param domain name of the only domain the key acts for, see `bound-key.ts` */
   | { kind: 'key'; accountId: Id; apiKeyId: Id; domain: string | null }
   | ({ kind: 'session' } & { accountId: Id; session: Session })
 
-/** `key`: an API key or a session; `session`: a session alone. */
+/** `key` allows an API key or a session; `session` allows a session only. */
 export type Access = 'public' | 'key' | 'session'
 
 export interface ApiRequest<C = Credential> {

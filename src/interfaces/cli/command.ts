@@ -31,7 +31,7 @@ export type SourceSettings = Omit<SourceReportOptions, 'db'>
 
 export interface CheckedSource {
   address: string
-  /** With which we greet from there. */
+  /** EHLO name for connections from that address. */
   name: string
   /** What receivers would find wrong. */
   faults: readonly string[]
@@ -46,10 +46,18 @@ export interface CommandInput {
   open(): Promise<Installation>
   /** Looks up the names of the addresses in the configuration. @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
-  /** The provider zone by the configuration, without the keys of domains. @throws CommandError */
+  /**
+   * Returns the provider zone by the configuration, without the keys of domains.
+   *
+   * @throws CommandError
+   */
   /** @param mtaStsId of the policy that is published */
   zoneRecords(mtaStsId?: string): ProviderZone
-  /** The addresses in the configuration. @throws CommandError */
+  /**
+   * Returns the source addresses of the configuration.
+   *
+   * @throws CommandError
+   */
   sourceSettings(): SourceSettings
   /**
    * Looks at the installation from all sides.
@@ -57,7 +65,7 @@ export interface CommandInput {
    * CommandError
    */
   examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
-  /** All of the standard input. */
+  /** Reads all of the standard input. */
   readInput(): Promise<string>
 }
 
@@ -68,7 +76,7 @@ export interface CliCommand {
   usage: string
   /** A sentence without its full stop. */
   summary: string
-  /** Further lines for its own help. */
+  /** Additional lines of the help text of the command. */
   details?: string
   options?: ParseArgsConfig['options']
   /** How many words may follow the name. */

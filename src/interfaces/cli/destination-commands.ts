@@ -1,5 +1,5 @@
 /**
- * `mailhorn destinations …` and `mailhorn queue sites`: the queue and the delivery results of a day, by
+ * `mailhorn destinations …` and `mailhorn queue sites` show the queue and the delivery results of a day, by
  * destination.
  */
 

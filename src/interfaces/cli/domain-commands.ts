@@ -1,4 +1,4 @@
-/** `mailhorn domains …`: sending domains of all accounts. */
+/** `mailhorn domains …` shows and changes sending domains of all accounts. */
 import type { CliCommand } from './command.ts'
 
 export const domainCliCommands: CliCommand[] = [

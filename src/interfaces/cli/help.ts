@@ -1,4 +1,4 @@
-/** Help texts. */
+/** Formats the help texts. */
 import type { CliCommand } from './command.ts'
 
 const COMMON_OPTIONS = `  --json             Print JSON.

@@ -81,7 +81,11 @@ export function selectedIn(values: CommandInput['values']): Selected {
   return mail
 }
 
-/** All of it, part after part. @returns the number of deliveries */
+/**
+ * Works through all deliveries, in batches.
+ *
+ * @returns the number of deliveries
+ */
 export async function steerAll(
   { change }: Pick<Installation, 'change'>,
   what: 'retry' | 'cancel',

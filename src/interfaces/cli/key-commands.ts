@@ -1,4 +1,4 @@
-/** `mailhorn key …`: the API keys of all accounts. */
+/** `mailhorn key …` manages the API keys of all accounts. */
 import { wireId } from '../../lib/ids.ts'
 import { listEveryApiKey } from '../../resources/accounts/api-key-rows.ts'
 import type { CliCommand } from './command.ts'

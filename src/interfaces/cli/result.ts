@@ -1,9 +1,9 @@
 /** What a command has to say, for people and for programs, and why it could not do what was asked. */
 
 export interface CliResult {
-  /** For `--json`: snake_case keys, ISO times. */
+  /** Output for `--json`: snake_case keys, ISO times. */
   json: unknown
-  /** For people; without final line break. */
+  /** Output for people, without the final line break. */
   text: string
   /** Something is wrong, though not with the command: exit code 1. */
   isBad?: boolean
@@ -37,7 +37,7 @@ export function printable(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
 }
 
-/** `3 d`, `5 h`, `12 min`, `40 s`: the largest unit alone. */
+/** Formats a duration in its largest unit, such as `3 d`, `5 h`, `12 min` or `40 s`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))
   if (seconds < 60) return `${seconds} s`

@@ -1,4 +1,4 @@
-/** `mailhorn source …`: the source IP addresses of outbound email. */
+/** `mailhorn source …` shows the source IP addresses of outbound email. */
 import { reportSources, type SourceEntry } from '../../pipeline/delivery/shaping/source-report.ts'
 import type { CheckedSource, CliCommand } from './command.ts'
 import { isoTime, printable, table } from './result.ts'

@@ -1,4 +1,4 @@
-/** `mailhorn user …`: users of the dashboard. */
+/** `mailhorn user …` manages users of the dashboard. */
 import { wireId } from '../../lib/ids.ts'
 import { listUsers } from '../../resources/accounts/user-rows.ts'
 import type { CliCommand, CommandInput } from './command.ts'

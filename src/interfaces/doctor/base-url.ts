@@ -5,7 +5,7 @@ import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 export interface BaseUrlOptions {
   /** `http.base_url`; empty where it is not set. */
   baseUrl: string
-  /** `tracking.base_url`, likewise. */
+  /** Value of `tracking.base_url`, in the same form. */
   trackingBaseUrl: string
   /** Listen address that `http.base_url` is derived from when it is not set, such as `127.0.0.1:3000`. */
   listensAt: string

@@ -4,7 +4,7 @@ import { type Clock, within } from '../../lib/clock.ts'
 /** `unknown`: the check could not be completed. */
 export type FindingStatus = 'ok' | 'unknown' | 'warning' | 'failed'
 
-/** In wire spelling. */
+/** Finding in the spelling of the API. */
 export interface DoctorFinding {
   check: string
   /** Subject of the finding: an address, a name or a blocklist; null for the installation as a whole. */
@@ -21,7 +21,7 @@ export interface Examination {
   examine(signal: AbortSignal): Promise<DoctorFinding[]>
 }
 
-/** In wire spelling. */
+/** Report in the spelling of the API. */
 export interface DoctorReport {
   /** The most severe status of all findings. */
   status: FindingStatus

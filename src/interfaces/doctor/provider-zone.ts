@@ -15,7 +15,7 @@ export interface ZoneCheckOptions {
   records: readonly DnsRecord[]
   /** A sample of DKIM keys of customers, as expected in the zone. */
   sampleKeys(): Promise<readonly DnsRecord[]>
-  /** The zone cannot be delegated (RFC 2606). */
+  /** The zone cannot be delegated, because its name is reserved (RFC 2606). */
   laboratory: boolean
 }
 

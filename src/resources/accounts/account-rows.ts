@@ -15,7 +15,7 @@ export async function findAccountWithOwner(db: Db, id: Id): Promise<AccountWithO
   return withOwner(db).where('accounts.id', '=', id).executeTakeFirst()
 }
 
-/** Newest first. */
+/** Lists accounts, newest first. */
 export async function listAccounts(
   db: Db,
   { limit, offset }: { limit: number; offset: number },

@@ -20,7 +20,7 @@ export async function findKeyHolder(find: Find, tokenHash: Uint8Array): Promise<
   return domain && { id, accountId, domain: domain.name }
 }
 
-/** Newest first. */
+/** Lists the API keys of an account, newest first. */
 export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('apiKeys')
@@ -43,7 +43,7 @@ export async function findApiKeyAccount(db: Db, id: Id): Promise<Id | undefined>
   return key?.accountId
 }
 
-/** Of all accounts, oldest first. */
+/** Lists the API keys of all accounts, oldest first. */
 export async function listEveryApiKey(
   db: Db,
 ): Promise<(ApiKeyRow & { account: string; domain: string | null })[]> {

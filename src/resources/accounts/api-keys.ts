@@ -69,7 +69,7 @@ export function newApiKey(options: {
 
 export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
   const used = new Map<string, Id>()
-  /** By hash of their token. */
+  /** Cached keys, by the hash of their token. */
   const remembered = new Map<string, KeyHolder>()
   let timer: Timer | undefined
 

@@ -4,7 +4,7 @@ import { StartFault } from '../../lib/start-fault.ts'
 
 export interface Credentials {
   email: string
-  /** Null when the operator chose it in the configuration. */
+  /** Generated password; null when the operator set one in the configuration. */
   generatedPassword: string | null
   apiKey: string
 }

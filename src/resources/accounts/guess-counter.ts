@@ -17,7 +17,7 @@ export interface GuessCounter {
 
 interface Entry {
   count: number
-  /** Monotonic ms from which on time forgives. */
+  /** Monotonic time from which wrong guesses decay, in ms. */
   since: number
   /** Monotonic ms at which the wait is over. */
   until: number

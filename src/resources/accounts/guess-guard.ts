@@ -134,8 +134,8 @@ function longestWait(counters: Counted[]): Extract<GuessVerdict, { kind: 'too-ma
 /** Knows which /48 have had wrong guesses from so many of their /56 lately that they count as one network. */
 function createSiteWatch(clock: Pick<Clock, 'monotonic'>) {
   /**
-   * By /48: the networks that guessed wrong last, oldest first, with the monotonic ms of their last wrong
-   * guess.
+   * Networks (/48) with the latest wrong guesses, oldest first, with the monotonic time of the last one in
+   * ms.
    */
   const memory = createGuessMemory<Map<string, number>>(SITES_MAX)
   const isCrowdedBy = (lastWrong: Map<string, number>) => {

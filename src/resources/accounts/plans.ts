@@ -11,7 +11,7 @@ export interface Plan {
   retentionDays: number | null
   /** Recipients a UTC day; null is no limit. */
   daily: number | null
-  /** Recipients a UTC month. */
+  /** Recipients per calendar month (UTC). */
   monthly: number | null
 }
 

@@ -11,9 +11,9 @@ export interface RateLimit {
 }
 
 interface Bucket {
-  /** With fractions. */
+  /** Number of tokens, with fractions. */
   tokens: number
-  /** Monotonic ms at which it held so many. */
+  /** Monotonic time at which the bucket held that number of tokens, in ms. */
   at: number
 }
 

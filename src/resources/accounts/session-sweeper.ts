@@ -6,7 +6,7 @@ import type { userCommands } from './user-rows.ts'
 
 const CONCURRENT_MAX = 500
 
-/** For a sweeper. */
+/** Deletes expired sessions, in steps. */
 export async function* sweepSessions({
   run,
   clock,

@@ -6,7 +6,7 @@ const TOKEN_CHARACTERS = 40
 /** Bytes at or above are thrown away, so that every character is equally likely. */
 const FAIR_BYTES = 256 - (256 % 62)
 
-/** `prefix` and 40 base62 characters: 238 bits. */
+/** Creates a token of `prefix` and 40 base62 characters, which hold 238 bits. */
 export function createToken(prefix: string): string {
   let token = prefix
   while (token.length < prefix.length + TOKEN_CHARACTERS)

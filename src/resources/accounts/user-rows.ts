@@ -6,7 +6,7 @@ import { rememberPlace } from './sign-in-place-rows.ts'
 
 const SESSIONS_OF_A_USER_MAX = 30
 
-/** Whom a request acts for. */
+/** Account and user that a request acts for. */
 export interface Person {
   userId: Id
   accountId: Id
@@ -67,7 +67,11 @@ export async function isOpenSession(db: Db, id: Id): Promise<boolean> {
 
 export type SessionFacts = Pick<SessionRow, 'id' | 'kind' | 'createdAt' | 'lastSeenAt'>
 
-/** Of a user, last seen first. @param since epoch ms; those last seen earlier have expired */
+/**
+ * Lists the sessions of a user, last seen first.
+ *
+ * @param since ms since the epoch; sessions last seen earlier have expired
+ */
 export async function listSessions(db: Db, userId: Id, since: number): Promise<SessionFacts[]> {
   return db
     .selectFrom('sessions')

@@ -7,7 +7,7 @@ import type { Db } from '../../store/schema.ts'
 const HOUR_MS = 3_600_000
 const KEPT_MS = 90 * 24 * HOUR_MS
 
-/** Newest first. */
+/** Lists the alerts, newest first. */
 export async function listOperatorAlerts(
   db: Db,
   { limit, offset }: { limit: number; offset: number },
@@ -30,7 +30,7 @@ export async function listOperatorAlerts(
   return { total: Number(total), rows }
 }
 
-/** The hour in which a time lies, epoch ms. */
+/** Returns the start of the hour of a time, in ms since the epoch. */
 export function hourOf(at: number): number {
   return at - (at % HOUR_MS)
 }

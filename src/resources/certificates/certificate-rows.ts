@@ -12,7 +12,7 @@ export const CERTIFICATE_CHANGED = 'certificate'
 export type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'names'> & {
   owner: string
   now: number
-  /** The lease, epoch ms. */
+  /** End of the lease, in ms since the epoch. */
   until: number
   /** No other process can be at work: whoever has a lease is gone. */
   isAlone: boolean

@@ -25,7 +25,7 @@ export interface KeeperOptions {
   secrets: SecretKeys
   outbound: Pick<Outbound, 'send'>
   clock: Clock
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random(): number
   /** Of this process; another one has another. */
   owner: string
@@ -44,7 +44,7 @@ export interface KeeperOptions {
   onError(error: unknown): void
 }
 
-/** Kind of the operator's alerts. */
+/** Kind of the operator alert. */
 export const CERTIFICATE_ALERT = 'certificate'
 
 const MINUTE_MS = 60_000
@@ -161,7 +161,7 @@ async function failed(options: KeeperOptions, row: CertificateRow, error: AcmeFa
   return nextAt
 }
 
-/** With the account of before, or a new one. */
+/** Opens a session with the existing ACME account, or with a new one. */
 async function openSession(options: KeeperOptions) {
   const { db, run, secrets, outbound, directoryUrl, email, clock } = options
   const known = await findAcmeAccount(db, directoryUrl)

@@ -24,7 +24,7 @@ export interface ChallengeAnswer {
 /** An order under way, with the key that its certificate will be for. */
 export interface BegunOrder {
   url: string
-  /** PEM. */
+  /** Private key, in PEM. */
   key: string
 }
 
@@ -71,7 +71,7 @@ type Authorization = z.infer<typeof authorizationSchema>
 
 const FIRST_WAIT_MS = 1_000
 const WAIT_MS_MAX = 15_000
-/** Of the authority, for a proof or a certificate. */
+/** Time to wait for the authority to finish a validation or a certificate. */
 const PATIENCE_MS = 180_000
 
 /** @returns the chain and its key, PEM @throws AcmeFault */

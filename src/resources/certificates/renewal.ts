@@ -8,7 +8,7 @@ const RENEW_AFTER = 2 / 3
 const SPREAD = 1 / 30
 const FIRST_WAIT_MS = 10 * MINUTE_MS
 const WAIT_MS_MAX = DAY_MS / 2
-/** However long an authority wants to be left alone. */
+/** Upper limit of the delay that an authority may ask for. */
 const OBEYED_MS_MAX = 7 * DAY_MS
 
 /** @param random from 0 to 1 @returns epoch ms */

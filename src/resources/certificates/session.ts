@@ -1,6 +1,6 @@
 /**
- * Signed requests to one certificate authority, one after another (RFC 8555 §6): nonces, problems, replies as
- * JSON.
+ * Sends signed requests to one certificate authority, one at a time (RFC 8555 §6), and reads nonces, problems
+ * and JSON replies.
  */
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
@@ -16,7 +16,7 @@ export type Directory = z.infer<typeof directorySchema>
 const problemSchema = z.object({ type: z.string().default(''), detail: z.string().default('') })
 
 export interface AcmeReply {
-  /** Of what the request made. */
+  /** URL of the resource that the request created. */
   location: string | null
   /** It may be asked again after so long; null when nothing is said of it. */
   retryAfterMs: number | null
@@ -33,9 +33,9 @@ export interface AcmeSession {
 interface SessionOptions {
   outbound: Pick<Outbound, 'send'>
   directoryUrl: string
-  /** Of the account. */
+  /** Private key of the account. */
   key: KeyObject
-  /** Wall time, for dates in replies. Epoch ms. */
+  /** Returns the wall-clock time for dates in replies, in ms since the epoch. */
   now(): number
 }
 
@@ -126,7 +126,7 @@ function faultOf(status: number, text: string, retryAfterMs: number | null): Acm
   )
 }
 
-/** Seconds, or a date (RFC 9110 §10.2.3). */
+/** Reads a Retry-After header: seconds, or a date (RFC 9110 §10.2.3). */
 function waitOf(header: string | undefined, now: number): number | null {
   if (header === undefined) return null
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now

@@ -128,7 +128,7 @@ async function countFound(
   return all
 }
 
-/** By the index of addresses. */
+/** Searches by the index of addresses. */
 async function countAddresses(db: Db, accountId: Id, size: number): Promise<number> {
   const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
   let all = 0

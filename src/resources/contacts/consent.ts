@@ -33,12 +33,12 @@ export const LEFT_EVERYTHING = 'The recipient has unsubscribed from everything.'
 export const LEFT_TOPIC = 'The recipient has unsubscribed from the topic.'
 const NEVER_JOINED = 'The recipient has not subscribed to the topic.'
 
-/** Asked about by one statement. */
+/** Number of addresses that one statement looks up. */
 const ADDRESSES_AT_ONCE = 1_000
 
 interface Contact {
   isUnsubscribed: boolean
-  /** By topic. */
+  /** Choices, by topic. */
   said: Map<string, boolean>
 }
 
@@ -70,7 +70,7 @@ export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promi
 interface AccountMail {
   accountId: Id
   topicIds: Id[]
-  /** Lower-case, each once. */
+  /** Distinct addresses, in lower case. */
   emails: string[]
 }
 
@@ -125,7 +125,7 @@ async function contactsOf(tx: Tx, accounts: readonly AccountMail[]): Promise<Map
   return contacts
 }
 
-/** Of one account. */
+/** Looks up the contacts of one account. */
 function rowsOf({ db }: Tx, { accountId, topicIds, emails }: AccountMail): Promise<Row[]>[] {
   const parts = Math.ceil(emails.length / ADDRESSES_AT_ONCE)
   return Array.from({ length: parts }, (_, i) =>

@@ -18,7 +18,7 @@ import {
 } from './properties.ts'
 
 export interface ContactFields {
-  /** In lower case. */
+  /** Address in lower case. */
   email: string
   firstName: string | null
   lastName: string | null

@@ -86,7 +86,7 @@ interface SweepOptions {
   clock: Clock
 }
 
-/** For a sweeper. */
+/** Deletes the contacts of deleted audiences, in steps. */
 export async function* sweepDeletedAudiences({ db, run, clock }: SweepOptions): AsyncGenerator<void> {
   for (const audience of await db.selectFrom('deletedAudiences').selectAll().orderBy('id').execute())
     while (await run('deleteContactsOf', { audience, at: clock.now() })) yield

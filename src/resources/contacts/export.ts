@@ -8,7 +8,7 @@ import { readProperties } from './properties.ts'
 
 export interface ExportQuery {
   audienceId: Id
-  /** Of a segment; null for everybody. */
+  /** Segment to export; null for all contacts. */
   filters: SegmentRow['filters'] | null
   /** The properties that get a column each. */
   keys: readonly string[]

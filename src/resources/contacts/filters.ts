@@ -57,7 +57,7 @@ const COLUMNS = new Map<string, FoldedColumn>([
 /** A value that more contacts have leads no better than another such. */
 const COMPARED_CONTACTS_MAX = 2_000
 
-/** All of an audience. */
+/** Matches all contacts of an audience. */
 export function everybodyOf(audienceId: Id): Membership {
   return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
 }

@@ -1,6 +1,6 @@
 /** Limits of contacts, segments and topics. */
 
-/** Of an audience, a segment or a topic, in characters. */
+/** Length of the name of an audience, a segment or a topic, in characters. */
 export const NAME_CHARACTERS_MAX = 200
 export const DESCRIPTION_CHARACTERS_MAX = 1_000
 /** Of a first or last name, in characters. */
@@ -11,14 +11,14 @@ export const VALUE_CHARACTERS_MAX = 500
 /** Of either in its folded form: what an index takes. */
 export const FOLDED_NAME_BYTES_MAX = 800
 export const FOLDED_VALUE_BYTES_MAX = 2_000
-/** Of one contact. */
+/** Number of properties of one contact. */
 export const PROPERTIES_MAX = 100
-/** Different ones, of all contacts of an audience together. */
+/** Number of different properties of all contacts of an audience. */
 export const KEYS_MAX = 500
-/** Of one segment. */
+/** Number of filters of one segment. */
 export const FILTERS_MAX = 20
-/** Of one audience. */
+/** Number of segments of one audience. */
 export const SEGMENTS_MAX = 500
-/** Of one account. */
+/** Number of audiences of one account. */
 export const AUDIENCES_MAX = 1_000
 export const TOPICS_MAX = 200

@@ -28,7 +28,7 @@ export interface ContactsFound {
   /** Number of contacts that match search and filters. */
   total: number
   hasMore: boolean
-  /** Newest first. */
+  /** Page of contacts, newest first. */
   rows: ContactRow[]
 }
 

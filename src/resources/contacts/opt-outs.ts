@@ -12,17 +12,21 @@ export interface OptOut {
   topicIds: Id[]
 }
 
-/** Of one address, lower-case. */
+/** Opt-out of one address, in lower case. */
 interface Owner {
   accountId: Id
   email: string
 }
 
 const EVERYTHING = new Uint8Array(0)
-/** Asked about by one statement. */
+/** Number of addresses that one statement looks up. */
 const ADDRESSES_AT_ONCE = 1_000
 
-/** Part of a command. @param topicId null for everything */
+/**
+ * Adds opt-outs as part of a command.
+ *
+ * @param topicId null for all mail
+ */
 export async function rememberOptOut(
   tx: Tx,
   { accountId, email }: Owner,

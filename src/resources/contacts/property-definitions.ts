@@ -56,7 +56,7 @@ export const definitionCommands = {
   }),
 }
 
-/** All of an account, newest first. */
+/** Lists the definitions of an account, newest first. */
 export function listDefinitions(db: Db, accountId: Id): Promise<PropertyDefinitionRow[]> {
   return db
     .selectFrom('propertyDefinitions')

@@ -76,7 +76,7 @@ export function findPlacedContact(db: Db, accountId: Id, ref: ContactRef): Promi
     : contacts.where('contacts.email', '=', ref.email).executeTakeFirst()
 }
 
-/** Newest first. */
+/** Lists the audiences, newest first. */
 export async function listAudiences(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<AudienceRow>> {
   const own = db.selectFrom('audiences').where('accountId', '=', accountId)
   return findPage(own, own.selectAll(), page)
@@ -112,7 +112,7 @@ export function findSegment(db: Db, audienceId: Id, id: Id): Promise<SegmentRow 
     .executeTakeFirst()
 }
 
-/** Newest first. */
+/** Lists the segments, newest first. */
 export async function listSegments(db: Db, audienceId: Id, page: Page): Promise<Found<SegmentRow>> {
   const own = db.selectFrom('segments').where('audienceId', '=', audienceId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
@@ -129,7 +129,7 @@ export function findTopic(db: Db, accountId: Id, id: Id): Promise<TopicRow | und
     .executeTakeFirst()
 }
 
-/** Newest first. */
+/** Lists the topics, newest first. */
 export async function listTopics(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<TopicRow>> {
   const own = db.selectFrom('topics').where('accountId', '=', accountId)
   return findPage(own, own.selectAll(), page)

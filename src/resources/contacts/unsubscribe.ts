@@ -9,9 +9,9 @@ import { setSubscriptions } from './topic-commands.ts'
 
 export interface Unsubscription {
   accountId: Id
-  /** Lower-case. */
+  /** Address in lower case. */
   email: string
-  /** Null for everything. */
+  /** Topic; null for all mail. */
   topicId: Id | null
   at: number
 }

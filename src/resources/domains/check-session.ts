@@ -18,7 +18,7 @@ export interface CheckSessions {
 }
 
 interface InquiriesOptions {
-  /** `address:port` of resolvers. */
+  /** Resolvers, as `address:port`. */
   servers: readonly string[]
   clock: Clock
   /** Port of customers' name servers. */

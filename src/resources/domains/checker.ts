@@ -23,7 +23,7 @@ export interface CheckerOptions {
   inquiries: CheckSessions
   linkPlace: LinkPlace
   visitHost: VisitHost
-  /** Told of every change of status. */
+  /** Is called for each change of status. */
   onStatus?(domain: DomainWithKeys, former: DomainWithKeys['status']): void
 }
 

@@ -1,4 +1,4 @@
-/** Domains and their DKIM keys, as stored. */
+/** Reads and writes domains and their DKIM keys. */
 import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
 import type { Find } from '../../store/read.ts'
@@ -8,7 +8,7 @@ import type { Db, DkimKeyRow, DomainRow } from '../../store/schema.ts'
 export type DkimKeyFacts = Omit<DkimKeyRow, 'privateKey'>
 
 export interface DomainWithKeys extends DomainRow {
-  /** By slot. */
+  /** Keys, by slot. */
   keys: DkimKeyFacts[]
 }
 
@@ -41,7 +41,7 @@ export async function findDomain(db: Db, accountId: Id, id: Id): Promise<DomainW
   return row && (await withKeys(db, [row]))[0]
 }
 
-/** Newest first. */
+/** Lists domains, newest first. */
 export async function listDomains(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>> {
   const own = db.selectFrom('domains').where('accountId', '=', accountId)
   const { rows, ...found } = await findPage(own, own.selectAll(), page)
@@ -50,7 +50,7 @@ export async function listDomains(db: Db, accountId: Id, page: ListPage): Promis
 
 export type PublishedKey = Pick<DkimKeyRow, 'algorithm' | 'publicKey' | 'revokedAt'>
 
-/** The public half of the key published under a token of the provider zone. */
+/** Finds the public key that is published under a token of the provider zone. */
 export async function findPublishedKey(find: Find, token: string): Promise<PublishedKey | undefined> {
   return (await find('dkimKeys', [{ token }], ['algorithm', 'publicKey', 'revokedAt']))[0]
 }
@@ -114,7 +114,7 @@ export async function findKeysToProve(
   return keys.flat().flatMap(({ privateKey, ...key }) => (privateKey?.length ? [{ ...key, privateKey }] : []))
 }
 
-/** Null when nobody asked for other keys. */
+/** Time at which a rotation was requested; null when none was. */
 export async function findWantedRotation(db: Db, domainId: Id): Promise<number | null> {
   const row = await db
     .selectFrom('keyRotations')
@@ -124,7 +124,7 @@ export async function findWantedRotation(db: Db, domainId: Id): Promise<number |
   return row?.wantedAt ?? null
 }
 
-/** Published keys of all domains, those of older domains first. */
+/** Lists the published keys of all domains, those of older domains first. */
 export async function listPublishedKeys(
   db: Db,
   { limit, offset }: { limit: number; offset: number },

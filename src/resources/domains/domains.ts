@@ -52,7 +52,7 @@ const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
 
 export function createDomains(options: DomainOptions): Domains {
   const { db, run, clock, newId, pendingMax } = options
-  /** One at a time of an account, so that its refused requests cost no keys. */
+  /** Limits creation to one at a time per account, so that refused requests do not generate keys. */
   const inTurn = createKeyedLock()
   return {
     create: (accountId, name, region, settings = {}) =>

@@ -6,7 +6,7 @@ import { publicKeyIn } from '../../protocols/dkim/keys.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 
 export interface PublicKeyPlace {
-  /** `<token>._domainkey.<domain>` */
+  /** Host of the record, `<token>._domainkey.<domain>`. */
   host: string
   /** Where its CNAME must lead. */
   target: string

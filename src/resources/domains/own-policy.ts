@@ -5,7 +5,7 @@ import { hash } from 'node:crypto'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 
 export interface OwnPolicy {
-  /** The file. */
+  /** Content of the policy file. */
   text: string
   /** Another text has another id (RFC 8461 §3.1). */
   id: string

@@ -8,7 +8,7 @@ import type { DkimKeyRow } from '../../store/schema.ts'
 import { DKIM_KEYS_CHANGED } from './domain-rows.ts'
 import { keyState } from './key-life.ts'
 
-/** Topic of announcements: the id of a domain whose keys shall change before their time. */
+/** Topic of announcements: the id of a domain whose keys are to be rotated now. */
 export const ROTATION_WANTED = 'key-rotation'
 
 export const rotationCommands = {

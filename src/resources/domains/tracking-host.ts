@@ -14,7 +14,7 @@ export interface TrackingHost {
   baseUrl: string
 }
 
-/** How the hosts of domains lead to us. */
+/** Results of checks of tracking hosts. */
 export interface LinkPlace {
   /** The name that their CNAME records lead to. */
   target: string

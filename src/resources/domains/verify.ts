@@ -40,7 +40,7 @@ export interface DomainChecks {
   dmarc: DmarcCheck
   /** Null where the domain's own mail is not wanted here. */
   receiving: Check | null
-  /** Null where links lead to the host of all. */
+  /** Tracking host; null where links use the common host. */
   tracking: ({ host: string } & Check) | null
   name_servers: NameServersCheck
 }

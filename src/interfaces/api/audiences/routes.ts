@@ -1,4 +1,4 @@
-/** Audiences of the account. */
+/** Serves the audiences of the account. */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, wireId } from '../../../lib/ids.ts'

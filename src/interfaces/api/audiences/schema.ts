@@ -9,7 +9,7 @@ import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-/** Of an audience, a segment or a topic. */
+/** Name of an audience, a segment or a topic. */
 export const nameSchema = z
   .string()
   .max(NAME_CHARACTERS_MAX)

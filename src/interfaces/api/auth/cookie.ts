@@ -1,4 +1,4 @@
-/** The session cookie of browsers. */
+/** Sets and reads the session cookie of browsers. */
 import type { IncomingMessage } from 'node:http'
 
 export interface SessionCookie {

@@ -1,4 +1,4 @@
-/** Signing in and out of the dashboard, and changing the password. */
+/** Serves sign-in and sign-out of the dashboard and the change of a password. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { foldAddress } from '../../../protocols/smtp/address.ts'

@@ -119,7 +119,7 @@ function markedIndex(value: object, mark: string): number | undefined {
   return typeof only === 'string' && only.startsWith(mark) ? Number(only.slice(mark.length)) : undefined
 }
 
-/** Without recursion, which a hostile body could exhaust. */
+/** Measures the nesting without recursion, which a hostile body could exhaust. */
 function isDeeperThan(body: object, levels: number): boolean {
   let level: object[] = [body]
   for (let depth = 1; level.length > 0; depth++) {

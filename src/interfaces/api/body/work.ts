@@ -13,7 +13,7 @@ import { requestHash } from './json.ts'
 /** What is wanted of the body of a request that sends. */
 export interface SendWork {
   accountId: Id
-  /** Null of a single email. */
+  /** Validation mode of a batch; null for a single email. */
   mode: BatchMode | null
   /** Whether the hash is wanted. */
   hashed: boolean

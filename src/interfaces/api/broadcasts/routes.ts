@@ -1,4 +1,4 @@
-/** Broadcasts: written, tried out, sent to an audience, and stopped. */
+/** Serves broadcasts: they are written, tested, sent to an audience, paused and cancelled. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'

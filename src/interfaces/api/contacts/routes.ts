@@ -1,4 +1,4 @@
-/** Contacts of an audience: listed, searched, added, changed and removed, and what they want to hear of. */
+/** Serves the contacts of an audience, and their subscriptions to topics. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
@@ -191,7 +191,7 @@ export function contactIn(answer: ContactAnswer | 'no-topic') {
   return answer.contact
 }
 
-/** A page of contacts of one account. */
+/** Answers with a page of contacts of one account. */
 export async function contactList(db: Db, accountId: Id, { total, hasMore, rows }: ContactsFound) {
   return ok({ object: 'list', total, has_more: hasMore, data: await viewsOf(db, accountId, rows) })
 }

@@ -19,7 +19,7 @@ import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 
 const SEARCH_LENGTH_MAX = 254
-/** Of one contact, at once. */
+/** Number of audiences in which one request may place a contact. */
 const PLACES_MAX = 100
 
 const propertySchema = z.union([z.string(), z.number(), z.boolean()])
@@ -138,7 +138,7 @@ export function readContactChanges(body: unknown): ContactChanges {
 /** An audience that a request names. */
 export interface NamedAudience {
   id: Id
-  /** Where in the request. */
+  /** Path in the request. */
   path: string
 }
 
@@ -198,7 +198,11 @@ function subscriptionsOf(topics: readonly { id: string; subscription: 'opt_in' |
   })
 }
 
-/** An id or an address. @throws ApiError 404 for what is neither */
+/**
+ * Reads the id or the address of a contact.
+ *
+ * @throws ApiError 404 for anything else
+ */
 export function contactRefOf(text: string): ContactRef {
   const id = parseWireId('con', text)
   if (id) return { id }

@@ -1,4 +1,4 @@
-/** The installation, looked at from all sides: for the operator. */
+/** Serves the checks of the installation to operators. */
 import * as z from 'zod'
 import type { DoctorReport } from '../../doctor/finding.ts'
 import { insistOnOperator } from '../operator.ts'

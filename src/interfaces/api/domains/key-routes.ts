@@ -1,4 +1,4 @@
-/** The DKIM keys of a sending domain: looked at, and changed before their time. */
+/** Serves the DKIM keys of a sending domain: they are listed, and rotated on request. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { parseWireId } from '../../../lib/ids.ts'

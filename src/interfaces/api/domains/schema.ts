@@ -123,7 +123,7 @@ export function domainView(
   }
 }
 
-/** What brings the domain's own mail here. */
+/** Records that bring the mail of the domain to this service. */
 function receivingRecord({ name }: DomainWithKeys, mailHost: string) {
   return { type: 'MX' as const, host: name, value: mailHost, priority: 10 }
 }

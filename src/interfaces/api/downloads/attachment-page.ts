@@ -2,7 +2,7 @@
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
 import { cutIdPage, type IdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 
-/** `att_<uuid>` */
+/** Id of the attachment, `att_<uuid>`. */
 interface Attached {
   id: string
 }

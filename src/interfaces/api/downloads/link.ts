@@ -12,7 +12,7 @@ import { createDownloadToken, type FileRef } from './token.ts'
 
 export interface DownloadLink {
   url: string
-  /** Epoch ms. */
+  /** Time at which the link expires, in ms since the epoch. */
   expiresAt: number
 }
 
@@ -21,7 +21,7 @@ export type LinkTo = (file: FileRef) => DownloadLink
 interface LinkOptions {
   secrets: SecretKeys
   clock: Clock
-  /** The address under which clients reach the service. */
+  /** URL under which clients reach the service. */
   baseUrl(): string
 }
 

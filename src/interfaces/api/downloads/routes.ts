@@ -1,4 +1,4 @@
-/** Files under signed links. */
+/** Serves files under signed links. */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -13,7 +13,7 @@ export type OpenFile = (file: FileRef) => Promise<DownloadedFile | undefined>
 interface DownloadRoutesOptions {
   secrets: SecretKeys
   clock: Clock
-  /** For each kind of file. */
+  /** Openers, by kind of file. */
   open: Readonly<Record<FileRef['kind'], OpenFile>>
 }
 

@@ -14,7 +14,7 @@ const KINDS = {
 export interface FileRef {
   kind: keyof typeof KINDS
   accountId: Id
-  /** The email or the received message. */
+  /** Id of the email or of the received message. */
   ownerId: Id
   /** The attachment; the owner's id once more where that is the file. */
   fileId: Id

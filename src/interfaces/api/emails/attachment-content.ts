@@ -1,4 +1,4 @@
-/** The bytes of an attachment, from any of the forms in which clients put them into JSON. */
+/** Decodes the bytes of an attachment from any of the forms in which clients put them into JSON. */
 import { packBytes } from '../../../lib/number-list.ts'
 
 export interface AttachmentContent {

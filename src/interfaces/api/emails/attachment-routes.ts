@@ -1,4 +1,4 @@
-/** Attachments of sent emails: listed and looked at, with links to their bytes. */
+/** Serves the attachments of sent emails, with links to their bytes. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
@@ -74,7 +74,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
   ]
 }
 
-/** Of attachments, under their links. */
+/** Serves the bytes of attachments under signed links. */
 export function emailAttachmentOpener({
   horizonOf,
   store,

@@ -1,4 +1,4 @@
-/** Several emails by one request. */
+/** Accepts several emails in one request. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'

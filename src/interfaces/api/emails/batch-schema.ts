@@ -10,7 +10,7 @@ import { readSendEmail, sendEmailSchema } from './send-schema.ts'
 const EMAILS_MAX = 100
 /** Of the body; each email is read by itself. */
 export const batchSchema = z.array(sendEmailSchema).min(1).max(EMAILS_MAX)
-/** Of all emails together; more help nobody. */
+/** Number of errors that are reported for all emails together. */
 const PROBLEMS_MAX = 100
 
 /**

@@ -1,4 +1,4 @@
-/** Emails listed, searched, and exported. */
+/** Lists, searches and exports emails. */
 
 import type { Id } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'

@@ -1,4 +1,4 @@
-/** How emails fare: events counted over a time. */
+/** Serves email metrics: events, counted per period. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'

@@ -27,7 +27,7 @@ const RATES = {
   complaint_rate: of => share(of('complained'), of('delivered')),
   unsubscribe_rate: () => 0,
 } satisfies Record<string, (of: CountOf) => number>
-/** Known to clients, and never counted yet. */
+/** Event types that clients may ask for and that are never counted. */
 const UNCOUNTED = ['unsubscribed'] as const
 
 type CountOf = (metric: keyof MetricCounts) => number
@@ -83,9 +83,9 @@ export const metricsSchema = z.object({
 })
 
 export interface AskedMetrics {
-  /** Epoch ms. */
+  /** Start of the period, in ms since the epoch. */
   from: number
-  /** Epoch ms, not included. */
+  /** End of the period (exclusive), in ms since the epoch. */
   to: number
   timeZone: string
   granularity: Granularity

@@ -18,7 +18,11 @@ export interface OwnEmailParts {
   horizonOf: Plans['horizonOf']
 }
 
-/** The `:id` of the path, with the columns asked for. @throws ApiError 404 */
+/**
+ * Finds the email with the `:id` of the path, with the given columns.
+ *
+ * @throws ApiError 404
+ */
 export type FindOwnEmail = <C extends keyof EmailRow>(
   request: Pick<ApiRequest, 'params' | 'credential'>,
   columns: readonly C[],

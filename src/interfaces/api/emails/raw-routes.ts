@@ -1,4 +1,4 @@
-/** The message of an email as one recipient got it. */
+/** Serves the message of an email as one recipient got it. */
 import * as z from 'zod'
 import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
@@ -70,7 +70,11 @@ export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptio
   ]
 }
 
-/** Folded; undefined for the first. @throws ApiError 422 */
+/**
+ * Reads the recipient, folded; undefined stands for the first one.
+ *
+ * @throws ApiError 422
+ */
 function readRecipient(query: URLSearchParams): string | undefined {
   const text = query.get('recipient') ?? ''
   if (text === '') return undefined

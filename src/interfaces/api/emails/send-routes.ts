@@ -1,4 +1,4 @@
-/** Emails: sent and looked at. */
+/** Accepts emails and serves a single one. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'

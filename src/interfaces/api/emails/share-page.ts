@@ -42,8 +42,8 @@ export const SHARE_PAGE_HEADERS = {
 }
 
 /**
- * For what strangers wrote: no scripts, forms, links that lead out of the frame, and nothing loaded from
- * anywhere.
+ * Content security policy for the mail of strangers: it allows no scripts, no forms, no links that leave the
+ * frame and no external resources.
  */
 export const SHARED_HTML_HEADERS = {
   ...PRIVATE,

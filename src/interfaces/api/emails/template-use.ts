@@ -37,7 +37,7 @@ export function readTemplateUse({ template, templateId, templateData }: Template
   return null
 }
 
-/** `{id, variables}` */
+/** Reads the `template` field, `{id, variables}`. */
 function readNested(template: unknown): TemplateUse {
   if (!isObject(template)) throw invalidField('template', 'The `template` field must be an object.')
   const { id, variables } = presentOfTemplate(template)

@@ -1,7 +1,4 @@
-/**
- * What happened in the account: listed, and told as it happens by server-sent events (the WHATWG HTML
- * standard, §9.2).
- */
+/** Serves the events of the account, as a list and as server-sent events (WHATWG HTML standard, §9.2). */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { firstIdAt, type Id, idTime, parseWireId, wireId } from '../../../lib/ids.ts'

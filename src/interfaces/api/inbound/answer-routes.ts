@@ -1,4 +1,4 @@
-/** Received messages passed on and answered: as emails like all others. */
+/** Forwards received messages and replies to them; the results are emails like all others. */
 import * as z from 'zod'
 import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'

@@ -1,4 +1,4 @@
-/** Received messages as they came, and the files in them. */
+/** Serves the raw bytes of received messages and their attachments. */
 
 import { parseWireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'

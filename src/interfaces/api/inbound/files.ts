@@ -1,4 +1,4 @@
-/** The files of received mail: the message itself, and what came with it. */
+/** Opens the files of received mail: the raw message and its attachments. */
 
 import { idText } from '../../../lib/ids.ts'
 import { findInbound, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'

@@ -22,7 +22,11 @@ export async function sightOf(credential: Credential, horizonOf: Plans['horizonO
   return { accountId, horizon: await horizonOf(accountId), domain: boundDomain(credential) }
 }
 
-/** The `:id` of the path. @throws ApiError 404 */
+/**
+ * Finds the received message with the `:id` of the path.
+ *
+ * @throws ApiError 404
+ */
 export type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
 
 export function createFindOwnInbound({ find, horizonOf }: InboundSightParts): FindOwnInbound {

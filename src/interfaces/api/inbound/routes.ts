@@ -1,4 +1,4 @@
-/** Received mail: listed, searched, looked at, taken away. */
+/** Lists, searches, serves and deletes received mail. */
 
 import { wireId } from '../../../lib/ids.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
@@ -28,7 +28,9 @@ const SEARCHES_AT_ONCE = 2
 const SEARCHES_WAITING = 50
 
 /**
- * A page of received mail in a credential's sight. @throws TooManyWaiting when too many are searching already
+ * Loads a page of the received mail that a credential may see.
+ *
+ * @throws TooManyWaiting when too many searches are in progress
  */
 export function createInboundPages({ horizonOf, store }: Pick<InboundRoutesOptions, 'horizonOf' | 'store'>) {
   const searches = createSemaphore(SEARCHES_AT_ONCE, SEARCHES_WAITING)

@@ -1,11 +1,11 @@
-/** The API's description of itself. */
+/** Serves the OpenAPI document. */
 import * as z from 'zod'
 import type { SessionCookie } from '../auth/cookie.ts'
 import type { Route } from '../route.ts'
 import { openapiOf } from './document.ts'
 
 interface OpenapiRoutesOptions {
-  /** All others. */
+  /** All other routes. */
   routes: readonly Route[]
   cookie: SessionCookie
 }

@@ -16,13 +16,17 @@ interface PageReply {
   content: Uint8Array
 }
 
-/** As the dashboard offers them. */
+/** Pages and files of the dashboard. */
 export interface DashboardPages {
   /** Undefined for a file that is not there. @param encodings what the client takes */
   find(path: string, encodings: string): PageReply | undefined
   /** Undefined where the body is no form of the dashboard. */
   preview(body: Uint8Array, withPictures: boolean): PageReply | undefined
-  /** Room in memory for a form. @throws ApiError 503 */
+  /**
+   * Reserves memory for a form.
+   *
+   * @throws ApiError 503
+   */
   enter: LargeBodies['enter']
 }
 

@@ -1,4 +1,4 @@
-/** Cursors of the SDKs: `after` and `before` the id of a row. */
+/** Reads the cursors of the SDKs: `after` and `before` name the id of a row. */
 import { type IdPrefix, parseWireId } from '../../../lib/ids.ts'
 import type { ListPage } from '../../../store/list-page.ts'
 import { invalidField } from '../api-error.ts'

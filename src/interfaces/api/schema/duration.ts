@@ -6,7 +6,7 @@ const UNIT_MS = new Map([
   ['h', 3_600_000],
   ['d', 86_400_000],
 ])
-/** `90`, `90s`, `30 min`, `2 hours`, `1 day` */
+/** Accepted forms: `90`, `90s`, `30 min`, `2 hours`, `1 day`. */
 const DURATION =
   /^(\d{1,9})\s*(?:(s)(?:ec(?:ond)?s?)?|(m)(?:in(?:ute)?s?)?|(h)(?:ours?|rs?)?|(d)(?:ays?)?)?$/i
 

@@ -29,9 +29,9 @@ interface ReadOptions {
   emptyMeansAbsent?: readonly string[]
 }
 
-/** More problems help nobody. */
+/** Number of validation errors that a reply names. */
 const PROBLEMS_MAX = 100
-/** Of a page. */
+/** Number of rows of a page. */
 const ROWS_MAX = 100
 const OFFSET_MAX = 1_000_000_000
 
@@ -99,7 +99,7 @@ export function presentPicker(
   }
 }
 
-/** One text or many, always many in code. */
+/** Accepts one text or a list of texts; code always gets a list. */
 export function oneOrMany(): z.ZodType<string[]> {
   return z
     .union([z.string(), z.array(z.string())])
@@ -134,7 +134,11 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
   }
 }
 
-/** Epoch ms. @throws ApiError 422 */
+/**
+ * Reads a time and returns it in ms since the epoch.
+ *
+ * @throws ApiError 422
+ */
 export function readTime(path: string, value: unknown): number {
   const at = typeof value === 'string' ? parseIsoTime(value) : undefined
   if (at !== undefined) return at
@@ -166,7 +170,7 @@ function problemOf(
   return { path, message, missing }
 }
 
-/** `attachments[0].filename` */
+/** Formats a path such as `attachments[0].filename`. */
 function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) =>

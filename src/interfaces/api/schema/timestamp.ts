@@ -1,4 +1,4 @@
-/** Times on the wire: ISO 8601, UTC, with milliseconds and `Z`. */
+/** Formats times for the wire: ISO 8601 in UTC, with milliseconds and `Z`. */
 
 export function timestamp(at: number): string
 export function timestamp(at: number | null): string | null

@@ -177,10 +177,10 @@ function hasLeft({ req, res }: Context): boolean {
   return res.destroyed || (req.destroyed && !req.complete)
 }
 
-/** A host with or without a port (RFC 3986 §3.2.2), or nothing. */
+/** Matches a host with or without a port (RFC 3986 §3.2.2), or an empty value. */
 const HOST = /^(?:\[[\w.~:!$&'()*+,;=-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
 
-/** RFC 9112 §3.2. */
+/** Requires a valid Host header (RFC 9112 §3.2). */
 const insistOnHost: Middleware = ({ req }, next) => {
   const { host } = req.headers
   if (host === undefined && req.httpVersion !== '1.0') throw refusedHost('The request has no Host header.')

@@ -12,13 +12,13 @@ import { endConnection, headerLines, type RawStatus, rawRefusal } from './last-w
 
 interface GuardOptions {
   clock: Clock
-  /** Of replies to what never became a request. */
+  /** Headers of replies to input that never became a request. */
   headers: Readonly<Record<string, string>>
   /** Whether the sockets that are accepted carry TLS. */
   isSecure: boolean
 }
 
-/** To be called before the server listens. */
+/** Must be called before the server listens. */
 export function guardConnections(
   server: Server,
   connections: Connections,
@@ -110,7 +110,7 @@ function begin(
   answer(request, response)
 }
 
-/** One function for all replies. */
+/** One function serves all replies, so that none is allocated per request. */
 function hasBeenAnswered(this: ServerResponse): void {
   const connection = connectionOf(this.req.socket)
   if (!connection) return

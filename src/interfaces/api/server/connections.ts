@@ -84,9 +84,9 @@ export function connectionOf(stream: object): ClientConnection | undefined {
 }
 
 interface ConnectionLimits {
-  /** Of the listener. */
+  /** Number of connections of the listener. */
   mostConnections: number
-  /** Of one client network. */
+  /** Number of connections of one client network. */
   mostPerClient: number
   /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
   trustedProxies: readonly string[]
@@ -193,7 +193,7 @@ export class Connections implements Iterable<ClientConnection> {
   }
 }
 
-/** Of two in the same phase. */
+/** Tells which of two connections in the same phase is closed first. */
 function isRatherClosed(one: ClientConnection, other: ClientConnection): boolean {
   const weight = weightOf(one.network) - weightOf(other.network)
   return weight === 0 ? one.since < other.since : weight > 0

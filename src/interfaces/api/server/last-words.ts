@@ -43,8 +43,9 @@ export type RawStatus = keyof typeof REFUSALS
 const JSON_LINES = headerLines(JSON_HEADERS)
 
 /**
- * The reply to what never became a request, in the shape of the API's errors. @param headers further ones,
- * whole lines
+ * Writes the reply to input that never became a request, in the shape of the API's errors.
+ *
+ * @param headers additional header lines
  */
 export function rawRefusal(status: RawStatus, headers: string): string {
   const reason = REFUSALS[status]
@@ -56,7 +57,7 @@ export function rawRefusal(status: RawStatus, headers: string): string {
   )
 }
 
-/** Whole lines of a head. */
+/** Complete header lines. */
 export function headerLines(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)

@@ -5,7 +5,11 @@ export const JSON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-optio
 
 const YEAR_SECONDS = 31_536_000
 
-/** Of every reply. @param baseUrl where clients reach the service, as configured */
+/**
+ * Returns the security headers of every reply.
+ *
+ * @param baseUrl URL under which clients reach the service, as configured
+ */
 export function headersOfAll(baseUrl: string): Record<string, string> {
   if (!baseUrl.startsWith('https://')) return {}
   return { 'strict-transport-security': `max-age=${YEAR_SECONDS}` }

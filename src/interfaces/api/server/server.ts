@@ -27,11 +27,11 @@ interface ServerOptions {
   clock?: Clock
   /** When there are more, those that are not at work make room; see `connections.ts`. */
   mostConnections?: number
-  /** Of one client network (an IPv4 address, an IPv6 /56). */
+  /** Number of connections of one client network (an IPv4 address, an IPv6 /56). */
   mostPerClient?: number
   /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
   trustedProxies?: readonly string[]
-  /** Of replies to what never became a request. */
+  /** Headers of replies to input that never became a request. */
   headers?: Readonly<Record<string, string>>
 }
 
@@ -97,7 +97,7 @@ const LIMITS = {
   noDelay: true,
 }
 
-/** With the certificate of the day. */
+/** Creates a TLS server that always uses the current certificate. */
 function secured(certificates: NamedCertificates, listener: RequestListener): SecureServer {
   const { contextFor } = certificates
   const options = { ...LIMITS, ...certificates.current(), minVersion: 'TLSv1.2' as const }

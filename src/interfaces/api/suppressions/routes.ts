@@ -1,4 +1,4 @@
-/** Suppressions of the account: listed, searched, added and removed, one by one or many at once. */
+/** Lists, searches, adds and removes suppressions of the account, one at a time or in bulk. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { Suppressions } from '../../../resources/suppressions/suppressions.ts'

@@ -62,7 +62,11 @@ export function readSuppression(body: unknown): WantedSuppressions {
   return { emails: foldedAddresses([email], () => 'email'), reason: reason ?? origin ?? 'manual' }
 }
 
-/** All of them or none. @throws ApiError 422 naming every address at fault */
+/**
+ * Reads all addresses or none.
+ *
+ * @throws ApiError 422 that names every invalid address
+ */
 export function readSuppressions(body: unknown): WantedSuppressions {
   const { emails, reason, origin } = readMany(body)
   return { emails: foldedAddresses(emails, i => `emails[${i}]`), reason: reason ?? origin ?? 'manual' }

@@ -1,4 +1,4 @@
-/** Templates: written, listed, replaced, deleted, and put back to a former version. */
+/** Serves templates, which can be created, listed, replaced, deleted and restored to an earlier version. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts'

@@ -13,9 +13,9 @@ interface TrackingRoutesOptions {
   clock: Clock
 }
 
-/** One transparent point, a GIF of 43 octets. */
+/** Transparent GIF of one pixel, 43 octets. */
 const POINT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
-/** Asked for anew each time, and found by no search engine. */
+/** Headers that prevent caching and indexing. */
 const UNKEPT = {
   'cache-control': 'no-store, no-cache, must-revalidate, private, max-age=0',
   'x-content-type-options': 'nosniff',

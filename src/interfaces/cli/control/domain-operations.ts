@@ -1,4 +1,4 @@
-/** Sending domains: their keys change before their time. */
+/** Operations on sending domains: they rotate DKIM keys on request. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'

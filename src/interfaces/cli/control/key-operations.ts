@@ -1,4 +1,4 @@
-/** API keys: made and deleted. */
+/** Operations that create and delete API keys. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { findApiKeyAccount } from '../../../resources/accounts/api-key-rows.ts'
@@ -8,7 +8,7 @@ import { OperationRefused, operation } from './operation.ts'
 import { accountOf } from './user-operations.ts'
 
 export const keyOperations = {
-  /** For the account named, or the only one. */
+  /** Creates the key for the given account, or for the only one. */
   'key.create': operation(
     z.object({
       name: z

@@ -1,4 +1,4 @@
-/** Users: made, and given another password. */
+/** Operations that create users and set their passwords. */
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
@@ -68,7 +68,11 @@ export const userOperations = {
   ),
 }
 
-/** Of the account named, or the only one. @throws OperationRefused */
+/**
+ * Finds the given account, or the only one.
+ *
+ * @throws OperationRefused
+ */
 export async function accountOf({ db }: Pick<OperationParts, 'db'>, text: string | null) {
   if (text === null) {
     const only = await findOnlyAccount(db)

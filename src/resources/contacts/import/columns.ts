@@ -17,7 +17,7 @@ export type ColumnType = (typeof COLUMN_TYPES)[number]
 export interface ColumnMap {
   /** Names of columns. */
   fields: ReadonlyMap<FieldColumn, string>
-  /** By the keys of properties. */
+  /** Columns of properties, by key. */
   properties: ReadonlyMap<string, { column: string; type: ColumnType }>
 }
 

@@ -1,4 +1,4 @@
-/** Why a file of contacts cannot be taken, or not any further: the user's to mend. */
+/** Errors that say why an import cannot start or go on. The user can correct them in the file. */
 
 export class ImportFault extends Error {
   override readonly name = 'ImportFault'

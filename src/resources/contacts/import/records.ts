@@ -33,7 +33,7 @@ export async function* readRecords(text: ImportText): AsyncGenerator<ImportRecor
   }
 }
 
-/** What one piece of the text completes, and where the reader gave up in it. */
+/** Rows that a chunk of the text completes, and the error at which the parser stopped. */
 interface Piece {
   rows: string[][]
   /** Completes the sentence "The row …". */

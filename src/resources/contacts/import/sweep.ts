@@ -12,7 +12,7 @@ interface SweepOptions {
   clock: Clock
 }
 
-/** For a sweeper. */
+/** Finishes interrupted imports, in steps. */
 export async function* sweepImports({ run, clock }: SweepOptions): AsyncGenerator<void> {
   const at = clock.now()
   await run('endLostImports', { before: at - LOST_AFTER_MS, at })

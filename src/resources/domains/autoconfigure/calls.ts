@@ -18,7 +18,7 @@ interface CallsOptions {
 /** @throws ProviderFault */
 export type Call = (
   method: 'GET' | 'POST' | 'PATCH',
-  /** With its query. */
+  /** Path with its query. */
   path: string,
   body?: object,
 ) => Promise<{ result: unknown; pageCount: number }>
@@ -44,7 +44,7 @@ const EXISTS = new Set([81_057, 81_058])
 const TAKEN = new Set([81_053, 81_054, 81_056])
 const BAD_TOKEN = new Set([6_003, 6_111, 9_103, 9_106, 9_109, 10_000, 10_001])
 
-/** The token lives in here, and nowhere else. */
+/** The token is kept in this closure only, so that it cannot be logged. */
 export function createCalls({ outbound, clock, baseUrl }: CallsOptions, token: string): Call {
   const deadline = clock.monotonic() + DEADLINE_MS
   const leftMs = () => deadline - clock.monotonic()
@@ -116,7 +116,7 @@ function kindOf(status: number, code: number | undefined): ProviderFaultKind {
   return isDenied ? 'token' : 'failed'
 }
 
-/** A stranger's words, fit to be shown. */
+/** Removes the token and control characters from a text of the provider. */
 function redacted(text: string, token: string): string {
   return text
     .replaceAll(token, '[token]')

@@ -14,7 +14,7 @@ import {
 interface CloudflareOptions {
   outbound: Outbound
   clock: Clock
-  /** Without final slash. */
+  /** Base URL without the final slash. */
   baseUrl: string
 }
 
@@ -29,7 +29,7 @@ const recordSchema = z.object({
 const PER_PAGE = 100
 /** Nobody has more records at one host. */
 const PAGES_MAX = 20
-/** "Automatic". */
+/** TTL value that means "automatic". */
 const TTL = 1
 
 export function createCloudflare(options: CloudflareOptions): DnsProvider {
@@ -95,7 +95,7 @@ function recordOf({ id, type, content, priority, proxied }: z.output<typeof reco
   return { id, type, value, priority: priority ?? undefined, isProxied: proxied === true }
 }
 
-/** As in a zone file: strings of at most 255 octets, each in quotes. */
+/** Formats a text as in a zone file: strings of at most 255 octets, each in quotes. */
 function quoted(text: string): string {
   const strings = text.match(/.{1,255}/g) ?? ['']
   return strings.map(string => `"${string.replace(/["\\]/g, '\\$&')}"`).join(' ')

@@ -5,7 +5,7 @@
 
 export interface ZoneRecord {
   id: string
-  /** `A`, `TXT`, … */
+  /** Record type, such as `A` or `TXT`. */
   type: string
   /**
    * Of a TXT record the text itself, without the quotes that providers put around it; of others lower case,
@@ -27,9 +27,17 @@ export interface NewZoneRecord {
 
 export interface HostedZone {
   name: string
-  /** All of a host, of whatever type. @throws ProviderFault */
+  /**
+   * Lists all records of a host, of any type.
+   *
+   * @throws ProviderFault
+   */
   recordsAt(host: string): Promise<ZoneRecord[]>
-  /** Never proxied. @throws ProviderFault */
+  /**
+   * Adds a record that is not proxied.
+   *
+   * @throws ProviderFault
+   */
   create(record: NewZoneRecord): Promise<void>
   /** Gives a TXT record another text. @throws ProviderFault */
   rewrite(id: string, text: string): Promise<void>
@@ -49,7 +57,7 @@ export interface DnsProvider {
  */
 export type ProviderFaultKind = 'token' | 'exists' | 'taken' | 'failed'
 
-/** What the provider said no to, or why it could not be asked. */
+/** Error that says what the provider refused, or why it could not be reached. */
 export class ProviderFault extends Error {
   readonly kind: ProviderFaultKind
 

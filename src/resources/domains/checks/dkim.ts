@@ -7,9 +7,9 @@ import { isQuoted, plain, quotedProblem, targetProblems, textsOf } from './value
 export interface SelectorProbe {
   domain: string
   host: string
-  /** Of the CNAME. */
+  /** Target of the CNAME. */
   target: string
-  /** Base64, as in the `p=` tag. */
+  /** Public key in base64, as in the `p=` tag. */
   publicKey: string
   /** The provider zone cannot be delegated to (RFC 2606): the CNAME is all that can be asked for. */
   laboratory: boolean

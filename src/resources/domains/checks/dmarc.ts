@@ -14,7 +14,7 @@ import {
 } from './observation.ts'
 import { isQuoted, quotedProblem, textsOf } from './values.ts'
 
-/** In wire spelling. */
+/** DMARC result in the spelling of the API. */
 export interface DmarcPolicy {
   /** Where the record stands. */
   domain: string
@@ -22,7 +22,7 @@ export interface DmarcPolicy {
   inherited: boolean
   /** What it asks of receivers for mail of the domain: `none`, `quarantine` or `reject`. */
   policy: string
-  /** `p`, `sp` as written; null where absent. */
+  /** Values of `p` and `sp` as written; null where absent. */
   p: string | null
   sp: string | null
   /** Addresses of aggregate reports. */

@@ -39,7 +39,10 @@ interface Place {
   problem(at: string): Problem
 }
 
-/** The likeliest mistakes first: the zone added once more, left out, or the part before it left out. */
+/**
+ * Lists the likeliest wrong hosts first: with the zone appended twice, without the zone, and without the
+ * label.
+ */
 function placesOf(host: string, { domain, zone }: Surroundings): Place[] {
   const own = host.slice(0, -domain.length - 1)
   const doubled = (at: string): Problem => ({

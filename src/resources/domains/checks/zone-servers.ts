@@ -2,7 +2,7 @@
 import type { ZoneServers } from '../../../protocols/dns/name-servers.ts'
 import type { CheckStatus, Problem } from './observation.ts'
 
-/** In wire spelling. */
+/** Result in the spelling of the API. */
 export interface NameServersCheck {
   status: CheckStatus
   /** Null where it was not found. */
