@@ -8,7 +8,7 @@ import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 
 export interface Control {
   idempotencyKey: string | null
-  /** Epoch ms. */
+  /** Time of delivery, in ms since the epoch. */
   scheduledAt: number | null
   tags: { name: string; value: string }[]
 }

@@ -1,4 +1,7 @@
-/** The header of a submitted message, field by field as its sender wrote it (RFC 5322 §2.2). */
+/**
+ * Splits the header section of a submitted message into its fields, as the sender wrote them (RFC 5322
+ * §2.2).
+ */
 import type { Refusal } from '../../pipeline/accept/refusal.ts'
 import { decodeText } from '../../protocols/bounces/parts/charset.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'

@@ -6,7 +6,7 @@ const LF = 0x0a
 const CR = 0x0d
 const BLANK = 0x20
 
-/** The message with every line, the last one too, ending in CRLF. */
+/** Returns the message with CRLF at the end of every line, including the last one. */
 export function withWholeLines(message: Buffer): Buffer {
   let bareCount = 0
   for (let at = 0; at < message.length; at++) {

@@ -40,7 +40,7 @@ export type Admission = { signIn: SubmissionSignIn } | { networks: Networks; sen
 
 export interface SubmissionOptions {
   listen: { host: string; port: number }
-  /** TLS from the first octet (port 465), or by STARTTLS (port 587). */
+  /** True for TLS from the first octet (port 465), false for STARTTLS (port 587). */
   isTls: boolean
   /** Open at once. */
   connectionsMax?: number | undefined

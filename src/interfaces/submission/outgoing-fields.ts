@@ -36,9 +36,9 @@ const NOT_ASCII = /[^\x00-\x7f]/
 const RECEIVED_MAX = 50
 
 interface Missing {
-  /** Epoch ms. */
+  /** Value for a missing Date field, in ms since the epoch. */
   now: number
-  /** With angle brackets. */
+  /** Value for a missing Message-ID field, with angle brackets. */
   messageId: string
 }
 

@@ -17,11 +17,11 @@ import type { MessageParts } from './parts.ts'
 import { unfolded } from './unfolded.ts'
 
 export interface Submitted {
-  /** As it came after DATA, dots undone. */
+  /** Message as received after DATA, without dot-stuffing. */
   octets: Buffer
-  /** Of the envelope. */
+  /** Recipients of the envelope. */
   recipients: Mailbox[]
-  /** Epoch ms. */
+  /** Time of submission, in ms since the epoch. */
   now: number
   /** For a message without a Message-ID: what stands before the `@`. */
   messageName: string
@@ -32,7 +32,7 @@ export interface ReadMessage {
   idempotency: { key: string; bodyHash: Uint8Array } | null
 }
 
-/** Shown as fields of their own, or of no interest to people. */
+/** Header fields that are shown as fields of the email, or are of no interest to people. */
 const NOT_SHOWN =
   /^(?:from|to|cc|reply-to|subject|date|message-id|mime-version|content-.*|received|dkim-.*|arc-.*)$/i
 const SHOWN_MAX = 100

@@ -23,7 +23,7 @@ export interface ReadSubmission {
 /** Exceptions that mean something travel as values. */
 export type ReadingAnswer = ReadSubmission | Refusal | { unavailable: string }
 
-/** Repetitions over SMTP meet their first one alone. */
+/** Repeated submissions over SMTP are compared with the first one only. */
 const ENDPOINT = 'smtp'
 
 export async function doReadingJob(

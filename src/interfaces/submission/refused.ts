@@ -9,7 +9,7 @@ export function refusalReply({ refused, message }: Refusal): ReplyError {
   return new ReplyError(Number(code), `${enhanced} ${printable(message)}`)
 }
 
-/** One line of ASCII. */
+/** Reduces a text to one line of ASCII. */
 function printable(text: string): string {
   return text.replace(/[^ -~]+/g, '?').slice(0, CHARACTERS_MAX)
 }

@@ -1,4 +1,4 @@
-/** A header field's value on one line (RFC 5322 §2.2.3). */
+/** Unfolds the value of a header field to one line (RFC 5322 §2.2.3). */
 export function unfolded(value: string): string {
   return value.replace(/\r\n(?=[ \t])/g, '').trim()
 }

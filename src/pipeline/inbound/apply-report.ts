@@ -18,7 +18,7 @@ import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/schema.t
 import { type UnsubscribeMail, unsubscribeByMail } from './mailto-unsubscribe.ts'
 
 export interface ReadReport {
-  /** Undefined when the mail could not be parsed. */
+  /** Parsed report; undefined when the mail could not be parsed. */
   report: BounceReport | undefined
   /** The delivery the report is about; undefined when it names none of ours. */
   ref: { emailId: Id; ordinal: number } | undefined

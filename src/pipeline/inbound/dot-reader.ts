@@ -15,7 +15,7 @@ export interface DotReader {
 const CR = 0x0d
 const LF = 0x0a
 const DOT = 0x2e
-/** The dot and its CRLF. */
+/** Length of the final dot and its CRLF, in octets. */
 const END_BYTES = 3
 const LINE_WITH_DOT = Buffer.of(LF, DOT)
 

@@ -21,7 +21,7 @@ export interface ListInbound {
   id: Id
   /** Null where nothing of it could be read. */
   mail: ReadMail | null
-  /** Why not, then. */
+  /** Reason why the message could not be read; null if it could. */
   fault: string | null
   verdicts: Verdicts
   at: number
@@ -112,7 +112,7 @@ function partsJson(tx: Tx, parts: readonly FoundPart[], at: number): string | nu
   return JSON.stringify(parts.map((part): StoredPart => ({ id: wireId('att', tx.newId(at)), ...part })))
 }
 
-/** Each once, a blank around each. */
+/** Joins the distinct recipient domains, with a blank around each. */
 function domainsOf(recipients: string): string {
   const names = (JSON.parse(recipients) as string[]).map(address =>
     address.slice(address.lastIndexOf('@') + 1),

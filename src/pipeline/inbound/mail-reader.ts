@@ -36,7 +36,7 @@ export type UnreadMail = Pick<
 export interface MailSource {
   /** All of a small message; the memory is not to be used any more afterwards. */
   load(): Promise<Uint8Array<ArrayBuffer>>
-  /** The first bytes of the message, as many as given or somewhat more. */
+  /** Loads the first bytes of the message, as many as given or slightly more. */
   loadHead(sizeBytes: number): Promise<Uint8Array<ArrayBuffer>>
 }
 

@@ -8,15 +8,15 @@ import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'
 
 /** A message as its judges see it: the envelope, and where the bytes are. */
 export interface MailToJudge {
-  /** Of the envelope; empty for the null sender. */
+  /** Envelope sender; empty for the null sender. */
   sender: string
   recipients: readonly string[]
-  /** Null where it came from ourselves, over no network. */
+  /** Address of the client; null for local delivery, which uses no network. */
   clientIp: string | null
   helo: string | null
-  /** Such as `TLSv1.3`; null for plain text. */
+  /** TLS version such as `TLSv1.3`; null for plain text. */
   tls: string | null
-  /** Epoch ms. */
+  /** Time of receipt, in ms since the epoch. */
   receivedAt: number
   sizeBytes: number
   /** Of the message as it came, in the store. */
@@ -41,7 +41,7 @@ export interface Verdicts {
 export type JudgeMail = (mail: MailToJudge) => Promise<Verdicts>
 
 interface JudgingOptions {
-  /** Null where nobody judges. */
+  /** Runs the checks; null where none is configured. */
   judge: JudgeMail | null
   clock: Clock
   log: Log

@@ -12,7 +12,7 @@ import type { NewReport } from './report-rows.ts'
 
 export interface LocalRecipientOptions {
   secrets: SecretKeys
-  /** In lower case. */
+  /** Address in lower case. */
   mailHost: string
 }
 

@@ -46,7 +46,7 @@ export function replyReferences({ replyToList, fromList }: ShownInbound): Mailbo
   return asked.length > 0 ? asked : legible(mailboxes(fromList)).slice(0, 1)
 }
 
-/** In the thread of the message (RFC 5322 §3.6.4). */
+/** Builds a reply that belongs to the thread of the message (RFC 5322 §3.6.4). */
 export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: ReplyTexts): Submission {
   const references = [
     ...(headerOf(message, 'references') ?? headerOf(message, 'in-reply-to') ?? '').matchAll(MESSAGE_ID),

@@ -6,7 +6,7 @@
  */
 const ADDRESS =
   /(?:"[^"\n]{1,64}"|[a-z0-9!#$%&*+/=?^_`{|}~.'\u00c0-\u052f-]{1,64})@(?:\[[0-9a-f.:]{3,45}\]|[a-z0-9\u00c0-\u052f][a-z0-9.\u00c0-\u052f-]{0,252})/giu
-/** Some providers hide whom they speak of. */
+/** Some providers mask the address of the recipient. */
 const MASKED = /^[*x]{3,}@|\*{2}/i
 /** As RFC 6533 §3 writes characters beyond ASCII. */
 const UNITEXT = /\\x\{([0-9a-f]{2,6})\}/gi

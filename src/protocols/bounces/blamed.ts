@@ -7,7 +7,7 @@ import { fold } from './reading.ts'
 
 export interface Blamed {
   address: string
-  /** The sentence or reply about it, and more of the text around it; best first. */
+  /** Sentence or reply about the address, followed by more of the surrounding text; best first. */
   texts: readonly string[]
 }
 
@@ -19,11 +19,14 @@ interface Candidate {
 
 interface Surroundings {
   lines: readonly string[]
-  /** Named by the head. */
+  /** Addresses that header fields of the bounce name. */
   failed: readonly string[]
-  /** The parties of the bounce itself and the sender of the returned mail: not blamed. */
+  /**
+   * Addresses of the parties of the bounce and of the sender of the returned mail, which are never the failed
+   * recipient.
+   */
   own: readonly string[]
-  /** To whom the returned mail went. */
+  /** Recipients of the returned mail. */
   addressed: readonly string[]
 }
 
@@ -87,7 +90,7 @@ export function textsAbout(lines: readonly string[], from: number, others: reado
   )
 }
 
-/** Best first; each address once. */
+/** Lists each address once, best first. */
 function bestOf({ lines, failed, own, addressed }: Surroundings): Candidate[] {
   const found = new Map<string, Candidate>()
   let before = ''

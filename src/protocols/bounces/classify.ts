@@ -32,7 +32,10 @@ export interface Meaning {
 
 /** These say by their status code that the recipient is at fault, in whatever phase they come. */
 const RECIPIENT_STATUSES: ReadonlySet<string> = new Set(['1.1', '1.2', '1.3', '1.6', '1.10', '2.1', '4.1'])
-/** ApiError at the door, and yet worth another try: another day, or another address of ours. */
+/**
+ * Classes of permanent replies to the connection that are worth another attempt, later or from another
+ * source address.
+ */
 const PASSING: ReadonlySet<BounceClass> = new Set(['blocked', 'rate-limited', 'greylisted'])
 /** Before RCPT such a transient reply is the site's way to say: not so much. */
 const PRESSING: ReadonlySet<BounceClass> = new Set(['unknown', 'policy'])

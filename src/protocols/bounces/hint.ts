@@ -5,7 +5,7 @@ const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
 const DELAY_MS_MIN = 30 * SECOND_MS
 const DELAY_MS_MAX = 4 * HOUR_MS
-/** Looked at, of a text. */
+/** Number of characters of a text that are examined. */
 const CHARACTERS_MAX = 512
 
 const AGAIN =
@@ -15,7 +15,7 @@ const UNIT =
 const NUMBER = '(?<![\\d.:])(\\d{1,5})'
 const END = '(?![\\p{L}\\d])'
 
-/** The words before a span, the span, its unit. */
+/** Matches the words before a period, the period and its unit. */
 const SPANS = [
   new RegExp(`(?:${AGAIN})[^\\d]{0,40}?${NUMBER} ?(${UNIT})${END}`, 'iu'),
   new RegExp(`(?:через|za|dans|dentro de|tra|fra) ${NUMBER} ?(${UNIT})${END}`, 'iu'),

@@ -6,7 +6,7 @@ import { fold } from './reading.ts'
 
 export interface OwnText {
   lines: readonly string[]
-  /** Head of the returned mail, as part or as text behind ours. */
+  /** Header section of the returned mail, as a part or as text after that of the reporting system. */
   returned: ReportHead | undefined
 }
 

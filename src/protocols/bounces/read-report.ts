@@ -164,7 +164,7 @@ function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options 
   }
 }
 
-/** Replies before remarks. */
+/** Sorts replies before remarks. */
 function sorted(diagnostics: readonly string[]): string[] {
   const isReply = (text: string) => /[245]\d\d[\s-]/.test(text)
   return [...diagnostics.filter(isReply), ...diagnostics.filter(text => !isReply(text))]

@@ -1,13 +1,15 @@
 /** The parts of a reply that the rules match: code, enhanced status code, and the server's own words. */
 import type { SmtpReply } from '../smtp/reply.ts'
 
-/** `host`: before MAIL; the other side speaks to every sender alike. */
+/**
+ * Phase of the session. `host` stands for everything before MAIL, where a server treats every sender alike.
+ */
 export type ReplyPhase = 'host' | 'mail' | 'rcpt' | 'data' | 'final-dot'
 
 export interface ReplyReading {
   phase: ReplyPhase
   provider: string | undefined
-  /** Three digits. */
+  /** Reply code, three digits. */
   code: string
   /**
    * Subject and detail of the enhanced status code, as in `1.1` (RFC 3463); undefined where there is none.
@@ -17,7 +19,7 @@ export interface ReplyReading {
   contradicts: boolean
   /** Lower case, without accents, addresses, host names and quoted subjects. */
   words: string
-  /** The words without links. */
+  /** Words of the reply without links. */
   prose: string
 }
 

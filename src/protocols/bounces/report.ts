@@ -18,7 +18,7 @@ export type ReportKind =
   | 'tls-report'
   | 'mail'
 
-/** As in RFC 3464 §2.3.3. */
+/** Action field (RFC 3464 §2.3.3). */
 export type ReportAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
 export interface ReportedRecipient {
@@ -26,11 +26,11 @@ export interface ReportedRecipient {
   recipient: string | undefined
   originalRecipient: string | undefined
   action: ReportAction
-  /** Enhanced status code, as in `5.1.1`. */
+  /** Enhanced status code, such as `5.1.1`. */
   status: string | undefined
   /** Reply code of the host that refused, where one is named. */
   replyCode: number | undefined
-  /** What it said, cleaned, at most 2 KiB. */
+  /** Diagnostic text, cleaned, at most 2 KiB. */
   diagnostic: string
   remoteMta: string | undefined
   class: BounceClass
@@ -48,7 +48,7 @@ export interface BounceReport {
   envelopeId: string | undefined
   /** Message-ID of the mail reported on, without its brackets. */
   messageId: string | undefined
-  /** Our correlation header, from the returned head. */
+  /** Correlation header of this service, from the returned header section. */
   correlation: string | undefined
   /**
    * Of complaints and feedback: lower case, as in RFC 5965 §7.3 (`abuse`, `fraud`, `opt-out`, `not-spam`, …).

@@ -5,19 +5,19 @@ import { AUTO_SUBJECT } from './phrases.ts'
 import { fold } from './reading.ts'
 
 export interface Signs {
-  /** Folded. */
+  /** Subject in folded form. */
   subject: string
   /** From a mail system, by its address or name. */
   isDaemon: boolean
   /** `Return-Path: <>` (RFC 5321 §4.5.5), or what some hosts write for it. */
   hasNullSender: boolean
-  /** Made without a person (RFC 3834 §5, and the fields of vendors). */
+  /** True for mail that no person wrote (RFC 3834 §5, and header fields of vendors). */
   isAutomatic: boolean
   /** Only vacation programs and their like set such fields or subjects. */
   isAutoReply: boolean
   /** An answer of a person, or passed on by one. */
   isReply: boolean
-  /** Went to many. */
+  /** True for bulk mail. */
   isBulk: boolean
   /** Exim and others name whom the mail did not reach. */
   failed: readonly string[]

@@ -1,6 +1,6 @@
 /** SMTP TLS reports (RFC 8460): destinations from the policy record, and the report's content. */
 
-/** A policy with the sessions that fell under it. */
+/** Policy, with the sessions that it applied to. */
 export interface PolicyResults {
   type: 'sts' | 'tlsa' | 'no-policy-found'
   /** The policy as published, line by line or record by record. */
@@ -12,7 +12,7 @@ export interface PolicyResults {
 }
 
 export interface FailureDetails {
-  /** A result type of RFC 8460 §4.3. */
+  /** Result type of RFC 8460 §4.3. */
   result: string
   /** Our address in the first of the sessions; null where there was none. */
   sendingIp: string | null
@@ -25,7 +25,7 @@ export interface FailureDetails {
 
 export interface TlsReport {
   domain: string
-  /** UTC, as in `2026-11-21`. */
+  /** UTC day, such as `2026-11-21`. */
   day: string
   /** Who reports: our mail host, and an address for questions. */
   submitter: string
@@ -69,7 +69,7 @@ export function reportId({ day, domain, submitter }: TlsReport): string {
   return `${day}.${domain}@${submitter}`
 }
 
-/** RFC 8460 §5.1 */
+/** Names the report file (RFC 8460 §5.1). */
 export function reportFileName({ day, domain, submitter }: TlsReport): string {
   const begin = Date.parse(day) / 1000
   return `${submitter}!${domain}!${begin}!${begin + 86_399}.json.gz`

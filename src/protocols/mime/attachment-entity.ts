@@ -1,4 +1,4 @@
-/** Attachments as entities: files beside the text, and pictures inside the HTML. */
+/** Builds entities of attachments: files beside the text, and images inside the HTML. */
 import type { HeaderField } from '../smtp/header-field.ts'
 import { base64LinesSize, writeBase64Lines } from './base64-lines.ts'
 import type { Boundaries } from './boundary.ts'

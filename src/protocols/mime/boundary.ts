@@ -1,5 +1,5 @@
 /**
- * Boundaries between the parts of a message: the same for the same email, and found in no part (RFC 2046
+ * Derives boundaries of multiparts. They are the same for the same email and occur in no part (RFC 2046
  * §5.1.1).
  */
 import { hash } from 'node:crypto'

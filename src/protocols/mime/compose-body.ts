@@ -32,7 +32,7 @@ export interface ComposedBody {
   fields: HeaderField[]
   /** 7-bit, lines of at most 998 octets that end in CRLF. May be empty. */
   body: Buffer
-  /** As of an entity. */
+  /** Same as `isRelaxed` of an entity. */
   isRelaxed: boolean
 }
 

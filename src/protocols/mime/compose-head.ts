@@ -14,9 +14,9 @@ export interface HeadSource {
   cc: readonly Mailbox[]
   replyTo: readonly Mailbox[]
   subject: string
-  /** Epoch ms. */
+  /** Value of the Date field, in ms since the epoch. */
   sentAt: number
-  /** With angle brackets. */
+  /** Message-ID with angle brackets. */
   messageId: string
   /**
    * The user's own fields; names are printable ASCII without colon (RFC 5322 §2.2), at most 900 characters.
@@ -63,7 +63,7 @@ function addUserFields(fields: HeaderField[], headers: HeadSource['headers']): v
   }
 }
 
-/** `Sat, 21 Nov 2026 13:00:00 +0000` (RFC 5322 §3.3). */
+/** Formats a date such as `Sat, 21 Nov 2026 13:00:00 +0000` (RFC 5322 §3.3). */
 export function formatDate(atMs: number): string {
   return `${new Date(atMs).toUTCString().slice(0, -'GMT'.length)}+0000`
 }

@@ -1,4 +1,4 @@
-/** Encoded words: text outside ASCII, cut and encoded for a 7-bit header field (RFC 2047). */
+/** Writes encoded words: text outside ASCII, split and encoded for a 7-bit header field (RFC 2047). */
 
 const WORD_CHARACTERS_MAX = 75
 const FRAME_CHARACTERS = '=?UTF-8?Q??='.length

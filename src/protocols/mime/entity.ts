@@ -23,10 +23,10 @@ export function leaf(fields: readonly HeaderField[], content: Uint8Array, isRela
 const IRREGULAR_BLANKS = /\t| [ \r]/
 
 /**
- * `multipart/<subtype>` of at least one part.
+ * Builds a `multipart/<subtype>` entity of at least one part.
  *
  * @param boundary must occur in no part, and the boundaries of inner multiparts must not begin with it
- * @param parameters further ones, beside `boundary`
+ * @param parameters parameters beside `boundary`
  */
 export function multipart(
   subtype: string,

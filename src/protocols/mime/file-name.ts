@@ -2,7 +2,7 @@
 
 /** As many as file systems take of ASCII; a download's header stays below 4 KB with it. */
 export const FILE_NAME_CHARACTERS_MAX = 255
-/** With its dot. */
+/** Length of an extension with its dot. */
 const ENDING_CHARACTERS_MAX = 11
 
 /** Whether a text has more code points than that, without counting those of a long one. */

@@ -2,7 +2,7 @@
 import { extension, lookup } from 'mime-types'
 
 export const ANY_BYTES = 'application/octet-stream'
-/** With its parameters. */
+/** Length of a media type with its parameters. */
 export const MEDIA_TYPE_CHARACTERS_MAX = 1_000
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
 

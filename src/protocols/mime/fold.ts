@@ -1,4 +1,4 @@
-/** Folding: where the composer breaks the lines of a header field (RFC 5322 §2.2.3). */
+/** Folds header fields: decides where the composer breaks their lines (RFC 5322 §2.2.3). */
 
 /** A line that holds an encoded word may not be longer (RFC 2047 §2), so all header lines keep to it. */
 export const PREFERRED_LINE_OCTETS = 76

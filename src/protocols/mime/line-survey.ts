@@ -3,9 +3,9 @@
  */
 
 export interface LineSurvey {
-  /** Octets above 127. */
+  /** Number of octets above 127. */
   nonAsciiCount: number
-  /** Control characters other than tab, CR and LF. */
+  /** Number of control characters other than tab, CR and LF. */
   controlCount: number
   /** `=`, which quoted-printable must encode. */
   equalsCount: number

@@ -1,4 +1,4 @@
-/** Values of address fields: From, Reply-To, To, Cc (RFC 5322 §3.4). */
+/** Writes the values of the address fields From, Reply-To, To and Cc (RFC 5322 §3.4). */
 import type { Mailbox } from '../smtp/address.ts'
 import { encodedWords } from './encoded-word.ts'
 import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'

@@ -5,9 +5,9 @@
 import { parameter } from './parameters.ts'
 
 export interface MediaType {
-  /** `type/subtype`, lower case. */
+  /** Media type, `type/subtype` in lower case. */
   essence: string
-  /** As they go into the field: `method="REQUEST"`. */
+  /** Parameters as they are written into the field, such as `method="REQUEST"`. */
   parameters: string[]
 }
 

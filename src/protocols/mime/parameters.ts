@@ -5,7 +5,10 @@ import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'
 
 /** Shorter than a line, so that a parameter never needs folding inside its quotes. */
 const QUOTED_CHARACTERS_MAX = 60
-/** No quotes or backslashes, which readers unescape differently, and no outer blanks, which some cut off. */
+/**
+ * Values without quotes or backslashes, which readers unescape differently, and without outer blanks, which
+ * some readers trim.
+ */
 const QUOTABLE = /^(?! )[ !#-[\]-~]*(?<! )$/
 /** Octets of a section of an extended value: its line keeps within `PREFERRED_LINE_OCTETS`. */
 const SECTION_ROOM = PREFERRED_LINE_OCTETS - 24
@@ -47,7 +50,7 @@ export function plainFileName(fileName: string): string {
   return ascii.slice(0, PLAIN_CHARACTERS_MAX - extension.length) + extension
 }
 
-/** `value; parameter; parameter`, folded. */
+/** Formats `value; parameter; parameter`, folded. */
 export function withParameters(fieldName: string, value: string, parameters: readonly string[]): string {
   const tokens = [value, ...parameters]
   const last = tokens.length - 1

@@ -1,4 +1,4 @@
-/** Quoted-printable (RFC 2045 §6.7), in a form that survives relays and mailbox files. */
+/** Encodes quoted-printable (RFC 2045 §6.7) in a form that survives relays and mailbox files. */
 import { type LineSurvey, startsFrom } from './line-survey.ts'
 
 const LINE_OCTETS_MAX = 76

@@ -44,7 +44,7 @@ export function spliceableText(
 
 interface Piece {
   octets: Buffer
-  /** As of an entity. */
+  /** Same as `isRelaxed` of an entity. */
   isRelaxed: boolean
 }
 

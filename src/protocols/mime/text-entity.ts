@@ -1,4 +1,4 @@
-/** Text and HTML as entities: the choice of an encoding that arrives unaltered. */
+/** Builds entities of text and HTML, and chooses a transfer encoding that arrives unaltered. */
 import type { HeaderField } from '../smtp/header-field.ts'
 import { base64LinesSize, writeBase64Lines } from './base64-lines.ts'
 import { BOUNDARY_START } from './boundary.ts'

@@ -67,7 +67,7 @@ export function readAddresses(value: string): ReceivedMailbox[] {
 
 interface Pending {
   text: string
-  /** The text, or a part of it, stood in quotes. */
+  /** True if the text or a part of it was quoted. */
   quoted: boolean
   comment: string | undefined
   angle: string | undefined

@@ -17,7 +17,7 @@ export function isMessage(type: string): boolean {
   return MESSAGES.has(type)
 }
 
-/** Of an enclosed message: its subject's. */
+/** Returns the subject of an enclosed message as its file name. */
 export function messageName(subject: string | undefined, index: number): string {
   const name = safe((subject ?? '').replace(/[/\\:*?"<>|]+/g, ' ')).slice(0, 100)
   return name.trim() === '' ? `attachment-${index + 1}.eml` : `${name.trim()}.eml`

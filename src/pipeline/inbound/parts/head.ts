@@ -6,7 +6,7 @@
 export interface Field {
   /** As it was written. */
   name: string
-  /** Unfolded, one character a byte, without the blanks around it. */
+  /** Value, unfolded and trimmed, with one character per octet. */
   value: string
 }
 
@@ -69,7 +69,7 @@ export function readHead(
   return { head: fields, bodyAt: end }
 }
 
-/** Where a field lies. */
+/** Position of a field. */
 interface Place {
   nameAt: number
   nameEnd: number

@@ -15,13 +15,13 @@ export interface Described {
 const PARAMETER = /;\s{0,20}([^\s=;"]{1,60})\s{0,8}=\s{0,8}(?:"((?:[^"\\]|\\.){0,2000})"?|([^;]{0,2000}))/g
 const FIELD_CHARACTERS_MAX = 8_000
 const CONTINUATIONS_MAX = 100
-/** Compared with bytes, or no text for people. */
+/** Parameters whose values are not decoded. */
 const AS_IS = new Set(['boundary', 'charset'])
 const EXTENDED = /^([\w-]{0,40})'[\w-]{0,20}'/
 
 interface Piece {
   text: string
-  /** Percent-encoded. */
+  /** True if the piece is percent-encoded (RFC 2231 §4). */
   isExtended: boolean
 }
 

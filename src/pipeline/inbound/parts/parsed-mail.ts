@@ -5,12 +5,12 @@ import type { Encoding } from './transfer.ts'
 /** A file that came with a message: where it is in it, and how it is encoded there. */
 export interface FoundPart {
   filename: string
-  /** `type/subtype`, lower case. */
+  /** Media type, `type/subtype` in lower case. */
   contentType: string
-  /** Without its angle brackets. */
+  /** Content-ID without its angle brackets. */
   contentId: string | null
   disposition: 'inline' | 'attachment'
-  /** Decoded. */
+  /** Size after decoding, in octets. */
   sizeBytes: number
   start: number
   end: number
@@ -19,7 +19,7 @@ export interface FoundPart {
 
 /** As it is stored. */
 export interface StoredPart extends FoundPart {
-  /** `att_<uuid>` */
+  /** Id of the attachment, `att_<uuid>`. */
   id: string
 }
 
@@ -30,7 +30,7 @@ export interface ParsedMail {
   bcc: ReceivedMailbox[]
   replyTo: ReceivedMailbox[]
   subject: string
-  /** With its angle brackets. */
+  /** Message-ID with its angle brackets. */
   messageId: string | null
   /** In their order; names as they were written. */
   headers: [name: string, value: string][]

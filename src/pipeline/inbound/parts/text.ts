@@ -1,4 +1,4 @@
-/** The text of a part from its bytes: its transfer encoding, its charset and its line breaks undone. */
+/** Decodes the text of a part: its transfer encoding, its charset and its line breaks. */
 import { textPieces } from '../../../protocols/bounces/parts/charset.ts'
 import { rewriteUnits, type Units } from './code-units.ts'
 import { unflowed } from './flowed.ts'

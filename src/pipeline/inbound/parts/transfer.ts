@@ -1,4 +1,6 @@
-/** Undoes the transfer encoding of a part piece by piece, broken ones as far as they go (RFC 2045 §6). */
+/**
+ * Decodes the transfer encoding of a part in pieces, and a malformed one as far as possible (RFC 2045 §6).
+ */
 import { base64Decoder } from '../../../protocols/bounces/parts/base64.ts'
 import {
   decodeInPieces,

@@ -20,7 +20,7 @@ export interface Leaf {
 }
 
 export interface Walked {
-  /** Of the message itself. */
+  /** Header section of the message itself. */
   head: Head
   leaves: readonly Leaf[]
   /** Of what was not looked at. */

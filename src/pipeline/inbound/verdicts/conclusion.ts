@@ -13,7 +13,7 @@ import {
   wordOf,
 } from './verdict.ts'
 
-/** Everything that a judgement consists of. */
+/** Derives the verdicts from the results of all checks. */
 export function verdictsOf(
   mailHost: string,
   authentication: Authentication,

@@ -9,7 +9,7 @@ import type { CheckFinding, CheckResult, DkimFinding, DkimSignature } from './ve
 export type Verified = Awaited<ReturnType<typeof dkimVerify>>
 
 export interface CheckedDkim extends DkimFinding {
-  /** Undefined where it could not be checked. */
+  /** Result of mailauth; undefined where the signatures could not be checked. */
   verified?: Verified
 }
 

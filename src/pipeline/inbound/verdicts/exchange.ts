@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
 
-/** Where a filter listens: a host and a port, or a socket in the file system. */
+/** Address of a filter: a host and a port, or a socket in the file system. */
 export type FilterAddress = { host: string; port: number } | { path: string }
 
 export interface ExchangeOptions {
@@ -88,7 +88,7 @@ export function addressText(address: FilterAddress): string {
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`
 }
 
-/** For headers of a request to a filter: one line of printable ASCII. */
+/** Reduces a text to one line of printable ASCII, for headers of a request to a filter. */
 export function singleLine(text: string): string {
   return text.slice(0, 500).replace(/[^ -~]/g, '?')
 }

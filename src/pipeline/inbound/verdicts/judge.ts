@@ -14,7 +14,7 @@ import type { Envelope, Mail } from './mail.ts'
 import type { MessageVerdicts, SpamFinding } from './verdict.ts'
 
 export interface JudgeOptions {
-  /** Our authserv-id. */
+  /** authserv-id of this host. */
   mailHost: string
   resolver: BudgetedResolver
   filters: FilterSettings

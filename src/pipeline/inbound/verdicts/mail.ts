@@ -9,11 +9,11 @@ export interface Mail {
 }
 
 export interface Envelope {
-  /** Null where it came from this host itself, over no network. */
+  /** Address of the client; null for local delivery, which uses no network. */
   clientIp: string | null
-  /** As the client said it; empty where it said none. */
+  /** EHLO or HELO argument as the client sent it; empty if it sent none. */
   helo: string
-  /** Empty for the null sender. */
+  /** Envelope sender; empty for the null sender. */
   mailFrom: string
   recipients: readonly string[]
   /** Epoch ms; what has expired is told by it. */

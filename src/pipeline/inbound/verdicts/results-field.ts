@@ -9,7 +9,11 @@ const TOKEN = /^[!#$%&'*+\-.^_`{|}~A-Za-z0-9]+$/
 const ADDRESS = /^[!#$%&'*+\-/=?^_`{|}~A-Za-z0-9.]*@[A-Za-z0-9.-]+$/
 const VALUE_CHARACTERS_MAX = 300
 
-/** The field's value, folded. @param mailHost our authserv-id */
+/**
+ * Formats the value of the field, folded.
+ *
+ * @param mailHost authserv-id of this host
+ */
 export function resultsValue(mailHost: string, authentication: Authentication): string {
   const { spf, dkim, dmarc, arc } = authentication
   const signatures: readonly (DkimSignature | CheckFinding)[] =

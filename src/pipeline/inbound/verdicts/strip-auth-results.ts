@@ -13,8 +13,10 @@ const NAME = RESULTS_FIELD.toLowerCase()
 const FIELD_BYTES_MAX = 64 * 1024
 
 /**
- * The message without forged fields, and with the field of this host on top.
- * @param mailHost authserv-id of this host @param results value of its field; undefined for none
+ * Removes forged fields and puts the field of this host on top.
+ *
+ * @param mailHost authserv-id of this host
+ * @param results value of its field; undefined for none
  */
 export function* withOwnResults(
   bytes: Uint8Array,
@@ -40,7 +42,11 @@ export async function* streamWithOwnResults(
   }
 }
 
-/** Whether a field carries the authserv-id of this host. @param value unfolded value */
+/**
+ * Tells whether a field carries the authserv-id of this host.
+ *
+ * @param value unfolded value
+ */
 export function isForgedAuthResults(name: string, value: string, mailHost: string): boolean {
   if (name.trim().toLowerCase() !== NAME) return false
   const host = comparable(mailHost)

@@ -25,7 +25,7 @@ export interface Judgement extends Envelope {
 export interface VerdictThreadData extends OnDemandWorkerData {
   location: StoreLocation
   mailHost: string
-  /** Of the configuration, `dns.resolvers`. */
+  /** Value of `dns.resolvers`. */
   resolvers: readonly string[]
   filters: FilterSettings
   logLevel: LogLevel
@@ -38,7 +38,7 @@ export interface VerdictMaker {
 }
 
 interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
-  /** File of the thread. */
+  /** Entry file of the worker thread. */
   entry: URL
   metrics?: Metrics | undefined
   clock: Clock

@@ -3,7 +3,7 @@ import type { OctetDecoder } from './octet-decoder.ts'
 
 const SKIPPED = -1
 const PADDING = -2
-/** The value of each character. */
+/** Value of each character. */
 export const BASE64_VALUES = new Int8Array(256).fill(SKIPPED)
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 for (let value = 0; value < ALPHABET.length; value++) BASE64_VALUES[ALPHABET.charCodeAt(value)] = value

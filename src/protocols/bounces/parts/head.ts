@@ -6,7 +6,7 @@ export interface ReportHead {
   fields: readonly { name: string; value: string }[]
   /** Value of the first field of that name, as it stands. */
   raw(name: string): string | undefined
-  /** The same for people: decoded. */
+  /** Decoded value, for display. */
   text(name: string): string | undefined
   all(name: string): string[]
 }

@@ -1,7 +1,7 @@
 /** Parses `Content-Type` and `Content-Disposition` with their parameters (RFC 2045 §5.1, RFC 2231). */
 
 export interface ReportMediaType {
-  /** Lower case, as in `text/plain`. */
+  /** Media type in lower case, such as `text/plain`. */
   value: string
   /** Lower-case names. */
   params: ReadonlyMap<string, string>

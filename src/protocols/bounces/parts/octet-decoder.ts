@@ -37,7 +37,11 @@ export function decodeInPieces(
   if (end > 0) take(out.subarray(0, end))
 }
 
-/** The first octets of a decoded body. @param mostOctets also the memory that is taken for it */
+/**
+ * Decodes the first octets of a body.
+ *
+ * @param mostOctets limit of the result, and the memory that is allocated for it
+ */
 export function decodeOctets(decoder: OctetDecoder, encoded: Uint8Array, mostOctets: number): Buffer {
   const decoded = Buffer.allocUnsafe(mostOctets)
   let size = 0

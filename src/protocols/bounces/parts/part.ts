@@ -14,7 +14,7 @@ export interface Part {
   /** Lower case; empty where nothing is said. */
   fileName: string
   isAttachment: boolean
-  /** Of a multipart its parts; of an enclosed message that one. */
+  /** Parts of a multipart; the enclosed message of a `message/rfc822` part. */
   parts: readonly Part[]
   /** Decoded text, of HTML without its tags; at most 64 K characters. Lines end in LF. */
   text(): string
@@ -34,9 +34,9 @@ const BYTES_MAX = 512 * 1024
 const TEXT_CHARACTERS_MAX = 64 * 1024
 const PARTS_MAX = 200
 const DEPTH_MAX = 12
-/** An enclosed message in full. */
+/** Media types of complete enclosed messages. */
 const MESSAGES = new Set(['message/rfc822', 'message/global', 'message/news'])
-/** A boundary that nobody named: a line of its own in front of a part. */
+/** Matches an undeclared boundary: a line of its own before a part. */
 const UNNAMED_BOUNDARY = /^--([^\s][^\n]{0,69})\ncontent-[a-z-]{3,25}:/im
 
 /** @param raw a mail of any size, of which the first 512 KiB are read */

@@ -6,7 +6,7 @@ const LF = 0x0a
 const CR = 0x0d
 const BLANK = 0x20
 const EQUALS = 0x3d
-/** The value of each hexadecimal digit; -1 for other octets. */
+/** Value of each hexadecimal digit; -1 for other octets. */
 const HEX = new Int8Array(256).fill(-1)
 for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
   HEX[digit.charCodeAt(0)] = value

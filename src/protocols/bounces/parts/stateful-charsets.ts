@@ -10,7 +10,7 @@ export interface CharsetDecoder {
   end(): string
 }
 
-/** By label, in lower case. */
+/** Decoders, by label in lower case. */
 export const STATEFUL: ReadonlyMap<string, () => CharsetDecoder> = new Map([
   ['utf-7', utf7Decoder],
   ['unicode-1-1-utf-7', utf7Decoder],
@@ -21,7 +21,7 @@ export const STATEFUL: ReadonlyMap<string, () => CharsetDecoder> = new Map([
 const PLUS = 0x2b
 const MINUS = 0x2d
 
-/** RFC 2152 §2. */
+/** Decodes UTF-7 (RFC 2152 §2). */
 function utf7Decoder(): CharsetDecoder {
   let isEncoded = false
   let isEmpty = false
@@ -171,7 +171,7 @@ const SHIFT_IN = 0x0f
 /** Says that shifted characters are Korean ones; it stands once at the beginning, and changes nothing. */
 const DESIGNATION = [...Buffer.from('\x1b$)C')]
 
-/** RFC 1557. */
+/** Decodes ISO-2022-KR (RFC 1557). */
 function iso2022KrRules(): ShiftRules {
   let isShifted = false
   let lead = 0

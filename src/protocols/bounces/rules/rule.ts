@@ -11,13 +11,13 @@ export interface Rule {
   class: BounceClass
   /** Only for hosts of this provider, as `pipeline/delivery/providers.ts` calls it. */
   provider?: string
-  /** Only in these phases. */
+  /** Phases in which the rule applies. */
   phases?: readonly ReplyPhase[]
   /** The reply code, or how it begins: `5` fits every permanent one. */
   codes?: readonly string[]
   /**
-   * Subject and detail of the enhanced status code; `7.` fits all of that subject, `none` a reply without
-   * one.
+   * Subject and detail of the enhanced status code. `7.` matches every detail of that subject, `none` a reply
+   * without a code.
    */
   statuses?: readonly string[]
   /** Fits the words as `readReply` leaves them: lower case, no accents. Every quantifier is bounded. */
@@ -28,7 +28,7 @@ export interface Rule {
   namesRecipient?: true
   /** Concerns one recipient's limits, not the site's: no reason to send less to others. */
   oneRecipient?: true
-  /** Raised with every reply of this rule; those of class `blocked` raise `ip-reputation` anyway. */
+  /** Alert that each reply of this rule raises. Rules of class `blocked` always raise `ip-reputation`. */
   alert?: RuleAlert
   /** Phase, code and text of a reply that this rule, and none before it, is for. */
   sample: string
@@ -65,14 +65,14 @@ export function close(things: string, faults: string): RegExp {
   return new RegExp(`${NOT_OURS_CLOSE}(?:${things})[^。.]{0,20}?(?:${faults})`)
 }
 
-/** One of several expressions. */
+/** Returns an expression that matches where any of the given ones does. */
 export function any(...parts: readonly RegExp[]): RegExp {
   return new RegExp(parts.map(({ source }) => source).join('|'))
 }
 
 const NOT_OURS =
   '(?<!\\b(?:your|your e-?mail|your sending|ip|sender|client|host|network|from|reply-to|ihre?|votre|su|sua|seu|suo|tuo|twoj) )(?<!ip-)(?<!sender.s )(?<!absender)(?<!ваш )'
-/** `Seu endereço IP` */
+/** Excludes phrases about the IP address, for example `Seu endereço IP`. */
 const NO_IP = '(?!\\S{0,6} ip\\b)'
-/** The same before words that no blank parts. */
+/** `NOT_OURS` for scripts that do not separate words by blanks. */
 const NOT_OURS_CLOSE = '(?<!ip)(?<!送信元)(?<!発信元)(?<!发信)(?<!發信)'
