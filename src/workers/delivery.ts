@@ -1,27 +1,32 @@
-/** Entry of a delivery thread: builds its worker from what the main thread hands over. */
+/**
+ * Entry of a delivery thread: builds its delivery worker, connects the worker to the writer and the other
+ * threads, and stops it.
+ *
+ * In: settings and orders of the main thread, announcements of the writer. Out: notices to the main thread,
+ * commands to the writer. Started by `pipeline/delivery/threads.ts`.
+ */
 import { BroadcastChannel, parentPort, workerData } from 'node:worker_threads'
 import { createAdjustableClock } from '../lib/adjustable-clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createEventLoopUtilization } from '../lib/event-loop-utilization.ts'
 import { collectGarbageWhenIdle } from '../lib/idle-gc.ts'
-import { type Id, wireId } from '../lib/ids.ts'
+import type { Id } from '../lib/ids.ts'
 import { createLog } from '../lib/log.ts'
 import { createOnDemandWorker } from '../lib/on-demand-worker.ts'
 import { createSecretKeys } from '../lib/secret-keys.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { serveCalls } from '../lib/worker-rpc.ts'
+import { createDeliveryLog } from '../pipeline/delivery/delivery-log.ts'
 import { createLocalDelivery } from '../pipeline/delivery/local-delivery.ts'
 import { createKeyRing } from '../pipeline/delivery/message/key-ring.ts'
 import { createMessageMaker } from '../pipeline/delivery/message/message.ts'
 import { createAlerts } from '../pipeline/delivery/outcome/alerts.ts'
-import type { AttemptResult } from '../pipeline/delivery/outcome/finish.ts'
 import { destinationLimits } from '../pipeline/delivery/providers.ts'
 import { UNSTORED } from '../pipeline/delivery/recorder.ts'
 import { createRouter, type DeliveryRoute } from '../pipeline/delivery/route.ts'
 import { createSessionPool } from '../pipeline/delivery/session-pool.ts'
 import { createAdaptiveLimit } from '../pipeline/delivery/shaping/adaptive-limit.ts'
 import { createCapRegistry } from '../pipeline/delivery/shaping/caps.ts'
-import type { PathKey } from '../pipeline/delivery/shaping/congestion-feedback.ts'
 import { createSlots } from '../pipeline/delivery/shaping/slots.ts'
 import { createSourceIps } from '../pipeline/delivery/shaping/source-ips.ts'
 import { createWarmupBudgets } from '../pipeline/delivery/shaping/warmup-budget.ts'
@@ -32,7 +37,7 @@ import type {
   DeliveryOrder,
   DeliveryThreadData,
 } from '../pipeline/delivery/threads.ts'
-import { createDane, type Dane } from '../pipeline/delivery/tls-policy/dane.ts'
+import { openDane } from '../pipeline/delivery/tls-policy/dane.ts'
 import { createSecurityOf } from '../pipeline/delivery/tls-policy/domain-security.ts'
 import { createHostTlsPolicies } from '../pipeline/delivery/tls-policy/host-tls-policy.ts'
 import { createMtaStsCache } from '../pipeline/delivery/tls-policy/mta-sts-cache.ts'
@@ -48,29 +53,26 @@ import { type DueQueueKey, stepDeferredQueueKeys } from '../pipeline/queue/queue
 import { waitingAt } from '../pipeline/queue/waiting-mail.ts'
 import { simulatedEnding, simulatedSequel } from '../pipeline/simulator/ending.ts'
 import { createSigner } from '../protocols/dkim/signer.ts'
-import { isLoopback } from '../protocols/dns/address-safety.ts'
-import { serverOf } from '../protocols/dns/query.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { nameFaults } from '../protocols/dns/reverse.ts'
-import { createValidatingClient } from '../protocols/dns/validating-client.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { DKIM_KEYS_CHANGED, HOSTING_CHANGED } from '../resources/domains/domain-rows.ts'
 import { createHostedDomains } from '../resources/domains/hosted.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
-import { type ClaimedDelivery, MISSED } from '../store/command.ts'
+import { MISSED } from '../store/command.ts'
 import { openReader } from '../store/dialect.ts'
 import type { MailSelector } from '../store/schema/steering.ts'
 import { createWriterClient } from '../store/writer/client.ts'
 import type { ServiceCommands } from './commands.ts'
 
-interface ForwardedLane {
+interface ForwardedQueueKey {
   to: number
   queueKey: DueQueueKey
   route: DeliveryRoute
 }
 
-/** While many attempts end, each end waits up to this long for company: fewer and larger commits. */
-const FINISH_PATIENCE_MS = 20
+/** Maximum delay of a result while it waits for others, so that commits are fewer and larger. */
+const FINISH_DELAY_MS_MAX = 20
 
 collectGarbageWhenIdle()
 
@@ -79,18 +81,30 @@ const control = parentPort!
 const adjustable = data.clockSeat ? createAdjustableClock(data.clockSeat) : undefined
 const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: `delivery-${data.index}` })
+const events = createDeliveryLog(log)
 const secrets = createSecretKeys(data.secret)
 const writer = createWriterClient<ServiceCommands>(data.writer, {
   clock,
-  lazyMs: { finish: FINISH_PATIENCE_MS },
+  lazyMs: { finish: FINISH_DELAY_MS_MAX },
 })
 const { db, find, blobs } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const queueKeys = new BroadcastChannel(data.queueKeysChannel)
 const random = Math.random
 let stopping = false
-const dane = openDane()
-const tlsResults = data.tlsReports ? openTlsResults() : null
+const dane = openDane({
+  validatingResolver: data.validatingResolver,
+  trustAd: data.trustAd,
+  signedName: data.signedName,
+  port: data.port,
+  clock,
+  onChange: logDane,
+})
+const onTlsResultsLost = (err: unknown) =>
+  log.error({ event: 'tls_results_store_failed', err }, 'Results for TLS reports could not be stored')
+const tlsResults = data.tlsReports
+  ? createTlsResults({ resolver, run: writer.run, clock, onError: onTlsResultsLost })
+  : null
 const outbound = createOutbound({
   resolver,
   clock,
@@ -102,14 +116,9 @@ const limitsOf = destinationLimits(data.providers)
 const caps = createCapRegistry(() => listDestinationCaps(db))
 await caps.read()
 const smartHostOf = createSmartHostOf(data.smartHosts)
-const alerts = createAlerts(writer.run, ({ kind, provider, sourceIp, mxHost, reply }) =>
-  log.warn(
-    { kind, provider, sourceIp: sourceIp || null, mxHost, reply },
-    'a mail server holds something against us',
-  ),
-)
+const alerts = createAlerts(writer.run, events.alertRaised)
 
-const mostUnderWay = Math.ceil(data.connections / data.threadCount)
+const slotsMax = Math.ceil(data.connections / data.threadCount)
 const signing = createOnDemandWorker({
   name: 'signing',
   entry: new URL('./signing.ts', import.meta.url),
@@ -126,7 +135,7 @@ const router = createRouter({
   simulatorDomains: data.simulatorDomains,
   ownNames: data.ownNames,
   smartHostOf,
-  securityOf: createSecurityOf({ sts: data.mtaSts ? stsBook() : null, dane }),
+  securityOf: createSecurityOf({ sts: data.mtaSts ? openMtaStsCache() : null, dane }),
   hostedOf: hosted.find,
 })
 const worker = createDeliveryWorker({
@@ -154,21 +163,18 @@ const worker = createDeliveryWorker({
     adaptiveLimit: createAdaptiveLimit({
       clock,
       busyShare: createEventLoopUtilization(),
-      most: mostUnderWay,
+      most: slotsMax,
     }),
-    most: mostUnderWay,
+    most: slotsMax,
     mostOfAccount: Math.ceil((data.accountConnections ?? Number.POSITIVE_INFINITY) / data.threadCount),
   }),
   warmupBudgets: createWarmupBudgets({
     clock,
     run: writer.run,
     plan: data.warmup,
-    onSpent: ({ until, ...facts }) =>
-      log.info(
-        { ...facts, until: new Date(until).toISOString() },
-        'an address that is being warmed up has sent what it may today',
-      ),
-    onError: error => log.error({ err: error }, 'what an address may send today could not be asked'),
+    onSpent: events.warmupSpent,
+    onError: err =>
+      log.error({ event: 'warmup_grant_failed', err }, 'Messages of a warm-up budget could not be granted'),
   }),
   limitsOf,
   capOf: caps.capOf,
@@ -182,28 +188,23 @@ const worker = createDeliveryWorker({
     reservations: createBlobReservations({
       blobs,
       db,
-      onLeftBehind: error =>
-        log.warn({ err: error }, 'a file of a message that was handed over was left behind'),
+      onLeftBehind: err =>
+        log.warn({ event: 'blob_delete_failed', err }, 'The file of a local delivery could not be deleted'),
     }),
     localName: data.localName,
   }),
   undeliverable: createUndeliverable({ find, clock }),
-  forward: (to, queueKey, route) => queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedLane),
+  forward: (to, queueKey, route) =>
+    queueKeys.postMessage({ to, queueKey, route } satisfies ForwardedQueueKey),
   async onStored(delivery, result) {
-    logResult(delivery, result)
+    events.attemptFinished(delivery, result)
     if (result.alert) await alerts.raise(delivery, result, clock.now())
     if (result.simulated) await simulatedSequel(writer.run, delivery, result, clock.now())
   },
-  onBreakerOpen: (name, { until, reason }) =>
-    log.warn(
-      { ...pathNames(name), until: new Date(until).toISOString(), reason },
-      'a destination is left alone for a while',
-    ),
-  onResumed: destination =>
-    log.info({ destination }, 'a destination is tried again by order of the operator'),
-  onRecovery: name => log.info(pathNames(name), 'a destination answers again'),
-  onError: (error, delivery) =>
-    log.error({ err: error, ...(delivery && names(delivery)) }, 'a delivery step failed'),
+  onBreakerOpen: events.destinationPaused,
+  onResumed: events.destinationRetryRequested,
+  onRecovery: events.destinationResumed,
+  onError: events.stepFailed,
 })
 
 const keeper =
@@ -213,7 +214,7 @@ const keeper =
     clock,
     held: leases.all,
     leaseMs: data.leases.leaseMs,
-    onError: error => log.warn({ err: error }, 'leases could not be renewed'),
+    onError: err => log.warn({ event: 'lease_renewal_failed', err }, 'Delivery leases could not be renewed'),
   })
 
 const functions: DeliveryFunctions = { pathsTo: async destinations => worker.pathsTo(destinations) }
@@ -240,12 +241,14 @@ writer.on(MISSED, () => {
   router.forget()
 })
 queueKeys.onmessage = ({ data: message }) => {
-  const { to, queueKey, route } = message as ForwardedLane
+  const { to, queueKey, route } = message as ForwardedQueueKey
   if (to === data.index) worker.addForwarded(queueKey, route)
 }
 control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'queueKeys') return worker.addDue(message.queueKeys)
-  stop(message.graceMs).catch(error => log.error({ err: error }, 'a delivery thread did not stop cleanly'))
+  stop(message.graceMs).catch(err =>
+    log.error({ event: 'delivery_worker_stop_failed', err }, 'The delivery worker did not stop cleanly'),
+  )
 })
 for (const {
   site: destination,
@@ -257,46 +260,31 @@ for (const {
   worker.restoreBreaker({ destination, source }, { until, ms, reason })
 control.postMessage({ notice: 'ready' } satisfies DeliveryNotice)
 if (data.index === 0)
-  checkNames().catch(error => log.error({ err: error }, 'the names of our addresses cannot be checked'))
+  checkSourceNames().catch(err =>
+    log.error({ event: 'source_name_check_failed', err }, 'Names of source addresses could not be checked'),
+  )
 
-function openTlsResults() {
-  const onError = (error: unknown) => log.error({ err: error }, 'TLS results could not be stored')
-  return createTlsResults({ resolver, run: writer.run, clock, onError })
-}
-
-/** Receivers look at them; one thread speaks for all. */
-async function checkNames() {
+/** Receivers check these names. Only one thread reports faults of them. */
+async function checkSourceNames() {
   for (const { address, name } of data.sourceIps)
     for (const fault of await nameFaults(resolver, address, name ?? data.localName))
-      if (!stopping) log.warn({ sourceIp: address }, fault)
+      if (!stopping)
+        log.warn(
+          { event: 'source_name_invalid', source_ip: address, reason: fault },
+          `The name of source address ${address} is not valid: ${fault}`,
+        )
 }
 
-/** One thread speaks for all. */
-function openDane(): Dane | null {
-  const { validatingResolver, trustAd, signedName, port, index } = data
-  if (validatingResolver === null) return null
-  if (!trustAd && !isLoopback(serverOf(validatingResolver).host)) {
-    if (index === 0)
-      log.error(
-        { validatingResolver },
-        'DANE is off: the validating resolver is not on this host, and dns.trust_ad is not set',
-      )
-    return null
-  }
-  return createDane({
-    client: createValidatingClient({ server: validatingResolver, clock }),
-    clock,
-    port,
-    signedName: signedName.replace(/\.$/, ''),
-    onChange(isOn, reason) {
-      if (index > 0) return
-      if (isOn) log.info({ validatingResolver }, 'DANE is on')
-      else log.error({ validatingResolver, signedName, reason }, 'DANE is off')
-    },
-  })
+/** Only one thread reports changes. */
+function logDane(isOn: boolean, reason: string) {
+  const { validatingResolver: resolver, signedName, index } = data
+  if (index > 0) return
+  if (isOn) log.info({ event: 'dane_enabled', resolver }, 'DANE is on')
+  else
+    log.error({ event: 'dane_disabled', resolver, signed_name: signedName, reason }, `DANE is off: ${reason}`)
 }
 
-function stsBook() {
+function openMtaStsCache() {
   return createMtaStsCache({
     resolver,
     outbound,
@@ -305,10 +293,14 @@ function stsBook() {
     clock,
     port: data.policyPort,
     onFault(domain, { type, fault }) {
-      log.info({ domain, type, fault }, 'an MTA-STS policy cannot be had')
+      log.info(
+        { event: 'mta_sts_policy_unavailable', domain, type, reason: fault },
+        `The MTA-STS policy of ${domain} could not be fetched`,
+      )
       tlsResults?.countFault(domain, 'sts', type, fault)
     },
-    onError: error => log.error({ err: error }, 'an MTA-STS policy cannot be kept'),
+    onError: err =>
+      log.error({ event: 'mta_sts_policy_update_failed', err }, 'An MTA-STS policy could not be updated'),
   })
 }
 
@@ -316,17 +308,22 @@ function readCaps() {
   caps
     .read()
     .then(destinations => destinations.forEach(worker.updateRate))
-    .catch(error => log.error({ err: error }, 'how much destinations get could not be looked up'))
+    .catch(err =>
+      log.error({ event: 'rate_limits_read_failed', err }, 'Rate limits of destinations could not be read'),
+    )
 }
 
 async function stop(graceMs: number) {
   stopping = true
   const unstored = await worker.stop(graceMs)
   if (unstored > 0) {
-    log.error({ unstored }, 'how attempts ended could not be stored: they are unknown at the next start')
+    log.error(
+      { event: 'delivery_results_not_stored', count: unstored },
+      `The results of ${unstored} delivery attempts could not be stored and are unknown at the next start`,
+    )
     process.exitCode = UNSTORED
   }
-  await tlsResults?.close().catch(error => log.error({ err: error }, 'TLS results could not be stored'))
+  await tlsResults?.close().catch(onTlsResultsLost)
   dane?.close()
   data.calls.close()
   await keeper?.stop()
@@ -338,19 +335,4 @@ async function stop(graceMs: number) {
   await db.destroy()
   adjustable?.close()
   control.close()
-}
-
-function logResult(delivery: ClaimedDelivery, { kind, text, hostAttempts }: AttemptResult) {
-  const level = kind === 'delivered' ? 'debug' : 'info'
-  if (!log.isLevelEnabled(level)) return
-  const mxHost = hostAttempts.at(-1)?.host ?? null
-  log[level]({ ...names(delivery), outcome: kind, reply: text, mxHost }, 'delivery')
-}
-
-function names({ emailId, address, attempt }: ClaimedDelivery) {
-  return { email: wireId('eml', emailId), recipient: address, attempt }
-}
-
-function pathNames({ destination, source }: PathKey) {
-  return source === '' ? { destination } : { destination, sourceIp: source }
 }

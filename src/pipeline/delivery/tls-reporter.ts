@@ -66,8 +66,8 @@ export async function* sendTlsReports(options: TlsReporterOptions): AsyncGenerat
   const accountId = (await findVerifiedDomain(db, from.domain))?.accountId
   if (!accountId)
     log.warn(
-      { domain: from.domain },
-      'TLS reports cannot be sent: their domain is not verified in any account',
+      { event: 'tls_report_domain_unverified', domain: from.domain },
+      `TLS reports cannot be sent: the domain ${from.domain} is not verified in any account`,
     )
   for (const { day, domain } of due) {
     const isDone = accountId !== undefined && (await report(options, accountId, day, domain))
@@ -101,7 +101,11 @@ async function report(
       ? await post(options, destination, file)
       : await mail(options, accountId, destination, tlsReport, file)
     if (fault === undefined) arrived = true
-    else log.info({ domain, day, destination, fault }, 'a TLS report did not arrive')
+    else
+      log.info(
+        { event: 'tls_report_failed', domain, day, report_uri: destination, reason: fault },
+        `The TLS report for ${domain} could not be delivered`,
+      )
   }
   return arrived
 }

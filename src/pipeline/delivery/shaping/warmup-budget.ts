@@ -31,12 +31,21 @@ export interface WarmupBudgets {
   close(): Promise<void>
 }
 
+export interface WarmupSpent {
+  address: string
+  provider: string
+  /** Messages that the class may send on the day. */
+  cap: number
+  /** Start of the next UTC day, in ms since the epoch. */
+  until: number
+}
+
 interface WarmupBudgetsOptions {
   clock: Clock
   run: Run<typeof warmupCommands>
   plan: WarmupPlan
   /** Called when the budget of the day is spent. */
-  onSpent(facts: { address: string; provider: string; cap: number; until: number }): void
+  onSpent(spent: WarmupSpent): void
   onError(error: unknown): void
 }
 

@@ -7,7 +7,13 @@
  */
 
 import type { Clock, Timer } from '../../../lib/clock.ts'
-import type { SecureAnswer, ValidatingClient } from '../../../protocols/dns/validating-client.ts'
+import { isLoopback } from '../../../protocols/dns/address-safety.ts'
+import { serverOf } from '../../../protocols/dns/query.ts'
+import {
+  createValidatingClient,
+  type SecureAnswer,
+  type ValidatingClient,
+} from '../../../protocols/dns/validating-client.ts'
 import type { TypeName } from '../../../protocols/dns/wire.ts'
 import { parseTlsa, type Tlsa } from './tlsa.ts'
 
@@ -43,7 +49,25 @@ interface DaneOptions {
   onChange(isOn: boolean, reason: string): void
 }
 
+interface DaneSettings extends Pick<DaneOptions, 'clock' | 'port' | 'signedName' | 'onChange'> {
+  /** Address of the validating resolver; null when DANE is off. */
+  validatingResolver: string | null
+  /** Whether the resolver is trusted although it is not on this host. */
+  trustAd: boolean
+}
+
 const TEST_INTERVAL_MS = 5 * 60_000
+
+/** @returns null without a validating resolver, or with one whose answers could be forged on the way */
+export function openDane({ validatingResolver, trustAd, signedName, ...options }: DaneSettings): Dane | null {
+  if (validatingResolver === null) return null
+  if (!trustAd && !isLoopback(serverOf(validatingResolver).host)) {
+    options.onChange(false, 'the validating resolver is not on this host, and dns.trust_ad is not set')
+    return null
+  }
+  const client = createValidatingClient({ server: validatingResolver, clock: options.clock })
+  return createDane({ ...options, client, signedName: signedName.replace(/\.$/, '') })
+}
 
 /** DANE is off until the resolver validates the signed name, and whenever a later check fails. */
 export function createDane({ client, clock, port, signedName, onChange }: DaneOptions): Dane {

@@ -1,0 +1,73 @@
+import * as assert from 'uvu/assert'
+import { createLog, type LogLevel } from '../../../../src/lib/log.ts'
+import { createDeliveryLog } from '../../../../src/pipeline/delivery/delivery-log.ts'
+import type { AttemptResult } from '../../../../src/pipeline/delivery/outcome/finish.ts'
+import type { ClaimedDelivery } from '../../../../src/store/command.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('delivery log')
+
+const DELIVERY = { emailId: new Uint8Array(16), address: 'a@there.test', attempt: 2 } as ClaimedDelivery
+const RETRY_AT = Date.UTC(2026, 10, 21, 13)
+
+function open(level: LogLevel = 'info') {
+  const lines: Record<string, unknown>[] = []
+  const log = createLog(level, { write: line => void lines.push(JSON.parse(line)) })
+  return { events: createDeliveryLog(log), lines }
+}
+
+function result(kind: AttemptResult['kind']): AttemptResult {
+  return { kind, class: 'unknown', phase: 'rcpt', reply: null, text: '451 later', hostAttempts: [] }
+}
+
+test('delivery log: a paused destination is logged with its source address and the time of the retry', () => {
+  const { events, lines } = open()
+  const state = { until: RETRY_AT, ms: 60_000, reason: '421 busy' }
+  events.destinationPaused({ destination: 'google', source: '192.0.2.1' }, state)
+  events.destinationPaused({ destination: 'google', source: '' }, state)
+  assert.equal(
+    lines.map(({ event, destination, source_ip, retry_at, reason }) => [
+      event,
+      destination,
+      source_ip,
+      retry_at,
+      reason,
+    ]),
+    [
+      ['destination_paused', 'google', '192.0.2.1', '2026-11-21T13:00:00.000Z', '421 busy'],
+      ['destination_paused', 'google', undefined, '2026-11-21T13:00:00.000Z', '421 busy'],
+    ],
+  )
+})
+
+test('delivery log: attempts are logged at level info, delivered ones at level debug', () => {
+  for (const [level, expected] of [
+    ['info', ['deferred']],
+    ['debug', ['deferred', 'delivered']],
+  ] as const) {
+    const { events, lines } = open(level)
+    events.attemptFinished(DELIVERY, result('deferred'))
+    events.attemptFinished(DELIVERY, result('delivered'))
+    assert.equal(
+      lines.map(({ outcome }) => outcome),
+      expected,
+    )
+    assert.is(lines[0]!.event, 'delivery_attempt_finished')
+    assert.equal([lines[0]!.recipient, lines[0]!.attempt, lines[0]!.mx_host], ['a@there.test', 2, null])
+  }
+})
+
+test('delivery log: an error is logged with its delivery, if there is one', () => {
+  const { events, lines } = open()
+  events.stepFailed(new Error('disk full'), DELIVERY)
+  events.stepFailed(new Error('disk full'))
+  assert.equal(
+    lines.map(({ event, recipient }) => [event, recipient]),
+    [
+      ['delivery_step_failed', 'a@there.test'],
+      ['delivery_step_failed', undefined],
+    ],
+  )
+})
+
+test.run()
