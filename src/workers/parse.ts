@@ -28,8 +28,11 @@ export interface ReaderProcessData {
 
 serveProcess<ReaderProcessData>(({ location, mailHost }) => {
   const { db, find, blobs } = openReader(location)
-  const storing = { blobs, storedFromCharacters: STORED_FROM_CHARACTERS }
-  const preparation = createPreparation({ findTemplate: createReadyTemplates(find), ...storing })
+  const preparation = createPreparation({
+    findTemplate: createReadyTemplates(find),
+    blobs,
+    storedFromCharacters: STORED_FROM_CHARACTERS,
+  })
   const reporting = {
     correlationHeader: CORRELATION_HEADER,
     providerOf: (host: string) => providerOf([host])?.name,
@@ -37,7 +40,7 @@ serveProcess<ReaderProcessData>(({ location, mailHost }) => {
   return {
     [READ_MAIL]: async ({ blobHash }: StoredMail) => readInbound(await blobs.read(db, blobHash), mailHost),
     [READ_REPORT]: async (bytes: Uint8Array) => readReport(bytes, reporting),
-    [READ_SUBMISSION]: (job: ReadingJob) => doReadingJob(job, storing),
+    [READ_SUBMISSION]: (job: ReadingJob) => doReadingJob(job, preparation),
     [READ_BODY]: (job: BodyJob) => doBodyJob(job, preparation),
   }
 })

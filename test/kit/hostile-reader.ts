@@ -4,6 +4,7 @@ import { withShortLines, withWholeLines } from '../../src/interfaces/submission/
 import { partsOf } from '../../src/interfaces/submission/parts.ts'
 import { readMessage } from '../../src/interfaces/submission/read-message.ts'
 import { isRefusal } from '../../src/pipeline/accept/refusal.ts'
+import { isRemote } from '../../src/pipeline/accept/submission.ts'
 import { readMail } from '../../src/pipeline/inbound/parts/read-mail.ts'
 import { streamWithOwnResults } from '../../src/pipeline/inbound/verdicts/strip-auth-results.ts'
 import { readReport } from '../../src/protocols/bounces/read-report.ts'
@@ -40,9 +41,9 @@ const READERS: Record<ReadingTask['reader'], (mail: Buffer) => ReadingFacts | Pr
     const facts = { octets, recipients: [mailbox('bob@there.example')], now: 0, messageName: 'new-name' }
     const read = await readMessage(facts, partsOf)
     if (isRefusal(read)) return { refused: read.message }
-    const { content, attachments, raw } = read.message
-    const sizes = attachments.map(file => file.content.length)
-    return { ...lengths(content.text, content.html), sizes, ...lineFacts(Buffer.from(raw)) }
+    const { html, text, attachments, raw } = read.message
+    const sizes = attachments.map(file => (isRemote(file) ? 0 : file.content.length))
+    return { ...lengths(text, html), sizes, ...lineFacts(Buffer.from(raw!.message)) }
   },
   lines: mail => lineFacts(withShortLines(withWholeLines(mail))),
   async download(mail) {

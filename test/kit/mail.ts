@@ -8,7 +8,11 @@ import { createFetchAttachments } from '../../src/pipeline/accept/fetch-attachme
 import { createPreparation, type Preparation } from '../../src/pipeline/accept/prepare.ts'
 import type { BatchMode } from '../../src/pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../src/pipeline/accept/refusal.ts'
-import type { IdempotencyToken, Submission } from '../../src/pipeline/accept/submission.ts'
+import {
+  type IdempotencyToken,
+  newSubmission,
+  type Submission,
+} from '../../src/pipeline/accept/submission.ts'
 import type { Finish } from '../../src/pipeline/queue/commands.ts'
 import { type Mailbox, parseMailbox } from '../../src/protocols/smtp/address.ts'
 import type { Plans } from '../../src/resources/accounts/plans.ts'
@@ -45,24 +49,15 @@ export function submissionOf({
   cc?: string[]
   bcc?: string[]
 } = {}): Submission {
-  return {
+  return newSubmission({
     from: mailbox(from),
     to: to.map(mailbox),
     cc: cc.map(mailbox),
     bcc: bcc.map(mailbox),
-    replyTo: [],
     subject: 'Hello',
-    html: null,
     text: 'Hello there.',
-    headers: [],
-    messageId: null,
-    attachments: [],
-    tags: [],
-    scheduledAt: null,
-    topicId: null,
-    template: null,
     ...rest,
-  }
+  })
 }
 
 /** What tests of the main path do again and again to one store. */

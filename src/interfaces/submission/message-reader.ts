@@ -43,7 +43,8 @@ export function createMessageReader({ readers, clock, newId, log }: MessageReade
   return {
     async read({ accountId }, pieces, recipients) {
       const now = clock.now()
-      const job: ReadingJob = { pieces, recipients, now, messageName: idText(newId(now)), inParts: true }
+      const messageName = idText(newId(now))
+      const job: ReadingJob = { accountId, pieces, recipients, now, messageName, inParts: true }
       const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
       const run = async (job: ReadingJob) =>
         (await readers.run({

@@ -1,9 +1,9 @@
 /** Reads a submitted message: what it says of itself, what it asks of us, and the octets that will leave. */
 import { createHash, hash } from 'node:crypto'
 import { canonicalJson } from '../../lib/canonical-json.ts'
-import type { SubmittedMessage } from '../../pipeline/accept/raw-message.ts'
 import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/subject.ts'
+import { newSubmission, type Submission } from '../../pipeline/accept/submission.ts'
 import { decodeWords } from '../../protocols/bounces/parts/encoded-words.ts'
 import { joinMessage } from '../../protocols/mime/whole-message.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
@@ -28,7 +28,7 @@ export interface Submitted {
 }
 
 export interface ReadMessage {
-  message: SubmittedMessage
+  message: Submission
   idempotency: { key: string; bodyHash: Uint8Array } | null
 }
 
@@ -59,31 +59,27 @@ export async function readMessage(
   )
   if (isRefusal(fields)) return fields
   const raw = joinMessage(fields, withShortLines(head.body))
-  const { content, attachments, isWhole } = partsOf ? await partsOf(raw) : NOTHING_READ
-  const message: SubmittedMessage = {
+  const parts = partsOf ? await partsOf(raw) : NOTHING_READ
+  const [to, cc] = [mailboxesIn(head.fields, 'to'), mailboxesIn(head.fields, 'cc')]
+  const message = newSubmission({
     from,
-    to: mailboxesIn(head.fields, 'to'),
-    cc: mailboxesIn(head.fields, 'cc'),
-    bcc: [],
+    to,
+    cc,
+    bcc: recipients.filter(isHiddenIn([...to, ...cc])),
     replyTo: mailboxesIn(head.fields, 'reply-to'),
     subject: (textOf(shown, 'subject') ?? '').slice(0, SUBJECT_CHARACTERS_MAX),
     headers: shownHeaders(fields),
     messageId,
     tags: control.tags,
     scheduledAt: control.scheduledAt,
-    content,
-    attachments,
-    raw,
-    recipients,
-  }
-  message.bcc = recipients.filter(isHiddenIn(message))
+    ...parts.content,
+    attachments: parts.attachments,
+    raw: { message: raw, recipients },
+  })
   const { idempotencyKey: key } = control
   return {
     message,
-    idempotency:
-      key === null
-        ? null
-        : { key, bodyHash: hashOf(message, isWhole && saysAnything(message) ? null : head.body) },
+    idempotency: key === null ? null : { key, bodyHash: hashOf(message, recipients, parts, head.body) },
   }
 }
 
@@ -113,8 +109,8 @@ function named({ name, ...rest }: Mailbox): Mailbox {
   return { name: name === null ? null : decodeWords(name), ...rest }
 }
 
-function isHiddenIn({ to, cc }: Pick<SubmittedMessage, 'to' | 'cc'>): (mailbox: Mailbox) => boolean {
-  const open = new Set([...to, ...cc].map(({ address }) => foldAddress(address)))
+function isHiddenIn(shown: readonly Mailbox[]): (mailbox: Mailbox) => boolean {
+  const open = new Set(shown.map(({ address }) => foldAddress(address)))
   return ({ address }) => !open.has(foldAddress(address))
 }
 
@@ -129,17 +125,22 @@ function textOf(fields: readonly HeaderField[], wanted: string): string | undefi
   return fields.find(({ name }) => name.toLowerCase() === wanted)?.value
 }
 
-function saysAnything({ content, attachments }: SubmittedMessage): boolean {
+function saysAnything({ content, attachments }: MessageParts): boolean {
   return content.html !== null || content.text !== null || attachments.length > 0
 }
 
 /**
- * Of what the message says. A program that tries again puts it together anew: with another date, another
- * Message-ID and other boundaries.
- * @param body counts where not all of it is known by its parts; null otherwise
+ * Hashes what a message says, for its idempotency key. A client that sends a message again composes it again,
+ * with another date, another Message-ID and other boundaries. The hash covers the body as octets only if its
+ * parts do not tell all of it.
  */
-function hashOf(message: SubmittedMessage, body: Uint8Array | null): Uint8Array {
-  const { from, recipients, subject, content, attachments, tags, scheduledAt } = message
+function hashOf(
+  { from, subject, tags, scheduledAt }: Submission,
+  recipients: readonly Mailbox[],
+  parts: MessageParts,
+  body: Uint8Array,
+): Uint8Array {
+  const { content, attachments } = parts
   const said = {
     from: from.address,
     recipients: recipients.map(({ address }) => foldAddress(address)).sort(),
@@ -148,7 +149,7 @@ function hashOf(message: SubmittedMessage, body: Uint8Array | null): Uint8Array 
     scheduledAt,
     // Files by their hashes: a Buffer becomes an array of numbers in JSON, which for a large one fills the
     // heap.
-    ...(body === null
+    ...(parts.isWhole && saysAnything(parts)
       ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
       : { body: sha256(body) }),
   }

@@ -1,15 +1,16 @@
 /** What the process that reads submitted messages is asked, and how its answers travel. */
 
+import type { Id } from '../../lib/ids.ts'
+import type { Preparation } from '../../pipeline/accept/prepare.ts'
 import type { PreparedRequest } from '../../pipeline/accept/prepared.ts'
-import { prepareRawMessage } from '../../pipeline/accept/raw-message.ts'
 import { isRefusal, type Refusal } from '../../pipeline/accept/refusal.ts'
 import type { IdempotencyToken } from '../../pipeline/accept/submission.ts'
-import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 import { partsOf } from './parts.ts'
 import { readMessage, type Submitted } from './read-message.ts'
 
 export interface ReadingJob extends Omit<Submitted, 'octets'> {
+  accountId: Id
   pieces: readonly Uint8Array[]
   /** Whether the message is taken apart for those who look at it. */
   inParts: boolean
@@ -27,16 +28,15 @@ export type ReadingAnswer = ReadSubmission | Refusal | { unavailable: string }
 const ENDPOINT = 'smtp'
 
 export async function doReadingJob(
-  { pieces, inParts, ...facts }: ReadingJob,
-  options: { blobs: BlobFiles; storedFromCharacters: number },
+  { accountId, pieces, inParts, ...facts }: ReadingJob,
+  preparation: Pick<Preparation, 'email'>,
 ): Promise<ReadingAnswer> {
   const octets = Buffer.concat(pieces)
   const read = await readMessage({ octets, ...facts }, inParts ? partsOf : null)
   if (isRefusal(read)) return read
   const idempotency = read.idempotency && { endpoint: ENDPOINT, ...read.idempotency }
   try {
-    const prepared = await prepareRawMessage(options, read.message)
-    return { prepared, idempotency }
+    return { prepared: await preparation.email(accountId, read.message), idempotency }
   } catch (error) {
     if (error instanceof StorageUnavailable) return { unavailable: error.message }
     throw error

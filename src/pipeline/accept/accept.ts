@@ -3,7 +3,7 @@
 import { idKey } from '../../lib/ids.ts'
 import type { Plans } from '../../resources/accounts/plans.ts'
 import type { LinkTermsIds } from '../../resources/emails/link-terms.ts'
-import type { BlobReservations } from '../../store/blobs/reservations.ts'
+import type { BlobReservation, BlobReservations } from '../../store/blobs/reservations.ts'
 import type { Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Accepted } from './answer.ts'
@@ -11,10 +11,10 @@ import { createBackpressure } from './backpressure.ts'
 import { type AcceptInput, type acceptCommands, weightOf } from './commit.ts'
 import type { OpenFetching } from './fetch-attachments.ts'
 import { createInFlightRequests } from './idempotency-in-flight.ts'
-import type { NewEmailOptions } from './new-email.ts'
+import { type NewEmailOptions, newEmailOf } from './new-email.ts'
 import type { PreparedRequest } from './prepared.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField } from './refusal.ts'
-import { resolveAttachments } from './resolve-attachments.ts'
+import type { NewEmail } from './store-emails.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 import { transferablesOf } from './transferables.ts'
 
@@ -51,21 +51,21 @@ export function createAccept(options: AcceptOptions): Accept {
     async send(sender, prepared, idempotency) {
       const reservation = reservations.open(prepared.blobs)
       const work = async (): Promise<Accepted | Refusal> => {
-        const complete = await resolveAttachments(options, sender, prepared, reservation)
-        if (isRefusal(complete)) return complete
-        const blobs = complete.emails.flatMap(email => email.blobs)
+        const request = await newEmailsOf(options, sender, prepared, reservation)
+        if (isRefusal(request)) return request
+        const blobs = request.emails.flatMap(email => email.blobs)
         await reservation.place(blobs)
         const quota = sender.isService ? null : await quotaOf(sender.accountId)
         const input: AcceptInput = {
           sender,
           idempotency,
-          ...complete,
+          ...request,
           now: clock.now(),
           feedbackRegions,
           quota,
           linkTerms: await options.linkTerms(),
         }
-        const contents = complete.emails.map(({ content }) => content)
+        const contents = request.emails.map(({ content }) => content)
         return inFlight(idKey(sender.accountId), weightOf(input), () =>
           run('accept', input, transferablesOf(contents, blobs)),
         )
@@ -91,4 +91,34 @@ function refuseForeign({ domain: own }: Sender, { senders, mode }: PreparedReque
   if (!foreign) return undefined
   const refusal = refuseField('foreign_domain', 'from', `This API key may send \`from\` ${own} only.`)
   return mode === null ? refusal : refuseAt(foreign.index, refusal)
+}
+
+/**
+ * Fetches remote attachments and gives the emails their ids.
+ * @param reservation is told of every file that is fetched
+ */
+async function newEmailsOf(
+  options: AcceptOptions,
+  sender: Sender,
+  { emails, leftOut: leftOutBefore, mode, refusal }: PreparedRequest,
+  reservation: BlobReservation,
+): Promise<Pick<AcceptInput, 'emails' | 'batch'> | Refusal> {
+  if (refusal) return refusal
+  const complete: NewEmail[] = []
+  const indexes: number[] = []
+  const leftOut = [...leftOutBefore]
+  const fetching = options.openFetching(sender.accountId, reservation.add)
+  try {
+    for (const { index, email } of emails) {
+      const attachments = await fetching.attachmentsOf(email)
+      if (!isRefusal(attachments)) {
+        complete.push(newEmailOf(options, sender, email, attachments))
+        indexes.push(index)
+      } else if (mode === 'permissive') leftOut.push({ index, message: attachments.message })
+      else return mode === null ? attachments : refuseAt(index, attachments)
+    }
+  } finally {
+    fetching.end()
+  }
+  return { emails: complete, batch: mode === null ? null : { mode, indexes, leftOut } }
 }

@@ -1,10 +1,9 @@
 /** Several emails of one request: what one bad email means for the others. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Content } from '../../resources/emails/content.ts'
 import type { LeftOut } from './answer.ts'
 import {
   type BatchMode,
-  characterCount,
+  contentLength,
   type PreparedEmail,
   type PreparedRequest,
   type PrepareEmail,
@@ -47,7 +46,7 @@ export async function prepareBatch(
       continue
     }
     batch.emails.push({ index, email })
-    sincePause += characterCount(email.content)
+    sincePause += contentLength(email.content)
     if (sincePause < YIELD_AFTER_CHARACTERS) continue
     sincePause = 0
     await nextTurn()
@@ -55,25 +54,28 @@ export async function prepareBatch(
   return batch
 }
 
-type WordedEmail = PreparedEmail & { content: Content }
-
 /**
- * Emails that follow each other often say the same: they share one object then, which travels and is stored
- * once.
+ * Consecutive emails of a batch often have the same content. They then share one object, which is sent to the
+ * writer and stored once, and counts once.
  */
-function createTextLimit(): (email: WordedEmail) => WordedEmail | Refusal {
+function createTextLimit(): (email: PreparedEmail) => PreparedEmail | Refusal {
   let left = CHARACTERS_MAX
-  let last: Content | undefined
+  let last: PreparedEmail['content'] | undefined
   return email => {
-    const { html, text } = email.content
-    if (last?.html === html && last.text === text) return { ...email, content: last }
-    if (characterCount(email.content) > left)
+    const { content } = email
+    if (last && isSameText(last, content)) return { ...email, content: last }
+    const length = contentLength(content)
+    if (length > left)
       return {
         refused: 'message_too_large',
         message: `The emails of the batch are larger than ${CHARACTERS_MAX / 1024 / 1024} MB together.`,
       }
-    left -= characterCount(email.content)
-    last = email.content
+    left -= length
+    last = content
     return email
   }
+}
+
+function isSameText(a: PreparedEmail['content'], b: PreparedEmail['content']): boolean {
+  return 'html' in a && 'html' in b && a.html === b.html && a.text === b.text
 }

@@ -19,11 +19,11 @@ import { batchCommand, concurrent, type Tx } from '../../store/command.ts'
 import type { DomainRow } from '../../store/schema.ts'
 import type { Accepted, LeftOut } from './answer.ts'
 import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
-import { type BatchMode, characterCount } from './prepared.ts'
+import { type BatchMode, contentLength } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
 import { refuseSendTime } from './send-time.ts'
-import { type Decided, type NewEmail, storeEmails } from './store-emails.ts'
+import { type EmailDecision, type NewEmail, storeEmails } from './store-emails.ts'
 import type { IdempotencyToken, Sender } from './submission.ts'
 
 export interface AcceptInput {
@@ -55,8 +55,8 @@ interface Known {
   consent: ConsentBook
 }
 
-interface Decision {
-  taken: Decided[]
+interface RequestDecision {
+  taken: EmailDecision[]
   leftOut: LeftOut[]
 }
 
@@ -78,13 +78,11 @@ const CHARACTERS_PER_WEIGHT = 8_192
 
 /** What a request asks of the writer, in usual requests. */
 export function weightOf({ emails }: AcceptInput): number {
-  const characters = emails.reduce((sum, { content }) => sum + sizeOf(content), 0)
+  const characters = emails.reduce(
+    (sum, { content }) => sum + ('contentId' in content ? 0 : contentLength(content)),
+    0,
+  )
   return emails.length + Math.floor(characters / CHARACTERS_PER_WEIGHT)
-}
-
-function sizeOf(content: NewEmail['content']): number {
-  if ('contentId' in content) return 0
-  return 'encoding' in content ? content.body.length : characterCount(content)
 }
 
 async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accepted | Refusal)[]> {
@@ -96,7 +94,7 @@ async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accep
   ])
   const known = { domains, suppressed, consent }
   const outputs: (Accepted | Refusal)[] = []
-  const accepted: Decided[] = []
+  const accepted: EmailDecision[] = []
   for (const input of inputs) {
     const decision = keys.answerFor(input) ?? decide(input, known)
     const output = 'taken' in decision ? await take(tx, input, decision, keys) : decision
@@ -108,9 +106,9 @@ async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accep
 }
 
 /** Which emails to store, or why none. */
-function decide(input: AcceptInput, known: Known): Decision | Refusal {
+function decide(input: AcceptInput, known: Known): RequestDecision | Refusal {
   const { sender, now, emails, batch } = input
-  const decision: Decision = { taken: [], leftOut: [...(batch?.leftOut ?? [])] }
+  const decision: RequestDecision = { taken: [], leftOut: [...(batch?.leftOut ?? [])] }
   for (const [i, email] of emails.entries()) {
     const domain = known.domains.get(domainKey(sender.accountId, email.fromDomain))
     const verified = domain !== undefined && maySend(domain.status)
@@ -171,7 +169,7 @@ function linksOf(
 async function take(
   tx: Tx,
   input: AcceptInput,
-  { taken, leftOut }: Decision,
+  { taken, leftOut }: RequestDecision,
   keys: KnownKeys,
 ): Promise<Accepted | Refusal> {
   const recipientCount = taken.reduce((sum, { email }) => sum + email.recipients.length, 0)

@@ -13,7 +13,6 @@ import { shortFileName } from '../../protocols/mime/file-name.ts'
 import { ANY_BYTES, isMediaType, nameForType, typeOfFile } from '../../protocols/mime/file-type.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import type { WholeEmail } from './new-email.ts'
 import type { PreparedEmail } from './prepared.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 import {
@@ -27,8 +26,12 @@ import {
 
 /** For the emails of one request. */
 export interface Fetching {
-  /** The email with all its files, or why one of them is not to be had. @throws StorageUnavailable */
-  complete(email: PreparedEmail): Promise<WholeEmail | Refusal>
+  /**
+   * Fetches the remote attachments of an email.
+   * @returns all attachments in their order, or why one of them cannot be fetched
+   * @throws StorageUnavailable
+   */
+  attachmentsOf(email: PreparedEmail): Promise<StagedAttachment[] | Refusal>
   /** Lets the next request have its turn. */
   end(): void
 }
@@ -73,9 +76,9 @@ export function createFetchAttachments(options: FetchOptions): OpenFetching {
     let leave: (() => void) | undefined
     let fetch: ReturnType<typeof createFetch> | undefined
     return {
-      async complete(email) {
+      async attachmentsOf(email) {
         const first = email.attachments.findIndex(isRemote)
-        if (first < 0) return email as WholeEmail
+        if (first < 0) return email.attachments as StagedAttachment[]
         if (!outbound)
           return refuse(first, '`path` is not fetched for this request; send the file as `content`')
         try {
@@ -85,17 +88,17 @@ export function createFetchAttachments(options: FetchOptions): OpenFetching {
           throw error
         }
         fetch ??= createFetch({ ...options, outbound, onStaged })
-        return completed(email, fetch)
+        return fetchAll(email, fetch)
       },
       end: () => leave?.(),
     }
   }
 }
 
-async function completed(
+async function fetchAll(
   email: PreparedEmail,
   fetch: (url: string, mostBytes: number) => Promise<Fetched>,
-): Promise<WholeEmail | Refusal> {
+): Promise<StagedAttachment[] | Refusal> {
   const attachments: StagedAttachment[] = []
   let { encodedOctets } = email
   for (const [index, attachment] of email.attachments.entries()) {
@@ -112,7 +115,7 @@ async function completed(
     if (encodedOctets > MESSAGE_BYTES_MAX) return refuse(index, TOO_LARGE)
     attachments.push(file)
   }
-  return { ...email, attachments, encodedOctets }
+  return attachments
 }
 
 /** The fetches of one request share their limits and what they have found. */

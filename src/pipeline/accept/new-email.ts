@@ -20,11 +20,6 @@ export interface StoredAttachment {
   hash: string
 }
 
-/** One that lacks nothing. */
-export interface WholeEmail extends PreparedEmail {
-  attachments: StagedAttachment[]
-}
-
 export interface NewEmailOptions {
   clock: Clock
   newId: IdSource
@@ -32,14 +27,35 @@ export interface NewEmailOptions {
   expireAfterMs: number
 }
 
+/** The columns that may be empty, for emails that do not come from a submission. */
+export const EMPTY_EMAIL_ROW = {
+  apiKeyId: null,
+  toList: null,
+  ccList: null,
+  bccList: null,
+  replyToList: null,
+  variables: null,
+  headers: null,
+  attachments: null,
+  tags: null,
+  raw: null,
+  scheduledAt: null,
+  openCount: 0,
+  clickCount: 0,
+  broadcastId: null,
+  templateId: null,
+  topicId: null,
+} as const satisfies Partial<NewEmail['row']>
+
 export function newEmailOf(
   { clock, newId, simulatorDomains, expireAfterMs }: NewEmailOptions,
   sender: Sender,
-  email: WholeEmail,
+  email: PreparedEmail,
+  attachments: readonly StagedAttachment[],
 ): NewEmail {
   const now = clock.now()
   const id = newId(now)
-  const recipients = envelopeRecipients(email, email.whole?.recipients).map(recipient => ({
+  const recipients = envelopeRecipients(email, email.raw?.recipients).map(recipient => ({
     ...recipient,
     simulated: simulatorDomains.has(recipient.domain),
   }))
@@ -56,11 +72,9 @@ export function newEmailOf(
       subject: email.subject,
       variables: null,
       headers: jsonOrNull(email.headers),
-      attachments: jsonOrNull(
-        email.attachments.map(file => storedAttachment(file, wireId('att', newId(now)))),
-      ),
+      attachments: jsonOrNull(attachments.map(file => storedAttachment(file, wireId('att', newId(now))))),
       tags: jsonOrNull(email.tags),
-      raw: email.whole?.raw.hash ?? null,
+      raw: email.raw?.message.hash ?? null,
       messageId: email.messageId ?? ownMessageId(id, email.from.domain),
       recipientCount: recipients.length,
       createdAt: now,
@@ -73,7 +87,7 @@ export function newEmailOf(
     },
     fromDomain: email.from.domain,
     content: email.content,
-    blobs: [...email.attachments.map(({ blob }) => blob), ...(email.whole ? [email.whole.raw] : [])],
+    blobs: [...attachments.map(({ blob }) => blob), ...(email.raw ? [email.raw.message] : [])],
     recipients,
     simulated: recipients.every(recipient => recipient.simulated),
     class: DELIVERY_CLASS.transactional,

@@ -9,7 +9,7 @@ import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import { blobName, type StagedBlob } from '../../store/blobs/staged.ts'
 import { type BatchSubmission, prepareBatch } from './batch.ts'
-import { characterCount, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'
+import { contentLength, type PreparedEmail, type PreparedRequest, type PrepareEmail } from './prepared.ts'
 import { refuseTooMany } from './recipients.ts'
 import { isRefusal, type Refusal, refuseField } from './refusal.ts'
 import {
@@ -20,7 +20,7 @@ import {
   type Submission,
   type SubmittedAttachment,
 } from './submission.ts'
-import { wordFinder } from './template.ts'
+import { createTextRenderer, type RenderTexts } from './template.ts'
 
 export interface Preparation {
   /** @throws StorageUnavailable */
@@ -49,9 +49,9 @@ export function createPreparation({
     work: (prepare: PrepareEmail) => Promise<Omit<PreparedRequest, 'blobs'>>,
   ): Promise<PreparedRequest> => {
     const stage = createStage(files)
-    const findWords = wordFinder(findTemplate, accountId)
+    const renderTexts = createTextRenderer(findTemplate, accountId)
     try {
-      const prepared = await work(submission => prepareEmail(submission, findWords, stage.put))
+      const prepared = await work(submission => prepareEmail(submission, renderTexts, stage.put))
       return { ...prepared, emails: storedForms(prepared.emails, storedFromCharacters), blobs: stage.all() }
     } catch (error) {
       await stage.discard()
@@ -82,31 +82,35 @@ export function createPreparation({
 
 async function prepareEmail(
   submission: Submission,
-  findWords: ReturnType<typeof wordFinder>,
+  renderTexts: RenderTexts,
   stage: (content: Uint8Array) => Promise<StagedBlob>,
 ): ReturnType<PrepareEmail> {
-  const refusal = refuseTooMany(submission)
+  const { html: _html, text: _text, template, attachments, raw, ...rest } = submission
+  // The limit holds for the recipients that a request names, not for those that a raw message shows.
+  const refusal = raw ? undefined : refuseTooMany(submission)
   if (refusal) return refusal
-  const worded = await findWords(submission)
-  if (isRefusal(worded)) return worded
-  const encodedOctets = encodedSize(worded)
-  const tooLarge = refuseTooLarge(encodedOctets, worded.attachments.length > 0)
+  const texts = await renderTexts(submission)
+  if (isRefusal(texts)) return texts
+  const { subject, html, text } = texts
+  const encodedOctets = raw ? raw.message.length : encodedSize({ html, text, attachments })
+  const tooLarge = refuseTooLarge(encodedOctets, !raw && attachments.length > 0)
   if (tooLarge) return tooLarge
-  const { html, text, template, attachments, ...rest } = worded
+  const stagedMessage = raw && { message: await stage(raw.message), recipients: raw.recipients }
   const staged: PreparedEmail['attachments'] = []
   for (const attachment of attachments)
     staged.push(isRemote(attachment) ? attachment : await stagedAttachment(attachment, stage))
   return {
     ...rest,
+    subject,
     templateId: template?.id ?? null,
     content: { html, text },
     attachments: staged,
-    whole: null,
+    raw: stagedMessage,
     encodedOctets,
   }
 }
 
-export function refuseTooLarge(encodedOctets: number, hasAttachments: boolean): Refusal | undefined {
+function refuseTooLarge(encodedOctets: number, hasAttachments: boolean): Refusal | undefined {
   if (encodedOctets <= MESSAGE_BYTES_MAX) return undefined
   const message = `The message is larger than ${MESSAGE_BYTES_MAX / 1024 / 1024} MB once encoded.`
   return hasAttachments
@@ -122,7 +126,7 @@ async function stagedAttachment(
 }
 
 /** What a request brings several times is staged once. */
-export function createStage(files: BlobFiles) {
+function createStage(files: BlobFiles) {
   const staged = new Map<string, StagedBlob>()
   return {
     async put(content: Uint8Array): Promise<StagedBlob> {
@@ -140,10 +144,7 @@ export function createStage(files: BlobFiles) {
   }
 }
 
-export function storedForms(
-  emails: PreparedRequest['emails'],
-  fromCharacters: number,
-): PreparedRequest['emails'] {
+function storedForms(emails: PreparedRequest['emails'], fromCharacters: number): PreparedRequest['emails'] {
   const stored = new Map<PreparedEmail['content'], PreparedEmail['content']>()
   return emails.map(({ index, email }) => {
     const content = stored.get(email.content) ?? storedForm(email.content, fromCharacters)
@@ -153,7 +154,7 @@ export function storedForms(
 }
 
 function storedForm(content: PreparedEmail['content'], fromCharacters: number): PreparedEmail['content'] {
-  if ('encoding' in content || characterCount(content) < fromCharacters) return content
+  if ('encoding' in content || contentLength(content) < fromCharacters) return content
   const { body, ...rest } = encodeContent(content)
   return { ...rest, body: new Uint8Array(body) }
 }

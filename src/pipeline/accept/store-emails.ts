@@ -12,6 +12,7 @@ import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/sup
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import { queueKeyText, type Tx } from '../../store/command.ts'
+import { emailSourceOf } from '../../store/schema/emails.ts'
 import {
   DELIVERY_STATE,
   type DeliveryRow,
@@ -53,8 +54,8 @@ export interface NewEmail {
   expiresAt: number
 }
 
-/** An email with everything decided. */
-export interface Decided {
+/** What the transaction decides about a new email. */
+export interface EmailDecision {
   email: NewEmail
   domainId: Id | null
   linkTermsId: number | null
@@ -67,7 +68,7 @@ export interface Decided {
 }
 
 /** Part of the command that accepts. */
-export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise<void> {
+export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): Promise<void> {
   if (accepted.length === 0) return
   const contentIds = await storeContents(tx, accepted)
   await tx.rows.insert(
@@ -90,7 +91,7 @@ export async function storeEmails(tx: Tx, accepted: readonly Decided[]): Promise
 /** Emails that came with one and the same content share a row. */
 async function storeContents(
   tx: Tx,
-  accepted: readonly Decided[],
+  accepted: readonly EmailDecision[],
 ): Promise<Map<NewEmail['content'], number>> {
   const uses = new Map<NewEmail['content'], number>()
   for (const { email } of accepted) uses.set(email.content, (uses.get(email.content) ?? 0) + 1)
@@ -114,7 +115,7 @@ function storedForm(content: Content | EncodedContent): EncodedContent {
   return 'encoding' in content ? content : encodeContent(content)
 }
 
-function emailRow(decided: Decided, contentId: number): EmailRow {
+function emailRow(decided: EmailDecision, contentId: number): EmailRow {
   const { email, domainId, linkTermsId, feedback, suppressed } = decided
   const { createdAt, scheduledAt } = email.row
   const status = statusOf(decided)
@@ -133,18 +134,18 @@ function emailRow(decided: Decided, contentId: number): EmailRow {
   }
 }
 
-function statusOf({ email, suppressed }: Decided): EmailStatus {
+function statusOf({ email, suppressed }: EmailDecision): EmailStatus {
   if (email.row.scheduledAt !== null) return 'scheduled'
   return suppressed.every(reason => reason !== null) ? 'suppressed' : 'queued'
 }
 
-function reasonOfAll(reasons: Decided['suppressed']): string | null {
+function reasonOfAll(reasons: EmailDecision['suppressed']): string | null {
   if (reasons.every(reason => reason === ON_SUPPRESSION_LIST))
     return 'All recipients are on the suppression list.'
   return reasons.length === 1 ? reasons[0]! : 'No recipient gets mail about the topic.'
 }
 
-function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
+function deliveryRows({ email, suppressed }: EmailDecision): Partial<DeliveryRow>[] {
   const { accountId, id: emailId, createdAt, scheduledAt } = email.row
   const waiting = scheduledAt === null ? DELIVERY_STATE.waiting : DELIVERY_STATE.scheduled
   return email.recipients.map(({ address, domain, simulated, kind }, ordinal) => ({
@@ -165,38 +166,19 @@ function deliveryRows({ email, suppressed }: Decided): Partial<DeliveryRow>[] {
 }
 
 /** For the claim that is about to come; large ones are read again. */
-function keepAtHand(tx: Tx, decided: Decided) {
+function keepAtHand(tx: Tx, decided: EmailDecision) {
   const { email, domainId, linkTermsId } = decided
-  const {
-    accountId,
-    id,
-    sender,
-    toList,
-    ccList,
-    replyToList,
-    subject,
-    variables,
-    headers,
-    attachments,
-    raw,
-    messageId,
-    recipientCount,
-  } = email.row
-  const { createdAt, scheduledAt, broadcastId, topicId } = email.row
-  const { content } = email
+  const { row, content } = email
   if (statusOf(decided) === 'suppressed' || 'encoding' in content || 'contentId' in content) return
-  const mailboxes = { sender, toList, ccList, replyToList }
-  const names = { accountId, id, domainId, messageId, linkTermsId, broadcastId, topicId }
-  const rest = { subject, variables, headers, attachments, raw, recipientCount, createdAt, scheduledAt }
-  tx.recent.put(id, { ...names, ...mailboxes, ...rest, content })
+  tx.recent.put(row.id, emailSourceOf(row, { domainId, linkTermsId, content }))
 }
 
-function countEmail(tx: Tx, decided: Decided) {
+function countEmail(tx: Tx, decided: EmailDecision) {
   countNewEmail(tx, decided.email.row, statusOf(decided))
 }
 
 /** Each queue key once, however many emails go to it. */
-function announceDue(tx: Tx, accepted: readonly Decided[]) {
+function announceDue(tx: Tx, accepted: readonly EmailDecision[]) {
   const queueKeys = new Map<string, DueQueueKey>()
   for (const { email, suppressed } of accepted) {
     const { accountId, createdAt: at, scheduledAt } = email.row
@@ -211,7 +193,7 @@ function announceDue(tx: Tx, accepted: readonly Decided[]) {
 }
 
 /** The earliest time alone: from then on the releaser sees for itself. */
-function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
+function announceScheduled(tx: Tx, accepted: readonly EmailDecision[]) {
   const times = accepted.flatMap(({ email }) => email.row.scheduledAt ?? [])
   if (times.length > 0)
     tx.announce(
@@ -220,7 +202,7 @@ function announceScheduled(tx: Tx, accepted: readonly Decided[]) {
     )
 }
 
-function firstEvents({ email, domainId, suppressed }: Decided): NewEvent[] {
+function firstEvents({ email, domainId, suppressed }: EmailDecision): NewEvent[] {
   const { accountId, id: subjectId, createdAt: at, scheduledAt, broadcastId } = email.row
   if (scheduledAt !== null) return [scheduledEvent(accountId, subjectId, scheduledAt, at)]
   return email.recipients.flatMap(({ address: recipient, simulated }, i) => {

@@ -39,6 +39,16 @@ export interface TemplateUse {
   fields: { id: string; values: string }
 }
 
+/** A message as its sender composed it, and the recipients of its SMTP envelope. */
+export interface RawMessage {
+  message: Uint8Array
+  recipients: Mailbox[]
+}
+
+/**
+ * The first of the four shapes of an email on its way into the database: `Submission` (every field is valid
+ * by itself), `PreparedEmail` (template rendered, files staged), `NewEmail` (id and row), `EmailRow`.
+ */
 export interface Submission {
   from: Mailbox
   to: Mailbox[]
@@ -61,11 +71,33 @@ export interface Submission {
   topicId: Id | null
   /** Gives subject, html and text where they are null. */
   template: TemplateUse | null
+  /**
+   * The message that is sent in place of a composed one. The other fields then only describe it for the API
+   * and the dashboard. Null for a message that Mailhorn composes.
+   */
+  raw: RawMessage | null
 }
 
-/** A submission that says all that it is going to say. */
-export interface Worded extends Submission {
-  subject: string
+/** Completes a submission with the defaults of the fields that are not given. */
+export function newSubmission(
+  given: Pick<Submission, 'from' | 'to' | 'subject'> & Partial<Submission>,
+): Submission {
+  return {
+    cc: [],
+    bcc: [],
+    replyTo: [],
+    html: null,
+    text: null,
+    headers: [],
+    messageId: null,
+    attachments: [],
+    tags: [],
+    scheduledAt: null,
+    topicId: null,
+    template: null,
+    raw: null,
+    ...given,
+  }
 }
 
 /** What an attachment without a name is called. @param index from 0 */
@@ -92,7 +124,11 @@ const PART_HEADER_OCTETS = 500
  * An upper estimate of the message's size on the wire, close to the truth where the limit is near; without
  * what is still to be fetched.
  */
-export function encodedSize({ html, text, attachments }: Submission): number {
+export function encodedSize({
+  html,
+  text,
+  attachments,
+}: Pick<Submission, 'html' | 'text' | 'attachments'>): number {
   const files = attachments.reduce((sum, attachment) => sum + encodedAttachmentSize(attachment), 0)
   return files + encodedTextSize(html) + encodedTextSize(text)
 }

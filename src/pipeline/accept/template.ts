@@ -1,4 +1,7 @@
-/** Emails made from templates: a submission that names one gets the words it has not itself. */
+/**
+ * Renders the template that a submission names, to get the subject and texts that the submission does not
+ * give.
+ */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { CompiledTemplate } from '../../resources/templates/compile.ts'
 import { RENDERED_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
@@ -6,16 +9,23 @@ import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
 import { type Rendering, renderTemplate, type Values } from '../../resources/templates/render.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 import { subjectFault } from './subject.ts'
-import type { Submission, TemplateUse, Worded } from './submission.ts'
+import type { Submission, TemplateUse } from './submission.ts'
 
-/** A submission with all its words, or why it cannot have them. */
-export type FindWords = (submission: Submission) => Promise<Worded | Refusal>
+interface RenderedTexts {
+  subject: string
+  html: string | null
+  text: string | null
+}
+
+export type RenderTexts = (submission: Submission) => Promise<RenderedTexts | Refusal>
 
 const NO_SUBJECT = refuseField('missing_field', 'subject', 'Missing `subject` field, in the template, too.')
 const NO_BODY = refuseField('missing_field', 'html', 'Missing `html` or `text` field, in the template, too.')
 
-/** For the submissions of one request: they see one state of a template, whatever becomes of it meanwhile. */
-export function wordFinder(findTemplate: FindReadyTemplate, accountId: Id): FindWords {
+/**
+ * Serves the submissions of one request. They all see one state of a template, even if it changes meanwhile.
+ */
+export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: Id): RenderTexts {
   const found = new Map<string, Promise<CompiledTemplate | undefined>>()
   const find = (id: Id) => {
     const key = idKey(id)
@@ -24,16 +34,14 @@ export function wordFinder(findTemplate: FindReadyTemplate, accountId: Id): Find
     return template
   }
   return async submission => {
-    const { template: use } = submission
-    if (!use) return submission.subject === null ? NO_SUBJECT : { ...submission, subject: submission.subject }
+    const { subject, html, text, template: use } = submission
+    if (!use) return subject === null ? NO_SUBJECT : { subject, html, text }
     const template = await find(use.id)
     if (!template)
       return refuseField('unknown_template', use.fields.id, `Template not found (\`${use.fields.id}\`).`)
     const rendering = render(template, submission, use.values)
     if (!rendering.ok) return refuseRendering(rendering, use)
-    const { subject, html, text } = submission
-    return complete({
-      ...submission,
+    return checkRendered({
       subject: subject ?? rendering.subject,
       html: html ?? rendering.html,
       text: text ?? rendering.text,
@@ -41,7 +49,10 @@ export function wordFinder(findTemplate: FindReadyTemplate, accountId: Id): Find
   }
 }
 
-/** What the submission says itself is not looked for in the template, and so its variables are not missed. */
+/**
+ * Renders only what the submission does not give. Variables of the other parts of the template may be
+ * missing.
+ */
 function render(
   { variables, subject, html, text }: CompiledTemplate,
   own: Submission,
@@ -85,11 +96,14 @@ function namesOf(problems: readonly { name: string }[]): string {
   return problems.map(({ name }) => `\`${name}\``).join(', ')
 }
 
-function complete(submission: Submission): Worded | Refusal {
-  const { subject, html, text } = submission
+function checkRendered({
+  subject,
+  html,
+  text,
+}: Pick<Submission, keyof RenderedTexts>): RenderedTexts | Refusal {
   if (!subject) return NO_SUBJECT
   const fault = subjectFault(subject)
   if (fault)
     return refuseField('invalid_field', 'subject', `The \`subject\` that the template makes ${fault}.`)
-  return html === null && text === null ? NO_BODY : { ...submission, subject }
+  return html === null && text === null ? NO_BODY : { subject, html, text }
 }

@@ -25,7 +25,7 @@ export function withOwnMemory({ emails, blobs }: PreparedRequest): void {
   const staged = new Set(blobs)
   for (const { email } of emails) {
     for (const file of email.attachments) if ('blob' in file) staged.add(file.blob)
-    if (email.whole) staged.add(email.whole.raw)
+    if (email.raw) staged.add(email.raw.message)
   }
   for (const blob of staged) if (blob.body) blob.body = inOwnMemory(blob.body)
 }

@@ -13,7 +13,7 @@ import type { Accept } from '../accept/accept.ts'
 import type { Accepted } from '../accept/answer.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
-import type { Sender } from '../accept/submission.ts'
+import { newSubmission, type Sender } from '../accept/submission.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { BroadcastFields, Changes, SendOrder } from './draft.ts'
@@ -194,18 +194,15 @@ async function sendTest(
   const submissions = []
   for (const recipient of to) {
     const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
-    submissions.push({
-      ...sampleOf(broadcast, recipient.address, contact, places),
-      ...{
+    submissions.push(
+      newSubmission({
         from: from!,
         to: [recipient],
-        cc: [],
-        bcc: [],
         replyTo: parseStoredMailboxes(broadcast.replyToList),
-      },
-      ...{ headers: [], messageId: null, attachments: [], scheduledAt: null, topicId: null, template: null },
-      tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
-    })
+        ...sampleOf(broadcast, recipient.address, contact, places),
+        tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
+      }),
+    )
   }
   const emails = submissions.map((submission, index) => ({ index, submission }))
   const prepared = await preparation.batch(sender.accountId, { mode: 'strict', emails, leftOut: [] })

@@ -6,6 +6,7 @@ import { PERSONAL_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import { fillTemplate } from '../../resources/templates/render.ts'
 import { builtInOf, propertyOf } from '../../resources/templates/variables.ts'
 import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '../../store/schema.ts'
+import { EMPTY_EMAIL_ROW } from '../accept/new-email.ts'
 import type { NewEmail } from '../accept/store-emails.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../accept/subject.ts'
 import { domainOf } from './state.ts'
@@ -33,15 +34,20 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
     const simulated = simulatorDomains.has(domain)
     return {
       row: {
-        ...{ accountId: row.accountId, id, apiKeyId: null, sender },
-        ...{ toList: address, ccList: null, bccList: null },
+        ...EMPTY_EMAIL_ROW,
+        accountId: row.accountId,
+        id,
+        sender,
+        toList: address,
         replyToList: row.replyToList,
         subject: subjectOf(contact),
         variables: names && valuesKept(names, contact),
-        ...{ headers: null, attachments: null, tags: null, raw: null },
         messageId: OWN_MESSAGE_ID,
-        ...{ recipientCount: 1, createdAt: now, scheduledAt: null, openCount: 0, clickCount: 0 },
-        ...{ broadcastId: row.id, templateId: row.templateId, topicId: row.topicId },
+        recipientCount: 1,
+        createdAt: now,
+        broadcastId: row.id,
+        templateId: row.templateId,
+        topicId: row.topicId,
       },
       fromDomain,
       content,

@@ -18,7 +18,7 @@ import { command, type Tx } from '../../store/command.ts'
 import type { BroadcastPageRow, BroadcastRow, ContactRow } from '../../store/schema.ts'
 import { ID_BYTES, idAt } from '../../store/search-index.ts'
 import { takeRoom } from '../accept/quota.ts'
-import { type Decided, storeEmails } from '../accept/store-emails.ts'
+import { type EmailDecision, storeEmails } from '../accept/store-emails.ts'
 import { broadcastFaultOf, failBroadcast } from './begin.ts'
 import { type EmailTerms, emailMaker } from './emails.ts'
 import { type BroadcastKey, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
@@ -146,7 +146,7 @@ async function decide(
   row: BroadcastRow,
   input: ExpandInput,
   contacts: readonly Contact[],
-): Promise<Decided[]> {
+): Promise<EmailDecision[]> {
   const domain = (await findSendingDomain(tx, row.accountId, row.sender))!
   const feedback = input.feedbackRegions.includes(domain.region)
   const linkTermsId = linkTermsFor(input.linkTerms, domain, true)

@@ -31,7 +31,7 @@ import type { Db } from '../../store/schema.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal } from '../accept/refusal.ts'
-import type { Submission } from '../accept/submission.ts'
+import { newSubmission, type Submission } from '../accept/submission.ts'
 import { listTlsDays, listTlsResults, type tlsCommands } from '../queue/tls-rows.ts'
 
 interface TlsReporterOptions {
@@ -150,14 +150,10 @@ async function mail(
 /** RFC 8460 §5.3. A report is delivered even without TLS (RFC 8689 §5). */
 function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffer): Submission {
   const { domain, submitter, day } = report
-  return {
+  return newSubmission({
     from,
     to: [to],
-    cc: [],
-    bcc: [],
-    replyTo: [],
     subject: `Report Domain: ${domain} Submitter: ${submitter} Report-ID: <${reportId(report)}>`,
-    html: null,
     text: `This is an aggregate report on TLS from ${submitter} for ${domain}, ${day} UTC.\n`,
     headers: [
       ['TLS-Report-Domain', domain],
@@ -165,15 +161,10 @@ function submissionOf(from: Mailbox, to: Mailbox, report: TlsReport, file: Buffe
       ['TLS-Required', 'No'],
       ['Auto-Submitted', 'auto-generated'],
     ],
-    messageId: null,
     attachments: [
       { filename: reportFileName(report), contentType: TLS_REPORT_TYPE, contentId: null, content: file },
     ],
-    tags: [],
-    scheduledAt: null,
-    topicId: null,
-    template: null,
-  }
+  })
 }
 
 /**

@@ -1,7 +1,7 @@
 /** Builds the email for a reply to a received message, or for forwarding it, at the request of its owner. */
 
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
-import type { Submission, SubmittedAttachment } from '../accept/submission.ts'
+import { newSubmission, type Submission, type SubmittedAttachment } from '../accept/submission.ts'
 import type { ShownInbound } from './find-inbound.ts'
 import type { ReceivedMailbox } from './parts/addresses.ts'
 import type { InboundContent } from './stored-content.ts'
@@ -53,16 +53,17 @@ export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: R
     ...(message.messageId ?? '').matchAll(MESSAGE_ID),
   ].map(([id]) => id)
   const answered = references.at(-1)
-  return {
-    ...submission(from, to, prefixed('Re', message.subject)),
+  return newSubmission({
+    from,
+    to,
+    subject: prefixed('Re', message.subject),
     ...words,
     headers: [
       ...(message.messageId !== null && answered !== undefined ? [field('In-Reply-To', answered)] : []),
       ...(references.length > 0 ? [field('References', lastOf(references).join(' '))] : []),
       field(ANSWERED_HEADER, String(roundsOf(message) + 1)),
     ],
-    attachments: [],
-  }
+  })
 }
 
 /** With what it says, who said it, and its files. */
@@ -73,20 +74,15 @@ export function forward(
   attachments: SubmittedAttachment[],
 ): Submission {
   const origin = originOf(message)
-  return {
-    ...submission(from, to, prefixed('Fwd', message.subject)),
+  return newSubmission({
+    from,
+    to,
+    subject: prefixed('Fwd', message.subject),
     html: message.html === null ? null : `${htmlOf(origin)}${message.html}`,
     text: message.html !== null && message.text === null ? null : `${origin}\n\n${message.text ?? ''}`,
     headers: [field(ANSWERED_HEADER, String(roundsOf(message) + 1))],
     attachments,
-  }
-}
-
-function submission(from: Mailbox, to: Mailbox[], subject: string) {
-  return {
-    ...{ from, to, cc: [], bcc: [], replyTo: [], subject },
-    ...{ messageId: null, tags: [], scheduledAt: null, topicId: null, template: null },
-  }
+  })
 }
 
 function field(name: string, value: string): [string, string] {

@@ -12,7 +12,7 @@ import type { Db, WebhookRow } from '../../store/schema.ts'
 import type { Accept } from '../accept/accept.ts'
 import type { Preparation } from '../accept/prepare.ts'
 import { isRefusal, REFUSALS, type Refusal } from '../accept/refusal.ts'
-import type { Submission } from '../accept/submission.ts'
+import { newSubmission, type Submission } from '../accept/submission.ts'
 import type { webhookCommands } from './commands.ts'
 
 export interface NoticeOptions {
@@ -89,15 +89,14 @@ function mayPass({ refused }: Refusal): boolean {
 function noticeOf(from: Mailbox, to: Mailbox, webhook: WebhookRow): Submission {
   const { url, failingSince, disabledAt } = webhook
   const day = (at: number | null) => `${new Date(at ?? 0).toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  return {
-    ...{ from, to: [to], cc: [], bcc: [], replyTo: [] },
+  return newSubmission({
+    from,
+    to: [to],
     subject: 'A webhook was disabled',
-    html: null,
     text:
       `Your webhook ${url} has taken nothing since ${day(failingSince)}, and was disabled at ${day(disabledAt)}.\n\n` +
       'Events that happen now are not kept for it. What has waited for less than five days goes on when you\n' +
       `enable it again: PATCH /webhooks/${wireId('wh', webhook.id)}?enabled=true, or in the dashboard.\n`,
     headers: [['Auto-Submitted', 'auto-generated']],
-    ...{ messageId: null, attachments: [], tags: [], scheduledAt: null, topicId: null, template: null },
-  }
+  })
 }

@@ -125,3 +125,37 @@ export interface EmailSource
   extends Pick<EmailRow, 'accountId' | 'id' | (typeof EMAIL_SOURCE_COLUMNS)[number]> {
   content: Content
 }
+
+type DecidedSource = Pick<EmailSource, 'domainId' | 'linkTermsId' | 'content'>
+
+/**
+ * Takes what the composer needs from an email that is being stored. It is the counterpart of reading the
+ * columns.
+ */
+export function emailSourceOf(
+  row: Omit<EmailSource, keyof DecidedSource>,
+  { domainId, linkTermsId, content }: DecidedSource,
+): EmailSource {
+  return {
+    accountId: row.accountId,
+    id: row.id,
+    domainId,
+    sender: row.sender,
+    toList: row.toList,
+    ccList: row.ccList,
+    replyToList: row.replyToList,
+    subject: row.subject,
+    variables: row.variables,
+    headers: row.headers,
+    attachments: row.attachments,
+    raw: row.raw,
+    messageId: row.messageId,
+    recipientCount: row.recipientCount,
+    createdAt: row.createdAt,
+    scheduledAt: row.scheduledAt,
+    linkTermsId,
+    broadcastId: row.broadcastId,
+    topicId: row.topicId,
+    content,
+  }
+}

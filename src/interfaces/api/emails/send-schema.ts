@@ -85,6 +85,7 @@ export function readSendEmail(body: unknown): Submission {
     scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
     topicId: request.topicId === undefined ? null : readTopicId(request.topicId),
     template,
+    raw: null,
   }
 }
 

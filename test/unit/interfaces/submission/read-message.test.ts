@@ -34,7 +34,8 @@ async function refused(...args: Parameters<typeof read>) {
   return result
 }
 
-const sent = ({ message }: ReadMessage) => Buffer.from(message.raw).toString('latin1').replace(/\r\n/g, '\n')
+const sent = ({ message }: ReadMessage) =>
+  Buffer.from(message.raw!.message).toString('latin1').replace(/\r\n/g, '\n')
 
 const LETTER = `From: Ann <ann@here.example>
 To: Bob <bob@there.example>
@@ -82,15 +83,19 @@ test('a message that lacks nothing leaves as it came', async () => {
 
 test('what it says is shown: addresses, subject, texts, files, its own headers', async () => {
   const { message } = await good(LETTER)
-  const { from, to, cc, bcc, subject, messageId, headers, content } = message
+  const { from, to, cc, bcc, subject, messageId, headers, html, text } = message
   assert.equal(from, { name: 'Ann', address: 'ann@here.example', domain: 'here.example' })
   assert.equal(to, [{ name: 'Bob', address: 'bob@there.example', domain: 'there.example' }])
   assert.equal([cc, bcc], [[], []])
   assert.equal([subject, messageId], ['Grüße', '<one@here.example>'])
   assert.equal(headers, [['X-Mine', 'yes']])
-  assert.equal([content.html?.trim(), content.text], ['<p>Hi</p>', null])
+  assert.equal([html?.trim(), text], ['<p>Hi</p>', null])
   assert.equal(
-    message.attachments.map(({ filename, contentType, content }) => [filename, contentType, `${content}`]),
+    message.attachments.map(file => [
+      file.filename,
+      file.contentType,
+      'content' in file && `${file.content}`,
+    ]),
     [['a.csv', 'text/csv', 'a,b']],
   )
 })
@@ -98,7 +103,7 @@ test('what it says is shown: addresses, subject, texts, files, its own headers',
 test('its envelope decides who gets it; who is not named gets a blind copy', async () => {
   const { message } = await good(LETTER, { recipients: [bob, mailbox('carl@far.example')] })
   assert.equal(
-    message.recipients.map(({ address }) => address),
+    message.raw!.recipients.map(({ address }) => address),
     ['bob@there.example', 'carl@far.example'],
   )
   assert.equal(
@@ -145,7 +150,7 @@ for (const [what, text] of [
   test(`lines that end in ${what} end in CRLF when it leaves`, async () => {
     const result = await readOctets(Buffer.from(text))
     if (isRefusal(result)) throw new Error(result.message)
-    const raw = Buffer.from(result.message.raw)
+    const raw = Buffer.from(result.message.raw!.message)
     assert.not.match(raw.toString(), /\r(?!\n)|(?<!\r)\n/)
     assert.is(splitMessage(raw).body.toString(), 'hi\r\n')
     assert.equal(
@@ -201,7 +206,7 @@ test('From with a blank before its colon is a field, and no line of a mailbox fi
 
 test('a message that has HTML alone is shown without a text', async () => {
   const { message } = await good('From: ann@here.example\nContent-Type: text/html\n\n<p>Hi</p>\n')
-  assert.equal([message.content.html?.trim(), message.content.text], ['<p>Hi</p>', null])
+  assert.equal([message.html?.trim(), message.text], ['<p>Hi</p>', null])
 })
 
 for (const [what, text, kind, word] of [
@@ -301,7 +306,7 @@ test('a file has its name without the folders that its sender had it in', async 
 test('a message that nobody has taken apart is sent as any other', async () => {
   const { message, idempotency } = await good(LETTER, { inParts: false })
   assert.is(sent({ message, idempotency }), LETTER)
-  assert.equal([message.content, message.attachments], [{ html: null, text: null }, []])
+  assert.equal([message.html, message.text, message.attachments], [null, null, []])
 })
 
 test('a header line that is too long does not leave as it came', async () => {

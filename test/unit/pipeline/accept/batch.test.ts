@@ -5,7 +5,6 @@ import { type PreparedBatch, prepareBatch } from '../../../../src/pipeline/accep
 import type { BatchMode, PreparedEmail } from '../../../../src/pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal, refuseField } from '../../../../src/pipeline/accept/refusal.ts'
 import type { Submission } from '../../../../src/pipeline/accept/submission.ts'
-import type { Content } from '../../../../src/resources/emails/content.ts'
 import { postOver, submissionOf } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -24,8 +23,7 @@ async function open(t: TestContext) {
 }
 
 /** As the maker of emails would, with its words alone. */
-const prepare = async ({ html, text }: Submission) =>
-  ({ content: { html, text } }) as PreparedEmail & { content: Content }
+const prepare = async ({ html, text }: Submission) => ({ content: { html, text } }) as PreparedEmail
 
 const batchOf = (mode: BatchMode, ...submissions: Submission[]) => ({
   mode,

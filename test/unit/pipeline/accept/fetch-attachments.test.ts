@@ -2,10 +2,13 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { createFetchAttachments } from '../../../../src/pipeline/accept/fetch-attachments.ts'
-import type { WholeEmail } from '../../../../src/pipeline/accept/new-email.ts'
 import type { PreparedEmail } from '../../../../src/pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal.ts'
-import { MESSAGE_BYTES_MAX } from '../../../../src/pipeline/accept/submission.ts'
+import {
+  encodedFileSize,
+  MESSAGE_BYTES_MAX,
+  type StagedAttachment,
+} from '../../../../src/pipeline/accept/submission.ts'
 import type { OutboundReply, OutboundRequest } from '../../../../src/protocols/http-client/exchange.ts'
 import { OutboundFault } from '../../../../src/protocols/http-client/fault.ts'
 import { createBlobFiles } from '../../../../src/store/blobs/blobs.ts'
@@ -35,7 +38,7 @@ function email(...attachments: ReturnType<typeof remote>[]): PreparedEmail {
     templateId: null,
     content: { html, text },
     attachments,
-    whole: null,
+    raw: null,
     encodedOctets: 1_000,
   }
 }
@@ -72,27 +75,27 @@ async function open(t: TestContext) {
   return { clock, asked, answer, begin, staged, drafts }
 }
 
-const sizes = (result: WholeEmail | Refusal) => {
+const sizes = (result: StagedAttachment[] | Refusal) => {
   if (isRefusal(result)) throw new Error(result.message)
-  return result.attachments.map(({ blob }) => blob.sizeBytes)
+  return result.map(({ blob }) => blob.sizeBytes)
 }
 
-test('an email with all its files is handed back as it is', async t => {
+test('attachments: an email without remote attachments keeps its list', async t => {
   const whole = email()
-  assert.is(await (await open(t)).begin().complete(whole), whole)
+  assert.is(await (await open(t)).begin().attachmentsOf(whole), whole.attachments)
 })
 
 test('one is fetched after another, with what is left of the request’s time', async t => {
   const { clock, asked, answer, begin } = await open(t)
   const fetching = begin()
-  const first = fetching.complete(email(remote('a'), remote('b')))
+  const first = fetching.attachmentsOf(email(remote('a'), remote('b')))
   await until(() => asked.length === 1)
   clock.advance(12_000)
   await answer()
   await answer(Buffer.from('xy'))
   assert.equal(sizes(await first), [1, 2])
   clock.advance(10_000)
-  const second = fetching.complete(email(remote('c')))
+  const second = fetching.attachmentsOf(email(remote('c')))
   await answer()
   assert.equal(sizes(await second), [1])
   assert.equal(
@@ -109,17 +112,17 @@ test('one and the same URL is fetched once for all emails of a request, and anew
   const { asked, answer, begin, staged } = await open(t)
   const fetching = begin()
   const emails = [email(remote('a'), remote('a')), email(remote('a')), email(remote('missing'))]
-  const first = fetching.complete(emails[0]!)
+  const first = fetching.attachmentsOf(emails[0]!)
   await answer(Buffer.alloc(100_000, 'x'))
   assert.equal(sizes(await first), [100_000, 100_000])
-  assert.equal(sizes(await fetching.complete(emails[1]!)), [100_000])
-  const missing = fetching.complete(emails[2]!)
+  assert.equal(sizes(await fetching.attachmentsOf(emails[1]!)), [100_000])
+  const missing = fetching.attachmentsOf(emails[2]!)
   await answer(404)
   assert.match(((await missing) as Refusal).message, /answers 404/)
-  assert.match(((await fetching.complete(emails[2]!)) as Refusal).message, /answers 404/)
+  assert.match(((await fetching.attachmentsOf(emails[2]!)) as Refusal).message, /answers 404/)
   assert.is(asked.length, 2)
   assert.is(staged.length, 1)
-  const anew = begin().complete(emails[1]!)
+  const anew = begin().attachmentsOf(emails[1]!)
   await answer()
   assert.equal(sizes(await anew), [1])
 })
@@ -127,7 +130,7 @@ test('one and the same URL is fetched once for all emails of a request, and anew
 test('a file goes to the disk while it comes, a small one stays in memory; both are named by their hash', async t => {
   const { answer, begin, staged, drafts } = await open(t)
   const [large, small] = [Buffer.alloc(3 * MB, 'abc'), Buffer.from('small')]
-  const whole = begin().complete(email(remote('a'), remote('b')))
+  const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
   await answer(large)
   await answer(small)
   assert.equal(sizes(await whole), [3 * MB, 5])
@@ -143,7 +146,7 @@ test('a file goes to the disk while it comes, a small one stays in memory; both 
 
 test('what is not attached leaves nothing on the disk', async t => {
   const { asked, answer, begin, drafts } = await open(t)
-  const broken = begin().complete(email(remote('a')))
+  const broken = begin().attachmentsOf(email(remote('a')))
   await until(() => asked.length === 1)
   await asked[0]!.into!(Buffer.alloc(MB))
   assert.is(drafts().length, 1)
@@ -154,20 +157,23 @@ test('what is not attached leaves nothing on the disk', async t => {
 
 test('each may be as large as the message has room', async t => {
   const { asked, answer, begin } = await open(t)
-  const whole = begin().complete(email(remote('a'), remote('b')))
+  const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
   await answer(Buffer.alloc(20 * MB))
   await answer(Buffer.alloc(8 * MB))
   const [first, second] = asked.map(({ limitBytes }) => limitBytes)
   assert.ok(first! > 28_000_000 && first! < 31_000_000)
   assert.ok(second! > 8 * MB && second! < first! - 20_000_000)
-  const { encodedOctets } = (await whole) as WholeEmail
+  const encodedOctets = ((await whole) as StagedAttachment[]).reduce(
+    (sum, file) => sum + encodedFileSize(file, file.blob.sizeBytes),
+    1_000,
+  )
   assert.ok(encodedOctets > 28 * MB * 1.33 && encodedOctets <= MESSAGE_BYTES_MAX)
 })
 
 test('no room at all is no room for a byte', async t => {
   const { asked, answer, begin } = await open(t)
   const full = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX }
-  const refused = begin().complete(full)
+  const refused = begin().attachmentsOf(full)
   await answer(new OutboundFault('too-large', 'the reply is larger than 0 bytes'))
   assert.is(asked[0]!.limitBytes, 0)
   assert.match(((await refused) as Refusal).message, /too large/)
@@ -177,13 +183,13 @@ test('what is too large for one message may do for another, and counts for the r
   const { asked, answer, begin } = await open(t)
   const fetching = begin()
   const narrow = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX - 3 * MB }
-  const refused = fetching.complete(narrow)
+  const refused = fetching.attachmentsOf(narrow)
   await answer(new OutboundFault('too-large', 'the reply is too large'))
   assert.ok(isRefusal(await refused))
-  const taken = fetching.complete(email(remote('a')))
+  const taken = fetching.attachmentsOf(email(remote('a')))
   await answer(Buffer.alloc(10 * MB))
   assert.equal(sizes(await taken), [10 * MB])
-  assert.equal(sizes(await fetching.complete(email(remote('a')))), [10 * MB])
+  assert.equal(sizes(await fetching.attachmentsOf(email(remote('a')))), [10 * MB])
   assert.is(asked.length, 2)
 })
 
@@ -191,11 +197,11 @@ test('all files of a request together may have 56 MB', async t => {
   const { asked, answer, begin } = await open(t)
   const fetching = begin()
   for (const name of ['a', 'b']) {
-    const whole = fetching.complete(email(remote(name)))
+    const whole = fetching.attachmentsOf(email(remote(name)))
     await answer(Buffer.alloc(27 * MB))
     assert.equal(sizes(await whole), [27 * MB])
   }
-  const last = fetching.complete(email(remote('c')))
+  const last = fetching.attachmentsOf(email(remote('c')))
   await answer(new OutboundFault('too-large', 'the reply is larger than that'))
   assert.is(asked.at(-1)!.limitBytes, IN_A_REQUEST_MAX - 54 * MB)
   assert.ok(isRefusal(await last))
@@ -204,7 +210,7 @@ test('all files of a request together may have 56 MB', async t => {
 test('too many requests of one account at a time are told to come back, others are not', async t => {
   const { asked, answer, begin } = await open(t)
   const run = async (fetching: ReturnType<typeof begin>) => {
-    const result = await fetching.complete(email(remote('a')))
+    const result = await fetching.attachmentsOf(email(remote('a')))
     fetching.end()
     return result
   }

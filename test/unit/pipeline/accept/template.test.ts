@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import type { TemplateUse } from '../../../../src/pipeline/accept/submission.ts'
-import { wordFinder } from '../../../../src/pipeline/accept/template.ts'
+import { createTextRenderer } from '../../../../src/pipeline/accept/template.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
 import { createTemplates } from '../../../../src/resources/templates/templates.ts'
 import { newId, postOver, submissionOf } from '../../../kit/mail.ts'
@@ -28,20 +28,21 @@ const using = (id: Id, values: TemplateUse['values'] = { name: 'Ann' }) =>
 
 test('a submission without a template says what it says', async t => {
   const { ready, accountId } = await open(t)
-  const submission = submissionOf({ subject: '' })
-  assert.equal(await wordFinder(ready, accountId)(submission), submission)
+  const { subject, html, text, ...rest } = submissionOf({ subject: '' })
+  const rendered = await createTextRenderer(ready, accountId)({ subject, html, text, ...rest })
+  assert.equal(rendered, { subject, html, text })
 })
 
 test('without a template there must be a subject, which may be empty', async t => {
   const { ready, accountId } = await open(t)
-  const words = await wordFinder(ready, accountId)(submissionOf({ subject: null }))
+  const words = await createTextRenderer(ready, accountId)(submissionOf({ subject: null }))
   assert.is(isRefusal(words) && words.refused, 'missing_field')
 })
 
 test('the submissions of one request see one state of a template', async t => {
   const { ready, accountId, templates, create } = await open(t)
   const id = await create()
-  const find = wordFinder(ready, accountId)
+  const find = createTextRenderer(ready, accountId)
   const first = await find(using(id))
   await templates.replace(accountId, id, { ...WORDS, subject: 'Bye {{name}}' })
   const second = await find(using(id, { name: 'Bob' }))
@@ -55,7 +56,7 @@ test('the submissions of one request see one state of a template', async t => {
       ['Hi Cem', '<p>Cem</p>', 'Cem'],
     ],
   )
-  const later = await wordFinder(ready, accountId)(using(id))
+  const later = await createTextRenderer(ready, accountId)(using(id))
   assert.is(isRefusal(later) && later.refused, 'unknown_template')
 })
 
