@@ -2,14 +2,15 @@
 
 import { createIdSource, type Id } from '../../src/lib/ids.ts'
 import { type Accept, createAccept } from '../../src/pipeline/accept/accept.ts'
-import type { Accepted, LeftOut } from '../../src/pipeline/accept/answer.ts'
 import type { AcceptInput, acceptCommands } from '../../src/pipeline/accept/commit.ts'
 import { createFetchAttachments } from '../../src/pipeline/accept/fetch-attachments.ts'
 import { createPreparation, type Preparation } from '../../src/pipeline/accept/prepare.ts'
 import type { BatchMode } from '../../src/pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../src/pipeline/accept/refusal.ts'
 import {
+  type Accepted,
   type IdempotencyToken,
+  type LeftOut,
   newSubmission,
   type Submission,
 } from '../../src/pipeline/accept/submission.ts'

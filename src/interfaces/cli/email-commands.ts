@@ -6,7 +6,7 @@
 import { parseWireId, wireId } from '../../lib/ids.ts'
 import { transcriptOf } from '../../pipeline/delivery/outcome/transcript.ts'
 import { type Holds, holdsOf, listHolds } from '../../pipeline/queue/hold-rows.ts'
-import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
+import { mailboxText } from '../../protocols/smtp/address.ts'
 import { messageIdOf, parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type EmailTrace, findEmailTrace } from '../../resources/emails/email-trace.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'

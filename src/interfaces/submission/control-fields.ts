@@ -1,9 +1,9 @@
 /** Header fields that speak to us: they say how the message is to be sent, and do not leave with it. */
 
 import { parseIsoTime } from '../../lib/iso-time.ts'
+import { tagsFault } from '../../pipeline/accept/field-rules.ts'
 import { KEY_CHARACTERS_MAX } from '../../pipeline/accept/idempotency.ts'
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
-import { tagsFault } from '../../pipeline/accept/tags.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 
 export interface Control {

@@ -1,8 +1,8 @@
 /** Reads a submitted message: what it says of itself, what it asks of us, and the octets that will leave. */
 import { createHash, hash } from 'node:crypto'
 import { canonicalJson } from '../../lib/canonical-json.ts'
+import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/field-rules.ts'
 import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
-import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/subject.ts'
 import { newSubmission, type Submission } from '../../pipeline/accept/submission.ts'
 import { decodeWords } from '../../protocols/bounces/parts/encoded-words.ts'
 import { joinMessage } from '../../protocols/mime/whole-message.ts'

@@ -13,7 +13,7 @@ const ACCOUNT_WEIGHT_MAX = WEIGHT_MAX / 2
 const WAITING_REQUESTS_MAX = { most: 400, mostOfAnOwner: 200 }
 
 /** @throws StorageUnavailable when too many wait, and what the work throws */
-export type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>
+type Backpressure = <T>(account: string, weight: number, work: () => Promise<T>) => Promise<T>
 
 export function createBackpressure(): Backpressure {
   const room = createFairSemaphore(WEIGHT_MAX, ACCOUNT_WEIGHT_MAX, WAITING_REQUESTS_MAX)

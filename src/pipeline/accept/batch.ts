@@ -1,6 +1,5 @@
 /** Several emails of one request: what one bad email means for the others. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { LeftOut } from './answer.ts'
 import {
   type BatchMode,
   contentLength,
@@ -9,7 +8,7 @@ import {
   type PrepareEmail,
 } from './prepared.ts'
 import { isRefusal, type Refusal, refuseAt } from './refusal.ts'
-import type { Submission } from './submission.ts'
+import type { LeftOut, Submission } from './submission.ts'
 
 export interface BatchSubmission {
   mode: BatchMode

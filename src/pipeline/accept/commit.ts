@@ -14,17 +14,16 @@ import {
   type LinkTermsIds,
   linkTermsFor,
 } from '../../resources/emails/link-terms.ts'
-import { ON_SUPPRESSION_LIST } from '../../resources/events/suppressed.ts'
+import { ON_SUPPRESSION_LIST } from '../../resources/events/email-events.ts'
 import { batchCommand, concurrent, type Tx } from '../../store/command.ts'
 import type { DomainRow } from '../../store/schema.ts'
-import type { Accepted, LeftOut } from './answer.ts'
+import { refuseSendTime } from './field-rules.ts'
 import { idempotencyKeyText, type KnownKeys, lookUpKeys, rememberKey } from './idempotency.ts'
 import { type BatchMode, contentLength } from './prepared.ts'
 import { takeQuota } from './quota.ts'
 import { isRefusal, type Refusal, refuseAt, refuseField, UNKNOWN_TOPIC } from './refusal.ts'
-import { refuseSendTime } from './send-time.ts'
 import { type EmailDecision, type NewEmail, storeEmails } from './store-emails.ts'
-import type { IdempotencyToken, Sender } from './submission.ts'
+import type { Accepted, IdempotencyToken, LeftOut, Sender } from './submission.ts'
 
 export interface AcceptInput {
   sender: Sender

@@ -25,7 +25,7 @@ import {
 } from './submission.ts'
 
 /** For the emails of one request. */
-export interface Fetching {
+interface Fetching {
   /**
    * Fetches the remote attachments of an email.
    * @returns all attachments in their order, or why one of them cannot be fetched

@@ -4,12 +4,11 @@
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Find } from '../../store/read.ts'
-import type { Accepted } from './answer.ts'
 import { idempotencyKeyText, idempotentAnswer, lookUpKeys } from './idempotency.ts'
 import { isRefusal, type Refusal } from './refusal.ts'
-import type { IdempotencyToken, Sender } from './submission.ts'
+import type { Accepted, IdempotencyToken, Sender } from './submission.ts'
 
-export interface InFlightRequests {
+interface InFlightRequests {
   /** Does the work, or answers as it was answered before. Without a token it is always done. */
   once(
     sender: Sender,

@@ -6,9 +6,8 @@ import { type Id, idKey, idText, parseWireId } from '../../lib/ids.ts'
 import { equalBytes } from '../../lib/secret-keys.ts'
 import type { Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
-import type { Accepted, LeftOut } from './answer.ts'
 import type { Refusal } from './refusal.ts'
-import type { IdempotencyToken, Sender } from './submission.ts'
+import type { Accepted, IdempotencyToken, LeftOut, Sender } from './submission.ts'
 
 export const KEY_RETENTION_MS = 86_400_000
 export const KEY_CHARACTERS_MAX = 256

@@ -2,9 +2,8 @@
 import type { Id } from '../../lib/ids.ts'
 import type { Content, EncodedContent } from '../../resources/emails/content.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
-import type { LeftOut } from './answer.ts'
 import type { Refusal } from './refusal.ts'
-import type { RawMessage, RemoteAttachment, StagedAttachment, Submission } from './submission.ts'
+import type { LeftOut, RawMessage, RemoteAttachment, StagedAttachment, Submission } from './submission.ts'
 
 /** With a bad email among them, nothing is taken, or all the others are. */
 export type BatchMode = 'strict' | 'permissive'

@@ -23,7 +23,7 @@ export const REFUSALS = {
   idempotency_mismatch: { http: 409, name: 'invalid_idempotent_request', reply: '550 5.5.4' },
 } as const
 
-export type RefusalKind = keyof typeof REFUSALS
+type RefusalKind = keyof typeof REFUSALS
 
 /** What is wrong with one field; `path` is in wire spelling, as in `attachments[0].filename`. */
 export interface FieldProblem {

@@ -1,12 +1,12 @@
 /** What may be done with an email that waits for its time: another time, or no sending at all. */
 
 import type { Id } from '../../lib/ids.ts'
+import { scheduledEvent } from '../../resources/events/email-events.ts'
 import { moveEmails, recordEvents } from '../../resources/events/record.ts'
-import { scheduledEvent } from '../../resources/events/scheduled.ts'
 import { command, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
+import { refuseSendTime } from './field-rules.ts'
 import type { Refusal } from './refusal.ts'
-import { refuseSendTime } from './send-time.ts'
 
 interface EmailRef {
   accountId: Id

@@ -6,9 +6,8 @@
 import type { Id } from '../../lib/ids.ts'
 import { type Content, type EncodedContent, encodeContent } from '../../resources/emails/content.ts'
 import { shareContent } from '../../resources/emails/content-rows.ts'
+import { ON_SUPPRESSION_LIST, scheduledEvent, suppressedEvent } from '../../resources/events/email-events.ts'
 import { countNewEmail, type NewEvent, recordEvents } from '../../resources/events/record.ts'
-import { scheduledEvent } from '../../resources/events/scheduled.ts'
-import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/suppressed.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import { queueKeyText, type Tx } from '../../store/command.ts'
@@ -24,7 +23,7 @@ import type { DueQueueKey } from '../queue/queue-key-rows.ts'
 import type { EnvelopeRecipient } from './recipients.ts'
 
 /** A content that is in the store, and has users already. */
-export interface NewStoredContent {
+interface NewStoredContent {
   contentId: number
 }
 

@@ -174,3 +174,17 @@ export interface IdempotencyToken {
   /** SHA-256 of the request body in canonical form. */
   bodyHash: Uint8Array
 }
+
+/** The result of a request whose emails are accepted. */
+export interface Accepted {
+  /** Ids of the accepted emails, in the order of the request. */
+  ids: Id[]
+  /** Emails of a permissive batch that were refused, by index. */
+  leftOut: LeftOut[]
+}
+
+export interface LeftOut {
+  /** Index of the email in the batch, from 0. */
+  index: number
+  message: string
+}

@@ -7,8 +7,8 @@ import type { CompiledTemplate } from '../../resources/templates/compile.ts'
 import { RENDERED_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
 import { type Rendering, renderTemplate, type Values } from '../../resources/templates/render.ts'
+import { subjectFault } from './field-rules.ts'
 import { type Refusal, refuseField } from './refusal.ts'
-import { subjectFault } from './subject.ts'
 import type { Submission, TemplateUse } from './submission.ts'
 
 interface RenderedTexts {

@@ -1,6 +1,6 @@
 /** A received message as lists, events and webhooks show it. */
 import { wireId } from '../../lib/ids.ts'
-import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
+import { mailboxText } from '../../protocols/smtp/address.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
 import type { ReceivedMailbox } from './parts/addresses.ts'
 import type { StoredPart } from './parts/parsed-mail.ts'

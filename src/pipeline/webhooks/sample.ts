@@ -1,7 +1,7 @@
 /** The event that tries out a webhook: of a type it is told of, about nothing that there is. */
 
 import { type Id, wireId } from '../../lib/ids.ts'
-import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/suppressed.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/email-events.ts'
 import type { EventType } from '../../resources/events/types.ts'
 
 interface SampleOptions {

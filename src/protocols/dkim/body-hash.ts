@@ -4,7 +4,7 @@
  */
 import { createHash, hash } from 'node:crypto'
 
-export interface BodyHasher {
+interface BodyHasher {
   /** Takes the next octets of the body, cut anywhere. */
   update(chunk: Uint8Array): void
   /** Base64. To be called once, at the end. */

@@ -21,7 +21,7 @@ export interface SigningKey extends SignerIdentity {
   publicKey: KeyObject
 }
 
-export interface DkimKeyPair {
+interface DkimKeyPair {
   /** PKCS#8, DER. */
   privateKey: Buffer
   /**

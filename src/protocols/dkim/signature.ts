@@ -1,10 +1,15 @@
 /** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
 import { hash as digest, type KeyObject, verify } from 'node:crypto'
 import type { HeaderField } from '../smtp/header-field.ts'
-import { fill, LINE_CHARACTERS } from './folding.ts'
 import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
 import { type Sign, signAtOnce, signHere } from './sign.ts'
-import { relaxedField, type SignedFields, selectSignedFields } from './signed-fields.ts'
+import {
+  fill,
+  LINE_CHARACTERS,
+  relaxedField,
+  type SignedFields,
+  selectSignedFields,
+} from './signed-fields.ts'
 
 export interface Signature {
   /** The DKIM-Signature field, to be put above the fields that it signs. */
@@ -16,7 +21,7 @@ export interface Signature {
 }
 
 /** What is known of a signature that was made before. */
-export interface KnownSignature {
+interface KnownSignature {
   base64: string
   /** What it was made over, where this process has made it. */
   digest?: string | undefined

@@ -1,6 +1,5 @@
 /** Which header fields a signature covers, and their canonical form (RFC 6376 §3.4.2, §5.4). */
 import type { HeaderField } from '../smtp/header-field.ts'
-import { fill } from './folding.ts'
 
 export interface SignedFields {
   /** The h= tag: lower case, one entry for each field that is signed or must not be added. */
@@ -108,4 +107,27 @@ export function relaxedField(lowerCaseName: string, value: string): string {
   const unfolded = value.replaceAll('\r\n', '')
   if (!IRREGULAR.test(unfolded)) return `${lowerCaseName}:${unfolded}`
   return `${lowerCaseName}:${unfolded.replace(/[ \t]+/g, ' ').replace(/^ | $/g, '')}`
+}
+
+/** Width of a folded DKIM-Signature field (RFC 6376 §3.2, RFC 5322 §2.2.3). */
+export const LINE_CHARACTERS = 76
+
+/**
+ * Joins pieces of a DKIM-Signature field and folds before a piece that does not fit on the line.
+ * @param column number of characters before the pieces on the first line
+ */
+export function fill(pieces: readonly string[], separator: string, column: number): string {
+  let text = ''
+  let at = column
+  for (const piece of pieces) {
+    const gap = text === '' ? '' : separator
+    if (text !== '' && at + gap.length + piece.length > LINE_CHARACTERS) {
+      text += `\r\n ${piece}`
+      at = 1 + piece.length
+    } else {
+      text += gap + piece
+      at += gap.length + piece.length
+    }
+  }
+  return text
 }

@@ -11,7 +11,7 @@ const FOUND_MS = 60_000
 const NEGATIVE_MS = 30_000
 const FAILURE_MS = 5_000
 
-export interface AnswerCacheOptions<T> {
+interface AnswerCacheOptions<T> {
   ask(name: string): Promise<Answer<T>>
   clock: Clock
   /** Beyond it the oldest entries go. */

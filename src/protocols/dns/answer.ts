@@ -17,7 +17,7 @@ export type Answer<T> =
   /** SERVFAIL, REFUSED, timeout, a malformed answer: nothing is known, a later look-up may succeed. */
   | { kind: 'failure'; reason: string }
 
-export interface LookUpOptions {
+interface LookUpOptions {
   /** Asks the name servers whatever the cache holds, and renews it: for domain checks. */
   fresh?: boolean
 }

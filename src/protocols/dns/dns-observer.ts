@@ -36,7 +36,7 @@ export interface DnsObserver {
   ask(name: string, type: TypeName): Promise<ObservedAnswer>
 }
 
-export interface DnsObserverLimits {
+interface DnsObserverLimits {
   clock: Clock
   /** For one question, asked once over UDP, and over TCP where needed. */
   timeoutMs?: number

@@ -2,7 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap } from '../../lib/expiring-map.ts'
 
-export interface KeyTexts {
+interface KeyTexts {
   /** At once where it is known. Undefined when there is no such key. */
   textOf(token: string): string | undefined | Promise<string | undefined>
   /** The keys have changed. */

@@ -6,14 +6,14 @@ import type { Log } from '../../lib/log.ts'
 import { frame, readFrames } from './frames.ts'
 import { netblockOf } from './netblock.ts'
 
-export interface TcpServiceOptions {
+interface TcpServiceOptions {
   /** The packet to send back, or undefined to say nothing. Must neither throw nor reject. */
   respond(query: Buffer, address: string): Buffer | undefined | Promise<Buffer | undefined>
   log: Log
   clock: Clock
 }
 
-export interface TcpService {
+interface TcpService {
   /** @returns the port bound */
   listen(host: string, port: number): Promise<number>
   close(): Promise<void>

@@ -21,7 +21,7 @@ export type Respond = (
   address: string,
 ) => Buffer | undefined | Promise<Buffer | undefined>
 
-export interface ListenerOptions {
+interface ListenerOptions {
   /** An IP literal, and a port or 0. */
   listen: { host: string; port: number }
   respond: Respond

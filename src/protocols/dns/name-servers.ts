@@ -6,7 +6,7 @@
 import type { DnsObserver, ObservedAnswer } from './dns-observer.ts'
 import type { TypeName } from './wire.ts'
 
-export interface NameServer {
+interface NameServer {
   /** Host name, lower case. */
   name: string
   /** Null where there is none that may be asked. */
@@ -29,7 +29,7 @@ export interface ZoneServers {
   delegatedTo: string[] | null
 }
 
-export interface FindOptions {
+interface FindOptions {
   /** Asked in turn until one answers. */
   resolvers: readonly DnsObserver[]
   /** Whether a name server at this address may be queried. */

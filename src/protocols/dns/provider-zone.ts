@@ -5,7 +5,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DnsRecord, RecordData } from './wire.ts'
 
-export interface ProviderZoneOptions {
+interface ProviderZoneOptions {
   /** The apex. Lower case. */
   mailHost: string
   /** At least one; those under the apex get our addresses. */

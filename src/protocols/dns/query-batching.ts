@@ -3,7 +3,7 @@
  * a socket buffer at either end, and each lost one costs a retry timeout.
  */
 
-export interface QueryBatching {
+interface QueryBatching {
   /** Resolves when the caller may begin: at once, or in a later turn, first come first served. */
   turn(): Promise<void>
 }

@@ -11,7 +11,7 @@ import { CLASS_IN, FLAG, type Message, type TypeName } from './wire.ts'
 import { decodeMessage, MalformedMessage } from './wire-decode.ts'
 import { encodeMessage, encodeQuestion } from './wire-encode.ts'
 
-export interface Server {
+interface Server {
   /** An IP literal. */
   host: string
   port: number
@@ -27,7 +27,7 @@ export interface Query {
   withoutEdns?: boolean
 }
 
-export interface QueryLimits {
+interface QueryLimits {
   clock: Clock
   /** For both transports together. */
   timeoutMs: number

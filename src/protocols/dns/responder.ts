@@ -38,7 +38,7 @@ interface Outcome {
   authority: readonly DnsRecord[]
 }
 
-export interface ResponderOptions {
+interface ResponderOptions {
   zone: Zone
   /** For datagrams; without it there is no limit. */
   rate?: ResponseRate | undefined

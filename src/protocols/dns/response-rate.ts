@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 
 /** `truncated` tells a resolver that means it to come again over TCP. */
-export type Sending = 'whole' | 'truncated' | 'nothing'
+type Sending = 'whole' | 'truncated' | 'nothing'
 
 export interface ResponseRate {
   /**

@@ -6,7 +6,7 @@ import { createResponder } from './responder.ts'
 import type { ResponseRate } from './response-rate.ts'
 import type { Zone } from './zone.ts'
 
-export interface DnsServerOptions {
+interface DnsServerOptions {
   /** An IPv4 or IPv6 literal, and a port; 0 takes a free one. */
   listen: { host: string; port: number }
   zone: Zone

@@ -8,7 +8,7 @@ import { isGlobalUnicast } from './address-safety.ts'
  * 0.0.0.0, ::, localhost). `private`: only a local network can. `public`: a public address, or a name, which
  * is not looked up.
  */
-export type UrlReach = 'invalid' | 'loopback' | 'private' | 'public'
+type UrlReach = 'invalid' | 'loopback' | 'private' | 'public'
 
 const THIS_MACHINE: ReadonlySet<string> = new Set(['loopback', 'unspecified'])
 

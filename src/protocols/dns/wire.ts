@@ -73,7 +73,7 @@ export type RecordData =
   | { type: 'HINFO'; cpu: string; os: string }
   | { type: `TYPE${number}` | 'DS' | 'TLSA'; bytes: Uint8Array }
 
-export interface SoaData {
+interface SoaData {
   primary: string
   /** The mailbox with its `@` as a dot. */
   contact: string

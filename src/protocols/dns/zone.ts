@@ -7,7 +7,7 @@ import type { DnsRecord, TypeName } from './wire.ts'
 export type SoaRecord = Extract<DnsRecord, { type: 'SOA' }>
 
 /** Records of the type, or the CNAME that stands in their place. `no-data`: the name exists without them. */
-export type ZoneAnswer = readonly DnsRecord[] | 'no-data' | 'no-name' | 'out-of-zone'
+type ZoneAnswer = readonly DnsRecord[] | 'no-data' | 'no-name' | 'out-of-zone'
 
 export interface Zone {
   /** Goes along with every negative answer (RFC 2308 §3). */
@@ -16,7 +16,7 @@ export interface Zone {
   lookUp(name: string, type: TypeName): ZoneAnswer | Promise<ZoneAnswer>
 }
 
-export interface ZoneOptions {
+interface ZoneOptions {
   /** Lower case, without final dot, like the names of all records. */
   apex: string
   /** With one SOA and at least one NS at the apex. */

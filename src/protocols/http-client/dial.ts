@@ -10,7 +10,7 @@ import type { Answer } from '../dns/answer.ts'
 import type { Resolver } from '../dns/resolver.ts'
 import { OutboundFault } from './fault.ts'
 
-export interface DialTarget {
+interface DialTarget {
   host: string
   port: number
   isSecure: boolean

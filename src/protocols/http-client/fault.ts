@@ -4,7 +4,7 @@
  * `forbidden`: we do not go there. `unreachable`: no connection. `timeout`: it took too long. `too-large`:
  * the reply is longer than allowed. `broken`: the connection or the reply broke off or is no HTTP.
  */
-export type FaultKind = 'forbidden' | 'unreachable' | 'timeout' | 'too-large' | 'broken'
+type FaultKind = 'forbidden' | 'unreachable' | 'timeout' | 'too-large' | 'broken'
 
 export class OutboundFault extends Error {
   readonly kind: FaultKind

@@ -11,7 +11,7 @@ export interface Target {
   isSecure: boolean
 }
 
-export interface TargetRules {
+interface TargetRules {
   /** Takes `http://` with the literal host 127.0.0.1 or [::1], and nothing more. */
   allowInsecureLoopback: boolean
 }

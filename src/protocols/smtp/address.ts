@@ -117,3 +117,10 @@ function parseDisplayName(text: string): string | null | AddressFault {
     return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
   return name === '' ? null : name
 }
+
+/** Formats a mailbox for people: `Name <address>`, the name quoted if it has special characters. */
+export function mailboxText({ name, address }: { name: string | null; address: string }): string {
+  if (name === null) return address
+  const plain = !/[()<>[\]:;@\\,"]/.test(name)
+  return `${plain ? name : `"${name.replace(/["\\]/g, '\\$&')}"`} <${address}>`
+}

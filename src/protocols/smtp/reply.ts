@@ -44,10 +44,6 @@ export function formatReply({ code, enhanced, text }: SmtpReply): string {
   return [code, enhanced, text].filter(part => part !== null && part !== '').join(' ')
 }
 
-export function isPositive(reply: SmtpReply): boolean {
-  return reply.code >= 200 && reply.code < 300
-}
-
 /** A permanent negative reply (RFC 5321 §4.2.1): the same command will fail again. */
 export function isPermanent(reply: SmtpReply): boolean {
   return reply.code >= 500

@@ -2,7 +2,7 @@
 import { pack, unpack } from '../../store/packed-record.ts'
 import type { AttemptRow } from '../../store/schema.ts'
 
-export type AttemptRecord = Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
+type AttemptRecord = Pick<AttemptRow, 'phase' | 'reply' | 'mxHost' | 'mxIp' | 'tls' | 'transcript'>
 
 export function packRecord({ phase, reply, mxHost, mxIp, tls, transcript }: AttemptRecord): Uint8Array {
   const facts = JSON.stringify([phase, reply, mxHost, mxIp, tls])

@@ -39,7 +39,7 @@ export function encodeJson(value: object): EncodedContent {
 }
 
 /** A content as it was read. */
-export type StoredContent = Pick<ContentRow, 'encoding' | 'body'>
+type StoredContent = Pick<ContentRow, 'encoding' | 'body'>
 
 export function decodeContent(stored: StoredContent): Content {
   return decodeJson(stored) as Content

@@ -10,7 +10,7 @@ export type { EmailSource }
 
 const READ_COLUMNS = [...EMAIL_SOURCE_COLUMNS, 'contentId'] as const
 
-export type ReadEmailSource = (accountId: Id, id: Id) => Promise<EmailSource | undefined>
+type ReadEmailSource = (accountId: Id, id: Id) => Promise<EmailSource | undefined>
 
 export async function readEmailSource(find: Find, accountId: Id, id: Id): Promise<EmailSource | undefined> {
   return createEmailSources(find, 0)(accountId, id)

@@ -92,7 +92,7 @@ export interface EventPage {
   before: Id | undefined
 }
 
-export interface ListedEvents {
+interface ListedEvents {
   /** Of the account, as many as are stored. */
   total: number
   hasMore: boolean

@@ -16,7 +16,7 @@ export interface InboundFilter {
   domain: string | null
 }
 
-export interface InboundFound<C extends keyof InboundMessageRow> {
+interface InboundFound<C extends keyof InboundMessageRow> {
   /** Of the whole list, as narrowed down. */
   total: number
   hasMore: boolean

@@ -8,7 +8,7 @@ import type { Db, EmailShareRow } from '../../store/schema.ts'
 /** Of one email at a time. */
 export const SHARES_MAX = 100
 
-export type ShareResult = 'shared' | 'too-many' | 'gone'
+type ShareResult = 'shared' | 'too-many' | 'gone'
 
 export async function findShare(find: Find, tokenHash: Uint8Array): Promise<EmailShareRow | undefined> {
   const [share] = await find(

@@ -11,15 +11,14 @@ import { type Db, EMAIL_STATUSES } from '../../store/schema.ts'
 export const SKIP_REASONS = ['unsubscribed', 'opted_out', 'suppressed', 'quota', 'deleted'] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
-export const REACTIONS = ['opened', 'unique_opened', 'clicked', 'unique_clicked', 'unsubscribed'] as const
-export type Reaction = (typeof REACTIONS)[number]
+const REACTIONS = ['opened', 'unique_opened', 'clicked', 'unique_clicked', 'unsubscribed'] as const
 
 const COUNTED = [
   ...EMAIL_STATUSES.map(status => `status.${status}` as const),
   ...REACTIONS.map(reaction => `reaction.${reaction}` as const),
   ...SKIP_REASONS.map(reason => `skipped.${reason}` as const),
 ]
-export type BroadcastCount = (typeof COUNTED)[number]
+type BroadcastCount = (typeof COUNTED)[number]
 export type BroadcastCounts = Readonly<Record<BroadcastCount, number>>
 
 export interface BroadcastRef {

@@ -4,7 +4,7 @@ import { foldAddress } from '../../protocols/smtp/address.ts'
 import { command, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { addSuppressions } from '../suppressions/suppression-rows.ts'
-import { hasHappened } from './has-happened.ts'
+import { hasHappened } from './email-events.ts'
 import { recordDeliveries, recordEvents } from './record.ts'
 import type { EventData } from './types.ts'
 

@@ -1,6 +1,6 @@
 /** What webhooks are told of an event: its body, made once, when the event is recorded. Pure. */
 import { type Id, wireId } from '../../lib/ids.ts'
-import { mailboxText } from '../../protocols/smtp/mailbox-text.ts'
+import { mailboxText } from '../../protocols/smtp/address.ts'
 import type { EmailRow } from '../../store/schema.ts'
 import { messageIdOf, parseStoredMailboxes } from '../emails/email-rows.ts'
 import type { EventData, EventType } from './types.ts'

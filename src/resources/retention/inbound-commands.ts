@@ -13,7 +13,7 @@ import { INBOUND_COUNTER } from '../emails/inbound-list.ts'
 import { countDeletedEvents } from '../events/record.ts'
 import type { Beyond } from './commands.ts'
 
-export interface DeletedInbound {
+interface DeletedInbound {
   count: number
   /** There may be more. */
   more: boolean

@@ -38,7 +38,7 @@ export interface EmailFilter {
 
 /** How an email came: by a request with a key, over SMTP, from a broadcast, or by hand in a session. */
 export const EMAIL_ORIGINS = ['api', 'smtp', 'broadcast', 'dashboard'] as const
-export type IndexedOrigin = (typeof EMAIL_ORIGINS)[number]
+type IndexedOrigin = (typeof EMAIL_ORIGINS)[number]
 
 /** A filter with the terms an email must have. */
 export type Asked = EmailFilter & { terms: readonly string[] }

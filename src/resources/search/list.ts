@@ -16,7 +16,7 @@ export interface SearchPage {
   before?: Id | undefined
 }
 
-export const ROW_COLUMNS = [
+const ROW_COLUMNS = [
   'id',
   'sender',
   'toList',
@@ -75,7 +75,7 @@ export async function readRows(db: Db, accountId: Id, ids: readonly Id[]): Promi
 }
 
 /** @param found newest first */
-export async function cutPage(
+async function cutPage(
   found: readonly Found[],
   { limit, offset, after, before }: SearchPage,
 ): Promise<{ ids: Id[]; hasMore: boolean }> {

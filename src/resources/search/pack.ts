@@ -1,13 +1,17 @@
 /** Seals emails into segments, apart from the path on which they are accepted. */
 import type { Id } from '../../lib/ids.ts'
-import type { Run } from '../../store/command.ts'
+import { command, type Run } from '../../store/command.ts'
 import type { Db, EmailRow } from '../../store/schema.ts'
 import { BLOCK_EMAILS, type NewIndexBlock } from '../../store/search-index.ts'
 import { encodedLength, encodeOrdinals } from './bits.ts'
-import type { sealCommands } from './commands.ts'
 import { FACET_COLUMNS, type FacetSource, foldSubject, termsOf } from './facets.ts'
 import { type IndexPart, listParts } from './parts.ts'
 import { packSubjects } from './subjects.ts'
+
+export const sealCommands = {
+  /** @returns false when the emails in the range of the segment are not, or no longer, those of the segment */
+  sealSegment: command<NewIndexBlock, boolean>((tx, segment) => tx.indexBlocks.seal(segment)),
+}
 
 export interface Packer {
   /** Seals what there is to be sealed of one account; resolves when nothing is left. */
@@ -66,7 +70,7 @@ export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 25
 type SealedRow = FacetSource & Pick<EmailRow, 'id' | 'createdAt'>
 
 /** @param rows every email of the range, by id */
-export function segmentOf(
+function segmentOf(
   accountId: Id,
   { afterId, lastId }: { afterId: Id; lastId: Id },
   rows: readonly SealedRow[],

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Packer } from './pack.ts'
 
-export interface Packing {
+interface Packing {
   /** Accounts that have, or may have, emails to be sealed. */
   note(accountIds: readonly Id[]): void
   /** Resolves when the account under way is done. */

@@ -23,7 +23,7 @@ export interface IndexPart {
   segment?: SegmentHead
 }
 
-export const FIRST_ID: Id = new Uint8Array(16)
+const FIRST_ID: Id = new Uint8Array(16)
 
 export async function listParts(db: Db, accountId: Id): Promise<IndexPart[]> {
   const segments = await db

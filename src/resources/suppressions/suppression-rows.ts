@@ -7,7 +7,7 @@ import { batchCommand, type Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
 
-export interface NewSuppression {
+interface NewSuppression {
   accountId: Id
   /** Folded. */
   email: string

@@ -12,12 +12,12 @@ import { fillHoles, fillTemplate } from './render.ts'
 import { builtInOf } from './variables.ts'
 
 /** An email as far as its words go. */
-export interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 'broadcastId'> {
+interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 'broadcastId'> {
   content: Content
 }
 
 /** Where its recipient unsubscribes; asked only where the content says it. */
-export type UnsubscribeUrl = () => string
+type UnsubscribeUrl = () => string
 
 export interface PersonalContent extends Content {
   /** How the html has come about; absent where nothing in it is the recipient's own. */
@@ -38,7 +38,7 @@ export interface Personal {
 /**
  * Undefined where the content is what the email says. It is parsed once, as long as it is the same object.
  */
-export type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Personal | undefined
+type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Personal | undefined
 
 export function createFindPersonal(): FindPersonal {
   const parsed = new WeakMap<Content, CompiledTemplate>()

@@ -7,7 +7,7 @@ import { escapeHtml } from './escape-html.ts'
 export type Values = Readonly<Record<string, unknown>>
 
 /** A variable that can stand nowhere: it has no value, or one that is no text, number or boolean. */
-export interface VariableProblem {
+interface VariableProblem {
   name: string
   problem: 'missing' | 'not-a-text'
 }

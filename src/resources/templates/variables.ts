@@ -1,9 +1,9 @@
 /** What the placeholders of a broadcast are called. Pure, and part of the dashboard, too. */
 
 /** Variables that every contact has, beside its properties. */
-export type ContactVariable = 'first_name' | 'last_name'
+type ContactVariable = 'first_name' | 'last_name'
 /** Variables that follow from an email: it does not keep their values. */
-export type EmailVariable = 'email' | 'broadcast_id' | 'unsubscribe_url'
+type EmailVariable = 'email' | 'broadcast_id' | 'unsubscribe_url'
 
 /** Also as the users of other services are used to write them. */
 const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([

@@ -3,12 +3,11 @@
  */
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
+import { subjectFault, TAGS_MAX, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/field-rules.ts'
 import { readHeaders } from '../../../pipeline/accept/header-policy.ts'
 import { RECIPIENTS_MAX, refuseTooMany } from '../../../pipeline/accept/recipients.ts'
 import { isRefusal, UNKNOWN_TOPIC } from '../../../pipeline/accept/refusal.ts'
-import { subjectFault } from '../../../pipeline/accept/subject.ts'
 import type { Submission } from '../../../pipeline/accept/submission.ts'
-import { TAGS_MAX, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/tags.ts'
 import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { type ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'

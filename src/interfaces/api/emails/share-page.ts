@@ -3,7 +3,7 @@
  * nothing; the page itself holds its head alone, every text of it escaped.
  */
 import { hash } from 'node:crypto'
-import { mailboxText } from '../../../protocols/smtp/mailbox-text.ts'
+import { mailboxText } from '../../../protocols/smtp/address.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { escapeHtml } from '../../../resources/templates/escape-html.ts'
 import type { EmailRow } from '../../../store/schema.ts'

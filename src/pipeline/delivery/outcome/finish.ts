@@ -11,7 +11,7 @@ import { type BounceClass, bounceType } from '../../../protocols/bounces/bounce-
 import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
 import type { SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { deliveredData, packRecord } from '../../../resources/emails/attempt-record.ts'
-import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/suppressed.ts'
+import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../../resources/events/email-events.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import type { Finish } from '../../queue/commands.ts'
 import { nextAttemptAt } from '../../queue/retry-schedule.ts'

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createPlans, type Plan } from '../../../../src/resources/accounts/plans.ts'
-import { sweepEmails } from '../../../../src/resources/retention/email-sweeper.ts'
+import { sweepEmails } from '../../../../src/resources/retention/mail-sweeper.ts'
 import { createBlobFiles } from '../../../../src/store/blobs/blobs.ts'
 import { insertRows } from '../../../kit/database.ts'
 import { finishFor, HOUR_MS, postOver } from '../../../kit/mail.ts'
@@ -11,7 +11,7 @@ import { createManualClock } from '../../../kit/manual-clock.ts'
 import { openSqliteStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('retention/email-sweeper')
+const test = suite('retention/mail-sweeper')
 const DAY_MS = 24 * HOUR_MS
 const limits = { daily: null, monthly: null }
 const PLANS: Record<string, Plan> = {
