@@ -1,4 +1,11 @@
-/** The one door: what a user submits becomes stored emails and due deliveries, or a refusal and no change. */
+/**
+ * Accepts emails. In: a prepared request (`prepare.ts`) with its sender and idempotency token. Out: the ids
+ * of the stored emails, whose deliveries are due, or a refusal that leaves nothing behind.
+ *
+ * `send()` answers a repeated request, fetches remote attachments, waits for room at the writer and runs the
+ * command of `commit.ts`. The HTTP API, SMTP submission, broadcasts (test emails), replies, TLS reports and
+ * webhook notices call it.
+ */
 
 import { idKey } from '../../lib/ids.ts'
 import type { Plans } from '../../resources/accounts/plans.ts'
@@ -19,8 +26,8 @@ import { transferablesOf } from './transferables.ts'
 
 export interface Accept {
   /**
-   * Resolves once the emails are durably stored; a repeated request is answered as its first was. Nothing
-   * that was staged for a request that is refused stays behind.
+   * Resolves once the emails are durably stored. A repeated request gets the answer to the first. Files that
+   * were staged for a refused request are deleted.
    * @throws StorageUnavailable
    */
   send(
@@ -37,7 +44,7 @@ interface AcceptOptions extends NewEmailOptions {
   openFetching: OpenFetching
   feedbackRegions: string[]
   quotaOf: Plans['quotaOf']
-  /** Known once the address of our links is. */
+  /** Resolves once the base URL of tracking links is known. */
   linkTerms(): Promise<LinkTermsIds>
 }
 
@@ -82,8 +89,9 @@ export function createAccept(options: AcceptOptions): Accept {
 }
 
 /**
- * Asked before any former answer is given, which may be another credential's, and in every mode of a batch. A
- * domain's name never changes, and so no race gets past the sender's bond to one.
+ * Refuses a `from` domain that the sender's API key is not bound to, in every mode of a batch. This check
+ * precedes the idempotency look-up, whose answer may belong to another credential. The name of a domain never
+ * changes, so the check needs no transaction.
  */
 function refuseForeign({ domain: own }: Sender, { senders, mode }: PreparedRequest): Refusal | undefined {
   const foreign = own === null ? undefined : senders.find(({ domain }) => domain !== own)

@@ -1,15 +1,16 @@
 /**
- * How much of what is to be accepted is with the writer at once. More waits here, where it has not been
- * copied yet; still more is told to come back, so that a burst costs time and not memory.
+ * Limits the amount of mail that the writer has been given and has not stored yet. Further requests wait
+ * here, before they are copied to the writer; when too many wait, requests are refused. A burst costs time
+ * and not memory.
  */
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 
-/** By weight, as the writer weighs: some groups of it, of which one account gets half. */
+/** In the weights of `weightOf()`. This is several group commits of the writer; one account gets half. */
 const WEIGHT_MAX = 4_000
 const ACCOUNT_WEIGHT_MAX = WEIGHT_MAX / 2
-/** Requests. */
+/** Number of waiting requests, in total and of one account. */
 const WAITING_REQUESTS_MAX = { most: 400, mostOfAnOwner: 200 }
 
 /** @throws StorageUnavailable when too many wait, and what the work throws */

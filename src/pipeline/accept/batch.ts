@@ -1,4 +1,7 @@
-/** Several emails of one request: what one bad email means for the others. */
+/**
+ * Prepares the emails of a batch. In strict mode the first invalid email refuses the batch; in permissive
+ * mode invalid emails are left out.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type BatchMode,
@@ -12,23 +15,23 @@ import type { LeftOut, Submission } from './submission.ts'
 
 export interface BatchSubmission {
   mode: BatchMode
-  /** With their places in the request, from 0. */
+  /** `index` is the position of the email in the request, from 0. */
   emails: { index: number; submission: Submission }[]
-  /** Those that could not be read; only in a permissive batch. */
+  /** Emails that could not be read; empty in a strict batch. */
   leftOut: LeftOut[]
 }
 
-/** The emails that are good so far. */
 export type PreparedBatch = Pick<PreparedRequest, 'emails' | 'leftOut'>
 
 /**
- * Html and text of all emails together: what a request may hold, and a template may make of a smaller one.
+ * Limit for html and text of all emails of a request together. A template may produce more text than the
+ * request has.
  */
 const CHARACTERS_MAX = 56 * 1024 * 1024
-/** Others get their turn after so much. */
+/** The event loop serves other requests after this number of characters. */
 const YIELD_AFTER_CHARACTERS = 1024 * 1024
 
-/** One after another, so that others get their turn. */
+/** Prepares the emails one after another and yields to the event loop between them. */
 export async function prepareBatch(
   prepare: PrepareEmail,
   { mode, emails, leftOut }: BatchSubmission,

@@ -1,6 +1,6 @@
 /**
- * The command that stores what was submitted: idempotency, sender domain, topic, suppression and quota are
- * decided inside the transaction that writes emails and deliveries, so that no race gets past them.
+ * The command that stores a request. Idempotency, sender domain, topic, suppressions and quota are decided in
+ * the transaction that writes emails and deliveries, so that no race evades a decision.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'
@@ -30,15 +30,15 @@ export interface AcceptInput {
   now: number
   idempotency: IdempotencyToken | null
   emails: NewEmail[]
-  /** What the account's plan lets it send; null is any number. */
+  /** Limit of the account's plan; null means unlimited. */
   quota: Quota | null
   linkTerms: LinkTermsIds
-  /** Regions whose domains get delivery feedback. */
+  /** Regions whose domains report delivery feedback. */
   feedbackRegions: string[]
-  /** Of a request with several emails. */
+  /** Null for a single email. */
   batch: {
     mode: BatchMode
-    /** Places of the emails in the request. */
+    /** Positions of the emails in the request. */
     indexes: number[]
     leftOut: LeftOut[]
   } | null
@@ -47,7 +47,7 @@ export interface AcceptInput {
 const DOMAIN_COLUMNS = ['id', 'status', 'region', ...LINKING] as const
 type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
 
-/** What was looked up for the whole group. */
+/** Rows that were read for all requests of the group. */
 interface Known {
   domains: ReadonlyMap<string, KnownDomain>
   suppressed: ReadonlySet<string>
@@ -72,10 +72,10 @@ export const acceptCommands = {
   ),
 }
 
-/** Of an email with little to say. */
+/** Characters that add the weight of one more short email. */
 const CHARACTERS_PER_WEIGHT = 8_192
 
-/** What a request asks of the writer, in usual requests. */
+/** Estimates the work of a request for the writer, in short emails. */
 export function weightOf({ emails }: AcceptInput): number {
   const characters = emails.reduce(
     (sum, { content }) => sum + ('contentId' in content ? 0 : contentLength(content)),
@@ -104,7 +104,7 @@ async function acceptAll(tx: Tx, inputs: readonly AcceptInput[]): Promise<(Accep
   return outputs
 }
 
-/** Which emails to store, or why none. */
+/** Decides which emails of a request are stored, or refuses the request. */
 function decide(input: AcceptInput, known: Known): RequestDecision | Refusal {
   const { sender, now, emails, batch } = input
   const decision: RequestDecision = { taken: [], leftOut: [...(batch?.leftOut ?? [])] }
@@ -133,7 +133,10 @@ function decide(input: AcceptInput, known: Known): RequestDecision | Refusal {
   return decision
 }
 
-/** At once: what is said against it when a scheduled email's time has come is for then. */
+/**
+ * Finds the reason why an immediate email is not sent to a recipient. A scheduled email is checked when it is
+ * released.
+ */
 function reasonAgainst(
   { row: { accountId, scheduledAt, topicId } }: NewEmail,
   address: string,
@@ -155,7 +158,7 @@ function refuseTopic(
 
 const UNTRACKED = { openTracking: 0, clickTracking: 0, trackingTerms: null } as const
 
-/** What was submitted whole stays as it is. */
+/** A raw message is sent unchanged, so its links are not rewritten. */
 function linksOf(
   { linkTerms }: AcceptInput,
   { row: { raw, broadcastId, topicId } }: NewEmail,
@@ -164,7 +167,7 @@ function linksOf(
   return raw === null ? linkTermsFor(linkTerms, domain, broadcastId !== null || topicId !== null) : null
 }
 
-/** Quota last of all: what is refused takes nothing from it. */
+/** The quota is taken last, so that refused emails do not count. */
 async function take(
   tx: Tx,
   input: AcceptInput,

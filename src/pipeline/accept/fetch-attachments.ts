@@ -1,6 +1,7 @@
 /**
- * Attachments that are named by a URL: fetched one after another, for few requests at a time, before anything
- * is stored. They go to the disk while they come; one and the same URL is fetched once a request.
+ * Fetches attachments that are given by URL, before anything is stored. Few requests fetch at a time, and
+ * each fetches one file after another. A file is streamed to the disk. A URL that occurs several times in a
+ * request is fetched once.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
@@ -24,7 +25,7 @@ import {
   type StagedAttachment,
 } from './submission.ts'
 
-/** For the emails of one request. */
+/** Fetches for the emails of one request. */
 interface Fetching {
   /**
    * Fetches the remote attachments of an email.
@@ -32,24 +33,24 @@ interface Fetching {
    * @throws StorageUnavailable
    */
   attachmentsOf(email: PreparedEmail): Promise<StagedAttachment[] | Refusal>
-  /** Lets the next request have its turn. */
+  /** Releases the slot of this request. */
   end(): void
 }
 
-/** @param onStaged hears of every file that has been stored for the request */
+/** @param onStaged is called with every file that has been staged for the request */
 export type OpenFetching = (accountId: Id, onStaged: (blob: StagedBlob) => void) => Fetching
 
 interface FetchOptions {
-  /** Null where nothing is to be fetched. */
+  /** Null if fetching is disabled. */
   outbound: Outbound | null
   clock: Clock
   blobs: Pick<BlobFiles, 'receive'>
 }
 
-/** What came of a URL. */
+/** The result of a fetch. */
 interface Fetched {
   reply: OutboundReply | OutboundFault
-  /** Null where there is nothing to attach. */
+  /** Null if the fetch failed. */
   blob: StagedBlob | null
   limitBytes: number
 }
@@ -57,10 +58,10 @@ interface Fetched {
 const REQUESTS_MAX = 6
 const ACCOUNT_REQUESTS_MAX = 2
 const ACCOUNT_WAITING_REQUESTS_MAX = 50
-/** For all attachments of a request together. */
+/** Time limit for all attachments of a request together, in ms. */
 const FETCH_MS_MAX = 30_000
 const ATTACHMENT_BYTES_MAX = 56 * 1024 * 1024
-/** What base64 in lines makes of a byte. */
+/** Base64 encodes 57 bytes in a line of 76 characters and CRLF. */
 const ENCODED_OCTETS_PER_BYTE = 78 / 57
 const BUSY: Refusal = {
   refused: 'busy',
@@ -118,7 +119,7 @@ async function fetchAll(
   return attachments
 }
 
-/** The fetches of one request share their limits and what they have found. */
+/** The fetches of a request share a time limit, a size limit and their results. */
 function createFetch({
   outbound,
   clock,
@@ -168,7 +169,7 @@ function isTooLarge(reply: OutboundReply | OutboundFault): boolean {
   return reply instanceof OutboundFault && reply.kind === 'too-large'
 }
 
-/** Why there is nothing to attach, to be put after the attachment's number. */
+/** @returns why a reply cannot be attached, as a clause that follows the attachment's number */
 function faultOf(reply: OutboundReply | OutboundFault): string | undefined {
   if (reply instanceof OutboundFault)
     return isTooLarge(reply) ? TOO_LARGE : `\`path\` cannot be fetched: ${reply.message}`
@@ -203,14 +204,14 @@ function refuse(index: number, message: string): Refusal {
   )
 }
 
-/** The last part of the URL's path, or nothing. */
+/** @returns the last segment of the URL's path, which may be empty */
 function nameIn(url: string): string {
   const last = new URL(url).pathname.split('/').at(-1)!
   let name = last
   try {
     name = decodeURIComponent(last)
   } catch {
-    // bytes that are no UTF-8: they stay as they are written
+    // The segment is not UTF-8. It stays percent-encoded.
   }
   return shortFileName(name.replace(/\p{Cc}/gu, ''))
 }

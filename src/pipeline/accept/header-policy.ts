@@ -1,24 +1,25 @@
 /**
- * Which header fields a user may set: names and values that cannot forge, duplicate or break what we write.
+ * Validates the header fields that a user sets. Their names and values cannot forge, duplicate or break the
+ * fields that Mailhorn writes.
  */
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 
-/** The user's own fields, and what two of them mean for the message. */
+/** The user's fields, with the two that the composer interprets. */
 export interface UserHeaders {
-  /** All of them; the composer writes `Message-ID` and `Reply-To` itself. */
+  /** All fields, including `Message-ID` and `Reply-To`, which the composer writes itself. */
   fields: [name: string, value: string][]
-  /** From a `Message-ID` field, with its angle brackets. */
+  /** Value of a `Message-ID` field, with angle brackets. */
   messageId: string | null
-  /** From a `Reply-To` field. */
+  /** Mailboxes of a `Reply-To` field. */
   replyTo: Mailbox[] | null
 }
 
 const NAME = /^[!-9;-~]+$/
 const RESERVED =
   /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-mailhorn-.*)$/i
-/** Printable ASCII but for `<`, `>` and `@`. */
+/** Printable ASCII except `<`, `>` and `@`. */
 const MESSAGE_ID = /^<[!-;=?A-~]+@[!-;=?A-~]+>$/
 const FIELDS_MAX = 100
 const HEADER_OCTETS_MAX = 64 * 1024

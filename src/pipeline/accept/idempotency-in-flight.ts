@@ -1,6 +1,7 @@
 /**
- * Where repeated requests meet before anything of them is checked: one whose first has been answered gets
- * that answer, one whose first is under way waits for it. The transaction that accepts decides all the same.
+ * Detects repeated requests before they are validated. A request is answered at once if the first request with
+ * its key has been answered, and waits for the answer if the first is in progress. The accepting transaction
+ * checks the key again.
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Find } from '../../store/read.ts'
@@ -9,7 +10,10 @@ import { isRefusal, type Refusal } from './refusal.ts'
 import type { Accepted, IdempotencyToken, Sender } from './submission.ts'
 
 interface InFlightRequests {
-  /** Does the work, or answers as it was answered before. Without a token it is always done. */
+  /**
+   * Does the work, or returns the answer of the first request with this key. Without a token it always does
+   * the work.
+   */
   once(
     sender: Sender,
     idempotency: IdempotencyToken | null,
@@ -17,7 +21,7 @@ interface InFlightRequests {
   ): Promise<Accepted | Refusal>
 }
 
-/** A request that is being answered. */
+/** A request in progress. */
 interface InFlight {
   bodyHash: Uint8Array
   answer: Promise<Accepted | Refusal>
@@ -26,7 +30,7 @@ interface InFlight {
 const WAIT_MS_MAX = 10_000
 
 export function createInFlightRequests({ find, clock }: { find: Find; clock: Clock }): InFlightRequests {
-  const underWay = new Map<string, InFlight>()
+  const inFlight = new Map<string, InFlight>()
 
   return {
     async once(sender, idempotency, work) {
@@ -35,26 +39,26 @@ export function createInFlightRequests({ find, clock }: { find: Find; clock: Clo
       const request = { sender, idempotency, now: clock.now() }
       const key = idempotencyKeyText(request)
       const until = clock.monotonic() + WAIT_MS_MAX
-      for (let first = underWay.get(key); first; first = underWay.get(key)) {
+      for (let first = inFlight.get(key); first; first = inFlight.get(key)) {
         const ended = await within(clock, until - clock.monotonic(), outcomeOf(first))
         if (!ended) return stillRunning()
         if (ended.accepted)
           return idempotentAnswer(bodyHash, { bodyHash: first.bodyHash, accepted: ended.accepted })
       }
       const answer = lookUpKeys(find, [request]).then(keys => keys.answerFor(request) ?? work())
-      underWay.set(key, { bodyHash, answer })
-      return answer.finally(() => underWay.delete(key))
+      inFlight.set(key, { bodyHash, answer })
+      return answer.finally(() => inFlight.delete(key))
     },
   }
 }
 
-/** What was refused, or has failed, leaves its key to the next. */
+/** A refused or failed request leaves its key to the next request. */
 async function outcomeOf({ answer }: InFlight): Promise<{ accepted?: Accepted }> {
   try {
     const given = await answer
     return isRefusal(given) || given.ids.length === 0 ? {} : { accepted: given }
   } catch {
-    return {} // its own request tells of it
+    return {} // The first request reports its own error.
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Idempotency keys: a repeated request gets the first one's answer, for a day, inside the accepting
- * transaction.
+ * Idempotency keys: a repeated request gets the answer to the first for 24 hours. Keys are read and stored in
+ * the accepting transaction.
  */
 import { type Id, idKey, idText, parseWireId } from '../../lib/ids.ts'
 import { equalBytes } from '../../lib/secret-keys.ts'
@@ -23,15 +23,18 @@ interface KnownKey {
   accepted: Accepted
 }
 
-/** The answer as stored. */
+/** Answer in the form in which it is stored. */
 interface StoredAnswer {
   ids: string[]
   leftOut?: LeftOut[]
 }
 
-/** The keys of a group's requests that have been used before, or by an earlier request of the group. */
+/** Keys that requests of this group have used before, including earlier requests of the same group. */
 export interface KnownKeys {
-  /** The former answer, or a refusal when the key came with another body; undefined for a fresh request. */
+  /**
+   * @returns the former answer, a refusal if the key was used with another body, or undefined for a new
+   * request
+   */
   answerFor(request: Request): Accepted | Refusal | undefined
   add(request: Request, accepted: Accepted): void
 }
@@ -56,7 +59,7 @@ export async function lookUpKeys(find: Find, requests: readonly Request[]): Prom
   }
 }
 
-/** The former answer, where the body is the former body. */
+/** @returns the former answer if the body is the same, otherwise a refusal */
 export function idempotentAnswer(bodyHash: Uint8Array, former: KnownKey): Accepted | Refusal {
   if (equalBytes(former.bodyHash, bodyHash)) return former.accepted
   return {
@@ -65,7 +68,7 @@ export function idempotentAnswer(bodyHash: Uint8Array, former: KnownKey): Accept
   }
 }
 
-/** Stores the answer under the request's key, in place of one that has expired. */
+/** Stores the answer under the key of the request and replaces an expired one. */
 export async function rememberKey(
   tx: Tx,
   keys: KnownKeys,
@@ -87,7 +90,7 @@ export async function rememberKey(
     .execute()
 }
 
-/** Tells keys of different accounts and endpoints apart. */
+/** @returns a text that identifies the key among all accounts and endpoints */
 export function idempotencyKeyText({ sender, idempotency }: Pick<Request, 'sender' | 'idempotency'>): string {
   return `${idKey(sender.accountId)}${idempotency!.endpoint} ${idempotency!.key}`
 }

@@ -1,11 +1,12 @@
-/** Takes idempotency keys away that are older than a day: nothing asks for them any more. */
+/** Deletes idempotency keys after their retention of 24 hours. */
 import type { Clock } from '../../lib/clock.ts'
 import { command, type Run } from '../../store/command.ts'
 import { KEY_RETENTION_MS } from './idempotency.ts'
 
 export const idempotencyKeyCommands = {
   /**
-   * Deletes keys as old as `before` (epoch ms), oldest first, at most `limit`. @returns how many there were
+   * Deletes keys that are as old as `before` (epoch ms), oldest first, at most `limit`.
+   * @returns the number of deleted keys
    */
   forgetKeys: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const { numDeletedRows } = await tx.db
@@ -29,7 +30,6 @@ export const idempotencyKeyCommands = {
 
 const KEYS_PER_STEP_MAX = 500
 
-/** For a sweeper. */
 export async function* sweepKeys({
   run,
   clock,

@@ -1,4 +1,7 @@
-/** From a prepared email to one that only the transaction has still to decide about. */
+/**
+ * Makes a `NewEmail` from a prepared email: it gets its id, its row and its recipients. Only decisions of the
+ * transaction are missing.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, wireId } from '../../lib/ids.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
@@ -9,14 +12,14 @@ import { envelopeRecipients } from './recipients.ts'
 import type { NewEmail } from './store-emails.ts'
 import type { Sender, StagedAttachment } from './submission.ts'
 
-/** One attachment of an email as stored. */
+/** An attachment in the row of an email. */
 export interface StoredAttachment {
   id: string
   filename: string
   contentType: string
   contentId: string | null
   sizeBytes: number
-  /** SHA-256, hex. */
+  /** SHA-256 in hex. */
   hash: string
 }
 
@@ -27,7 +30,7 @@ export interface NewEmailOptions {
   expireAfterMs: number
 }
 
-/** The columns that may be empty, for emails that do not come from a submission. */
+/** Default columns for emails that are not made from a submission (broadcasts). */
 export const EMPTY_EMAIL_ROW = {
   apiKeyId: null,
   toList: null,
@@ -102,7 +105,7 @@ function storedAttachment(
   return { id, filename, contentType, contentId, sizeBytes, hash: Buffer.from(hash).toString('hex') }
 }
 
-/** Stored without the domain, which follows from the address. */
+/** The domain of a mailbox is not stored; it follows from the address. */
 function mailboxJson(mailboxes: readonly Mailbox[]): string | null {
   return jsonOrNull(mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })))
 }

@@ -1,7 +1,9 @@
 /**
- * What a request asks for, made ready on whichever thread has read it: words found, sizes judged, attachments
- * staged, large texts in the form in which they are stored. What comes of it is small and can travel to
- * another thread.
+ * Prepares a request for acceptance on the thread or in the process that has read it: renders templates,
+ * checks sizes, stages attachments and encodes large contents. In: submissions. Out: a `PreparedRequest` for
+ * `accept.ts`, small enough to be sent to another thread.
+ *
+ * The HTTP API, the parse worker (large bodies and submitted messages) and the internal senders call it.
  */
 import type { Id } from '../../lib/ids.ts'
 import { encodeContent } from '../../resources/emails/content.ts'
@@ -32,9 +34,9 @@ interface PreparationOptions {
   findTemplate: FindReadyTemplate
   blobs: BlobFiles
   /**
-   * Longer texts get the form in which they are stored: on a thread that has the time. They are left as they
-   * are where this is not given, and by it where they are short enough to be of use to the delivery that is
-   * about to come.
+   * Contents with at least this number of characters are encoded to their stored form here. The parse worker
+   * sets this option. Shorter contents stay as text, since the writer keeps them in memory for the delivery.
+   * By default no content is encoded here.
    */
   storedFromCharacters?: number
 }
@@ -125,7 +127,7 @@ async function stagedAttachment(
   return { ...rest, blob: await stage(content) }
 }
 
-/** What a request brings several times is staged once. */
+/** Stages each distinct content of a request once. */
 function createStage(files: BlobFiles) {
   const staged = new Map<string, StagedBlob>()
   return {

@@ -1,38 +1,38 @@
-/** What preparing makes of a request: small, and fit to travel from the thread that has read it. */
+/** The result of preparing a request. The values can be sent to another thread or process. */
 import type { Id } from '../../lib/ids.ts'
 import type { Content, EncodedContent } from '../../resources/emails/content.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import type { Refusal } from './refusal.ts'
 import type { LeftOut, RawMessage, RemoteAttachment, StagedAttachment, Submission } from './submission.ts'
 
-/** With a bad email among them, nothing is taken, or all the others are. */
+/** An invalid email refuses the whole batch (`strict`) or is left out (`permissive`). */
 export type BatchMode = 'strict' | 'permissive'
 
-/** An email that lacks nothing but the files that are to be fetched. */
+/** An email that is complete except for remote attachments, which `fetch-attachments.ts` fetches. */
 export interface PreparedEmail
   extends Omit<Submission, 'subject' | 'html' | 'text' | 'template' | 'attachments' | 'raw'> {
   subject: string
   templateId: Id | null
-  /** The same object for emails of a request that say the same. */
+  /** Consecutive emails of a request with the same content share one object. */
   content: Content | EncodedContent
   attachments: (StagedAttachment | RemoteAttachment)[]
-  /** The staged message of a submission that has one. */
+  /** The staged message if the submission has a raw message. */
   raw: (Pick<RawMessage, 'recipients'> & { message: StagedBlob }) | null
-  /** An upper estimate of the message's size on the wire, without what is still to be fetched. */
+  /** Upper estimate of the size of the message on the wire, without remote attachments. */
   encodedOctets: number
 }
 
-/** All that a request wants, or why it cannot have it: both are told when the present has been asked. */
+/** The emails of a request, or its refusal. A refusal is returned only after the idempotency look-up. */
 export interface PreparedRequest {
-  /** Domains of all senders that could be read, with the places of their emails. */
+  /** Domains of all senders that could be read, with the positions of their emails. */
   senders: { index: number; domain: string }[]
   emails: { index: number; email: PreparedEmail }[]
-  /** The emails of a permissive batch that were refused so far. */
+  /** Emails of a permissive batch that have been refused so far. */
   leftOut: LeftOut[]
-  /** Null of a single email, whose place is 0. */
+  /** Null for a single email, whose index is 0. */
   mode: BatchMode | null
   refusal: Refusal | null
-  /** Everything that has been staged, for the emails or in vain. */
+  /** All blobs that were staged for the request, including those of refused emails. */
   blobs: StagedBlob[]
 }
 

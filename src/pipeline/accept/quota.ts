@@ -1,6 +1,6 @@
 /**
- * Quotas: recipients of accepted emails, counted by UTC day and month. Decided and counted inside the
- * transaction that accepts, so that no race lets one over; cancelling gives nothing back.
+ * Quotas: recipients of accepted emails are counted by UTC day and month. The accepting transaction checks
+ * and counts them, so that no race exceeds a quota. Cancelling an email does not restore the quota.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -13,11 +13,11 @@ import type { Refusal } from './refusal.ts'
 interface Request {
   sender: { accountId: Id }
   now: number
-  /** Null where the account's plan has no limit. */
+  /** Null if the plan of the account has no limit. */
   quota: Quota | null
 }
 
-/** Takes so many recipients, of one email or of a whole batch, from the account's quota, or none of them. */
+/** Takes the recipients of an email or of a whole batch from the quota of the account, all or none. */
 export async function takeQuota(
   tx: Tx,
   { sender: { accountId }, now, quota }: Request,
@@ -35,7 +35,10 @@ export async function takeQuota(
   return undefined
 }
 
-/** Takes as many of so many recipients as there is room for. @returns how many */
+/**
+ * Takes as many recipients as the quota has left, at most `recipientCount`.
+ * @returns the number of recipients taken
+ */
 export async function takeRoom(tx: Tx, request: Request, recipientCount: number): Promise<number> {
   const {
     sender: { accountId },

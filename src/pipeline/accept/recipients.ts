@@ -1,9 +1,9 @@
-/** Envelope recipients of a submission: everybody named in to, cc and bcc, each once. */
+/** Envelope recipients of an email: every address in to, cc and bcc once. */
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
 import type { RecipientKind } from '../../store/schema.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 
-/** The contract's limit; it counts the entries as given. */
+/** Limit of the API; it counts entries, including duplicates. */
 export const RECIPIENTS_MAX = 50
 
 export interface EnvelopeRecipient {
@@ -12,7 +12,7 @@ export interface EnvelopeRecipient {
   kind: RecipientKind
 }
 
-/** Asked before any address is read, and so of lists of anything. */
+/** Checks the number of recipients before any address is parsed, which is why the lists may hold anything. */
 export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>): Refusal | undefined {
   if (lists.to.length + lists.cc.length + lists.bcc.length <= RECIPIENTS_MAX) return undefined
   return refuseField(
@@ -23,8 +23,9 @@ export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>):
 }
 
 /**
- * An address named more than once keeps its first spelling and kind.
- * @param envelope for whom alone it is, of those named and others: who is not named has it as a blind copy
+ * An address that occurs more than once keeps its first spelling and kind.
+ * @param envelope recipients of an SMTP envelope; only these receive the message, and those in no list
+ * receive a blind copy
  */
 export function envelopeRecipients(
   lists: Record<RecipientKind, readonly Mailbox[]>,

@@ -1,8 +1,6 @@
-/** Refusals: why a submission is not taken. One table says how both doors, HTTP and SMTP, put it. */
+/** Refusals of submissions. One table maps each kind to its HTTP and its SMTP reply. */
 
-/**
- * `http` and `name` are for the API (the names are the closed list its clients know), `reply` is for SMTP.
- */
+/** `http` and `name` are for the API, whose clients know a closed list of names; `reply` is for SMTP. */
 export const REFUSALS = {
   missing_field: { http: 422, name: 'missing_required_field', reply: '550 5.6.0' },
   invalid_field: { http: 422, name: 'validation_error', reply: '550 5.6.0' },
@@ -25,13 +23,13 @@ export const REFUSALS = {
 
 type RefusalKind = keyof typeof REFUSALS
 
-/** What is wrong with one field; `path` is in wire spelling, as in `attachments[0].filename`. */
+/** A fault of one field. `path` is in wire spelling, as in `attachments[0].filename`. */
 export interface FieldProblem {
   path: string
   message: string
 }
 
-/** A value, not an exception: the submission is not taken and nothing has changed. */
+/** A refusal is a value and not an exception. The submission is not accepted and nothing has changed. */
 export interface Refusal {
   refused: RefusalKind
   message: string
@@ -42,10 +40,10 @@ export function refuseField(refused: RefusalKind, path: string, message: string)
   return { refused, message, errors: [{ path, message }] }
 }
 
-/** Another account's is as unknown as one that is nobody's. */
+/** The topic of another account gives the same answer as a topic that does not exist. */
 export const UNKNOWN_TOPIC = refuseField('unknown_reference', 'topic_id', 'Topic not found (`topic_id`).')
 
-/** The refusal of one email of a batch as that of the batch. */
+/** Turns the refusal of one email into the refusal of its batch. */
 export function refuseAt(index: number, { refused, message, errors }: Refusal): Refusal {
   return {
     refused,
@@ -54,7 +52,7 @@ export function refuseAt(index: number, { refused, message, errors }: Refusal): 
   }
 }
 
-/** `[3].to` */
+/** Prefixes a path with the position in the batch, as in `[3].to`. */
 export function atIndex(index: number, { path, message }: FieldProblem): FieldProblem {
   return { path: path === '' ? `[${index}]` : `[${index}].${path}`, message }
 }

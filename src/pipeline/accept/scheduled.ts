@@ -1,4 +1,4 @@
-/** What may be done with an email that waits for its time: another time, or no sending at all. */
+/** Commands on a scheduled email: change its time or cancel it. */
 
 import type { Id } from '../../lib/ids.ts'
 import { scheduledEvent } from '../../resources/events/email-events.ts'
@@ -14,7 +14,7 @@ interface EmailRef {
   now: number
 }
 
-/** True when it is done; undefined when the account has no such email. */
+/** Undefined if the account has no such email. */
 type Changed = true | Refusal | undefined
 
 export const scheduledCommands = {

@@ -1,6 +1,6 @@
 /**
- * The writing half of acceptance: content, emails, deliveries, counters and first events of what has been
- * decided.
+ * Writes accepted emails: contents, emails, deliveries, counters and first events. It is called in the
+ * transaction of the accepting command and of the command that expands a broadcast.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -22,12 +22,12 @@ import {
 import type { DueQueueKey } from '../queue/queue-key-rows.ts'
 import type { EnvelopeRecipient } from './recipients.ts'
 
-/** A content that is in the store, and has users already. */
+/** A content that is stored and in use already. */
 interface NewStoredContent {
   contentId: number
 }
 
-/** An email ready to be stored but for what the transaction decides. */
+/** An email that is complete except for the decisions of the transaction. */
 export interface NewEmail {
   row: Omit<
     EmailRow,
@@ -43,11 +43,11 @@ export interface NewEmail {
     | 'endedAt'
   >
   fromDomain: string
-  /** The same object for emails of a request that say the same. */
+  /** Emails with the same content share one object. */
   content: Content | EncodedContent | NewStoredContent
   blobs: StagedBlob[]
   recipients: (EnvelopeRecipient & { simulated: boolean })[]
-  /** All recipients are at the simulator: no verified domain is needed. */
+  /** True if all recipients are simulator addresses. Such an email needs no verified domain. */
   simulated: boolean
   class: number
   expiresAt: number
@@ -60,13 +60,12 @@ export interface EmailDecision {
   linkTermsId: number | null
   feedback: Flag
   /**
-   * By ordinal: why the recipient gets nothing, or null. Of a scheduled email nobody is, yet: that is found
-   * out at its time.
+   * By ordinal: the reason why the recipient is suppressed, or null. Recipients of a scheduled email are
+   * checked when it is released, so all are null.
    */
   suppressed: (string | null)[]
 }
 
-/** Part of the command that accepts. */
 export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): Promise<void> {
   if (accepted.length === 0) return
   const contentIds = await storeContents(tx, accepted)
@@ -80,14 +79,14 @@ export async function storeEmails(tx: Tx, accepted: readonly EmailDecision[]): P
     const { email } = decided
     if (email.blobs.length > 0) await referBlobs(tx, email.blobs, email.row.createdAt)
     countEmail(tx, decided)
-    if (email.row.scheduledAt === null) keepAtHand(tx, decided)
+    if (email.row.scheduledAt === null) keepRecent(tx, decided)
   }
   announceDue(tx, accepted)
   announceScheduled(tx, accepted)
   await recordEvents(tx, accepted.flatMap(firstEvents))
 }
 
-/** Emails that came with one and the same content share a row. */
+/** Emails that share a content object share a row. */
 async function storeContents(
   tx: Tx,
   accepted: readonly EmailDecision[],
@@ -164,8 +163,8 @@ function deliveryRows({ email, suppressed }: EmailDecision): Partial<DeliveryRow
   }))
 }
 
-/** For the claim that is about to come; large ones are read again. */
-function keepAtHand(tx: Tx, decided: EmailDecision) {
+/** Keeps a short email in the writer's memory, since its delivery is about to be claimed. */
+function keepRecent(tx: Tx, decided: EmailDecision) {
   const { email, domainId, linkTermsId } = decided
   const { row, content } = email
   if (statusOf(decided) === 'suppressed' || 'encoding' in content || 'contentId' in content) return
@@ -176,7 +175,7 @@ function countEmail(tx: Tx, decided: EmailDecision) {
   countNewEmail(tx, decided.email.row, statusOf(decided))
 }
 
-/** Each queue key once, however many emails go to it. */
+/** Announces each queue key once. */
 function announceDue(tx: Tx, accepted: readonly EmailDecision[]) {
   const queueKeys = new Map<string, DueQueueKey>()
   for (const { email, suppressed } of accepted) {
@@ -191,7 +190,7 @@ function announceDue(tx: Tx, accepted: readonly EmailDecision[]) {
   for (const queueKey of queueKeys.values()) tx.announce('due', queueKey)
 }
 
-/** The earliest time alone: from then on the releaser sees for itself. */
+/** Announces the earliest time only. The releaser finds the later ones itself. */
 function announceScheduled(tx: Tx, accepted: readonly EmailDecision[]) {
   const times = accepted.flatMap(({ email }) => email.row.scheduledAt ?? [])
   if (times.length > 0)

@@ -1,4 +1,8 @@
-/** What a door hands over: a message whose every field has been parsed and found good by itself. */
+/**
+ * A submission is the first form of an email: every field has been parsed and is valid by itself. The HTTP
+ * API (`send-schema.ts`), SMTP submission (`read-message.ts`) and internal senders make submissions;
+ * `prepare.ts` takes them.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { base64LinesSize } from '../../protocols/mime/base64-lines.ts'
 import { nameForType } from '../../protocols/mime/file-type.ts'
@@ -9,33 +13,33 @@ import type { StagedBlob } from '../../store/blobs/staged.ts'
 
 export interface SubmittedAttachment {
   filename: string
-  /** Media type, with parameters when the user gave some. */
+  /** Media type, with parameters if the user gave some. */
   contentType: string
-  /** Without angle brackets; makes the part inline. */
+  /** Content-ID without angle brackets. An attachment that has one is inline. */
   contentId: string | null
   content: Uint8Array
 }
 
-/** One whose bytes are on their way into the store. */
+/** An attachment whose content is staged in the blob store. */
 export interface StagedAttachment extends Omit<SubmittedAttachment, 'content'> {
   blob: StagedBlob
 }
 
-/** An attachment that is to be fetched before the email is accepted. */
+/** An attachment that is fetched before the email is accepted. */
 export interface RemoteAttachment {
   url: string
-  /** Null: it follows from the URL. */
+  /** Null: derived from the URL. */
   filename: string | null
-  /** Null: it follows from the file name or the reply. */
+  /** Null: derived from the file name or the reply. */
   contentType: string | null
   contentId: string | null
 }
 
-/** Which template a submission is made from, and with what. */
+/** The template of a submission and the values of its variables. */
 export interface TemplateUse {
   id: Id
   values: Values
-  /** What the request calls the two, as in `template_id`. */
+  /** Names of the two fields in the request, such as `template_id`. Error messages contain them. */
   fields: { id: string; values: string }
 }
 
@@ -55,21 +59,21 @@ export interface Submission {
   cc: Mailbox[]
   bcc: Mailbox[]
   replyTo: Mailbox[]
-  /** Null where the template is to give it. */
+  /** Null if the template gives the subject. */
   subject: string | null
   html: string | null
   text: string | null
-  /** The user's own header fields. */
+  /** Header fields of the user. */
   headers: [name: string, value: string][]
-  /** The user's own Message-ID, with angle brackets. */
+  /** Message-ID of the user, with angle brackets. */
   messageId: string | null
   attachments: (SubmittedAttachment | RemoteAttachment)[]
   tags: unknown[]
   /** Epoch ms; null to send at once. */
   scheduledAt: number | null
-  /** What it is about: mail for those alone who want it. */
+  /** Topic of the email. Contacts who opted out of the topic do not receive it. */
   topicId: Id | null
-  /** Gives subject, html and text where they are null. */
+  /** Provides subject, html and text where these are null. */
   template: TemplateUse | null
   /**
    * The message that is sent in place of a composed one. The other fields then only describe it for the API
@@ -100,7 +104,10 @@ export function newSubmission(
   }
 }
 
-/** What an attachment without a name is called. @param index from 0 */
+/**
+ * Names an attachment that has no file name.
+ * @param index from 0
+ */
 export function attachmentName(index: number, type: string | undefined): string {
   return nameForType(`attachment-${index + 1}`, type)
 }
@@ -111,18 +118,18 @@ export function isRemote(
   return 'url' in attachment
 }
 
-/** After encoding for transport; larger messages find no taker. */
+/** Limit for the size after transfer encoding. Receivers rarely accept larger messages. */
 export const MESSAGE_BYTES_MAX = 40 * 1024 * 1024
 
-/** Shorter texts are not looked at: they can be off by so little that it does not matter. */
+/** Shorter texts are estimated by their length, since the error is small. */
 const MEASURED_FROM_CHARACTERS = 128 * 1024
-/** What quoted-printable, base64 and CRLF can make of a text together. */
+/** Upper bound for the growth of a text by quoted-printable or base64, and CRLF. */
 const TEXT_GROWTH_MAX = 2.5
 const PART_HEADER_OCTETS = 500
 
 /**
- * An upper estimate of the message's size on the wire, close to the truth where the limit is near; without
- * what is still to be fetched.
+ * Upper estimate of the size of the message on the wire, without remote attachments. The estimate is accurate
+ * for sizes near the limit.
  */
 export function encodedSize({
   html,
@@ -137,7 +144,10 @@ function encodedAttachmentSize(attachment: SubmittedAttachment | RemoteAttachmen
   return isRemote(attachment) ? 0 : encodedFileSize(attachment, attachment.content.length)
 }
 
-/** What an attachment adds to the message. @param sizeBytes of its content */
+/**
+ * Size that an attachment adds to the message.
+ * @param sizeBytes size of the content
+ */
 export function encodedFileSize(
   { filename, contentType }: Pick<SubmittedAttachment, 'filename' | 'contentType'>,
   sizeBytes: number,
@@ -155,20 +165,20 @@ function encodedTextSize(text: string | null): number {
   return octets + PART_HEADER_OCTETS
 }
 
-/** Who submits. */
+/** Who submits an email. */
 export interface Sender {
   accountId: Uint8Array
-  /** Null for a dashboard session. */
+  /** Null for a session of the dashboard and for internal senders. */
   apiKeyId: Uint8Array | null
-  /** Name of the only domain the sender may send from; null when it may from all of the account's. */
+  /** The only domain that the sender may use in `from`; null if any domain of the account is allowed. */
   domain: string | null
-  /** What the service itself has to say: counted, but not held back by a quota. */
+  /** Set for notices of the service itself. They are counted and not limited by a quota. */
   isService?: true
 }
 
-/** What makes a repeated request known. */
+/** Identifies a repeated request. */
 export interface IdempotencyToken {
-  /** Keys of different endpoints do not meet. */
+  /** Keys of different endpoints are independent. */
   endpoint: string
   key: string
   /** SHA-256 of the request body in canonical form. */

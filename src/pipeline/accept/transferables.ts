@@ -1,10 +1,12 @@
-/** What of emails is in memory that is worth moving to another thread instead of being copied. */
+/** Buffers of emails that are transferred to another thread instead of being copied. */
 import { inOwnMemory } from '../../lib/own-memory.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import type { PreparedRequest } from './prepared.ts'
 import type { NewEmail } from './store-emails.ts'
 
-/** Each once. All of it belongs to the emails alone: whoever made it has put it into memory of its own. */
+/**
+ * Lists each buffer once. Each buffer holds data of these emails only, since its maker allocated it for them.
+ */
 export function transferablesOf(
   contents: readonly NewEmail['content'][],
   blobs: readonly StagedBlob[],
@@ -16,8 +18,8 @@ export function transferablesOf(
 }
 
 /**
- * Gives each byte array of a request that came from another process memory of its own: as they arrive, all
- * are views of the one buffer that held the whole message, which could only be moved on together.
+ * Copies each byte array of a request that came from another process into its own buffer. Deserialized arrays
+ * are views of one buffer with the whole message, which could be transferred only together.
  */
 export function withOwnMemory({ emails, blobs }: PreparedRequest): void {
   const contents = new Set(emails.map(({ email }) => email.content))
@@ -31,7 +33,7 @@ export function withOwnMemory({ emails, blobs }: PreparedRequest): void {
 }
 
 /**
- * Processes that hand over what they have read put contents of so many characters into the form in which they
- * are stored: beyond what the writer keeps at hand for the delivery.
+ * The parse worker encodes contents with at least this number of characters to their stored form. The writer
+ * does not keep such contents in memory for the delivery.
  */
 export const STORED_FROM_CHARACTERS = 64 * 1024 + 1
