@@ -1,13 +1,13 @@
 /**
- * The body hash of a signature: SHA-256 over the relaxed form of a body, computed on octets (RFC 6376
- * §3.4.4, §3.7).
+ * DKIM body hash: SHA-256 over the body in relaxed canonical form, computed on octets (RFC 6376 §3.4.4,
+ * §3.7). The composer hashes a body once for all recipients.
  */
 import { createHash, hash } from 'node:crypto'
 
 interface BodyHasher {
-  /** Takes the next octets of the body, cut anywhere. */
+  /** Adds the next octets of the body. A chunk may end anywhere, even inside a CRLF. */
   update(chunk: Uint8Array): void
-  /** Base64. To be called once, at the end. */
+  /** Returns the hash in base64. It may be called once. */
   digest(): string
 }
 
@@ -19,13 +19,13 @@ const CRLF = Buffer.from('\r\n')
 const ONE_BLANK = Buffer.of(BLANK)
 const ONE_CR = Buffer.of(CR)
 const SCRATCH_OCTETS = 8192
-/** Longer stretches are hashed where they lie, shorter ones are collected first. */
+/** Longer runs are hashed in place; shorter ones are collected in the scratch buffer first. */
 const COPY_OCTETS_MAX = 1024
 
 /**
- * Base64.
- * @param isRelaxed whether the body is known to have no tab, no blank beside another, and none at the end of
- * a line
+ * @param isRelaxed true if the body is known to have no tab, no two blanks in a row and no blank at the end
+ * of a line
+ * @returns the hash in base64
  */
 export function bodyHash(body: Buffer, isRelaxed = false): string {
   if (endsOnce(body) && (isRelaxed || hasLoneBlanks(body))) return hash('sha256', body, 'base64')
@@ -34,13 +34,13 @@ export function bodyHash(body: Buffer, isRelaxed = false): string {
   return hasher.digest()
 }
 
-/** In a line that has something, as relaxed form does. */
+/** Tells whether the body ends in one CRLF after a line that is not empty, as the relaxed form does. */
 function endsOnce(body: Buffer): boolean {
   const end = body.length
   return end >= 3 && body[end - 1] === LF && body[end - 2] === CR && body[end - 3] !== LF
 }
 
-/** Whether the body is in relaxed form but for its end, as most are that we compose. */
+/** Tells whether the body is in relaxed form except for its end. Most bodies that Mailhorn composes are. */
 function hasLoneBlanks(body: Buffer): boolean {
   for (let at = 0; at < body.length; at++) {
     const byte = body[at]!
@@ -50,8 +50,8 @@ function hasLoneBlanks(body: Buffer): boolean {
 }
 
 /**
- * For a body that comes in pieces. Blanks are SP and TAB only; a CR or LF that is no part of a CRLF, form
- * feeds and all octets above 127 are ordinary. A body without content hashes as no octets; any other ends
+ * Hashes a body that arrives in chunks. Blanks are SP and TAB only; a CR or LF outside a CRLF, form feeds and
+ * all octets above 127 are ordinary octets. A body without content hashes as zero octets; any other body ends
  * in one CRLF.
  */
 export function createBodyHasher(): BodyHasher {
@@ -59,7 +59,7 @@ export function createBodyHasher(): BodyHasher {
   const scratch = Buffer.allocUnsafe(SCRATCH_OCTETS)
   let used = 0
   let hasContent = false
-  /** What was read but may be the end of a line or of the body: CRLFs, then a blank, then a CR. */
+  /** Octets that were read and may be the end of a line or of the body: CRLFs, then a blank, then a CR. */
   let heldLines = 0
   let heldBlank = false
   let heldCr = false
@@ -120,7 +120,7 @@ export function createBodyHasher(): BodyHasher {
 }
 
 /**
- * The end of the stretch from `from` on that is in relaxed form already and sure to be followed by content.
+ * @returns the end of the run that begins at `from`, is in relaxed form already and is followed by content
  */
 function plainEnd(chunk: Uint8Array, from: number): number {
   let at = from

@@ -1,6 +1,6 @@
 /**
- * DKIM keys: made when a domain is registered or its key rotates, published in DNS, loaded by the delivery
- * threads.
+ * DKIM keys. A key pair is made when a domain is registered or its key is rotated; its public key is
+ * published in DNS, and delivery workers load the private key.
  */
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -8,9 +8,9 @@ import { promisify } from 'node:util'
 /** RFC 8301 §3.1, RFC 8463 §3. */
 export type DkimAlgorithm = 'rsa-sha256' | 'ed25519-sha256'
 
-/** What a signature says of its signer; all of it is public. */
+/** The public identity of a signer. */
 export interface SignerIdentity {
-  /** A-labels. The d= tag. */
+  /** Domain of the d= tag, in A-labels. */
   domain: string
   selector: string
   algorithm: DkimAlgorithm
@@ -22,16 +22,14 @@ export interface SigningKey extends SignerIdentity {
 }
 
 interface DkimKeyPair {
-  /** PKCS#8, DER. */
+  /** PKCS#8 in DER. */
   privateKey: Buffer
-  /**
-   * Base64 as it stands in p=: SubjectPublicKeyInfo for RSA, the bare 32 octets for Ed25519 (RFC 8463 §4).
-   */
+  /** Base64 as in p=: SubjectPublicKeyInfo for RSA, the bare 32 octets for Ed25519 (RFC 8463 §4). */
   publicKey: string
 }
 
 const RSA_BITS = 2048
-/** Verifiers must not accept shorter ones (RFC 8301 §3.2). */
+/** Verifiers must not accept shorter keys (RFC 8301 §3.2). */
 const RSA_BITS_MIN = 1024
 const ED25519_KEY_OCTETS = 32
 const generate = promisify(generateKeyPair)
@@ -47,28 +45,28 @@ export async function generateDkimKey(algorithm: DkimAlgorithm): Promise<DkimKey
 }
 
 /**
- * The text of the TXT record at `<selector>._domainkey.<domain>` (RFC 6376 §3.6.1), longer than one DNS
- * string.
+ * Formats the TXT record at `<selector>._domainkey.<domain>` (RFC 6376 §3.6.1). It is longer than one DNS
+ * character-string.
  */
 export function dkimRecord(algorithm: DkimAlgorithm, publicKey: string): string {
   return `v=DKIM1; k=${algorithm === 'rsa-sha256' ? 'rsa' : 'ed25519'}; p=${publicKey}`
 }
 
-/** The `p=` of such a record, without the blanks it may be folded with; undefined where there is none. */
+/** @returns the `p=` tag of a key record without folding white space, or undefined if the record has none */
 export function publicKeyIn(record: string): string | undefined {
   return /(?:^|;)\s*p\s*=([^;]*)/.exec(record)?.[1]?.replace(/\s+/g, '')
 }
 
-/** The record of a key that is no longer to be trusted: p= is empty. */
+/** Formats the record of a revoked key: p= is empty. */
 export function revokedDkimRecord(algorithm: DkimAlgorithm): string {
   return dkimRecord(algorithm, '')
 }
 
 /**
- * Reads a private key once, so that signing need not: reading it anew costs more than the signature.
+ * Parses a private key once, since parsing costs more than a signature.
  *
  * @param der PKCS#8
- * @throws when it is no such key, or does not fit the algorithm
+ * @throws if the key cannot be parsed or does not fit the algorithm
  */
 export function loadSigningKey(identity: SignerIdentity, der: Uint8Array): SigningKey {
   const privateKey = createPrivateKey({ key: Buffer.from(der), format: 'der', type: 'pkcs8' })
@@ -84,7 +82,7 @@ export function loadSigningKey(identity: SignerIdentity, der: Uint8Array): Signi
   return { domain, selector, algorithm, privateKey, publicKey: createPublicKey(privateKey) }
 }
 
-/** @param publicKey as it stands in p=, see `DkimKeyPair` */
+/** @param publicKey base64 as in p=, see `DkimKeyPair` */
 export function loadPublicKey({
   algorithm,
   publicKey,

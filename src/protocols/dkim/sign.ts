@@ -1,24 +1,27 @@
-/** Signs in the runtime's thread pool, or on the calling thread where that is faster than passing the job. */
+/**
+ * Signs in the thread pool of the runtime, or on the calling thread where this is faster than passing the
+ * job.
+ */
 import { hash, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import type { SigningKey } from './keys.ts'
 
-/** What a signature needs of its key. */
+/** The parts of a key that a signature needs. */
 export type PrivateKey = Pick<SigningKey, 'algorithm' | 'privateKey'>
 
-/** @returns the signature of that text, base64 */
+/** @returns the signature of the text in base64 */
 export type Sign = (input: string, key: PrivateKey) => Promise<string>
 
 /**
- * RSA-2048 takes about 0.25 ms of CPU; it is worked on by the thread pool, so that the caller can go on with
- * other messages.
+ * An RSA-2048 signature takes about 0.25 ms of CPU time. The thread pool makes it, so that the caller can
+ * process other messages.
  */
 export const signHere: Sign = async (input, key) => {
   if (key.algorithm === 'ed25519-sha256') return signAtOnce(input, key)
   return (await signInPool('sha256', Buffer.from(input), key.privateKey)).toString('base64')
 }
 
-/** RFC 8463 §3: Ed25519 signs the digest. */
+/** Ed25519 signs the digest (RFC 8463 §3). */
 export function signAtOnce(input: string, { algorithm, privateKey }: PrivateKey): string {
   const bytes =
     algorithm === 'rsa-sha256'

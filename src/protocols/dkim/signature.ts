@@ -1,4 +1,8 @@
-/** Signs messages: the last step before a message is handed to the SMTP client (RFC 6376 §3.5, §3.7). */
+/**
+ * Makes and verifies DKIM-Signature fields (RFC 6376 §3.5, §3.7). In: header fields, body hash and keys. Out:
+ * one signature field per key. The delivery runner calls it as the last step before SMTP; the raw-message
+ * view calls it to rebuild and verify a signature.
+ */
 import { hash as digest, type KeyObject, verify } from 'node:crypto'
 import type { HeaderField } from '../smtp/header-field.ts'
 import { type DkimAlgorithm, loadPublicKey, type SignerIdentity, type SigningKey } from './keys.ts'
@@ -12,18 +16,18 @@ import {
 } from './signed-fields.ts'
 
 export interface Signature {
-  /** The DKIM-Signature field, to be put above the fields that it signs. */
+  /** The DKIM-Signature field. It is put above the fields that it covers. */
   field: HeaderField
-  /** The bare signature, from which `signatureField` makes the same field again. */
+  /** The signature without its field. `signatureField` makes the same field from it again. */
   base64: string
-  /** SHA-256 of what it was made over, base64; worked out when it is asked for. */
+  /** SHA-256 of the signed input in base64, computed on demand. */
   digest(): string
 }
 
-/** What is known of a signature that was made before. */
+/** The stored parts of a signature that was made before. */
 interface KnownSignature {
   base64: string
-  /** What it was made over, where this process has made it. */
+  /** SHA-256 of the signed input, if this process made the signature. */
   digest?: string | undefined
 }
 
@@ -31,9 +35,9 @@ const FIELD_NAME = 'DKIM-Signature'
 const CANONICAL_NAME = FIELD_NAME.toLowerCase()
 
 /**
- * Relaxed/relaxed signatures over the whole body, one a key, in the keys' order.
+ * Makes relaxed/relaxed signatures over the whole body, one per key, in the order of the keys.
  *
- * @param hash of the body, from `bodyHash`
+ * @param hash body hash, from `bodyHash`
  * @param signedAt epoch ms; the t= tag has seconds
  */
 export async function signMessage<K extends SigningKey>(
@@ -56,11 +60,11 @@ export async function signMessage<K extends SigningKey>(
 }
 
 /**
- * The fields that `signMessage` made, from what was kept of them. To prove a signature by RSA costs a tenth
- * of making it, to compare what one was made over next to nothing.
+ * Rebuilds the fields that `signMessage` made from the stored signatures. Verifying an RSA signature costs a
+ * tenth of making one; comparing digests costs next to nothing.
  *
- * @param known in the keys' order
- * @returns undefined when they do not hold over these fields and this body
+ * @param known in the order of the keys
+ * @returns undefined if a signature does not hold over these fields and this body
  */
 export function signedBefore(
   fields: readonly HeaderField[],
@@ -79,9 +83,7 @@ export function signedBefore(
   return made
 }
 
-/**
- * Ed25519 gives the same signature each time (RFC 8032 §5.1.6), and to make it costs a third of proving it.
- */
+/** Ed25519 signatures are deterministic (RFC 8032 §5.1.6), and making one costs a third of verifying it. */
 function isOurs(input: string, key: SigningKey, { base64, digest: known }: KnownSignature): boolean {
   if (known !== undefined) return known === digest('sha256', input, 'base64')
   return key.algorithm === 'ed25519-sha256'
@@ -89,7 +91,7 @@ function isOurs(input: string, key: SigningKey, { base64, digest: known }: Known
     : holdsOver(input, key.algorithm, key.publicKey, base64)
 }
 
-/** The field that `signMessage` made, built again without the key from what was kept of it. */
+/** Rebuilds the field that `signMessage` made, without the private key. */
 export function signatureField(
   fields: readonly HeaderField[],
   hash: string,
@@ -101,8 +103,8 @@ export function signatureField(
 }
 
 /**
- * Whether that field holds over these fields and this body, as a receiver would find it.
- * @param publicKey as it stands in p=
+ * Verifies that a rebuilt field holds over these fields and this body, as a receiver would.
+ * @param publicKey base64 as in p=
  */
 export function signatureHolds(
   fields: readonly HeaderField[],
@@ -116,7 +118,7 @@ export function signatureHolds(
   return holdsOver(inputOf(signed, unsigned), identity.algorithm, loadPublicKey(identity), base64)
 }
 
-/** What the signature is made over, in UTF-8. */
+/** @returns the input of the signature, in UTF-8 */
 function inputOf({ canonical }: SignedFields, unsigned: string): string {
   return canonical + relaxedField(CANONICAL_NAME, unsigned)
 }
@@ -128,7 +130,7 @@ function holdsOver(input: string, algorithm: DkimAlgorithm, key: KeyObject, base
     : verify(null, digest('sha256', input, 'buffer'), key, bytes)
 }
 
-/** The value up to and with `b=`, folded. */
+/** @returns the folded value up to and including `b=` */
 function unsignedValue(
   { namesTag }: SignedFields,
   hash: string,

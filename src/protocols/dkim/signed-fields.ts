@@ -1,16 +1,22 @@
-/** Which header fields a signature covers, and their canonical form (RFC 6376 §3.4.2, §5.4). */
+/**
+ * Selects the header fields that a signature covers and computes their canonical form (RFC 6376 §3.4.2,
+ * §5.4).
+ */
 import type { HeaderField } from '../smtp/header-field.ts'
 
 export interface SignedFields {
-  /** The h= tag: lower case, one entry for each field that is signed or must not be added. */
+  /** Names of the h= tag: lower case, one entry for each field that is signed or must not be added. */
   names: readonly string[]
-  /** That tag, folded, with its semicolon. */
+  /** The h= tag, folded, with its semicolon. */
   namesTag: string
   /** The relaxed fields in the order of `names`, each with its CRLF. */
   canonical: string
 }
 
-/** Named once more than they occur, so that one added on the way breaks the signature (RFC 6376 §8.15). */
+/**
+ * These names are listed once more than they occur, so that adding such a field breaks the signature (RFC
+ * 6376 §8.15).
+ */
 const OVERSIGNED = [
   'from',
   'sender',
@@ -28,28 +34,28 @@ const OVERSIGNED = [
   'list-unsubscribe',
   'list-unsubscribe-post',
 ]
-/** Signed where they occur; `x-mailhorn-ref` ties a complaint to its delivery. */
+/** These fields are signed if they occur. `x-mailhorn-ref` identifies the delivery of a complaint. */
 const SIGNED = /^(?:feedback-id|x-mailhorn-ref|list-.*|resent-.*)$/
 const IRREGULAR = /\t|^ | $| {2}/
 
-/** What follows from the names of a message's fields alone. */
+/** The part of a selection that depends on the field names only. */
 interface Selection extends Pick<SignedFields, 'names' | 'namesTag'> {
-  /** Of the fields that are signed, in this order: in lower case, and where the field stands. */
+  /** Lower-case name and index of each signed field, in the order of signing. */
   signed: { name: string; at: number }[]
 }
 
 /**
- * Messages have few sets of fields: each is looked through once, but for those of many fields, which are as
- * others made them.
+ * Messages have few distinct sets of field names, so selections are cached by these names. Selections of more
+ * than `FIELDS_MAX` fields come from submitted messages and are not cached.
  */
 const selections = new Map<string, Selection>()
 const SELECTIONS_MAX = 100
 const FIELDS_MAX = 50
 
 /**
- * Fields of the same name are taken from the bottom up, since readers count from there (§5.4.2).
+ * Fields of the same name are taken from the bottom up, since verifiers count from there (RFC 6376 §5.4.2).
  *
- * @throws when there is no From, which every signature must cover (§5.4)
+ * @throws if there is no From field, which every signature must cover (RFC 6376 §5.4)
  */
 export function selectSignedFields(fields: readonly HeaderField[]): SignedFields {
   let key = ''
@@ -102,7 +108,10 @@ function tagOf(names: readonly string[]): string {
   )}`
 }
 
-/** `name:value`, unfolded, runs of blanks as one, none at the ends (§3.4.2). No CRLF. */
+/**
+ * @returns `name:value` without CRLF: unfolded, runs of blanks reduced to one, no blank at either end (RFC
+ * 6376 §3.4.2)
+ */
 export function relaxedField(lowerCaseName: string, value: string): string {
   const unfolded = value.replaceAll('\r\n', '')
   if (!IRREGULAR.test(unfolded)) return `${lowerCaseName}:${unfolded}`

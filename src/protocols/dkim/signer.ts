@@ -1,6 +1,6 @@
 /**
- * Client of the signing thread: the jobs of one event-loop turn are sent in few messages, each answered as a
- * whole.
+ * Client of the signing thread. It collects the texts of one event-loop turn and sends them in few messages,
+ * each of which is answered as a whole.
  */
 import type { KeyObject } from 'node:crypto'
 import type { OnDemandWorker } from '../../lib/on-demand-worker.ts'
@@ -8,31 +8,34 @@ import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { DkimAlgorithm } from './keys.ts'
 import { type PrivateKey, type Sign, signAtOnce, signHere } from './sign.ts'
 
-/** Texts, each with the place of its key among the keys. */
+/** Texts to sign, each with the index of its key. */
 export interface SigningJob {
   keys: { algorithm: DkimAlgorithm; privateKey: KeyObject }[]
   texts: string[]
   keyOf: number[]
 }
 
-interface Asked {
+interface QueuedText {
   text: string
   key: PrivateKey
   answer: PromiseWithResolvers<string>
 }
 
-/** Less is signed sooner than a thread can be told of it. */
-const WORTH_TELLING = 4
-/** More are several jobs: the first messages can go while the thread signs the next. */
+/** Signing fewer texts takes less time than a message to the thread. */
+const JOB_SIGNATURES_MIN = 4
+/**
+ * More texts are split into several jobs, so that the first messages can leave while the thread signs the
+ * next.
+ */
 const JOB_SIGNATURES_MAX = 12
 
-/** @param thread has `signAll` */
+/** @param thread worker that serves `signAll` */
 export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
-  let asked: Asked[] = []
-  let underWay = 0
+  let queued: QueuedText[] = []
+  let jobsInProgress = 0
 
-  const signApart = async (batch: readonly Asked[]) => {
-    underWay++
+  const signApart = async (batch: readonly QueuedText[]) => {
+    jobsInProgress++
     try {
       const signatures = (await thread.call('signAll', jobOf(batch))) as string[]
       for (const [i, { answer }] of batch.entries()) answer.resolve(signatures[i]!)
@@ -40,31 +43,31 @@ export function createSigner(thread: Pick<OnDemandWorker, 'call'>): Sign {
       if (error instanceof WorkerEnded) signEach(batch)
       else for (const { answer } of batch) answer.reject(error)
     } finally {
-      underWay--
+      jobsInProgress--
     }
   }
   const flush = () => {
-    if (asked.length === 0) return
-    const batch = asked
-    asked = []
-    if (batch.length >= WORTH_TELLING || underWay > 0) void signApart(batch)
+    if (queued.length === 0) return
+    const batch = queued
+    queued = []
+    if (batch.length >= JOB_SIGNATURES_MIN || jobsInProgress > 0) void signApart(batch)
     else signEach(batch)
   }
 
   return (text, key) => {
-    if (asked.length === 0) setImmediate(flush)
+    if (queued.length === 0) setImmediate(flush)
     const answer = Promise.withResolvers<string>()
-    asked.push({ text, key, answer })
-    if (asked.length === JOB_SIGNATURES_MAX) flush()
+    queued.push({ text, key, answer })
+    if (queued.length === JOB_SIGNATURES_MAX) flush()
     return answer.promise
   }
 }
 
-function signEach(batch: readonly Asked[]) {
+function signEach(batch: readonly QueuedText[]) {
   for (const { text, key, answer } of batch) signHere(text, key).then(answer.resolve, answer.reject)
 }
 
-function jobOf(batch: readonly Asked[]): SigningJob {
+function jobOf(batch: readonly QueuedText[]): SigningJob {
   const places = new Map<KeyObject, number>()
   const job: SigningJob = { keys: [], texts: [], keyOf: [] }
   for (const { text, key } of batch) {
@@ -79,7 +82,10 @@ function jobOf(batch: readonly Asked[]): SigningJob {
   return job
 }
 
-/** What the thread does, in the order of the texts; base64. */
+/**
+ * Runs on the signing thread.
+ * @returns signatures in base64, in the order of the texts
+ */
 export function signAll({ keys, texts, keyOf }: SigningJob): string[] {
   return texts.map((text, i) => signAtOnce(text, keys[keyOf[i]!]!))
 }

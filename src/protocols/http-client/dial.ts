@@ -1,6 +1,6 @@
 /**
- * Connects to the checked addresses of a host only, so that the address that was looked up is the one that is
- * dialled.
+ * Connects to checked addresses of a host only. The address that was looked up and checked is the one that is
+ * dialled, which excludes DNS rebinding.
  */
 import { isIP, connect as openSocket, type Socket } from 'node:net'
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls'
@@ -14,7 +14,7 @@ interface DialTarget {
   host: string
   port: number
   isSecure: boolean
-  /** Whether this host itself may be reached, too. */
+  /** Allows loopback addresses, too. */
   mayBeLoopback: boolean
 }
 
@@ -24,9 +24,9 @@ export type Dial = (target: DialTarget, signal: AbortSignal) => Promise<Socket>
 interface DialOptions {
   resolver: Pick<Resolver, 'addresses4' | 'addresses6'>
   clock: Clock
-  /** PEM of the authorities to trust, in place of the runtime's. */
+  /** Trusted authorities in PEM, in place of those of the runtime. */
   authorities?: string[] | undefined
-  /** Any address may be reached: for hosts that the operator has named. */
+  /** Allows every address, for hosts that the operator has configured. */
   allowPrivate?: boolean | undefined
 }
 
@@ -46,7 +46,7 @@ export function createDial({ resolver, clock, authorities, allowPrivate = false 
   }
 }
 
-/** IPv4 first: where IPv6 is broken, it is broken slowly. */
+/** IPv4 addresses come first, since a broken IPv6 route usually costs a timeout. */
 async function checkedAddresses(
   resolver: DialOptions['resolver'],
   { host, mayBeLoopback }: DialTarget,
@@ -88,7 +88,7 @@ async function connectToFirst(
   throw last
 }
 
-/** Verified against the name, or the address where the URL has one. */
+/** The certificate is verified against the host name, or against the address if the URL has one. */
 function secured(
   socket: Socket,
   host: string,
@@ -124,7 +124,7 @@ function opened(
     }
     const fail = (error: unknown) =>
       settle(() => {
-        socket.on('error', () => {}) // it is given up: what else befalls it is nobody's concern
+        socket.on('error', () => {}) // Later errors of an abandoned socket are ignored.
         socket.destroy()
         reject(error)
       })

@@ -13,27 +13,30 @@ import type { Target } from './target.ts'
 export interface OutboundRequest {
   url: string
   method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** Those set by us: `host`, `content-length`, `connection`, `user-agent`, `accept-encoding`. */
+  /**
+   * Header fields of the request. `host`, `content-length`, `connection`, `user-agent` and `accept-encoding`
+   * are set by the client.
+   */
   headers?: Readonly<Record<string, string>>
   body?: string | Uint8Array
-  /** For everything from the look-up to the reply's last byte. */
+  /** Time limit from the look-up to the last byte of the reply, in ms. */
   limitMs: number
-  /** Longest reply body. */
+  /** Size limit of the reply body. */
   limitBytes: number
-  /** A longer reply is a fault, or loses its end. */
+  /** A longer reply body is a fault (the default), or is cut at the limit. */
   whenLonger?: 'fault' | 'cut'
-  /** Takes the reply's body piece by piece, no faster than it resolves. The reply has an empty one then. */
+  /** Receives the reply body in chunks, with backpressure. The body of the reply is empty then. */
   into?(piece: Buffer): Promise<void>
 }
 
 export interface OutboundReply {
   status: number
   headers: IncomingHttpHeaders
-  /** As it came, whatever its `content-encoding`. */
+  /** The body as received; it is not decoded by `content-encoding`. */
   body: Buffer
 }
 
-/** What an agent is told of a request. The runtime keeps its own `signal` to itself. */
+/** Options for the agent's `createConnection`, which does not receive the `signal` of the request. */
 export interface DialledOptions {
   host: string
   port: number
@@ -50,8 +53,8 @@ export class StaleConnection extends OutboundFault {
 }
 
 /**
- * One request on one connection. @throws StaleConnection when the connection is a kept one and has been
- * closed
+ * Sends one request on one connection.
+ * @throws StaleConnection if a kept-alive connection was closed by the host
  */
 export function exchange(
   { url, host, port, isSecure }: Target,
@@ -89,7 +92,7 @@ export function exchange(
         !isAnswered && client.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
       fail(isStale ? new StaleConnection() : error)
     })
-    // while a connection is being dialled the runtime tells nobody that the request is over
+    // While the agent dials a connection, the runtime does not report that the request was aborted.
     signal.addEventListener('abort', () => fail(signal.reason), { once: true })
     client.on('response', response => {
       isAnswered = true

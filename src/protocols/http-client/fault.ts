@@ -1,15 +1,16 @@
 /** Error of an outgoing HTTP request: thrown internally, returned to callers as a value. */
 
 /**
- * `forbidden`: we do not go there. `unreachable`: no connection. `timeout`: it took too long. `too-large`:
- * the reply is longer than allowed. `broken`: the connection or the reply broke off or is no HTTP.
+ * `forbidden`: the target is not allowed. `unreachable`: no connection. `timeout`: the time limit has passed.
+ * `too-large`: the reply is longer than allowed. `broken`: the connection or the reply broke off, or the
+ * reply is not HTTP.
  */
 type FaultKind = 'forbidden' | 'unreachable' | 'timeout' | 'too-large' | 'broken'
 
 export class OutboundFault extends Error {
   readonly kind: FaultKind
 
-  /** @param reason a sentence without its full stop, which tells nothing of our own network */
+  /** @param reason a sentence without its full stop, which discloses nothing about the operator's network */
   constructor(kind: FaultKind, reason: string) {
     super(reason)
     this.kind = kind
@@ -26,11 +27,12 @@ const REASONS = new Map<string, [FaultKind, string]>([
   ['EPIPE', ['broken', 'the host closed the connection']],
 ])
 
-/** Errors of our own making, such as a header that cannot be sent. */
+/** Errors that the caller causes, such as a header value that cannot be sent. */
 const OURS = /^ERR_(?:INVALID|HTTP|UNESCAPED|METHOD|OUT_OF)_/
 
 /**
- * The fault that an error of the runtime's network parts is. @throws the error itself when it is another one
+ * Maps a network error of the runtime to a fault.
+ * @throws the error itself if it is not a network error
  */
 export function httpFaultOf(error: unknown): OutboundFault {
   if (error instanceof OutboundFault) return error

@@ -1,7 +1,9 @@
 /**
- * The one client for HTTP requests to addresses that strangers choose: files named by a URL, webhooks,
- * policies. It reaches the public internet alone, at the address that was checked, follows no redirect, and
- * bounds the time and the size of every reply.
+ * HTTP client for URLs that users choose: attachments by URL, webhooks, policies. In: a request with limits.
+ * Out: a reply of any status, or a fault. The client connects to public addresses only, to the address that
+ * was checked, follows no redirect, and limits the time and the size of every reply.
+ *
+ * Acceptance, webhooks, MTA-STS, TLS reports, certificates and domain checks use it.
  */
 import { Agent } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
@@ -19,7 +21,7 @@ import { httpFaultOf, OutboundFault } from './fault.ts'
 import { readTarget, type Target } from './target.ts'
 
 export interface Outbound {
-  /** Any status is a reply. Never rejects for what the other side does. */
+  /** Any status is a reply. A fault of the host never rejects the promise. */
   send(request: OutboundRequest): Promise<OutboundReply | OutboundFault>
   close(): void
 }
@@ -27,15 +29,15 @@ export interface Outbound {
 export interface OutboundOptions {
   resolver: Pick<Resolver, 'addresses4' | 'addresses6'>
   clock: Clock
-  /** Lets it reach this host itself, for tests. */
+  /** Allows loopback addresses, for tests. */
   allowLoopback?: boolean
-  /** Lets it reach `http://127.0.0.1` and `http://[::1]`, for tests. */
+  /** Allows `http://127.0.0.1` and `http://[::1]`, for tests. */
   allowInsecureLoopback?: boolean
-  /** Keeps connections for the next request to the same host. */
+  /** Keeps connections open for further requests to the same host. */
   keepAlive?: boolean
-  /** PEM of the authorities to trust, in place of the runtime's. */
+  /** Trusted authorities in PEM, in place of those of the runtime. */
   authorities?: string[]
-  /** Lets it reach any address: for hosts that the operator has named. */
+  /** Allows every address, for hosts that the operator has configured. */
   allowPrivate?: boolean
 }
 
@@ -50,14 +52,15 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const plainAgent = dialling(new Agent(kept), dial, { isSecure: false, mayBeLoopback: true })
 
   /**
-   * Of the requests under way: signals made of several stay in memory as long as one that never ends is among
-   * them.
+   * Abort controllers of the requests in progress. `AbortSignal.any()` with a signal that never aborts would
+   * stay in memory.
    */
   const limits = new Set<AbortController>()
   let isClosed = false
 
   /**
-   * A kept connection may have been closed meanwhile; then the request has not been read, and is made again.
+   * A kept-alive connection may have been closed by the host. The host has not read the request then, so it
+   * is sent again.
    */
   const exchanged = async (target: Target, wanted: OutboundRequest, signal: AbortSignal) => {
     const agent = target.isSecure ? secureAgent : plainAgent
@@ -102,7 +105,7 @@ function closedFault(): OutboundFault {
   return new OutboundFault('broken', 'the client is closed')
 }
 
-/** An agent whose every new connection is dialled by us. */
+/** Makes an agent use `dial` for new connections. */
 function dialling<A extends Agent>(
   agent: A,
   dial: Dial,

@@ -1,6 +1,4 @@
-/**
- * Where a URL from a stranger may lead: its scheme, host and port are judged before anything is looked up.
- */
+/** Checks the scheme, host and port of a user's URL before anything is looked up. */
 import { isIP } from 'node:net'
 
 export interface Target {
@@ -12,7 +10,7 @@ export interface Target {
 }
 
 interface TargetRules {
-  /** Takes `http://` with the literal host 127.0.0.1 or [::1], and nothing more. */
+  /** Accepts `http://` with the literal host 127.0.0.1 or [::1], and no other `http://` URL. */
   allowInsecureLoopback: boolean
 }
 
@@ -20,14 +18,15 @@ const URL_CHARACTERS_MAX = 2_048
 const INSECURE_HOSTS = new Set(['127.0.0.1', '::1'])
 const FIRST_FREE_PORT = 1_024
 /**
- * Ports of other protocols from 1024 up that browsers keep away from, too ("bad port" in the Fetch standard).
+ * Ports from 1024 up that belong to other protocols; browsers block them, too ("bad port" in the Fetch
+ * standard).
  */
 const FOREIGN_PORTS = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
   10080,
 ])
 
-/** @returns the target, or what is wrong with the URL, completing "the URL …" */
+/** @returns the target, or a fault that completes "the URL …" */
 export function readTarget(text: string, { allowInsecureLoopback }: TargetRules): Target | { fault: string } {
   if (text.length > URL_CHARACTERS_MAX) return { fault: `is longer than ${URL_CHARACTERS_MAX} characters` }
   const url = /[\0- \x7f]/.test(text) ? null : URL.parse(text)

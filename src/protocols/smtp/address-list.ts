@@ -1,7 +1,10 @@
-/** Lists of mailboxes, as header fields have them (RFC 5322 §3.4). */
+/** Lists of mailboxes in header fields (RFC 5322 §3.4). */
 import { type AddressFault, type Mailbox, parseMailbox } from './address.ts'
 
-/** Mailboxes separated by commas that stand outside quotes; the first that is none makes the list a fault. */
+/**
+ * Parses mailboxes that are separated by commas outside quotes. The first invalid mailbox makes the list
+ * invalid.
+ */
 export function parseMailboxes(text: string): Mailbox[] | AddressFault {
   const mailboxes: Mailbox[] = []
   for (const part of splitAtCommas(text)) {
@@ -14,8 +17,8 @@ export function parseMailboxes(text: string): Mailbox[] | AddressFault {
 }
 
 /**
- * What can be read of a list that somebody else has written: what is no mailbox is left out, groups and
- * comments, too.
+ * Parses the mailboxes of a list that a foreign program wrote. Invalid mailboxes, groups and comments are
+ * left out.
  */
 export function legibleMailboxes(text: string): Mailbox[] {
   return splitAtCommas(text).flatMap(part => {

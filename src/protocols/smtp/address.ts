@@ -1,19 +1,19 @@
 /**
- * The one address parser: every surface (API, SMTP, contacts) takes one mailbox a string, and what this
- * file returns is the only thing checked, signed and put on an envelope (RFC 5321 §4.1.2, RFC 5322 §3.4).
+ * Parses addresses (RFC 5321 §4.1.2, RFC 5322 §3.4). Every interface (HTTP API, SMTP, contacts) uses this
+ * parser, and only the address that it returns is checked, signed and put on an envelope.
  */
 import { domainToASCII } from 'node:url'
 
 export interface Mailbox {
   /** Display name as plain text, or null. */
   name: string | null
-  /** `local@domain`, the domain as lower-case A-labels; the local part keeps its case. */
+  /** `local@domain`, with the domain as lower-case A-labels. The local part keeps its case. */
   address: string
   /** Lower-case A-labels. */
   domain: string
 }
 
-/** Why a text is not a mailbox; `fault` completes the sentence "The address …". */
+/** Reason why a text is not a mailbox. `fault` completes the sentence "The address …". */
 export interface AddressFault {
   fault: string
 }
@@ -22,8 +22,8 @@ const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\\x00-\\x7f])[\\p{L}\\p{N}\\p{
 const DOT_ATOM = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
 const LABEL_TEXT = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /**
- * In the form it is to have already. A-labels are for the runtime to judge; a number at the end would make it
- * an address.
+ * Matches a domain that is in its final form already. A-labels go through the runtime; a numeric last label
+ * would make the domain an IP address.
  */
 const PLAIN_DOMAIN = new RegExp(`^(?:${LABEL_TEXT}\\.)+(?=[a-z])${LABEL_TEXT}$`)
 const LABEL = new RegExp(`^${LABEL_TEXT}$`)
@@ -35,7 +35,10 @@ const DOMAIN_OCTETS_MAX = 253
 const ADDRESS_OCTETS_MAX = 254
 const NAME_CHARACTERS_MAX = 512
 
-/** `Name <local@domain>`, `"Name" <local@domain>` or `local@domain`. No groups, routes, comments or lists. */
+/**
+ * Parses `Name <local@domain>`, `"Name" <local@domain>` or `local@domain`. Groups, routes, comments and lists
+ * are refused.
+ */
 export function parseMailbox(text: string): Mailbox | AddressFault {
   if (CONTROL.test(text)) return { fault: 'contains control characters' }
   const trimmed = text.trim()
@@ -48,7 +51,7 @@ export function parseMailbox(text: string): Mailbox | AddressFault {
   return 'fault' in bare ? bare : { ...bare, name }
 }
 
-/** A bare `local@domain`, without display name or angle brackets. */
+/** Parses a bare `local@domain`, without display name or angle brackets. */
 export function parseAddress(text: string): Mailbox | AddressFault {
   const split = splitAtSign(text)
   if ('fault' in split) return split
@@ -65,7 +68,8 @@ export function parseAddress(text: string): Mailbox | AddressFault {
 }
 
 /**
- * The domain as lower-case A-labels (UTS 46), or undefined: at least two labels, letters, digits, hyphens.
+ * @returns the domain as lower-case A-labels (UTS 46), or undefined; it has at least two labels of letters,
+ * digits and hyphens
  */
 export function parseDomain(text: string): string | undefined {
   if (PLAIN_DOMAIN.test(text) && text.length <= DOMAIN_OCTETS_MAX && !text.includes('xn--')) return text
@@ -77,17 +81,17 @@ export function parseDomain(text: string): string | undefined {
   return /^\d+$/.test(labels.at(-1)!) ? undefined : ascii
 }
 
-/** Whether the address needs SMTPUTF8 (RFC 6531): its local part is not ASCII. */
+/** An address needs SMTPUTF8 (RFC 6531) if its local part is not ASCII. */
 export function needsSmtpUtf8(address: string): boolean {
   return /[^\x00-\x7f]/.test(address)
 }
 
-/** The form in which addresses are compared: suppressions, contacts, duplicates. */
+/** Folds an address to the form in which suppressions, contacts and duplicates are compared. */
 export function foldAddress(address: string): string {
   return address.toLowerCase()
 }
 
-/** A quoted local part is taken only where its quotes were not needed, and loses them. */
+/** A quoted local part is accepted only if its quotes are unnecessary; the quotes are removed. */
 function splitAtSign(text: string): { localPart: string; domain: string } | AddressFault {
   const quoted = QUOTED.exec(text)
   if (quoted) {

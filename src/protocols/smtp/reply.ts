@@ -1,11 +1,11 @@
 /** SMTP replies: the three-digit code (RFC 5321 §4.2), the enhanced status code (RFC 3463), and the text. */
 
 export interface SmtpReply {
-  /** 200 to 599. */
+  /** From 200 to 599. */
   code: number
-  /** Class, subject and detail, as in `5.1.1`; null where the peer sent none. */
+  /** Class, subject and detail, as in `5.1.1`; null if the peer sent none. */
   enhanced: string | null
-  /** The lines without their codes, cleaned of control characters, joined by a blank, at most 2 KiB. */
+  /** The lines without their codes, cleaned of control characters and joined by a blank; at most 2 KiB. */
   text: string
 }
 
@@ -14,8 +14,8 @@ const ENHANCED = /^([245]\.\d{1,3}\.\d{1,3})(?:\s+|$)/
 const TEXT_CHARACTERS_MAX = 2048
 
 /**
- * One line of a reply, or undefined when the peer sent something else. `last` tells whether the reply ends
- * here.
+ * Parses one line of a reply.
+ * @returns undefined for anything else; `last` is true on the last line of a reply
  */
 export function parseReplyLine(line: string): { code: number; last: boolean; text: string } | undefined {
   const match = LINE.exec(line)
@@ -24,8 +24,8 @@ export function parseReplyLine(line: string): { code: number; last: boolean; tex
 }
 
 /**
- * Puts the lines of one reply together. The enhanced code is taken only where it agrees with the reply code's
- * class.
+ * Joins the lines of one reply. The enhanced code is used only if its class agrees with that of the reply
+ * code.
  */
 export function replyOf(code: number, lines: readonly string[]): SmtpReply {
   let enhanced: string | null = null
@@ -39,17 +39,17 @@ export function replyOf(code: number, lines: readonly string[]): SmtpReply {
   return { code, enhanced, text: cleanText(texts.join(' ')) }
 }
 
-/** `550 5.1.1 no such user`, as shown to people and stored. */
+/** Formats a reply for people and for the database: `550 5.1.1 no such user`. */
 export function formatReply({ code, enhanced, text }: SmtpReply): string {
   return [code, enhanced, text].filter(part => part !== null && part !== '').join(' ')
 }
 
-/** A permanent negative reply (RFC 5321 §4.2.1): the same command will fail again. */
+/** A permanent negative reply (RFC 5321 §4.2.1): the same command would fail again. */
 export function isPermanent(reply: SmtpReply): boolean {
   return reply.code >= 500
 }
 
-/** Text of a foreign server, made safe to store and show. */
+/** Makes the text of a foreign server safe to store and show. */
 export function cleanText(text: string): string {
   return text
     .replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ')

@@ -1,6 +1,7 @@
 /**
- * Signed tokens that name one delivery: in the return path (VERP), where bounces come back to it, and in a
- * header, where complaints quote it. A token cannot be guessed or moved to another delivery.
+ * Signed tokens that identify one delivery. The return path contains a token (VERP), so that a bounce
+ * identifies its delivery; a header field contains one, which complaints quote. A token cannot be guessed or
+ * moved to another delivery.
  */
 import { fromBase32, toBase32 } from '../../lib/base32.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -24,7 +25,7 @@ const MAC_AT = 20
 const MAC_BYTES = 8
 const TOKEN_BYTES = MAC_AT + MAC_BYTES
 
-/** 45 characters of lower-case base32, to be read without regard to case. */
+/** @returns 45 characters of base32 in lower case; readers must ignore the case */
 export function createRefToken(
   keys: SecretKeys,
   purpose: RefPurpose,
@@ -40,7 +41,10 @@ export function createRefToken(
   return toBase32(bytes)
 }
 
-/** The delivery a token names and the day it was made (epoch ms), or undefined when it is not one of ours. */
+/**
+ * @returns the delivery of a token and the day on which the token was made (epoch ms), or undefined if the
+ * token is not valid
+ */
 export function readRefToken(
   keys: SecretKeys,
   purpose: RefPurpose,
@@ -57,7 +61,7 @@ export function readRefToken(
   }
 }
 
-/** `b+<token>@send.<domain>`: the envelope sender of a delivery (RFC 5321 §4.4). */
+/** Formats the envelope sender of a delivery (RFC 5321 §4.4): `b+<token>@send.<domain>`. */
 export function returnPath(token: string, fromDomain: string): string {
   return `b+${token}@send.${fromDomain}`
 }
