@@ -6,7 +6,9 @@ import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap } from '../../lib/expiring-map.ts'
 import type { Answer, LookUp } from './answer.ts'
 
-/** `node:dns` shows no TTL for MX and TXT, so that nothing may be kept longer than most zones would bear. */
+/**
+ * `node:dns` does not return the TTL of MX and TXT records. One minute is shorter than the TTL in most zones.
+ */
 const FOUND_MS = 60_000
 const NEGATIVE_MS = 30_000
 const FAILURE_MS = 5_000
@@ -14,7 +16,7 @@ const FAILURE_MS = 5_000
 interface AnswerCacheOptions<T> {
   ask(name: string): Promise<Answer<T>>
   clock: Clock
-  /** Beyond it the oldest entries go. */
+  /** The oldest entries are removed beyond this number. */
   maxEntries: number
 }
 
@@ -27,8 +29,8 @@ export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOpti
     asking.set(name, running)
     try {
       const answer = await running
-      // an older question's answer must not take the place of a newer one's
-      if (asking.get(name) === running) kept.set(name, answer, keepMs(answer))
+      // An older query must not overwrite the answer of a newer one.
+      if (asking.get(name) === running) kept.set(name, answer, cacheMs(answer))
       return answer
     } finally {
       if (asking.get(name) === running) asking.delete(name)
@@ -41,7 +43,7 @@ export function createAnswerCache<T>({ ask, clock, maxEntries }: AnswerCacheOpti
   }
 }
 
-function keepMs(answer: Answer<unknown>): number {
+function cacheMs(answer: Answer<unknown>): number {
   if (answer.kind === 'found') return Math.min(answer.ttlMs ?? FOUND_MS, FOUND_MS)
   return answer.kind === 'failure' ? FAILURE_MS : NEGATIVE_MS
 }

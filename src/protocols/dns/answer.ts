@@ -1,24 +1,25 @@
 /**
- * Result types of DNS look-ups. Failures are values, since each of them decides about a delivery or a domain.
+ * Result types of DNS look-ups. Failures are values, since each kind has its own effect on a delivery or a
+ * domain.
  */
 
 export type Answer<T> =
   | {
       kind: 'found'
-      /** At least one. */
+      /** At least one record. */
       records: readonly T[]
-      /** The lowest of the records' TTLs as the name server gave it; for A and AAAA only. */
+      /** Lowest TTL of the records as the name server gave it, in ms. Set for A and AAAA only. */
       ttlMs?: number
     }
-  /** The name does not exist (NXDOMAIN, RFC 8020), or cannot be a name. */
+  /** The name does not exist (NXDOMAIN, RFC 8020), or the text is not a valid name. */
   | { kind: 'no-domain' }
   /** The name exists without records of this type. */
   | { kind: 'no-data' }
-  /** SERVFAIL, REFUSED, timeout, a malformed answer: nothing is known, a later look-up may succeed. */
+  /** SERVFAIL, REFUSED, a timeout or a malformed answer. A later look-up may succeed. */
   | { kind: 'failure'; reason: string }
 
 interface LookUpOptions {
-  /** Asks the name servers whatever the cache holds, and renews it: for domain checks. */
+  /** Bypasses and renews the cache. Domain checks use this option. */
   fresh?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
  * Queries one DNS server, a resolver or an authoritative server, and returns its answer unmodified with its
- * TTL. For domain checks, which compare what different servers answer; nothing is cached.
+ * TTL. Nothing is cached. Domain checks compare the answers of several servers.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { parseQueryName } from './name.ts'
@@ -10,27 +10,27 @@ import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire
 export type ObservedAnswer =
   | {
       kind: 'answer'
-      /** Of the type asked for, at the end of the chain. */
+      /** Records of the queried type, at the end of the CNAME chain. */
       records: readonly DnsRecord[]
-      /** Targets of the CNAMEs on the way there, lower case. */
+      /** Targets of the CNAMEs in the chain, in lower case. */
       chain: readonly string[]
       /** False for a name that does not exist (NXDOMAIN, RFC 8020). */
       exists: boolean
-      /** How long others may go on hearing the same from there; undefined where it is not said. */
+      /**
+       * Number of seconds for which resolvers may cache this answer; undefined if the answer does not say.
+       */
       ttlSeconds: number | undefined
     }
-  /**
-   * Nothing is known: silence, SERVFAIL, REFUSED, an answer that cannot be read, or that of a lame server.
-   */
+  /** The server did not answer, answered SERVFAIL or REFUSED, sent a malformed answer, or is lame. */
   | {
       kind: 'unknown'
       reason: string
-      /** Name servers of the zone below that it refers to instead, sorted. */
+      /** Name servers of the child zone to which the server refers, sorted. */
       refersTo?: string[]
     }
 
 export interface DnsObserver {
-  /** As the checks call it. */
+  /** Label of the server in check results. */
   server: string
   /** Never rejects. */
   ask(name: string, type: TypeName): Promise<ObservedAnswer>
@@ -38,24 +38,31 @@ export interface DnsObserver {
 
 interface DnsObserverLimits {
   clock: Clock
-  /** For one question, asked once over UDP, and over TCP where needed. */
+  /** Time limit of one attempt in ms, over UDP and, after truncation, TCP. */
   timeoutMs?: number
   tries?: number
-  /** Ends everything. */
+  /** Aborts all queries. */
   signal: AbortSignal
 }
 
 const CNAMES_MAX = 16
 const RCODE_NAMES = new Map<number, string>(Object.entries(RCODE).map(([name, code]) => [code, name]))
-/** Said by servers that do not know the OPT record (RFC 6891 §7). */
+/** Servers that do not know the OPT record answer with these codes (RFC 6891 §7). */
 const MAY_DISLIKE_EDNS = new Set<number>([RCODE.FORMERR, RCODE.NOTIMP])
 
-/** Looks everything up for us. @param server `address:port` @throws when it is no IP literal */
+/**
+ * Observes a recursive resolver.
+ * @param server `address:port`
+ * @throws if the address is not an IP literal
+ */
 export function resolverObserver(server: string, limits: DnsObserverLimits): DnsObserver {
   return observer({ label: server, server: serverOf(server), flags: FLAG.RD }, limits)
 }
 
-/** Is asked for what it has itself. @param label its name and address, for people */
+/**
+ * Observes an authoritative server, without recursion.
+ * @param label name and address of the server, for people
+ */
 export function authorityObserver(
   label: string,
   server: { host: string; port: number },
@@ -78,7 +85,7 @@ function observer({ label, server, flags }: Asked, limits: DnsObserverLimits): D
         const query = { server, name, type, flags, withoutEdns }
         const message = await askServer(query, { clock, timeoutMs, closing })
         if (withoutEdns || !MAY_DISLIKE_EDNS.has(message.rcode))
-          return testimonyOf(message, name, type, flags === 0)
+          return observationOf(message, name, type, flags === 0)
         reason = `answers with ${rcodeName(message)}`
         withoutEdns = true
       } catch (error) {
@@ -97,7 +104,7 @@ function observer({ label, server, flags }: Asked, limits: DnsObserverLimits): D
   }
 }
 
-function testimonyOf(message: Message, name: string, type: TypeName, mustBeOwn: boolean): ObservedAnswer {
+function observationOf(message: Message, name: string, type: TypeName, mustBeOwn: boolean): ObservedAnswer {
   const { rcode, flags, answers } = message
   if (rcode !== RCODE.NOERROR && rcode !== RCODE.NXDOMAIN)
     return { kind: 'unknown', reason: `answers with ${rcodeName(message)}` }
@@ -106,7 +113,7 @@ function testimonyOf(message: Message, name: string, type: TypeName, mustBeOwn: 
   return { kind: 'answer', records, chain, exists: rcode === RCODE.NOERROR, ttlSeconds: ttlOf(message) }
 }
 
-/** Of a server that does not answer for the name itself (RFC 1034 §4.3.2). */
+/** Makes the result for a server that is not authoritative for the name (RFC 1034 §4.3.2). */
 function refusalOf({ answers, authority }: Message): ObservedAnswer {
   const refersTo = authority.flatMap(record => (record.type === 'NS' ? [record.target.toLowerCase()] : []))
   if (answers.length === 0 && refersTo.length > 0)
@@ -126,7 +133,10 @@ function followed(answers: readonly DnsRecord[], name: string, type: TypeName) {
   return { chain, records: [] }
 }
 
-/** Of a negative answer: that of the SOA record, as negative answers are kept (RFC 2308 §5). */
+/**
+ * @returns the lowest TTL of the answers; for a negative answer the TTL that the SOA record gives (RFC 2308
+ * §5)
+ */
 function ttlOf({ answers, authority }: Message): number | undefined {
   if (answers.length > 0) return Math.min(...answers.map(({ ttlSeconds }) => ttlSeconds))
   const soa = authority.find(record => record.type === 'SOA')

@@ -1,10 +1,13 @@
-/** DNS messages on a byte stream: each behind its length in two octets (RFC 1035 §4.2.2, RFC 7766 §8). */
+/**
+ * DNS messages on a byte stream. The length of each message precedes it in two octets (RFC 1035 §4.2.2, RFC
+ * 7766 §8).
+ */
 import type { Duplex } from 'node:stream'
 import { HEADER_BYTES } from './wire.ts'
 
 const PREFIX_BYTES = 2
 
-/** The message with its length in front, as one buffer, so that both leave in one segment. */
+/** Puts the length in front of a message. Both are in one buffer, so that they leave in one segment. */
 export function frame(message: Uint8Array): Buffer {
   const framed = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
   framed.writeUInt16BE(message.length)
@@ -13,9 +16,9 @@ export function frame(message: Uint8Array): Buffer {
 }
 
 /**
- * The messages of a stream, until its end; a stream that is half-open can then still be written to.
+ * Reads the messages of a stream until its end. A half-open stream can still be written to afterwards.
  *
- * @throws RangeError when a length is less than a header's or more than `maxBytes`
+ * @throws RangeError if a length is less than a header's or more than `maxBytes`
  */
 export async function* readFrames(stream: Duplex, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
   let pending: Buffer = Buffer.alloc(0)

@@ -1,11 +1,11 @@
-/** Cache of DKIM key records from the store, so that a flood of queries does not reach it. */
+/** Cache of DKIM key records. It protects the store from a flood of queries. */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap } from '../../lib/expiring-map.ts'
 
 interface KeyTexts {
-  /** At once where it is known. Undefined when there is no such key. */
+  /** Returns a cached text synchronously. The text is undefined if the key does not exist. */
   textOf(token: string): string | undefined | Promise<string | undefined>
-  /** The keys have changed. */
+  /** Empties the cache after keys have changed. */
   forget(): void
 }
 
@@ -14,10 +14,10 @@ interface KeyTextsOptions {
   clock: Clock
 }
 
-/** Other processes may change keys without our hearing of it at once. */
+/** Other processes may change keys without notifying this one. */
 const KEPT_MS = 10_000
 const CACHED_KEYS_MAX = 20_000
-/** As tokens are made; nothing else needs to be looked for. */
+/** Form of a key token. Other labels are not looked up. */
 const TOKEN = /^[a-z2-7]{32}$/
 
 export function createKeyTexts({ find, clock }: KeyTextsOptions): KeyTexts {

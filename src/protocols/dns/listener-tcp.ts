@@ -1,4 +1,6 @@
-/** TCP part of a DNS listener: pipelined queries, answered in order, on few and short-lived connections. */
+/**
+ * TCP part of a DNS listener. Pipelined queries are answered in order, on few and short-lived connections.
+ */
 import { once } from 'node:events'
 import net from 'node:net'
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -7,27 +9,28 @@ import { frame, readFrames } from './frames.ts'
 import { netblockOf } from './netblock.ts'
 
 interface TcpServiceOptions {
-  /** The packet to send back, or undefined to say nothing. Must neither throw nor reject. */
+  /** Returns the reply packet, or undefined for no reply. It must neither throw nor reject. */
   respond(query: Buffer, address: string): Buffer | undefined | Promise<Buffer | undefined>
   log: Log
   clock: Clock
 }
 
 interface TcpService {
-  /** @returns the port bound */
+  /** @returns the bound port */
   listen(host: string, port: number): Promise<number>
   close(): Promise<void>
 }
 
 /**
- * Counted from the last whole query, so that a connection cannot be kept by single octets (RFC 7766 §6.2.3).
+ * Time limit since the last complete query. Single octets do not extend it, so they cannot keep a connection
+ * (RFC 7766 §6.2.3).
  */
 const IDLE_MS = 10_000
 const CONNECTIONS_MAX = 100
-const MAX_QUERY_BYTES = 4_096
+const QUERY_BYTES_MAX = 4_096
 
 export function createTcpService(options: TcpServiceOptions): TcpService {
-  /** With the network of each; least recently used first. */
+  /** Connections with their client networks, least recently used first. */
   const connections = new Map<net.Socket, string>()
   const server = net.createServer({ allowHalfOpen: true, noDelay: true }, socket => {
     const network = netblockOf(socket.remoteAddress ?? '')
@@ -58,7 +61,7 @@ export function createTcpService(options: TcpServiceOptions): TcpService {
   }
 }
 
-/** Of the network that has most connections, the one longest unused: who takes all pays for it. */
+/** Selects the least recently used connection of the network that has the most connections. */
 function idlestOfMost(connections: ReadonlyMap<net.Socket, string>): net.Socket {
   const counts = new Map<string, number>()
   for (const network of connections.values()) counts.set(network, (counts.get(network) ?? 0) + 1)
@@ -77,7 +80,7 @@ async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOpti
   socket.once('close', () => idle?.cancel())
   rearm()
   try {
-    for await (const query of readFrames(socket, MAX_QUERY_BYTES)) {
+    for await (const query of readFrames(socket, QUERY_BYTES_MAX)) {
       rearm()
       used()
       const reply = await respond(query, address)
@@ -90,7 +93,7 @@ async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOpti
   }
 }
 
-/** Resolves when the socket takes more, or never will. */
+/** Resolves when the socket is writable again or closed. */
 function drained(socket: net.Socket): Promise<void> {
   return new Promise(resolve => {
     const done = () => {

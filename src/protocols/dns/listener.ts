@@ -12,8 +12,8 @@ import { createTcpService } from './listener-tcp.ts'
 export type Transport = 'udp' | 'tcp'
 
 /**
- * The packet to send back, or undefined to say nothing. Must neither throw nor reject.
- * @param address of the client, as it says
+ * Returns the reply packet, or undefined for no reply. It must neither throw nor reject.
+ * @param address IP address of the client, which may be forged over UDP
  */
 export type Respond = (
   query: Buffer,
@@ -22,7 +22,7 @@ export type Respond = (
 ) => Buffer | undefined | Promise<Buffer | undefined>
 
 interface ListenerOptions {
-  /** An IP literal, and a port or 0. */
+  /** An IP literal, and a port; 0 selects a free port. */
   listen: { host: string; port: number }
   respond: Respond
   log: Log
@@ -30,12 +30,18 @@ interface ListenerOptions {
 }
 
 export interface DnsListener {
-  /** Binds both transports to one port. @throws what binding throws, with nothing left open */
+  /**
+   * Binds both transports to one port.
+   * @throws the error of binding; no socket stays open then
+   */
   listen(): Promise<{ port: number }>
   close(): Promise<void>
 }
 
-/** Datagrams whose answers are still being looked up; more are dropped, and their senders ask again. */
+/**
+ * Limit for datagrams whose answers are being looked up. Further datagrams are dropped, and their senders
+ * retry.
+ */
 const PENDING_DATAGRAMS_MAX = 1_000
 const EPHEMERAL_PORT_TRIES = 10
 
@@ -75,7 +81,7 @@ export function createDnsListener({ listen, respond, log, clock }: ListenerOptio
 }
 
 interface UdpService {
-  /** What is answered later is not sent any more. */
+  /** Replies that are ready later are not sent. */
   close(): Promise<void>
 }
 
@@ -99,7 +105,7 @@ async function openUdp(host: string, port: number, respond: Respond, log: Log): 
     })
   }
   socket.on('message', (query, peer) => {
-    // nobody can be answered at port 0: only a forged datagram comes from there
+    // A datagram from port 0 is forged and cannot be answered.
     if (peer.port === 0) return
     if (pending >= PENDING_DATAGRAMS_MAX) return
     const reply = respond(query, 'udp', peer.address)

@@ -1,6 +1,7 @@
 /**
- * Resolves the MX hosts of a recipient's domain and their addresses (RFC 5321 §5.1; null MX, RFC 7505). First
- * step of every delivery attempt.
+ * Resolves the MX hosts of a recipient's domain and their addresses (RFC 5321 §5.1; null MX, RFC 7505). In: a
+ * resolver and a domain. Out: hosts in the order of attempts, or the reason why there are none. Every
+ * delivery attempt begins with this step.
  */
 import type { Answer } from './answer.ts'
 import { parseQueryName } from './name.ts'
@@ -9,32 +10,32 @@ import type { MxRecord, Resolver } from './resolver.ts'
 export interface MxHost {
   /** Lower-case A-labels. */
   name: string
-  /** Lower is tried first. */
+  /** Hosts with a lower preference are tried first. */
   preference: number
 }
 
 export type MxHosts =
-  /** In the order to be tried. `implicit`: the domain has no MX and is its own host. */
+  /** Hosts in the order of attempts. `implicit`: the domain has no MX record and is its own host. */
   | { kind: 'hosts'; hosts: readonly MxHost[]; implicit: boolean }
-  /** The domain says that it takes no mail (RFC 7505 §3). Permanent, 5.1.10. */
+  /** The domain does not accept mail (RFC 7505 §3). Permanent, 5.1.10. */
   | { kind: 'null-mx' }
-  /** No such domain. Permanent, 5.1.2. */
+  /** The domain does not exist. Permanent, 5.1.2. */
   | { kind: 'no-domain' }
-  /** The domain exists, but names no host that could be asked: no usable MX, no address. Permanent, 5.4.4. */
+  /** The domain exists and has neither a usable MX record nor an address. Permanent, 5.4.4. */
   | { kind: 'no-mail' }
-  /** Its mail would come back to us (RFC 5321 §5.1). Permanent, 5.4.6. */
+  /** The best MX host is this installation, so mail would loop (RFC 5321 §5.1). Permanent, 5.4.6. */
   | { kind: 'loop' }
-  /** Nothing is known now. Transient, 4.4.3. */
+  /** The look-up failed. Transient, 4.4.3. */
   | { kind: 'failure'; reason: string }
 
 export interface MxOptions {
-  /** The names under which this installation takes mail itself. */
+  /** Host names of this installation. */
   ownNames?: readonly string[]
-  /** 0 ≤ n < 1; spreads the load over hosts of one preference. */
+  /** Returns 0 ≤ n < 1. It distributes the load over hosts with the same preference. */
   random(): number
 }
 
-/** More hosts than this are never tried. */
+/** Further hosts are never tried. */
 const HOSTS_MAX = 20
 const ADDRESSES_MAX = 20
 const CNAMES_MAX = 16
@@ -65,7 +66,10 @@ function explicitHosts(records: readonly MxRecord[]): MxHosts {
   return hosts.length > 0 ? { kind: 'hosts', hosts, implicit: false } : { kind: 'no-mail' }
 }
 
-/** Only a domain that has an address is its own MX host; asking for it here keeps the two faults apart. */
+/**
+ * Only a domain with an address is its own MX host. Looking the address up here distinguishes `no-mail` from
+ * `none` of `lookUpAddresses()`.
+ */
 async function implicitHost(resolver: Resolver, name: string): Promise<MxHosts> {
   const addresses = await Promise.all([resolver.addresses4(name), resolver.addresses6(name)])
   if (addresses.some(({ kind }) => kind === 'found'))
@@ -73,7 +77,7 @@ async function implicitHost(resolver: Resolver, name: string): Promise<MxHosts> 
   return addresses.find(answer => answer.kind === 'failure') ?? { kind: 'no-mail' }
 }
 
-/** Drops ourselves with all hosts that are not nearer to the destination than we are. */
+/** Removes this installation and all hosts that are not preferred to it. */
 function withoutLoop(hosts: readonly MxHost[], ownNames: readonly string[]): readonly MxHost[] {
   const own = new Set(ownNames.map(name => name.toLowerCase()))
   const ours = hosts.filter(({ name }) => own.has(name)).map(({ preference }) => preference)
@@ -81,27 +85,27 @@ function withoutLoop(hosts: readonly MxHost[], ownNames: readonly string[]): rea
   return hosts.filter(({ preference }) => preference < nearest)
 }
 
-/** By preference, those of one preference by lot. */
+/** Sorts hosts by preference, and hosts with the same preference randomly. */
 export function inOrderOfTrying(hosts: readonly MxHost[], random: () => number): MxHost[] {
   return shuffled(hosts, random).sort((a, b) => a.preference - b.preference)
 }
 
 export type HostAddresses =
-  /** In the order to be tried. */
+  /** Addresses in the order of attempts. */
   | { kind: 'addresses'; addresses: readonly string[] }
-  /** The host has no address, or does not exist. */
+  /** The host does not exist or has no address. */
   | { kind: 'none' }
   | { kind: 'failure'; reason: string }
 
 export interface AddressOptions {
-  /** The families that this machine can reach, the one to begin with first. They take turns in the result. */
+  /** Address families that this machine can reach, the preferred one first. They alternate in the result. */
   families: readonly ('ipv4' | 'ipv6')[]
-  /** At most so many addresses. */
+  /** Maximum number of addresses. */
   limit?: number
   random(): number
 }
 
-/** The addresses of an MX host. A host that is a CNAME is against RFC 2181 §10.3, and tolerated. */
+/** Looks up the addresses of an MX host. A host that is a CNAME violates RFC 2181 §10.3 and is tolerated. */
 export async function lookUpAddresses(
   resolver: Resolver,
   host: string,
@@ -123,8 +127,8 @@ export async function lookUpAddresses(
 }
 
 /**
- * Name servers chase CNAMEs; where one has not, we do. A chain without end is what a resolver would answer
- * with SERVFAIL, so it is a failure here, too.
+ * Follows a CNAME that the name server has not followed itself. An endless chain is a failure, as resolvers
+ * answer SERVFAIL for it.
  */
 async function followCnames<T>(
   resolver: Resolver,
@@ -143,13 +147,13 @@ async function followCnames<T>(
   return { name, answer: { kind: 'failure', reason: `more than ${CNAMES_MAX} CNAMEs in a row` } }
 }
 
-/** The first of each list, the second of each, and so on. */
+/** Interleaves lists: first the first element of each, then the second of each, and so on. */
 function inTurns(lists: readonly (readonly string[])[]): string[] {
   const longest = Math.max(0, ...lists.map(list => list.length))
   return Array.from({ length: longest }, (_, i) => lists.flatMap(list => list[i] ?? [])).flat()
 }
 
-/** Fisher and Yates. */
+/** Fisher-Yates shuffle. */
 function shuffled<T>(items: readonly T[], random: () => number): T[] {
   const mixed = [...items]
   for (let i = mixed.length - 1; i > 0; i--) {

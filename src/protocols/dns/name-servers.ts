@@ -1,18 +1,18 @@
 /**
  * Finds the authoritative name servers of the zone of a name: the NS records, their addresses, whether they
- * answer for the zone, and whether the parent zone delegates to the same ones (RFC 1034 §4.2.2).
+ * answer for the zone, and whether the parent zone delegates to the same servers (RFC 1034 §4.2.2).
  */
 
 import type { DnsObserver, ObservedAnswer } from './dns-observer.ts'
 import type { TypeName } from './wire.ts'
 
 interface NameServer {
-  /** Host name, lower case. */
+  /** Host name in lower case. */
   name: string
-  /** Null where there is none that may be asked. */
+  /** Null if the server has no address that may be queried. */
   address: string | null
   status: 'answers' | 'lame' | 'silent' | 'no_address' | 'not_public'
-  /** The reason of the failure; null when it answers. */
+  /** Reason of a failure; null if the server answers. */
   reason: string | null
 }
 
@@ -30,11 +30,11 @@ export interface ZoneServers {
 }
 
 interface FindOptions {
-  /** Asked in turn until one answers. */
+  /** Resolvers, queried one after another until one answers. */
   resolvers: readonly DnsObserver[]
-  /** Whether a name server at this address may be queried. */
+  /** Tells whether a name server at this address may be queried. */
   isAllowed(address: string): boolean
-  /** @param label for people */
+  /** @param label name and address of the server, for people */
   openObserver(label: string, address: string): DnsObserver
 }
 
@@ -59,7 +59,7 @@ export async function findZoneServers(domain: string, options: FindOptions): Pro
   }
 }
 
-/** The nearest zone cut at or above the name; never a top-level domain's. */
+/** Finds the nearest zone cut at or above a name, but not that of a top-level domain. */
 async function zoneAbove(
   domain: string,
   { resolvers }: FindOptions,
@@ -67,7 +67,7 @@ async function zoneAbove(
   for (let zone = domain; zone.includes('.'); zone = parentOf(zone)) {
     const answer = await askAny(resolvers, zone, 'NS')
     if (answer.kind === 'unknown') return undefined
-    // an alias has its servers elsewhere: it is no zone
+    // An alias is not a zone apex.
     const names = answer.chain.length === 0 ? serverNames(answer) : []
     if (names.length > 0) return { zone, names }
   }
@@ -95,7 +95,7 @@ async function openServer(
   return { server: { name, address, status, reason } }
 }
 
-/** As the zone above says it: in a referral, which comes without the AA bit (RFC 1034 §4.3.2). */
+/** Looks up the NS names in the parent zone's referral, which comes without the AA bit (RFC 1034 §4.3.2). */
 async function delegationOf(zone: string, options: FindOptions): Promise<string[] | null> {
   const { resolvers, isAllowed, openObserver } = options
   const above = await askParents(parentOf(zone), resolvers)
@@ -109,7 +109,7 @@ async function delegationOf(zone: string, options: FindOptions): Promise<string[
   return null
 }
 
-/** Servers of the zone that holds the delegation, which may be some labels up. */
+/** Finds the servers of the zone that holds the delegation, which may be several labels up. */
 async function askParents(from: string, resolvers: readonly DnsObserver[]): Promise<string[]> {
   for (let name = from; name !== ''; name = parentOf(name)) {
     const answer = await askAny(resolvers, name, 'NS')

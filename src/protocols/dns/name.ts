@@ -4,8 +4,9 @@ const LABEL = /^[a-z0-9_-]{1,63}$/
 const NAME_OCTETS_MAX = 253
 
 /**
- * The name in lower case without final dot, or undefined: A-labels of letters, digits, hyphens and, for
- * names such as `_dmarc`, underscores (RFC 1035 §2.3.4, RFC 8552).
+ * Normalizes a name to lower case without final dot.
+ * @returns undefined unless the name consists of A-labels: letters, digits, hyphens and, for names such as
+ * `_dmarc`, underscores (RFC 1035 §2.3.4, RFC 8552)
  */
 export function parseQueryName(text: string): string | undefined {
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()

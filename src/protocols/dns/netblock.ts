@@ -1,15 +1,14 @@
-/** Network of an IP address, as rate limits count it. */
+/** Maps IP addresses to the networks by which rate limits count. */
 
-/** What a site is given at least (RFC 6177 §2): below it anybody has as many addresses as they like. */
+/** A site gets at least this prefix (RFC 6177 §2) and may use any address in it. */
 const IPV6_BITS = 56
 const IPV6_SITE_BITS = 48
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
 /**
- * The /24 of an IPv4 address, the /56 of an IPv6 address, as a text that means nothing else.
- *
- * @param address as sockets write them: an IPv6 address may be shortened, hold an IPv4 address, or name its
- * interface
+ * @param address in the form that sockets use: an IPv6 address may be abbreviated, contain an IPv4 address or
+ * name an interface
+ * @returns the /24 of an IPv4 address or the /56 of an IPv6 address, as an unambiguous text
  */
 export function netblockOf(address: string): string {
   if (!address.includes(':')) return address.slice(0, address.lastIndexOf('.'))
@@ -24,11 +23,11 @@ export function netblockOf(address: string): string {
 }
 
 /**
- * The unit by which limits on connections and password attempts tell clients apart: a single IPv4 address,
- * since a /24 often holds many customers of one provider, and the /56 of an IPv6 address, since one customer
- * has at least that much.
+ * Maps an address to the client that limits on connections and password attempts count: a single IPv4
+ * address, since a /24 often belongs to many customers of one provider, or the /56 of an IPv6 address, since
+ * one customer has at least that much.
  *
- * @param address as sockets write them
+ * @param address in the form that sockets use
  */
 export function clientNetworkOf(address: string): string {
   const mapped = MAPPED.exec(address)
@@ -37,18 +36,16 @@ export function clientNetworkOf(address: string): string {
 }
 
 /**
- * The /48 of an IPv6 address, as a text that differs from every `clientNetworkOf()`; undefined for an IPv4
- * address. A site may be given a whole /48 (RFC 6177 §2), so that one client may own the 256 networks of /56
- * in it.
- *
- * @param address as sockets write them
+ * @param address in the form that sockets use
+ * @returns the /48 of an IPv6 address, as a text that differs from every `clientNetworkOf()`, or undefined
+ * for IPv4. A site may have a whole /48 (RFC 6177 §2), so one client may own all 256 networks of /56 in it.
  */
 export function siteNetworkOf(address: string): string | undefined {
   if (!address.includes(':') || MAPPED.test(address)) return undefined
   return `${netblockOf(address).slice(0, IPV6_SITE_BITS / 4)}::`
 }
 
-/** Of 16 bits each; an IPv4 address at the end counts as two. */
+/** Counts groups of 16 bits; an IPv4 address at the end counts as two. */
 function groupCount(text: string): number {
   if (text === '') return 0
   const groups = text.split(':')

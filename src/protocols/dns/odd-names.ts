@@ -1,6 +1,6 @@
 /**
  * Looks up names that are not host names, which the runtime's resolver refuses. SPF macros build such names
- * from what senders say (RFC 7208 §7). They are rare and not cached.
+ * from input of the sender (RFC 7208 §7). They are rare and not cached.
  */
 import dns from 'node:dns'
 import type { Clock } from '../../lib/clock.ts'
@@ -11,20 +11,20 @@ import type { MxRecord, Resolver } from './resolver.ts'
 import { type DnsRecord, FLAG, RCODE, type TypeName } from './wire.ts'
 
 interface OddNamesOptions {
-  /** As the resolver has them; none means the system's. */
+  /** Servers of the resolver; an empty list means those of the system. */
   servers: readonly string[]
   clock: Clock
-  /** For each server. */
+  /** Time limit for each server, in ms. */
   timeoutMs: number
 }
 
 type Kinds = 'txt' | 'addresses4' | 'addresses6' | 'mx'
 
-/** Printable, and short enough for a label each (RFC 2181 §11). */
+/** Printable names of at most 253 octets (RFC 2181 §11). */
 const ODD_NAME = /^(?!.{254})[ -~]+$/
 const LABEL_OCTETS_MAX = 63
 
-/** The resolver, for these types with any name whatever. */
+/** Extends a resolver so that these record types can be looked up for any name. */
 export function withOddNames<R extends Pick<Resolver, Kinds>>(resolver: R, options: OddNamesOptions): R {
   const { clock, timeoutMs } = options
   const closing = new AbortController().signal
@@ -74,7 +74,10 @@ function mxIn(record: DnsRecord): MxRecord | undefined {
   return { exchange: record.exchange.toLowerCase(), preference: record.preference }
 }
 
-/** Undefined for what cannot be a name. */
+/**
+ * Escapes blanks and backslashes.
+ * @returns undefined if the text cannot be a domain name
+ */
 function escaped(text: string): string | undefined {
   const name = (text.endsWith('.') ? text.slice(0, -1) : text).toLowerCase()
   const isName =

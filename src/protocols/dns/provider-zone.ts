@@ -1,39 +1,35 @@
 /**
- * The static records of the zone `<mail_host>`: what customers' records point to, our own name servers, and
- * who may send in our name. Made from the configuration, served by us or copied to where the zone is hosted.
+ * Builds the static records of the zone `<mail_host>` from the configuration: targets of customers' records,
+ * name servers, SPF, DMARC and TLS reporting. Mailhorn serves the zone itself, or the operator copies the
+ * records to a DNS host.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { DnsRecord, RecordData } from './wire.ts'
 
 interface ProviderZoneOptions {
-  /** The apex. Lower case. */
+  /** Apex of the zone, in lower case. */
   mailHost: string
-  /** At least one; those under the apex get our addresses. */
+  /** At least one name. Names below the apex get the addresses of this installation. */
   nameServers: readonly string[]
-  /** Where this installation is reached from outside. */
+  /** Public addresses of this installation. */
   addresses4: readonly string[]
   addresses6: readonly string[]
-  /** Addresses or networks that send our mail, for SPF; the same as above where nothing else is known. */
+  /** Addresses or networks that send mail, for SPF. The default is the public addresses. */
   sendingAddresses4?: readonly string[]
   sendingAddresses6?: readonly string[]
-  /** Names that we greet with from some address; those under the apex lead to it. */
+  /** EHLO names with their addresses. Names below the apex get address records. */
   greetings?: readonly { name: string; address: string }[]
-  /** Each has a host `feedback-smtp.<region>.<mail_host>` that takes the bounces of its domains. */
+  /** Each region has a host `feedback-smtp.<region>.<mail_host>` that receives the bounces of its domains. */
   regions: readonly string[]
-  /** Gets a null MX when it lies under the apex: its mail never leaves (RFC 7505). */
+  /** Gets a null MX record if it lies below the apex, since its mail never leaves (RFC 7505). */
   simulatorDomain?: string
-  /**
-   * Gets what receivers report of mail that names the apex as its author, and of TLS to us (RFC 7489,
-   * RFC 8460).
-   */
+  /** Address for DMARC reports about mail from the apex and for TLS reports (RFC 7489, RFC 8460). */
   reportsTo?: string | null
-  /**
-   * Of the policy that is served at `mta-sts.<mail_host>` (RFC 8461 §3.1); without one there is no record.
-   */
+  /** Id of the policy at `mta-sts.<mail_host>` (RFC 8461 §3.1). Without it there is no such record. */
   mtaStsId?: string
-  /** The operator's own; they take the place of ours, see `merged`. */
+  /** Records of the operator. They replace the built-in ones, see `merged`. */
   own?: readonly DnsRecord[]
-  /** Grows with every change: epoch seconds will do. */
+  /** Increases with every change; epoch seconds suffice. */
   serial: number
 }
 
@@ -72,9 +68,8 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
 }
 
 /**
- * A record of the operator's takes the place of all of ours that have its name and type. Texts stand beside
- * each other, but for those of a kind that there must be one of, which begins with its version (`v=spf1`,
- * `v=DMARC1`).
+ * A record of the operator replaces all built-in records of its name and type. TXT records are added, except
+ * where only one of a kind may exist; the kind is the version at its beginning (`v=spf1`, `v=DMARC1`).
  */
 function merged(ours: readonly DnsRecord[], own: readonly DnsRecord[]): DnsRecord[] {
   const kindOf = (record: DnsRecord) =>
@@ -109,15 +104,14 @@ function addressData(addresses4: readonly string[], addresses6: readonly string[
   ]
 }
 
-/**
- * Nobody writes mail as the apex or a name below it, so that all that claims to be such is forged (RFC 7489
- * §6.3).
- */
+/** Nobody sends mail from the apex or from a name below it, so any such mail is forged (RFC 7489 §6.3). */
 function dmarcText(reportsTo: string | null | undefined): string {
   return `v=DMARC1; p=reject; adkim=s; aspf=s${reportsTo ? `; rua=mailto:${reportsTo}` : ''}`
 }
 
-/** Without lookups of its own, so that customers who include it keep theirs (RFC 7208 §4.6.4). */
+/**
+ * The record needs no look-up, so customers who include it keep their limit of look-ups (RFC 7208 §4.6.4).
+ */
 function spfText(options: ProviderZoneOptions): string {
   const senders4 = options.sendingAddresses4 ?? options.addresses4
   const senders6 = options.sendingAddresses6 ?? options.addresses6

@@ -1,14 +1,14 @@
 /**
  * Spreads a burst of DNS queries over turns of the event loop. More than about 250 datagrams at once overflow
- * a socket buffer at either end, and each lost one costs a retry timeout.
+ * a socket buffer at either end, and each lost datagram costs a retry timeout.
  */
 
 interface QueryBatching {
-  /** Resolves when the caller may begin: at once, or in a later turn, first come first served. */
+  /** Resolves when the caller may send its query: at once or in a later turn, in the order of the calls. */
   turn(): Promise<void>
 }
 
-/** Unlike a limit on what is under way, this lets slow look-ups hold up nobody else. */
+/** A limit on queries in progress would let slow look-ups delay fast ones; this limit per turn does not. */
 export function createQueryBatching(perTurn: number): QueryBatching {
   const waiting: (() => void)[] = []
   let begun = 0

@@ -1,6 +1,6 @@
 /**
- * Sends one DNS query to one server over UDP, and over TCP when the answer is truncated (RFC 1035 §4.2,
- * RFC 7766 §5).
+ * Sends one DNS query to one server over UDP, and over TCP if the answer is truncated (RFC 1035 §4.2, RFC
+ * 7766 §5).
  */
 import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
@@ -23,13 +23,13 @@ export interface Query {
   type: TypeName
   /** `FLAG` bits of the question. */
   flags: number
-  /** Old servers take no OPT record (RFC 6891 §7). */
+  /** Old servers do not accept the OPT record (RFC 6891 §7). */
   withoutEdns?: boolean
 }
 
 interface QueryLimits {
   clock: Clock
-  /** For both transports together. */
+  /** Time limit for both transports together, in ms. */
   timeoutMs: number
   closing: AbortSignal
 }
@@ -38,7 +38,10 @@ const QUERY_BYTES_MAX = 512
 const PAYLOAD_BYTES = 1232
 const TCP_BYTES_MAX = 65_535
 
-/** The answer, whatever it says. @throws Error when none comes in time */
+/**
+ * @returns the answer with any response code
+ * @throws Error if there is no answer in time
+ */
 export async function askServer(query: Query, { clock, timeoutMs, closing }: QueryLimits): Promise<Message> {
   const id = randomInt(65_536)
   const packet = packetOf(id, query)
@@ -93,7 +96,7 @@ async function overTcp(query: Query, packet: Buffer, id: number, signal: AbortSi
   }
 }
 
-/** Undefined for what is no answer to this question. */
+/** @returns undefined if the packet does not answer this query */
 function replyTo(id: number, { name, type }: Query, packet: Buffer): Message | undefined {
   try {
     const message = decodeMessage(packet)
@@ -112,7 +115,10 @@ function limited(clock: Clock, ms: number, closing: AbortSignal): { signal: Abor
   return { signal: AbortSignal.any([limit.signal, closing]), timer }
 }
 
-/** @param text `address:port`, `[v6]:port`, or an address for port 53 @throws when it is none of them */
+/**
+ * @param text `address:port`, `[v6]:port`, or an address for port 53
+ * @throws if the text has none of these forms
+ */
 export function serverOf(text: string): Server {
   const [, v6, v4, port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(text) ?? []
   const host = v6 ?? v4 ?? (isIPv6(text) ? text : undefined)

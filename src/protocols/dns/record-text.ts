@@ -3,7 +3,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { parseQueryName } from './name.ts'
 import type { DnsRecord, RecordData } from './wire.ts'
 
-/** The line is no record that can be served; the message completes `"<line>" …`. */
+/** The line is not a record that can be served. The message completes `"<line>" …`. */
 export class RecordFault extends Error {}
 
 const DEFAULT_TTL_SECONDS = 3_600
@@ -14,8 +14,8 @@ const WORD = /"((?:[^"\\]|\\.)*)"|([^\s"]+)/g
 const TYPES = ['A', 'AAAA', 'CAA', 'CNAME', 'MX', 'TXT'] as const
 
 /**
- * One record: `<name> [ttl] [IN] <type> <data>`. `@` is the origin, and names without a final dot lie below
- * it.
+ * Parses one record: `<name> [ttl] [IN] <type> <data>`. `@` is the origin, and names without a final dot are
+ * relative to it.
  *
  * @param origin lower case, without final dot
  * @throws RecordFault
@@ -90,17 +90,17 @@ function numberIn(word: string, most: number): number {
   return Number(word)
 }
 
-/** One character an octet, as records have it. */
+/** Converts a text to one character per octet, which is the form of texts in records. */
 function octets(text: string): string {
   return Buffer.from(text).toString('latin1')
 }
 
-/** The line of a record: absolute names, data as `recordData` has it. */
+/** Formats a record with absolute names. */
 export function recordLine(record: DnsRecord): string {
   return `${absolute(record.name)} ${record.ttlSeconds} IN ${record.type} ${recordData(record)}`
 }
 
-/** What stands behind the type in a zone file. */
+/** Formats the data of a record: the part after the type in a zone file. */
 export function recordData(record: RecordData): string {
   switch (record.type) {
     case 'A':

@@ -1,6 +1,9 @@
 /**
- * DNS look-ups for delivery and domain checks, over the runtime's c-ares. Failures are returned as values,
- * the total effort is bounded, and answers are cached for a short time.
+ * DNS look-ups with the runtime's c-ares. In: a name. Out: records, or a negative answer or failure as a
+ * value. The time of a look-up is limited, and answers are cached for a short time.
+ *
+ * Delivery, verdicts of received mail, domain checks, the doctor and the HTTP client use one resolver per
+ * thread.
  */
 import dns from 'node:dns'
 import type { Clock } from '../../lib/clock.ts'
@@ -10,43 +13,43 @@ import { parseQueryName } from './name.ts'
 import { createQueryBatching } from './query-batching.ts'
 
 export interface MxRecord {
-  /** Lower case, without final dot; `''` in a null MX (RFC 7505). */
+  /** Lower case, without final dot; `''` in a null MX record (RFC 7505). */
   exchange: string
   preference: number
 }
 
-/** CNAMEs are chased by the name server; where it does not, the answer is `no-data` and `cname` tells why. */
+/** The name server follows CNAMEs. If it does not, the answer is `no-data`, and `cname` shows the alias. */
 export interface Resolver {
   mx: LookUp<MxRecord>
   addresses4: LookUp<string>
   addresses6: LookUp<string>
-  /** One text a record, its strings joined. */
+  /** One text per record; its strings are joined. */
   txt: LookUp<string>
   cname: LookUp<string>
   ns: LookUp<string>
-  /** By the name in a reverse tree, see `reverse.ts`. */
+  /** Takes the name in a reverse tree, see `reverse.ts`. */
   ptr: LookUp<string>
-  /** Ends what is under way; it and every later look-up is answered with a failure. */
+  /** Cancels look-ups in progress. They and all later ones are answered with a failure. */
   close(): void
 }
 
 export interface ResolverOptions {
-  /** `host:port`, `host`, or `[v6]:port`, IP literals only; none means the system's. */
+  /** `host:port`, `host` or `[v6]:port`, IP literals only. An empty list means the servers of the system. */
   servers?: readonly string[] | undefined
-  /** For one packet to one server. c-ares takes no less than about 250 ms. */
+  /** Timeout of one packet to one server, in ms. The minimum of c-ares is about 250 ms. */
   timeoutMs?: number
-  /** Rounds over all servers that stay silent. */
+  /** Number of rounds over all servers that do not answer. */
   tries?: number
-  /** For a whole look-up. */
+  /** Time limit of a whole look-up, in ms. */
   totalMs?: number
-  /** Answers kept per type of record. */
+  /** Number of cached answers per record type. */
   maxEntries?: number
   clock: Clock
 }
 
 type Channel = dns.promises.Resolver
 
-/** What one query finds, in the runtime's form; no records is `no-data`. */
+/** One query of the runtime's resolver. An empty list of records is `no-data`. */
 type Query<T> = (channel: Channel, name: string) => Promise<{ records: T[]; ttlMs?: number }>
 
 const REASONS = new Map([
@@ -62,15 +65,15 @@ const REASONS = new Map([
 
 const CLOSED: Answer<never> = { kind: 'failure', reason: 'the resolver is closed' }
 /**
- * As many as the runtime reads from a socket in one go, so that answers are taken as fast as questions are
- * put.
+ * The runtime reads this number of datagrams from a socket per turn, so answers are read as fast as queries
+ * are sent.
  */
 const QUERIES_PER_TURN = 32
 
-/** Failures that are one server's own: another may do better, and c-ares does not try it by itself. */
-const SERVERS_OWN = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP'])
+/** Failures of one server. c-ares does not try another server after these. */
+const SERVER_FAILURES = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR', 'EBADRESP'])
 
-/** @throws when a server is no IP literal */
+/** @throws if a server is not an IP literal */
 export function createResolver(options: ResolverOptions): Resolver {
   const { clock, totalMs = 20_000, maxEntries = 10_000 } = options
   const channels = openChannels(options)
@@ -112,7 +115,8 @@ export function createResolver(options: ResolverOptions): Resolver {
 }
 
 /**
- * One channel per server, each with all of them, beginning with another: c-ares passes over dead ones itself.
+ * Opens one channel per server. Each channel has all servers and begins with another one; c-ares skips
+ * servers that do not answer.
  */
 function openChannels({ servers = [], timeoutMs = 5_000, tries = 2 }: ResolverOptions): Channel[] {
   const open = () => new dns.promises.Resolver({ timeout: timeoutMs, maxTimeout: timeoutMs, tries })
@@ -137,13 +141,13 @@ async function askInTurn<T>(channels: readonly Channel[], name: string, query: Q
       if (code === 'ENOTFOUND') return { kind: 'no-domain' }
       if (code === 'ENODATA') return { kind: 'no-data' }
       reason = REASONS.get(code) ?? `the look-up failed with ${code}`
-      if (!SERVERS_OWN.has(code)) break
+      if (!SERVER_FAILURES.has(code)) break
     }
   }
   return { kind: 'failure', reason }
 }
 
-/** @throws the error itself when it is not about a query's fate */
+/** @throws the error itself if it is not a result of a query */
 function queryErrorCode(error: unknown): string {
   if (error instanceof Error && 'code' in error && 'syscall' in error && typeof error.code === 'string')
     return error.code

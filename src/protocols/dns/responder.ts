@@ -1,6 +1,6 @@
 /**
- * Authoritative DNS responder: maps one query packet to one response packet, or to none. Strict parsing,
- * minimal responses, no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
+ * Authoritative DNS responder. It maps one query packet to one response packet or to none, with strict
+ * parsing, minimal responses and no recursion (RFC 1035 §4.3.1, RFC 6891, RFC 7766, RFC 8482).
  */
 import type { Log } from '../../lib/log.ts'
 import type { Respond, Transport } from './listener.ts'
@@ -22,13 +22,16 @@ import { decodeMessage, MalformedMessage } from './wire-decode.ts'
 import { encodeMessage, encodeTruncated } from './wire-encode.ts'
 import type { SoaRecord, Zone } from './zone.ts'
 
-/** What unfragmented IPv6 carries; ours and the most we believe of any client (DNS flag day 2020). */
-const MAX_UDP_BYTES = 1_232
+/**
+ * Largest datagram that is sent, whatever the client offers; IPv6 carries it without fragmentation (DNS flag
+ * day 2020).
+ */
+const UDP_BYTES_MAX = 1_232
 const PLAIN_UDP_BYTES = 512
-const MAX_TCP_BYTES = 65_535
+const TCP_BYTES_MAX = 65_535
 const CNAMES_MAX = 8
 const HINFO_TTL_SECONDS = 3_600
-/** An answer that is longer than so many questions counts as amplification. */
+/** An answer that is more than this many times as long as its query counts as amplification. */
 const FAIR_FACTOR = 3
 
 interface Outcome {
@@ -40,7 +43,7 @@ interface Outcome {
 
 interface ResponderOptions {
   zone: Zone
-  /** For datagrams; without it there is no limit. */
+  /** Rate limit for datagrams. By default there is no limit. */
   rate?: ResponseRate | undefined
   log: Log
 }
@@ -53,11 +56,11 @@ export function createResponder({ zone, rate, log }: ResponderOptions): Respond 
       packet,
       limit: rate && transport === 'udp' ? { rate, network: netblockOf(address) } : undefined,
     }
-    if (opcodeOf(packet) !== OPCODE_QUERY) return complaint(client, RCODE.NOTIMP)
-    if (packet.readUInt16BE(4) !== 1) return complaint(client, RCODE.FORMERR)
+    if (opcodeOf(packet) !== OPCODE_QUERY) return errorReply(client, RCODE.NOTIMP)
+    if (packet.readUInt16BE(4) !== 1) return errorReply(client, RCODE.FORMERR)
     const query = decoded(packet)
     const question = query?.question
-    if (!question) return complaint(client, RCODE.FORMERR)
+    if (!question) return errorReply(client, RCODE.FORMERR)
     return outcomeOf(zone, query, question)
       .then(outcome => reply(client, query, question, outcome))
       .catch(error => {
@@ -65,20 +68,20 @@ export function createResponder({ zone, rate, log }: ResponderOptions): Respond 
           { event: 'dns_query_failed', err: error, name: question.name },
           'A DNS query could not be answered',
         )
-        return complaint(client, RCODE.SERVFAIL)
+        return errorReply(client, RCODE.SERVFAIL)
       })
   }
 }
 
 interface Client {
   transport: Transport
-  /** What it has sent. */
+  /** The query packet. */
   packet: Buffer
   limit: { rate: ResponseRate; network: string } | undefined
 }
 
-/** Errors are of no use truncated: beyond the rate there are none. */
-function complaint({ packet, limit }: Client, rcode: number): Buffer | undefined {
+/** Truncation is useless for errors. Beyond the rate they are not sent. */
+function errorReply({ packet, limit }: Client, rcode: number): Buffer | undefined {
   const sending = limit?.rate.sendingOf(limit.network, `error ${rcode}`) ?? 'whole'
   return sending === 'whole' ? headerOnly(packet, rcode) : undefined
 }
@@ -90,15 +93,15 @@ function reply(
   outcome: Outcome,
 ): Buffer | undefined {
   const response = responseTo(query, question, outcome)
-  const mostBytes = mostBytesOf(query, transport)
-  if (!limit) return encodeMessage(response, mostBytes)
+  const bytesMax = responseBytesMax(query, transport)
+  if (!limit) return encodeMessage(response, bytesMax)
   const sending = limit.rate.sendingOf(limit.network, samenessOf(question, outcome))
   if (sending === 'nothing' || (sending === 'truncated' && isError(outcome))) return undefined
-  if (sending === 'truncated') return encodeTruncated(response, mostBytes)
-  const whole = encodeMessage(response, mostBytes)
+  if (sending === 'truncated') return encodeTruncated(response, bytesMax)
+  const whole = encodeMessage(response, bytesMax)
   const excess = whole.length - FAIR_FACTOR * packet.length
   if (excess <= 0 || limit.rate.mayExceed(limit.network, excess)) return whole
-  return encodeTruncated(response, mostBytes)
+  return encodeTruncated(response, bytesMax)
 }
 
 function decoded(packet: Buffer): Message | undefined {
@@ -122,13 +125,13 @@ function responseTo(query: Message, question: Question, outcome: Outcome): Messa
     answers,
     authority,
     additional: [],
-    edns: edns && { payloadBytes: MAX_UDP_BYTES, version: 0, dnssecOk: edns.dnssecOk },
+    edns: edns && { payloadBytes: UDP_BYTES_MAX, version: 0, dnssecOk: edns.dnssecOk },
   }
 }
 
-function mostBytesOf({ edns }: Message, transport: Transport): number {
-  if (transport === 'tcp') return MAX_TCP_BYTES
-  return Math.min(Math.max(edns?.payloadBytes ?? 0, PLAIN_UDP_BYTES), MAX_UDP_BYTES)
+function responseBytesMax({ edns }: Message, transport: Transport): number {
+  if (transport === 'tcp') return TCP_BYTES_MAX
+  return Math.min(Math.max(edns?.payloadBytes ?? 0, PLAIN_UDP_BYTES), UDP_BYTES_MAX)
 }
 
 async function outcomeOf(zone: Zone, query: Message, question: Question): Promise<Outcome> {
@@ -136,7 +139,9 @@ async function outcomeOf(zone: Zone, query: Message, question: Question): Promis
   return refusal === undefined ? inZone(zone, question) : nothing(refusal)
 }
 
-/** What is said of names that do not exist is one answer, whatever they are. */
+/**
+ * Answers count as the same if they have the same key. All answers about names that do not exist share one.
+ */
 function samenessOf({ name, type }: Question, { rcode, answers }: Outcome): string {
   if (rcode !== RCODE.NOERROR) return `error ${rcode}`
   return answers.length > 0 ? `${name} ${type}` : `${name} nothing`
@@ -152,7 +157,10 @@ function refusalOf({ edns }: Message, question: Question): number | undefined {
   return undefined
 }
 
-/** Zone transfers and all else that asks for no record type (RFC 6895 §3.1). ANY is answered on its own. */
+/**
+ * Zone transfers and other queries that do not ask for a record type (RFC 6895 §3.1). ANY is answered
+ * separately.
+ */
 function isMetaType(type: TypeName): boolean {
   const code = typeCode(type)
   return type === 'OPT' || (code >= 128 && code < 255)
@@ -175,7 +183,10 @@ async function inZone(zone: Zone, { name, type }: Question): Promise<Outcome> {
   return { rcode: RCODE.NOERROR, authoritative: true, answers, authority: [] }
 }
 
-/** ANY is asked by amplifiers and the curious: it gets one small made-up record (RFC 8482 §4.2). */
+/**
+ * A query for ANY gets one small synthetic record, since such queries are used for amplification (RFC 8482
+ * §4.2).
+ */
 async function lookUpAny(zone: Zone, name: string) {
   const found = await zone.lookUp(name, 'HINFO')
   if (found !== 'no-data') return found
@@ -192,7 +203,8 @@ function nothing(rcode: number): Outcome {
 }
 
 /**
- * A response to what could not be read, or not be answered: the query's id, opcode and RD bit, nothing else.
+ * Makes a response to a query that could not be read or answered. It has the query's id, opcode and RD bit
+ * and no sections.
  */
 function headerOnly(packet: Buffer, rcode: number): Buffer {
   const header = Buffer.alloc(HEADER_BYTES)

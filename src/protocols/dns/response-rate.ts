@@ -5,72 +5,74 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 
-/** `truncated` tells a resolver that means it to come again over TCP. */
+/** `truncated` makes a genuine resolver retry over TCP. */
 type Sending = 'whole' | 'truncated' | 'nothing'
 
 export interface ResponseRate {
   /**
    * Counts one answer.
    * @param network from `netblockOf`
-   * @param sameness answers that say the same have the same
+   * @param sameness key that is equal for equal answers
    */
   sendingOf(network: string, sameness: string): Sending
-  /** Counts what an answer is longer than its question may cause; false when that is too much for now. */
+  /**
+   * Counts the bytes by which an answer exceeds the fair size.
+   * @returns false if the limit is reached
+   */
   mayExceed(network: string, bytes: number): boolean
 }
 
 interface ResponseRateOptions {
   clock: Clock
-  /** Of one sameness to one network. */
+  /** Limit per network for answers with the same key. */
   perSecond: number
-  /** Of the keyed hash: 32 bits that nobody else knows. */
+  /** Secret key of the hash, 32 bits. It is random by default. */
   seed?: number
 }
 
-/** Every second answer beyond the rate is sent truncated, the other ones are not sent at all. */
-const SLIP = 2
-/** To one network: some 400 whole keys a second; what more it wants to know it can ask over TCP. */
+/** Of the answers beyond the rate, every second one is sent truncated and the others are dropped. */
+const TRUNCATED_EVERY = 2
+/** Limit per network, about 400 whole DKIM keys a second. Further keys are available over TCP. */
 const EXCESS_BYTES_PER_SECOND = 100_000
 const BURST_MS = 1_000
 /**
- * Limits are kept in so many places, found by a keyed hash. Two that meet in one share it: with a hundred
- * thousand answers a second to networks of all the world a place gets no more than two of them, far from any
- * rate.
+ * Number of counters, which a keyed hash selects. Colliding answers share a limit: with 100,000 answers a
+ * second to networks everywhere a counter gets at most two of them, far below any rate.
  */
-const PLACES = 65_536
+const COUNTERS = 65_536
 
 export function createResponseRate({
   clock,
   perSecond,
   seed = randomBytes(4).readUInt32LE(),
 }: ResponseRateOptions): ResponseRate {
-  /** When each would be idle again if nothing more came (the generic cell rate algorithm). */
-  const answersUntil = new Float64Array(PLACES)
-  const bytesUntil = new Float64Array(PLACES)
-  const heldBack = new Uint8Array(PLACES)
+  /** Time until which each counter is busy (generic cell rate algorithm), in monotonic ms. */
+  const answersUntil = new Float64Array(COUNTERS)
+  const bytesUntil = new Float64Array(COUNTERS)
+  const overRate = new Uint8Array(COUNTERS)
 
-  const spend = (until: Float64Array, place: number, costMs: number): boolean => {
+  const spend = (until: Float64Array, counter: number, costMs: number): boolean => {
     const now = clock.monotonic()
-    const after = Math.max(until[place]!, now) + costMs
+    const after = Math.max(until[counter]!, now) + costMs
     if (after - now > BURST_MS) return false
-    until[place] = after
+    until[counter] = after
     return true
   }
 
   return {
     sendingOf(network, sameness) {
-      const place = hash(hash(seed, network), sameness) % PLACES
-      if (spend(answersUntil, place, 1_000 / perSecond)) return 'whole'
-      heldBack[place] = (heldBack[place]! + 1) % SLIP
-      return heldBack[place] === 0 ? 'truncated' : 'nothing'
+      const counter = hash(hash(seed, network), sameness) % COUNTERS
+      if (spend(answersUntil, counter, 1_000 / perSecond)) return 'whole'
+      overRate[counter] = (overRate[counter]! + 1) % TRUNCATED_EVERY
+      return overRate[counter] === 0 ? 'truncated' : 'nothing'
     },
     mayExceed(network, bytes) {
-      return spend(bytesUntil, hash(seed, network) % PLACES, (bytes * 1_000) / EXCESS_BYTES_PER_SECOND)
+      return spend(bytesUntil, hash(seed, network) % COUNTERS, (bytes * 1_000) / EXCESS_BYTES_PER_SECOND)
     },
   }
 }
 
-/** FNV-1a, with a last mixing so that all bits count. */
+/** FNV-1a with a final mix, so that all bits count. */
 function hash(seed: number, text: string): number {
   let value = seed
   for (let at = 0; at < text.length; at++) value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)

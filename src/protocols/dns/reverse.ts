@@ -2,7 +2,7 @@
 import ipaddr from 'ipaddr.js'
 import type { Resolver } from './resolver.ts'
 
-/** The name under which PTR records of an address stand (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** @returns the name at which an address has its PTR records (RFC 1035 §3.5, RFC 3596 §2.5) */
 export function reverseName(address: string): string {
   const parsed = ipaddr.parse(address)
   if (parsed.kind() === 'ipv4') return `${parsed.toByteArray().reverse().join('.')}.in-addr.arpa`
@@ -11,9 +11,9 @@ export function reverseName(address: string): string {
 }
 
 /**
- * @param ehlo the name we greet with from there
- * @returns what is wrong, for people; nothing where the address has a name that leads back to it, and so does
- * the greeting
+ * @param ehlo the EHLO name that is used from the address
+ * @returns faults in the form of clauses for people; none if the name of the address resolves to the address,
+ * and the EHLO name does, too
  */
 export async function nameFaults(
   resolver: Pick<Resolver, 'ptr' | 'addresses4' | 'addresses6'>,

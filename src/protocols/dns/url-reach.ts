@@ -1,12 +1,12 @@
-/** Judges from the text of a URL such as `http.base_url`, without a look-up, from where it is reachable. */
+/** Tells from the text of a URL such as `http.base_url`, without a look-up, from where it is reachable. */
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { isGlobalUnicast } from './address-safety.ts'
 
 /**
- * `invalid`: it is no http(s) URL. `loopback`: only the machine itself can open it (127.0.0.0/8, ::1,
- * 0.0.0.0, ::, localhost). `private`: only a local network can. `public`: a public address, or a name, which
- * is not looked up.
+ * `invalid`: not an http(s) URL. `loopback`: only this machine can open it (127.0.0.0/8, ::1, 0.0.0.0, ::,
+ * localhost). `private`: only a local network can. `public`: a public address, or a name, which is not looked
+ * up.
  */
 type UrlReach = 'invalid' | 'loopback' | 'private' | 'public'
 
@@ -17,12 +17,12 @@ export function reachOf(url: string): UrlReach {
   if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') return 'invalid'
   const host = parsed.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   if (isIP(host) === 0) return host === 'localhost' || host.endsWith('.localhost') ? 'loopback' : 'public'
-  // an IPv4 address inside an IPv6 one is judged like itself
+  // An IPv4 address inside an IPv6 address is treated like the IPv4 address.
   if (THIS_MACHINE.has(ipaddr.process(host).range())) return 'loopback'
   return isGlobalUnicast(host) ? 'public' : 'private'
 }
 
-/** Mailbox providers follow one-click unsubscribe links over https alone (RFC 8058 §3.1). */
+/** Mailbox providers follow one-click unsubscribe links only over https (RFC 8058 §3.1). */
 export function isHttps(url: string): boolean {
   return URL.parse(url)?.protocol === 'https:'
 }

@@ -9,23 +9,23 @@ import { type DnsRecord, FLAG, type Message, RCODE, type TypeName } from './wire
 
 export type SecureAnswer =
   /**
-   * The whole answer section: CNAMEs, then the records asked for. `secure`: the resolver has validated all of
+   * The whole answer section: CNAMEs, then the queried records. `secure`: the resolver has validated all of
    * it.
    */
   | { kind: 'found'; answers: readonly DnsRecord[]; secure: boolean }
-  /** No such name, or no such records; `secure`: that is proven. */
+  /** The name or the records do not exist. `secure`: this is proven. */
   | { kind: 'none'; secure: boolean }
-  /** Not to be known now; with a resolver that validates, a forged answer is one, too. */
+  /** The query failed. A validating resolver answers this way for a forged answer, too. */
   | { kind: 'failure'; reason: string }
 
 export interface ValidatingClient {
-  /** @param fresh asks whatever has been learnt before */
+  /** @param fresh bypasses the cache */
   ask(name: string, type: TypeName, options?: { fresh?: boolean }): Promise<SecureAnswer>
   close(): void
 }
 
 interface ClientOptions {
-  /** `address:port`, or `[v6]:port`; port 53 where it is left out. */
+  /** `address:port` or `[v6]:port`; the default port is 53. */
   server: string
   clock: Clock
   timeoutMs?: number

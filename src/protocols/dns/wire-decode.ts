@@ -1,4 +1,7 @@
-/** Reads DNS messages from packets, every length checked and no pointer followed forward (RFC 1035 §4.1). */
+/**
+ * Decodes DNS messages. Every length is checked, and no compression pointer is followed forward (RFC 1035
+ * §4.1).
+ */
 import ipaddr from 'ipaddr.js'
 import {
   type DnsRecord,
@@ -10,13 +13,13 @@ import {
   typeName,
 } from './wire.ts'
 
-/** The packet breaks off, contradicts itself or has more than one question. */
+/** The packet is truncated, inconsistent or has more than one question. */
 export class MalformedMessage extends Error {}
 
 const NAME_OCTETS_MAX = 255
 const POINTER = 0xc0
 const DNSSEC_OK = 0x8000
-/** Anything but visible ASCII, and the two characters that mean something in a name. */
+/** Octets outside visible ASCII, and the two characters with a meaning in names. */
 const TO_ESCAPE = /[^!-~]|[.\\]/g
 const NEEDS_ESCAPE = new RegExp(TO_ESCAPE, '')
 
@@ -135,7 +138,10 @@ class Reader {
     }
   }
 
-  /** Every pointer must lead to before the place where it was met first, so that none can go round. */
+  /**
+   * Each compression pointer must point before the position where the name began, so that no loop is
+   * possible.
+   */
   name(): string {
     const bytes = this.#bytes
     const labels: string[] = []

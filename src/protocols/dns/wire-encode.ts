@@ -1,6 +1,6 @@
 /**
- * Writes DNS messages as packets, names compressed, and truncated where they do not fit (RFC 1035 §4.1,
- * RFC 2181 §9).
+ * Encodes DNS messages with name compression, and truncates those that do not fit (RFC 1035 §4.1, RFC 2181
+ * §9).
  */
 import ipaddr from 'ipaddr.js'
 import {
@@ -22,16 +22,16 @@ const POINTER_MAX = 0x3fff
 const POINTER = 0xc000
 
 /**
- * The packet, at most `limitBytes` long. A message that does not fit is sent with its question alone and
- * the TC bit set, never with half of a record set.
+ * Encodes a message in at most `limitBytes`. A message that does not fit is sent with its question only and
+ * the TC bit set, never with a part of a record set.
  *
- * @throws RangeError when a name, string or number cannot be expressed at all
+ * @throws RangeError if a name, string or number cannot be encoded
  */
 export function encodeMessage(message: Message, limitBytes: number): Buffer {
   return write(message, limitBytes) ?? encodeTruncated(message, limitBytes)
 }
 
-/** The question section's octets for a query of ours. */
+/** Encodes the question section of a query. */
 export function encodeQuestion(name: string, type: TypeName): Buffer {
   const writer = new Writer(260)
   writer.name(name)
@@ -40,7 +40,10 @@ export function encodeQuestion(name: string, type: TypeName): Buffer {
   return writer.done()
 }
 
-/** The question alone with the TC bit: ask again over TCP. @throws RangeError when not even that fits */
+/**
+ * Encodes the question only, with the TC bit set: the client retries over TCP.
+ * @throws RangeError if the question does not fit
+ */
 export function encodeTruncated(message: Message, limitBytes: number): Buffer {
   const bare = { ...message, flags: message.flags | FLAG.TC, answers: [], authority: [], additional: [] }
   const packet = write(bare, limitBytes)
@@ -70,7 +73,7 @@ class Writer {
   #at = 0
   readonly #bytes: Buffer
   readonly #limit: number
-  /** Where a name, lower case, was written first. */
+  /** Offsets of the names written so far, in lower case. */
   readonly #places = new Map<string, number>()
 
   constructor(limitBytes: number) {

@@ -1,9 +1,6 @@
-/**
- * Types and constants of DNS messages (RFC 1035 §4), which `wire-decode.ts` reads and `wire-encode.ts`
- * writes.
- */
+/** Types and constants of DNS messages (RFC 1035 §4), for `wire-decode.ts` and `wire-encode.ts`. */
 
-/** The types we know by name; a record or query of any other type is called `TYPE<n>` (RFC 3597 §5). */
+/** Record types with names. A record or query of any other type has the type `TYPE<n>` (RFC 3597 §5). */
 export const TYPE_CODES = {
   A: 1,
   NS: 2,
@@ -40,13 +37,13 @@ export const RCODE = {
   BADVERS: 16,
 } as const
 
-/** Bits of a header's second word, opcode and response code apart. */
+/** Bits of the header's second word, without opcode and response code. */
 export const FLAG = {
-  /** This is a response. */
+  /** The message is a response. */
   QR: 0x8000,
   /** Authoritative answer. */
   AA: 0x0400,
-  /** Truncated: ask again over TCP. */
+  /** Truncated: the client retries over TCP. */
   TC: 0x0200,
   /** Recursion desired. */
   RD: 0x0100,
@@ -59,14 +56,16 @@ export const FLAG = {
 } as const
 
 /**
- * Names are without the final dot, the root is `''`. An octet that is no visible ASCII, or is a dot or
- * backslash inside a label, is written `\ddd`. Texts have one character an octet (latin1).
+ * Names have no final dot; the root is `''`. An octet that is not visible ASCII, or a dot or backslash inside
+ * a label, is written `\ddd`. Texts have one character per octet (latin1).
  */
 export type RecordData =
   | { type: 'A' | 'AAAA'; address: string }
   | { type: 'NS' | 'CNAME' | 'PTR'; target: string }
   | { type: 'MX'; preference: number; exchange: string }
-  /** The strings of the record, joined; written as strings of at most 255 octets (RFC 6376 §3.6.2.2). */
+  /**
+   * The strings of the record, joined. They are written as strings of at most 255 octets (RFC 6376 §3.6.2.2).
+   */
   | { type: 'TXT'; text: string }
   | ({ type: 'SOA' } & SoaData)
   | { type: 'CAA'; flags: number; tag: string; value: string }
@@ -75,30 +74,30 @@ export type RecordData =
 
 interface SoaData {
   primary: string
-  /** The mailbox with its `@` as a dot. */
+  /** The mailbox, with a dot in place of its `@`. */
   contact: string
   serial: number
   refreshSeconds: number
   retrySeconds: number
   expireSeconds: number
-  /** How long a negative answer may be kept (RFC 2308 §4). */
+  /** Time for which a negative answer may be cached (RFC 2308 §4). */
   minimumSeconds: number
 }
 
 export type DnsRecord = { name: string; ttlSeconds: number } & RecordData
 
 export interface Question {
-  /** Lower case, whatever case the packet has. */
+  /** Lower case; the packet may have any case. */
   name: string
   type: TypeName
   class: number
-  /** Name, type and class as they stand in the packet: a response repeats them octet for octet. */
+  /** Name, type and class as in the packet. A response repeats them octet for octet. */
   bytes: Uint8Array
 }
 
-/** What an OPT record says (RFC 6891 §6.1). Options are not read. */
+/** Contents of an OPT record (RFC 6891 §6.1). Options are not read. */
 export interface Edns {
-  /** The largest datagram the sender takes. */
+  /** Largest datagram that the sender accepts. */
   payloadBytes: number
   version: number
   /** The DO bit (RFC 3225). */
@@ -110,12 +109,12 @@ export interface Message {
   /** `FLAG` bits. */
   flags: number
   opcode: number
-  /** With the upper bits from OPT where there is one. */
+  /** Includes the upper bits of the OPT record if there is one. */
   rcode: number
   question?: Question | undefined
   answers: readonly DnsRecord[]
   authority: readonly DnsRecord[]
-  /** Without OPT. */
+  /** Additional records, except OPT. */
   additional: readonly DnsRecord[]
   edns?: Edns | undefined
 }

@@ -1,16 +1,16 @@
 /**
  * Data of the authoritative server: the static records of one zone, and DKIM keys below `dkim.<apex>`, which
- * are looked up on demand so that keys rotate without a change of a zone file (RFC 1034 §4.3.2).
+ * are looked up on demand so that keys rotate without a new zone (RFC 1034 §4.3.2).
  */
 import type { DnsRecord, TypeName } from './wire.ts'
 
 export type SoaRecord = Extract<DnsRecord, { type: 'SOA' }>
 
-/** Records of the type, or the CNAME that stands in their place. `no-data`: the name exists without them. */
+/** Records of the type, or the CNAME in their place. `no-data`: the name exists without such records. */
 type ZoneAnswer = readonly DnsRecord[] | 'no-data' | 'no-name' | 'out-of-zone'
 
 export interface Zone {
-  /** Goes along with every negative answer (RFC 2308 §3). */
+  /** The SOA record, which every negative answer contains (RFC 2308 §3). */
   soa: SoaRecord
   /** @param name lower case, without final dot */
   lookUp(name: string, type: TypeName): ZoneAnswer | Promise<ZoneAnswer>
@@ -19,26 +19,29 @@ export interface Zone {
 interface ZoneOptions {
   /** Lower case, without final dot, like the names of all records. */
   apex: string
-  /** With one SOA and at least one NS at the apex. */
+  /** Contains one SOA record and at least one NS record at the apex. */
   records: readonly DnsRecord[]
-  /** The text of the key at `<token>.dkim.<apex>` (RFC 6376 §3.6.1); undefined when there is none. */
+  /**
+   * Returns the text of the key at `<token>.dkim.<apex>` (RFC 6376 §3.6.1), or undefined if there is no such
+   * key.
+   */
   dkim(token: string): Promise<string | undefined> | string | undefined
   /**
-   * Names of the zone that certificates are for: what proves them is asked for at `_acme-challenge.<name>`
-   * (RFC 8555 §8.4).
+   * Names in the zone that have ACME certificates. The texts at `_acme-challenge.<name>` answer the
+   * challenges (RFC 8555 §8.4).
    */
   provenNames?: readonly string[]
-  /** The texts there now. */
+  /** Returns the current challenge texts of a name. */
   proofs?(name: string): Promise<readonly string[]>
 }
 
-/** Short, since a withdrawn key must be gone within minutes. */
+/** Short, since a revoked key must disappear within minutes. */
 export const DKIM_TTL_SECONDS = 300
 const PROOF_LABEL = '_acme-challenge.'
-/** Another proof may be asked for at once. */
+/** The authority may ask for another challenge at once. */
 const PROOF_TTL_SECONDS = 0
 
-/** @throws Error when the records are no zone: the message says which one and why */
+/** @throws Error if the records are not a valid zone; the message names the record and the reason */
 export function createZone({ apex, records, dkim, provenNames = [], proofs }: ZoneOptions): Zone {
   const dkimApex = `dkim.${apex}`
   const nodes = nodesOf(apex, records)
