@@ -1,4 +1,4 @@
-/** What was said in an attempt, as its row keeps it. */
+/** Packs the facts of a delivery attempt (phase, reply, host, TLS, transcript) into one column. */
 import { pack, unpack } from '../../store/packed-record.ts'
 import type { AttemptRow } from '../../store/schema.ts'
 
@@ -10,14 +10,14 @@ export function packRecord({ phase, reply, mxHost, mxIp, tls, transcript }: Atte
 }
 
 type Text = string | null
-type Facts = [phase: Text, reply: Text, mxHost: Text, mxIp: Text, tls: Text, trials: object[] | null]
+type Facts = [phase: Text, reply: Text, mxHost: Text, mxIp: Text, tls: Text, transcript: object[] | null]
 
 export function readRecord(packed: Uint8Array): AttemptRecord {
-  const [phase, reply, mxHost, mxIp, tls, trials] = JSON.parse(unpack(packed)) as Facts
-  return { phase, reply, mxHost, mxIp, tls, transcript: trials && JSON.stringify(trials) }
+  const [phase, reply, mxHost, mxIp, tls, transcript] = JSON.parse(unpack(packed)) as Facts
+  return { phase, reply, mxHost, mxIp, tls, transcript: transcript && JSON.stringify(transcript) }
 }
 
-/** What the event of a delivery tells: all of it is in the attempt that made it. */
+/** Makes the data of a delivery event. All of it comes from the attempt. */
 export function deliveredData({
   mxHost,
   mxIp,
@@ -29,7 +29,7 @@ export function deliveredData({
   return { mx_host: mxHost, mx_ip: mxIp, tls, reply, duration_ms: finishedAt - startedAt }
 }
 
-/** The attempt with what was said in it. */
+/** Unpacks the record of an attempt into its row. */
 export function withRecord(attempt: AttemptRow): AttemptRow {
   return attempt.record === null ? attempt : { ...attempt, ...readRecord(attempt.record) }
 }

@@ -1,15 +1,18 @@
-/** Contents in the store: each is there once, as long as it has users. */
+/** Reference counts of stored contents. A content is deleted with its last reference. */
 import type { Tx } from '../../store/command.ts'
 import { type Content, encodeContent } from './content.ts'
 
-/** Returns the key of a content that has one user. */
+/**
+ * Stores a content with one reference.
+ * @returns its key
+ */
 export async function storeContent(tx: Tx, content: Content): Promise<number> {
   const [id] = await tx.rows.reserve('contents', 1)
   await tx.rows.insert('contents', [{ id: id!, ...encodeContent(content), refs: 1 }])
   return id!
 }
 
-/** One user more, or several. */
+/** Adds references. */
 export async function shareContent(tx: Tx, id: number, users = 1): Promise<void> {
   await tx.db
     .updateTable('contents')
@@ -18,7 +21,7 @@ export async function shareContent(tx: Tx, id: number, users = 1): Promise<void>
     .execute()
 }
 
-/** One user less for every time a key is named; what nobody uses any more goes. */
+/** Removes one reference for each occurrence of a key, and deletes contents without references. */
 export async function releaseContents(tx: Tx, ids: readonly number[]): Promise<void> {
   for (const [id, users] of Map.groupBy(ids, each => each)) {
     await tx.db

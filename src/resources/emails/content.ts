@@ -1,17 +1,22 @@
-/** What an email or a template says, as stored: JSON of html and text, compressed when that pays. */
+/**
+ * Stored form of a content (html and text of an email or a template): JSON, compressed if this saves space.
+ */
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Content } from '../../store/schema/contents.ts'
 import type { ContentRow } from '../../store/schema.ts'
 
 export type { Content }
 
-/** As it is stored. */
+/** Content in the form in which it is stored. */
 export type EncodedContent = Pick<ContentRow, 'sizeBytes' | 'encoding' | 'body'>
 
 const WORTH_COMPRESSING_BYTES = 256
 const SIZE_BYTES_MAX = 256 * 1024 * 1024
 const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
-/** A context for small contents needs less memory to be cleared, which is most of the work there. */
+/**
+ * A compression context for small contents needs less memory. Clearing the memory is most of the work for
+ * small inputs.
+ */
 const SMALL_BYTES = 8_192
 const SMALL_COMPRESSION = {
   chunkSize: SMALL_BYTES,
@@ -27,7 +32,7 @@ export function encodeContent({ html, text }: Content): EncodedContent {
   return encodeJson({ html, text })
 }
 
-/** Anything that stands in the place of a content. */
+/** Encodes any value that is stored in place of a content. */
 export function encodeJson(value: object): EncodedContent {
   const plain = Buffer.from(JSON.stringify(value))
   if (plain.length < WORTH_COMPRESSING_BYTES)
@@ -38,7 +43,6 @@ export function encodeJson(value: object): EncodedContent {
     : { sizeBytes: plain.length, encoding: 'plain', body: plain }
 }
 
-/** A content as it was read. */
 type StoredContent = Pick<ContentRow, 'encoding' | 'body'>
 
 export function decodeContent(stored: StoredContent): Content {

@@ -1,4 +1,4 @@
-/** Emails with their deliveries and timeline, as read back. */
+/** Reads emails with their deliveries and timeline. The API, the dashboard and the composer call it. */
 import { type Id, idText } from '../../lib/ids.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import type { ReadTogether } from '../../store/read.ts'
@@ -8,19 +8,22 @@ import { type Content, decodeContent } from './content.ts'
 import { type AttemptRef, withData } from './event-rows.ts'
 import { visibleSince } from './visible.ts'
 
-/** An email with everything that is shown of it. */
+/** An email with everything that the API shows. */
 export interface EmailParts {
   email: EmailRow
   content: Content
-  /** In the order of their ordinals. */
+  /** Sorted by ordinal. */
   deliveries: DeliveryRow[]
-  /** By delivery, oldest first. */
+  /** Sorted by delivery, oldest first. */
   attempts: AttemptRow[]
   /** Oldest first. */
   events: EventRow[]
 }
 
-/** All parts as of one commit; undefined when the account has no such email, or none after its horizon. */
+/**
+ * Reads all parts in one snapshot.
+ * @returns undefined if the account has no such email after its horizon
+ */
 export async function findEmailParts(
   { db, readTogether }: { db: Db; readTogether: ReadTogether },
   accountId: Id,
@@ -48,23 +51,26 @@ export async function findEmailParts(
   const attemptOf = ({ ordinal, number }: AttemptRef) =>
     attempts.find(attempt => attempt.ordinal === ordinal && attempt.number === number)
   return {
-    ...{ email, content: decodeContent(content), deliveries, attempts: attempts.map(withRecord) },
+    email,
+    content: decodeContent(content),
+    deliveries,
+    attempts: attempts.map(withRecord),
     events: events.map(event => withData(event, attemptOf)),
   }
 }
 
-/** Whether an email was sent from a domain; null stands for any. */
+/** @param domain null stands for any domain */
 export function isSentFrom(domain: string | null, { sender }: Pick<EmailRow, 'sender'>): boolean {
   return domain === null || parseStoredMailboxes(sender)[0]?.domain === domain
 }
 
-/** How emails of which there are very many keep a list: one mailbox without a name as its bare address. */
+/** Shortens a list to a bare address if it is one mailbox without a name. Broadcasts store many such rows. */
 export function compactMailboxes(json: string): string {
   const [only, ...others] = parseStoredMailboxes(json)
   return only && only.name === null && others.length === 0 ? only.address : json
 }
 
-/** Mailboxes from a stored list. */
+/** Parses a stored list of mailboxes. */
 export function parseStoredMailboxes(json: string | null): Mailbox[] {
   if (json === null) return []
   if (!json.startsWith('[')) return [{ name: null, address: json, domain: domainOf(json) }]
@@ -80,10 +86,10 @@ function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1)
 }
 
-/** Stands in the row of an email whose `Message-ID` follows from its id. */
+/** Value of the column if the `Message-ID` is derived from the email's id. */
 export const OWN_MESSAGE_ID = ''
 
-/** With its angle brackets. */
+/** @returns the Message-ID with angle brackets */
 export function messageIdOf({
   messageId,
   id,

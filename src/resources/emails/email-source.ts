@@ -1,4 +1,4 @@
-/** Reads what the composer needs of a stored email. */
+/** Reads the columns and the content of an email that the composer needs. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'
 import type { Content } from '../../store/schema/contents.ts'
@@ -16,27 +16,27 @@ export async function readEmailSource(find: Find, accountId: Id, id: Id): Promis
   return createEmailSources(find, 0)(accountId, id)
 }
 
-/** Of one broadcast at a time there are many emails; several go out beside each other. */
-const KEPT_CONTENTS = 16
-/** A larger one is read every time. */
-const KEPT_CHARACTERS_MAX = 1024 * 1024
+/** Number of cached contents. Several broadcasts may be sent at the same time. */
+const CACHED_CONTENTS_MAX = 16
+/** Larger contents are not cached. */
+const CACHED_CHARACTERS_MAX = 1024 * 1024
 
 /**
- * Reads emails. What emails of a broadcast have in common is read once: it is one and the same object for
- * them all, as long as it is remembered.
+ * Reads emails. The content that emails of a broadcast share is read once and is the same object for all of
+ * them while it is cached.
  */
-export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): ReadEmailSource {
+export function createEmailSources(find: Find, cachedContentsMax = CACHED_CONTENTS_MAX): ReadEmailSource {
   /**
-   * The least recently used first. By the broadcast, too: a key whose content is gone may be given to
-   * another.
+   * Least recently used first. The key contains the broadcast, since the key of a deleted content may be
+   * assigned again.
    */
   const kept = new Map<string, Content>()
 
   const keep = (key: string, content: Content) => {
-    if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > KEPT_CHARACTERS_MAX) return
+    if ((content.html?.length ?? 0) + (content.text?.length ?? 0) > CACHED_CHARACTERS_MAX) return
     kept.delete(key)
     kept.set(key, content)
-    if (kept.size > keptContents) kept.delete(kept.keys().next().value!)
+    if (kept.size > cachedContentsMax) kept.delete(kept.keys().next().value!)
   }
   return async (accountId, id) => {
     const [row] = await find('emails', [{ accountId, id }], READ_COLUMNS)
@@ -47,7 +47,7 @@ export function createEmailSources(find: Find, keptContents = KEPT_CONTENTS): Re
     const content = known ?? (await readContent(find, contentId))
     if (!content) return undefined
     if (key !== undefined) keep(key, content)
-    // the row itself: there is one for each email that is sent
+    // The row object is reused, since one is made per sent email.
     const messageId = messageIdOf({ messageId: row.messageId, id, sender: row.sender })
     return Object.assign(row, { accountId, id, messageId, content })
   }

@@ -1,6 +1,4 @@
-/**
- * What an email has been through, for the operator's eyes: whosever it is, and whatever its account is told.
- */
+/** Reads the history of an email for the operator, regardless of its account and of feedback rules. */
 import type { Id } from '../../lib/ids.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow } from '../../store/schema.ts'
 import { withRecord } from './attempt-record.ts'
@@ -8,13 +6,16 @@ import { withRecord } from './attempt-record.ts'
 export interface EmailTrace {
   email: EmailRow
   accountName: string
-  /** In the order of their ordinals. */
+  /** Sorted by ordinal. */
   deliveries: DeliveryRow[]
-  /** By delivery, oldest first. */
+  /** Sorted by delivery, oldest first. */
   attempts: AttemptRow[]
 }
 
-/** Undefined when there is none. Each attempt is at least as new as the delivery it belongs to. */
+/**
+ * Attempts are read after the deliveries, so they are at least as recent.
+ * @returns undefined if there is no such email
+ */
 export async function findEmailTrace(db: Db, id: Id): Promise<EmailTrace | undefined> {
   const deliveries = await db
     .selectFrom('deliveries')

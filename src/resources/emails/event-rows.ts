@@ -1,23 +1,23 @@
-/** Events of an account, read in the order in which they were recorded. */
+/** Encodes and reads the rows of an account's events, in the order in which they were recorded. */
 import type { Id } from '../../lib/ids.ts'
 import { pack, unpack } from '../../store/packed-record.ts'
 import type { Find } from '../../store/read.ts'
 import type { AttemptRow, Db, EventRow } from '../../store/schema.ts'
 import { deliveredData, readRecord } from './attempt-record.ts'
 
-/** What is counted of events. */
+/** Kind of the counter of stored events. */
 export const EVENTS_COUNTER = 'events'
 
-/** Every message has such an event. */
+/** Data of this type are packed, since every delivered message has such an event. */
 const PACKED_TYPE = 'email.delivered'
-/** Stands in a row whose data are packed. */
+/** Value of the data column if the data are packed. */
 const NO_DATA = '{}'
-/** Begins what stands for data that are an attempt's; `pack` begins what it packs by other numbers. */
+/** First byte of a reference to an attempt. Packed data begin with other bytes. */
 const OF_ATTEMPT = 0
-/** That number, and two of 16 bits. */
+/** The first byte and two 16-bit numbers. */
 const REF_BYTES = 5
 
-/** One of an email's attempts. */
+/** Identifies an attempt of an email. */
 export interface AttemptRef {
   ordinal: number
   number: number
@@ -26,7 +26,10 @@ export interface AttemptRef {
 const RECORDED = ['startedAt', 'finishedAt', 'record'] as const
 type RecordedAttempt = Pick<AttemptRow, (typeof RECORDED)[number]>
 
-/** How an event is kept. @param attempt that has all of `data`, see `deliveredData()` */
+/**
+ * Encodes an event.
+ * @param attempt attempt that has all of `data`, see `deliveredData()`
+ */
 export function eventRow(
   event: Omit<EventRow, 'data' | 'packed'>,
   data: object,
@@ -40,8 +43,8 @@ export function eventRow(
 }
 
 /**
- * The event with what it tells.
- * @param attemptOf undefined for one that has been deleted, as its event is about to be
+ * Decodes the data of an event.
+ * @param attemptOf returns undefined for a deleted attempt, whose event is about to be deleted, too
  */
 export function withData(
   event: EventRow,
@@ -74,7 +77,7 @@ function attemptIn(packed: Uint8Array): AttemptRef | undefined {
   return { ordinal: bytes.readUInt16BE(1), number: bytes.readUInt16BE(3) }
 }
 
-/** Events of any emails with what they tell. */
+/** Decodes the data of events of several emails. */
 async function allWithData(find: Find, events: readonly EventRow[]): Promise<EventRow[]> {
   const keys = events.flatMap(({ packed, subjectId: emailId }) => {
     const ref = packed && attemptIn(packed)
@@ -86,20 +89,23 @@ async function allWithData(find: Find, events: readonly EventRow[]): Promise<Eve
 
 export interface EventPage {
   limit: number
-  /** Those older than this one. */
+  /** Only events older than this one. */
   after: Id | undefined
-  /** Those newer than this one, next to it. */
+  /** Only the next events newer than this one. */
   before: Id | undefined
 }
 
 interface ListedEvents {
-  /** Of the account, as many as are stored. */
+  /** Number of stored events of the account. */
   total: number
   hasMore: boolean
   events: EventRow[]
 }
 
-/** Newest first. @param horizon epoch ms; what happened then or before is out of sight */
+/**
+ * Lists events, newest first.
+ * @param horizon epoch ms; events at or before it are not listed
+ */
 export async function listEvents(
   { db, find }: { db: Db; find: Find },
   accountId: Id,
@@ -131,7 +137,10 @@ export async function listEvents(
   }
 }
 
-/** Oldest first. @param until not included; null for all there are */
+/**
+ * Lists events, oldest first.
+ * @param until excluded; null for no limit
+ */
 export async function eventsAfter(
   { db, find }: { db: Db; find: Find },
   accountId: Id,
@@ -149,7 +158,7 @@ export async function eventsAfter(
   return allWithData(find, found)
 }
 
-/** Undefined where the account has none. */
+/** @returns undefined if the account has no event */
 export async function newestEvent(db: Db, accountId: Id): Promise<Id | undefined> {
   const newest = await db
     .selectFrom('events')

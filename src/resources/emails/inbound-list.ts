@@ -1,4 +1,4 @@
-/** Received mail of an account, listed and searched newest first. */
+/** Lists and searches the received mail of an account, newest first. */
 import { sql } from 'kysely'
 import { type Id, idKey, lastIdAt } from '../../lib/ids.ts'
 import { scanInChunks } from '../../store/chunked-scan.ts'
@@ -8,26 +8,26 @@ import type { Find } from '../../store/read.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
 import type { Db } from '../../store/schema.ts'
 
-/** What narrows the list down. */
+/** Filter of the list. */
 export interface InboundFilter {
-  /** Part of the subject, folded, every character literal; empty for any. */
+  /** Folded part of the subject, without wildcards; empty for any subject. */
   search: string
-  /** The only domain whose mail is looked at; null for all. */
+  /** Only mail for this domain is listed; null for all domains. */
   domain: string | null
 }
 
 interface InboundFound<C extends keyof InboundMessageRow> {
-  /** Of the whole list, as narrowed down. */
+  /** Number of messages that match the filter. */
   total: number
   hasMore: boolean
   /** Newest first. */
   rows: Pick<InboundMessageRow, C>[]
 }
 
-/** What an account has of listed messages is counted by this. */
+/** Kind of the counter of listed messages. */
 export const INBOUND_COUNTER = 'inbound'
 
-/** @param horizon epoch ms; what was received then or before is out of sight */
+/** @param horizon epoch ms; messages received at or before it are not listed */
 export async function listInbound<C extends keyof InboundMessageRow>(
   { db, find }: { db: Db; find: Find },
   { accountId, horizon }: { accountId: Id; horizon: number },
@@ -51,7 +51,7 @@ export async function listInbound<C extends keyof InboundMessageRow>(
   }
 }
 
-/** What is out of sight is about to be deleted, and little. */
+/** Subtracts messages before the horizon, which are few since they are about to be deleted. */
 async function countInSight(db: Db, accountId: Id, oldest: Id): Promise<number> {
   const all = await db
     .selectFrom('counters')
@@ -86,7 +86,10 @@ function listing(db: Db, accountId: Id, oldest: Id, { search, domain }: InboundF
   }
 }
 
-/** Whether a message of the account is listed, in its sight, and for the domain, where only one counts. */
+/**
+ * Tells whether a message is listed, after the account's horizon and, for a credential bound to a domain, for
+ * this domain.
+ */
 export function isInSight(
   row: Pick<InboundMessageRow, 'id' | 'listedAt' | 'recipients'>,
   { horizon, domain }: { horizon: number; domain: string | null },

@@ -1,28 +1,29 @@
 /**
- * On what terms an email's own links are made: what is tracked, and under which address. Decided when the
- * email is accepted and kept, so that its message can be made again as it was after either has changed.
+ * Link terms of an email: which links and opens are tracked, and under which base URL. They are decided and
+ * stored when the email is accepted, so that its message can be composed identically after the settings have
+ * changed.
  */
 import { command, type Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { DomainRow, LinkTermsRow } from '../../store/schema.ts'
 
 export interface LinkTerms {
-  /** Without a slash at its end. */
+  /** Without a slash at the end. */
   baseUrl: string
   opens: boolean
   clicks: boolean
 }
 
-/** The terms under one address: nothing tracked, opens, clicks, both. Their ids follow one another. */
+/** Ids of the terms under one base URL: nothing tracked, opens, clicks, both. The ids are consecutive. */
 export type LinkTermsIds = readonly [number, number, number, number]
 
-/** What decides of a domain on what terms its mail has links. */
+/** Columns of a domain that determine the link terms of its mail. */
 export const LINKING = ['openTracking', 'clickTracking', 'trackingTerms'] as const
 export type LinkingDomain = Pick<DomainRow, (typeof LINKING)[number]>
 
 /**
- * The terms of a domain's mail; null where its messages need no links of ours. @param ids of those that have
- * no host of their own
+ * @param ids of terms under the default base URL, for domains without a tracking host
+ * @returns null if the messages of the domain need no links to this service
  */
 export function linkTermsFor(
   ids: LinkTermsIds,
@@ -42,11 +43,11 @@ const KINDS = [
 ] as const
 
 export const linkTermsCommands = {
-  /** The ids of the terms under an address, which get rows where it is a new one. */
+  /** Returns the ids of the terms under a base URL, and inserts rows for a new one. */
   linkTerms: command<{ baseUrl: string }, LinkTermsIds>((tx, { baseUrl }) => termsUnder(tx, baseUrl)),
 }
 
-/** Part of a command. */
+/** Is called in a transaction. */
 export async function termsUnder(tx: Tx, baseUrl: string): Promise<LinkTermsIds> {
   const known = await tx.db
     .selectFrom('linkTerms')
@@ -64,16 +65,16 @@ export async function termsUnder(tx: Tx, baseUrl: string): Promise<LinkTermsIds>
   return rows.map(({ id }) => id) as unknown as LinkTermsIds
 }
 
-/** Rows never change, so that each is read once. */
-export function createLinkTermsBook(find: Find): (id: number) => Promise<LinkTerms> {
-  const book = new Map<number, LinkTerms>()
+/** Caches link terms without limit, since their rows never change. */
+export function createLinkTermsCache(find: Find): (id: number) => Promise<LinkTerms> {
+  const cache = new Map<number, LinkTerms>()
   return async id => {
-    const known = book.get(id)
+    const known = cache.get(id)
     if (known) return known
     const [row] = await find('linkTerms', [{ id }], ['baseUrl', 'trackOpens', 'trackClicks'])
     if (!row) throw new Error(`there are no link terms ${id}`)
     const terms = { baseUrl: row.baseUrl, opens: row.trackOpens === 1, clicks: row.trackClicks === 1 }
-    book.set(id, terms)
+    cache.set(id, terms)
     return terms
   }
 }

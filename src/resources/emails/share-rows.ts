@@ -1,11 +1,11 @@
-/** Links under which emails are shown to whoever has them, as stored: of a link only its hash is kept. */
+/** Share links, under which an email is shown without a login. Only the hash of a link's token is stored. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { command, type Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { Db, EmailShareRow } from '../../store/schema.ts'
 
-/** Of one email at a time. */
+/** Maximum number of valid links per email. */
 export const SHARES_MAX = 100
 
 type ShareResult = 'shared' | 'too-many' | 'gone'
@@ -19,7 +19,7 @@ export async function findShare(find: Find, tokenHash: Uint8Array): Promise<Emai
   return share
 }
 
-/** Those of an email that are still good, newest first. */
+/** Lists the valid links of an email, newest first. */
 export async function listShares(db: Db, email: { accountId: Id; id: Id }, now: number) {
   return db
     .selectFrom('emailShares')
@@ -42,7 +42,7 @@ export const shareCommands = {
     return 'shared'
   }),
 
-  /** False when the email has no such link. */
+  /** Returns false if the email has no such link. */
   revokeShare: command<{ accountId: Id; emailId: Id; id: Id }, boolean>(
     async (tx, { accountId, emailId, id }) => {
       const { numDeletedRows } = await tx.db
@@ -56,8 +56,8 @@ export const shareCommands = {
   ),
 
   /**
-   * Deletes links that were good until `before` (epoch ms) or less long, at most `limit`. @returns how many
-   * there were
+   * Deletes links that expired at `before` (epoch ms) or earlier, at most `limit`.
+   * @returns the number of deleted links
    */
   forgetShares: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const { numDeletedRows } = await tx.db
@@ -78,9 +78,8 @@ export const shareCommands = {
   }),
 }
 
-const CONCURRENT_MAX = 500
+const SHARES_PER_STEP_MAX = 500
 
-/** Those whose time is over; for a sweeper. */
 export async function* sweepShares({
   run,
   clock,
@@ -88,6 +87,6 @@ export async function* sweepShares({
   run: Run<typeof shareCommands>
   clock: Clock
 }): AsyncGenerator<void> {
-  for (let deleted = CONCURRENT_MAX; deleted === CONCURRENT_MAX; yield)
-    deleted = await run('forgetShares', { before: clock.now(), limit: CONCURRENT_MAX })
+  for (let deleted = SHARES_PER_STEP_MAX; deleted === SHARES_PER_STEP_MAX; yield)
+    deleted = await run('forgetShares', { before: clock.now(), limit: SHARES_PER_STEP_MAX })
 }

@@ -12,8 +12,15 @@ const DAY_MS = 24 * HOUR_MS
  */
 export function localWallClock(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
-    ...{ timeZone, hourCycle: 'h23', calendar: 'gregory', numberingSystem: 'latn' },
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' },
+    timeZone,
+    hourCycle: 'h23',
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
   })
   return at => {
     const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]))

@@ -118,8 +118,12 @@ async function readCell(
           .execute()
       ).map(row => ({ ...row, period: periodOf(quarterOf(from)) }))
   return rows.map(({ kind, period, count }) => ({
-    ...{ metric: metrics.get(kind)!, at: Number(period) * QUARTER_MS, count: Number(count) },
-    ...{ domainId, broadcastId, emailId: null },
+    metric: metrics.get(kind)!,
+    at: Number(period) * QUARTER_MS,
+    count: Number(count),
+    domainId,
+    broadcastId,
+    emailId: null,
   }))
 }
 

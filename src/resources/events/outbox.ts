@@ -46,17 +46,25 @@ export function deliveryRow(
   event: Pick<ToldEvent, 'id' | 'type'>,
 ): WebhookDeliveryRow {
   return {
-    ...{ webhookId, id, accountId, body, eventId: event.id, eventType: event.type },
-    ...{
-      isTest: 0,
-      state: WEBHOOK_DELIVERY_STATE.waiting,
-      success: 0,
-      attempts: 0,
-      nextAt: at,
-      createdAt: at,
-    },
-    ...{ leaseUntil: null, lastAttemptAt: null, durationMs: null },
-    ...{ url: null, responseStatus: null, responseBody: null, error: null },
+    webhookId,
+    id,
+    accountId,
+    body,
+    eventId: event.id,
+    eventType: event.type,
+    isTest: 0,
+    state: WEBHOOK_DELIVERY_STATE.waiting,
+    success: 0,
+    attempts: 0,
+    nextAt: at,
+    createdAt: at,
+    leaseUntil: null,
+    lastAttemptAt: null,
+    durationMs: null,
+    url: null,
+    responseStatus: null,
+    responseBody: null,
+    error: null,
   }
 }
 

@@ -1,4 +1,4 @@
-/** An account's suppressions, listed and searched newest first. */
+/** Lists and searches the suppressions of an account, newest first. */
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
 import { scanInChunks } from '../../store/chunked-scan.ts'
@@ -8,17 +8,17 @@ import type { Find } from '../../store/read.ts'
 import type { Db, SuppressionReason, SuppressionRow } from '../../store/schema.ts'
 import { countSuppressions, findSuppression } from './suppression-rows.ts'
 
-/** What narrows the list down. */
+/** Filter of the list. */
 export interface SuppressionFilter {
   reason: SuppressionReason | null
-  /** Part of the address, folded, every character literal; empty for any. */
+  /** Folded part of the address, without wildcards; empty for any address. */
   search: string
 }
 
 export type SuppressionPage = ListPage
 
 export interface SuppressionsFound {
-  /** Of the whole list, as narrowed down. */
+  /** Number of entries that match the filter. */
   total: number
   hasMore: boolean
   /** Newest first. */
@@ -54,7 +54,7 @@ function listing(db: Db, accountId: Id, { reason, search }: SuppressionFilter) {
   }
 }
 
-/** Without those that were removed in the meantime. */
+/** Leaves out entries that were removed after their keys were read. */
 function present<T>(rows: readonly (T | undefined)[]): T[] {
   return rows.filter(row => row !== undefined)
 }

@@ -1,7 +1,4 @@
-/**
- * The addresses an account sends nothing to, as stored; how many there are of each reason is counted beside
- * them.
- */
+/** Rows of the suppression list, with a counter per reason. */
 import type { Id } from '../../lib/ids.ts'
 import { batchCommand, type Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
@@ -9,15 +6,15 @@ import type { SuppressionReason, SuppressionRow } from '../../store/schema.ts'
 
 interface NewSuppression {
   accountId: Id
-  /** Folded. */
+  /** Folded address. */
   email: string
   reason: SuppressionReason
-  /** The email that brought it about; null when somebody entered it. */
+  /** The email that caused the entry; null for a manual entry. */
   sourceId: Id | null
   at: number
 }
 
-/** Names an entry by its id or by its folded address. */
+/** Identifies an entry by its id or by its folded address. */
 export type SuppressionRef = { id: Id } | { email: string }
 
 export const SUPPRESSION_REASONS = ['manual', 'bounce', 'complaint'] as const
@@ -35,7 +32,7 @@ export async function findSuppression(
   return row
 }
 
-/** How many entries an account has, of one reason or of all. */
+/** @param reason null for all reasons */
 export async function countSuppressions(
   find: Find,
   accountId: Id,
@@ -50,7 +47,10 @@ export async function countSuppressions(
   return rows.reduce((sum, row) => sum + (row?.count ?? 0), 0)
 }
 
-/** Part of a command. An address that has an entry keeps it. @returns the entry of each, in their order */
+/**
+ * Is called in a transaction. An address that has an entry keeps it.
+ * @returns the entries in the order of `wanted`
+ */
 export async function addSuppressions(
   tx: Tx,
   wanted: readonly NewSuppression[],
@@ -77,7 +77,7 @@ export const suppressionCommands = {
     },
   ),
 
-  /** Takes entries away; undefined where there is none. */
+  /** Removes entries. The result is undefined for a reference without an entry. */
   unsuppress: batchCommand<
     { accountId: Id; refs: readonly SuppressionRef[] },
     (SuppressionRow | undefined)[]

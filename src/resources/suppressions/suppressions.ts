@@ -1,6 +1,6 @@
 /**
- * The suppression list of an account: looked through, added to, taken from. Mail heeds it at accept and
- * before each attempt.
+ * The suppression list of an account: search, add, remove. The API routes call it. Mail is checked against
+ * the list when it is accepted and before each attempt.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -17,16 +17,19 @@ import {
 import { findSuppression, type SuppressionRef, type suppressionCommands } from './suppression-rows.ts'
 
 export interface Suppressions {
-  /** @throws TooManyWaiting when too many are searching already */
+  /** @throws TooManyWaiting if too many searches are waiting */
   list(accountId: Id, filter: SuppressionFilter, page: SuppressionPage): Promise<SuppressionsFound>
   find(accountId: Id, ref: SuppressionRef): Promise<SuppressionRow | undefined>
-  /** The entries of these folded addresses, in their order; one that was there before stays as it is. */
+  /**
+   * Adds folded addresses. Existing entries stay unchanged.
+   * @returns the entries in the order of the addresses
+   */
   add(
     accountId: Id,
     emails: readonly string[],
     reason: SuppressionReason,
   ): Promise<{ row: SuppressionRow; isNew: boolean }[]>
-  /** What was taken away, in the order of the references; undefined where there was nothing. */
+  /** @returns the removed entries in the order of the references, undefined where there was none */
   remove(accountId: Id, refs: readonly SuppressionRef[]): Promise<(SuppressionRow | undefined)[]>
 }
 
@@ -37,12 +40,12 @@ interface SuppressionOptions {
   clock: Clock
 }
 
-/** Searches look at every entry: they are not to be what a process does all day. */
-const SEARCHES_AT_ONCE = 2
-const SEARCHES_WAITING = 50
+/** A search reads every entry of the account, so the number of concurrent searches is limited. */
+const CONCURRENT_SEARCHES_MAX = 2
+const WAITING_SEARCHES_MAX = 50
 
 export function createSuppressions({ db, find, run, clock }: SuppressionOptions): Suppressions {
-  const searches = createSemaphore(SEARCHES_AT_ONCE, SEARCHES_WAITING)
+  const searches = createSemaphore(CONCURRENT_SEARCHES_MAX, WAITING_SEARCHES_MAX)
   return {
     list(accountId, filter, page) {
       const list = () => listSuppressions({ db, find }, accountId, filter, page)

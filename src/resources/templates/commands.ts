@@ -1,4 +1,4 @@
-/** What changes templates in the store; what a change replaces is kept as a numbered version. */
+/** Commands that change templates. The former state of a changed template is kept as a numbered version. */
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -7,7 +7,7 @@ import type { Content } from '../emails/content.ts'
 import { releaseContents, shareContent, storeContent } from '../emails/content-rows.ts'
 import { findTemplate, type StoredTemplate } from './template-rows.ts'
 
-/** All that a user writes of a template. */
+/** The fields of a template that a user writes. */
 export interface TemplateFields extends Content {
   name: string
   subject: string | null
@@ -38,7 +38,7 @@ export const templateCommands = {
     },
   ),
 
-  /** Undefined when the account has no such template. Fields that are as they were make no version. */
+  /** Returns undefined if the account has no such template. Unchanged fields make no version. */
   replaceTemplate: command<TemplateKey & { fields: TemplateFields; at: number }, StoredTemplate | undefined>(
     async (tx, { accountId, id, fields, at }) => {
       const current = await findTemplate(tx.db, accountId, id)
@@ -55,7 +55,7 @@ export const templateCommands = {
     },
   ),
 
-  /** Undefined when the account has no such template or the template no such version. */
+  /** Returns undefined if the account has no such template or the template has no such version. */
   restoreTemplate: command<TemplateKey & { version: number; at: number }, StoredTemplate | undefined>(
     async (tx, { accountId, id, version, at }) => {
       const former = await tx.db
@@ -73,7 +73,7 @@ export const templateCommands = {
     },
   ),
 
-  /** With all its versions. False when the account has no such template. */
+  /** Deletes a template with all its versions. Returns false if the account has no such template. */
   deleteTemplate: command<TemplateKey, boolean>(async (tx, { accountId, id }) => {
     const template = await tx.db
       .deleteFrom('templates')
@@ -97,7 +97,8 @@ export const templateCommands = {
 }
 
 /**
- * What the template says now becomes its next version, which takes over the template's use of the content.
+ * Stores the present state as the next version. The version takes over the template's reference to the
+ * content.
  */
 async function keepAsVersion(tx: Tx, { accountId, id }: TemplateKey, at: number): Promise<TemplateRow> {
   const row = await tx.db

@@ -1,19 +1,19 @@
-/** Makes a template ready for rendering, once for however many emails: texts around numbered variables. */
+/** Compiles a template to literals and numbered variables, so that it can be rendered for many emails. */
 import { type ParsedText, type Placeholder, parseText } from './parse.ts'
 
-/** What an email says, or a template for it; null where it says nothing. */
+/** Texts of an email or a template; a missing part is null. */
 export interface EmailText {
   subject: string | null
   html: string | null
   text: string | null
 }
 
-/** A place for a variable's value. */
+/** A position at which the value of a variable is inserted. */
 export interface Hole {
   /** Index into the template's variables. */
   variable: number
   fallback: string | null
-  /** The value is to be escaped. */
+  /** True if the value is escaped for HTML. */
   inHtml: boolean
 }
 
@@ -26,11 +26,11 @@ export interface CompiledText {
 export interface Variable {
   name: string
   path: readonly string[]
-  /** Of its first place; null when at least one of its places has none. */
+  /** Fallback of the first placeholder; null if at least one placeholder has no fallback. */
   fallback: string | null
 }
 
-/** A part may be taken away by making it null. */
+/** A part can be removed by setting it to null. */
 export interface CompiledTemplate {
   /** Each name once, in the order of subject, html and text. */
   variables: readonly Variable[]

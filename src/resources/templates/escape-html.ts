@@ -1,8 +1,10 @@
-/** Text as HTML that shows it, between tags and in quoted attributes. */
+/** Escapes text for HTML, between tags and in quoted attributes. */
 
 const SPECIAL = /[&<>"']/
 
-/** Stops once its result has more characters than asked for, so that what is too long costs no more. */
+/**
+ * @param mostCharacters escaping stops once the result is longer, so that oversized values cost no more time
+ */
 export function escapeHtml(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
   let at = text.search(SPECIAL)
   if (at < 0) return text

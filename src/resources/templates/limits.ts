@@ -1,23 +1,23 @@
-/** How large templates may be, so that every stored one compiles and renders quickly. */
+/** Size limits of templates. They ensure that every stored template compiles and renders quickly. */
 import { compileTemplate, type EmailText } from './compile.ts'
 import { PLACEHOLDERS_MAX } from './parse.ts'
 
 export const TEMPLATE_NAME_LENGTH_MAX = 200
-/** Of html, and of text. */
+/** Limit for html and for text. */
 export const TEMPLATE_BYTES_MAX = 4 * 1024 * 1024
-/** Of subject, html and text together, once rendered. */
+/** Limit for rendered subject, html and text together. */
 export const RENDERED_CHARACTERS_MAX = 10 * 1024 * 1024
-/** More than a broadcast can make of its words and the longest values of a contact. */
+/** Exceeds what a broadcast can produce from its texts and the longest values of a contact. */
 export const PERSONAL_CHARACTERS_MAX = 2 * RENDERED_CHARACTERS_MAX
 const VARIABLES_MAX = 500
 
 export interface TemplateFault {
   part: keyof EmailText
-  /** To be put after the name of the part. */
+  /** Clause that follows the name of the part. */
   fault: string
 }
 
-/** What makes these texts too large for a template; undefined when nothing does. */
+/** @returns the limit that the texts exceed as a template, or undefined */
 export function templateFault(texts: EmailText): TemplateFault | undefined {
   for (const part of ['html', 'text'] as const)
     if (Buffer.byteLength(texts[part] ?? '') > TEMPLATE_BYTES_MAX)

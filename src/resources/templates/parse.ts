@@ -1,40 +1,42 @@
 /** Finds the placeholders in a text: `{{name}}`, `{{a.b}}`, `{{name|fallback}}` and `{{{name}}}`. */
 
 export interface Placeholder {
-  /** As written, without the blanks around it: `user.first_name`. */
+  /** Name as written, without surrounding blanks: `user.first_name`. */
   name: string
   path: readonly string[]
-  /** What stands for it when there is no value; null when it must have one. */
+  /** Text used if there is no value; null if a value is required. */
   fallback: string | null
-  /** Three braces: its value goes into HTML as it is. */
+  /** True for three braces: the value is inserted into HTML unescaped. */
   raw: boolean
   /**
-   * Its name has characters that names do not have: it is one because the text, or whoever reads it, says so.
+   * True if the name has characters that names usually do not have. It is a placeholder because the text
+   * marks it or the caller knows the name.
    */
   verbatim: boolean
 }
 
 export interface ParsedText {
-  /** The text between the placeholders, one more than there are of them. */
+  /** Text between the placeholders, one more than there are placeholders. */
   literals: string[]
   placeholders: Placeholder[]
 }
 
-/** What comes after that many is text; no template that has more is ever stored. */
+/** Further placeholders are treated as text. No stored template has more. */
 export const PLACEHOLDERS_MAX = 10_000
-/** Braces around anything longer are text. */
+/** Braces around a longer text are treated as text. */
 const NAME_LENGTH_MAX = 100
 const PATH_PART = /^[\p{L}\p{M}\p{N}_-](?:[\p{L}\p{M}\p{N}_ -]*[\p{L}\p{M}\p{N}_-])?$/u
-/** Written before a verbatim name; keys of properties have no control characters. */
+/** Precedes a verbatim name. Keys of properties contain no control characters. */
 const VERBATIM = '\u0001'
 const OPEN = 0x7b
 const CLOSE = 0x7d
 
 /**
- * Braces that make no placeholder are text like any other. The innermost braces count: `{{{{a}}}}` is a raw
- * placeholder between two braces, `{{{a}}` an escaped one after a brace. Reads every character once or twice.
+ * Parses a text. Braces that form no placeholder are text. The innermost braces count: `{{{{a}}}}` is a raw
+ * placeholder between two braces, `{{{a}}` an escaped one after a brace. The parser reads every character
+ * once or twice.
  *
- * @param isName whether a text that does not look like a name is one
+ * @param isName tells whether a text that does not look like a name is one
  */
 export function parseText(text: string, isName?: (text: string) => boolean): ParsedText {
   const literals: string[] = []
@@ -59,7 +61,7 @@ export function parseText(text: string, isName?: (text: string) => boolean): Par
   return { literals, placeholders }
 }
 
-/** The text again, with verbatim names written so that whoever parses it finds them. */
+/** Writes a parsed text so that parsing it again finds verbatim names. */
 export function writeText({ literals, placeholders }: ParsedText): string {
   return literals
     .map((literal, i) => {
@@ -74,7 +76,7 @@ function written(placeholder: Placeholder): string {
   return placeholderText(verbatim ? { ...placeholder, name: VERBATIM + name } : placeholder)
 }
 
-/** As its author wrote it, but for blanks. */
+/** Formats a placeholder as its author wrote it, except for blanks. */
 export function placeholderText({ name, fallback, raw }: Placeholder): string {
   const inner = fallback === null ? name : `${name}|${fallback}`
   return raw ? `{{{${inner}}}}` : `{{${inner}}}`

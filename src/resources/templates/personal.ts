@@ -1,6 +1,6 @@
 /**
- * What an email of a broadcast says to its recipient: the content that it shares with the others, with values
- * of its own in place of the placeholders. Some follow from the email; the others it keeps.
+ * Content of a broadcast's email for one recipient: the shared content with the recipient's values in place
+ * of the placeholders. Some values are derived from the email; the others are stored in its row.
  */
 import { wireId } from '../../lib/ids.ts'
 import type { EmailRow } from '../../store/schema.ts'
@@ -11,33 +11,33 @@ import { PERSONAL_CHARACTERS_MAX } from './limits.ts'
 import { fillHoles, fillTemplate } from './render.ts'
 import { builtInOf } from './variables.ts'
 
-/** An email as far as its words go. */
+/** The columns of an email on which its content depends. */
 interface PersonalSource extends Pick<EmailRow, 'variables' | 'toList' | 'broadcastId'> {
   content: Content
 }
 
-/** Where its recipient unsubscribes; asked only where the content says it. */
+/**
+ * Returns the unsubscribe URL of the recipient. It is called only if the content contains the placeholder.
+ */
 type UnsubscribeUrl = () => string
 
 export interface PersonalContent extends Content {
-  /** How the html has come about; absent where nothing in it is the recipient's own. */
+  /** The template and values of the html; undefined if the html has no placeholders. */
   filled?: {
     /** The same object for all recipients. */
     template: CompiledText
-    /** What stands in its holes, in their order. */
+    /** Returns the values of the holes, in their order. */
     values(): string[]
   }
 }
 
-/** The content of a broadcast, parsed, and the values that stand for its variables in one of its emails. */
+/** Parsed content of a broadcast, with the values of its variables for one email. */
 export interface Personal {
   template: CompiledTemplate
   values: (string | undefined)[]
 }
 
-/**
- * Undefined where the content is what the email says. It is parsed once, as long as it is the same object.
- */
+/** Returns undefined if the content has no placeholders. A content object is parsed once. */
 type FindPersonal = (source: PersonalSource, unsubscribeUrl: UnsubscribeUrl) => Personal | undefined
 
 export function createFindPersonal(): FindPersonal {
@@ -50,15 +50,12 @@ export function createFindPersonal(): FindPersonal {
   }
 }
 
-/** What an email says. */
 export function personalContent(source: PersonalSource, unsubscribeUrl: UnsubscribeUrl): PersonalContent {
   const personal = createFindPersonal()(source, unsubscribeUrl)
   return personal ? filledContent(personal) : source.content
 }
 
-/**
- * @throws when it would become too large, which the limits of what broadcasts and contacts may hold prevent
- */
+/** @throws if the result exceeds the limits, which the limits of broadcasts and contacts prevent */
 export function filledContent({ template, values }: Personal): PersonalContent {
   const filled = fillTemplate(template, values, PERSONAL_CHARACTERS_MAX)
   if (!filled.ok) throw new Error(`more than ${PERSONAL_CHARACTERS_MAX} characters for one recipient`)

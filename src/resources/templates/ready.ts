@@ -1,13 +1,10 @@
-/**
- * Templates compiled for sending, kept for as long as they say the same: what a send needs of one is a point
- * read.
- */
+/** Cache of compiled templates for sending. An unchanged template costs one point read per send. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
 import { readTemplate } from './template-rows.ts'
 
-/** Undefined when the account has no such template. All of it is of one state. */
+/** Returns undefined if the account has no such template. All parts are from one state of the template. */
 export type FindReadyTemplate = (accountId: Id, id: Id) => Promise<CompiledTemplate | undefined>
 
 interface Kept {
@@ -19,11 +16,11 @@ interface Kept {
 
 const CACHE_CHARACTERS_MAX = 8 * 1024 * 1024
 const TEMPLATE_CHARACTERS_MAX = 1024 * 1024
-/** What a placeholder takes beyond its text. */
+/** Estimated memory of a placeholder beyond its text, in characters. */
 const PLACEHOLDER_CHARACTERS = 100
 
 export function createReadyTemplates(find: Find): FindReadyTemplate {
-  /** The least recently used first. */
+  /** Least recently used first. */
   const kept = new Map<string, Kept>()
   let total = 0
 

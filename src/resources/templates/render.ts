@@ -1,12 +1,13 @@
 /**
- * Fills a compiled template with values. No code runs, nothing inherited is seen, and the result is bounded.
+ * Renders a compiled template with values. Templates contain no code, only own properties of the values are
+ * read, and the size of the result is limited.
  */
 import type { CompiledTemplate, CompiledText, EmailText, Hole, Variable } from './compile.ts'
 import { escapeHtml } from './escape-html.ts'
 
 export type Values = Readonly<Record<string, unknown>>
 
-/** A variable that can stand nowhere: it has no value, or one that is no text, number or boolean. */
+/** A variable without a value, or with one that is not a text, number or boolean. */
 interface VariableProblem {
   name: string
   problem: 'missing' | 'not-a-text'
@@ -18,23 +19,20 @@ export type Rendering =
   | { ok: false; tooLarge: true }
 
 export interface RenderOptions {
-  /** A variable with neither value nor fallback: is reported, or renders as nothing. */
+  /** A variable with neither value nor fallback is reported, or renders as an empty text. */
   missing: 'report' | 'blank'
-  /** Of subject, html and text together. */
+  /** Limit for subject, html and text together. */
   mostCharacters: number
 }
 
-/** The values of one rendering, by variable. */
+/** Values of one rendering, by variable. */
 interface Filling {
   plain: readonly (string | undefined)[]
-  /** For HTML; made when first needed. */
+  /** Values escaped for HTML on first use. */
   escaped: (string | undefined)[]
 }
 
-/**
- * Every variable is looked up once; all that cannot be filled in the parts that are there are reported
- * together.
- */
+/** Looks every variable up once. All problems of the parts that are present are reported together. */
 export function renderTemplate(
   template: CompiledTemplate,
   values: Values,
@@ -49,8 +47,8 @@ export function renderTemplate(
 }
 
 /**
- * Fills a template with the values of its variables, in their order; where there is none and no fallback,
- * with nothing.
+ * Fills a template with the values of its variables, in their order. A variable with neither value nor
+ * fallback becomes an empty text.
  */
 export function fillTemplate(
   template: CompiledTemplate,
@@ -70,7 +68,7 @@ export function fillTemplate(
   return left < 0 ? { ok: false, tooLarge: true } : { ok: true, subject, html, text }
 }
 
-/** Undefined as soon as the text is longer than that, however long it would have become. */
+/** @returns undefined as soon as the text exceeds `mostCharacters` */
 function fillText(
   { literals, holes }: CompiledText,
   filling: Filling,
@@ -85,7 +83,7 @@ function fillText(
   return rendered.length > mostCharacters ? undefined : rendered
 }
 
-/** What stands in the holes of a part that is filled so. */
+/** @returns the values that are inserted into the holes of a part */
 export function fillHoles({ holes }: CompiledText, plain: readonly (string | undefined)[]): string[] {
   const filling: Filling = { plain, escaped: [] }
   return holes.map(hole => valueFor(hole, filling, Number.POSITIVE_INFINITY))
@@ -117,7 +115,7 @@ function problemsOf(
   })
 }
 
-/** By own properties only, so that nothing of the language's own objects can be named. */
+/** Reads own properties only, so that a template cannot name built-in properties. */
 function valueAt(values: Values, path: readonly string[]): unknown {
   let value: unknown = values
   for (const key of path) {

@@ -1,4 +1,4 @@
-/** Templates and their versions, as read back. */
+/** Reads templates and their versions. */
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -8,18 +8,18 @@ import type { Find } from '../../store/read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../../store/schema.ts'
 import { type Content, decodeContent } from '../emails/content.ts'
 
-/** A template but for its html and text. */
+/** A template without html and text. */
 export type TemplateFacts = Pick<TemplateRow, 'id' | 'name' | 'subject' | 'createdAt' | 'updatedAt'>
 export type StoredTemplate = TemplateFacts & Content
 
-/** A version but for its html and text. */
+/** A version without html and text. */
 export type VersionFacts = Pick<TemplateVersionRow, 'version' | 'name' | 'subject' | 'createdAt'>
 export type StoredVersion = VersionFacts & Content
 
 const FACTS = ['id', 'name', 'subject', 'createdAt', 'updatedAt'] as const
 const VERSION_FACTS = ['version', 'name', 'subject', 'createdAt'] as const
 
-/** All of it as of one commit. */
+/** Reads all parts in one snapshot. */
 export async function findTemplate(db: Db, accountId: Id, id: Id): Promise<StoredTemplate | undefined> {
   const row = await db
     .selectFrom('templates')
@@ -32,8 +32,8 @@ export async function findTemplate(db: Db, accountId: Id, id: Id): Promise<Store
 }
 
 /**
- * What a send needs, by kept statements. Once nobody uses a content, its key may be given to another: so the
- * template must still name it after it was read.
+ * Reads a template for sending, with prepared statements. The key of a content without references may be
+ * assigned again, so the template is read once more after the content.
  */
 export async function readTemplate(
   find: Find,
@@ -49,7 +49,7 @@ export async function readTemplate(
   }
 }
 
-/** Newest first; with `search`, those whose name contains it. */
+/** Newest first. With `search`, only templates whose name contains it are listed. */
 export async function listTemplates(
   db: Db,
   accountId: Id,
@@ -63,7 +63,10 @@ export async function listTemplates(
   return findPage(wanted, wanted.select(FACTS), page)
 }
 
-/** Newest first; undefined when the account has no such template. */
+/**
+ * Newest first.
+ * @returns undefined if the account has no such template
+ */
 export async function listVersions(db: Db, accountId: Id, id: Id): Promise<VersionFacts[] | undefined> {
   const template = await db
     .selectFrom('templates')

@@ -1,4 +1,7 @@
-/** Templates of an account: written, read, put back to what they were. */
+/**
+ * Templates of an account: create, read, replace and restore. In: fields that the API has validated. Out:
+ * stored templates and versions. The API routes call it; sending reads templates by `ready.ts`.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
@@ -16,19 +19,19 @@ import {
   type VersionFacts,
 } from './template-rows.ts'
 
-/** Undefined and false stand for what the account does not have. */
+/** Undefined or false means that the account has no such template or version. */
 export interface Templates {
   create(accountId: Id, fields: TemplateFields): Promise<StoredTemplate>
-  /** Newest first; with `search`, those whose name contains it. */
+  /** Newest first. With `search`, only templates whose name contains it are listed. */
   list(accountId: Id, page: ListPage & { search: string }): Promise<FoundPage<TemplateFacts>>
   find(accountId: Id, id: Id): Promise<StoredTemplate | undefined>
-  /** What it said before becomes a version, when anything has changed. */
+  /** The former state becomes a version if anything has changed. */
   replace(accountId: Id, id: Id, fields: TemplateFields): Promise<StoredTemplate | undefined>
   delete(accountId: Id, id: Id): Promise<boolean>
   /** Newest first. */
   versions(accountId: Id, id: Id): Promise<VersionFacts[] | undefined>
   version(accountId: Id, id: Id, version: number): Promise<StoredVersion | undefined>
-  /** What it said before becomes a version in any case. */
+  /** The former state becomes a version in any case. */
   restore(accountId: Id, id: Id, version: number): Promise<StoredTemplate | undefined>
 }
 

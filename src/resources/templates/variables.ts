@@ -1,11 +1,11 @@
-/** What the placeholders of a broadcast are called. Pure, and part of the dashboard, too. */
+/** Names of the placeholders in broadcasts. This file is part of the dashboard, too. */
 
-/** Variables that every contact has, beside its properties. */
+/** Variables that every contact has in addition to its properties. */
 type ContactVariable = 'first_name' | 'last_name'
-/** Variables that follow from an email: it does not keep their values. */
+/** Variables that are derived from an email, which does not store their values. */
 type EmailVariable = 'email' | 'broadcast_id' | 'unsubscribe_url'
 
-/** Also as the users of other services are used to write them. */
+/** Includes the spellings of other services. */
 const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
   ['first_name', 'first_name'],
   ['last_name', 'last_name'],
@@ -19,20 +19,20 @@ const BUILT_IN = new Map<string, ContactVariable | EmailVariable>([
   ['RESEND_UNSUBSCRIBE_URL', 'unsubscribe_url'],
 ])
 
-/** Names may stand below it. */
+/** Optional prefix of variables of a contact. */
 const CONTACT = 'contact.'
 
-/** What a placeholder's name stands for; undefined for a property of the contact. */
+/** @returns the built-in variable of a placeholder, or undefined for a property of the contact */
 export function builtInOf(name: string): ContactVariable | EmailVariable | undefined {
   return BUILT_IN.get(propertyOf(name))
 }
 
-/** The key of a property by a placeholder's name: `contact.city` is `city`. */
+/** @returns the key of a property: `city` for `contact.city` */
 export function propertyOf(name: string): string {
   return name.startsWith(CONTACT) ? name.slice(CONTACT.length) : name
 }
 
-/** Whether a placeholder's name is that of one of these properties. */
+/** Tells whether a placeholder names one of these properties. */
 export function isAmong(keys: ReadonlySet<string>, name: string): boolean {
   return keys.has(name) || keys.has(propertyOf(name))
 }

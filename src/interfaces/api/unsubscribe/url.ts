@@ -4,7 +4,7 @@
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { createEmailLinks } from '../../../pipeline/tracking/email-links.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
-import { createLinkTermsBook } from '../../../resources/emails/link-terms.ts'
+import { createLinkTermsCache } from '../../../resources/emails/link-terms.ts'
 import type { Find } from '../../../store/read.ts'
 import type { EmailRow } from '../../../store/schema.ts'
 
@@ -21,7 +21,7 @@ export function createFindUnsubscribeUrl({
   find: Find
   secrets: SecretKeys
 }): (email: ListedEmail) => Promise<string> {
-  const findTerms = createLinkTermsBook(find)
+  const findTerms = createLinkTermsCache(find)
   return async email => {
     const { accountId, id: emailId, broadcastId, topicId, sender, toList, linkTermsId } = email
     if (broadcastId === null || linkTermsId === null) return ''

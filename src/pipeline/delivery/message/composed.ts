@@ -18,7 +18,7 @@ import type { HeaderField } from '../../../protocols/smtp/header-field.ts'
 import type { Content } from '../../../resources/emails/content.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import type { EmailSource } from '../../../resources/emails/email-source.ts'
-import { createLinkTermsBook } from '../../../resources/emails/link-terms.ts'
+import { createLinkTermsCache } from '../../../resources/emails/link-terms.ts'
 import { createFindPersonal, filledContent } from '../../../resources/templates/personal.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Find } from '../../../store/read.ts'
@@ -87,7 +87,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
   const findPersonal = createFindPersonal()
   const composeCommon = createComposeCommon()
   const splice = createSplicer()
-  const findTerms = createLinkTermsBook(find)
+  const findTerms = createLinkTermsCache(find)
   const planOf = createRewritePlanCache()
   return async source => {
     if (source.raw !== null) return composeRaw(source, await blobs.read(db, source.raw))
