@@ -10,13 +10,11 @@ import { reportCommands } from '../pipeline/inbound/report-rows.ts'
 import { adminCommands } from '../pipeline/queue/admin-commands.ts'
 import { queueCommands } from '../pipeline/queue/commands.ts'
 import { deletedDomainCommands } from '../pipeline/queue/deleted-domains.ts'
-import { destinationCapCommands } from '../pipeline/queue/destination-caps.ts'
 import { destinationStateCommands } from '../pipeline/queue/destination-states.ts'
 import { destinationCommands } from '../pipeline/queue/destination-sweeper.ts'
 import { expireCommands } from '../pipeline/queue/expire.ts'
 import { holdCommands } from '../pipeline/queue/hold.ts'
 import { releaseCommands } from '../pipeline/queue/release.ts'
-import { retryCommands } from '../pipeline/queue/retry-now.ts'
 import { tlsCommands } from '../pipeline/queue/tls-rows.ts'
 import { warmupCommands } from '../pipeline/queue/warmup-grants.ts'
 import { preferenceCommands } from '../pipeline/tracking/preferences.ts'
@@ -77,7 +75,6 @@ export const commands = {
   ...broadcastCommands,
   ...idempotencyKeyCommands,
   ...releaseCommands,
-  ...retryCommands,
   ...holdCommands,
   ...destinationCommands,
   ...adminCommands,
@@ -85,7 +82,6 @@ export const commands = {
   ...deletedDomainCommands,
   ...expireCommands,
   ...destinationStateCommands,
-  ...destinationCapCommands,
   ...warmupCommands,
   ...recipientCommands,
   ...suppressionCommands,

@@ -44,11 +44,14 @@ import { createMtaStsCache } from '../pipeline/delivery/tls-policy/mta-sts-cache
 import { createTlsResults } from '../pipeline/delivery/tls-policy/tls-results.ts'
 import { createUndeliverable } from '../pipeline/delivery/undeliverable.ts'
 import { createDeliveryWorker } from '../pipeline/delivery/worker.ts'
-import { listDestinationCaps, SLOWED } from '../pipeline/queue/destination-caps.ts'
-import { listPausedDestinations, RESUMED } from '../pipeline/queue/destination-states.ts'
-import { trackLeases } from '../pipeline/queue/held-leases.ts'
+import {
+  listDestinationCaps,
+  listPausedDestinations,
+  RESUMED,
+  SLOWED,
+} from '../pipeline/queue/destination-states.ts'
 import { HELD } from '../pipeline/queue/hold.ts'
-import { startLeaseKeeper } from '../pipeline/queue/leases.ts'
+import { startLeaseKeeper, trackLeases } from '../pipeline/queue/leases.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../pipeline/queue/waiting-mail.ts'
 import { simulatedEnding, simulatedSequel } from '../pipeline/simulator/ending.ts'

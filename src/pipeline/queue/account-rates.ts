@@ -22,14 +22,14 @@ export interface RateTerms {
 }
 
 /** Of one account, in a day. */
-export interface AccountFeedback {
+interface AccountFeedback {
   delivered: number
   /** For good: the address is in vain. */
   bounced: number
   complained: number
 }
 
-export interface RateFinding {
+interface RateFinding {
   kind: 'account-bounces' | 'account-complaints'
   isTooMuch: boolean
   /** For people. */
@@ -47,7 +47,7 @@ interface WatchOptions {
 
 const DAY_MS = 86_400_000
 /** With fewer, a few bad addresses would be a high rate. */
-export const DELIVERIES_MIN = 1_000
+const DELIVERIES_MIN = 1_000
 const ACCOUNTS_PER_STEP_MAX = 100
 const METRICS = ['delivered', 'bounced_permanent', 'complained'] as const
 const KINDS = METRICS.map(metric => metricKind(metric, null, null))

@@ -38,14 +38,14 @@ export interface LeaseRef {
   attempt: number
 }
 
-export interface ClaimInput {
+interface ClaimInput {
   queueKeys: (QueueKey & { limit: number })[]
   owner: string
   now: number
   leaseUntil: number
 }
 
-export interface VoidInput {
+interface VoidInput {
   owner: string | null
   now: number
   /** Epoch ms; leases that are good for longer stay. */

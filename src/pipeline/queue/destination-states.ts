@@ -1,6 +1,6 @@
 /** Sites that rest, by the addresses we go there from, and why. */
 import { command } from '../../store/command.ts'
-import type { Db, SiteStateRow } from '../../store/schema.ts'
+import type { Db, SiteCapRow, SiteStateRow } from '../../store/schema.ts'
 
 /** Topic of announcements: names of sites whose pause the operator has ended. */
 export const RESUMED = 'site-resumed'
@@ -11,6 +11,14 @@ const RETENTION_MS = 14 * 86_400_000
 /** Those whose pause has not ended. */
 export function listPausedDestinations(db: Db, now: number): Promise<SiteStateRow[]> {
   return db.selectFrom('siteStates').selectAll().where('pausedUntil', '>', now).execute()
+}
+
+/** Topic of announcements: names of sites that have been slowed down, or are no more. */
+export const SLOWED = 'site-slowed'
+
+/** By name. */
+export function listDestinationCaps(db: Db): Promise<SiteCapRow[]> {
+  return db.selectFrom('siteCaps').selectAll().orderBy('site').execute()
 }
 
 export const destinationStateCommands = {
@@ -46,5 +54,25 @@ export const destinationStateCommands = {
       .where('site', '=', site)
       .where('source', 'in', [source, ''])
       .execute()
+  }),
+
+  /** In place of what was ordered before. */
+  slowSite: command<SiteCapRow, void>(async (tx, { site, ...cap }) => {
+    await tx.db
+      .insertInto('siteCaps')
+      .values({ site, ...cap })
+      .onConflict(conflict => conflict.column('site').doUpdateSet(cap))
+      .execute()
+    tx.announce(SLOWED, site)
+  }),
+
+  /** False where it was not slowed down. */
+  unslowSite: command<string, boolean>(async (tx, site) => {
+    const { numDeletedRows } = await tx.db
+      .deleteFrom('siteCaps')
+      .where('site', '=', site)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows > 0) tx.announce(SLOWED, site)
+    return numDeletedRows > 0
   }),
 }

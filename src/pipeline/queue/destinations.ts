@@ -9,7 +9,7 @@ import type { Tx } from '../../store/command.ts'
 import type { DestinationReplyRow } from '../../store/schema/steering.ts'
 
 /** `expired`: given up, since its time was over. */
-export const DESTINATION_RESULTS = ['delivered', 'deferred', 'bounced', 'expired'] as const
+const DESTINATION_RESULTS = ['delivered', 'deferred', 'bounced', 'expired'] as const
 export type DestinationResult = (typeof DESTINATION_RESULTS)[number]
 
 /** Of an attempt that came to a site, what is counted. */

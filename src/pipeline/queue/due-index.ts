@@ -11,7 +11,7 @@ export interface IndexedQueueKey extends QueueKey {
   key: string
 }
 
-export interface DueIndex {
+interface DueIndex {
   /** The queue key has a delivery due at `at` (epoch ms), which may be known already. */
   note(queueKey: DueQueueKey): void
   /** A queue key handed out by `onDue` has been served; `nextAt` is null when nothing waits in it. */

@@ -8,7 +8,7 @@ import { DELIVERY_STATE } from '../../store/schema.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 
-export interface ExpireInput {
+interface ExpireInput {
   queueKey: QueueKey
   now: number
   /** At most so many are looked at, the oldest first. */

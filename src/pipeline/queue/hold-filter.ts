@@ -6,7 +6,7 @@ import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../.
 import { DELIVERY_STATE } from '../../store/schema.ts'
 import { type HeldMail, type Holds, holdsOf, listHolds } from './hold-rows.ts'
 
-export interface HoldFilter {
+interface HoldFilter {
   readonly holds: Holds
   /** Those of which nothing is held as a whole. */
   open<L extends QueueKey>(queueKeys: readonly L[]): readonly L[]

@@ -1,6 +1,7 @@
 /** How long leases are good, who keeps them so, and who sees to those that nobody keeps. */
 import type { Clock, Timer } from '../../lib/clock.ts'
-import type { Run } from '../../store/command.ts'
+import { idKey } from '../../lib/ids.ts'
+import { type Claim, type Run, StorageUnavailable } from '../../store/command.ts'
 import type { LeaseRef, queueCommands, UnknownPolicy } from './commands.ts'
 
 export interface LeaseTerms {
@@ -40,6 +41,36 @@ export function startLeaseKeeper({ run, clock, held, leaseMs, onError }: KeeperO
     if (leases.length === 0) return
     await run('renewLeases', { leases, until: clock.now() + leaseMs }).catch(onError)
   })
+}
+
+interface HeldLeases {
+  /** What the worker is to run its commands by. */
+  run: Run<typeof queueCommands>
+  all(): LeaseRef[]
+}
+
+export function trackLeases(run: Run<typeof queueCommands>): HeldLeases {
+  const held = new Map<string, LeaseRef>()
+  const tracked = async (name: keyof typeof queueCommands, input: never) => {
+    if (name === 'release') held.delete(keyOf(input))
+    try {
+      const output = await run(name, input)
+      if (name === 'finish') held.delete(keyOf(input))
+      if (name === 'claim')
+        for (const { deliveries } of output as Claim[])
+          for (const { accountId, emailId, ordinal, attempt } of deliveries)
+            held.set(keyOf({ emailId, ordinal }), { accountId, emailId, ordinal, attempt })
+      return output
+    } catch (error) {
+      if (name === 'finish' && !(error instanceof StorageUnavailable)) held.delete(keyOf(input))
+      throw error
+    }
+  }
+  return { run: tracked as Run<typeof queueCommands>, all: () => [...held.values()] }
+}
+
+function keyOf({ emailId, ordinal }: Pick<LeaseRef, 'emailId' | 'ordinal'>): string {
+  return `${idKey(emailId)} ${ordinal}`
 }
 
 /** By so much the wall clock and the one that only goes on part, where nobody sets it. */

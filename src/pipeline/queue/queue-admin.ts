@@ -42,7 +42,7 @@ export interface Progress {
   hasMore: boolean
 }
 
-export interface QueueAdminOptions {
+interface QueueAdminOptions {
   db: Db
   run: Run<QueueAdminCommands>
   clock: Clock

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../store/schema.ts'
 import { type QueueQuestion, type QueueSnapshot, type QueueView, queueViewOf, readQueue } from './view.ts'
 
-export type QueueStats = (question: QueueQuestion) => Promise<QueueView>
+type QueueStats = (question: QueueQuestion) => Promise<QueueView>
 
 interface QueueViewerOptions {
   db: Db

@@ -12,7 +12,7 @@ import type { ClaimedDelivery, QueueKey, Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/schema.ts'
 
 /** Of one queue key. */
-export interface ClaimedMail {
+interface ClaimedMail {
   queueKey: QueueKey
   deliveries: readonly ClaimedDelivery[]
 }

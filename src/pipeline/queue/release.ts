@@ -1,12 +1,14 @@
 /** Scheduled emails enter the queue when their time has come: the command that lets them in. */
 
+import type { Clock } from '../../lib/clock.ts'
+import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
 import { maySend } from '../../resources/domains/status.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { suppressedEvent } from '../../resources/events/email-events.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
-import { command, type Tx } from '../../store/command.ts'
+import { command, type Run, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE, type DeliveryStatus, type EmailRow } from '../../store/schema.ts'
 
 type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'broadcastId' | 'topicId'>
@@ -165,4 +167,26 @@ function endOf(
 
 function domainOf(sender: string): string {
   return parseStoredMailboxes(sender)[0]!.domain
+}
+
+interface ReleaserOptions {
+  run: Run<typeof releaseCommands>
+  clock: Clock
+  onError(error: unknown): void
+}
+
+/** Others write between two steps. */
+const EMAILS_PER_STEP_MAX = 500
+const SLEEP_MS_MAX = 500
+const RETRY_MS = 1_000
+
+/** To be told of the times for which emails are scheduled. */
+export function createReleaser({ run, clock, onError }: ReleaserOptions): DueTimer {
+  return startDueTimer({
+    clock,
+    work: now => run('releaseScheduled', { now, limit: EMAILS_PER_STEP_MAX }),
+    longestSleepMs: SLEEP_MS_MAX,
+    afterFailureMs: RETRY_MS,
+    onError,
+  })
 }

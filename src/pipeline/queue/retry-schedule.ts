@@ -16,7 +16,7 @@ const JITTER = 0.1
  */
 const ATTEMPTS_BY_HINT_MAX = 12
 
-export interface Deferral {
+interface Deferral {
   now: number
   /** Made so far, at least 1. */
   attempts: number

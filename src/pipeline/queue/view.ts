@@ -4,7 +4,6 @@ import { sql } from 'kysely'
 import { type Id, idTime } from '../../lib/ids.ts'
 import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 import { coversQueueKey, type Holds, holdsOf, listHolds } from './hold-rows.ts'
-import { findLastReply } from './waiting.ts'
 
 export const VIEW_BY = ['domain', 'site'] as const
 
@@ -248,4 +247,26 @@ function countOf({ neverTried, deferred, underWay, held }: QueueTally): number {
 
 function compare(a: string | null, b: string | null): number {
   return (a ?? '') < (b ?? '') ? -1 : 1
+}
+
+/**
+ * What the deferred delivery of the domain that is due first was told; undefined when none is deferred.
+ * @param accountId the only one whose deliveries count, which spares a look at all of them; that of any when
+ * absent
+ */
+export async function findLastReply(
+  db: Db,
+  domain: string,
+  accountId?: Id,
+): Promise<{ lastReply: string | null; lastMxHost: string | null } | undefined> {
+  return db
+    .selectFrom('deliveries')
+    .select(['lastReply', 'lastMxHost'])
+    .where('state', '=', DELIVERY_STATE.waiting)
+    .where('domain', '=', domain)
+    .where('class', '=', DELIVERY_CLASS.retry)
+    .$if(accountId !== undefined, query => query.where('accountId', '=', accountId!))
+    .orderBy('nextAt')
+    .limit(1)
+    .executeTakeFirst()
 }

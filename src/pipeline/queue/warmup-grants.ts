@@ -7,7 +7,7 @@ import type { Db } from '../../store/schema.ts'
 import { NOBODY } from './destinations.ts'
 
 /** Of whom and when. */
-export interface Warming {
+interface Warming {
   address: string
   provider: string
   /** UTC, as in `2026-11-21`. */

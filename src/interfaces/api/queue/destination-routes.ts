@@ -1,9 +1,11 @@
 /** Destinations, for operators: how each site takes our mail, and a word to one that rests. */
 
 import type { Clock } from '../../../lib/clock.ts'
-import { type destinationCapCommands, listDestinationCaps } from '../../../pipeline/queue/destination-caps.ts'
 import type { DestinationQuestion, DestinationReport } from '../../../pipeline/queue/destination-report.ts'
-import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
+import {
+  type destinationStateCommands,
+  listDestinationCaps,
+} from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
@@ -27,7 +29,7 @@ import {
 
 interface DestinationRoutesOptions {
   reader: { reportDestinations(question: DestinationQuestion): Promise<DestinationReport> }
-  run: Run<Pick<typeof destinationStateCommands, 'resumeSite'> & typeof destinationCapCommands>
+  run: Run<Pick<typeof destinationStateCommands, 'resumeSite' | 'slowSite' | 'unslowSite'>>
   db: Db
   clock: Clock
   pathsTo: PathsTo

@@ -8,7 +8,6 @@ import type { IdSource } from '../../../lib/ids.ts'
 import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdminCommands } from '../../../pipeline/queue/queue-admin.ts'
-import type { retryCommands } from '../../../pipeline/queue/retry-now.ts'
 import type { apiKeyCommands } from '../../../resources/accounts/api-key-rows.ts'
 import type { Passwords } from '../../../resources/accounts/password.ts'
 import type { userCommands } from '../../../resources/accounts/user-rows.ts'
@@ -22,7 +21,6 @@ export interface OperationParts {
   run: Run<
     typeof userCommands &
       typeof apiKeyCommands &
-      typeof retryCommands &
       QueueAdminCommands &
       typeof destinationStateCommands &
       typeof rotationCommands

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { createCapRegistry } from '../../../../src/pipeline/delivery/shaping/caps.ts'
-import { listDestinationCaps } from '../../../../src/pipeline/queue/destination-caps.ts'
+import { listDestinationCaps } from '../../../../src/pipeline/queue/destination-states.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite } from '../../../kit/suite.ts'
 

@@ -1,7 +1,11 @@
 import * as assert from 'uvu/assert'
 import type { UnknownPolicy } from '../../../../src/pipeline/queue/commands.ts'
-import { trackLeases } from '../../../../src/pipeline/queue/held-leases.ts'
-import { leaseTerms, startLeaseKeeper, startLeaseWatch } from '../../../../src/pipeline/queue/leases.ts'
+import {
+  leaseTerms,
+  startLeaseKeeper,
+  startLeaseWatch,
+  trackLeases,
+} from '../../../../src/pipeline/queue/leases.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { finishFor, postOver } from '../../../kit/mail.ts'
 import { settled } from '../../../kit/manual-clock.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createReleaser } from '../../../../src/pipeline/queue/releaser.ts'
+import { createReleaser } from '../../../../src/pipeline/queue/release.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 

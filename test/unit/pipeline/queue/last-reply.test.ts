@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
-import { findLastReply } from '../../../src/pipeline/queue/waiting.ts'
-import { newId, postOver } from '../../kit/mail.ts'
-import { openLocalStore } from '../../kit/store.ts'
-import { suite, type TestContext } from '../../kit/suite.ts'
+import { findLastReply } from '../../../../src/pipeline/queue/view.ts'
+import { newId, postOver } from '../../../kit/mail.ts'
+import { openLocalStore } from '../../../kit/store.ts'
+import { suite, type TestContext } from '../../../kit/suite.ts'
 
 const test = suite('store: what waits')
 
