@@ -98,7 +98,7 @@ interface ThreadsOptions {
   entry: URL
   settings: DeliverySettings
   db: Db
-  run: Run<Pick<typeof queueCommands, 'voidLeases'>>
+  run: Run<Pick<typeof queueCommands, 'reclaimLeases'>>
   leases: LeaseTerms
   clock: Clock
   connectWriter(): MessagePort
@@ -135,7 +135,7 @@ export async function startDeliveryThreads(options: ThreadsOptions): Promise<Del
         return { data, transfer: [data.writer, data.calls] }
       },
       beforeRestart: async () => {
-        await run('voidLeases', { owner, now: clock.now(), leaseMs, onUnknown })
+        await run('reclaimLeases', { owner, now: clock.now(), leaseMs, onUnknown })
       },
       onRestart: () => look(),
       clock: systemClock,
@@ -186,12 +186,12 @@ async function seeToLeases({ run, clock, leases, log }: ThreadsOptions): Promise
       clock,
       leaseMs,
       onUnknown,
-      onVoided: voided =>
+      onReclaimed: voided =>
         log.warn({ event: 'leases_expired', count: voided }, `${voided} delivery leases expired; ${become}`),
       onError: error =>
         log.warn({ event: 'lease_check_failed', err: error }, 'Delivery leases could not be checked'),
     })
-  const voided = await run('voidLeases', { owner: null, now: clock.now(), leaseMs, onUnknown })
+  const voided = await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs, onUnknown })
   if (voided > 0)
     log.warn(
       { event: 'deliveries_interrupted', count: voided },

@@ -1,7 +1,9 @@
 /**
- * Watches how much of each account's mail bounces or is complained about: an account whose mail is unwanted
- * costs all others the reputation of our addresses. The operator is told, and the account's mail is held
- * until somebody looks.
+ * Watches the bounce rate and the complaint rate of each account, because one account with unwanted mail
+ * harms the reputation of the source addresses that all accounts share. Above one threshold the operator gets
+ * an alert; above another the account's mail is held until the operator releases it.
+ *
+ * In: the counters of the last 24 hours. Out: alerts and holds. Called by the maintenance sweeper.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -13,7 +15,7 @@ import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
 import type { Db } from '../../store/schema.ts'
 import type { holdCommands } from './hold.ts'
 
-/** Of 10,000 deliveries; null: never. */
+/** Thresholds per 10,000 deliveries. Null turns a threshold off. */
 export interface RateTerms {
   alertBounces: number | null
   alertComplaints: number | null
@@ -21,10 +23,10 @@ export interface RateTerms {
   pauseComplaints: number | null
 }
 
-/** Of one account, in a day. */
+/** Results of one account within a day. */
 interface AccountFeedback {
   delivered: number
-  /** For good: the address is in vain. */
+  /** Number of permanent bounces. */
   bounced: number
   complained: number
 }
@@ -32,7 +34,7 @@ interface AccountFeedback {
 interface RateFinding {
   kind: 'account-bounces' | 'account-complaints'
   isTooMuch: boolean
-  /** For people. */
+  /** Message for the operator. */
   text: string
 }
 
@@ -46,13 +48,12 @@ interface WatchOptions {
 }
 
 const DAY_MS = 86_400_000
-/** With fewer, a few bad addresses would be a high rate. */
+/** With fewer deliveries, a few bad addresses would already be a high rate. */
 const DELIVERIES_MIN = 1_000
 const ACCOUNTS_PER_STEP_MAX = 100
 const METRICS = ['delivered', 'bounced_permanent', 'complained'] as const
 const KINDS = METRICS.map(metric => metricKind(metric, null, null))
 
-/** What is to be said of an account, if anything. Pure. */
 export function judgeRates(
   { delivered, bounced, complained }: AccountFeedback,
   terms: RateTerms,
@@ -83,7 +84,7 @@ export function judgeRates(
   ]
 }
 
-/** For a sweeper. The first account is the operator's own, and is never paused. */
+/** Checks all accounts, one a step. The first account belongs to the operator and is never paused. */
 export async function* watchAccountRates(options: WatchOptions): AsyncGenerator<void> {
   const { db } = options
   let isFirst = true
@@ -123,7 +124,7 @@ async function watch(
     .where('emailId', 'is', null)
     .execute()
   if (pauses.some(({ releasedAt }) => releasedAt === null)) return
-  // Who has been let go on is judged by what came since.
+  // after a release only later deliveries count
   const since = Math.max(now - DAY_MS, ...pauses.map(({ releasedAt }) => releasedAt ?? 0))
   const findings = judgeRates(await feedbackOf(db, accountId, since), terms)
   for (const { kind, text } of findings) {

@@ -1,16 +1,17 @@
 /**
- * What the operator does to mail that waits: it is tried now, or canceled. Commands that do a part of it
- * each.
+ * Commands by which the operator retries or cancels queued mail. Each call handles a bounded number of
+ * deliveries, so that other commits are not delayed.
  */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
+import type { DeliveryKey } from './hold.ts'
 import { findWaiting, type Mark, type StepInput, type WaitingMail } from './waiting-mail.ts'
 
 export interface AdminAction {
-  /** Deliveries changed by this step. */
+  /** Number of deliveries that this step has changed. */
   count: number
-  /** Where the next one begins; null at the end. */
+  /** Position from which the next step continues; null at the end. */
   after: Mark | null
 }
 
@@ -20,8 +21,8 @@ const ANY_MAIL = { domain: null, accountId: null, broadcastId: null, emailId: nu
 
 export const adminCommands = {
   /**
-   * Part of the deferred deliveries of a domain, so that no group is held up by all of them.
-   * @returns how many are due now that were not before; fewer than `limit` when there are no more
+   * Makes deferred deliveries of a domain due now.
+   * @returns the number of deliveries changed; fewer than `limit` when no more are left
    */
   retryNow: command<{ domain: string; now: number; limit: number }, number>(
     async (tx, { domain, now, limit }) => {
@@ -34,42 +35,35 @@ export const adminCommands = {
         .where('nextAt', '>', now)
         .limit(limit)
         .execute()
-      await tx.rows.update(
-        'deliveries',
-        ['emailId', 'ordinal'],
-        rows.map(({ emailId, ordinal }) => ({ emailId, ordinal, nextAt: now })),
-      )
-      const queueKeys = new Map<string, QueueKey>(rows.map(row => [queueKeyText(row), row]))
-      for (const { accountId, class: deliveryClass } of queueKeys.values())
-        tx.announce('due', { domain, class: deliveryClass, accountId, at: now })
-      return rows.length
+      return makeDue(tx, rows, now)
     },
   ),
 
-  /** Deferred deliveries are due at once, without a change of their schedule. */
+  /** Makes deferred deliveries due now. Their retry schedule does not change. */
   retryWaiting: command<StepInput, AdminAction>(
     async (tx, input) => {
       const { found, after } = await findWaiting(tx, input)
-      return { count: await makeDue(tx, earlyOf(found, input.now), input.now), after }
+      return { count: await makeDue(tx, notYetDue(found, input.now), input.now), after }
     },
     { weigh },
   ),
 
   /**
-   * Of a queue key, those alone whose last attempt broke off: the host was in trouble, and is not any more.
+   * Makes those deferred deliveries of a queue key due whose last attempt ended with a broken connection,
+   * because their destination answers again.
    */
   retryBrokenOff: command<Pick<StepInput, 'after' | 'limit' | 'now'> & { queueKey: QueueKey }, AdminAction>(
     async (tx, { queueKey, after: former, limit, now }) => {
       const place = { kind: 'queueKey', queueKey } as const
       const { found, after } = await findWaiting(tx, { place, selector: ANY_MAIL, after: former, limit })
-      const early = earlyOf(found, now)
-      const attempts = await tx.rows.find('attempts', early.map(lastAttempt), ['brokeOff'])
-      const brokenOff = early.filter((_, i) => attempts[i]?.brokeOff === 1)
+      const deferred = notYetDue(found, now)
+      const attempts = await tx.rows.find('attempts', deferred.map(lastAttempt), ['brokeOff'])
+      const brokenOff = deferred.filter((_, i) => attempts[i]?.brokeOff === 1)
       return { count: await makeDue(tx, brokenOff, now), after }
     },
   ),
 
-  /** What is under way goes on. */
+  /** Cancels deliveries that wait or are held. Attempts in progress continue. */
   cancelWaiting: command<StepInput, AdminAction>(
     async (tx, input) => {
       const { found, after } = await findWaiting(tx, input)
@@ -84,15 +78,15 @@ export const adminCommands = {
   ),
 }
 
-function earlyOf(found: readonly WaitingMail[], now: number): WaitingMail[] {
+function notYetDue(found: readonly WaitingMail[], now: number): WaitingMail[] {
   return found.filter(
     ({ state, class: deliveryClass, nextAt }) =>
       state === DELIVERY_STATE.waiting && deliveryClass === DELIVERY_CLASS.retry && nextAt > now,
   )
 }
 
-/** @returns how many there are */
-async function makeDue(tx: Tx, mail: readonly WaitingMail[], now: number): Promise<number> {
+/** @returns the number of deliveries */
+async function makeDue(tx: Tx, mail: readonly (QueueKey & DeliveryKey)[], now: number): Promise<number> {
   await tx.rows.update(
     'deliveries',
     ['emailId', 'ordinal'],
@@ -109,8 +103,8 @@ function lastAttempt({ emailId, ordinal, attempts: number }: WaitingMail) {
 }
 
 /**
- * What had been handed over, and was deferred, has failed; and so has what may have been, when the service
- * was killed.
+ * A delivery counts as failed rather than canceled if it was deferred after a handover, or if the outcome of
+ * its last attempt is unknown because the service was killed.
  */
 function cancellation(
   { accountId, emailId, ordinal, address, signedAt }: WaitingMail,
@@ -120,7 +114,11 @@ function cancellation(
   const isFresh = signedAt === null && !mayHaveArrived
   const reason = mayHaveArrived ? `${CANCELED}; it may have arrived` : CANCELED
   return {
-    ...{ accountId, emailId, ordinal, recipient: address, at },
+    accountId,
+    emailId,
+    ordinal,
+    recipient: address,
+    at,
     event: isFresh
       ? { type: 'email.canceled', data: {} }
       : { type: 'email.failed', data: { failed: { reason } } },

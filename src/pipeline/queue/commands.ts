@@ -1,5 +1,12 @@
 /**
- * What moves deliveries through the queue: leases are taken, given back, finished, and voided after a crash.
+ * The commands that move deliveries through the queue. A delivery waits until it is due, is leased by a
+ * delivery worker, and is finished, deferred or returned by it; the leases of a worker that has died are
+ * reclaimed.
+ *
+ * The folder as a whole: in come deliveries that `accept` and `broadcasts` have stored, and orders of the
+ * operator (hold, retry, cancel). Out go leased deliveries and, after each attempt, events. `delivery` claims
+ * through `scheduler.ts` and records results through `finish`; the HTTP API and the command line use
+ * `queue-admin.ts` and `view.ts`. All commands run on the writer thread.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'
@@ -27,10 +34,10 @@ import {
 } from '../../store/schema.ts'
 import { type Arrival, countArrivals, type Destination } from './destinations.ts'
 import { holdEmails } from './hold.ts'
-import { inOrder, openHoldFilter } from './hold-filter.ts'
-import { ineligibleOf, withheld } from './recipient-eligibility.ts'
+import { claimsInOrder, openHoldFilter } from './hold-filter.ts'
+import { ineligibleOf, suppressedChange } from './recipient-eligibility.ts'
 
-/** Names one attempt of one delivery; good only while the lease is. */
+/** Identifies one attempt of one delivery. Commands ignore it once the lease is lost. */
 export interface LeaseRef {
   accountId: Id
   emailId: Id
@@ -45,86 +52,87 @@ interface ClaimInput {
   leaseUntil: number
 }
 
-interface VoidInput {
+interface ReclaimInput {
+  /** Null reclaims the leases of all owners. */
   owner: string | null
   now: number
-  /** Epoch ms; leases that are good for longer stay. */
+  /** Time in ms since the epoch; leases that expire later stay. */
   expiredBy?: number
-  /** How long leases are good, which tells when they were last known to be held. */
+  /** Duration of a lease in ms, from which the start of the lost attempt is derived. */
   leaseMs: number
-  /** What becomes of the deliveries; `retry` when absent. */
+  /** The default is `retry`. */
   onUnknown?: UnknownPolicy
 }
 
-/** Mail that may have arrived is sent again, or held until the operator has decided. */
+/** Whether mail that may have arrived is sent again, or held until the operator decides. */
 export type UnknownPolicy = 'retry' | 'hold'
 
-/** How an attempt ended, ready to be recorded. */
+/** Result of an attempt, ready to be stored. */
 export interface Finish extends LeaseRef {
   address: string
   domain: string
   startedAt: number
   finishedAt: number
-  /** When the message was signed and handed to the transfer agent; null when it never was. */
+  /** Time at which the signed message was handed to the transfer agent; null when it was not. */
   handedOverAt: number | null
   status: DeliveryStatus
   outcome: AttemptOutcome
-  /** Of a deferred delivery: when to try again. */
+  /** Time of the next attempt of a deferred delivery, in ms since the epoch; null otherwise. */
   nextAt: number | null
   event: { type: EventType; data: EventData }
   error: string | null
-  /** The address takes no mail: no further mail of this account goes to it. */
+  /** The address does not exist: it is added to the account's suppressions. */
   suppress: boolean
   signedAt: number | null
-  /** For the next attempt. */
+  /** DKIM signatures that the next attempt uses again. */
   signatures: string | null
-  /** See `pipeline/delivery/message/signature-fingerprint.ts`; where there is no next attempt. */
+  /** Set on the last attempt only; see `pipeline/delivery/message/signature-fingerprint.ts`. */
   proof: Uint8Array | null
-  /** Where it went; absent where that is not counted. */
+  /** Absent when the result is not counted by destination. */
   destination?: Destination
-  /** Of those who were spoken to, and what they said; packed, too. */
+  /** Hosts that were tried, and their replies; `packed` holds the whole SMTP transcript. */
   record: Pick<AttemptRow, 'reply' | 'mxHost' | 'brokeOff'> & { packed: Uint8Array }
 }
 
 export const queueCommands = {
   /**
-   * Leases due deliveries, but for those that the operator holds; those whose address has been suppressed
-   * meanwhile, or who have left what a broadcast goes to, are finished instead.
+   * Leases due deliveries that are not held. Deliveries whose recipient has been suppressed meanwhile, or has
+   * left the audience or topic of the broadcast, are finished without an attempt.
    */
   claim: concurrent(
     command<ClaimInput, Claim[]>(async (tx, { queueKeys, owner, now, leaseUntil }) => {
-      const sieve = await openHoldFilter(tx)
-      const open = sieve.open(queueKeys)
+      const holds = await openHoldFilter(tx)
+      const open = holds.claimable(queueKeys)
       const claims = await tx.queue.claim(open, { owner, now, until: leaseUntil })
-      for (const claim of claims) claim.deliveries = await sieve.sift(claim.deliveries, now)
-      const unwanted = await ineligibleOf(
+      for (const claim of claims) claim.deliveries = await holds.parkHeld(claim.deliveries, now)
+      const ineligible = await ineligibleOf(
         tx,
         claims.map(({ deliveries }, i) => ({ queueKey: open[i]!, deliveries })),
       )
-      if (unwanted.size > 0)
+      if (ineligible.size > 0)
         await recordDeliveries(
           tx,
-          [...unwanted].map(([delivery, reason]) => withheld(delivery, reason, now)),
+          [...ineligible].map(([delivery, reason]) => suppressedChange(delivery, reason, now)),
         )
       const taken = claims.map(({ deliveries, nextAt }) => ({
         deliveries: deliveries
-          .filter(delivery => !unwanted.has(delivery))
+          .filter(delivery => !ineligible.has(delivery))
           .map(delivery => withSource(delivery, tx.recent.take(delivery.emailId))),
         nextAt,
       }))
-      return inOrder(queueKeys, open, taken, { deliveries: [], nextAt: null })
+      return claimsInOrder(queueKeys, open, taken, { deliveries: [], nextAt: null })
     }),
   ),
 
-  /** The results of attempts. False for one whose lease is no longer good: nothing of it is recorded. */
+  /** Stores the results of attempts. Returns false for a result whose lease was lost; it is not stored. */
   finish: concurrent(
     batchCommand<Finish, boolean>(async (tx, finishes) => {
       const rows = await tx.rows.lock('deliveries', finishes.map(rowKey), ['state', 'attempts', 'status'])
-      const good = finishes.map(
+      const isValid = finishes.map(
         ({ attempt }, i) => rows[i]?.state === DELIVERY_STATE.leased && rows[i].attempts === attempt,
       )
-      const valid = finishes.filter((_, i) => good[i])
-      const formerStatus = rows.filter((_, i) => good[i]).map(row => row!.status)
+      const valid = finishes.filter((_, i) => isValid[i])
+      const formerStatus = rows.filter((_, i) => isValid[i]).map(row => row!.status)
       await tx.rows.insert('attempts', valid.map(attemptRow))
       await recordDeliveries(
         tx,
@@ -135,13 +143,13 @@ export const queueCommands = {
       for (const { domain, accountId, nextAt } of valid)
         if (nextAt !== null)
           tx.announce('due', { domain, class: DELIVERY_CLASS.retry, accountId, at: nextAt })
-      return good
+      return isValid
     }),
     ({ accountId, address, suppress }) =>
       suppress ? [`suppression ${idKey(accountId)}${foldAddress(address)}`] : [],
   ),
 
-  /** Gives leases back whose attempts were not begun: they are due again. */
+  /** Returns leases whose attempts have not started. The deliveries are due again. */
   release: concurrent(
     batchCommand<LeaseRef, void>(async (tx, refs) => {
       const rows = await tx.rows.lock('deliveries', refs.map(rowKey), [
@@ -173,7 +181,7 @@ export const queueCommands = {
     }),
   ),
 
-  /** An attempt takes its time: its email counts as sent from now on. */
+  /** Marks the email of a slow attempt as sent before the attempt has ended. */
   handedOver: concurrent(
     batchCommand<{ accountId: Id; emailId: Id; at: number }, void>(async (tx, inputs) => {
       await recordHandedOver(tx, inputs)
@@ -181,7 +189,7 @@ export const queueCommands = {
     }),
   ),
 
-  /** Leases are good until then, if they still are, or have run out and nobody has voided them yet. */
+  /** Extends leases, including those that have expired and have not been reclaimed yet. */
   renewLeases: concurrent(
     command<{ leases: LeaseRef[]; until: number }, void>(async (tx, { leases, until }) => {
       const rows = await tx.rows.lock('deliveries', leases.map(rowKey), ['state', 'attempts'])
@@ -197,11 +205,11 @@ export const queueCommands = {
   ),
 
   /**
-   * Voids the leases of a thread that died, those of everybody (null), or of them only those that have run
-   * out: what became of their attempts is unknown, and they are due at once, or held with their emails.
-   * @returns how many there were
+   * Takes leases back from workers that have died. The outcome of their attempts is recorded as unknown; the
+   * deliveries are due at once, or their emails are held.
+   * @returns the number of leases
    */
-  voidLeases: command<VoidInput, number>(async (tx, input) => {
+  reclaimLeases: command<ReclaimInput, number>(async (tx, input) => {
     const { owner, now, expiredBy, leaseMs, onUnknown = 'retry' } = input
     const isHeld = onUnknown === 'hold'
     let leased = tx.db
@@ -255,18 +263,18 @@ function attemptRow(finish: Finish): Partial<AttemptRow> {
   return { emailId, ordinal, number, startedAt, finishedAt, outcome, record: packed, brokeOff }
 }
 
-/** A recipient's delay is told once, at its first deferral. */
+/** Only the first deferral of a recipient is reported as an event. */
 function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange {
   const { accountId, emailId, ordinal, address, status, nextAt, error, finishedAt, handedOverAt } = finish
   const { signedAt, signatures, proof } = finish
   const deferred = nextAt !== null
-  const told = status === 'delivery_delayed' && formerStatus === 'delivery_delayed'
+  const isRepeatedDelay = status === 'delivery_delayed' && formerStatus === 'delivery_delayed'
   return {
     accountId,
     emailId,
     ordinal,
     recipient: address,
-    event: told ? null : toldOf(finish),
+    event: isRepeatedDelay ? null : eventOf(finish),
     error,
     at: finishedAt,
     handedOverAt,
@@ -283,8 +291,8 @@ function changeOf(finish: Finish, formerStatus: DeliveryStatus): DeliveryChange 
   }
 }
 
-/** What a delivery tells is what its attempt has recorded. */
-function toldOf({ outcome, event, ordinal, attempt: number }: Finish): DeliveryChange['event'] {
+/** The event of a delivered attempt refers to the attempt, so that its data is stored once. */
+function eventOf({ outcome, event, ordinal, attempt: number }: Finish): DeliveryChange['event'] {
   return outcome === 'delivered' ? { ...event, attempt: { ordinal, number } } : event
 }
 

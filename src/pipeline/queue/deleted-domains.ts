@@ -1,7 +1,6 @@
 /**
- * Mail of a domain that has been deleted: what waits, is held or is scheduled fails, in small steps between
- * which others write. A domain stays on the list until all of its mail has been seen to, so that a crash in
- * between forgets none.
+ * Fails the waiting, held and scheduled mail of deleted domains, in small steps between which other commands
+ * run. A domain stays on the list until all of its mail has failed, so that a crash does not lose any.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -20,7 +19,7 @@ interface StepOf<P> {
   now: number
 }
 
-/** The last scheduled email that was looked at. */
+/** Position of the last scheduled email that was read. */
 interface ScheduledMark {
   scheduledAt: number
   accountId: Id
@@ -32,7 +31,7 @@ type Failing = Pick<DeliveryRow, 'emailId' | 'ordinal' | 'accountId' | 'address'
 const weigh = ({ limit }: { limit: number }) => limit
 
 export const deletedDomainCommands = {
-  /** @returns where to go on; null at the end of the place */
+  /** @returns the position to continue from; null at the end of the place */
   failWaitingOf: command<StepOf<QueuePosition> & { after: Mark | null }, Mark | null>(
     async (tx, { domain, place, after, limit, now }) => {
       const seen = await waitingAt(tx, place, after, limit)
@@ -41,22 +40,22 @@ export const deletedDomainCommands = {
         seen.map(({ accountId, emailId: id }) => ({ accountId, id })),
         ['domainId'],
       )
-      const own = seen.filter((_, i) => isOf(domain, emails[i]?.domainId ?? null))
-      await fail(tx, domain, own, now)
+      const deleted = seen.filter((_, i) => isOf(domain, emails[i]?.domainId ?? null))
+      await fail(tx, domain, deleted, now)
       const last = seen.at(-1)
       return last && seen.length === limit ? last : null
     },
     { weigh },
   ),
 
-  /** Of all emails that wait for their time. @returns where to go on; null at the end */
+  /** @returns the position among scheduled emails to continue from; null at the end */
   failScheduledOf: command<StepOf<ScheduledMark | null>, ScheduledMark | null>(
     async (tx, { domain, place: after, limit, now }) => {
       const seen = await scheduledAfter(tx, after, limit)
-      const own = seen.filter(
+      const deleted = seen.filter(
         ({ accountId, domainId }) => sameId(accountId, domain.accountId) && isOf(domain, domainId),
       )
-      for (const { id } of own) await fail(tx, domain, await scheduledDeliveries(tx, id), now)
+      for (const { id } of deleted) await fail(tx, domain, await scheduledDeliveries(tx, id), now)
       const last = seen.at(-1)
       return last && seen.length === limit ? last : null
     },
@@ -76,7 +75,7 @@ interface SweepOptions {
 
 const DELIVERIES_PER_STEP_MAX = 200
 
-/** For a sweeper. */
+/** Yields after each step. */
 export async function* sweepDeletedDomains({ db, run, clock }: SweepOptions): AsyncGenerator<void> {
   for (const domain of await db.selectFrom('deletedDomains').selectAll().orderBy('id').execute()) {
     for await (const place of placesOf(db, domain)) {
@@ -148,7 +147,11 @@ function fail(tx: Tx, { name }: DeletedDomainRow, deliveries: readonly Failing[]
     tx,
     deliveries.map(
       ({ accountId, emailId, ordinal, address: recipient }): DeliveryChange => ({
-        ...{ accountId, emailId, ordinal, recipient, at },
+        accountId,
+        emailId,
+        ordinal,
+        recipient,
+        at,
         event: { type: 'email.failed', data: { failed: { reason } } },
         error: reason,
         handedOverAt: null,

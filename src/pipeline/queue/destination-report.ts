@@ -1,4 +1,4 @@
-/** How sites take our mail: what was counted on a day, what they said, and which of them rest. */
+/** Reports the results of a day by destination, with the most frequent replies and the current pauses. */
 import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
 import type { DestinationReplyRow } from '../../store/schema/steering.ts'
 import type { Db } from '../../store/schema.ts'
@@ -6,11 +6,11 @@ import { listPausedDestinations } from './destination-states.ts'
 import { DESTINATION_KINDS, type DestinationResult, NOBODY, parseDestinationKind } from './destinations.ts'
 
 export interface DestinationQuestion {
-  /** As in `2026-11-21`. */
+  /** UTC day, such as `2026-11-21`. */
   day: string
-  /** The only one to be told of; null for all. */
+  /** Restricts the report to one destination; null for all. */
   site: string | null
-  /** Sites with nothing but a pause are told of, too, when it is still on. */
+  /** Time at which a pause must still be in force to be reported, in ms since the epoch. */
   now: number
   limit: number
   offset: number
@@ -19,18 +19,18 @@ export interface DestinationQuestion {
 export interface DestinationEntry {
   site: string
   counts: Record<DestinationResult, number>
-  /** Why mail was deferred and bounced. */
+  /** Numbers of deferrals and bounces by bounce class. */
   deferredBy: Partial<Record<BounceClass, number>>
   bouncedBy: Partial<Record<BounceClass, number>>
-  /** Null while it does not rest. */
+  /** Null while the destination is not paused. */
   pause: { until: number; reason: string } | null
-  /** The most frequent first. */
+  /** Sorted by frequency, the most frequent first. */
   replies: DestinationReplyRow[]
 }
 
 export interface DestinationReport {
   total: number
-  /** The busiest sites first. */
+  /** Sorted by the number of results, the most first. */
   entries: DestinationEntry[]
 }
 
@@ -38,7 +38,7 @@ export async function reportDestinations(db: Db, question: DestinationQuestion):
   const { day, site, now, limit, offset } = question
   const entries = await countedOn(db, day)
   const paused = await listPausedDestinations(db, now)
-  // of several addresses of ours that rest, the first to be tried again counts
+  // of several paused source addresses, the earliest to be tried again counts
   for (const { site: name, pausedUntil: until, reason } of paused.sort(
     (a, b) => b.pausedUntil - a.pausedUntil,
   ))

@@ -1,22 +1,24 @@
-/** Sites that rest, by the addresses we go there from, and why. */
+/**
+ * Stored state of destinations: pauses of the circuit breaker by source address, and rate limits that the
+ * operator has set. In the database a destination is called `site`.
+ */
 import { command } from '../../store/command.ts'
 import type { Db, SiteCapRow, SiteStateRow } from '../../store/schema.ts'
 
-/** Topic of announcements: names of sites whose pause the operator has ended. */
+/** Announcement topic; the messages are names of destinations whose pause the operator has ended. */
 export const RESUMED = 'site-resumed'
 
-/** Its mail has expired by then, and so has what is known of it. */
+/** All mail to the destination has expired by then. */
 const RETENTION_MS = 14 * 86_400_000
 
-/** Those whose pause has not ended. */
 export function listPausedDestinations(db: Db, now: number): Promise<SiteStateRow[]> {
   return db.selectFrom('siteStates').selectAll().where('pausedUntil', '>', now).execute()
 }
 
-/** Topic of announcements: names of sites that have been slowed down, or are no more. */
+/** Announcement topic; the messages are names of destinations whose rate limit was set or removed. */
 export const SLOWED = 'site-slowed'
 
-/** By name. */
+/** Sorted by destination. */
 export function listDestinationCaps(db: Db): Promise<SiteCapRow[]> {
   return db.selectFrom('siteCaps').selectAll().orderBy('site').execute()
 }
@@ -35,7 +37,7 @@ export const destinationStateCommands = {
       .execute()
   }),
 
-  /** Its pauses end now. False when it has none. */
+  /** Ends the pauses of the destination. Returns false when it has none. */
   resumeSite: command<{ site: string; now: number }, boolean>(async (tx, { site, now: pausedUntil }) => {
     const { numUpdatedRows } = await tx.db
       .updateTable('siteStates')
@@ -47,7 +49,7 @@ export const destinationStateCommands = {
     return numUpdatedRows > 0
   }),
 
-  /** The site answers again; what is not of one source holds for none any more. */
+  /** Removes the state of the source address, and the state that concerns all source addresses. */
   clearSiteState: command<{ site: string; source: string }, void>(async (tx, { site, source }) => {
     await tx.db
       .deleteFrom('siteStates')
@@ -56,7 +58,7 @@ export const destinationStateCommands = {
       .execute()
   }),
 
-  /** In place of what was ordered before. */
+  /** Sets the rate limit of the destination, and replaces an earlier one. */
   slowSite: command<SiteCapRow, void>(async (tx, { site, ...cap }) => {
     await tx.db
       .insertInto('siteCaps')
@@ -66,7 +68,7 @@ export const destinationStateCommands = {
     tx.announce(SLOWED, site)
   }),
 
-  /** False where it was not slowed down. */
+  /** Removes the rate limit. Returns false when there was none. */
   unslowSite: command<string, boolean>(async (tx, site) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('siteCaps')

@@ -1,6 +1,6 @@
 /**
- * Takes away what is known of destinations when it is a month old: counters, replies, and where domains' mail
- * went.
+ * Deletes data of destinations that is older than 31 days: counters, replies, and the destination of each
+ * domain.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { utcDay } from '../../lib/periods.ts'
@@ -25,7 +25,7 @@ export const destinationCommands = {
         .execute()
   }),
 
-  /** Of a site on a day there are few. */
+  /** A destination has at most `REPLY_FORMS_MAX + 1` rows a day. */
   forgetReplies: command<readonly { day: string; site: string }[], void>(async ({ db }, places) => {
     for (const { day, site } of places)
       await db.deleteFrom('destinationReplies').where('day', '=', day).where('site', '=', site).execute()
@@ -48,7 +48,7 @@ const RETENTION_MS = 31 * 86_400_000
 const ROWS_PER_STEP_MAX = 200
 const KINDS = [DESTINATION_KINDS, WARMUP_KINDS]
 
-/** For a sweeper. */
+/** Yields after each step. */
 export async function* sweepDestinations({
   db,
   run,

@@ -1,6 +1,6 @@
 /**
- * What became of attempts, counted by the site they went to and the day; and what sites said most when they
- * took none.
+ * Counts the results of attempts by destination and day, and keeps the most frequent refusals of each
+ * destination. In the database a destination is called `site`.
  */
 import type { Id } from '../../lib/ids.ts'
 import { utcDay } from '../../lib/periods.ts'
@@ -8,17 +8,17 @@ import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
 import type { Tx } from '../../store/command.ts'
 import type { DestinationReplyRow } from '../../store/schema/steering.ts'
 
-/** `expired`: given up, since its time was over. */
+/** `expired` is a delivery that was given up at the end of its maximum lifetime. */
 const DESTINATION_RESULTS = ['delivered', 'deferred', 'bounced', 'expired'] as const
 export type DestinationResult = (typeof DESTINATION_RESULTS)[number]
 
-/** Of an attempt that came to a site, what is counted. */
+/** What is counted of an attempt that reached a destination. */
 export interface Destination {
   site: string
   result: DestinationResult
-  /** Null where it was delivered. */
+  /** Null when the delivery succeeded. */
   class: BounceClass | null
-  /** What is the same in replies that differ in addresses and numbers alone; null where it was delivered. */
+  /** The reply without addresses and numbers (see `replyFormOf`); null when the delivery succeeded. */
   replyForm: string | null
 }
 
@@ -29,13 +29,12 @@ export interface Arrival {
   destination: Destination
 }
 
-/** Counters of the installation, which belong to no account. */
+/** Account id of counters that belong to the installation and to no account. */
 export const NOBODY: Id = new Uint8Array(16)
-/** What all counters of destinations are called, and nothing else. */
+/** LIKE pattern that matches the counters of destinations only. */
 export const DESTINATION_KINDS = 'destination.%'
 /**
- * Different replies that are told apart, by site and day; the others are counted together, under an empty
- * form.
+ * Number of reply forms counted separately per destination and day. Further ones count under an empty form.
  */
 export const REPLY_FORMS_MAX = 20
 const DAY_MS = 86_400_000
@@ -46,14 +45,14 @@ export function destinationKind({ site, result, class: why }: Omit<Destination, 
   return `destination.${why === null ? result : `${result}.${why}`} ${site}`
 }
 
-/** The other way round; undefined for what is no counter of a destination. */
+/** Inverse of `destinationKind`; undefined when the counter does not belong to a destination. */
 export function parseDestinationKind(kind: string): Omit<Destination, 'replyForm'> | undefined {
   const [, result, why, site] = /^destination\.([a-z]+)(?:\.([a-z-]+))? (.+)$/.exec(kind) ?? []
   const known = DESTINATION_RESULTS.find(candidate => candidate === result)
   return known && site ? { site, result: known, class: (why as BounceClass | undefined) ?? null } : undefined
 }
 
-/** Words with digits or an address in them are a `#`, but for the codes that come first. */
+/** Replaces words that contain digits or an address by `#`, except the leading reply codes. */
 export function replyFormOf(text: string): string {
   const [codes = ''] = /^\d{3}(?:[ -]\d\.\d{1,3}\.\d{1,3})?\b/.exec(text) ?? []
   const words = text.slice(codes.length, REPLY_CHARACTERS_MAX).split(/\s+/)
@@ -63,17 +62,17 @@ export function replyFormOf(text: string): string {
   return `${codes}${same.join(' ')}`.trim().slice(0, FORM_CHARACTERS_MAX).toWellFormed()
 }
 
-/** Part of the command that ends attempts. */
+/** Runs inside the command that finishes attempts. */
 export async function countArrivals(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
   for (const { finishedAt, destination } of arrivals)
     tx.count(NOBODY, destinationKind(destination), utcDay(finishedAt), 1)
-  await noteSites(tx, arrivals)
+  await storeDomainSites(tx, arrivals)
   const refused = arrivals.filter(({ destination }) => destination.replyForm !== null)
-  if (refused.length > 0) await noteReplies(tx, refused)
+  if (refused.length > 0) await countReplies(tx, refused)
 }
 
-/** Where the mail of a domain goes, for people: looked at each time, written when it is new, or a day old. */
-async function noteSites(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
+/** Keeps the destination of each domain. A row is written when the destination changes, or after a day. */
+async function storeDomainSites(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
   const latest = new Map(arrivals.map(arrival => [arrival.domain, arrival]))
   const domains = [...latest.keys()].sort()
   const known = await tx.rows.find(
@@ -93,15 +92,15 @@ async function noteSites(tx: Tx, arrivals: readonly Arrival[]): Promise<void> {
   }
 }
 
-async function noteReplies(tx: Tx, refused: readonly Arrival[]): Promise<void> {
-  const said = new Map<string, DestinationReplyRow>()
+async function countReplies(tx: Tx, refused: readonly Arrival[]): Promise<void> {
+  const byForm = new Map<string, DestinationReplyRow>()
   for (const arrival of refused) {
     const row = replyRow(arrival)
     const key = `${row.day} ${row.site}\n${row.form}`
-    const former = said.get(key)
-    said.set(key, former ? { ...row, count: former.count + 1 } : row)
+    const former = byForm.get(key)
+    byForm.set(key, former ? { ...row, count: former.count + 1 } : row)
   }
-  const rows = [...said].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  const rows = [...byForm].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
   const keys = rows.map(({ day, site, form }) => ({ day, site, form }))
   const known = await tx.rows.find('destinationReplies', keys, ['count'])
   for (const [i, row] of rows.entries())
@@ -111,8 +110,14 @@ async function noteReplies(tx: Tx, refused: readonly Arrival[]): Promise<void> {
 function replyRow({ finishedAt, reply, destination }: Arrival): DestinationReplyRow {
   const { site, result, class: why, replyForm: form } = destination
   return {
-    ...{ day: utcDay(finishedAt), site, form: form!, result, class: why!, count: 1 },
-    ...{ example: reply ?? '', lastAt: finishedAt },
+    day: utcDay(finishedAt),
+    site,
+    form: form!,
+    result,
+    class: why!,
+    count: 1,
+    example: reply ?? '',
+    lastAt: finishedAt,
   }
 }
 

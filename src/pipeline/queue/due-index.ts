@@ -1,6 +1,6 @@
 /**
- * Knows which queue keys have waiting deliveries and when each is due next; holds queue keys, never
- * deliveries.
+ * Keeps the queue keys that have waiting deliveries, ordered by the time of their next delivery. The index
+ * holds queue keys and never deliveries, so that its size does not grow with the queue.
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { createHeap } from '../../lib/heap.ts'
@@ -12,26 +12,29 @@ export interface IndexedQueueKey extends QueueKey {
 }
 
 interface DueIndex {
-  /** The queue key has a delivery due at `at` (epoch ms), which may be known already. */
+  /**
+   * Notes that the queue key has a delivery that is due at `at`. A later time than the known one has no
+   * effect.
+   */
   note(queueKey: DueQueueKey): void
-  /** A queue key handed out by `onDue` has been served; `nextAt` is null when nothing waits in it. */
+  /** Releases a queue key that `onDue` has returned. `nextAt` is null when no delivery waits in it. */
   served(queueKey: IndexedQueueKey, nextAt: number | null): void
-  /** Queue keys with waiting deliveries. */
+  /** Number of queue keys with waiting deliveries. */
   size(): number
-  /** No queue key becomes due any more. */
+  /** Cancels the timer; `onDue` is not called again. */
   close(): void
 }
 
 interface Entry extends IndexedQueueKey {
-  /** When it is due, while it sleeps; earliest note, while it is being served. */
+  /** Time at which the queue key is due, or, while it is being served, the earliest time noted since. */
   at: number
   serving: boolean
 }
 
-/** Wall time may jump; it is looked at again at least this often. */
+/** The wall clock may jump, so the timer fires at least this often. */
 const SLEEP_MS_MAX = 10_000
 
-/** @param onDue gets each queue key once, and again only after `served` */
+/** @param onDue is called once for a due queue key, and again only after `served` */
 export function createDueIndex(clock: Clock, onDue: (queueKey: IndexedQueueKey) => void): DueIndex {
   const entries = new Map<string, Entry>()
   const sleeping = createHeap<{ entry: Entry; at: number }>(({ at }) => at)

@@ -1,6 +1,6 @@
 /**
- * Deliveries that wait for a site which has not answered for so long that their time is over: they are given
- * up without an attempt of their own.
+ * Expires deliveries that have reached their maximum lifetime while they waited for their destination. They
+ * fail without a further attempt.
  */
 import { type DeliveryChange, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type QueueKey, type Tx } from '../../store/command.ts'
@@ -11,9 +11,9 @@ import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 interface ExpireInput {
   queueKey: QueueKey
   now: number
-  /** At most so many are looked at, the oldest first. */
+  /** Number of deliveries that are read at most, the oldest first. */
   limit: number
-  /** What was heard of the site last. */
+  /** Last known fault of the destination, for the error text. */
   reason: string
 }
 
@@ -21,7 +21,8 @@ const HOUR_MS = 3_600_000
 
 export const expireCommands = {
   /**
-   * What is held does not expire. @returns how many were given up; fewer than `limit` when there are no more
+   * Held deliveries do not expire.
+   * @returns the number of expired deliveries; fewer than `limit` when no more are left
    */
   expireWaiting: command<ExpireInput, number>(async (tx, { queueKey, now, limit, reason }) => {
     const oldest = await tx.db
@@ -35,7 +36,7 @@ export const expireCommands = {
       .orderBy('nextAt')
       .limit(limit)
       .execute()
-    const expired = await pastTheirTime(tx, oldest, now)
+    const expired = await expiredAmong(tx, oldest, now)
     const emails = await tx.rows.find(
       'emails',
       expired.map(({ accountId, emailId: id }) => ({ accountId, id })),
@@ -63,7 +64,7 @@ export const expireCommands = {
   }),
 }
 
-async function pastTheirTime<D extends Omit<HeldMail, 'email'> & { expiresAt: number }>(
+async function expiredAmong<D extends Omit<HeldMail, 'email'> & { expiresAt: number }>(
   tx: Tx,
   deliveries: readonly D[],
   now: number,

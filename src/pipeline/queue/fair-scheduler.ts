@@ -1,153 +1,165 @@
 /**
- * Whose turn it is: sites take turns while they have room, at a site its accounts, and of an account its
- * classes by their weight (deficit round robin).
+ * Chooses which queued deliveries to claim next. Destinations with free capacity are served round robin;
+ * within a destination, accounts share by deficit round robin, and each account's quantum is split between
+ * delivery classes by weight (transactional 8, broadcast 3, retry 1).
+ *
+ * In: queue keys that are due (`due-index.ts`). Out: grants for the claim. Called by `scheduler.ts` only.
  */
 import { idKey } from '../../lib/ids.ts'
 import { DELIVERY_CLASS } from '../../store/schema.ts'
 import type { IndexedQueueKey } from './due-index.ts'
 
-/** Claim at most `limit` deliveries of the queue key, for the site. */
+/** Permission to claim at most `limit` deliveries of the queue key. */
 export interface Grant {
   queueKey: IndexedQueueKey
-  site: string
+  destination: string
   limit: number
 }
 
-/** How many more deliveries a site can take now. */
+/** Number of further deliveries that a destination accepts now. */
 export interface Capacity {
-  /** Of any class. */
+  /** Number of further deliveries of any class. */
   any: number
-  /** Of transactional mail, which need not wait behind what else has been claimed. */
+  /** Number of further transactional deliveries. They do not queue behind claimed mail of other classes. */
   transactional: number
-  /** Other mail has no turn now, and none is kept waiting for it. */
+  /** Only transactional mail is granted now; an account's quantum ends without its other classes. */
   isForTransactional?: boolean
 }
 
 export interface FairScheduler {
-  add(site: string, queueKey: IndexedQueueKey): void
-  /** The next turns of all sites with room. A site without room is passed over until `reopen`. */
-  next(roomOf: (site: string) => Capacity): Grant[]
-  /** The site has room again. False when nothing waits for it. */
-  reopen(site: string): boolean
-  /** Queue keys that wait for the site. */
-  queueKeysOf(site: string): IndexedQueueKey[]
+  add(destination: string, queueKey: IndexedQueueKey): void
+  /** Grants of the next round. A destination without capacity is skipped until `reopen`. */
+  next(capacityOf: (destination: string) => Capacity): Grant[]
+  /** Reports that the destination has capacity again. Returns false when nothing waits for it. */
+  reopen(destination: string): boolean
+  /** Queue keys that wait for the destination. */
+  queueKeysOf(destination: string): IndexedQueueKey[]
 }
 
-/** Of an account's turn, by class. */
+/** Weights of the delivery classes within an account's quantum. */
 const WEIGHTS = new Map<number, number>([
   [DELIVERY_CLASS.transactional, 8],
   [DELIVERY_CLASS.broadcast, 3],
   [DELIVERY_CLASS.retry, 1],
 ])
-/** Deliveries that an account's turn takes at most, where others wait. */
+/** Deliveries that an account may claim per round while others wait for the same destination. */
 const QUANTUM_DELIVERIES = 24
 const GRANTS_PER_ROUND_MAX = 100
 
-/** What waits of one account at one site. */
+/** Queue keys of one account that wait for one destination. */
 interface Waiting {
-  /** By class, each in the order of its turns. */
+  /** Queue keys by class, in the order in which they are served. */
   queueKeys: Map<number, IndexedQueueKey[]>
-  /** What the classes may still take in the turn that has begun. */
+  /** What is left of the current quantum, by class. */
   shares: Map<number, number>
 }
 
 export function createFairScheduler(): FairScheduler {
-  /** Accounts by site, in the order of their turns; a site with none is not listed. */
-  const sites = new Map<string, Map<string, Waiting>>()
-  /** Sites that may have room, in the order of their turns. */
+  /** Accounts by destination, in round-robin order; a destination without any is removed. */
+  const destinations = new Map<string, Map<string, Waiting>>()
+  /** Destinations that may have capacity, in round-robin order. */
   const open = new Set<string>()
 
-  const grantsFor = (site: string, accounts: Map<string, Waiting>, room: Capacity, most: number): Grant[] => {
+  const grantsFor = (
+    destination: string,
+    accounts: Map<string, Waiting>,
+    capacity: Capacity,
+    grantsMax: number,
+  ): Grant[] => {
     const grants: Grant[] = []
     for (const [key, waiting] of accounts) {
-      const isOver = serve(site, waiting, room, grants, most)
-      if (isOver) accounts.delete(key)
-      // at the end of the map, where this loop comes to it again while there is room
-      if (isOver && waiting.queueKeys.size > 0) accounts.set(key, waiting)
-      if (grants.length >= most || (room.any <= 0 && room.transactional <= 0)) break
+      const isUsedUp = serve(destination, waiting, capacity, grants, grantsMax)
+      if (isUsedUp) accounts.delete(key)
+      // moved to the end of the map, where this loop reaches it again while there is capacity
+      if (isUsedUp && waiting.queueKeys.size > 0) accounts.set(key, waiting)
+      if (grants.length >= grantsMax || (capacity.any <= 0 && capacity.transactional <= 0)) break
     }
     return grants
   }
 
   return {
-    add(site, queueKey) {
-      const accounts = entryOf(sites, site, () => new Map<string, Waiting>())
+    add(destination, queueKey) {
+      const accounts = entryOf(destinations, destination, () => new Map<string, Waiting>())
       const waiting = entryOf(accounts, idKey(queueKey.accountId), () => ({
         queueKeys: new Map(),
         shares: new Map(),
       }))
       entryOf(waiting.queueKeys, queueKey.class, () => []).push(queueKey)
-      open.add(site)
+      open.add(destination)
     },
-    next(roomOf) {
+    next(capacityOf) {
       const grants: Grant[] = []
       const isOnly = open.size === 1
-      for (const site of [...open].slice(0, GRANTS_PER_ROUND_MAX)) {
-        const accounts = sites.get(site)!
-        const room = { ...roomOf(site) }
-        grants.push(...grantsFor(site, accounts, room, GRANTS_PER_ROUND_MAX - grants.length))
-        if (isOnly && accounts.size === 0 && grants.length === 1) takeRest(grants[0]!, room)
-        open.delete(site)
-        if (accounts.size === 0) sites.delete(site)
-        else if (grants.length >= GRANTS_PER_ROUND_MAX) open.add(site)
+      for (const destination of [...open].slice(0, GRANTS_PER_ROUND_MAX)) {
+        const accounts = destinations.get(destination)!
+        const capacity = { ...capacityOf(destination) }
+        grants.push(...grantsFor(destination, accounts, capacity, GRANTS_PER_ROUND_MAX - grants.length))
+        if (isOnly && accounts.size === 0 && grants.length === 1) takeRest(grants[0]!, capacity)
+        open.delete(destination)
+        if (accounts.size === 0) destinations.delete(destination)
+        else if (grants.length >= GRANTS_PER_ROUND_MAX) open.add(destination)
         if (grants.length >= GRANTS_PER_ROUND_MAX) break
       }
       return grants
     },
-    reopen(site) {
-      if (!sites.has(site)) return false
-      open.add(site)
+    reopen(destination) {
+      if (!destinations.has(destination)) return false
+      open.add(destination)
       return true
     },
-    queueKeysOf: site =>
-      [...(sites.get(site)?.values() ?? [])].flatMap(({ queueKeys }) => [...queueKeys.values()].flat()),
+    queueKeysOf: destination =>
+      [...(destinations.get(destination)?.values() ?? [])].flatMap(({ queueKeys }) =>
+        [...queueKeys.values()].flat(),
+      ),
   }
 }
 
 /**
- * An account's turn, or as much of it as there is room for; the rest of it comes first next time. A class
- * divides its share among its queue keys.
- * @param room what is given is taken from it
- * @returns whether the turn is over
+ * Serves an account's quantum as far as the capacity allows; the rest is served first in the next round. A
+ * class divides its share among its queue keys.
+ * @param capacity is reduced by what is granted
+ * @returns whether the quantum is used up
  */
 function serve(
-  site: string,
+  destination: string,
   { queueKeys, shares }: Waiting,
-  room: Capacity,
+  capacity: Capacity,
   grants: Grant[],
-  most: number,
+  grantsMax: number,
 ): boolean {
-  let given = 0
+  let granted = 0
   for (const [deliveryClass, share] of sharesOf(queueKeys, shares)) {
     const ofClass = queueKeys.get(deliveryClass)!
     const isTransactional = deliveryClass === DELIVERY_CLASS.transactional
     const each = Math.ceil(share / ofClass.length)
-    for (let left = share; left > 0 && ofClass.length > 0 && grants.length < most; ) {
-      const limit = Math.min(each, left, isTransactional ? room.transactional : room.any)
+    for (let left = share; left > 0 && ofClass.length > 0 && grants.length < grantsMax; ) {
+      const limit = Math.min(each, left, isTransactional ? capacity.transactional : capacity.any)
       if (limit <= 0) break
-      grants.push({ queueKey: ofClass.shift()!, site, limit })
+      grants.push({ queueKey: ofClass.shift()!, destination, limit })
       left -= limit
-      given += limit
+      granted += limit
       shares.set(deliveryClass, left)
-      room.any -= limit
-      if (isTransactional) room.transactional -= limit
+      capacity.any -= limit
+      if (isTransactional) capacity.transactional -= limit
     }
     if (ofClass.length === 0) queueKeys.delete(deliveryClass)
   }
-  const hasNoMore = (deliveryClass: number) =>
+  const isServed = (deliveryClass: number) =>
     shares.get(deliveryClass) === 0 ||
-    (room.isForTransactional === true && deliveryClass !== DELIVERY_CLASS.transactional)
-  const isOver = given > 0 && [...queueKeys.keys()].every(hasNoMore)
-  if (isOver) shares.clear()
-  return isOver
+    (capacity.isForTransactional === true && deliveryClass !== DELIVERY_CLASS.transactional)
+  const isUsedUp = granted > 0 && [...queueKeys.keys()].every(isServed)
+  if (isUsedUp) shares.clear()
+  return isUsedUp
 }
 
-/** Nobody else waits for what is left. */
+/** Extends the only grant to the whole capacity, because nothing else waits. */
 function takeRest(grant: Grant, { any, transactional }: Capacity) {
   grant.limit += grant.queueKey.class === DELIVERY_CLASS.transactional ? transactional : any
 }
 
-/** What the classes that wait may take of the turn; one that has come meanwhile gets its part, too. */
+/**
+ * Shares of the waiting classes in the quantum. A class that joins during the quantum gets its share, too.
+ */
 function sharesOf(queueKeys: ReadonlyMap<number, unknown>, shares: Map<number, number>): [number, number][] {
   const present = [...WEIGHTS].filter(([deliveryClass]) => queueKeys.has(deliveryClass))
   const sum = present.reduce((weights, [, weight]) => weights + weight, 0)

@@ -1,31 +1,28 @@
 /**
- * What the operator's holds mean for claims: held queue keys are passed over, held mail is kept apart, and
- * its time stands still.
+ * Applies holds to claims: held queue keys are skipped, held deliveries change to the state `held`, and the
+ * time that a delivery was held does not count towards its maximum lifetime.
  */
 import { type ClaimedDelivery, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import { DELIVERY_STATE } from '../../store/schema.ts'
-import { type HeldMail, type Holds, holdsOf, listHolds } from './hold-rows.ts'
+import { type HeldMail, holdsOf, listHolds } from './hold-rows.ts'
 
 interface HoldFilter {
-  readonly holds: Holds
-  /** Those of which nothing is held as a whole. */
-  open<L extends QueueKey>(queueKeys: readonly L[]): readonly L[]
-  /** Takes out what is held, and gives the others the time back for which they were. */
-  sift(claimed: readonly ClaimedDelivery[], now: number): Promise<ClaimedDelivery[]>
+  /** Queue keys that no hold covers completely. */
+  claimable<L extends QueueKey>(queueKeys: readonly L[]): readonly L[]
+  /** Sets held deliveries to `held`. Returns the others, each with its lifetime extended by its time held. */
+  parkHeld(claimed: readonly ClaimedDelivery[], now: number): Promise<ClaimedDelivery[]>
 }
 
-/** As of the transaction. */
 export async function openHoldFilter(tx: Tx): Promise<HoldFilter> {
   const holds = holdsOf(await listHolds(tx.db))
   return {
-    holds,
-    open: queueKeys =>
+    claimable: queueKeys =>
       holds.isEmpty ? queueKeys : queueKeys.filter(queueKey => !holds.holdsQueueKey(queueKey)),
-    async sift(claimed, now) {
+    async parkHeld(claimed, now) {
       if (holds.isEmpty || claimed.length === 0) return [...claimed]
       const mail = await mailOf(tx, claimed)
       const held = claimed.filter((_, i) => holds.holdsMail(mail[i]!))
-      await keepApart(tx, held)
+      await setHeld(tx, held)
       return claimed.flatMap((delivery, i) => {
         if (holds.holdsMail(mail[i]!)) return []
         return [{ ...delivery, expiresAt: delivery.expiresAt + holds.heldMs(mail[i]!, now) }]
@@ -34,7 +31,7 @@ export async function openHoldFilter(tx: Tx): Promise<HoldFilter> {
   }
 }
 
-/** With what holds ask about. */
+/** Adds the columns of the email that holds select by. */
 export async function mailOf<D extends Omit<HeldMail, 'email'>>(
   tx: Tx,
   deliveries: readonly D[],
@@ -47,8 +44,8 @@ export async function mailOf<D extends Omit<HeldMail, 'email'>>(
   return deliveries.map((delivery, i) => ({ ...delivery, email: emails[i] }))
 }
 
-/** The claim was no attempt. */
-function keepApart({ rows }: Tx, held: readonly ClaimedDelivery[]): Promise<void> {
+/** Undoes the attempt that the claim has counted. */
+function setHeld({ rows }: Tx, held: readonly ClaimedDelivery[]): Promise<void> {
   return rows.update(
     'deliveries',
     ['emailId', 'ordinal'],
@@ -63,8 +60,8 @@ function keepApart({ rows }: Tx, held: readonly ClaimedDelivery[]): Promise<void
   )
 }
 
-/** One claim a queue key asked for, those that were passed over included. */
-export function inOrder<C>(
+/** Returns one claim for each requested queue key; a queue key that was skipped gets `none`. */
+export function claimsInOrder<C>(
   queueKeys: readonly QueueKey[],
   open: readonly QueueKey[],
   claims: readonly C[],

@@ -1,6 +1,6 @@
 /**
- * Holds, of the operator and of paused broadcasts: what they keep in the queue, and how long they have kept
- * it.
+ * Reads holds, of the operator and of paused broadcasts, and tells which mail each of them covers and for how
+ * long mail has been held.
  */
 import { CompiledQuery } from 'kysely'
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -8,27 +8,26 @@ import type { QueueKey } from '../../store/command.ts'
 import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
 import type { Db, EmailRow } from '../../store/schema.ts'
 
-/** What is asked about a delivery. */
+/** The columns of a delivery that holds select by. */
 export interface HeldMail {
   domain: string
   accountId: Id
   emailId: Id
-  /** Undefined where its email is gone. */
+  /** Undefined when the email has been deleted. */
   email: Pick<EmailRow, 'broadcastId' | 'createdAt' | 'scheduledAt'> | undefined
 }
 
-/** The holds there are, those that have been released not long ago included. */
+/** Active holds, and those released within the last 30 days. */
 export interface Holds {
-  /** There is none, and has been none lately. */
   isEmpty: boolean
-  /** All mail of the queue key is held. */
+  /** Whether all mail of the queue key is held. */
   holdsQueueKey(queueKey: QueueKey): boolean
   holdsMail(mail: HeldMail): boolean
-  /** For how long the mail has been held since it entered the queue, up to `now`, ms. */
+  /** Time in ms that the mail has been held since it entered the queue, up to `now`. */
   heldMs(mail: HeldMail, now: number): number
 }
 
-/** Read with every claim: nothing is put together anew. */
+/** Compiled once, because each claim runs it. */
 const ALL_HOLDS = CompiledQuery.raw(
   'select id, domain, account_id, broadcast_id, email_id, reason, is_pause, created_at, released_at from queue_holds',
 ) as CompiledQuery<QueueHoldRow>
@@ -37,7 +36,7 @@ export async function listHolds(db: Db): Promise<QueueHoldRow[]> {
   return (await db.executeQuery(ALL_HOLDS)).rows
 }
 
-/** The operator's in force, the oldest first. */
+/** Active holds of the operator, the oldest first. */
 export function listActiveHolds(db: Db): Promise<QueueHoldRow[]> {
   return db
     .selectFrom('queueHolds')
@@ -66,7 +65,7 @@ export function holdsOf(rows: readonly QueueHoldRow[]): Holds {
   }
 }
 
-/** Whether mail of the queue key may be meant: `broadcastId` and `emailId` are left aside. */
+/** Whether the selector may match mail of the queue key; `broadcastId` and `emailId` are ignored. */
 export function coversQueueKey(
   { domain, accountId }: MailSelector,
   queueKey: Pick<QueueKey, 'domain' | 'accountId'>,
@@ -74,7 +73,7 @@ export function coversQueueKey(
   return (domain === null || domain === queueKey.domain) && isNullOr(accountId, queueKey.accountId)
 }
 
-/** As far as it can be told without the email. */
+/** Whether the selector may match the mail; `broadcastId` is ignored, since it takes the email's row. */
 export function mayBeAbout(
   selector: MailSelector,
   mail: Pick<HeldMail, 'domain' | 'accountId' | 'emailId'>,
@@ -103,7 +102,7 @@ function isNullOr(wanted: Id | null, id: Id | null): boolean {
   return wanted === null || (id !== null && sameId(wanted, id))
 }
 
-/** Of times that may overlap. */
+/** Total length of intervals that may overlap, in ms. */
 function unionMs(times: readonly (readonly [from: number, to: number])[]): number {
   let sum = 0
   let coveredTo = Number.NEGATIVE_INFINITY

@@ -1,4 +1,4 @@
-/** Holds as commands: those of the operator put and released, and what any of them has kept apart let go. */
+/** Commands that create and release holds, and that return held deliveries to the queue. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { command, type QueueKey, queueKeyText, type Tx } from '../../store/command.ts'
 import type { MailSelector, QueueHoldRow } from '../../store/schema/steering.ts'
@@ -7,7 +7,9 @@ import { mailOf } from './hold-filter.ts'
 import { holdsOf, isSameSelector, listActiveHolds, listHolds } from './hold-rows.ts'
 import type { DueQueueKey } from './queue-key-rows.ts'
 
-/** Topic of announcements: a selector whose mail shall not be begun, though it may have been claimed. */
+/**
+ * Announcement topic; the messages are selectors whose mail must not be attempted, even if already claimed.
+ */
 export const HELD = 'held'
 
 export interface DeliveryKey {
@@ -15,18 +17,18 @@ export interface DeliveryKey {
   ordinal: number
 }
 
-/** Of the operator. */
+/** A hold of the operator. */
 export type NewHold = Omit<QueueHoldRow, 'isPause'>
 
-interface Parked extends QueueKey, DeliveryKey {
+interface HeldDelivery extends QueueKey, DeliveryKey {
   nextAt: number
 }
 
-/** Mail that was held has left by then, or its time is over. */
+/** Mail that the hold has covered is no longer in the queue by then. */
 const RETENTION_MS = 30 * 86_400_000
 
 export const holdCommands = {
-  /** @returns the hold of the same mail where there is one */
+  /** Creates a hold, or returns the existing hold with the same selector. */
   putHold: command<NewHold, { hold: NewHold; isNew: boolean }>(async (tx, hold) => {
     const known = await findHold(tx, hold)
     if (!known) await startHold(tx, { ...hold, isPause: 0 })
@@ -35,8 +37,8 @@ export const holdCommands = {
   }),
 
   /**
-   * Undefined where nothing holds just this mail. It is remembered for a while: what it held has gained its
-   * time.
+   * Releases the hold with exactly this selector; undefined when there is none. The row stays for 30 days,
+   * because it extends the lifetime of the mail that was held.
    */
   releaseHold: command<{ selector: MailSelector; now: number }, NewHold | undefined>(
     async (tx, { selector, now: releasedAt }) => {
@@ -47,41 +49,41 @@ export const holdCommands = {
     },
   ),
 
-  /** The queue hears of queue keys that wait. */
+  /** Announces queue keys as due, after a hold on them was released. */
   announceQueueKeys: command<readonly DueQueueKey[], void>(async (tx, queueKeys) => {
     for (const queueKey of queueKeys) tx.announce('due', queueKey)
   }),
 
   /**
-   * Deliveries kept apart that no hold is about any more wait again. At most `limit` are looked at.
-   * @returns where to go on; null at the end
+   * Returns held deliveries that no hold covers any more to the queue. At most `limit` deliveries are read.
+   * @returns the position to continue from; null at the end
    */
   resumeHeld: command<{ after: DeliveryKey | null; limit: number }, DeliveryKey | null>(
     async (tx, { after, limit }) => {
-      const parked = await listParked(tx, after, limit)
+      const held = await listHeld(tx, after, limit)
       const holds = holdsOf(await listHolds(tx.db))
-      const free = (await mailOf(tx, parked)).filter(mail => !holds.holdsMail(mail))
+      const free = (await mailOf(tx, held)).filter(mail => !holds.holdsMail(mail))
       await tx.rows.update(
         'deliveries',
         ['emailId', 'ordinal'],
         free.map(({ emailId, ordinal }) => ({ emailId, ordinal, state: DELIVERY_STATE.waiting })),
       )
       for (const queueKey of earliest(free)) tx.announce('due', queueKey)
-      const last = parked.at(-1)
-      if (!last || parked.length < limit) return null
+      const last = held.at(-1)
+      if (!last || held.length < limit) return null
       return { emailId: last.emailId, ordinal: last.ordinal }
     },
     { weigh: ({ limit }) => limit },
   ),
 }
 
-/** Part of a command: from its commit on nothing that the hold is about is begun. */
+/** Runs inside a command. After its commit no attempt starts for mail that the hold covers. */
 export async function startHold(tx: Tx, hold: QueueHoldRow): Promise<void> {
   await tx.db.insertInto('queueHolds').values(hold).execute()
   announceHold(tx, hold)
 }
 
-/** Part of a command: each of the emails is held by itself, unless it is already. */
+/** Runs inside a command. Each of the emails gets its own hold, unless it has one. */
 export async function holdEmails(
   tx: Tx,
   emailIds: readonly Id[],
@@ -99,7 +101,7 @@ export async function holdEmails(
   for (const hold of holds) announceHold(tx, hold)
 }
 
-/** Part of a command; what the hold has kept apart is to be let go afterwards. */
+/** Runs inside a command. The caller then returns the held deliveries to the queue (`QueueAdmin.resume`). */
 export async function endHold({ db }: Tx, id: Id, releasedAt: number): Promise<void> {
   await db.updateTable('queueHolds').set({ releasedAt }).where('id', '=', id).execute()
   await db
@@ -116,21 +118,21 @@ async function findHold({ db }: Tx, selector: MailSelector): Promise<QueueHoldRo
   return (await listActiveHolds(db)).find(hold => isSameSelector(hold, selector))
 }
 
-/** Deliveries that a hold keeps apart, in the order of their keys. */
-async function listParked({ db }: Tx, after: DeliveryKey | null, limit: number): Promise<Parked[]> {
-  let parked = db
+/** Held deliveries in the order of their keys. */
+async function listHeld({ db }: Tx, after: DeliveryKey | null, limit: number): Promise<HeldDelivery[]> {
+  let held = db
     .selectFrom('deliveries')
     .select(['emailId', 'ordinal', 'domain', 'class', 'accountId', 'nextAt'])
     .where('state', '=', DELIVERY_STATE.held)
   if (after)
-    parked = parked.where(({ eb, refTuple, tuple }) =>
+    held = held.where(({ eb, refTuple, tuple }) =>
       eb(refTuple('emailId', 'ordinal'), '>', tuple(after.emailId, after.ordinal)),
     )
-  return parked.orderBy('emailId').orderBy('ordinal').limit(limit).execute()
+  return held.orderBy('emailId').orderBy('ordinal').limit(limit).execute()
 }
 
-/** Each queue key once. */
-function earliest(deliveries: readonly Parked[]): Iterable<DueQueueKey> {
+/** The queue keys of the deliveries, each with its earliest time. */
+function earliest(deliveries: readonly HeldDelivery[]): Iterable<DueQueueKey> {
   const queueKeys = new Map<string, DueQueueKey>()
   for (const { domain, class: deliveryClass, accountId, nextAt } of deliveries) {
     const key = queueKeyText({ domain, class: deliveryClass, accountId })

@@ -1,39 +1,43 @@
-/** How long leases are good, who keeps them so, and who sees to those that nobody keeps. */
+/**
+ * Renews the leases of a worker, and reclaims those of workers that have died. The duration of a lease
+ * depends on whether several processes share the store.
+ */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
 import { type Claim, type Run, StorageUnavailable } from '../../store/command.ts'
 import type { LeaseRef, queueCommands, UnknownPolicy } from './commands.ts'
 
 export interface LeaseTerms {
-  /** How long a lease is good without being renewed. */
+  /** Duration of a lease that is not renewed, in ms. */
   leaseMs: number
-  /** Another process may hold leases, too: none is void but by its time. */
+  /** Another process may hold leases, too, so that a lease is reclaimed only after it has expired. */
   isShared: boolean
-  /** What becomes of deliveries whose lease nobody holds any more. */
+  /** What happens to deliveries whose leases are reclaimed. */
   onUnknown: UnknownPolicy
 }
 
-/** @param isShared whether other processes may be at work on the same store */
+/** @param isShared is true when other processes may use the same store */
 export function leaseTerms(isShared: boolean, onUnknown: UnknownPolicy): LeaseTerms {
   return { leaseMs: isShared ? 30_000 : 15 * 60_000, isShared, onUnknown }
 }
 
 export interface LeaseWork {
-  /** Resolves when nothing is under way. */
+  /** Resolves when no command is in progress. */
   stop(): Promise<void>
 }
 
 interface KeeperOptions {
   run: Run<Pick<typeof queueCommands, 'renewLeases'>>
   clock: Clock
-  /** What is kept. */
+  /** Leases to renew. */
   held(): LeaseRef[]
   leaseMs: number
   onError(error: unknown): void
 }
 
 /**
- * Renews the leases that are held, three times as often as need be: also late, while nobody has voided them.
+ * Renews the held leases three times per lease duration. An expired lease can still be renewed until it is
+ * reclaimed.
  */
 export function startLeaseKeeper({ run, clock, held, leaseMs, onError }: KeeperOptions): LeaseWork {
   return repeat(clock, leaseMs / 3, async () => {
@@ -43,8 +47,12 @@ export function startLeaseKeeper({ run, clock, held, leaseMs, onError }: KeeperO
   })
 }
 
+/**
+ * Leases that a worker has been given and has neither finished nor returned. A lease whose claim was
+ * committed but never answered is not among them; it expires.
+ */
 interface HeldLeases {
-  /** What the worker is to run its commands by. */
+  /** The worker runs its commands through this function. */
   run: Run<typeof queueCommands>
   all(): LeaseRef[]
 }
@@ -73,42 +81,49 @@ function keyOf({ emailId, ordinal }: Pick<LeaseRef, 'emailId' | 'ordinal'>): str
   return `${idKey(emailId)} ${ordinal}`
 }
 
-/** By so much the wall clock and the one that only goes on part, where nobody sets it. */
+/** Difference in ms between wall clock and monotonic clock above which the wall clock has been set. */
 const CLOCK_DRIFT_MS_MAX = 1_000
 
 interface WatchOptions {
-  run: Run<Pick<typeof queueCommands, 'voidLeases'>>
+  run: Run<Pick<typeof queueCommands, 'reclaimLeases'>>
   clock: Clock
   leaseMs: number
   onUnknown: UnknownPolicy
-  onVoided(count: number): void
+  onReclaimed(count: number): void
   onError(error: unknown): void
 }
 
 /**
- * Voids leases that have run out: their holder is gone. While the database does not answer nobody can renew,
- * and so it must have answered for as long as a lease is good before any is taken for abandoned. A machine
- * that has stood still finds its own leases run out: they must have been so at the look before, too. One
- * whose time was set waits as for a database that comes back, by which all that live have renewed theirs.
+ * Reclaims leases that have expired, because their holder is gone. Three rules protect holders that live:
+ * - Nobody can renew while the database does not answer, so it must have answered for a whole lease duration.
+ * - After a suspension of the machine its own leases have expired, so a lease must have been expired at the
+ *   previous check already.
+ * - After the wall clock was set, the watch waits a lease duration, in which all holders renew.
  */
 export function startLeaseWatch(options: WatchOptions): LeaseWork {
-  const { run, clock, leaseMs, onUnknown, onVoided, onError } = options
+  const { run, clock, leaseMs, onUnknown, onReclaimed, onError } = options
   let answersSince = clock.monotonic()
-  let lookedAt = 0
-  let setBy = clock.now() - clock.monotonic()
-  const wasSet = () => {
-    const before = setBy
-    setBy = clock.now() - clock.monotonic()
-    return Math.abs(setBy - before) > CLOCK_DRIFT_MS_MAX
+  let checkedAt = 0
+  let clockOffset = clock.now() - clock.monotonic()
+  const wasClockSet = () => {
+    const before = clockOffset
+    clockOffset = clock.now() - clock.monotonic()
+    return Math.abs(clockOffset - before) > CLOCK_DRIFT_MS_MAX
   }
   return repeat(clock, leaseMs / 6, async () => {
     try {
-      if (wasSet()) answersSince = clock.monotonic()
-      const mayVoid = clock.monotonic() - answersSince >= leaseMs
-      const expiredBy = mayVoid ? lookedAt : 0
-      lookedAt = clock.now()
-      const count = await run('voidLeases', { owner: null, now: clock.now(), expiredBy, leaseMs, onUnknown })
-      if (count > 0) onVoided(count)
+      if (wasClockSet()) answersSince = clock.monotonic()
+      const mayReclaim = clock.monotonic() - answersSince >= leaseMs
+      const expiredBy = mayReclaim ? checkedAt : 0
+      checkedAt = clock.now()
+      const count = await run('reclaimLeases', {
+        owner: null,
+        now: clock.now(),
+        expiredBy,
+        leaseMs,
+        onUnknown,
+      })
+      if (count > 0) onReclaimed(count)
     } catch (error) {
       answersSince = clock.monotonic()
       onError(error)

@@ -1,31 +1,30 @@
 /**
- * How mail goes to sites now, by the paths that delivery has to them: as threads tell it, and as operators
- * are told.
+ * Current state of egress paths: as delivery threads report it, and as the API and the command line show it.
  */
 
-/** As an operator sees it. Plain data: it goes from thread to thread. */
+/** State of an egress path. It is plain data, because it is passed between threads. */
 export interface PathState {
-  /** Of the source; none where the system chooses. */
+  /** Addresses of the egress source; empty when the operating system chooses. */
   sourceIps: string[]
-  /** Deliveries that it bears at once. */
+  /** Number of concurrent deliveries allowed. */
   window: number
-  /** Those in line behind another do not count. */
+  /** Number of deliveries in progress. Pipelined ones behind another do not count. */
   underWay: number
-  /** Claimed, and not begun. */
+  /** Number of claimed deliveries that have not started. */
   claimed: number
   perSecond: number | null
-  /** Null while it does not rest. */
+  /** Null while the circuit breaker is closed. `until` is in ms since the epoch. */
   openBreaker: { until: number; reason: string } | null
-  /** The rest is over, and nothing good has been heard yet. */
+  /** The pause has ended, and no delivery has succeeded yet. */
   isHalfOpen: boolean
-  /** An address that is being warmed up has sent what it may today, but for transactional mail. */
+  /** The warm-up budget of the day is used up; only transactional mail is sent. */
   isSpent: boolean
 }
 
-/** How mail goes to these sites now; one of which nothing is remembered is left out. */
-export type PathsTo = (sites: readonly string[]) => Promise<Map<string, PathState[]>>
+/** Returns the paths to each destination; destinations without state are omitted. */
+export type PathsTo = (destinations: readonly string[]) => Promise<Map<string, PathState[]>>
 
-/** In wire spelling, times in ISO 8601. */
+/** The path as the API returns it; times are in ISO 8601. */
 export interface PathView {
   source_ips: string[]
   window: number

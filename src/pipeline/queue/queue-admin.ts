@@ -1,8 +1,10 @@
 /**
- * The operator's hands on the queue: mail is held and released, tried now, or canceled, by domain, account,
- * broadcast or email. What concerns much mail is done in small steps, between which others write.
+ * Holds, releases, retries and cancels queued mail, selected by domain, account, broadcast or email. Large
+ * amounts of mail are handled in small steps, between which other commands run.
+ *
+ * In: selectors. Out: commands to the writer. Called by the HTTP API, the command line and `broadcasts`.
  */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
@@ -17,28 +19,28 @@ import type { QueuePosition, StepInput } from './waiting-mail.ts'
 export type QueueAdminCommands = typeof holdCommands & typeof adminCommands
 
 export interface QueueAdmin {
-  /** What the selector names and nothing is; undefined when all of it may be. */
+  /** The first part of the selector that does not exist; undefined when all parts do. */
   unknownIn(selector: MailSelector): Promise<'account' | 'broadcast' | 'email' | undefined>
-  /** In force when it resolves, for mail that comes later, too. */
+  /** Creates a hold. It also covers mail that is queued later. */
   hold(selector: MailSelector, reason: string | null): Promise<{ hold: NewHold; isNew: boolean }>
-  /** Undefined where nothing holds just this mail. */
+  /** Releases the hold with exactly this selector; undefined when there is none. */
   release(selector: MailSelector): Promise<NewHold | undefined>
-  /** Deferred mail is due now. */
+  /** Makes deferred mail due now. */
   retry(selector: MailSelector): Promise<Progress>
-  /** What waits or is held is given up. */
+  /** Cancels mail that waits or is held. */
   cancel(selector: MailSelector): Promise<Progress>
   /**
-   * Mail kept apart by holds that are no more waits again: to be called at the start, a release may have been
-   * cut off.
+   * Returns held mail without a hold to the queue. Call this at the start, because a release may have been
+   * interrupted.
    */
   recover(): Promise<void>
-  /** What a hold of this kind that has just ended kept in the queue goes on. */
+  /** Returns mail to the queue after a hold with this selector has ended. */
   resume(selector: MailSelector): Promise<void>
 }
 
 export interface Progress {
   deliveries: number
-  /** There may be more: its time is over, and it has to be asked again. */
+  /** The time limit was reached and more mail may be left; the caller repeats the call. */
   hasMore: boolean
 }
 
@@ -49,11 +51,11 @@ interface QueueAdminOptions {
   newId: IdSource
 }
 
-/** Deliveries at a time, so that no commit is held up. */
+/** A command handles no more deliveries than this, so that it does not delay other commits. */
 const DELIVERIES_PER_STEP_MAX = 200
-/** Queue keys announced at a time. */
+/** Queue keys that are announced by one command. */
 const QUEUE_KEYS_PER_STEP_MAX = 500
-/** Nobody waits longer for an answer. */
+/** A call returns after this time, even if more mail is left. */
 const RESPONSE_MS_MAX = 5_000
 
 export function createQueueAdmin({ db, run, clock, newId }: QueueAdminOptions): QueueAdmin {
@@ -132,18 +134,18 @@ async function* placesOf(
   yield { kind: 'held' }
 }
 
-/** Queue keys with mail that may be meant, some at a time; others get their turn in between. */
+/** Queue keys that may contain selected mail, in batches. The event loop runs between two batches. */
 async function* queueKeysOf(db: Db, selector: MailSelector): AsyncGenerator<DueQueueKey[]> {
-  let some: DueQueueKey[] = []
+  let batch: DueQueueKey[] = []
   let steps = 0
   for await (const queueKey of stepDueQueueKeys(db, selector.domain)) {
-    if (coversQueueKey(selector, queueKey)) some.push(queueKey)
+    if (coversQueueKey(selector, queueKey)) batch.push(queueKey)
     if (++steps % QUEUE_KEYS_PER_STEP_MAX !== 0) continue
-    await turn()
-    yield some
-    some = []
+    await yieldToEventLoop()
+    yield batch
+    batch = []
   }
-  yield some
+  yield batch
 }
 
 async function unknownIn(db: Db, { accountId, broadcastId, emailId }: MailSelector) {

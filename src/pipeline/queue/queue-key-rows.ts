@@ -1,22 +1,21 @@
-/** Finds the queue keys that have waiting deliveries, by stepping over the index of due deliveries. */
-import { setImmediate as turn } from 'node:timers/promises'
+/** Finds the queue keys that have waiting deliveries. Each costs one step in the index of due deliveries. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { QueueKey } from '../../store/command.ts'
 import { type Db, DELIVERY_CLASS } from '../../store/schema.ts'
 
-/** A queue key and when its first delivery is due. */
+/** A queue key with the time at which its first delivery is due, in ms since the epoch. */
 export interface DueQueueKey extends QueueKey {
   at: number
 }
 
-/** All of them. */
 export async function listDueQueueKeys(db: Db): Promise<DueQueueKey[]> {
   return Array.fromAsync(stepDueQueueKeys(db, null))
 }
 
 /**
- * One index step a queue key, however many deliveries it holds. @param domain the only one to look at, where
- * it is given
+ * Yields queue keys in order. A queue key costs one index step, however many deliveries it holds.
+ * @param domain restricts the search; null for all domains
  */
 export async function* stepDueQueueKeys(db: Db, domain: string | null): AsyncGenerator<DueQueueKey> {
   const ofDomain = domain === null ? sql`` : sql`and domain = ${domain}`
@@ -33,28 +32,32 @@ export async function* stepDueQueueKeys(db: Db, domain: string | null): AsyncGen
   }
 }
 
-/** Domains of a site looked at in one go; others have their turn in between. */
+/** Domains that are read at once. The event loop runs between two reads. */
 const DOMAINS_PER_STEP_MAX = 500
 
 /**
- * The queue keys of deferred mail that goes to the site, as far as mail of their domains went there last.
- * @param domain that goes there for sure
+ * Yields the queue keys of deferred mail to the destination: those of `domain`, and those of all domains
+ * whose mail last went to the destination.
  */
-export async function* stepDeferredQueueKeys(db: Db, site: string, domain: string): AsyncGenerator<QueueKey> {
+export async function* stepDeferredQueueKeys(
+  db: Db,
+  destination: string,
+  domain: string,
+): AsyncGenerator<QueueKey> {
   yield* deferredQueueKeysOf(db, domain)
-  for (let after = '', more = true; more; await turn()) {
-    const some = await db
+  for (let after = '', more = true; more; await yieldToEventLoop()) {
+    const batch = await db
       .selectFrom('domainSites')
       .select('domain')
-      .where('site', '=', site)
+      .where('site', '=', destination)
       .where('domain', '>', after)
       .orderBy('domain')
       .limit(DOMAINS_PER_STEP_MAX)
       .execute()
-    const domains = some.map(row => row.domain).filter(name => name !== domain)
+    const domains = batch.map(row => row.domain).filter(name => name !== domain)
     for (const name of await withDeferred(db, domains)) yield* deferredQueueKeysOf(db, name)
-    after = some.at(-1)?.domain ?? after
-    more = some.length === DOMAINS_PER_STEP_MAX
+    after = batch.at(-1)?.domain ?? after
+    more = batch.length === DOMAINS_PER_STEP_MAX
   }
 }
 

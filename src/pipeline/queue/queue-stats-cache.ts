@@ -1,6 +1,6 @@
 /**
- * The queue for people who look often: a short one is looked through each time, a long one every ten seconds
- * at most, in the background, and questions are answered from what was seen last.
+ * Caches queue statistics. A short queue is read for each request. A long queue is read at most every ten
+ * seconds in the background, and requests are answered from the last snapshot.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Db } from '../../store/schema.ts'
@@ -12,16 +12,16 @@ interface QueueViewerOptions {
   db: Db
   clock: Clock
   onError(error: unknown): void
-  /** Deliveries from which on the queue is long. */
+  /** Number of deliveries from which the queue counts as long. */
   longFrom?: number
 }
 
 const LONG_QUEUE_DELIVERIES_MIN = 20_000
-/** Younger ones are good as they are. */
+/** A snapshot up to this age is returned without a new read. */
 const FRESH_MS_MAX = 10_000
-/** Older ones are of no use while a new one is read. */
+/** A request waits for a new read if the snapshot is older than this. */
 const USABLE_MS_MAX = 60_000
-/** Of the time, that is spent looking. */
+/** Two reads are apart by at least this multiple of the duration of a read. */
 const READ_INTERVAL_FACTOR_MIN = 10
 
 export function createQueueStatsCache({
@@ -40,8 +40,8 @@ export function createQueueStatsCache({
     last = snapshot.count < longFrom ? undefined : { snapshot, readAt, tookMs: readAt - begunAt }
     return snapshot
   }
-  /** Who comes while one is read gets the same, where the queue is long. */
-  const readTogether = (now: number) => {
+  /** Requests that arrive during a read share its result. */
+  const readShared = (now: number) => {
     reading ??= read(now).finally(() => {
       reading = undefined
     })
@@ -52,7 +52,7 @@ export function createQueueStatsCache({
     const { snapshot, readAt, tookMs } = last
     const ageMs = clock.monotonic() - readAt
     if (ageMs > Math.max(FRESH_MS_MAX, tookMs * READ_INTERVAL_FACTOR_MIN)) {
-      const next = readTogether(now)
+      const next = readShared(now)
       if (ageMs > Math.max(USABLE_MS_MAX, tookMs * READ_INTERVAL_FACTOR_MIN * 2)) return next
       next.catch(onError)
     }

@@ -1,5 +1,6 @@
 /**
- * Mail that has been claimed and must not be sent any more: who it is for wants none, or cannot be reached.
+ * Finds claimed deliveries that must not be sent any more: the address has been suppressed, or the contact
+ * has unsubscribed, left the topic or left the audience since the email was stored.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'
@@ -11,17 +12,17 @@ import type { DeliveryChange } from '../../resources/events/record.ts'
 import type { ClaimedDelivery, QueueKey, Tx } from '../../store/command.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE, NO_LEASE } from '../../store/schema.ts'
 
-/** Of one queue key. */
+/** Deliveries claimed from one queue key. */
 interface ClaimedMail {
   queueKey: QueueKey
   deliveries: readonly ClaimedDelivery[]
 }
 
 const REASONS: Record<Objection, string> = { unsubscribed: LEFT_EVERYTHING, opted_out: LEFT_TOPIC }
-/** Removed, or known by another address now: the email is for the former one. */
+/** The contact was deleted, or its address was changed. */
 const NO_CONTACT = 'No contact of the audience has this address any more.'
 
-/** With the reason, for people. */
+/** Ineligible deliveries, with the reason that the account reads. */
 export async function ineligibleOf(
   tx: Tx,
   claimed: readonly ClaimedMail[],
@@ -29,22 +30,22 @@ export async function ineligibleOf(
   const deliveries = claimed.flatMap(mail => mail.deliveries)
   const keys = deliveries.map(({ accountId, address }) => ({ accountId, email: foldAddress(address) }))
   const suppressions = await tx.rows.find('suppressions', keys, ['id'])
-  const unwanted = new Map<ClaimedDelivery, string>()
+  const ineligible = new Map<ClaimedDelivery, string>()
   for (const [i, delivery] of deliveries.entries())
-    if (suppressions[i]) unwanted.set(delivery, ON_SUPPRESSION_LIST)
+    if (suppressions[i]) ineligible.set(delivery, ON_SUPPRESSION_LIST)
   const ofBroadcasts = claimed.flatMap(({ queueKey, deliveries }) =>
     queueKey.class === DELIVERY_CLASS.transactional ? [] : deliveries,
   )
-  for (const [delivery, reason] of await leftBroadcasts(
+  for (const [delivery, reason] of await ineligibleOfBroadcasts(
     tx,
-    ofBroadcasts.filter(delivery => !unwanted.has(delivery)),
+    ofBroadcasts.filter(delivery => !ineligible.has(delivery)),
   ))
-    unwanted.set(delivery, reason)
-  return unwanted
+    ineligible.set(delivery, reason)
+  return ineligible
 }
 
-/** Emails of a broadcast may wait for days; who leaves meanwhile is spared them. */
-async function leftBroadcasts(
+/** Emails of a broadcast may wait for days, in which contacts may unsubscribe. */
+async function ineligibleOfBroadcasts(
   tx: Tx,
   deliveries: readonly ClaimedDelivery[],
 ): Promise<[ClaimedDelivery, string][]> {
@@ -60,19 +61,19 @@ async function leftBroadcasts(
     }),
     ({ broadcastId }) => idKey(broadcastId),
   )
-  const left: [ClaimedDelivery, string][] = []
+  const ineligible: [ClaimedDelivery, string][] = []
   for (const mail of byBroadcast.values())
-    left.push(
-      ...(await leftBroadcast(
+    ineligible.push(
+      ...(await ineligibleOfBroadcast(
         tx,
         mail[0]!.broadcastId,
         mail.map(({ delivery }) => delivery),
       )),
     )
-  return left
+  return ineligible
 }
 
-async function leftBroadcast(
+async function ineligibleOfBroadcast(
   tx: Tx,
   id: Id,
   deliveries: readonly ClaimedDelivery[],
@@ -82,7 +83,7 @@ async function leftBroadcast(
   if (!broadcast) return []
   const { audienceId, topicId } = broadcast
   const [audience] = await tx.rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
-  // the contacts of one that is gone stay on the disk for a while
+  // the contacts of a deleted audience are deleted later
   if (!audience) return deliveries.map(delivery => [delivery, NO_CONTACT])
   const contacts = await tx.rows.find(
     'contacts',
@@ -103,8 +104,8 @@ async function leftBroadcast(
   })
 }
 
-/** The claim was no attempt. */
-export function withheld(
+/** Marks the delivery as suppressed, and undoes the attempt that the claim has counted. */
+export function suppressedChange(
   { accountId, emailId, ordinal, address, attempt }: ClaimedDelivery,
   reason: string,
   at: number,

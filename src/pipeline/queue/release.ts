@@ -1,4 +1,7 @@
-/** Scheduled emails enter the queue when their time has come: the command that lets them in. */
+/**
+ * Moves scheduled emails into the queue at their scheduled time: the command, and the timer that runs it on
+ * the main thread.
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
@@ -15,10 +18,10 @@ type DueEmail = Pick<EmailRow, 'accountId' | 'id' | 'sender' | 'domainId' | 'bro
 
 export const releaseCommands = {
   /**
-   * Lets the scheduled emails in whose time has come, earliest first, at most `limit`; one whose domain may
-   * not send any more, or whose topic is gone, fails instead, and who does not want mail about the topic gets
-   * none. From then on they cannot be canceled.
-   * @returns when the next one is due (epoch ms), or null when none is scheduled
+   * Queues scheduled emails that are due, the earliest first, at most `limit`. An email fails if its domain
+   * may not send any more or its topic was deleted; recipients who have opted out of the topic are
+   * suppressed. A queued email can no longer be canceled.
+   * @returns the time at which the next email is due, in ms since the epoch; null when none is scheduled
    */
   releaseScheduled: command<{ now: number; limit: number }, number | null>(async (tx, { now, limit }) => {
     const due = await tx.db
@@ -30,24 +33,24 @@ export const releaseCommands = {
       .limit(limit)
       .execute()
     const domains = await sendingDomains(tx, due)
-    const aboutTopics = await aboutTopicsOf(tx, due)
-    const consent = await openConsentBook(tx, aboutTopics)
+    const topicEmails = await topicEmailsOf(tx, due)
+    const consent = await openConsentBook(tx, topicEmails)
     const faults = due.map((email, i) => faultOf(email, domains[i], consent))
-    const good = due.filter((_, i) => faults[i] === undefined)
+    const sendable = due.filter((_, i) => faults[i] === undefined)
     await moveEmails(
       tx,
       due.map(email => ({ email: { ...email, status: 'scheduled' }, set: { status: 'queued' } })),
     )
-    await moveToPresentDomain(tx, due, domains)
-    const isGood = new Set(good.map(({ id }) => idKey(id)))
-    await withhold(
+    await moveToCurrentDomain(tx, due, domains)
+    const isSendable = new Set(sendable.map(({ id }) => idKey(id)))
+    await suppressOptedOut(
       tx,
-      aboutTopics.filter(({ emailId }) => isGood.has(idKey(emailId))),
+      topicEmails.filter(({ emailId }) => isSendable.has(idKey(emailId))),
       consent,
       now,
     )
     for (const queueKey of await tx.queue.release(
-      good.map(({ id }) => id),
+      sendable.map(({ id }) => id),
       now,
     ))
       tx.announce('due', { ...queueKey, at: now })
@@ -62,7 +65,7 @@ export const releaseCommands = {
 }
 
 /**
- * The domain each email is sent from: null for one from no domain of ours, undefined where it may not send.
+ * The sending domain of each email: null for an email without one, undefined when the domain may not send.
  */
 async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id | null | undefined)[]> {
   const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
@@ -74,8 +77,10 @@ async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id 
   })
 }
 
-/** A domain that was deleted and registered again has other keys. */
-async function moveToPresentDomain(
+/**
+ * Updates emails whose domain was deleted and registered again, because the new domain has other DKIM keys.
+ */
+async function moveToCurrentDomain(
   tx: Tx,
   emails: readonly DueEmail[],
   domains: readonly (Id | null | undefined)[],
@@ -93,7 +98,7 @@ function faultOf(
   consent: ConsentBook,
 ): string | undefined {
   if (domainId === undefined) return `The ${domainOf(sender)} domain is no longer verified.`
-  // whoever wanted no mail about it can no longer be told from the others
+  // without the topic, it is not known who has opted out of it
   return topicId && !consent.knows({ accountId, topicId }) ? 'Its topic has been deleted.' : undefined
 }
 
@@ -105,17 +110,17 @@ interface TopicEmail {
   addresses: string[]
 }
 
-/** Those that are about a topic, with whom they are for. */
-async function aboutTopicsOf(tx: Tx, emails: readonly DueEmail[]): Promise<TopicEmail[]> {
-  const about = emails.flatMap(({ accountId, id: emailId, topicId }) =>
+/** The emails that belong to a topic, with their recipients. */
+async function topicEmailsOf(tx: Tx, emails: readonly DueEmail[]): Promise<TopicEmail[]> {
+  const withTopic = emails.flatMap(({ accountId, id: emailId, topicId }) =>
     topicId ? [{ accountId, emailId, topicId }] : [],
   )
   const deliveries = await scheduledOf(
     tx,
-    about.map(({ emailId }) => emailId),
+    withTopic.map(({ emailId }) => emailId),
   )
   const byEmail = Map.groupBy(deliveries, ({ emailId }) => idKey(emailId))
-  return about.map(email => {
+  return withTopic.map(email => {
     const recipients = byEmail.get(idKey(email.emailId)) ?? []
     return { ...email, recipients, addresses: recipients.map(({ address }) => address) }
   })
@@ -131,8 +136,8 @@ async function scheduledOf({ db }: Tx, emailIds: readonly Id[]) {
     .execute()
 }
 
-/** Recipients who do not want mail about the topic get none. */
-async function withhold(tx: Tx, emails: readonly TopicEmail[], consent: ConsentBook, at: number) {
+/** Suppresses the deliveries to recipients who have opted out of the topic. */
+async function suppressOptedOut(tx: Tx, emails: readonly TopicEmail[], consent: ConsentBook, at: number) {
   const changes = emails.flatMap(({ recipients, ...email }) =>
     recipients.flatMap(({ ordinal, address }) => {
       const message = consent.objectionOf(email, address)
@@ -155,7 +160,7 @@ async function fail(tx: Tx, { accountId, id: emailId }: DueEmail, reason: string
   )
 }
 
-/** Of a delivery that never was in the queue. */
+/** The end of a delivery that was never queued. */
 function endOf(
   { accountId, emailId }: { accountId: Id; emailId: Id },
   { ordinal, address: recipient }: { ordinal: number; address: string },
@@ -175,12 +180,12 @@ interface ReleaserOptions {
   onError(error: unknown): void
 }
 
-/** Others write between two steps. */
+/** Emails that one command queues, so that it does not delay other commits. */
 const EMAILS_PER_STEP_MAX = 500
 const SLEEP_MS_MAX = 500
 const RETRY_MS = 1_000
 
-/** To be told of the times for which emails are scheduled. */
+/** Starts the timer. `note` must be called with the time of each newly scheduled email. */
 export function createReleaser({ run, clock, onError }: ReleaserOptions): DueTimer {
   return startDueTimer({
     clock,

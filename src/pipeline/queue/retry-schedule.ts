@@ -1,55 +1,56 @@
-/** When a deferred delivery is tried again. */
+/** Computes the time of the next attempt of a deferred delivery. */
 
 const MINUTE_MS = 60_000
-const LATER_WAITS_MS = [20, 40, 80, 120, 240].map(minutes => minutes * MINUTE_MS)
+const LATER_DELAYS_MS = [20, 40, 80, 120, 240].map(minutes => minutes * MINUTE_MS)
 
-/** Waits after the first, second, … attempt; the last one repeats. */
-const WAITS_MS = [MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, ...LATER_WAITS_MS]
+/** Delays after the first, second, … attempt; the last one repeats. */
+const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, ...LATER_DELAYS_MS]
 /**
- * Every five minutes for an hour: a greylist opens within it, and some begin anew when one comes too early.
+ * Delays for greylisted deliveries: every five minutes for an hour. Greylisting usually ends within the hour,
+ * and some servers start again when an attempt comes too early.
  */
-const GREYLISTED_WAITS_MS = [MINUTE_MS, ...Array<number>(11).fill(5 * MINUTE_MS), ...LATER_WAITS_MS]
-const JITTER = 0.1
+const GREYLISTED_DELAYS_MS = [MINUTE_MS, ...Array<number>(11).fill(5 * MINUTE_MS), ...LATER_DELAYS_MS]
+const JITTER_RATIO = 0.1
 /**
- * From then on a hint lengthens the wait, and no longer shortens it: a server that always says `30 seconds`
- * is not asked for days.
+ * After this many attempts a hint of the server can only lengthen the delay. Otherwise a server that always
+ * replies `30 seconds` would be tried every 30 seconds for days.
  */
-const ATTEMPTS_BY_HINT_MAX = 12
+const HINTED_ATTEMPTS_MAX = 12
 
 interface Deferral {
   now: number
-  /** Made so far, at least 1. */
+  /** Number of attempts so far, at least 1. */
   attempts: number
   expiresAt: number
   isGreylisted?: boolean
-  /** A wait that replaces the schedule's. */
+  /** Delay in ms that replaces the one of the schedule. */
   wantedMs?: number
-  /** What the other side asked for: no earlier than that. */
+  /** Minimum delay in ms that the server has asked for. */
   hintMs?: number
 }
 
 /**
- * Several tries in the first hour, because greylisting ends there, then every four hours (RFC 5321 §4.5.4.1
- * asks for at least 30 minutes between later ones). Jitter of ±10 % keeps a recovered host from a stampede;
- * what a host asks for is jittered upwards alone. A hint that would let the delivery expire is not taken.
- * What would come after `expiresAt` comes then: that is the last attempt.
- * @param random 0 to 1
- * @returns epoch ms, or undefined once `expiresAt` has come: the delivery is given up
+ * The schedule makes several attempts in the first hour, because greylisting ends within it, and later one
+ * every four hours (RFC 5321 §4.5.4.1 asks for at least 30 minutes between attempts). Jitter of ±10 %
+ * protects a recovered host from a burst; a hint is only lengthened by jitter. A hint beyond `expiresAt` is
+ * ignored. An attempt planned after `expiresAt` takes place at that time, as the last one.
+ * @param random returns a number from 0 to 1
+ * @returns the time in ms since the epoch, or undefined after `expiresAt`, when the delivery expires
  */
 export function nextAttemptAt(deferral: Deferral, random: () => number): number | undefined {
   const { now, attempts, expiresAt, isGreylisted = false, wantedMs, hintMs } = deferral
   if (now >= expiresAt) return undefined
-  const planned = wantedMs ?? waitAfter(attempts, isGreylisted ? GREYLISTED_WAITS_MS : WAITS_MS)
+  const planned = wantedMs ?? delayAfter(attempts, isGreylisted ? GREYLISTED_DELAYS_MS : DELAYS_MS)
   const share = random()
   if (hintMs !== undefined) {
-    const asked = attempts <= ATTEMPTS_BY_HINT_MAX ? hintMs : Math.max(hintMs, planned)
-    const at = now + Math.round(asked * (1 + JITTER * share))
+    const asked = attempts <= HINTED_ATTEMPTS_MAX ? hintMs : Math.max(hintMs, planned)
+    const at = now + Math.round(asked * (1 + JITTER_RATIO * share))
     if (at <= expiresAt) return at
   }
-  const at = now + Math.round(planned * (1 - JITTER + 2 * JITTER * share))
+  const at = now + Math.round(planned * (1 - JITTER_RATIO + 2 * JITTER_RATIO * share))
   return Math.min(at, expiresAt)
 }
 
-function waitAfter(attempts: number, waits: readonly number[]): number {
-  return waits[Math.min(attempts, waits.length) - 1]!
+function delayAfter(attempts: number, delays: readonly number[]): number {
+  return delays[Math.min(attempts, delays.length) - 1]!
 }

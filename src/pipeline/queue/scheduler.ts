@@ -1,6 +1,9 @@
 /**
- * Claims what is due as the sites have room for it: woken by queue keys that become due and by room that
- * comes free.
+ * Claims due deliveries as far as their destinations have capacity. It runs when a queue key becomes due and
+ * when a destination gets capacity.
+ *
+ * In: announced queue keys. Out: claimed deliveries (`take`). One scheduler runs on each delivery thread, for
+ * `pipeline/delivery/worker.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
 import type { Claim, ClaimedDelivery, QueueKey } from '../../store/command.ts'
@@ -9,26 +12,26 @@ import { type Capacity, createFairScheduler, type Grant } from './fair-scheduler
 import type { DueQueueKey } from './queue-key-rows.ts'
 
 export interface Scheduler {
-  /** Queue keys that have become due, or will. */
+  /** Adds queue keys with the time at which they are due. */
   note(queueKeys: readonly DueQueueKey[]): void
-  /** The site has room again. */
-  freed(site: string): void
-  /** Queue keys with waiting deliveries. */
+  /** Reports that the destination has capacity again. */
+  freed(destination: string): void
+  /** Number of queue keys with waiting deliveries. */
   queueKeyCount(): number
-  /** Queue keys that are due and wait for room at the site. */
-  queueKeysOf(site: string): QueueKey[]
-  /** Takes nothing more; resolves when no claim is under way. */
+  /** Queue keys that are due and wait for capacity of the destination. */
+  queueKeysOf(destination: string): QueueKey[]
+  /** Starts no further claim; resolves when the current claim has ended. */
   stop(): Promise<void>
 }
 
 interface SchedulerOptions {
   clock: Clock
-  /** The site that takes the queue key's mail, or null when another scheduler serves it. */
+  /** The destination of the queue key, or null when another thread serves it. */
   siteOf(queueKey: QueueKey): Promise<string | null>
-  roomOf(site: string): Capacity
+  roomOf(destination: string): Capacity
   claim(queueKeys: readonly (QueueKey & { limit: number })[]): Promise<Claim[]>
-  /** @param laneClass of all of them */
-  take(site: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
+  /** @param deliveryClass is the class of all these deliveries */
+  take(destination: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
   onError(error: unknown): void
 }
 
@@ -42,16 +45,16 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const dueIndex = createDueIndex(clock, queueKey => {
     options.siteOf(queueKeyOf(queueKey)).then(
-      site => {
-        if (site === null) return dueIndex.served(queueKey, null)
-        fair.add(site, queueKey)
+      destination => {
+        if (destination === null) return dueIndex.served(queueKey, null)
+        fair.add(destination, queueKey)
         pump()
       },
-      error => tryLater([queueKey], error),
+      error => retryLater([queueKey], error),
     )
   })
 
-  const tryLater = (queueKeys: readonly IndexedQueueKey[], error: unknown) => {
+  const retryLater = (queueKeys: readonly IndexedQueueKey[], error: unknown) => {
     options.onError(error)
     for (const queueKey of queueKeys) dueIndex.served(queueKey, clock.now() + RETRY_MS)
   }
@@ -60,10 +63,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     const claims = await options.claim(
       grants.map(({ queueKey, limit }) => ({ ...queueKeyOf(queueKey), limit })),
     )
-    for (const [i, { queueKey, site, limit }] of grants.entries()) {
+    for (const [i, { queueKey, destination, limit }] of grants.entries()) {
       const { deliveries, nextAt } = claims[i]!
-      if (deliveries.length > 0) options.take(site, queueKey.class, deliveries)
-      if (deliveries.length < limit) fair.reopen(site)
+      if (deliveries.length > 0) options.take(destination, queueKey.class, deliveries)
+      if (deliveries.length < limit) fair.reopen(destination)
       dueIndex.served(queueKey, nextAt)
     }
   }
@@ -74,7 +77,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (grants.length === 0) return
     claiming = serve(grants)
       .catch(error =>
-        tryLater(
+        retryLater(
           grants.map(({ queueKey }) => queueKey),
           error,
         ),
@@ -89,11 +92,11 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     note(queueKeys) {
       if (!stopped) for (const queueKey of queueKeys) dueIndex.note(queueKey)
     },
-    freed(site) {
-      if (fair.reopen(site)) pump()
+    freed(destination) {
+      if (fair.reopen(destination)) pump()
     },
     queueKeyCount: dueIndex.size,
-    queueKeysOf: site => fair.queueKeysOf(site).map(queueKeyOf),
+    queueKeysOf: destination => fair.queueKeysOf(destination).map(queueKeyOf),
     async stop() {
       stopped = true
       dueIndex.close()

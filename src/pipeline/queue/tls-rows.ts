@@ -1,6 +1,5 @@
 /**
- * What is kept of other domains' TLS: the policies they have published, and what came of sessions with their
- * hosts.
+ * Stores the MTA-STS policies of other domains, and the TLS results of sessions with their hosts (RFC 8460).
  */
 import type { Clock } from '../../lib/clock.ts'
 import { command, type Run } from '../../store/command.ts'
@@ -16,12 +15,12 @@ export const tlsCommands = {
       .execute()
   }),
 
-  /** Takes those away that have ended. */
+  /** Deletes policies that have expired. */
   dropStsPolicies: command<{ now: number }, void>(async (tx, { now }) => {
     await tx.db.deleteFrom('mtaStsPolicies').where('expiresAt', '<=', now).execute()
   }),
 
-  /** Added to those of the same day, domain, policy, result and host. */
+  /** Adds to the counts of the same day, domain, policy, result and host. */
   addTlsResults: command<TlsResultRow[], void>(async (tx, rows) => {
     for (const row of rows)
       await tx.db
@@ -42,7 +41,7 @@ export const tlsCommands = {
 
 const REPORTS_MAX = 1_000
 
-/** Days before `day` of which there is something to report, oldest first. */
+/** Days before `day` with results, by domain, the oldest first. */
 export function listTlsDays(db: Db, day: string): Promise<Pick<TlsResultRow, 'day' | 'domain'>[]> {
   return db
     .selectFrom('tlsResults')
@@ -67,7 +66,7 @@ export function listTlsResults(db: Db, day: string, domain: string): Promise<Tls
     .execute()
 }
 
-/** Policies that have ended are good for nothing. */
+/** Deletes expired policies in one step. */
 export async function* sweepStsPolicies({
   run,
   clock,

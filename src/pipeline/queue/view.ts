@@ -1,5 +1,5 @@
-/** The queue as the operator sees it: what waits, by domain or site, and how old it is. */
-import { setImmediate as turn } from 'node:timers/promises'
+/** Summarizes the queue for the operator: numbers of deliveries by domain or destination, state and age. */
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type Id, idTime } from '../../lib/ids.ts'
 import { type Db, DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
@@ -9,9 +9,11 @@ export const VIEW_BY = ['domain', 'site'] as const
 
 export interface QueueQuestion {
   by: (typeof VIEW_BY)[number]
-  /** Only what is of these; null for anything. */
+  /** Restricts the view to a recipient domain; null for all. */
   domain: string | null
+  /** Null for all accounts. */
   accountId: Id | null
+  /** Null for all delivery classes. */
   class: number | null
   now: number
   limit: number
@@ -22,35 +24,35 @@ export interface QueueTally {
   neverTried: number
   deferred: number
   underWay: number
-  /** By the operator; counted apart from the rest. */
+  /** Number of deliveries held by the operator; they are not part of the other numbers. */
   held: number
-  /** By the minutes since their emails came: up to each of `AGE_LIMITS`, and more. */
+  /** Numbers of deliveries by age of the email: up to each of `AGE_LIMITS`, and older. */
   ages: number[]
 }
 
 export interface QueueEntry extends QueueTally {
-  /** A domain or a site; null for domains whose site is not known yet. */
+  /** A domain or a destination; null for domains whose destination is not known yet. */
   name: string | null
-  /** Of a domain: where its mail went last. */
+  /** Destination of the last mail to the domain; null when grouped by destination. */
   site: string | null
-  /** Epoch ms. */
+  /** Time at which the oldest email was created, in ms since the epoch. */
   oldestAt: number
-  /** When the next attempt is due; null while none is. */
+  /** Time at which the next attempt is due, in ms since the epoch; null when none is planned. */
   nextAt: number | null
-  /** What a deferred delivery was told last, and by whom. */
+  /** Last reply to a deferred delivery, with the name of the MX host. */
   lastReply: string | null
 }
 
 export interface QueueView {
-  /** When it was so, epoch ms. */
+  /** Time of the snapshot, in ms since the epoch. */
   at: number
   total: number
   totals: QueueTally
-  /** Those with most first. */
+  /** Sorted by the number of deliveries, the most first. */
   entries: QueueEntry[]
 }
 
-/** Minutes; each is twice the one before, as `qshape` has them. */
+/** Age limits in minutes. Each is twice the previous one, as in Postfix `qshape`. */
 export const AGE_LIMITS = [5, 10, 20, 40, 80, 160, 320, 640, 1_280] as const
 const MINUTE_MS = 60_000
 
@@ -63,24 +65,23 @@ interface Group {
   count: number
   nextAt: number
   oldestId: Id
-  /** How many are younger than each of the limits. */
+  /** Numbers of deliveries younger than each of the limits. */
   younger: number[]
 }
 
-/** The queue as it was at a time. */
 export interface QueueSnapshot {
-  /** Epoch ms. */
+  /** Time of the snapshot, in ms since the epoch. */
   at: number
   groups: Group[]
-  /** Of all groups. */
+  /** Number of deliveries in all groups. */
   count: number
-  /** Read when it is asked for the first time. */
+  /** Destinations by domain, read on first use. */
   sites?: Promise<ReadonlyMap<string, string>>
 }
 
 /**
- * Groups are read so many at a time, and others have their turn in between: a million deliveries of a
- * thousand take 0.7 s.
+ * Groups that are read at once. The event loop runs between two reads: reading a million deliveries of a
+ * thousand groups takes 0.7 s.
  */
 const GROUPS_PER_STEP_MAX = 50
 
@@ -89,13 +90,13 @@ export async function viewQueue(db: Db, question: QueueQuestion): Promise<QueueV
 }
 
 /**
- * Steps over the index of what waits: it costs a look at each delivery that does. @param domain the only one;
- * null for all
+ * Reads the queue from the index. The cost grows with the number of deliveries.
+ * @param domain restricts the snapshot; null for all
  */
 export async function readQueue(db: Db, now: number, domain: string | null): Promise<QueueSnapshot> {
   const groups: Group[] = []
   for (const state of [DELIVERY_STATE.waiting, DELIVERY_STATE.leased, DELIVERY_STATE.held])
-    for (let more = true, last: Group | undefined; more; await turn()) {
+    for (let more = true, last: Group | undefined; more; await yieldToEventLoop()) {
       const some = await groupsAfter(db, state, { domain, now }, last)
       groups.push(...some)
       last = some.at(-1)
@@ -104,7 +105,7 @@ export async function readQueue(db: Db, now: number, domain: string | null): Pro
   return { at: now, groups, count: groups.reduce((sum, { count }) => sum + count, 0) }
 }
 
-/** What a question finds in the snapshot. Holds are those of now. */
+/** Answers a question from the snapshot, with the current holds. */
 export async function queueViewOf(
   db: Db,
   snapshot: QueueSnapshot,
@@ -123,7 +124,7 @@ export async function queueViewOf(
   }
   const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
   const page = sorted.slice(question.offset, question.offset + question.limit)
-  if (question.by === 'domain') await describe(db, page, wanted)
+  if (question.by === 'domain') await addDetails(db, page, wanted)
   return { at: snapshot.at, total: sorted.length, totals: totalOf(sorted), entries: page }
 }
 
@@ -140,7 +141,7 @@ async function groupsAfter(
   const younger = AGE_LIMITS.map(
     minutes => sql`sum(case when email_id >= ${idAt(now - minutes * MINUTE_MS)} then 1 else 0 end)`,
   )
-  // one column for all of them: there are many rows
+  // one column for all limits, because there are many rows
   const { rows } = await sql<Omit<Group, 'younger' | 'state'> & { younger: string }>`
     select domain, class, account_id, count(*) as count, min(next_at) as next_at, min(email_id) as oldest_id,
       ${sql.join(younger, sql` || ',' || `)} as younger
@@ -156,7 +157,7 @@ async function groupsAfter(
   }))
 }
 
-/** Smaller than all ids made then or later. */
+/** An id smaller than all ids created at that time or later. */
 function idAt(at: number): Id {
   const id = Buffer.alloc(16)
   id.writeUIntBE(Math.max(0, at), 0, 6)
@@ -183,8 +184,8 @@ function add(entry: QueueEntry, group: Group, holds: Holds): void {
   for (const i of entry.ages.keys()) entry.ages[i]! += bounds[i + 1]! - bounds[i]!
 }
 
-/** What is looked up for those alone that are shown. */
-async function describe(db: Db, page: readonly QueueEntry[], groups: readonly Group[]): Promise<void> {
+/** Adds the details that are only read for the entries of the page. */
+async function addDetails(db: Db, page: readonly QueueEntry[], groups: readonly Group[]): Promise<void> {
   if (page.length === 0) return
   const sites = await sitesOf(
     db,
@@ -199,7 +200,7 @@ async function describe(db: Db, page: readonly QueueEntry[], groups: readonly Gr
   }
 }
 
-/** Of each domain the queue key that waits for the soonest of its next tries. */
+/** The queue key of each domain whose next attempt is due first. */
 function firstDeferred(groups: readonly Group[]): Map<string, Group> {
   const first = new Map<string, Group>()
   for (const group of groups) {
@@ -210,7 +211,7 @@ function firstDeferred(groups: readonly Group[]): Map<string, Group> {
   return first
 }
 
-/** @param domains all when absent */
+/** @param domains restricts the result; all domains when absent */
 async function sitesOf(db: Db, domains?: readonly string[]): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('domainSites')
@@ -250,9 +251,8 @@ function compare(a: string | null, b: string | null): number {
 }
 
 /**
- * What the deferred delivery of the domain that is due first was told; undefined when none is deferred.
- * @param accountId the only one whose deliveries count, which spares a look at all of them; that of any when
- * absent
+ * Last reply to the deferred delivery of the domain that is due first; undefined when none is deferred.
+ * @param accountId restricts the search to one account, which makes it cheap; all accounts when absent
  */
 export async function findLastReply(
   db: Db,

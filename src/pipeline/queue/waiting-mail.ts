@@ -1,4 +1,4 @@
-/** Finds what waits of the mail that the operator has named, a bounded step at a time. */
+/** Finds waiting and held deliveries that match a selector, a bounded number at a time. */
 import type { QueueKey, Tx } from '../../store/command.ts'
 import type { MailSelector } from '../../store/schema/steering.ts'
 import { DELIVERY_STATE, type DeliveryRow } from '../../store/schema.ts'
@@ -6,7 +6,7 @@ import type { DeliveryKey } from './hold.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, isAbout } from './hold-rows.ts'
 
-/** Where to look: in an email, in a queue key, or among what holds keep apart. */
+/** Where to search: in an email, in a queue key, or among held deliveries. */
 export type QueuePosition =
   | { kind: 'email'; emailId: DeliveryKey['emailId'] }
   | { kind: 'queueKey'; queueKey: QueueKey }
@@ -15,9 +15,9 @@ export type QueuePosition =
 export interface StepInput {
   place: QueuePosition
   selector: MailSelector
-  /** The last delivery that was looked at; null at the beginning. */
+  /** The last delivery that was read; null at the beginning. */
   after: Mark | null
-  /** At most so many are looked at. */
+  /** Number of deliveries that are read at most. */
   limit: number
   now: number
 }
@@ -42,11 +42,11 @@ export type WaitingMail = Pick<DeliveryRow, (typeof COLUMNS)[number]> & HeldMail
 
 export interface Step {
   found: WaitingMail[]
-  /** Null when nothing is left there. */
+  /** Null at the end of the place. */
   after: Mark | null
 }
 
-/** Deliveries that wait or are held. */
+/** Finds matching deliveries that wait or are held. */
 export async function findWaiting(
   tx: Tx,
   { place, selector, after, limit }: Omit<StepInput, 'now'>,
@@ -58,7 +58,7 @@ export async function findWaiting(
   return { found, after: { emailId: last.emailId, ordinal: last.ordinal, nextAt: last.nextAt } }
 }
 
-/** All that waits or is held in a place, by the index that holds it, and in its order. */
+/** Waiting and held deliveries of a place, in the order of the index that is used. */
 export function waitingAt({ db }: Pick<Tx, 'db'>, place: QueuePosition, after: Mark | null, limit: number) {
   const deliveries = db.selectFrom('deliveries').select(COLUMNS)
   const { waiting, held } = DELIVERY_STATE

@@ -1,39 +1,40 @@
 /**
- * What addresses that are being warmed up may send today, granted by the writer, so that all threads and
- * processes together keep to it.
+ * Grants the daily warm-up budgets of source addresses. The writer counts them, so that all threads and
+ * processes share one budget.
  */
 import { command } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { NOBODY } from './destinations.ts'
 
-/** Of whom and when. */
-interface Warming {
+/** Identifies a warm-up budget. */
+interface WarmupKey {
   address: string
   provider: string
-  /** UTC, as in `2026-11-21`. */
+  /** UTC day, such as `2026-11-21`. */
   day: string
 }
 
 export interface WarmupCount {
   address: string
   provider: string
-  /** Sent, or about to be. */
+  /** Number of messages sent or granted. */
   count: number
 }
 
 const PREFIX = 'warmup.'
-/** What all of these counters are called, and nothing else. */
+/** LIKE pattern that matches the warm-up counters only. */
 export const WARMUP_KINDS = `${PREFIX}%`
 
-function kindOf({ address, provider }: Warming): string {
+function kindOf({ address, provider }: WarmupKey): string {
   return `${PREFIX}${address} ${provider}`
 }
 
 export const warmupCommands = {
   /**
-   * @returns how many of the wanted messages may be sent, with which there are no more than `most` that day
+   * @param most is the budget of the day
+   * @returns the number of messages granted, at most `wanted`
    */
-  grantWarmup: command<Warming & { most: number; wanted: number }, number>(
+  grantWarmup: command<WarmupKey & { most: number; wanted: number }, number>(
     async (tx, { most, wanted, ...warming }) => {
       const kind = kindOf(warming)
       const left = most - (await tx.counted(NOBODY, kind, warming.day))
@@ -43,13 +44,13 @@ export const warmupCommands = {
     },
   ),
 
-  /** So many were granted, and not sent. */
-  returnWarmup: command<Warming & { count: number }, void>(async (tx, { count, ...warming }) => {
+  /** Returns granted messages that were not sent. */
+  returnWarmup: command<WarmupKey & { count: number }, void>(async (tx, { count, ...warming }) => {
     tx.count(NOBODY, kindOf(warming), warming.day, -count)
   }),
 }
 
-/** The most first. */
+/** Sorted by count, the largest first. */
 export async function listWarmupCounts(db: Db, day: string): Promise<WarmupCount[]> {
   const rows = await db
     .selectFrom('counters')

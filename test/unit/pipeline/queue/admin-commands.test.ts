@@ -8,16 +8,16 @@ import { endings, finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('queue: steering')
+const test = suite('queue/admin-commands')
 
-const MINE: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
+const ALL_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
-  const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
+  const admin = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   /** Deferred once, with an hour to wait. */
   const deferred = async (domain = 'there.test') => {
     const at = post.clock.now()
@@ -27,7 +27,7 @@ async function open(t: TestContext) {
   return {
     ...store,
     ...post,
-    hands,
+    admin,
     accountId,
     deferred,
     send: (...to: string[]) => post.send(accountId, { to }),
@@ -55,11 +55,11 @@ async function open(t: TestContext) {
   }
 }
 
-test('what waits is canceled, and told so; counters agree', async t => {
-  const { hands, send, emails, events, totals, claimed } = await open(t)
+test('cancel: waiting mail is canceled with an event, and the counters agree', async t => {
+  const { admin, send, emails, events, totals, claimed } = await open(t)
   await send('a@there.test')
   await send('b@far.test')
-  assert.equal(await hands.cancel({ ...MINE, domain: 'there.test' }), { deliveries: 1, hasMore: false })
+  assert.equal(await admin.cancel({ ...ALL_MAIL, domain: 'there.test' }), { deliveries: 1, hasMore: false })
   assert.equal(emails(), [
     { status: 'canceled', error: null, ended: 1 },
     { status: 'queued', error: null, ended: 0 },
@@ -69,39 +69,39 @@ test('what waits is canceled, and told so; counters agree', async t => {
   assert.equal([await claimed(), await claimed('far.test')], [[], ['b@far.test']])
 })
 
-test('what was under way when the service was killed, and may have arrived, has failed', async t => {
-  const { hands, send, claim, run, clock, accountId, emails, events } = await open(t)
+test('cancel: mail whose attempt was interrupted by a kill fails, because it may have arrived', async t => {
+  const { admin, send, claim, run, clock, accountId, emails, events } = await open(t)
   await send('a@there.test')
   await claim(accountId)
-  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: 60_000 })
-  await hands.cancel({ ...MINE, accountId })
+  await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs: 60_000 })
+  await admin.cancel({ ...ALL_MAIL, accountId })
   const error = 'canceled by the operator; it may have arrived'
   assert.equal(emails(), [{ status: 'failed', error, ended: 1 }])
   assert.equal(events(), [{ type: 'email.failed', recipient: 'a@there.test' }])
 })
 
-test('what is under way is not touched', async t => {
-  const { hands, send, claim, run, clock, accountId, emails } = await open(t)
+test('cancel: an attempt in progress is not touched', async t => {
+  const { admin, send, claim, run, clock, accountId, emails } = await open(t)
   await send('a@there.test')
   const [delivery] = await claim(accountId)
-  assert.equal(await hands.cancel({ ...MINE, accountId }), { deliveries: 0, hasMore: false })
+  assert.equal(await admin.cancel({ ...ALL_MAIL, accountId }), { deliveries: 0, hasMore: false })
   assert.is(await run('finish', finishFor(delivery!, clock.now())), true)
   assert.equal(emails(), [{ status: 'delivered', error: null, ended: 1 }])
 })
 
-test('what had been handed over, and was deferred, has failed', async t => {
-  const { hands, send, deferred, accountId, emails, events } = await open(t)
+test('cancel: mail that was deferred after a handover fails', async t => {
+  const { admin, send, deferred, accountId, emails, events } = await open(t)
   await send('a@there.test')
   await deferred()
-  assert.equal(await hands.cancel({ ...MINE, accountId }), { deliveries: 1, hasMore: false })
+  assert.equal(await admin.cancel({ ...ALL_MAIL, accountId }), { deliveries: 1, hasMore: false })
   assert.equal(emails(), [{ status: 'failed', error: 'canceled by the operator', ended: 1 }])
   assert.equal(events().at(-1), { type: 'email.failed', recipient: 'a@there.test' })
 })
 
-test('an email of which a part was canceled is told by the rest', async t => {
-  const { hands, send, statuses, claim, run, clock, accountId, emails } = await open(t)
+test('cancel: the status of a partly canceled email follows its other recipients', async t => {
+  const { admin, send, statuses, claim, run, clock, accountId, emails } = await open(t)
   await send('a@there.test', 'b@far.test')
-  await hands.cancel({ ...MINE, domain: 'far.test' })
+  await admin.cancel({ ...ALL_MAIL, domain: 'far.test' })
   assert.equal(emails(), [{ status: 'queued', error: null, ended: 0 }])
   const [delivery] = await claim(accountId)
   await run('finish', finishFor(delivery!, clock.now()))
@@ -109,18 +109,18 @@ test('an email of which a part was canceled is told by the rest', async t => {
   assert.equal(emails(), [{ status: 'delivered', error: null, ended: 1 }])
 })
 
-test('held mail is canceled, too, by email and by broadcast', async t => {
-  const { hands, send, claimed, change, clock, statuses } = await open(t)
+test('cancel: held mail is canceled by email and by broadcast', async t => {
+  const { admin, send, claimed, change, clock, statuses } = await open(t)
   const first = await send('a@there.test')
   const second = await send('b@there.test')
   await send('c@there.test')
   const broadcastId = newId(clock.now())
   change('update emails set broadcast_id = ? where id = ?', broadcastId, second)
-  await hands.hold({ ...MINE, emailId: first }, null)
-  await hands.hold({ ...MINE, broadcastId }, null)
+  await admin.hold({ ...ALL_MAIL, emailId: first }, null)
+  await admin.hold({ ...ALL_MAIL, broadcastId }, null)
   assert.equal(await claimed(), ['c@there.test'])
-  assert.is((await hands.cancel({ ...MINE, emailId: first })).deliveries, 1)
-  assert.is((await hands.cancel({ ...MINE, broadcastId })).deliveries, 1)
+  assert.is((await admin.cancel({ ...ALL_MAIL, emailId: first })).deliveries, 1)
+  assert.is((await admin.cancel({ ...ALL_MAIL, broadcastId })).deliveries, 1)
   assert.equal(statuses(), {
     'a@there.test': 'canceled',
     'b@there.test': 'canceled',
@@ -128,51 +128,51 @@ test('held mail is canceled, too, by email and by broadcast', async t => {
   })
 })
 
-test('all that is named must be true: another account is not touched', async t => {
-  const { hands, send, account, domain, submit, accountId, statuses } = await open(t)
+test('cancel: all parts of the selector must match; another account is not touched', async t => {
+  const { admin, send, account, domain, submit, accountId, statuses } = await open(t)
   const other = account('Other')
   domain(other, 'other.test')
   await send('a@there.test')
   const theirs = await submit(other, { from: 'x@other.test', to: ['z@there.test'] })
-  assert.is((await hands.cancel({ ...MINE, accountId, domain: 'far.test' })).deliveries, 0)
+  assert.is((await admin.cancel({ ...ALL_MAIL, accountId, domain: 'far.test' })).deliveries, 0)
   assert.ok('ids' in theirs)
-  assert.is((await hands.cancel({ ...MINE, accountId, emailId: theirs.ids[0]! })).deliveries, 0)
-  assert.is((await hands.cancel({ ...MINE, accountId, domain: 'there.test' })).deliveries, 1)
+  assert.is((await admin.cancel({ ...ALL_MAIL, accountId, emailId: theirs.ids[0]! })).deliveries, 0)
+  assert.is((await admin.cancel({ ...ALL_MAIL, accountId, domain: 'there.test' })).deliveries, 1)
   assert.equal(statuses(), { 'a@there.test': 'canceled', 'z@there.test': 'queued' })
 })
 
-test('scheduled mail is not in the queue yet, and stays', async t => {
-  const { hands, submit, accountId, clock, emails } = await open(t)
+test('cancel: scheduled mail is not queued yet and stays', async t => {
+  const { admin, submit, accountId, clock, emails } = await open(t)
   await submit(accountId, { to: ['a@there.test'], scheduledAt: clock.now() + 3_600_000 })
-  assert.is((await hands.cancel({ ...MINE, accountId })).deliveries, 0)
+  assert.is((await admin.cancel({ ...ALL_MAIL, accountId })).deliveries, 0)
   assert.equal(emails(), [{ status: 'scheduled', error: null, ended: 0 }])
 })
 
-test('deferred mail is due now, by account and by email', async t => {
-  const { hands, send, deferred, accountId, claimed } = await open(t)
+test('retry: deferred mail is due now, by account and by email', async t => {
+  const { admin, send, deferred, accountId, claimed } = await open(t)
   const first = await send('a@there.test')
   await send('b@there.test')
   await deferred()
   await send('fresh@there.test')
   assert.equal(await claimed('there.test', DELIVERY_CLASS.retry), [])
-  assert.equal(await hands.retry({ ...MINE, emailId: first }), { deliveries: 1, hasMore: false })
+  assert.equal(await admin.retry({ ...ALL_MAIL, emailId: first }), { deliveries: 1, hasMore: false })
   assert.equal(await claimed('there.test', DELIVERY_CLASS.retry), ['a@there.test'])
-  assert.equal(await hands.retry({ ...MINE, accountId }), { deliveries: 1, hasMore: false })
+  assert.equal(await admin.retry({ ...ALL_MAIL, accountId }), { deliveries: 1, hasMore: false })
   assert.equal(await claimed('there.test', DELIVERY_CLASS.retry), ['b@there.test'])
-  assert.equal(await hands.retry({ ...MINE, accountId }), { deliveries: 0, hasMore: false })
+  assert.equal(await admin.retry({ ...ALL_MAIL, accountId }), { deliveries: 0, hasMore: false })
 })
 
-test('more than one step holds is found to the end', async t => {
-  const { hands, send, rows, clock } = await open(t)
+test('cancel: mail that takes several steps is canceled completely', async t => {
+  const { admin, send, rows, clock } = await open(t)
   for (let email = 0; email < 9; email++) {
     await send(...Array.from({ length: 50 }, (_, i) => `r${i}@there.test`))
     if (email % 3 === 0) clock.advance(1)
   }
-  assert.equal(await hands.cancel({ ...MINE, domain: 'there.test' }), { deliveries: 450, hasMore: false })
+  assert.equal(await admin.cancel({ ...ALL_MAIL, domain: 'there.test' }), { deliveries: 450, hasMore: false })
   assert.equal(rows('select distinct status from deliveries'), [{ status: 'canceled' }])
 })
 
-test('a step begins where the one before ended, by the index', async t => {
+test('waiting mail: a step continues by the index where the previous step ended', async t => {
   const { rows, accountId } = await open(t)
   const plan = planOf(
     { rows },
@@ -215,7 +215,7 @@ async function brokenOff(t: TestContext, how: Record<string, [number: number, br
   }
 }
 
-test('of a site that answers again that alone is due whose last attempt broke off', async t => {
+test('retry after an outage: only deliveries whose last attempt was broken off are due', async t => {
   const { retry, due, announced, queueKey, now } = await brokenOff(t, {
     refused: [[3, 1]],
     greylisted: [[3, null]],
@@ -237,7 +237,7 @@ test('of a site that answers again that alone is due whose last attempt broke of
   ])
 })
 
-test('it is looked for step by step, and what was passed over is not looked at again', async t => {
+test('retry after an outage: steps skip no delivery and read none twice', async t => {
   const names = Array.from({ length: 7 }, (_, i) => `d${i}`)
   const { retry, due } = await brokenOff(
     t,

@@ -19,7 +19,7 @@ async function open(t: TestContext) {
 const deliveries =
   'select address, state, status, attempts, lease_owner as owner from deliveries order by address'
 
-test('a claimed delivery is leased to its claimer, with the number of its attempt', async t => {
+test('claim: a claimed delivery is leased to the owner, with the number of its attempt', async t => {
   const { send, claim, accountId, rows, clock } = await open(t)
   const emailId = await send(accountId, { to: ['a@there.test'] })
   const [claimed] = await claim(accountId, 'there.test', { owner: 'me' })
@@ -45,7 +45,7 @@ test('a claimed delivery is leased to its claimer, with the number of its attemp
   assert.equal(rows('select lease_until from deliveries'), [{ lease_until: clock.now() + 900_000 }])
 })
 
-test('a claimed delivery says whether it goes to the simulator', async t => {
+test('claim: a claimed delivery tells whether it goes to the simulator', async t => {
   const { send, claim, accountId } = await open(t)
   await send(accountId, { to: ['a@there.test', `a@${SIMULATOR}`] })
   const [real] = await claim(accountId, 'there.test')
@@ -53,7 +53,7 @@ test('a claimed delivery says whether it goes to the simulator', async t => {
   assert.equal([real!.simulated, simulated!.simulated], [0, 1])
 })
 
-test('nobody gets what another has claimed', async t => {
+test('claim: a leased delivery is not claimed by another owner', async t => {
   const { send, claim, accountId } = await open(t)
   for (let i = 0; i < 10; i++) await send(accountId, { to: [`a${i}@there.test`] })
   const claims = await Promise.all(
@@ -64,7 +64,7 @@ test('nobody gets what another has claimed', async t => {
   assert.is(new Set(addresses).size, 10)
 })
 
-test('the oldest that are due go first, and no more than asked for', async t => {
+test('claim: the oldest due deliveries come first, up to the limit', async t => {
   const { send, claim, accountId, change, clock } = await open(t)
   for (const name of ['a', 'b', 'c', 'd']) await send(accountId, { to: [`${name}@there.test`] })
   for (const [name, ms] of [
@@ -82,7 +82,7 @@ test('the oldest that are due go first, and no more than asked for', async t => 
   assert.equal(await names(5), ['d'])
 })
 
-test('the answer says when the queue key is due next', async t => {
+test('claim: the result contains the next due time of the queue key', async t => {
   const { run, send, accountId, clock } = await open(t)
   const dueAt = clock.now()
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
@@ -109,7 +109,7 @@ test('the answer says when the queue key is due next', async t => {
   assert.equal([third!.deliveries.length, third!.nextAt], [0, at])
 })
 
-test('queue keys are answered in their order; domain, class and account keep them apart', async t => {
+test('claim: results are in the order of the queue keys; domain, class and account separate them', async t => {
   const { run, send, accountId, account, domain, clock } = await open(t)
   const other = account('Other')
   domain(other, 'elsewhere.test')
@@ -139,7 +139,7 @@ test('queue keys are answered in their order; domain, class and account keep the
   )
 })
 
-test('an address suppressed meanwhile is finished instead of being handed out', async t => {
+test('claim: a delivery to a meanwhile suppressed address is finished instead of leased', async t => {
   const { send, claim, suppress, accountId, rows } = await open(t)
   await send(accountId, { to: ['A@there.test', 'b@there.test'] })
   suppress(accountId, 'a@there.test')
@@ -161,7 +161,7 @@ test('an address suppressed meanwhile is finished instead of being handed out', 
   assert.equal(rows('select * from attempts'), [])
 })
 
-test('when all recipients are suppressed before their first attempt, the email is', async t => {
+test('claim: an email is suppressed when all recipients are suppressed before the first attempt', async t => {
   const { send, claim, suppress, accountId, rows } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
   suppress(accountId, 'a@there.test')
@@ -173,14 +173,14 @@ test('when all recipients are suppressed before their first attempt, the email i
   ])
 })
 
-test('the suppression of another account is no concern', async t => {
+test('claim: a suppression of another account has no effect', async t => {
   const { send, claim, suppress, account, accountId } = await open(t)
   await send(accountId, { to: ['a@there.test'] })
   suppress(account('Other'), 'a@there.test')
   assert.is((await claim(accountId)).length, 1)
 })
 
-test('a delivery that was deferred and then suppressed keeps the attempts it had', async t => {
+test('claim: a deferred delivery that is then suppressed keeps its number of attempts', async t => {
   const { run, send, claim, suppress, accountId, rows, clock } = await open(t)
   await send(accountId, { to: ['a@there.test'] })
   const [first] = await claim(accountId)
@@ -192,7 +192,7 @@ test('a delivery that was deferred and then suppressed keeps the attempts it had
   assert.equal(rows('select status from emails'), [{ status: 'suppressed' }])
 })
 
-test('a claim that fails leases nothing', async t => {
+test('claim: a failed claim leases nothing', async t => {
   const { group, send, accountId, rows, clock } = await open(t)
   await send(accountId, { to: ['a@there.test'] })
   const queueKey = { domain: 'there.test', class: 0, accountId, limit: 5 }
@@ -205,7 +205,7 @@ test('a claim that fails leases nothing', async t => {
   assert.equal(rows('select state, attempts from deliveries'), [{ state: 0, attempts: 0 }])
 })
 
-test('claiming 100 of 20,000 reads no more than it takes', async t => {
+test('claim: claiming 100 of 20,000 deliveries reads only the claimed rows', async t => {
   const store = await open(t)
   const plan = planOf(
     store,

@@ -7,7 +7,7 @@ import { finishFor, HOUR_MS, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('queue: deleted domains')
+const test = suite('queue/deleted-domains')
 const REASON = 'The here.test domain was deleted.'
 
 async function open(t: TestContext) {
@@ -43,7 +43,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('mail of it that waits, was deferred, is held or scheduled fails; all other mail goes on', async t => {
+test('deleted domains: waiting, deferred, held and scheduled mail of the domain fails; other mail stays', async t => {
   const { send, accountId, account, domain, claim, run, clock, ...rest } = await open(t)
   const other = account('Other')
   domain(other, 'other.test')
@@ -62,8 +62,8 @@ test('mail of it that waits, was deferred, is held or scheduled fails; all other
   await send(accountId, { subject: 'kept fresh', from: 'x@stays.test' })
   await send(accountId, { subject: 'kept later', from: 'x@stays.test', scheduledAt: clock.now() + HOUR_MS })
   await send(other, { subject: 'of others', from: 'x@other.test' })
-  const hands = createQueueAdmin({ db: rest.db, run, clock, newId })
-  await hands.hold({ domain: null, accountId: null, broadcastId: null, emailId: held }, null)
+  const admin = createQueueAdmin({ db: rest.db, run, clock, newId })
+  await admin.hold({ domain: null, accountId: null, broadcastId: null, emailId: held }, null)
   await claim(accountId, 'there.test', { class: DELIVERY_CLASS.transactional }).then(leases =>
     Promise.all(leases.map(lease => run('release', lease))),
   )
@@ -90,7 +90,7 @@ test('mail of it that waits, was deferred, is held or scheduled fails; all other
   assert.is(rest.left(), 0)
 })
 
-test('what is under way ends as it ends, and is not sent again', async t => {
+test('deleted domains: an attempt in progress ends normally and is not repeated', async t => {
   const { send, accountId, claim, run, clock, remove, swept, statuses } = await open(t)
   await send(accountId, { subject: 'under way' })
   const [claimed] = await claim(accountId)
@@ -101,7 +101,7 @@ test('what is under way ends as it ends, and is not sent again', async t => {
   assert.equal(statuses(), ['under way delivered'])
 })
 
-test('much mail goes in steps, and what a crash has cut off is taken up again', async t => {
+test('deleted domains: the sweep works in steps and resumes after a crash', async t => {
   const { send, accountId, remove, sweep, swept, left, rows } = await open(t)
   for (let i = 0; i < 9; i++)
     await send(accountId, { to: Array.from({ length: 50 }, (_, r) => `u${i}-${r}@there.test`) })
@@ -119,7 +119,7 @@ test('much mail goes in steps, and what a crash has cut off is taken up again', 
   assert.is(failed(), 450)
 })
 
-test('mail of a domain that is registered again under the name is not touched', async t => {
+test('deleted domains: mail of a new domain with the same name is not touched', async t => {
   const { send, accountId, domain, remove, swept, statuses } = await open(t)
   await send(accountId, { subject: 'former' })
   await remove()

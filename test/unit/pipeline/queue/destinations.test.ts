@@ -52,7 +52,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, arrive, report }
 }
 
-test('what became of attempts is counted by site, by class, by day', async t => {
+test('destinations: results are counted by destination, bounce class and day', async t => {
   const { arrive, report, clock } = await open(t)
   await arrive(
     { destination: DELIVERED },
@@ -94,7 +94,7 @@ test('what became of attempts is counted by site, by class, by day', async t => 
   )
 })
 
-test('nothing is counted of a result whose lease was no longer good', async t => {
+test('destinations: a result with a lost lease is not counted', async t => {
   const { send, claim, account: _, run, clock, rows, report } = await open(t)
   const accountId = rows<{ id: Uint8Array }>('select id from accounts')[0]!.id
   await send(accountId)
@@ -105,7 +105,7 @@ test('nothing is counted of a result whose lease was no longer good', async t =>
   assert.is((await report()).entries[0]!.counts.delivered, 1)
 })
 
-test('replies that differ in addresses and numbers alone are one', async t => {
+test('destinations: replies that differ only in addresses and numbers are counted as one', async t => {
   const { arrive, report } = await open(t)
   const slow = (id: string) => `421 4.7.0 [192.0.2.${id}] too many from a${id}@there.test, see id-${id}`
   const said = [slow('1'), slow('2'), '451 4.3.0 not now']
@@ -121,7 +121,7 @@ test('replies that differ in addresses and numbers alone are one', async t => {
   )
 })
 
-test('a site that says something else each time fills no more than its share', async t => {
+test('destinations: a destination with ever new replies stays within its limit of reply forms', async t => {
   const { arrive, report, rows } = await open(t)
   const word = (i: number) => String.fromCharCode(97 + (i % 26), 97 + Math.floor(i / 26))
   const said = Array.from({ length: 40 }, (_, i) => `451 4.3.0 ${word(i)}`)
@@ -135,7 +135,7 @@ test('a site that says something else each time fills no more than its share', a
   )
 })
 
-test('a site that rests is told of, though nothing went there', async t => {
+test('destinations: a paused destination is reported without any results', async t => {
   const { run, report, clock } = await open(t)
   const now = clock.now()
   const state = {
@@ -153,7 +153,7 @@ test('a site that rests is told of, though nothing went there', async t => {
   )
 })
 
-test('where the mail of a domain goes is remembered, and follows it', async t => {
+test('destinations: the destination of a domain is stored and updated', async t => {
   const { arrive, rows, clock } = await open(t)
   await arrive({ destination: DELIVERED, to: 'one.test' }, { destination: DELIVERED, to: 'two.test' })
   const first = clock.now()
@@ -169,7 +169,7 @@ test('where the mail of a domain goes is remembered, and follows it', async t =>
   assert.equal(rows("select seen_at from domain_sites where domain = 'one.test'"), [{ seen_at: clock.now() }])
 })
 
-test('after a month it is forgotten', async t => {
+test('destinations: data is deleted after 31 days', async t => {
   const { arrive, db, run, clock, rows } = await open(t)
   await arrive({ destination: DELIVERED }, { destination: deferral('451 no'), reply: '451 no' })
   const left = () => [
@@ -186,14 +186,14 @@ test('after a month it is forgotten', async t => {
   assert.equal(left(), [0, 0, 0])
 })
 
-test('the name of a counter says all that it counts', () => {
+test('destinations: the name of a counter can be parsed back', () => {
   for (const { replyForm: _, ...counted } of [DELIVERED, deferral('x'), deferral('x', 'google')])
     assert.equal(parseDestinationKind(destinationKind(counted)), counted)
   for (const kind of ['destination.', 'destination.lost x', 'emails.sent', 'destination.delivered '])
     assert.is(parseDestinationKind(kind), undefined, kind)
 })
 
-test('the form of a reply keeps its codes and words', () => {
+test('destinations: the form of a reply keeps its codes and words', () => {
   const forms: [text: string, form: string][] = [
     ['550 5.1.1 <a@b.test>: no such user', '550 5.1.1 # no such user'],
     ['450-4.2.0 greylisted for 300 seconds', '450-4.2.0 greylisted for # seconds'],

@@ -6,7 +6,7 @@ import { createManualClock } from '../../../kit/manual-clock.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('queue/queueKey-book')
+const test = suite('queue/due-index')
 const accountId = new Uint8Array(16).fill(1)
 const HOUR_MS = 3_600_000
 
@@ -34,7 +34,7 @@ function openBook() {
   }
 }
 
-test('a queue key that is due is handed out at once, one that is not when its time has come', () => {
+test('due index: a due queue key is returned at once, another at its time', () => {
   const { clock, note, handedOut } = openBook()
   note('now.test')
   note('late.test', -HOUR_MS)
@@ -46,7 +46,7 @@ test('a queue key that is due is handed out at once, one that is not when its ti
   assert.equal(handedOut(), ['soon.test'])
 })
 
-test('it has one timer at most, and none once it is closed', () => {
+test('due index: the index has at most one timer, and none after close', () => {
   const { clock, book, note } = openBook()
   note('late.test', HOUR_MS)
   note('now.test')
@@ -56,7 +56,7 @@ test('it has one timer at most, and none once it is closed', () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('queue keys come in the order of their times, not of their notes', () => {
+test('due index: queue keys are returned in the order of their times', () => {
   const { clock, note, handedOut } = openBook()
   for (const [domain, ms] of [
     ['c', 300],
@@ -69,7 +69,7 @@ test('queue keys come in the order of their times, not of their notes', () => {
   assert.equal(handedOut(), ['a', 'b', 'c', 'd'])
 })
 
-test('a queue key is handed out once, and again only after it was served', () => {
+test('due index: a queue key is not returned again until it is served', () => {
   const { clock, note, handedOut, serve } = openBook()
   note('a.test')
   note('a.test')
@@ -80,7 +80,7 @@ test('a queue key is handed out once, and again only after it was served', () =>
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('an earlier note brings a sleeping queue key forward, a later one does not put it off', () => {
+test('due index: an earlier time replaces a later one, a later time has no effect', () => {
   const { clock, note, handedOut, book } = openBook()
   note('a.test', 10_000)
   note('a.test', 1_000)
@@ -92,7 +92,7 @@ test('an earlier note brings a sleeping queue key forward, a later one does not 
   assert.equal(handedOut(), [])
 })
 
-test('what is noted while a queue key is being served counts after it', () => {
+test('due index: a time noted while a queue key is served counts afterwards', () => {
   const { clock, note, handedOut, serve } = openBook()
   note('a.test')
   note('b.test')
@@ -111,7 +111,7 @@ test('what is noted while a queue key is being served counts after it', () => {
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('a queue key without waiting deliveries is forgotten', () => {
+test('due index: a queue key without waiting deliveries is removed', () => {
   const { note, serve, book, handedOut, clock } = openBook()
   note('a.test')
   note('b.test', 100)
@@ -125,7 +125,7 @@ test('a queue key without waiting deliveries is forgotten', () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('being served twice, or without having been handed out, changes nothing', () => {
+test('due index: serving a queue key twice, or one that was not returned, has no effect', () => {
   const { note, serve, handedOut, book } = openBook()
   serve('a.test', 0)
   note('a.test')
@@ -136,7 +136,7 @@ test('being served twice, or without having been handed out, changes nothing', (
   assert.is(book.size(), 1)
 })
 
-test('domain, class and account make a queue key', () => {
+test('due index: domain, class and account identify a queue key', () => {
   const other = new Uint8Array(16).fill(2)
   const keys = [
     queueKeyText({ domain: 'a.test', class: 0, accountId }),
@@ -147,7 +147,7 @@ test('domain, class and account make a queue key', () => {
   assert.is(new Set(keys).size, 4)
 })
 
-test('one timer waits for the first queue key, whatever the number of queue keys', () => {
+test('due index: one timer serves any number of queue keys', () => {
   const { clock, note } = openBook()
   for (let i = 0; i < 100; i++) note(`d${i}.test`, 1_000 + ((i * 37) % 100))
   assert.is(clock.timerCount, 1)
@@ -155,7 +155,7 @@ test('one timer waits for the first queue key, whatever the number of queue keys
   assert.is(clock.timerCount, 0)
 })
 
-test('when wall time jumps forward, what became due is found within ten seconds', () => {
+test('due index: due queue keys are found within ten seconds after the wall clock jumps forward', () => {
   const { clock, note, handedOut } = openBook()
   note('a.test', 4 * HOUR_MS)
   clock.jump(5 * HOUR_MS)
@@ -164,7 +164,7 @@ test('when wall time jumps forward, what became due is found within ten seconds'
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('when wall time jumps back, a queue key waits for its time on the wall', () => {
+test('due index: a queue key waits for its wall time after the wall clock jumps back', () => {
   const { clock, note, handedOut } = openBook()
   note('a.test', 2_000)
   clock.jump(-60_000)
@@ -174,7 +174,7 @@ test('when wall time jumps back, a queue key waits for its time on the wall', ()
   assert.equal(handedOut(), ['a.test'])
 })
 
-test('a closed book has no timer, and sets none any more', () => {
+test('due index: a closed index has no timer and starts none', () => {
   const { clock, book, note, serve, handedOut } = openBook()
   note('served.test')
   note('sleeping.test', HOUR_MS)
@@ -186,7 +186,7 @@ test('a closed book has no timer, and sets none any more', () => {
   assert.equal(handedOut(), ['served.test'])
 })
 
-test('whatever happens, no queue key is lost and none is handed out twice', () => {
+test('due index: in any order of calls, no queue key is lost or returned twice', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constant('note' as const),

@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, types, delivery }
 }
 
-test('a delivered attempt ends the delivery: lease, attempt, event and status go together', async t => {
+test('finish: a delivered attempt stores lease, attempt, event and status together', async t => {
   const { run, send, claim, accountId, clock, rows, types, delivery } = await open(t)
   await send(accountId)
   const [claimed] = await claim(accountId)
@@ -48,7 +48,7 @@ test('a delivered attempt ends the delivery: lease, attempt, event and status go
   ])
 })
 
-test('what a delivery tells is kept once, with its attempt, and read in the email and among all events', async t => {
+test('finish: the data of a delivery event is stored once with its attempt, and read by email and by account', async t => {
   const store = await open(t)
   const { run, send, claim, accountId, clock, rows, db, find } = store
   await send(accountId, { to: ['one@there.test', 'two@there.test'] })
@@ -82,7 +82,7 @@ test('what a delivery tells is kept once, with its attempt, and read in the emai
   }
 })
 
-test('an event outlives its attempt for as long as its email is being deleted', async t => {
+test('finish: an event stays readable while its email is being deleted', async t => {
   const store = await open(t)
   const { run, send, claim, accountId, clock, change } = store
   await send(accountId)
@@ -99,7 +99,7 @@ test('an event outlives its attempt for as long as its email is being deleted', 
   )
 })
 
-test('a deferred attempt puts the delivery back, into the class of retries, and says when it is due', async t => {
+test('finish: a deferred attempt returns the delivery to the retry class and announces when it is due', async t => {
   const { run, send, claim, accountId, clock, rows, types, delivery, announced } = await open(t)
   await send(accountId)
   const [claimed] = await claim(accountId)
@@ -122,7 +122,7 @@ test('a deferred attempt puts the delivery back, into the class of retries, and 
   assert.equal(rows('select status from emails'), [{ status: 'delivery_delayed' }])
 })
 
-test('a delay is told once, however often the recipient is deferred; the attempts are all there', async t => {
+test('finish: only the first deferral of a recipient is an event; all attempts are stored', async t => {
   const { run, send, claim, accountId, clock, rows, types } = await open(t)
   await send(accountId)
   let [claimed] = await claim(accountId)
@@ -142,7 +142,7 @@ test('a delay is told once, however often the recipient is deferred; the attempt
   ])
 })
 
-test('each recipient has a delay of its own', async t => {
+test('finish: each recipient gets its own delay event', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
   for (const claimed of await claim(accountId))
@@ -153,7 +153,7 @@ test('each recipient has a delay of its own', async t => {
   ])
 })
 
-test('a bounce suppresses the address, folded, once, and only where it is told to', async t => {
+test('finish: a bounce suppresses the folded address once, and only when requested', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId, { to: ['Gone@there.test', 'other@there.test'] })
   const [gone, other] = await claim(accountId)
@@ -173,11 +173,11 @@ test('a bounce suppresses the address, folded, once, and only where it is told t
   ])
 })
 
-test('a result whose lease is void is not recorded at all', async t => {
+test('finish: a result with a lost lease is not stored', async t => {
   const { run, send, claim, accountId, clock, rows, types, delivery } = await open(t)
   await send(accountId)
   const [stale] = await claim(accountId)
-  await run('voidLeases', { owner: 'tester', now: clock.now(), leaseMs: LEASE_MS })
+  await run('reclaimLeases', { owner: 'tester', now: clock.now(), leaseMs: LEASE_MS })
   const [fresh] = await claim(accountId)
   const before = [delivery(), types(), rows('select * from counters'), rows('select * from attempts')]
   const finish = finishFor(stale!, clock.now(), { ...endings.bounced(), suppress: true })
@@ -187,7 +187,7 @@ test('a result whose lease is void is not recorded at all', async t => {
   assert.is(await run('finish', finishFor(fresh!, clock.now())), true)
 })
 
-test('a result counts once, also when it comes twice in one group', async t => {
+test('finish: a result counts once, even twice in one group', async t => {
   const { group, send, claim, accountId, clock, rows, types } = await open(t)
   await send(accountId)
   const [claimed] = await claim(accountId)
@@ -199,7 +199,7 @@ test('a result counts once, also when it comes twice in one group', async t => {
   assert.is(rows('select * from attempts').length, 1)
 })
 
-test('neither a delivery that was never claimed nor one that is not there can be finished', async t => {
+test('finish: a delivery that was not claimed or does not exist cannot be finished', async t => {
   const { run, send, claim, accountId, clock, delivery } = await open(t)
   await send(accountId)
   const [claimed] = await claim(accountId)
@@ -210,7 +210,7 @@ test('neither a delivery that was never claimed nor one that is not there can be
   assert.equal((delivery() as { status: string }).status, 'queued')
 })
 
-test('good and stale results of one group are told apart', async t => {
+test('finish: valid and stale results of one group are told apart', async t => {
   const { group, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@there.test'] })
   const claimed = await claim(accountId)
@@ -229,7 +229,7 @@ test('good and stale results of one group are told apart', async t => {
   assert.equal(rows('select status from emails'), [{ status: 'sent' }])
 })
 
-test('signatures are kept with the delivery; an attempt without a message leaves the former ones', async t => {
+test('finish: signatures are stored with the delivery; an attempt without a message keeps the former ones', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId)
   const [first] = await claim(accountId)
@@ -243,7 +243,7 @@ test('signatures are kept with the delivery; an attempt without a message leaves
   ])
 })
 
-test('an attempt under way makes its email sent, once', async t => {
+test('finish: an attempt in progress marks its email as sent once', async t => {
   const { run, send, accountId, clock, rows, types } = await open(t)
   const emailId = await send(accountId)
   const at = clock.now()
@@ -258,7 +258,7 @@ test('an attempt under way makes its email sent, once', async t => {
   ])
 })
 
-test('what comes before the result of the attempt does not come again with it', async t => {
+test('finish: an event stored during the attempt is not stored again with the result', async t => {
   const { run, send, claim, accountId, clock, types } = await open(t)
   const emailId = await send(accountId)
   const [claimed] = await claim(accountId)
@@ -267,7 +267,7 @@ test('what comes before the result of the attempt does not come again with it', 
   assert.equal(types(), ['email.sent', 'email.delivered'])
 })
 
-test('an email nobody knows, or of another account, is not handed over', async t => {
+test('finish: an unknown email, or one of another account, is not marked as handed over', async t => {
   const { run, send, account, accountId, clock, rows, types } = await open(t)
   const emailId = await send(accountId)
   await run('handedOver', { accountId: account('Other'), emailId, at: clock.now() })

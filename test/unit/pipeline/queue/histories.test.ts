@@ -43,7 +43,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('wait' as const) }) },
 )
 
-test('no attempt is finished by two holders, and no delivery is lost', async () => {
+test('leases: in random histories, no attempt is finished by two owners and no delivery is lost', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 50 }), async steps => {
       const store = await openLocalStore()
@@ -92,7 +92,7 @@ test('no attempt is finished by two holders, and no delivery is lost', async () 
             if (delivery) await store.run('release', delivery)
           } else if (action.kind === 'void') {
             const owner = action.holder === 3 ? null : `holder ${action.holder}`
-            await store.run('voidLeases', { owner, now: post.clock.now(), leaseMs: LEASE_MS })
+            await store.run('reclaimLeases', { owner, now: post.clock.now(), leaseMs: LEASE_MS })
           } else post.clock.advance(60_000)
         }
 
@@ -121,7 +121,7 @@ test('no attempt is finished by two holders, and no delivery is lost', async () 
           else assert.ok(['queued', 'delivery_delayed'].includes(status), status)
         }
 
-        await store.run('voidLeases', { owner: null, now: post.clock.now(), leaseMs: LEASE_MS })
+        await store.run('reclaimLeases', { owner: null, now: post.clock.now(), leaseMs: LEASE_MS })
         post.clock.advance(60_000)
         const rest = []
         for (const deliveryClass of [DELIVERY_CLASS.transactional, DELIVERY_CLASS.retry])

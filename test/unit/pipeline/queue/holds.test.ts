@@ -7,23 +7,23 @@ import { endings, finishFor, HOUR_MS, newId, postOver } from '../../../kit/mail.
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('queue: holds')
+const test = suite('queue/holds')
 
-const MINE: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
+const ALL_MAIL: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
-  const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
+  const admin = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   const send = (...to: string[]) => post.send(accountId, { to })
   const claim = (domain = 'there.test', deliveryClass: number = DELIVERY_CLASS.transactional) =>
     post.claim(accountId, domain, { class: deliveryClass })
   return {
     ...store,
     ...post,
-    hands,
+    admin,
     accountId,
     send,
     claim,
@@ -40,25 +40,25 @@ async function open(t: TestContext) {
   }
 }
 
-test('mail to a held domain is not claimed, also what comes later, until it is released', async t => {
-  const { hands, send, claimed, states } = await open(t)
+test('holds: mail to a held domain is not claimed until the release, even when queued later', async t => {
+  const { admin, send, claimed, states } = await open(t)
   await send('a@there.test', 'b@far.test')
-  const { isNew } = await hands.hold({ ...MINE, domain: 'there.test' }, 'they asked us to wait')
+  const { isNew } = await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, 'they asked us to wait')
   assert.is(isNew, true)
   await send('c@there.test')
   assert.equal(await claimed(), [])
   assert.equal(await claimed('far.test'), ['b@far.test'])
   assert.equal(states(), { 'a@there.test': 0, 'b@far.test': 1, 'c@there.test': 0 })
-  await hands.release({ ...MINE, domain: 'there.test' })
+  await admin.release({ ...ALL_MAIL, domain: 'there.test' })
   assert.equal(await claimed(), ['a@there.test', 'c@there.test'])
 })
 
-test('an account can be stopped, and others go on', async t => {
-  const { hands, send, claimed, claim: _, accountId, ...rest } = await open(t)
+test('holds: one account can be held while others continue', async t => {
+  const { admin, send, claimed, claim: _, accountId, ...rest } = await open(t)
   const other = rest.account('Other')
   rest.domain(other, 'other.test')
   await send('a@there.test')
-  await hands.hold({ ...MINE, accountId }, null)
+  await admin.hold({ ...ALL_MAIL, accountId }, null)
   assert.equal(await claimed(), [])
   const { submit } = rest
   await submit(other, { from: 'x@other.test', to: ['z@there.test'] })
@@ -80,12 +80,12 @@ test('an account can be stopped, and others go on', async t => {
   )
 })
 
-test('one email is held, with its later tries; the rest of its queue key goes on', async t => {
-  const { hands, send, claimed, claim, states, run, clock } = await open(t)
+test('holds: one email is held with its retries; the rest of its queue key continues', async t => {
+  const { admin, send, claimed, claim, states, run, clock } = await open(t)
   const first = await send('a@there.test')
   await send('b@there.test')
   const [a, b] = await claim()
-  await hands.hold({ ...MINE, emailId: first }, null)
+  await admin.hold({ ...ALL_MAIL, emailId: first }, null)
   const at = clock.now()
   for (const delivery of [a!, b!]) await run('finish', finishFor(delivery, at, endings.deferred(at)))
   clock.advance(60_000)
@@ -94,7 +94,7 @@ test('one email is held, with its later tries; the rest of its queue key goes on
     [['b@there.test', 2]],
   )
   assert.equal(states(), { 'a@there.test': 4, 'b@there.test': 1 })
-  await hands.release({ ...MINE, emailId: first })
+  await admin.release({ ...ALL_MAIL, emailId: first })
   assert.equal(
     (await claim('there.test', DELIVERY_CLASS.retry)).map(({ address, attempt }) => [address, attempt]),
     [['a@there.test', 2]],
@@ -102,126 +102,126 @@ test('one email is held, with its later tries; the rest of its queue key goes on
   assert.equal(await claimed(), [])
 })
 
-test('of a held broadcast nothing goes, and nothing of its queue key waits for it', async t => {
-  const { hands, send, claimed, inBroadcast, states, clock } = await open(t)
+test('holds: a held broadcast sends nothing and does not block its queue key', async t => {
+  const { admin, send, claimed, inBroadcast, states, clock } = await open(t)
   const broadcastId = newId(clock.now())
   for (const name of ['a', 'b']) inBroadcast(await send(`${name}@there.test`), broadcastId)
   inBroadcast(await send('other@there.test'), newId(clock.now()))
   await send('none@there.test')
-  await hands.hold({ ...MINE, broadcastId, domain: 'there.test' }, null)
+  await admin.hold({ ...ALL_MAIL, broadcastId, domain: 'there.test' }, null)
   assert.equal(await claimed(), ['other@there.test', 'none@there.test'])
   assert.equal([states()['a@there.test'], states()['b@there.test']], [4, 4])
-  await hands.release({ ...MINE, broadcastId, domain: 'there.test' })
+  await admin.release({ ...ALL_MAIL, broadcastId, domain: 'there.test' })
   assert.equal(await claimed(), ['a@there.test', 'b@there.test'])
 })
 
-test('what two holds are about waits for the release of both', async t => {
-  const { hands, send, claimed } = await open(t)
+test('holds: mail under two holds waits for the release of both', async t => {
+  const { admin, send, claimed } = await open(t)
   const emailId = await send('a@there.test')
-  await hands.hold({ ...MINE, emailId }, null)
+  await admin.hold({ ...ALL_MAIL, emailId }, null)
   assert.equal(await claimed(), [])
-  await hands.hold({ ...MINE, domain: 'there.test' }, null)
-  await hands.release({ ...MINE, emailId })
+  await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, null)
+  await admin.release({ ...ALL_MAIL, emailId })
   assert.equal(await claimed(), [])
-  await hands.release({ ...MINE, domain: 'there.test' })
+  await admin.release({ ...ALL_MAIL, domain: 'there.test' })
   assert.equal(await claimed(), ['a@there.test'])
 })
 
-test('a hold is put once, and released by naming the same mail', async t => {
-  const { hands, rows } = await open(t)
-  const first = await hands.hold({ ...MINE, domain: 'there.test' }, 'one')
-  const second = await hands.hold({ ...MINE, domain: 'there.test' }, 'two')
+test('holds: a hold exists once and is released by the same selector', async t => {
+  const { admin, rows } = await open(t)
+  const first = await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, 'one')
+  const second = await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, 'two')
   assert.equal([second.isNew, second.hold.reason], [false, 'one'])
   assert.equal(second.hold.id, Buffer.from(first.hold.id))
-  assert.is(await hands.release({ ...MINE, domain: 'far.test' }), undefined)
-  assert.ok(await hands.release({ ...MINE, domain: 'there.test' }))
-  assert.is(await hands.release({ ...MINE, domain: 'there.test' }), undefined)
+  assert.is(await admin.release({ ...ALL_MAIL, domain: 'far.test' }), undefined)
+  assert.ok(await admin.release({ ...ALL_MAIL, domain: 'there.test' }))
+  assert.is(await admin.release({ ...ALL_MAIL, domain: 'there.test' }), undefined)
   assert.is(rows('select 1 from queue_holds where released_at is null').length, 0)
 })
 
-test('the time of held mail stands still: it gains what the holds took, each moment once', async t => {
-  const { hands, send, claim, clock } = await open(t)
+test('holds: the lifetime of held mail is extended by the union of its holds', async t => {
+  const { admin, send, claim, clock } = await open(t)
   await send('a@there.test')
   const expiresAt = clock.now() + 48 * HOUR_MS
-  await hands.hold({ ...MINE, domain: 'there.test' }, null)
+  await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, null)
   clock.advance(10 * HOUR_MS)
-  await hands.hold({ ...MINE, domain: 'far.test' }, null)
+  await admin.hold({ ...ALL_MAIL, domain: 'far.test' }, null)
   const [before] = await claim('far.test')
   assert.is(before, undefined)
   clock.advance(50 * HOUR_MS)
-  await hands.release({ ...MINE, domain: 'there.test' })
+  await admin.release({ ...ALL_MAIL, domain: 'there.test' })
   const [delivery] = await claim()
   assert.is(delivery!.expiresAt, expiresAt + 60 * HOUR_MS)
 })
 
-test('mail that came during a hold gains only its own part of it', async t => {
-  const { hands, send, claim, clock, accountId } = await open(t)
-  await hands.hold({ ...MINE, domain: 'there.test' }, null)
+test('holds: mail queued during a hold is extended only by its own part of it', async t => {
+  const { admin, send, claim, clock, accountId } = await open(t)
+  await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, null)
   clock.advance(HOUR_MS)
-  await hands.hold({ ...MINE, accountId }, null)
+  await admin.hold({ ...ALL_MAIL, accountId }, null)
   clock.advance(HOUR_MS)
   await send('a@there.test')
   const expiresAt = clock.now() + 48 * HOUR_MS
   clock.advance(HOUR_MS)
-  await hands.release({ ...MINE, domain: 'there.test' })
+  await admin.release({ ...ALL_MAIL, domain: 'there.test' })
   clock.advance(HOUR_MS)
-  await hands.release({ ...MINE, accountId })
+  await admin.release({ ...ALL_MAIL, accountId })
   assert.is((await claim())[0]!.expiresAt, expiresAt + 2 * HOUR_MS)
 })
 
-test('held mail is not given up when its site has been down for too long', async t => {
-  const { hands, send, run, rows, clock, accountId } = await open(t)
+test('holds: held mail does not expire while its destination is down', async t => {
+  const { admin, send, run, rows, clock, accountId } = await open(t)
   const emailId = await send('a@there.test')
   await send('b@there.test')
   const queueKey = { domain: 'there.test', class: 0, accountId }
   const expire = () => run('expireWaiting', { queueKey, now: clock.now(), limit: 9, reason: 'down' })
-  await hands.hold({ ...MINE, emailId }, null)
+  await admin.hold({ ...ALL_MAIL, emailId }, null)
   clock.advance(49 * HOUR_MS)
   assert.is(await expire(), 1)
   assert.equal(rows('select address, status from deliveries order by address'), [
     { address: 'a@there.test', status: 'queued' },
     { address: 'b@there.test', status: 'failed' },
   ])
-  await hands.release({ ...MINE, emailId })
+  await admin.release({ ...ALL_MAIL, emailId })
   clock.advance(47 * HOUR_MS)
   assert.is(await expire(), 0)
   clock.advance(2 * HOUR_MS)
   assert.is(await expire(), 1)
 })
 
-test('what a release that was cut off has left behind is let go at the next start', async t => {
-  const { hands, send, claimed, states, run, heard, clock } = await open(t)
+test('holds: mail left behind by an interrupted release is resumed at the next start', async t => {
+  const { admin, send, claimed, states, run, heard, clock } = await open(t)
   const emailId = await send('a@there.test')
-  await hands.hold({ ...MINE, emailId }, null)
+  await admin.hold({ ...ALL_MAIL, emailId }, null)
   assert.equal(await claimed(), [])
-  await run('releaseHold', { selector: { ...MINE, emailId }, now: clock.now() })
+  await run('releaseHold', { selector: { ...ALL_MAIL, emailId }, now: clock.now() })
   assert.equal(states(), { 'a@there.test': 4 })
   const before = heard()
-  await hands.recover()
+  await admin.recover()
   assert.equal(states(), { 'a@there.test': 0 })
   assert.is(heard(), before + 1)
 })
 
-test('holds that were released long ago are forgotten', async t => {
-  const { hands, rows, clock } = await open(t)
-  await hands.hold({ ...MINE, domain: 'there.test' }, null)
-  await hands.release({ ...MINE, domain: 'there.test' })
+test('holds: holds are deleted 30 days after their release', async t => {
+  const { admin, rows, clock } = await open(t)
+  await admin.hold({ ...ALL_MAIL, domain: 'there.test' }, null)
+  await admin.release({ ...ALL_MAIL, domain: 'there.test' })
   clock.advance(31 * 24 * HOUR_MS)
-  await hands.hold({ ...MINE, domain: 'far.test' }, null)
-  await hands.release({ ...MINE, domain: 'far.test' })
+  await admin.hold({ ...ALL_MAIL, domain: 'far.test' }, null)
+  await admin.release({ ...ALL_MAIL, domain: 'far.test' })
   assert.equal(rows('select domain from queue_holds'), [{ domain: 'far.test' }])
 })
 
-test('the queue hears of the queue keys that a release sets free, and of no others', async t => {
-  const { hands, send, announced, accountId, account } = await open(t)
+test('holds: a release announces the queue keys it affects, and no others', async t => {
+  const { admin, send, announced, accountId, account } = await open(t)
   await send('a@there.test', 'b@far.test')
-  await hands.hold({ ...MINE, accountId }, null)
+  await admin.hold({ ...ALL_MAIL, accountId }, null)
   const before = announced('due').length
   const other = account('Other')
-  await hands.hold({ ...MINE, accountId: other }, null)
-  await hands.release({ ...MINE, accountId: other })
+  await admin.hold({ ...ALL_MAIL, accountId: other }, null)
+  await admin.release({ ...ALL_MAIL, accountId: other })
   assert.is(announced('due').length, before)
-  await hands.release({ ...MINE, accountId })
+  await admin.release({ ...ALL_MAIL, accountId })
   assert.equal(
     announced('due')
       .slice(before)

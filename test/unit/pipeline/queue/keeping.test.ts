@@ -13,7 +13,7 @@ import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
-const test = suite('queue/keeping leases')
+const test = suite('queue/lease-keeping')
 const { leaseMs } = leaseTerms(true, 'retry')
 
 /** One delivery, leased by `holder`, and a store that can be made to fail. */
@@ -48,7 +48,7 @@ async function open(t: TestContext, { onUnknown = 'retry' }: { onUnknown?: Unkno
     run,
     clock,
     leaseMs,
-    onVoided: count => void voided.push(count),
+    onReclaimed: count => void voided.push(count),
     onError: error => void errors.push(error),
   })
   t.after(watch.stop)
@@ -65,7 +65,7 @@ async function open(t: TestContext, { onUnknown = 'retry' }: { onUnknown?: Unkno
   return { ...store, run, clock, accountId, claim, lease, held, state, errors, voided, pass, leaseUntil }
 }
 
-test('a lease that is kept stays, however long the attempt takes', async t => {
+test('leases: a renewed lease is kept, however long the attempt takes', async t => {
   const { run, clock, held, pass, voided, claim, leaseUntil } = await open(t)
   const keeper = startLeaseKeeper({ run, clock, held, leaseMs, onError: assert.unreachable })
   await pass(10 * leaseMs)
@@ -75,7 +75,7 @@ test('a lease that is kept stays, however long the attempt takes', async t => {
   await keeper.stop()
 })
 
-test('a lease that nobody keeps is void when it has run out, and its holder completes nothing', async t => {
+test('leases: an expired lease is reclaimed, and its holder cannot finish', async t => {
   const { pass, voided, claim, lease, run } = await open(t)
   await pass(leaseMs - 6_000)
   assert.equal(voided, [])
@@ -89,7 +89,7 @@ test('a lease that nobody keeps is void when it has run out, and its holder comp
   assert.is(await claim('third'), undefined)
 })
 
-test('where the operator wants to decide, a delivery whose lease nobody keeps is held', async t => {
+test('leases: with the policy `hold`, a delivery with a reclaimed lease is held', async t => {
   const { pass, voided, claim, rows } = await open(t, { onUnknown: 'hold' })
   await pass(leaseMs + 6_000)
   await until(() => voided.length > 0)
@@ -97,7 +97,7 @@ test('where the operator wants to decide, a delivery whose lease nobody keeps is
   assert.equal(rows('select state from deliveries'), [{ state: 4 }])
 })
 
-test('while the database is away nobody can keep a lease: none is void before all had time to', async t => {
+test('leases: no lease is reclaimed after a database outage before all holders could renew', async t => {
   const { run, clock, held, pass, voided, state, errors, leaseUntil } = await open(t)
   const missed: unknown[] = []
   const keeper = startLeaseKeeper({
@@ -118,7 +118,7 @@ test('while the database is away nobody can keep a lease: none is void before al
   await keeper.stop()
 })
 
-test('a lease that has run out because the machine stood still is renewed, also when the watch looks first', async t => {
+test('leases: a lease that expired during a suspension is renewed, even if the watch runs first', async t => {
   const { run, clock, held, pass, voided, state, leaseUntil } = await open(t)
   const keeper = startLeaseKeeper({ run, clock, held, leaseMs, onError: assert.unreachable })
   await pass(2 * leaseMs)
@@ -131,7 +131,7 @@ test('a lease that has run out because the machine stood still is renewed, also 
   await keeper.stop()
 })
 
-test('a lease that has run out because the time was set is renewed, however soon the watch looks again', async t => {
+test('leases: a lease that expired by a clock change is renewed, however soon the watch runs again', async t => {
   const { run, clock, held, pass, voided, leaseUntil } = await open(t)
   clock.advance(500)
   const keeper = startLeaseKeeper({ run, clock, held, leaseMs, onError: assert.unreachable })
@@ -143,7 +143,7 @@ test('a lease that has run out because the time was set is renewed, however soon
   await keeper.stop()
 })
 
-test('a worker holds what it was given until it is finished or given back', async t => {
+test('leases: a worker holds a lease until it is finished or returned', async t => {
   const store = await open(t)
   const { run, accountId, clock } = store
   const leases = trackLeases(run)

@@ -4,7 +4,7 @@ import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('store: what waits')
+const test = suite('queue/last-reply')
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
@@ -16,12 +16,12 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, set }
 }
 
-test('nothing was said to an empty queue', async t => {
+test('queue view: an empty queue has no last reply', async t => {
   const { db } = await open(t)
   assert.is(await findLastReply(db, 'there.test'), undefined)
 })
 
-test('the last reply is that of the deferred delivery that is due first', async t => {
+test('queue view: the last reply is that of the deferred delivery due first', async t => {
   const { db, send, accountId, clock, set } = await open(t)
   const first = clock.now()
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@there.test', 'd@far.test', 'e@done.test'] })

@@ -32,7 +32,7 @@ const leaseOf = ({ accountId, emailId, ordinal, attempt }: ClaimedDelivery): Lea
   attempt,
 })
 
-test('a lease that is given back leaves the delivery as it was before the claim', async t => {
+test('leases: a returned lease leaves the delivery as it was before the claim', async t => {
   const { run, send, claim, accountId, rows, states } = await open(t)
   await send(accountId)
   const before = rows('select * from deliveries')
@@ -44,7 +44,7 @@ test('a lease that is given back leaves the delivery as it was before the claim'
   assert.equal(states(), [{ address: 'rcpt@there.test', state: 1, attempts: 1, due: 0 }])
 })
 
-test('a deferred delivery that is claimed and given back keeps its class, its time and its attempts', async t => {
+test('leases: a returned retry keeps its class, due time and attempts', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId)
   const [first] = await claim(accountId)
@@ -56,11 +56,11 @@ test('a deferred delivery that is claimed and given back keeps its class, its ti
   assert.equal(rows('select * from deliveries'), before)
 })
 
-test('only the holder of the present lease can give it back', async t => {
+test('leases: only the current owner can return a lease', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId)
   const [first] = await claim(accountId)
-  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
+  await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
   const [second] = await claim(accountId)
   const before = rows('select * from deliveries')
   await run('release', leaseOf(first!))
@@ -72,7 +72,7 @@ test('only the holder of the present lease can give it back', async t => {
   assert.equal(rows('select * from deliveries'), done)
 })
 
-test('many leases can be given back in one group, some of them twice', async t => {
+test('leases: one group can return many leases, some of them twice', async t => {
   const { group, send, claim, accountId, states } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@there.test'] })
   const claimed = await claim(accountId)
@@ -87,7 +87,7 @@ test('many leases can be given back in one group, some of them twice', async t =
   ])
 })
 
-test('voiding the leases of an owner makes its deliveries due at once, their attempts unknown', async t => {
+test('leases: reclaiming an owner’s leases makes its deliveries due, with unknown attempts', async t => {
   const { run, send, claim, accountId, clock, rows, states, announced } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@there.test'] })
   const startedAt = clock.now()
@@ -95,7 +95,7 @@ test('voiding the leases of an owner makes its deliveries due at once, their att
   await claim(accountId, 'there.test', { owner: 'alive', limit: 1 })
   const before = announced('due').length
   clock.advance(20_000)
-  assert.is(await run('voidLeases', { owner: 'dead', now: clock.now(), leaseMs: LEASE_MS }), 2)
+  assert.is(await run('reclaimLeases', { owner: 'dead', now: clock.now(), leaseMs: LEASE_MS }), 2)
   assert.equal(states(), [
     { address: 'a@there.test', state: 0, attempts: 1, due: 0 },
     { address: 'b@there.test', state: 0, attempts: 1, due: 0 },
@@ -110,18 +110,18 @@ test('voiding the leases of an owner makes its deliveries due at once, their att
   assert.equal(rows('select lease_owner from deliveries where state = 0 and lease_owner is not null'), [])
 })
 
-test('where the operator wants to decide, what may have arrived is held, each email by itself', async t => {
+test('leases: with the policy `hold`, each email that may have arrived gets its own hold', async t => {
   const { run, send, claim, accountId, clock, rows, states, announced, db } = await open(t)
   const both = await send(accountId, { to: ['a@there.test', 'b@there.test'] })
   const other = await send(accountId, { to: ['c@there.test'] })
   await send(accountId, { to: ['d@there.test'] })
   const words = { domain: null, accountId: null, broadcastId: null, emailId: other }
-  const hands = createQueueAdmin({ db, run, clock, newId })
+  const admin = createQueueAdmin({ db, run, clock, newId })
   await claim(accountId, 'there.test', { owner: 'dead', limit: 3 })
-  await hands.hold(words, 'mine')
+  await admin.hold(words, 'mine')
   const before = announced('due').length
   const input = { owner: null, now: clock.now(), leaseMs: LEASE_MS, onUnknown: 'hold' } as const
-  assert.is(await run('voidLeases', input), 3)
+  assert.is(await run('reclaimLeases', input), 3)
 
   assert.equal(rows('select ordinal, outcome from attempts order by email_id, ordinal'), [
     { ordinal: 0, outcome: 'unknown' },
@@ -143,45 +143,45 @@ test('where the operator wants to decide, what may have arrived is held, each em
     ['d@there.test'],
   )
 
-  await hands.recover()
+  await admin.recover()
   assert.equal(
     rows<{ state: number }>('select state from deliveries order by address').map(({ state }) => state),
     [4, 4, 4, 1],
   )
-  await hands.release({ ...words, emailId: both })
+  await admin.release({ ...words, emailId: both })
   assert.equal(states().slice(0, 3), [
     { address: 'a@there.test', state: 0, attempts: 1, due: 0 },
     { address: 'b@there.test', state: 0, attempts: 1, due: 0 },
     { address: 'c@there.test', state: 4, attempts: 1, due: 0 },
   ])
-  assert.equal(await hands.cancel(words), { deliveries: 1, hasMore: false })
+  assert.equal(await admin.cancel(words), { deliveries: 1, hasMore: false })
   assert.equal(
     (await claim(accountId)).map(({ attempt }) => attempt),
     [2, 2],
   )
 })
 
-test('at a start the leases of everybody are void', async t => {
+test('leases: a start reclaims the leases of all owners', async t => {
   const { run, send, claim, accountId, clock } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
   await claim(accountId, 'there.test', { owner: 'one', limit: 1 })
   await claim(accountId, 'there.test', { owner: 'two', limit: 1 })
-  assert.is(await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS }), 2)
-  assert.is(await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS }), 0)
+  assert.is(await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS }), 2)
+  assert.is(await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS }), 0)
   assert.equal(
     (await claim(accountId)).map(({ attempt }) => attempt),
     [2, 2],
   )
 })
 
-test('a voided delivery goes on where it was: same class, next attempt, status unchanged', async t => {
+test('leases: a reclaimed delivery continues with the same class and status and the next attempt number', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId)
   const [first] = await claim(accountId)
   await run('finish', finishFor(first!, clock.now(), endings.deferred(clock.now())))
   clock.advance(60_000)
   await claim(accountId, 'there.test', { class: DELIVERY_CLASS.retry })
-  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
+  await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
   const [third] = await claim(accountId, 'there.test', { class: DELIVERY_CLASS.retry })
   assert.is(third!.attempt, 3)
   await run('finish', finishFor(third!, clock.now()))
@@ -192,13 +192,13 @@ test('a voided delivery goes on where it was: same class, next attempt, status u
   ])
 })
 
-test('an attempt that was given back and then lost is recorded as what it was', async t => {
+test('leases: an attempt that was returned and claimed again is recorded as unknown once lost', async t => {
   const { run, send, claim, accountId, clock, rows } = await open(t)
   await send(accountId)
   const [first] = await claim(accountId)
   await run('release', leaseOf(first!))
   await claim(accountId)
-  await run('voidLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
+  await run('reclaimLeases', { owner: null, now: clock.now(), leaseMs: LEASE_MS })
   const [again] = await claim(accountId)
   assert.is(again!.attempt, 2)
   assert.equal(rows('select number, outcome from attempts'), [{ number: 1, outcome: 'unknown' }])

@@ -6,7 +6,7 @@ import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
-const test = suite('queue/viewer')
+const test = suite('queue/queue-stats-cache')
 
 async function open(t: TestContext, longFrom: number) {
   const store = await t.using(openLocalStore())
@@ -34,7 +34,7 @@ async function open(t: TestContext, longFrom: number) {
   }
 }
 
-test('a short queue is looked through each time', async t => {
+test('queue stats cache: a short queue is read for each request', async t => {
   const { send, counts } = await open(t, 3)
   await send('a@there.test')
   assert.equal(await counts(), { ageMs: 0, count: 1, domains: ['there.test'] })
@@ -42,7 +42,7 @@ test('a short queue is looked through each time', async t => {
   assert.is((await counts()).count, 2)
 })
 
-test('of a long one the last look is good for ten seconds, whatever is asked; then it is looked at behind the answer', async t => {
+test('queue stats cache: a snapshot of a long queue serves all questions for ten seconds, then it is read in the background', async t => {
   const { send, counts, clock } = await open(t, 3)
   await send('a@there.test', 'b@there.test', 'c@far.test')
   assert.is((await counts()).count, 3)
@@ -55,7 +55,7 @@ test('of a long one the last look is good for ten seconds, whatever is asked; th
   await until(async () => (await counts()).count === 4)
 })
 
-test('what is older than a minute is told to nobody', async t => {
+test('queue stats cache: a snapshot older than a minute is not returned', async t => {
   const { send, counts, clock } = await open(t, 1)
   await send('a@there.test')
   await counts()
@@ -64,7 +64,7 @@ test('what is older than a minute is told to nobody', async t => {
   assert.equal(await counts(), { ageMs: 0, count: 2, domains: ['there.test'] })
 })
 
-test('a queue that has become short is looked through each time again', async t => {
+test('queue stats cache: a queue that has become short is read for each request again', async t => {
   const { send, counts, clock, change } = await open(t, 2)
   await send('a@there.test', 'b@there.test')
   await counts()
@@ -75,7 +75,7 @@ test('a queue that has become short is looked through each time again', async t 
   assert.is((await counts()).count, 1)
 })
 
-test('a look that fails behind an answer is told, and the next one is tried', async t => {
+test('queue stats cache: a failed background read is reported, and the next one is tried', async t => {
   const { send, counts, clock, change, errors } = await open(t, 1)
   await send('a@there.test')
   await counts()

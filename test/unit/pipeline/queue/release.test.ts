@@ -31,7 +31,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('at its time an email enters the queue, and only then', async t => {
+test('release: an email enters the queue at its scheduled time and not before', async t => {
   const { schedule, release, claim, accountId, statuses, totals, announced, rows, clock } = await open(t)
   await schedule(HOUR_MS)
   assert.is(await release(), clock.now() + HOUR_MS)
@@ -51,7 +51,7 @@ test('at its time an email enters the queue, and only then', async t => {
   assert.equal(rows('select type from events'), [{ type: 'email.scheduled' }])
 })
 
-test('the earliest go first, and no more than asked for', async t => {
+test('release: the earliest emails are queued first, up to the limit', async t => {
   const { schedule, release, statuses, clock } = await open(t)
   for (const ms of [300, 100, 400, 200]) await schedule(ms)
   const start = clock.now()
@@ -62,7 +62,7 @@ test('the earliest go first, and no more than asked for', async t => {
   assert.equal(statuses(), ['queued', 'queued', 'scheduled', 'queued'])
 })
 
-test('each queue key is announced once', async t => {
+test('release: each queue key is announced once', async t => {
   const { schedule, release, announced, clock } = await open(t)
   for (let i = 0; i < 10; i++) await schedule(1, ['a@there.test', 'b@there.test', `c${i}@far.test`])
   clock.advance(1)
@@ -75,7 +75,7 @@ test('each queue key is announced once', async t => {
   )
 })
 
-test('one that is let in late keeps all of its time to be delivered', async t => {
+test('release: a message released late keeps its full delivery lifetime', async t => {
   const { schedule, release, rows, clock } = await open(t)
   await schedule(HOUR_MS)
   clock.advance(100 * HOUR_MS)
@@ -83,7 +83,7 @@ test('one that is let in late keeps all of its time to be delivered', async t =>
   assert.equal(rows('select expires_at from deliveries'), [{ expires_at: clock.now() + 48 * HOUR_MS }])
 })
 
-test('scheduled emails make no queue keys, however many they are', async t => {
+test('release: scheduled emails create no queue keys', async t => {
   const { schedule, release, db, clock } = await open(t)
   for (let i = 0; i < 50; i++) await schedule(HOUR_MS, [`a@d${i}.test`])
   assert.equal(await listDueQueueKeys(db), [])
@@ -92,7 +92,7 @@ test('scheduled emails make no queue keys, however many they are', async t => {
   assert.is((await listDueQueueKeys(db)).length, 20)
 })
 
-test('what is due is found by the index of scheduled emails alone', async t => {
+test('release: due emails are found by the index of scheduled emails alone', async t => {
   const plan = planOf(
     await open(t),
     `select account_id, id from emails where status = 'scheduled' and scheduled_at <= ?
@@ -105,7 +105,7 @@ test('what is due is found by the index of scheduled emails alone', async t => {
 })
 
 for (const status of ['pending', 'failed', 'deleted'])
-  test(`an email whose domain is ${status} by then fails, and says why`, async t => {
+  test(`release: an email whose domain has become ${status} fails with the reason`, async t => {
     const { schedule, release, change, claim, accountId, rows, totals, clock } = await open(t)
     await schedule(HOUR_MS, ['a@there.test', 'b@there.test'])
     if (status === 'deleted') change('delete from domains')
@@ -127,7 +127,7 @@ for (const status of ['pending', 'failed', 'deleted'])
     assert.equal(await claim(accountId), [])
   })
 
-test('a domain that fails for a while may still send', async t => {
+test('release: a domain that fails temporarily may still send', async t => {
   const { schedule, release, change, statuses, clock } = await open(t)
   await schedule(HOUR_MS)
   change("update domains set status = 'temporary_failure'")
@@ -136,7 +136,7 @@ test('a domain that fails for a while may still send', async t => {
   assert.equal(statuses(), ['queued'])
 })
 
-test('a domain registered and verified anew takes over', async t => {
+test('release: a domain registered and verified again takes over its scheduled mail', async t => {
   const { schedule, release, change, domain, accountId, rows, clock } = await open(t)
   await schedule(HOUR_MS)
   change('delete from domains')
@@ -147,7 +147,7 @@ test('a domain registered and verified anew takes over', async t => {
   assert.equal([email!.status, idText(email!.domain_id)], ['queued', idText(again)])
 })
 
-test('mail to the simulator from no domain needs none at its time, either', async t => {
+test('release: simulator mail without a domain needs none at release, either', async t => {
   const { submit, accountId, release, statuses, clock } = await open(t)
   await submit(accountId, {
     from: 'ann@nowhere.test',
@@ -166,7 +166,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constantFrom('advance' as const, 'jump' as const), which: fc.nat(40) }),
 )
 
-test('each is sent once or canceled, never both and never neither', async () => {
+test('release: each email is either sent once or canceled', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async steps => {
       const store = await openLocalStore()

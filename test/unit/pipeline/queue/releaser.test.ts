@@ -3,7 +3,7 @@ import { createReleaser } from '../../../../src/pipeline/queue/release.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('queue/releaser')
+const test = suite('queue/release-timer')
 type ReleaserRun = Parameters<typeof createReleaser>[0]['run']
 const HOUR_MS = 3_600_000
 
@@ -51,18 +51,18 @@ async function open(t: TestContext, { times = [] as number[], limit = Number.POS
   }
 }
 
-test('what became due while nobody watched is let in at the start', async t => {
+test('release timer: emails that became due before the start are released at the start', async t => {
   const { released, clock } = await open(t, { times: [-HOUR_MS, -1, HOUR_MS] })
   assert.is(released.length, 2)
   assert.is(clock.timerCount, 1)
 })
 
-test('with nothing scheduled there is nothing to watch', async t => {
+test('release timer: without scheduled emails there is no work', async t => {
   const { clock, asked } = await open(t)
   assert.equal([clock.timerCount, asked.length], [0, 1])
 })
 
-test('at its time, not before and not by looking again and again', async t => {
+test('release timer: an email is released at its time, without polling', async t => {
   const { schedule, advance, released, asked, clock } = await open(t)
   schedule(10_000)
   await advance(9_750)
@@ -71,7 +71,7 @@ test('at its time, not before and not by looking again and again', async t => {
   assert.equal([released.length, asked.length, clock.timerCount], [1, 2, 0])
 })
 
-test('the earliest time counts, whatever the order of the notes', async t => {
+test('release timer: the earliest time counts, whatever the order of the notes', async t => {
   const { schedule, advance, released } = await open(t)
   for (const ms of [3_000, 1_000, 2_000]) schedule(ms)
   const counts = []
@@ -82,14 +82,14 @@ test('the earliest time counts, whatever the order of the notes', async t => {
   assert.equal(counts, [1, 2, 3, 3])
 })
 
-test('many that are due at once are let in without a pause, in steps', async t => {
+test('release timer: many due emails are released in steps without a pause', async t => {
   const { released, asked } = await open(t, { times: Array(25).fill(-1), limit: 10 })
   await settled()
   for (let i = 0; i < 10; i++) await settled()
   assert.equal([released.length, asked.length], [25, 3])
 })
 
-test('when wall time jumps forward, what became due is found within a second', async t => {
+test('release timer: due emails are released within a second after the wall clock jumps forward', async t => {
   const { schedule, advance, released, clock } = await open(t)
   schedule(HOUR_MS)
   clock.jump(HOUR_MS)
@@ -97,7 +97,7 @@ test('when wall time jumps forward, what became due is found within a second', a
   assert.is(released.length, 1)
 })
 
-test('when wall time jumps back, an email waits for its time on the wall', async t => {
+test('release timer: an email waits for its wall time after the wall clock jumps back', async t => {
   const { schedule, advance, released, clock } = await open(t)
   schedule(2_000)
   clock.jump(-60_000)
@@ -107,7 +107,7 @@ test('when wall time jumps back, an email waits for its time on the wall', async
   assert.is(released.length, 1)
 })
 
-test('a time noted while others are being let in is not lost', async t => {
+test('release timer: a time noted during a release is not lost', async t => {
   const { releaser, clock, schedule, advance, released } = await open(t, { times: [1_000] })
   clock.advance(1_000)
   schedule(500)
@@ -116,7 +116,7 @@ test('a time noted while others are being let in is not lost', async t => {
   assert.is(released.length, 2)
 })
 
-test('after a failure it tries again, and says so', async t => {
+test('release timer: a failure is reported and retried', async t => {
   const { schedule, advance, released, errors, fail } = await open(t)
   fail(true)
   schedule(1_000)
@@ -128,7 +128,7 @@ test('after a failure it tries again, and says so', async t => {
   assert.is(released.length, 1)
 })
 
-test('once stopped it lets nothing in and has no timer', async t => {
+test('release timer: after stop nothing is released and no timer runs', async t => {
   const { schedule, releaser, advance, asked, clock } = await open(t)
   schedule(1_000)
   await releaser.stop()

@@ -3,7 +3,7 @@ import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('queue: trying again now')
+const test = suite('queue/retry-now')
 
 /** Deliveries by their local part: `fresh`, `leased`, `done`, `due` (deferred, due already), anything else deferred. */
 async function open(t: TestContext, ...addresses: string[]) {
@@ -38,7 +38,7 @@ async function open(t: TestContext, ...addresses: string[]) {
   }
 }
 
-test('deferred deliveries of the domain are due now, and nothing else is touched', async t => {
+test('retry now: deferred deliveries of the domain are due now; others stay', async t => {
   const { retry, times, rows } = await open(
     t,
     ...['a@there.test', 'b@there.test', 'fresh@there.test', 'leased@there.test', 'done@there.test'],
@@ -58,7 +58,7 @@ test('deferred deliveries of the domain are due now, and nothing else is touched
   assert.equal(rows('select distinct attempts from deliveries where class = 2'), [{ attempts: 3 }])
 })
 
-test('the queue hears of it, once a queue key', async t => {
+test('retry now: each queue key is announced once', async t => {
   const { retry, announced, announcedAtFirst, accountId, now } = await open(t, 'a@there.test', 'b@there.test')
   await retry('there.test')
   assert.equal(announced('due').slice(announcedAtFirst), [
@@ -66,7 +66,7 @@ test('the queue hears of it, once a queue key', async t => {
   ])
 })
 
-test('so many at a time, until there are no more', async t => {
+test('retry now: each call handles up to the limit until none is left', async t => {
   const { retry } = await open(t, ...['a', 'b', 'c', 'd', 'e'].map(name => `${name}@there.test`))
   assert.equal(
     [await retry('there.test', 2), await retry('there.test', 2), await retry('there.test', 2)],
@@ -75,7 +75,7 @@ test('so many at a time, until there are no more', async t => {
   assert.is(await retry('there.test', 2), 0)
 })
 
-test('where nothing is deferred nothing happens', async t => {
+test('retry now: without deferred deliveries nothing changes', async t => {
   const { retry, announced, announcedAtFirst } = await open(t, 'a@there.test')
   assert.is(await retry('nowhere.test'), 0)
   assert.is(announced('due').length, announcedAtFirst)

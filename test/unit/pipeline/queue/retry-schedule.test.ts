@@ -10,7 +10,7 @@ const now = Date.UTC(2026, 10, 21, 13)
 const never = Number.POSITIVE_INFINITY
 const middle = () => 0.5
 
-test('the waits after the attempts, without jitter', () => {
+test('retry schedule: the delays after each attempt, without jitter', () => {
   const waits = Array.from(
     { length: 12 },
     (_, i) => (nextAttemptAt({ now, attempts: i + 1, expiresAt: never }, middle)! - now) / MINUTE_MS,
@@ -18,7 +18,7 @@ test('the waits after the attempts, without jitter', () => {
   assert.equal(waits, [1, 5, 10, 20, 40, 80, 120, 240, 240, 240, 240, 240])
 })
 
-test('48 hours hold 19 attempts, seven of them in the first three hours, the last at their end', () => {
+test('retry schedule: 19 attempts fit into 48 hours, seven in the first three hours and the last at the end', () => {
   const expiresAt = now + 48 * HOUR_MS
   const times: number[] = []
   for (let at: number | undefined = now; at !== undefined; ) {
@@ -30,7 +30,7 @@ test('48 hours hold 19 attempts, seven of them in the first three hours, the las
   assert.is(times.at(-1), expiresAt)
 })
 
-test('jitter is 10 % to either side, and never more', () => {
+test('retry schedule: jitter is at most 10 % in either direction', () => {
   const at = (attempts: number, random: number) =>
     nextAttemptAt({ now, attempts, expiresAt: never }, () => random)! - now
   assert.equal([at(1, 0), at(1, 0.5), at(1, 1)], [54_000, 60_000, 66_000])
@@ -50,13 +50,13 @@ test('jitter is 10 % to either side, and never more', () => {
   )
 })
 
-test('a wait of the other side replaces the schedule’s, jitter included', () => {
+test('retry schedule: a delay wanted by the caller replaces the scheduled one, with jitter', () => {
   const wanted = (random: number) =>
     nextAttemptAt({ now, attempts: 7, expiresAt: never, wantedMs: 2_000 }, () => random)! - now
   assert.equal([wanted(0), wanted(0.5), wanted(1)], [1_800, 2_000, 2_200])
 })
 
-test('greylisted: a minute, then every five minutes for an hour, then as always', () => {
+test('retry schedule: greylisted deliveries are tried after a minute, then every five minutes for an hour, then as usual', () => {
   const waits = Array.from(
     { length: 19 },
     (_, i) =>
@@ -66,27 +66,27 @@ test('greylisted: a minute, then every five minutes for an hour, then as always'
   assert.equal(waits, [1, ...Array(11).fill(5), 20, 40, 80, 120, 240, 240, 240])
 })
 
-test('what the other side asks for is waited for, and a little longer, never shorter', () => {
+test('retry schedule: a hint of the server is never shortened, only slightly lengthened', () => {
   const after = (random: number) =>
     nextAttemptAt({ now, attempts: 1, expiresAt: never, hintMs: 10 * MINUTE_MS }, () => random)! - now
   assert.equal([after(0), after(0.5), after(1)], [10 * MINUTE_MS, 10.5 * MINUTE_MS, 11 * MINUTE_MS])
 })
 
-test('who asks for half a minute again and again is soon asked by the schedule', () => {
+test('retry schedule: a server that always hints 30 seconds is soon tried by the schedule', () => {
   const after = (attempts: number) =>
     nextAttemptAt({ now, attempts, expiresAt: never, hintMs: MINUTE_MS / 2 }, () => 0)! - now
   assert.equal([after(1), after(12)], [MINUTE_MS / 2, MINUTE_MS / 2])
   assert.is(after(13), 240 * MINUTE_MS)
 })
 
-test('a wish that would let the delivery expire gives way to the schedule', () => {
+test('retry schedule: a hint that would let the delivery expire is ignored', () => {
   const after = (expiresAt: number) =>
     nextAttemptAt({ now, attempts: 1, expiresAt, hintMs: HOUR_MS }, () => 0.5)
   assert.is(after(now + 10 * MINUTE_MS), now + MINUTE_MS)
   assert.is(after(now), undefined)
 })
 
-test('what would come after the expiry comes with it, and that is the last', () => {
+test('retry schedule: an attempt planned after the expiry takes place at the expiry, as the last one', () => {
   const at = (expiresAt: number, wantedMs?: number) =>
     nextAttemptAt({ now, attempts: 1, expiresAt, ...(wantedMs === undefined ? {} : { wantedMs }) }, middle)
   assert.is(at(now + 2 * MINUTE_MS), now + MINUTE_MS)
@@ -97,7 +97,7 @@ test('what would come after the expiry comes with it, and that is the last', () 
   assert.is(at(now - HOUR_MS), undefined)
 })
 
-test('who is tried often before its time does not lose any of it', () => {
+test('retry schedule: early attempts do not shorten the lifetime', () => {
   const expiresAt = now + HOUR_MS
   const after = (attempts: number) => nextAttemptAt({ now: now + 6_000, attempts, expiresAt }, middle)
   assert.equal([6, 7, 30].map(after), [expiresAt, expiresAt, expiresAt])

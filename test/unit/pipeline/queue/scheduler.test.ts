@@ -34,7 +34,10 @@ function openScheduler({
   const scheduler = createScheduler({
     clock,
     siteOf,
-    roomOf: site => ({ any: rooms.get(site) ?? 100, transactional: rooms.get(site) ?? 100 }),
+    roomOf: destination => ({
+      any: rooms.get(destination) ?? 100,
+      transactional: rooms.get(destination) ?? 100,
+    }),
     claim(queueKeys) {
       const { promise, resolve, reject } = Promise.withResolvers<Claim[]>()
       claims.push({
@@ -50,7 +53,7 @@ function openScheduler({
       })
       return promise
     },
-    take: (site, _, deliveries) => void taken.push(`${deliveries.length} for ${site}`),
+    take: (destination, _, deliveries) => void taken.push(`${deliveries.length} for ${destination}`),
     onError: error => void errors.push((error as Error).message),
   })
   return {
@@ -76,7 +79,7 @@ const found = (count: number, nextAt: number | null = null): Claim => ({
 })
 const domains = ({ queueKeys }: OpenClaim) => queueKeys.map(({ domain }) => domain)
 
-test('a due queue key is claimed with the room of its site, and what was claimed is handed on', async () => {
+test('scheduler: a due queue key is claimed with the capacity of its destination, and the claim is passed on', async () => {
   const { note, claims, taken, rooms, scheduler } = openScheduler()
   rooms.set('a.test', 3)
   await note('a.test')
@@ -86,7 +89,7 @@ test('a due queue key is claimed with the room of its site, and what was claimed
   assert.is(scheduler.queueKeyCount(), 0)
 })
 
-test('queue keys due together are claimed together', async () => {
+test('scheduler: queue keys that are due together are claimed together', async () => {
   const { note, claims, taken } = openScheduler()
   await note('first.test')
   await note('a.test', 'b.test', 'c.test')
@@ -97,7 +100,7 @@ test('queue keys due together are claimed together', async () => {
   assert.equal(taken, ['1 for a.test', '2 for c.test'])
 })
 
-test('there is never more than one claim under way', async () => {
+test('scheduler: at most one claim is in progress', async () => {
   const { note, claims, scheduler } = openScheduler()
   for (let i = 0; i < 20; i++) {
     await note(`d${i}.test`)
@@ -110,7 +113,7 @@ test('there is never more than one claim under way', async () => {
   assert.is(claims[1]!.queueKeys.length, 19)
 })
 
-test('a queue key with more to do is claimed again when it is due', async () => {
+test('scheduler: a queue key with more deliveries is claimed again when it is due', async () => {
   const { note, claims, clock, scheduler } = openScheduler()
   await note('a.test')
   await claims[0]!.answer(found(16, clock.now()))
@@ -123,7 +126,7 @@ test('a queue key with more to do is claimed again when it is due', async () => 
   assert.is(claims.length, 3)
 })
 
-test('a queue key that is due later is claimed then', async () => {
+test('scheduler: a queue key that is due later is claimed at its time', async () => {
   const { noteAt, claims, clock } = openScheduler()
   noteAt('a.test', clock.now() + 5_000)
   await settled()
@@ -133,7 +136,7 @@ test('a queue key that is due later is claimed then', async () => {
   assert.is(claims.length, 1)
 })
 
-test('a site without room is claimed for when it has room again', async () => {
+test('scheduler: a destination without capacity is claimed for once it has capacity', async () => {
   const { note, claims, rooms, scheduler } = openScheduler()
   rooms.set('full.test', 0)
   await note('full.test')
@@ -148,16 +151,16 @@ test('a site without room is claimed for when it has room again', async () => {
   assert.equal(claims[1]!.queueKeys, [{ domain: 'full.test', class: 0, accountId, limit: 2 }])
 })
 
-test('a claim that finds less than there was room for leaves the room to the queue keys that wait for it', async () => {
-  const { note, claims, rooms } = openScheduler({ siteOf: async () => 'site' })
-  rooms.set('site', 24)
+test('scheduler: a claim that finds less than granted leaves the capacity to other queue keys', async () => {
+  const { note, claims, rooms } = openScheduler({ siteOf: async () => 'destination' })
+  rooms.set('destination', 24)
   await note('a.test', 'b.test')
   assert.equal(claims.map(domains), [['a.test']])
   await claims[0]!.answer(nothing)
   assert.equal(claims.map(domains), [['a.test'], ['b.test']])
 })
 
-test('a claim that fails is told, and tried again a second later', async () => {
+test('scheduler: a failed claim is reported and retried after a second', async () => {
   const { note, claims, clock, errors, taken } = openScheduler()
   await note('a.test')
   await claims[0]!.fail(new StorageUnavailable('disk full'))
@@ -172,7 +175,7 @@ test('a claim that fails is told, and tried again a second later', async () => {
   assert.equal(taken, ['1 for a.test'])
 })
 
-test('a queue key that becomes due while its claim fails is not forgotten', async () => {
+test('scheduler: a queue key that becomes due during a failed claim is not lost', async () => {
   const { note, claims, clock } = openScheduler()
   await note('a.test')
   await note('a.test')
@@ -182,7 +185,7 @@ test('a queue key that becomes due while its claim fails is not forgotten', asyn
   assert.is(claims.length, 2)
 })
 
-test('a queue key whose site cannot be found out is told, and asked about again a second later', async () => {
+test('scheduler: a failed destination lookup is reported and retried after a second', async () => {
   let asked = 0
   const { note, claims, clock, errors } = openScheduler({
     async siteOf({ domain }) {
@@ -198,9 +201,9 @@ test('a queue key whose site cannot be found out is told, and asked about again 
   assert.equal(claims.map(domains), [['a.test']])
 })
 
-test('a queue key that another scheduler serves is left to it, and asked about again when it is noted again', async () => {
-  const sites: (string | null)[] = [null, 'site']
-  const { note, claims, scheduler } = openScheduler({ siteOf: async () => sites.shift()! })
+test('scheduler: a queue key of another scheduler is ignored until it is noted again', async () => {
+  const destinations: (string | null)[] = [null, 'destination']
+  const { note, claims, scheduler } = openScheduler({ siteOf: async () => destinations.shift()! })
   await note('a.test')
   assert.is(claims.length, 0)
   assert.is(scheduler.queueKeyCount(), 0)
@@ -208,7 +211,7 @@ test('a queue key that another scheduler serves is left to it, and asked about a
   assert.is(claims.length, 1)
 })
 
-test('slow look-ups hold up nobody else', async () => {
+test('scheduler: a slow lookup does not block other queue keys', async () => {
   const slow = Promise.withResolvers<string>()
   const { note, claims } = openScheduler({
     siteOf: ({ domain }) => (domain === 'slow.test' ? slow.promise : Promise.resolve(domain)),
@@ -221,7 +224,7 @@ test('slow look-ups hold up nobody else', async () => {
   assert.equal(claims.map(domains), [['fast.test'], ['slow.test']])
 })
 
-test('stopping waits for the claim under way, whose deliveries are handed on, and begins no other', async () => {
+test('scheduler: stop waits for the current claim, passes its deliveries on and starts no other', async () => {
   const { note, claims, clock, taken, scheduler } = openScheduler()
   await note('a.test')
   await note('b.test')
@@ -242,7 +245,7 @@ test('stopping waits for the claim under way, whose deliveries are handed on, an
   assert.is(clock.timerCount, 0)
 })
 
-test('stopping while a claim fails leaves no timer', async () => {
+test('scheduler: stop during a failing claim leaves no timer', async () => {
   const { note, claims, clock, scheduler } = openScheduler()
   await note('a.test')
   const stopping = scheduler.stop()

@@ -16,7 +16,7 @@ async function open(t: TestContext) {
   const post = postOver(store)
   const accountId = post.account()
   post.domain(accountId, 'here.test')
-  const hands = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
+  const admin = createQueueAdmin({ db: store.db, run: store.run, clock: post.clock, newId })
   /** The view a while after the last mail came. */
   const view = (question: Partial<QueueQuestion> = {}, afterMs = 0) =>
     viewQueue(store.db, { ...ALL, now: post.clock.now() + afterMs, ...question })
@@ -26,7 +26,7 @@ async function open(t: TestContext) {
     ...store,
     ...post,
     accountId,
-    hands,
+    admin,
     view,
     goesTo,
     sendBy: post.send,
@@ -39,8 +39,8 @@ async function open(t: TestContext) {
   }
 }
 
-test('what waits is told by domain, the most first, and apart what was tried, is under way, and is held', async t => {
-  const { send, claim, run, clock, accountId, parts, hands, view } = await open(t)
+test('queue view: deliveries are counted by domain, the most first, and by state', async t => {
+  const { send, claim, run, clock, accountId, parts, admin, view } = await open(t)
   await send('a@there.test', 'b@there.test', 'c@there.test', 'd@far.test')
   const [first] = await claim(accountId, 'there.test', { limit: 2 })
   const at = clock.now()
@@ -58,7 +58,7 @@ test('what waits is told by domain, the most first, and apart what was tried, is
     [entries[0]!.lastReply, entries[0]!.nextAt, entries[1]!.lastReply],
     ['mx.there.test: 451 later', at, null],
   )
-  await hands.hold({ domain: 'there.test', accountId: null, broadcastId: null, emailId: null }, null)
+  await admin.hold({ domain: 'there.test', accountId: null, broadcastId: null, emailId: null }, null)
   assert.equal(await parts(), [
     ['there.test', 0, 0, 1, 2],
     ['far.test', 1, 0, 0, 0],
@@ -66,7 +66,7 @@ test('what waits is told by domain, the most first, and apart what was tried, is
   assert.equal((await view()).totals.held, 2)
 })
 
-test('of several accounts, what was told to the one whose turn comes first is shown, or to the one asked about', async t => {
+test('queue view: the last reply is that of the account due first, or of the requested account', async t => {
   const { account, domain, change, sendBy, view } = await open(t)
   const first = account()
   const second = account()
@@ -85,15 +85,15 @@ test('of several accounts, what was told to the one whose turn comes first is sh
   assert.equal(await told(first), ['451 one.test'])
 })
 
-test('what a hold of an email keeps apart is told as held', async t => {
-  const { send, claim, accountId, parts, hands } = await open(t)
+test('queue view: mail held by email is counted as held', async t => {
+  const { send, claim, accountId, parts, admin } = await open(t)
   const emailId = await send('a@there.test')
-  await hands.hold({ domain: null, accountId: null, broadcastId: null, emailId }, null)
+  await admin.hold({ domain: null, accountId: null, broadcastId: null, emailId }, null)
   await claim(accountId)
   assert.equal(await parts(), [['there.test', 0, 0, 0, 1]])
 })
 
-test('ages double from five minutes on', async t => {
+test('queue view: age limits double from five minutes on', async t => {
   const { change, send, rows, view, clock } = await open(t)
   const ages = [0, 4, 6, 19, 100, 1_279, 1_281, 9_999]
   for (const _ of ages) await send('a@there.test')
@@ -110,7 +110,7 @@ test('ages double from five minutes on', async t => {
   assert.is(entries[0]!.oldestAt, now - 9_999 * MINUTE_MS)
 })
 
-test('by site, as far as sites are known', async t => {
+test('queue view: deliveries are grouped by destination where it is known', async t => {
   const { send, goesTo, parts, view } = await open(t)
   goesTo('one.test', 'mx.big.test')
   goesTo('two.test', 'mx.big.test')
@@ -129,7 +129,7 @@ test('by site, as far as sites are known', async t => {
   )
 })
 
-test('only what is of an account, a domain, a class', async t => {
+test('queue view: the view can be restricted to an account, a domain or a class', async t => {
   const { send, account, domain, submit, parts, accountId } = await open(t)
   const other = account('Other')
   domain(other, 'other.test')
@@ -140,14 +140,14 @@ test('only what is of an account, a domain, a class', async t => {
   assert.equal(await parts({ class: 2 }), [])
 })
 
-test('page by page, with totals of all', async t => {
+test('queue view: pages have the totals of the whole queue', async t => {
   const { send, view } = await open(t)
   await send(...Array.from({ length: 7 }, (_, i) => `a@d${i}.test`))
   const { total, totals, entries } = await view({ limit: 3, offset: 6 })
   assert.equal([total, totals.neverTried, entries.map(({ name }) => name)], [7, 7, ['d6.test']])
 })
 
-test('more queue keys than are read at a time are all counted', async t => {
+test('queue view: more queue keys than are read at once are counted completely', async t => {
   const { send, view } = await open(t)
   for (let email = 0; email < 11; email++)
     await send(...Array.from({ length: 50 }, (_, i) => `a@d${email * 50 + i}.test`))
@@ -155,7 +155,7 @@ test('more queue keys than are read at a time are all counted', async t => {
   assert.equal([total, totals.neverTried], [550, 550])
 })
 
-test('it is read from the index alone', async t => {
+test('queue view: the view is read from the index alone', async t => {
   const { rows } = await open(t)
   const plan = planOf(
     { rows },
