@@ -72,7 +72,7 @@ export function startBroadcasts(
   const broadcasts = createBroadcasts({
     ...{ db, run, clock, newId, accept, preparation, linkBase },
     simulatorDomains: parts.simulatorDomains,
-    letGo: goingOn.ask,
+    resumeEmails: goingOn.ask,
   })
   const findWords = (accountId: Id, id: Id) => findTemplate(db, accountId, id)
   return {
@@ -91,7 +91,7 @@ export function startBroadcasts(
 /** @returns a function that resolves when nothing is under way */
 function startRunner(
   { config, simulatorDomains, clock, log, store, plans }: AppContext,
-  letGo: (broadcast: BroadcastRow) => void,
+  resumeEmails: (broadcast: BroadcastRow) => void,
   links: Pick<RunnerOptions, 'linkTerms' | 'linkFault'>,
 ): () => Promise<void> {
   const regions = Object.keys(config.regions)
@@ -102,7 +102,7 @@ function startRunner(
     'A broadcast could not be processed; retrying',
   )
   const runner = startBroadcastRunner({
-    ...{ db: store.db, run: store.run, clock, letGo, quotaOf: plans.quotaOf, ...links },
+    ...{ db: store.db, run: store.run, clock, resumeEmails, quotaOf: plans.quotaOf, ...links },
     simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,

@@ -1,7 +1,7 @@
 /** Every name of the simulator. Part of the composition root. */
 
 import type { Config } from '../config/config.ts'
-import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/names.ts'
+import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import type { Store } from '../store/open.ts'
 import { readSetting, SIMULATOR_DOMAINS } from '../store/settings.ts'
 import type { ServiceCommands } from '../workers/commands.ts'

@@ -5,7 +5,7 @@
 import { resolve } from 'node:path'
 import { PROVIDERS } from '../pipeline/delivery/providers.ts'
 import { GENERAL_SMART_HOST } from '../pipeline/delivery/smart-host.ts'
-import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/names.ts'
+import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import { DEFAULT_MAIL_HOST, FAMILY_NAME, families, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'

@@ -54,7 +54,7 @@ import { HELD } from '../pipeline/queue/hold.ts'
 import { startLeaseKeeper, trackLeases } from '../pipeline/queue/leases.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../pipeline/queue/waiting-mail.ts'
-import { simulatedEnding, simulatedSequel } from '../pipeline/simulator/ending.ts'
+import { recordFollowUps, simulatedAttempt } from '../pipeline/simulator/simulated-attempt.ts'
 import { createSigner } from '../protocols/dkim/signer.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { nameFaults } from '../protocols/dns/reverse.ts'
@@ -184,7 +184,7 @@ const worker = createDeliveryWorker({
   smartHostOf,
   router,
   maker: createMessageMaker({ db, find, blobs, secrets, keyRing, sign: createSigner(signing) }),
-  simulate: simulatedEnding,
+  simulate: simulatedAttempt,
   deliverLocally: createLocalDelivery({
     run: writer.run,
     blobs,
@@ -202,7 +202,7 @@ const worker = createDeliveryWorker({
   async onStored(delivery, result) {
     events.attemptFinished(delivery, result)
     if (result.alert) await alerts.raise(delivery, result, clock.now())
-    if (result.simulated) await simulatedSequel(writer.run, delivery, result, clock.now())
+    if (result.simulated) await recordFollowUps(writer.run, delivery, result, clock.now())
   },
   onBreakerOpen: events.destinationPaused,
   onResumed: events.destinationRetryRequested,

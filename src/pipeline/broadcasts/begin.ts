@@ -11,7 +11,7 @@ import { command, type Tx } from '../../store/command.ts'
 import type { BroadcastRow, Json } from '../../store/schema.ts'
 import { type BroadcastKey, domainOf, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 
-export interface BeginInput extends BroadcastKey {
+interface BeginInput extends BroadcastKey {
   now: number
   /** Of which `sent` was made: it may have been changed meanwhile, and is begun with what it says then. */
   contentId: number
@@ -25,7 +25,7 @@ export interface BeginInput extends BroadcastKey {
 }
 
 /** Members who are seen to together: one transaction each. */
-export const PAGE_MEMBERS = 250
+const PAGE_MEMBERS = 250
 /** Members looked for by one command. */
 const FOUND_AT_ONCE = 1_000
 
@@ -74,7 +74,7 @@ export const beginCommands = {
 }
 
 /** Why a broadcast cannot go on. */
-export interface Fault {
+interface Fault {
   /** As its account reads it. */
   message: string
   /** It may be mended, and the broadcast resumed. */

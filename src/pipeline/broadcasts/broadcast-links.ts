@@ -1,14 +1,18 @@
 /** How often the links of a broadcast have been followed, as stored. */
 import type { Id } from '../../lib/ids.ts'
+import { parseText, placeholderText } from '../../resources/templates/parse.ts'
 import type { FoundPage } from '../../store/list-page.ts'
 import type { BroadcastLinkRow, Db } from '../../store/schema.ts'
+import { findParts } from '../tracking/find-links.ts'
+import { HOLE } from '../tracking/rewrite-plan-cache.ts'
+import { mayBeKey } from './unusual-names.ts'
 
 interface LinksKey {
   accountId: Id
   broadcastId: Id
 }
 
-export interface LinkRange {
+interface LinkRange {
   limit: number
   /** Numbers of links: those between the two. With `before` it is the last of them that are wanted. */
   after?: number | undefined
@@ -61,4 +65,31 @@ async function countLinks(db: Db, key: LinksKey): Promise<number> {
     .select(eb => eb.fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow()
   return Number(total)
+}
+
+/**
+ * Those that lead each recipient elsewhere.
+ *
+ * @param html with placeholders
+ * @returns by their numbers
+ */
+export function personalLinks(html: string): ReadonlyMap<number, string> {
+  const { literals, placeholders } = parseText(html, mayBeKey)
+  if (placeholders.length === 0) return new Map()
+  const { hrefs } = findParts(literals.join(HOLE))
+  let hole = 0
+  let holeAt = literals[0]!.length
+  return new Map(
+    hrefs.flatMap(({ start, end, number, value }) => {
+      const names: string[] = []
+      for (; hole < placeholders.length && holeAt < end; hole++) {
+        if (holeAt >= start) names.push(placeholderText(placeholders[hole]!))
+        holeAt += HOLE.length + literals[hole + 1]!.length
+      }
+      let next = 0
+      return names.length > 0
+        ? [[number, value.replaceAll(HOLE, character => names[next++] ?? character)]]
+        : []
+    }),
+  )
 }

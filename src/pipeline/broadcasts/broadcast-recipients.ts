@@ -18,7 +18,7 @@ export const RECIPIENT_TYPES = [
 export type RecipientType = (typeof RECIPIENT_TYPES)[number]
 
 export const BOUNCE_TYPES = ['Permanent', 'Transient', 'Undetermined'] as const
-export type RecipientBounceType = (typeof BOUNCE_TYPES)[number]
+type RecipientBounceType = (typeof BOUNCE_TYPES)[number]
 
 export interface RecipientQuestion {
   broadcast: Pick<BroadcastRow, 'accountId' | 'id' | 'audienceId' | 'firstEmailId' | 'lastEmailId'>

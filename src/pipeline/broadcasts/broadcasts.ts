@@ -3,7 +3,9 @@
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
+import { hasMemberElsewhere } from '../../resources/contacts/members.ts'
 import { listPropertyKeys } from '../../resources/contacts/property-keys.ts'
+import { findAudience } from '../../resources/contacts/read.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { type BroadcastCounts, readBroadcastCounts } from '../../resources/events/broadcast-counts.ts'
 import type { Run } from '../../store/command.ts'
@@ -18,8 +20,7 @@ import type { broadcastCommands } from './commands.ts'
 import type { BroadcastFields, Changes, SendOrder } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type LintFinding, lintBroadcast } from './lint.ts'
-import { placesOf } from './places.ts'
-import { reachesPeople } from './recipients.ts'
+import { placesOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 
 /** A broadcast with what has become of it. */
@@ -66,13 +67,13 @@ interface BroadcastsOptions {
   linkBase(): LinkBase
   simulatorDomains: ReadonlySet<string>
   /** What the hold of a broadcast has kept in the queue is to go on. */
-  letGo(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
+  resumeEmails(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
 }
 
 const UNKNOWN_ADDRESS = 'reader@example.com'
 
 export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
-  const { db, run, clock, newId, letGo } = options
+  const { db, run, clock, newId, resumeEmails } = options
   const find = async (accountId: Id, id: Id): Promise<BroadcastDetail | undefined> => {
     const broadcast = await findBroadcast(db, accountId, id)
     return broadcast && { broadcast, counts: await readBroadcastCounts(db, { accountId, broadcastId: id }) }
@@ -118,7 +119,7 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     },
     async resume(accountId, id) {
       const done = await run('resumeBroadcast', order(accountId, id))
-      if (done === true) letGo({ accountId, id })
+      if (done === true) resumeEmails({ accountId, id })
       return after(accountId, id, done)
     },
     async cancel(accountId, id) {
@@ -231,4 +232,33 @@ function findContact(
     .where('audienceId', '=', audienceId)
   const wanted = 'id' in by ? contacts.where('id', '=', by.id) : contacts.where('email', '=', by.email)
   return wanted.executeTakeFirst()
+}
+
+interface Recipients {
+  accountId: Id
+  audienceId: Id | null
+  /** A segment; or an audience, as newer clients write it. */
+  segmentId: Id | null
+}
+
+/** What is not there reaches nobody: it is for the command to refuse. */
+async function reachesPeople(
+  db: Db,
+  { accountId, audienceId, segmentId }: Recipients,
+  simulatorDomains: ReadonlySet<string>,
+): Promise<boolean> {
+  const segment = segmentId && (await findSegment(db, accountId, segmentId))
+  const whole = segmentId && !segment ? segmentId : audienceId
+  if (segment) return hasMemberElsewhere(db, segment, simulatorDomains)
+  if (!whole || !(await findAudience(db, accountId, whole))) return false
+  return hasMemberElsewhere(db, { audienceId: whole, filters: null }, simulatorDomains)
+}
+
+function findSegment(db: Db, accountId: Id, id: Id) {
+  return db
+    .selectFrom('segments')
+    .select(['audienceId', 'filters'])
+    .where('accountId', '=', accountId)
+    .where('id', '=', id)
+    .executeTakeFirst()
 }

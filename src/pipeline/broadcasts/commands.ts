@@ -1,8 +1,8 @@
 /** Every command of broadcasts. */
 import { beginCommands } from './begin.ts'
+import { cancelCommands } from './cancel.ts'
 import { draftCommands } from './draft.ts'
 import { expandCommands } from './expand.ts'
-import { giveUpCommands } from './give-up.ts'
 import { sendCommands } from './send.ts'
 
 export const broadcastCommands = {
@@ -10,5 +10,5 @@ export const broadcastCommands = {
   ...sendCommands,
   ...beginCommands,
   ...expandCommands,
-  ...giveUpCommands,
+  ...cancelCommands,
 }

@@ -25,10 +25,10 @@ export const LINT_RULES = [
   'unreachable_links',
   'weak_links',
 ] as const
-export type LintRule = (typeof LINT_RULES)[number]
+type LintRule = (typeof LINT_RULES)[number]
 
 export const LINT_PARTS = ['subject', 'html', 'text', 'preview_text', 'links'] as const
-export type LintPart = (typeof LINT_PARTS)[number]
+type LintPart = (typeof LINT_PARTS)[number]
 
 export interface LintFinding {
   rule: LintRule

@@ -13,7 +13,7 @@ import type { BroadcastRow, Db } from '../../store/schema.ts'
 import { findBroadcast, findDueBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { ExpandInput } from './expand.ts'
-import { placesOf, settledWords } from './places.ts'
+import { placesOf, settledWords } from './placeholders.ts'
 import { namesKept } from './texts.ts'
 
 export interface RunnerOptions
@@ -24,7 +24,7 @@ export interface RunnerOptions
   quotaOf: Plans['quotaOf']
   linkTerms: LinkTermsIds
   /** What the hold of a broadcast has kept in the queue is to go on. */
-  letGo(broadcast: BroadcastRow): void
+  resumeEmails(broadcast: BroadcastRow): void
   onError(error: unknown): void
 }
 
@@ -57,11 +57,11 @@ export function startBroadcastRunner(options: RunnerOptions): DueTimer {
 
 /** The next of what is to be done for a broadcast; whoever else has done it meanwhile makes it do nothing. */
 export async function takeStep(options: RunnerOptions, row: BroadcastRow, now: number): Promise<void> {
-  const { run, quotaOf, letGo } = options
+  const { run, quotaOf, resumeEmails } = options
   const { accountId, id, status } = row
   const key = { accountId, id, now }
   if (status === 'canceled') {
-    if (await run('giveUpBroadcast', key)) letGo(row)
+    if (await run('cancelEmails', key)) resumeEmails(row)
   } else if (row.sentContentId === null) await begin(options, row, now)
   else if (row.countedAt === null) await run('findMembers', key)
   else {

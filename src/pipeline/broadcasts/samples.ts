@@ -7,7 +7,7 @@ import { builtInOf } from '../../resources/templates/variables.ts'
 import type { ContactRow } from '../../store/schema.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
 import { valueFinder } from './emails.ts'
-import { type Places, settledWords } from './places.ts'
+import { type Places, settledWords } from './placeholders.ts'
 
 export interface Sample {
   subject: string

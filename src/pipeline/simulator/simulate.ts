@@ -2,7 +2,7 @@
 import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
 
-export type SimulatedEvent = 'complained' | 'opened' | 'clicked'
+type SimulatedEvent = 'complained' | 'opened' | 'clicked'
 
 export interface Simulated {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
@@ -54,4 +54,12 @@ export function simulate(address: string, attempt: number): Simulated {
 
 function delivered(...followedBy: SimulatedEvent[]): Simulated {
   return { outcome: 'delivered', class: 'unknown', reply: ACCEPTED, followedBy }
+}
+
+/** While the installation has no name. `.test` is reserved (RFC 6761 §6.2): no real mail goes there. */
+export const LABORATORY_SIMULATOR = 'simulator.test'
+
+/** The default once it has one. */
+export function simulatorOf(mailHost: string): string {
+  return `simulator.${mailHost}`
 }

@@ -8,9 +8,9 @@ import { countEvent, type EmailOrigin } from '../../resources/events/metrics.ts'
 import { type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { DeliveryRow, VisitRow } from '../../store/schema.ts'
+import type { Visitor } from './bot-detection.ts'
 import { isByUrl, LAST_NUMBER } from './link-numbers.ts'
 import type { TokenRecipient } from './tokens.ts'
-import type { Visitor } from './visitor.ts'
 
 /** One request for a pixel or a link. */
 export interface Hit {

@@ -10,7 +10,7 @@ import type { PersonalContent } from '../../resources/templates/personal.ts'
 import { findLinks, findParts, type LinkPlan, type PageParts, webLink } from './find-links.ts'
 import type { Href } from './read-html.ts'
 
-export type PlanOf = (content: PersonalContent) => LinkPlan
+type PlanOf = (content: PersonalContent) => LinkPlan
 
 /** What a template has, holes of one character in it. */
 interface TemplateParts extends PageParts {

@@ -2,7 +2,7 @@
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import type { LinkPlan } from './find-links.ts'
 
-export interface Rewriting {
+interface Rewriting {
   /** Where a link is to lead instead; undefined leaves it. @param number of the link, see `HtmlLink` */
   linkUrl: ((target: string, number: number | null) => string | undefined) | null
   /** Null for no pixel. */

@@ -1,9 +1,12 @@
 /** The links of a broadcast with their counts. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
-import { listBroadcastLinks, rangeBroadcastLinks } from '../../../pipeline/broadcasts/broadcast-links.ts'
+import {
+  listBroadcastLinks,
+  personalLinks,
+  rangeBroadcastLinks,
+} from '../../../pipeline/broadcasts/broadcast-links.ts'
 import { findBroadcast, type StoredBroadcast } from '../../../pipeline/broadcasts/broadcast-rows.ts'
-import { personalLinks } from '../../../pipeline/broadcasts/written-links.ts'
 import { END_OF_NUMBERS } from '../../../pipeline/tracking/link-numbers.ts'
 import type { BroadcastLinkRow, Db } from '../../../store/schema.ts'
 import { notFound } from '../api-error.ts'

@@ -1,9 +1,9 @@
 /** The pixel, and links that are counted: who follows them goes on at once, and is noted afterwards. */
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
+import { visitorOf } from '../../../pipeline/tracking/bot-detection.ts'
 import { readClickToken, readOpenToken } from '../../../pipeline/tracking/tokens.ts'
 import type { VisitBatcher } from '../../../pipeline/tracking/visit-batcher.ts'
-import { visitorOf } from '../../../pipeline/tracking/visitor.ts'
 import { notFound } from '../api-error.ts'
 import type { ApiRequest, Credential, RawHttpReply, Route } from '../route.ts'
 

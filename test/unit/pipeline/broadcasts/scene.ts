@@ -56,7 +56,7 @@ export async function openBroadcasts(
   ])
   const hands = createQueueAdmin({ ...store, clock, newId })
   let goingOn: Promise<void> = Promise.resolve()
-  const letGo = (broadcast: Pick<BroadcastRow, 'accountId' | 'id'>) => {
+  const resumeEmails = (broadcast: Pick<BroadcastRow, 'accountId' | 'id'>) => {
     goingOn = goingOn.then(() => hands.resume(mailOfBroadcast(broadcast)))
   }
   const quotaOf = async () => quota
@@ -69,7 +69,7 @@ export async function openBroadcasts(
   }
   const linkTerms = await store.run('linkTerms', { baseUrl: LINK_BASE_URL })
   const broadcasts = createBroadcasts({
-    ...{ ...store, clock, newId, letGo, simulatorDomains: terms.simulatorDomains },
+    ...{ ...store, clock, newId, resumeEmails, simulatorDomains: terms.simulatorDomains },
     linkBase: () => ({ url: linkBase, setting: 'http.base_url' }),
     accept: createAccept({
       ...{ ...store, ...terms },
@@ -83,7 +83,7 @@ export async function openBroadcasts(
     }),
   })
   const fault = linkFault({ url: linkBase, setting: 'http.base_url' }) ?? null
-  const runner: RunnerOptions = { ...store, ...terms, linkTerms, linkFault: fault, letGo, onError }
+  const runner: RunnerOptions = { ...store, ...terms, linkTerms, linkFault: fault, resumeEmails, onError }
 
   const draft = (over: Partial<BroadcastFields> = {}): BroadcastFields => ({
     ...{ name: 'News', audienceId, segmentId: null, topicId: null, templateId: null },

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { subjectWithFallbacks, withFallbacks } from '../../../../src/pipeline/broadcasts/fallbacks.ts'
+import { subjectWithFallbacks, withFallbacks } from '../../../../src/pipeline/broadcasts/placeholders.ts'
 import { withPreheader } from '../../../../src/pipeline/broadcasts/preheader.ts'
 import { contentToSend, namesKept, wordsFault } from '../../../../src/pipeline/broadcasts/texts.ts'
 import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'

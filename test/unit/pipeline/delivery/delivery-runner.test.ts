@@ -6,7 +6,7 @@ import {
 import type { MessageMaker, OutgoingMessage } from '../../../../src/pipeline/delivery/message/message.ts'
 import { PipelineSlotLost } from '../../../../src/pipeline/delivery/pipeline.ts'
 import type { Finish } from '../../../../src/pipeline/queue/commands.ts'
-import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
+import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
 import { newId, SIMULATOR } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
@@ -24,7 +24,7 @@ const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
 }
 
 /** Deliveries to a simulator, of messages that are made when the test says so. */
-function open(sizeBytes = 22, simulate = simulatedEnding) {
+function open(sizeBytes = 22, simulate = simulatedAttempt) {
   const clock = createManualClock()
   const making: PromiseWithResolvers<OutgoingMessage>[] = []
   const ends: Finish[] = []

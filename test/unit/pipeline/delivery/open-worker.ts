@@ -18,7 +18,7 @@ import { RESUMED } from '../../../../src/pipeline/queue/destination-states.ts'
 import { HELD } from '../../../../src/pipeline/queue/hold.ts'
 import { type DueQueueKey, stepDeferredQueueKeys } from '../../../../src/pipeline/queue/queue-key-rows.ts'
 import { waitingAt } from '../../../../src/pipeline/queue/waiting-mail.ts'
-import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
+import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import type { MailSelector } from '../../../../src/store/schema/steering.ts'
@@ -141,7 +141,7 @@ export async function openWorker(
         return signed.maker.signAhead(delivery, now)
       },
     },
-    simulate: simulatedEnding,
+    simulate: simulatedAttempt,
     deliverLocally: async () => {
       throw new Error('nothing is received here')
     },

@@ -12,7 +12,7 @@ import {
   transmit,
 } from '../../../../src/pipeline/delivery/transport.ts'
 import { createUndeliverable } from '../../../../src/pipeline/delivery/undeliverable.ts'
-import { simulatedEnding } from '../../../../src/pipeline/simulator/ending.ts'
+import { simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
 import { type FakeMx, startFakeMx } from '../../../kit/fake-mx.ts'
@@ -72,7 +72,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
     localName: 'out.mailhorn.test',
     port: mx.port,
     allowPrivateAddresses: true,
-    simulate: simulatedEnding,
+    simulate: simulatedAttempt,
     deliverLocally: async () => {
       throw new Error('nothing is received here')
     },

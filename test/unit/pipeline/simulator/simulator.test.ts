@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { finishOf } from '../../../../src/pipeline/delivery/outcome/finish.ts'
-import { simulatedEnding, simulatedSequel } from '../../../../src/pipeline/simulator/ending.ts'
 import { simulate } from '../../../../src/pipeline/simulator/simulate.ts'
+import { recordFollowUps, simulatedAttempt } from '../../../../src/pipeline/simulator/simulated-attempt.ts'
 import type { ClaimedDelivery } from '../../../../src/store/command.ts'
 import { finishFor, newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
@@ -62,7 +62,7 @@ const delivery = (localPart: string, attempt = 1): ClaimedDelivery => ({
 })
 
 test('an ending has the shape of a real attempt’s, without hosts', () => {
-  assert.equal(simulatedEnding(delivery('delivered')), {
+  assert.equal(simulatedAttempt(delivery('delivered')), {
     kind: 'delivered',
     class: 'unknown',
     phase: 'final-dot',
@@ -71,8 +71,8 @@ test('an ending has the shape of a real attempt’s, without hosts', () => {
     hostAttempts: [],
     simulated: true,
   })
-  assert.is(simulatedEnding(delivery('bounced')).phase, 'rcpt')
-  assert.is(simulatedEnding(delivery('delayed')).retryAfterMs, 2_000)
+  assert.is(simulatedAttempt(delivery('bounced')).phase, 'rcpt')
+  assert.is(simulatedAttempt(delivery('delayed')).retryAfterMs, 2_000)
 })
 
 test('what is recorded: statuses, events and the type of bounces; nothing here suppresses', () => {
@@ -80,7 +80,7 @@ test('what is recorded: statuses, events and the type of bounces; nothing here s
   const recorded = ['delivered', 'bounced', 'soft-bounced', 'suppressed', 'failed', 'delayed'].map(
     localPart => {
       const claimed = delivery(localPart)
-      const { status, event, suppress } = finishOf(claimed, simulatedEnding(claimed), facts, () => 0.5)
+      const { status, event, suppress } = finishOf(claimed, simulatedAttempt(claimed), facts, () => 0.5)
       const bounce = event.data.bounce as { type: string; subtype: string } | undefined
       return [status, event.type, bounce && `${bounce.type} ${bounce.subtype}`, suppress]
         .filter(Boolean)
@@ -105,7 +105,7 @@ async function openDelivered(t: TestContext, localPart: string) {
   const [claimed] = await post.claim(accountId, 'simulator.test')
   await store.run('finish', finishFor(claimed!, post.clock.now()))
   post.clock.advance(1)
-  const sequel = (ending: { kind: string }) => simulatedSequel(store.run, claimed!, ending, post.clock.now())
+  const sequel = (ending: { kind: string }) => recordFollowUps(store.run, claimed!, ending, post.clock.now())
   const events = () =>
     store
       .rows<{ type: string }>('select type from events where created_at = ? order by id', post.clock.now())

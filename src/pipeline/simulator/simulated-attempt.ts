@@ -6,7 +6,7 @@ import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import { type Simulated, simulate } from './simulate.ts'
 
 /** The end of a simulated attempt, in the shape of a real one's. */
-export interface SimulatedEnding {
+interface SimulatedAttempt {
   kind: Simulated['outcome']
   class: Simulated['class']
   phase: string
@@ -17,7 +17,7 @@ export interface SimulatedEnding {
   simulated: true
 }
 
-export function simulatedEnding({ address, attempt }: ClaimedDelivery): SimulatedEnding {
+export function simulatedAttempt({ address, attempt }: ClaimedDelivery): SimulatedAttempt {
   const { outcome, class: bounceClass, reply, retryAfterMs } = simulate(address, attempt)
   return {
     kind: outcome,
@@ -32,7 +32,7 @@ export function simulatedEnding({ address, attempt }: ClaimedDelivery): Simulate
 }
 
 /** Complains, opens or clicks, as the address says. */
-export async function simulatedSequel(
+export async function recordFollowUps(
   run: Run<typeof recipientCommands>,
   { accountId, emailId, ordinal, address, domain, attempt }: ClaimedDelivery,
   { kind }: { kind: string },

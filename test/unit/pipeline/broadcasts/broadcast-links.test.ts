@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { personalLinks } from '../../../../src/pipeline/broadcasts/written-links.ts'
+import { personalLinks } from '../../../../src/pipeline/broadcasts/broadcast-links.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('broadcasts/written-links')

@@ -5,10 +5,11 @@
 import { fallbacksIn, listDefinitions } from '../../resources/contacts/property-definitions.ts'
 import { keysAmong } from '../../resources/contacts/property-keys.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
-import { isAmong } from '../../resources/templates/variables.ts'
+import { escapeHtml } from '../../resources/templates/escape-html.ts'
+import { parseText, writeText } from '../../resources/templates/parse.ts'
+import { builtInOf, isAmong, propertyOf } from '../../resources/templates/variables.ts'
 import type { Db } from '../../store/schema.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
-import { type Fallbacks, subjectWithFallbacks, withFallbacks } from './fallbacks.ts'
 import { contentToSend, PLACEHOLDERS_MAX } from './texts.ts'
 import { type NameTexts, unusualKeys, withNames } from './unusual-names.ts'
 
@@ -45,4 +46,35 @@ export function settledWords(
     subject: subjectWithFallbacks(words.subject, fallbacks),
     ...withFallbacks(contentToSend(words), fallbacks),
   }
+}
+
+/** By the keys of properties. */
+export type Fallbacks = ReadonlyMap<string, string>
+
+/** A part in which nothing is to be put stays the same text. */
+export function withFallbacks<W extends Pick<EmailText, 'html' | 'text'>>(words: W, fallbacks: Fallbacks): W {
+  if (fallbacks.size === 0) return words
+  const { html, text } = words
+  return {
+    ...words,
+    html: html === null ? null : filled(html, fallbacks, true),
+    text: text === null ? null : filled(text, fallbacks, false),
+  }
+}
+
+export function subjectWithFallbacks(subject: string, fallbacks: Fallbacks): string {
+  return fallbacks.size === 0 ? subject : filled(subject, fallbacks, false)
+}
+
+function filled(text: string, fallbacks: Fallbacks, isHtml: boolean): string {
+  const { literals, placeholders } = parseText(text)
+  const added = placeholders.map(({ name, fallback }) =>
+    fallback === null && !builtInOf(name) ? fallbacks.get(propertyOf(name)) : undefined,
+  )
+  if (added.every(one => one === undefined)) return text
+  const places = placeholders.map((place, i) => {
+    const own = added[i]
+    return own === undefined ? place : { ...place, fallback: isHtml && !place.raw ? escapeHtml(own) : own }
+  })
+  return writeText({ literals, placeholders: places })
 }

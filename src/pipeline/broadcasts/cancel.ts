@@ -17,9 +17,9 @@ const PAGES_AT_ONCE = 200
 /** Emails that were being begun when it was canceled have gone, or come back to the queue, by then. */
 const AGAIN_MS = 1_000
 
-export const giveUpCommands = {
+export const cancelCommands = {
   /** True when nothing is left: what its hold has kept apart is to be let go. */
-  giveUpBroadcast: command<BroadcastKey & { now: number }, boolean>(
+  cancelEmails: command<BroadcastKey & { now: number }, boolean>(
     async (tx, input) => {
       const row = await lockBroadcast(tx, input)
       if (row?.status !== 'canceled' || row.nextAt === null) return false
