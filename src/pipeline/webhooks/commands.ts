@@ -24,7 +24,7 @@ interface WebhookRef {
 }
 
 /** Those absent stay as they are. */
-export type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled'>>
+type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled'>>
 
 /** A delivery that was asked for, or why there is none. */
 export type AskedDelivery = WebhookDeliveryRow | 'no-webhook' | 'no-delivery' | 'disabled'

@@ -5,7 +5,7 @@ import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from
 import { FAILING_FOR_MS } from './retry.ts'
 import { DELIVERIES_KEPT } from './webhook-rows.ts'
 
-export interface WebhookClaim {
+interface WebhookClaim {
   webhookId: Id
   now: number
   /** Until when the leases are good. */
@@ -24,13 +24,13 @@ export type ClaimedWebhookDelivery = Pick<
 }
 
 /** One that is let go of before its attempt has ended. */
-export type ReleasedWebhookDelivery = Pick<ClaimedWebhookDelivery, 'id' | 'attempt'> & {
+type ReleasedWebhookDelivery = Pick<ClaimedWebhookDelivery, 'id' | 'attempt'> & {
   begun: boolean
   /** When it is due, epoch ms. */
   nextAt: number
 }
 
-export interface WebhookClaims {
+interface WebhookClaims {
   webhook: Pick<WebhookRow, 'id' | 'url' | 'secret' | 'formerSecret' | 'formerUntil' | 'standard'>
   deliveries: ClaimedWebhookDelivery[]
   /** When the next is due, epoch ms; null when none waits. */
@@ -52,7 +52,7 @@ export interface WebhookAttempt {
   nextAt: number | null
 }
 
-export interface WebhookDrop {
+interface WebhookDrop {
   webhookId: Id
   /** Of a webhook that is there, only what is older. */
   before: Id
@@ -62,7 +62,7 @@ export interface WebhookDrop {
 }
 
 /** What became of a webhook by an attempt: `failing` for too long, and is to be disabled. */
-export type AttemptEffect = 'recorded' | 'stale' | 'failing'
+type AttemptEffect = 'recorded' | 'stale' | 'failing'
 
 /** Those that are trimmed by one command; others follow by the next. */
 const DELETED_PER_COMMAND_MAX = 200

@@ -24,7 +24,7 @@ import { createWebhookRecorder } from './recorder.ts'
 import { signingOf } from './signature.ts'
 import { createWebhookSlots } from './slots.ts'
 
-export interface DispatcherOptions extends WebhookAttemptOptions {
+interface DispatcherOptions extends WebhookAttemptOptions {
   run: Run<typeof webhookDispatchCommands & Pick<typeof webhookCommands, 'disableFailingWebhook'>>
   secrets: SecretKeys
   onError(error: unknown): void

@@ -15,7 +15,7 @@ import { isRefusal, REFUSALS, type Refusal } from '../accept/refusal.ts'
 import { newSubmission, type Submission } from '../accept/submission.ts'
 import type { webhookCommands } from './commands.ts'
 
-export interface NoticeOptions {
+interface NoticeOptions {
   db: Db
   run: Run<Pick<typeof webhookCommands, 'webhookNoticeSent'>>
   accept: Pick<Accept, 'send'>

@@ -5,7 +5,7 @@
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 
-export interface Probes<E> {
+interface Probes<E> {
   /** It waits for its turn, behind those that wait already. */
   join(endpoint: E): void
   /** It does not wait any more. */

@@ -18,7 +18,7 @@ interface RecorderOptions {
   onError(error: unknown): void
 }
 
-export interface WebhookRecorder {
+interface WebhookRecorder {
   /**
    * Resolves when it is stored, or cannot be.
    * @param until epoch ms: from then on somebody else may have the lease

@@ -1,10 +1,10 @@
 /** Requests under way at once, of all endpoints together: who has the fewest is next. */
 
-export interface SlotUser {
+interface SlotUser {
   readonly inFlight: number
 }
 
-export interface WebhookSlots<U extends SlotUser> {
+interface WebhookSlots<U extends SlotUser> {
   /** False when all are taken; `user` is called when there is one for it. */
   take(user: U): boolean
   free(): void

@@ -41,7 +41,7 @@ export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Pro
 }
 
 /** A webhook that is told something, and from when on. */
-export interface DueWebhook {
+interface DueWebhook {
   webhookId: Id
   /** Epoch ms. */
   at: number

@@ -28,7 +28,7 @@ export interface WebhookChange {
   enabled?: boolean | undefined
 }
 
-export interface WithSecret {
+interface WithSecret {
   webhook: WebhookRow
   /** The only time that it is told. */
   signingSecret: string
