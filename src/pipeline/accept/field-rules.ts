@@ -1,4 +1,6 @@
-/** Limits of single fields of an email that hold for every interface: HTTP API, SMTP submission, broadcasts. */
+/**
+ * Limits of single fields of an email that hold for every interface: HTTP API, SMTP submission, broadcasts.
+ */
 import { type Refusal, refuseField } from './refusal.ts'
 
 export const SUBJECT_CHARACTERS_MAX = 2_000
@@ -24,8 +26,8 @@ export function tagsFault(tags: readonly object[]): string | undefined {
 }
 
 /**
- * Checks the time of a scheduled email. The rule depends on the present, and so it is not applied to a repeated
- * request.
+ * Checks the time of a scheduled email. The rule depends on the present, and so it is not applied to a
+ * repeated request.
  * @param at null for an email that is sent at once
  */
 export function refuseSendTime(at: number | null, now: number): Refusal | undefined {

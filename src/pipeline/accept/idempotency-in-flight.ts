@@ -1,7 +1,7 @@
 /**
- * Detects repeated requests before they are validated. A request is answered at once if the first request with
- * its key has been answered, and waits for the answer if the first is in progress. The accepting transaction
- * checks the key again.
+ * Detects repeated requests before they are validated. A request is answered at once if the first request
+ * with its key has been answered, and waits for the answer if the first is in progress. The accepting
+ * transaction checks the key again.
  */
 import { type Clock, within } from '../../lib/clock.ts'
 import type { Find } from '../../store/read.ts'

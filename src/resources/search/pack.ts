@@ -9,7 +9,9 @@ import { type IndexPart, listParts } from './parts.ts'
 import { packSubjects } from './subjects.ts'
 
 export const sealCommands = {
-  /** @returns false when the emails in the range of the segment are not, or no longer, those of the segment */
+  /**
+   * @returns false when the emails in the range of the segment are not, or no longer, those of the segment
+   */
   sealSegment: command<NewIndexBlock, boolean>((tx, segment) => tx.indexBlocks.seal(segment)),
 }
 
