@@ -3,7 +3,7 @@ import { createAdaptiveLimit } from '../../../../src/pipeline/delivery/shaping/a
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/brisk')
+const test = suite('adaptive limit')
 
 const IDLE = 0.2
 const BUSY = 0.95
@@ -44,7 +44,7 @@ function spend(opened: ReturnType<typeof open>, ticks: number) {
   return opened.adaptiveLimit.room
 }
 
-test('32 are under way at once, and for each that ends another may begin', () => {
+test('32 deliveries are in progress at first, and each that ends admits another', () => {
   const { adaptiveLimit, fill, end } = open()
   assert.is(adaptiveLimit.room, 32)
   assert.is(fill(), 32)
@@ -53,11 +53,11 @@ test('32 are under way at once, and for each that ends another may begin', () =>
   assert.is(fill(), 5)
 })
 
-test('fewer where fewer may be under way in all', () => {
+test('a lower maximum is the limit', () => {
   assert.is(open({ most: 10 }).fill(), 10)
 })
 
-test('those that wait for their destination are not counted, and who waits for room is told', () => {
+test('deliveries that wait for the network are not counted, and the listener is called', () => {
   const opened = open({ busyShare: BUSY })
   opened.fill()
   opened.clock.advance(TICK_MS)
@@ -67,14 +67,14 @@ test('those that wait for their destination are not counted, and who waits for r
   assert.is(opened.fill(), 32)
 })
 
-test('nobody is told of room that was never missing', () => {
+test('the listener is not called unless a delivery was refused', () => {
   const opened = open()
   opened.adaptiveLimit.enter()
   opened.clock.advance(3 * TICK_MS)
   assert.is(opened.woken, 0)
 })
 
-test('the end of one that was not counted any more makes no room', () => {
+test('the end of a delivery that is no longer counted admits no other', () => {
   const opened = open({ busyShare: BUSY })
   opened.fill()
   opened.clock.advance(2 * TICK_MS)
@@ -83,14 +83,14 @@ test('the end of one that was not counted any more makes no room', () => {
   assert.is(opened.adaptiveLimit.room, 0)
 })
 
-test('as long as the thread has time left and all room is taken, there is more, up to all there may be', () => {
+test('the limit grows up to the maximum while it is reached and the thread has time left', () => {
   const opened = open({ most: 60 })
   assert.is(spend(opened, 1), 40)
   assert.is(spend(opened, 1), 50)
   assert.is(spend(opened, 3), 60)
 })
 
-test('room that is not taken does not grow', () => {
+test('the limit does not grow while it is not reached', () => {
   const { adaptiveLimit, clock } = open()
   for (let i = 0; i < 10; i++) {
     const leave = adaptiveLimit.enter()
@@ -100,7 +100,7 @@ test('room that is not taken does not grow', () => {
   assert.is(adaptiveLimit.room, 32)
 })
 
-test('on a thread that has no time left there is less, but never less than 32', () => {
+test('on a busy thread the limit shrinks, to 32 at the least', () => {
   const opened = open()
   const before = spend(opened, 8)
   opened.thread.busyShare = BUSY
@@ -109,7 +109,7 @@ test('on a thread that has no time left there is less, but never less than 32', 
   assert.is(spend(opened, 30), 32)
 })
 
-test('no timer runs while nothing is under way', () => {
+test('no timer runs while nothing is in progress', () => {
   const opened = open()
   spend(opened, 3)
   opened.clock.advance(3 * TICK_MS)

@@ -59,17 +59,17 @@ function fail({ path }: ReturnType<typeof open>) {
   for (let i = 0; i < 5; i++) path.breaker.recordFailure('no answer')
 }
 
-test('admission: with all gates open, the next delivery leaves the ready queue', () => {
+test('with all gates open, the next delivery leaves the ready queue', () => {
   const { admit, path } = open({ claimed: 2 })
   assert.equal([admit(), path.ready.length, admit(), admit()], ['d0', 1, 'd1', 'empty'])
 })
 
-test('admission: the window refuses once it is full', () => {
+test('the window refuses once it is full', () => {
   const { admit } = open()
   assert.equal([admit(5), admit(4)], ['window', 'd0'])
 })
 
-test('admission: an open circuit breaker refuses, a half-open one admits a single probe', () => {
+test('an open circuit breaker refuses, a half-open one admits a single probe', () => {
   const opened = open({ claimed: 2 })
   fail(opened)
   assert.is(opened.admit(), 'circuit-breaker')
@@ -77,7 +77,7 @@ test('admission: an open circuit breaker refuses, a half-open one admits a singl
   assert.equal([opened.admit(), opened.admit(1)], ['d0', 'circuit-breaker'])
 })
 
-test('admission: an empty token bucket refuses, and wakes the path when it holds a token', () => {
+test('an empty token bucket refuses, and wakes the path when it holds a token', () => {
   const { admit, path, clock, woken } = open({ claimed: 2, messagesPerSecond: 1 })
   assert.is(admit(), 'd0')
   path.rateLimit.begin()
@@ -86,18 +86,18 @@ test('admission: an empty token bucket refuses, and wakes the path when it holds
   assert.equal([woken.length, admit()], [1, 'd1'])
 })
 
-test('admission: a spent warm-up budget refuses the class that it is spent for', () => {
+test('a spent warm-up budget refuses the class that it is spent for', () => {
   const warmupBudget = { ...UNBOUNDED, allows: (isTransactional: boolean) => isTransactional }
   assert.is(open({ warmupBudget }).admit(), 'warm-up')
   assert.is(open({ warmupBudget, deliveryClass: DELIVERY_CLASS.transactional }).admit(), 'd0')
 })
 
-test('admission: a thread without free slots or CPU time refuses', () => {
+test('a thread without free slots or CPU time refuses', () => {
   assert.is(open({ threadSlots: 0 }).admit(), 'thread-slots')
   assert.is(open({ cpuRoom: 0 }).admit(), 'adaptive-limit')
 })
 
-test('admission: a destination that has not answered yet is refused beyond its share of the slots', () => {
+test('a destination that has not answered yet is refused beyond its share of the slots', () => {
   const { admit, path, slots } = open({ threadSlots: 4 })
   path.isProven = false
   slots.take(false, ACCOUNT)
@@ -105,7 +105,7 @@ test('admission: a destination that has not answered yet is refused beyond its s
   assert.is(admit(0), 'd0')
 })
 
-test('admission: an account with all its slots in use is refused', () => {
+test('an account with all its slots in use is refused', () => {
   const { admit, slots } = open({ accountSlots: 1 })
   const free = slots.take(true, ACCOUNT)
   assert.is(admit(), 'account-share')
@@ -113,7 +113,7 @@ test('admission: an account with all its slots in use is refused', () => {
   assert.is(admit(), 'd0')
 })
 
-test('admission: the first gate that refuses is named', () => {
+test('the first gate that refuses is named', () => {
   const opened = open({ claimed: 1, messagesPerSecond: 1, threadSlots: 0 })
   opened.path.rateLimit.begin()
   assert.equal([opened.admit(5), opened.admit()], ['window', 'rate-limit'])

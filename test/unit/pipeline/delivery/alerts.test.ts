@@ -6,7 +6,7 @@ import type { OperatorAlertRow } from '../../../../src/store/schema/alerts.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('deliver/alerts')
+const test = suite('delivery alerts')
 const HOUR_MS = 3_600_000
 const AT = 500_000 * HOUR_MS + 1_000
 const PAGE = { limit: 100, offset: 0 }
@@ -34,7 +34,7 @@ async function open(t: TestContext) {
   return { told, thread, alerts, note, list }
 }
 
-test('an alert is kept and told with the reply that raised it', async t => {
+test('an alert is stored and reported with the reply that raised it', async t => {
   const { note, list, told } = await open(t)
   await note('mx.there.test')
   const row = {
@@ -51,7 +51,7 @@ test('an alert is kept and told with the reply that raised it', async t => {
   assert.equal(told, [row])
 })
 
-test('one an hour for each kind and provider, however many replies and threads', async t => {
+test('an alert is raised once an hour for each kind and provider, across threads', async t => {
   const { note, list, told, thread } = await open(t)
   await note('mx1.there.test')
   await note('mx2.elsewhere.test')
@@ -67,13 +67,13 @@ test('one an hour for each kind and provider, however many replies and threads',
   assert.is((await list()).rows[0]!.raisedAt, AT + HOUR_MS)
 })
 
-test('an result without an alert is none', async t => {
+test('a result without an alert raises none', async t => {
   const { alerts, list } = await open(t)
   await alerts.raise({ domain: 'there.test' }, endingAt('mx.there.test'), AT)
   assert.is((await list()).total, 0)
 })
 
-test('what is older than 90 days goes when something new comes', async t => {
+test('alerts older than 90 days are deleted when a new one is raised', async t => {
   const { note, list } = await open(t)
   await note('mx.there.test')
   await note('mx.there.test', AT + 90 * 24 * HOUR_MS)
@@ -82,7 +82,7 @@ test('what is older than 90 days goes when something new comes', async t => {
   assert.is((await list()).total, 2)
 })
 
-test('what could not be stored is tried again with the next reply', async () => {
+test('an alert that could not be stored is raised by the next reply', async () => {
   let fails = true
   const told: OperatorAlertRow[] = []
   const alerts = createAlerts(

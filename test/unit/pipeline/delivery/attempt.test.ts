@@ -11,12 +11,12 @@ import { suite } from '../../../kit/suite.ts'
 import { testAuthority } from '../../../kit/tls.ts'
 import { HOSTS, mailTo, open, SITE, short, wayOver } from './open-attempt.ts'
 
-const test = suite('deliver/attempt')
+const test = suite('attempt')
 
 const trustingPolicies = () =>
   createHostTlsPolicies({ clock: systemClock, authorities: [testAuthority()], dane: null })
 
-test('the first host takes the message, and is the only one spoken to', async t => {
+test('the first host accepts the message, and no other is contacted', async t => {
   const { to, mxs } = await open(t, HOSTS, {}, {})
   const result = await to('ok')
   assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
@@ -37,7 +37,7 @@ test('the first host takes the message, and is the only one spoken to', async t 
   assert.equal(mxs[0]!.violations, [])
 })
 
-test('a host that cannot be reached is passed over', async t => {
+test('a host that cannot be reached is skipped', async t => {
   const { to, mxs } = await open(t, HOSTS.replace('127.0.0.2', '127.0.0.99'), {}, {})
   const result = await to('ok')
   assert.equal(short(result), ['delivered', 'mx1.test connect con', 'mx2.test final-dot 250'])
@@ -45,7 +45,7 @@ test('a host that cannot be reached is passed over', async t => {
   assert.is(mxs[1]!.messages.length, 1)
 })
 
-test('a host that sends us away is passed over', async t => {
+test('a host that refuses the connection is skipped', async t => {
   const { to } = await open(t, HOSTS, { at: { banner: '554 5.7.1 no' } }, {})
   assert.equal(short(await to('ok')), ['delivered', 'mx1.test banner 554', 'mx2.test final-dot 250'])
 })
@@ -62,7 +62,7 @@ test('all addresses of a host are tried before the next host', async t => {
 const deadAddresses = (count: number) =>
   Array.from({ length: count }, (_, i) => `mx1.test A 127.0.0.${90 + i}`).join('\n')
 
-test('of hosts of one preference each attempt begins with another, by lot', async t => {
+test('hosts of equal preference are tried in random order', async t => {
   const { mxs, options } = await open(t, HOSTS, { acceptThenClose: true }, { acceptThenClose: true })
   const hosts = ['mx1.test', 'mx2.test'].map(name => ({ name, preference: 10 }))
   const lots = [0.99, 0, 0.99, 0]
@@ -74,7 +74,7 @@ test('of hosts of one preference each attempt begins with another, by lot', asyn
   )
 })
 
-test('each host gets its share of the ten addresses that are tried at most', async t => {
+test('each host gets its share of the ten addresses', async t => {
   const { to } = await open(t, `${deadAddresses(12)}\nmx2.test A 127.0.0.2`, {})
   assert.is((await to('ok', ['mx1.test'])).hostAttempts.length, 10)
   assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
@@ -84,7 +84,7 @@ test('each host gets its share of the ten addresses that are tried at most', asy
   ])
 })
 
-test('what one host leaves of its share, the others have', async t => {
+test('the part of its share that one host leaves goes to the others', async t => {
   const { to } = await open(t, deadAddresses(12).replaceAll('mx1', 'mx2'), {})
   assert.is((await to('ok', ['mx1.test', 'mx2.test'])).hostAttempts.length, 10)
 })
@@ -105,7 +105,7 @@ for (const [what, host, verdict] of [
     )
   })
 
-test('while hosts are left that were not tried, nothing is refused for good', async t => {
+test('while hosts are left untried, no refusal is permanent', async t => {
   const names = Array.from({ length: 11 }, (_, i) => `mx${i}.test`)
   const zone = names.map(name => `${name} A 127.0.0.2`).join('\n')
   const { to } = await open(t, zone, { at: { banner: '554 5.7.1 no' } })
@@ -115,14 +115,14 @@ test('while hosts are left that were not tried, nothing is refused for good', as
   assert.is((await to('ok', names.slice(1))).outcome.verdict.kind, 'bounced')
 })
 
-test('no more than two sessions are opened', async t => {
+test('at most two sessions are opened', async t => {
   const busy = { at: { mail: '451 4.3.2 busy' } }
   const { to, mxs } = await open(t, HOSTS, busy, busy, {})
   assert.equal(short(await to('ok')), ['deferred unknown', 'mx1.test mail 451', 'mx2.test mail 451'])
   assert.is(mxs[2]!.sessionCount, 0)
 })
 
-test('421 at any step before the message makes the next host be tried', async t => {
+test('421 before the message makes the attempt try the next host', async t => {
   for (const point of ['ehlo', 'mail', 'rcpt', 'data'] as const) {
     const { to } = await open(t, HOSTS, { at: { [point]: '421 4.3.2 closing' } }, {})
     assert.equal(
@@ -133,7 +133,7 @@ test('421 at any step before the message makes the next host be tried', async t 
   }
 })
 
-test('a connection lost before the final dot makes the next host be tried', async t => {
+test('a connection lost before the final dot makes the attempt try the next host', async t => {
   for (const fault of ['drop-after-rcpt', 'drop-after-data']) {
     const { to, mxs } = await open(t, HOSTS, {}, { at: { rcpt: () => undefined } })
     const result = await to(fault)
@@ -143,7 +143,7 @@ test('a connection lost before the final dot makes the next host be tried', asyn
   }
 })
 
-test('once the final dot is out no other host is tried: the message may have arrived', async t => {
+test('after the final dot no other host is tried, because the message may have arrived', async t => {
   const { to, mxs } = await open(t, HOSTS, {}, {})
   const result = await to('drop-after-dot')
   assert.is(result.outcome.verdict.kind, 'deferred')
@@ -175,7 +175,7 @@ test('a message that one host rules out goes to the next one, however many there
   assert.not.ok(mxs[0]!.transcript.some(line => / MAIL /.test(line)))
 })
 
-test('one that all of them rule out bounces', async t => {
+test('a message that all hosts rule out bounces', async t => {
   const { to } = await open(t, HOSTS, SMALL, SMALL)
   assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
     'bounced message-too-large',
@@ -184,7 +184,7 @@ test('one that all of them rule out bounces', async t => {
   ])
 })
 
-test('and waits while one is down that might take it', async t => {
+test('a message that all reachable hosts rule out is deferred while another host is down', async t => {
   const { to } = await open(t, HOSTS.replace('127.0.0.3', '127.0.0.99'), SMALL)
   assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
     'deferred unknown',
@@ -193,7 +193,7 @@ test('and waits while one is down that might take it', async t => {
   ])
 })
 
-test('a host that rules it out over a kept session is not dialled again for it', async t => {
+test('a host that rules the message out on a reused session is not dialled again', async t => {
   const { options, mxs } = await open(t, HOSTS, SMALL, {})
   const nextHop = wayOver(['mx1.test', 'mx2.test'])
   await attempt(options, nextHop, mailTo('ok', { size: 5 }))
@@ -205,7 +205,7 @@ test('a host that rules it out over a kept session is not dialled again for it',
   assert.is(mxs[0]!.sessionCount, 1)
 })
 
-test('every host refusing for good is a bounce, one that may do better later is not', async t => {
+test('a bounce needs a permanent refusal of every host', async t => {
   const gone = { at: { banner: '554 5.7.1 no' } }
   const { to } = await open(t, HOSTS, gone, gone, {})
   assert.equal(short(await to('ok', ['mx1.test', 'mx2.test'])), [
@@ -217,7 +217,7 @@ test('every host refusing for good is a bounce, one that may do better later is 
   assert.is((await later.to('ok', ['mx1.test', 'mx2.test'])).outcome.verdict.kind, 'deferred')
 })
 
-test('a private address is not spoken to, unless that is allowed', async t => {
+test('private addresses are refused unless allowed', async t => {
   const { to, mxs } = await open(t, HOSTS, {})
   const result = await to('ok', ['mx1.test'], { allowPrivateAddresses: false })
   assert.equal(short(result), ['bounced no-route'])
@@ -225,7 +225,7 @@ test('a private address is not spoken to, unless that is allowed', async t => {
   assert.is(mxs[0]!.sessionCount, 0)
 })
 
-test('private addresses do not count among the ten, and other hosts are looked at', async t => {
+test('private addresses do not count towards the ten, and other hosts are tried', async t => {
   const many = Array.from({ length: 9 }, (_, i) => `mx1.test A 10.0.0.${i}`).join('\n')
   const { to } = await open(t, `${many}\nmx2.test SERVFAIL`, {})
   const result = await to('ok', ['mx1.test', 'mx2.test'], { allowPrivateAddresses: false })
@@ -233,7 +233,7 @@ test('private addresses do not count among the ten, and other hosts are looked a
   assert.match(result.outcome.text, /the address of mx2\.test is not known: .*SERVFAIL/)
 })
 
-test('a host without an address is a dead end; one whose address is not known may come back', async t => {
+test('a host without an address bounces; one whose lookup fails defers', async t => {
   const { to } = await open(t, `mx1.test TXT nothing\nmx2.test A 127.0.0.2\nmx3.test SERVFAIL`, {})
   const none = await to('ok', ['mx1.test', 'gone.test'])
   assert.equal(short(none), ['bounced no-route'])
@@ -245,7 +245,7 @@ test('a host without an address is a dead end; one whose address is not known ma
   ])
 })
 
-test('a session is used again for the next message', async t => {
+test('a session is reused for the next message', async t => {
   const { to, mxs } = await open(t, HOSTS, {})
   await to('ok')
   await to('perm-550-511')
@@ -262,7 +262,7 @@ test('a session is used again for the next message', async t => {
   assert.equal(mxs[0]!.violations, [])
 })
 
-test('a session that the peer has closed meanwhile costs nothing but a new one', async t => {
+test('a session that the peer has closed is replaced without a host attempt', async t => {
   const at = { mail: (times: number) => (times === 1 ? ('drop' as const) : undefined) }
   const { to, mxs } = await open(t, HOSTS, { at })
   await to('ok')
@@ -270,7 +270,7 @@ test('a session that the peer has closed meanwhile costs nothing but a new one',
   assert.is(mxs[0]!.sessionCount, 2)
 })
 
-test('a kept session that ends with 421 as it is used again costs nothing but a new one', async t => {
+test('a reused session that ends with 421 at MAIL is replaced without a host attempt', async t => {
   const at = { mail: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
   const { to, mxs } = await open(t, HOSTS, { at })
   await to('ok')
@@ -278,7 +278,7 @@ test('a kept session that ends with 421 as it is used again costs nothing but a 
   assert.is(mxs[0]!.sessionCount, 2)
 })
 
-test('a kept session that ends later in the dialogue is a hostAttempt, and the hosts are tried anew', async t => {
+test('a reused session that ends later is a host attempt, and the hosts are tried anew', async t => {
   const at = { rcpt: (times: number) => (times === 1 ? '421 4.7.0 too many messages' : undefined) }
   const { to, mxs } = await open(t, HOSTS, { at })
   await to('ok')
@@ -286,14 +286,14 @@ test('a kept session that ends later in the dialogue is a hostAttempt, and the h
   assert.is(mxs[0]!.sessionCount, 2)
 })
 
-test('a refusal over a session that was used before is a refusal', async t => {
+test('a refusal on a reused session is a refusal', async t => {
   const { to, mxs } = await open(t, HOSTS, {}, {})
   await to('ok')
   assert.equal(short(await to('perm-550-511')), ['bounced invalid-recipient', 'mx1.test rcpt 550'])
   assert.is(mxs[0]!.sessionCount, 1)
 })
 
-test('TLS is used where it is offered; a certificate that verifies is noted', async t => {
+test('TLS is used if offered, and a verified certificate is recorded', async t => {
   const plain = await open(t, HOSTS, { tls: 'good' })
   const [{ tls, policy }] = (await plain.to('ok')).hostAttempts as [SmtpAttemptResult['hostAttempts'][0]]
   assert.equal(
@@ -310,7 +310,7 @@ test('TLS is used where it is offered; a certificate that verifies is noted', as
   )
 })
 
-test('a host that stumbles over what is new in TLS is spared it the next time, for an hour', async t => {
+test('a host that fails on current TLS options gets reduced ones for an hour', async t => {
   const at = { tls: (times: number) => (times % 2 === 0 && times < 4 ? ('drop' as const) : undefined) }
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good', at, acceptThenClose: true })
   const clock = createManualClock()
@@ -329,7 +329,7 @@ test('a host that stumbles over what is new in TLS is spared it the next time, f
   assert.is(await versionOf('any'), 'TLSv1.3')
 })
 
-test('a host whose TLS broke is spoken to in plain text at once, for an hour', async t => {
+test('a host whose TLS failed gets plain text at once for an hour', async t => {
   const { to, mxs } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const clock = createManualClock()
   const tlsPolicies = createHostTlsPolicies({ clock, dane: null })
@@ -348,7 +348,7 @@ test('a host whose TLS broke is spoken to in plain text at once, for an hour', a
   assert.is(mxs[0]!.sessionCount, 7)
 })
 
-test('a session in plain text says why as long as it is kept', async t => {
+test('a session in plain text states why as long as it is kept', async t => {
   const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const tlsPolicies = createHostTlsPolicies({ clock: systemClock, dane: null })
   for (const fresh of [true, true, false]) {
@@ -365,14 +365,14 @@ test('a session in plain text says why as long as it is kept', async t => {
   assert.ok(hostAttempts[0]!.tlsFallback)
 })
 
-test('a host that has no TLS now is asked for it again the next time', async t => {
+test('a host that refuses STARTTLS temporarily is asked again next time', async t => {
   const { to, mxs } = await open(t, HOSTS, { tls: 'refused-454', acceptThenClose: true })
   await to('ok', ['mx1.test'])
   await to('ok', ['mx1.test'])
   assert.is(mxs[0]!.transcript.filter(line => line.endsWith('C: STARTTLS')).length, 2)
 })
 
-test('a host that takes nothing in plain text waits for its TLS, which is tried again each time', async t => {
+test('a host that requires TLS and fails at it is deferred, and TLS is tried each time', async t => {
   let isBroken = true
   const at = { tls: () => (isBroken ? ('drop' as const) : undefined) }
   const { to, mxs } = await open(t, HOSTS, { tls: 'good', insistsOnTls: true, at })
@@ -385,7 +385,7 @@ test('a host that takes nothing in plain text waits for its TLS, which is tried 
   assert.equal(mxs[0]!.violations, [])
 })
 
-test('one that is spoken to in plain text since its TLS broke, and begins to insist on it, is asked for TLS in the same attempt', async t => {
+test('a host that is contacted in plain text and starts to require TLS gets TLS in the same attempt', async t => {
   let isBroken = true
   const at = {
     tls: () => (isBroken ? ('drop' as const) : undefined),
@@ -405,17 +405,17 @@ test('one that is spoken to in plain text since its TLS broke, and begins to ins
   assert.is(outcome.verdict.kind, 'bounced')
 })
 
-test('a host that has no TLS now and takes nothing without is no reason to bounce', async t => {
+test('a host that requires TLS and refuses STARTTLS temporarily does not bounce', async t => {
   const { to } = await open(t, HOSTS, { tls: 'refused-454', insistsOnTls: true })
   assert.equal(short(await to('ok', ['mx1.test'])), ['deferred policy', 'mx1.test mail 530'])
 })
 
-test('one that never offers TLS and takes nothing without refuses for good', async t => {
+test('a host that requires TLS and never offers it bounces', async t => {
   const { to } = await open(t, HOSTS, { insistsOnTls: true })
   assert.equal(short(await to('ok', ['mx1.test'])), ['bounced policy', 'mx1.test mail 530'])
 })
 
-test('a host that loses what leaves together with MAIL is spoken to one command at a time the next time, for an hour', async t => {
+test('a host that loses commands behind MAIL is not pipelined to for an hour', async t => {
   const at = { rcpt: (times: number) => (times % 2 === 0 ? ('hang' as const) : undefined) }
   const { to, mxs } = await open(t, HOSTS, { pipelining: true, at, acceptThenClose: true })
   const clock = createManualClock()
@@ -468,7 +468,7 @@ for (const asked of ['enforced', 'required'] as const) {
     })
 }
 
-test('a session without a verified certificate is not used for a message that asks for one', async t => {
+test('an unverified session is not reused for a message that requires verification', async t => {
   const { to, mxs } = await open(t, 'mx.test A 127.0.0.2', { tls: 'good' })
   const tlsPolicies = trustingPolicies()
   for (const asked of ['any', 'enforced', 'any', 'enforced'] as const)
@@ -479,7 +479,7 @@ test('a session without a verified certificate is not used for a message that as
   )
 })
 
-test('where TLS fails the message goes without, and the reason is noted', async t => {
+test('when TLS fails, the message is sent in plain text and the reason is recorded', async t => {
   const { to } = await open(t, HOSTS, { tls: 'handshake-fails' })
   const result = await to('ok', ['mx1.test'])
   assert.equal(short(result), ['delivered', 'mx1.test final-dot 250'])
@@ -487,7 +487,7 @@ test('where TLS fails the message goes without, and the reason is noted', async 
   assert.ok(result.hostAttempts[0]!.tlsFallback)
 })
 
-test('connections come from the address they are told to come from', async t => {
+test('connections use the given source address', async t => {
   const { options, mxs, pool } = await open(t, HOSTS, {})
   const from = (number: number, name: string | null = null) =>
     attempt(options, wayOver(['mx1.test']), mailTo('ok'), [{ address: `127.0.0.${number}`, name }])
@@ -510,7 +510,7 @@ test('connections come from the address they are told to come from', async t => 
   assert.is(pool.take('the destination', 'ok@there.test'), undefined)
 })
 
-test('hosts are spoken to in the families that there are addresses of', async t => {
+test('only address families with a source address are used', async t => {
   const { options, mxs } = await open(t, 'v6.test AAAA ::1', {})
   const sources = [{ address: '127.0.0.77', name: null }]
   const { outcome } = await attempt(options, wayOver(['v6.test']), mailTo('ok'), sources)
@@ -518,7 +518,7 @@ test('hosts are spoken to in the families that there are addresses of', async t 
   assert.is(mxs[0]!.sessionCount, 0)
 })
 
-test('a message that cannot be sent is an error, and the session is there for the next one', async t => {
+test('a malformed message throws, and the session stays usable', async t => {
   const { options, pool, mxs } = await open(t, HOSTS, {})
   const broken = mailTo('ok', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
   await attempt(options, wayOver(['mx1.test']), broken).then(

@@ -5,7 +5,7 @@ import type { FakeMxOptions } from '../../../kit/fake-mx.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { HOSTS, mailTo, open, short, wayOver } from './open-attempt.ts'
 
-const test = suite('deliver/attempts in line')
+const test = suite('pipelined attempts')
 
 /** A line of deliveries to one MX host; each is noted when it begins and when it has ended. */
 async function openLine(t: TestContext, mxOptions: FakeMxOptions = {}) {
@@ -45,7 +45,7 @@ function lost(error: unknown): 'lost' {
 const DELIVERED = ['delivered', 'mx1.test final-dot 250']
 const all = (names: readonly string[], end: string[]) => Object.fromEntries(names.map(name => [name, end]))
 
-test('behind the first message the others follow each other on its session, a few at a time', async t => {
+test('envelopes follow the first message on its session, a few at a time', async t => {
   const { send, mx } = await openLine(t)
   const names = [...'abcdefghij']
   const { course, ends } = await send(names)
@@ -64,7 +64,7 @@ test('behind the first message the others follow each other on its session, a fe
   assert.equal(mx.violations, [])
 })
 
-test('one that is refused keeps nobody behind it from being delivered', async t => {
+test('a refused delivery does not block those behind it', async t => {
   const { send, mx } = await openLine(t)
   const names = ['ok', 'ok2', 'perm-550-511', 'data-554', 'dot-451', 'ok3', 'ok4']
   const { ends } = await send(names)
@@ -83,7 +83,7 @@ test('one that is refused keeps nobody behind it from being delivered', async t 
   assert.equal([mx.sessionCount, mx.messages.length, mx.violations.length], [1, 4, 0])
 })
 
-test('those behind one with which the session ends go one by one over the next, without a trace of it', async t => {
+test('when a message ends the session, those behind it use the next one, without a host attempt', async t => {
   const { send, mx } = await openLine(t)
   const names = ['a', 'b', 'drop-after-dot', 'c', 'd']
   const { ends } = await send(names)
@@ -96,7 +96,7 @@ test('those behind one with which the session ends go one by one over the next, 
   )
 })
 
-test('those behind it that may not begin any more are not begun, and not tried', async t => {
+test('deliveries that may not start any more are not attempted', async t => {
   const { send, mx, state } = await openLine(t, {
     at: {
       dot(times) {
@@ -111,7 +111,7 @@ test('those behind it that may not begin any more are not begun, and not tried',
   assert.equal([mx.sessionCount, mx.triesOf('d@there.test') + mx.triesOf('e@there.test')], [1, 0])
 })
 
-test('a peer that loses what is sent ahead gets it once more, and nothing ahead from then on', async t => {
+test('a peer that loses a pipelined envelope gets it again, and nothing is pipelined to it from then on', async t => {
   const { send, mx } = await openLine(t, { at: { mail: times => (times === 2 ? 'drop' : undefined) } })
   const names = ['a', 'b', 'c', 'd', 'e', 'f']
   const { ends, course } = await send(names)
@@ -120,13 +120,13 @@ test('a peer that loses what is sent ahead gets it once more, and nothing ahead 
   assert.is(course.slice(course.indexOf('/d')), '/d e /e f /f')
 })
 
-test('behind a large message none waits', async t => {
+test('nothing is pipelined behind a large message', async t => {
   const { send } = await openLine(t)
   const { course } = await send(['a', 'b', 'c'], { b: 256 * 1024 + 1 })
   assert.is(course, 'a /a b /b c /c')
 })
 
-test('who leaves from another address of ours waits for its turn, and for a session of its own', async t => {
+test('a delivery from another source address waits, and uses its own session', async t => {
   const { send, mx } = await openLine(t)
   const { ends } = await send(['a', 'b', 'c'], {}, name => (name === 'c' ? '127.0.0.78' : '127.0.0.77'))
   assert.equal(ends, all(['a', 'b', 'c'], DELIVERED))

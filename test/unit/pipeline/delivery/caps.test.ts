@@ -4,9 +4,9 @@ import { listDestinationCaps } from '../../../../src/pipeline/queue/destination-
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('how much sites get by order')
+const test = suite('operator rate limits')
 
-test('what was ordered last holds, is known after a restart, and who reads it hears what has changed', async t => {
+test('the last limit applies, survives a restart, and read() returns the destinations that changed', async t => {
   const { run, db } = await t.using(openLocalStore())
   const book = createCapRegistry(() => listDestinationCaps(db))
   assert.equal(await book.read(), [])

@@ -8,7 +8,7 @@ import type { RouteTarget } from '../../../../src/pipeline/delivery/route.ts'
 import type { DeliveryStatus } from '../../../../src/store/schema.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/arrival')
+const test = suite('counted result')
 
 const routes: [target: RouteTarget, destination: string | null][] = [
   [{ kind: 'hosts', hosts: [], hostSet: 'mx.there.test' }, 'a destination'],

@@ -20,7 +20,7 @@ function result(kind: AttemptResult['kind']): AttemptResult {
   return { kind, class: 'unknown', phase: 'rcpt', reply: null, text: '451 later', hostAttempts: [] }
 }
 
-test('delivery log: a paused destination is logged with its source address and the time of the retry', () => {
+test('a paused destination is logged with its source address and the time of the retry', () => {
   const { events, lines } = open()
   const state = { until: RETRY_AT, ms: 60_000, reason: '421 busy' }
   events.destinationPaused({ destination: 'google', source: '192.0.2.1' }, state)
@@ -40,7 +40,7 @@ test('delivery log: a paused destination is logged with its source address and t
   )
 })
 
-test('delivery log: attempts are logged at level info, delivered ones at level debug', () => {
+test('attempts are logged at level info, delivered ones at level debug', () => {
   for (const [level, expected] of [
     ['info', ['deferred']],
     ['debug', ['deferred', 'delivered']],
@@ -57,7 +57,7 @@ test('delivery log: attempts are logged at level info, delivered ones at level d
   }
 })
 
-test('delivery log: an error is logged with its delivery, if there is one', () => {
+test('an error is logged with its delivery, if there is one', () => {
   const { events, lines } = open()
   events.stepFailed(new Error('disk full'), DELIVERY)
   events.stepFailed(new Error('disk full'))

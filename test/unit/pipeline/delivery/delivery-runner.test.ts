@@ -12,7 +12,7 @@ import { newId, SIMULATOR } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/delivering')
+const test = suite('delivery runner')
 
 const MESSAGE: Omit<OutgoingMessage, 'signedAt' | 'sizeBytes'> = {
   mailFrom: 'b+x@send.here.test',
@@ -70,7 +70,7 @@ function open(sizeBytes = 22, simulate = simulatedAttempt) {
   }
 }
 
-test('what was prepared is not made again, however often that was asked for', async () => {
+test('a prepared message is built once, however often it is requested', async () => {
   const { clock, making, made, ends, prepare, deliver } = open()
   const preparedAt = clock.now()
   prepare()
@@ -85,7 +85,7 @@ test('what was prepared is not made again, however often that was asked for', as
   )
 })
 
-test('what is still being prepared is waited for', async () => {
+test('a message that is being prepared is awaited', async () => {
   const { making, made, ends, prepare, deliver } = open()
   prepare()
   const delivered = deliver()
@@ -96,7 +96,7 @@ test('what is still being prepared is waited for', async () => {
   assert.is(ends.length, 1)
 })
 
-test('what was prepared long ago is made anew, and so is what was delivered once', async () => {
+test('a message prepared too long ago or delivered once is built again', async () => {
   const { clock, making, made, ends, prepare, deliver } = open()
   prepare()
   await made(0)
@@ -128,7 +128,7 @@ for (const [what, sizeBytes, count] of [
     assert.is(making.length, count)
   })
 
-test('of one that lost its turn nothing is recorded; of one that ended something is', async () => {
+test('a delivery that lost its slot is not recorded; one that ended is', async () => {
   const lost = open(22, () => {
     throw new PipelineSlotLost()
   })
@@ -144,7 +144,7 @@ test('of one that lost its turn nothing is recorded; of one that ended something
   }
 })
 
-test('what could not be prepared is made when its turn comes', async () => {
+test('a message that could not be prepared is built when the delivery starts', async () => {
   const { making, made, ends, prepare, deliver } = open()
   prepare()
   making[0]!.reject(new Error('disk full'))

@@ -4,7 +4,7 @@ import { suite } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/dns-faults')
+const test = suite('delivery with DNS faults')
 
 const WELL = 'mx.there.test'
 

@@ -22,7 +22,7 @@ import { until } from '../../../kit/until.ts'
 import { type ScriptedZone, startZone } from '../../../kit/zone.ts'
 import { bigMessage, turns } from './smtp-client/dial.ts'
 
-const test = suite('deliver/fault-matrix')
+const test = suite('fault matrix')
 
 const FAULTS = {
   '4xx': '451 4.3.0 later',
@@ -212,7 +212,7 @@ for (const [point, cells] of Object.entries(EXPECTED) as [Exclude<Point, 'helo' 
       })
   }
 
-test('a connection refused: second', async t => {
+test('connection refused: the second host is tried', async t => {
   const scene = await open(t, 'banner', 'drop')
   await scene.mxs[0].close()
   assert.is(storyOf(await scene.send('ok', ['mx1.test', 'mx2.test']), scene.mxs), 'second')

@@ -15,7 +15,7 @@ import type { ClaimedDelivery } from '../../../../src/store/command.ts'
 import { HOUR_MS, newId } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/finish')
+const test = suite('finish')
 const ACCEPTED_AT = Date.UTC(2026, 10, 21, 13)
 const middle = () => 0.5
 
@@ -72,7 +72,7 @@ function finish(
   return finishOf({ ...delivery, attempt }, result, { startedAt: at - 500, finishedAt: at, message }, middle)
 }
 
-test('delivered: told with host, TLS, reply and the time it took', () => {
+test('delivered: the event has host, TLS, reply and duration', () => {
   const done = finish(endingOf('delivered', '250 2.0.0 taken', { phase: 'final-dot' }))
   assert.equal(
     [done.status, done.outcome, done.nextAt, done.error, done.suppress],
@@ -92,7 +92,7 @@ test('delivered: told with host, TLS, reply and the time it took', () => {
   })
 })
 
-test('the record names delivery and attempt, and holds all hostAttempts', () => {
+test('the record names delivery and attempt, and contains all host attempts', () => {
   const hostAttempts = [hostAttempt('mx1.there.test', '421 busy'), hostAttempt('mx2.there.test', '250 taken')]
   const done = finish(endingOf('delivered', '250 taken', { hostAttempts }), { attempt: 3 })
   const { emailId, ordinal, accountId, address, domain, attempt, startedAt, finishedAt } = done
@@ -122,7 +122,7 @@ test('the record names delivery and attempt, and holds all hostAttempts', () => 
   assert.equal(JSON.parse(said(done).transcript!), hostAttempts)
 })
 
-test('deferred: put off by the schedule, with what was said', () => {
+test('deferred: the retry schedule sets the next attempt, and the event has the reply', () => {
   const done = finish(endingOf('deferred', '451 4.3.0 later'), { attempt: 2 })
   assert.equal(
     [done.status, done.outcome, done.error, done.suppress],
@@ -141,12 +141,12 @@ test('deferred: put off by the schedule, with what was said', () => {
   })
 })
 
-test('deferred with a wait of its own: put off by that', () => {
+test('deferred with an explicit delay: that delay is used', () => {
   const done = finish(endingOf('deferred', '451 later', { retryAfterMs: 2_000 }), { attempt: 9 })
   assert.is(done.nextAt, ACCEPTED_AT + 3_000)
 })
 
-test('deferred shortly before the expiry: tried once more, when it comes', () => {
+test('deferred shortly before expiry: one last attempt at the expiry', () => {
   const done = finish(endingOf('deferred', '451 4.3.0 later'), {
     attempt: 17,
     at: delivery.expiresAt - 60_000,
@@ -154,7 +154,7 @@ test('deferred shortly before the expiry: tried once more, when it comes', () =>
   assert.equal([done.status, done.nextAt], ['delivery_delayed', delivery.expiresAt])
 })
 
-test('deferred past the expiry: failed, by our own decision, and told so', () => {
+test('deferred past expiry: the email fails as expired', () => {
   const at = delivery.expiresAt + 500
   const done = finish(endingOf('deferred', '451 4.3.0 later'), { attempt: 17, at })
   assert.equal([done.status, done.nextAt, done.suppress], ['failed', null, false])
@@ -166,21 +166,21 @@ test('deferred past the expiry: failed, by our own decision, and told so', () =>
   assert.is(done.handedOverAt, at - 500)
 })
 
-test('the attempt that was the last is recorded as what it was: deferred, with the host’s own words', () => {
+test("the last attempt of an expired delivery is recorded as deferred, with the host's reply", () => {
   const at = delivery.expiresAt + 500
   const done = finish(endingOf('deferred', '451 4.3.0 later'), { attempt: 17, at })
   assert.is(done.outcome, 'deferred')
   assert.is(done.record.reply, '451 4.3.0 later')
 })
 
-test('the hours are those the email was given', () => {
+test('the expiry message states the hours that the email was given', () => {
   const short = { ...delivery, expiresAt: ACCEPTED_AT + 4 * HOUR_MS }
   const facts = { startedAt: short.expiresAt, finishedAt: short.expiresAt, message: null }
   const done = finishOf(short, endingOf('deferred', 'no answer', { hostAttempts: [] }), facts, middle)
   assert.is(done.error, 'expired after 4 h: no answer')
 })
 
-test('the hours of a scheduled email count from its time', () => {
+test('the hours of a scheduled email count from its scheduled time', () => {
   const dueAt = ACCEPTED_AT + 1_000 * HOUR_MS
   const later = { ...delivery, expiresAt: dueAt + 48 * HOUR_MS }
   const message = { dueAt, signedAt: later.expiresAt, signatures: null }
@@ -189,7 +189,7 @@ test('the hours of a scheduled email count from its time', () => {
   assert.is(done.error, 'expired after 48 h: no answer')
 })
 
-test('bounced: the error is what was said, and by whom', () => {
+test('bounced: the error has the reply and the host', () => {
   const done = finish(endingOf('bounced', '550 5.1.1 no such user', { class: 'invalid-recipient' }))
   assert.equal([done.status, done.outcome, done.nextAt], ['bounced', 'bounced', null])
   assert.is(done.error, '550 5.1.1 no such user (mx.there.test)')
@@ -209,7 +209,7 @@ test('bounced: the error is what was said, and by whom', () => {
   })
 })
 
-test('bounced without a host: our own status code takes the place of a reply', () => {
+test('bounced without a host: our status code replaces the reply', () => {
   const result = endingOf('bounced', 'there.test takes no mail (null MX)', {
     class: 'bad-domain',
     enhanced: '5.1.10',
@@ -224,7 +224,7 @@ test('bounced without a host: our own status code takes the place of a reply', (
   assert.equal([mxHost, mxIp, tls, transcript], [null, null, null, null])
 })
 
-test('a bounce suppresses where the reply blames the address, and for no class alone', () => {
+test('a bounce suppresses the address only if the reply blames it, whatever the class', () => {
   const classes: BounceClass[] = ['invalid-recipient', 'inactive-mailbox', 'bad-domain', 'spam', 'unknown']
   for (const bounceClass of classes) {
     const result = endingOf('bounced', '550 no', { class: bounceClass })
@@ -233,7 +233,7 @@ test('a bounce suppresses where the reply blames the address, and for no class a
   }
 })
 
-test('a host’s wish and greylisting put off as they say', () => {
+test('a delay that the host asks for, and greylisting, set the next attempt', () => {
   const wished = finish(endingOf('deferred', '451 later', { hintMs: 600_000 }), { attempt: 1 })
   assert.is(wished.nextAt, ACCEPTED_AT + 1_000 + 630_000)
   const greylisted = endingOf('deferred', '451 later', { class: 'greylisted' })
@@ -241,7 +241,7 @@ test('a host’s wish and greylisting put off as they say', () => {
   assert.equal(waits, [60_000, 300_000, 300_000, 300_000])
 })
 
-test('suppressed and failed endings', () => {
+test('suppressed and failed results', () => {
   const suppressed = finish(endingOf('suppressed', '550 5.1.1 no', { hostAttempts: [] }))
   assert.equal([suppressed.status, suppressed.event.type], ['suppressed', 'email.suppressed'])
   assert.is(suppressed.error, 'The address is on the suppression list.')
@@ -253,7 +253,7 @@ test('suppressed and failed endings', () => {
   assert.equal(failed.event.data, { failed: { reason: 'the email is gone' } })
 })
 
-test('what was handed over is signed and dated; what never was is not', () => {
+test('transmitted messages record signature and time; others do not', () => {
   const at = ACCEPTED_AT + 1_000
   const handed = finish(endingOf('deferred', '451 later'))
   assert.equal([handed.handedOverAt, handed.signedAt, handed.signatures], [at - 500, at - 500, '[]'])
@@ -261,7 +261,7 @@ test('what was handed over is signed and dated; what never was is not', () => {
   assert.equal([kept.handedOverAt, kept.signedAt, kept.signatures], [null, null, null])
 })
 
-test('signatures are kept for another attempt; once there is none, what they are known by', () => {
+test('signatures are kept for a retry, and a fingerprint of them at the end', () => {
   const signatures = [
     { keyId: wireId('key', newId(5)), bytes: Buffer.from('one').toString('base64') },
     { keyId: wireId('key', newId(6)), bytes: Buffer.from('other').toString('base64') },

@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/holds')
+const test = suite('holds in the worker')
 const MINE: MailSelector = { domain: null, accountId: null, broadcastId: null, emailId: null }
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ok+${i}`)
 
@@ -32,7 +32,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('a hold takes back what was claimed and not begun; what is under way ends; a release lets the rest go', async t => {
+test('a hold returns claimed deliveries; those in progress end; a release resumes the rest', async t => {
   const { send, hands, gate, count, delivered, rows } = await open(t)
   await send(...names(20))
   await until(() => count(1) >= 15)
@@ -46,7 +46,7 @@ test('a hold takes back what was claimed and not begun; what is under way ends; 
   await until(() => delivered() === 20)
 })
 
-test('what was claimed for a held broadcast is kept apart, and the rest is claimed again', async t => {
+test('claimed mail of a held broadcast is set aside, and the rest is claimed again', async t => {
   const { send, hands, gate, count, delivered, change, clock } = await open(t)
   const broadcastId = newId(clock.now())
   const emailId = await send(...names(20))
@@ -61,7 +61,7 @@ test('what was claimed for a held broadcast is kept apart, and the rest is claim
   await until(() => delivered() === 21)
 })
 
-test('mail is claimed again after a hold of something else', async t => {
+test('mail is claimed again after a hold of other mail', async t => {
   const { send, hands, gate, delivered } = await open(t)
   await send(...names(20))
   await hands.hold({ ...MINE, domain: 'far.test' }, null)

@@ -5,9 +5,9 @@ import { createKeyRing } from '../../../../src/pipeline/delivery/message/key-rin
 import { suite } from '../../../kit/suite.ts'
 import { openSigned } from './signed-domain.ts'
 
-const test = suite('deliver/key-ring')
+const test = suite('key ring')
 
-test('the keys that sign for a domain, by slot', async t => {
+test('signing keys of a domain are returned by slot', async t => {
   const { verifiedDomain, keyRing } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
   const { keys, tls } = (await keyRing.keysOf(domain.id, 'here.test'))!
@@ -27,7 +27,7 @@ test('the keys that sign for a domain, by slot', async t => {
   )
 })
 
-test('a domain without keys that sign has none: deleted, or never verified', async t => {
+test('a deleted or never verified domain has no signing keys', async t => {
   const { domains, accountId, keyRing } = await openSigned(t)
   const pending = await domains.create(accountId, 'here.test', 'us-west-2')
   if (typeof pending === 'string') throw new Error(pending)
@@ -35,7 +35,7 @@ test('a domain without keys that sign has none: deleted, or never verified', asy
   assert.is(await keyRing.keysOf(new Uint8Array(16), 'gone.test'), undefined)
 })
 
-test('keys are kept for a minute, and then read anew', async t => {
+test('keys are cached for a minute', async t => {
   const { verifiedDomain, keyRing, domains, accountId, clock } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
   const first = await keyRing.keysOf(domain.id, 'here.test')
@@ -46,7 +46,7 @@ test('keys are kept for a minute, and then read anew', async t => {
   assert.is(await keyRing.keysOf(domain.id, 'here.test'), undefined)
 })
 
-test('what a domain asks of connections is read with its keys', async t => {
+test('the TLS setting of the domain is read with its keys', async t => {
   const { verifiedDomain, keyRing, domains, accountId, clock } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')
   assert.is((await keyRing.keysOf(id, 'here.test'))?.tls, 'opportunistic')
@@ -55,7 +55,7 @@ test('what a domain asks of connections is read with its keys', async t => {
   assert.is((await keyRing.keysOf(id, 'here.test'))?.tls, 'enforced')
 })
 
-test('keys that have changed are read anew at once, those of other domains are not', async t => {
+test('changed keys are read again at once, those of other domains are not', async t => {
   const { verifiedDomain, keyRing } = await openSigned(t)
   const [here, there] = [await verifiedDomain('here.test'), await verifiedDomain('there.test')]
   const first = await keyRing.keysOf(here.id, 'here.test')
@@ -67,7 +67,7 @@ test('keys that have changed are read anew at once, those of other domains are n
   assert.is.not(await keyRing.keysOf(there.id, 'there.test'), other)
 })
 
-test('many deliveries at once open the keys once', async t => {
+test('concurrent deliveries decrypt the keys once', async t => {
   const { verifiedDomain, keyRing } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')
   const rings = await Promise.all(Array.from({ length: 20 }, () => keyRing.keysOf(id, 'here.test')))
@@ -85,7 +85,7 @@ test('a retired key does not sign', async t => {
   )
 })
 
-test('a key that cannot be opened is an error each time, and not remembered', async t => {
+test('a key that cannot be decrypted is an error each time and is not cached', async t => {
   const { verifiedDomain, db, clock } = await openSigned(t)
   const { id } = await verifiedDomain('here.test')
   const foreign = createKeyRing({ db, secrets: createSecretKeys(Buffer.alloc(32, 2)), clock })

@@ -9,7 +9,7 @@ import { finishFor, LINK_BASE_URL, newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { keyResolver, openSigned, secrets } from './signed-domain.ts'
 
-const test = suite('deliver/message, with links of ours')
+const test = suite('tracked messages')
 
 const HTML =
   '<body><a href="https://shop.test/?a=1&amp;b=2">Shop</a> <a href="https://shop.test/no" data-no-track>No</a></body>'
@@ -50,7 +50,7 @@ const linksIn = (html: string, path: string) =>
     .filter(url => url.startsWith(`${LINK_BASE_URL}/${path}/`))
     .map(url => url.slice(LINK_BASE_URL.length + 3))
 
-test('each recipient of a tracked email gets a pixel and links of their own', async t => {
+test('each recipient of a tracked email gets their own pixel and links', async t => {
   const { send, accountId, setFlags, make } = await openLinked(t)
   await setFlags(1, 1)
   const emailId = await send(accountId, { html: HTML, text: 'See https://shop.test/', to: ADDRESSES })
@@ -69,7 +69,7 @@ test('each recipient of a tracked email gets a pixel and links of their own', as
   }
 })
 
-test('opens alone, clicks alone, or nothing, as the domain was when the email was accepted', async t => {
+test('opens and clicks are tracked as the domain was set when the email was accepted', async t => {
   const { send, accountId, setFlags, make } = await openLinked(t)
   const counts = async (emailId: Id) => {
     const { html } = await PostalMime.parse((await make(emailId, 0)).raw)
@@ -94,7 +94,7 @@ test('opens alone, clicks alone, or nothing, as the domain was when the email wa
   ])
 })
 
-test('text alone, and mail of the simulator from anywhere, are not tracked', async t => {
+test('plain text and simulator mail are not tracked', async t => {
   const { send, accountId, setFlags, make } = await openLinked(t)
   await setFlags(1, 1)
   const text = await send(accountId, { html: null, text: 'https://shop.test/' })
@@ -105,7 +105,7 @@ test('text alone, and mail of the simulator from anywhere, are not tracked', asy
   assert.not.match(`${(await make(simulated, 0)).raw}`, /links\.test/)
 })
 
-test('links of ours that are in it already are not counted again', async t => {
+test('tracking links that the email already contains are not rewritten', async t => {
   const { send, accountId, setFlags, make } = await openLinked(t)
   await setFlags(0, 1)
   const own = ['o', 'c', 'u', 's'].map(path => `<a href="${LINK_BASE_URL}/${path}/token">own</a>`).join('')
@@ -115,7 +115,7 @@ test('links of ours that are in it already are not counted again', async t => {
   assert.equal(readClickToken(secrets, linksIn(html!.slice(own.length), 'c')[0]!)?.number, 4)
 })
 
-test('what each was sent is made again octet by octet, though the address of links has changed', async t => {
+test('a sent message is rebuilt byte for byte after the tracking host has changed', async t => {
   const { run, send, accountId, setFlags, make, claim, clock, ...store } = await openLinked(t)
   await setFlags(1, 1)
   const attachments = [
@@ -181,7 +181,7 @@ for (const [what, list] of [
     assert.ok(broken.every(({ status }) => status.result !== 'pass'))
   })
 
-test('other mail does not say how to leave, and what the user says of it stays', async t => {
+test('other mail has no unsubscribe header of ours, and that of the sender is kept', async t => {
   const { send, accountId, make, markAsList } = await openLinked(t)
   const plain = await send(accountId, { html: HTML })
   assert.not.match(`${(await make(plain, 0)).raw}`, /^list-/im)

@@ -7,7 +7,7 @@ import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('deliver/hand-over')
+const test = suite('local delivery')
 const NOW = Date.UTC(2026, 10, 22, 1, 2, 3)
 
 async function open(t: TestContext) {
@@ -45,7 +45,7 @@ const messageOf = (head: string, body = 'hello\r\n'): OutgoingMessage => ({
   ...{ smtpUtf8: false, tls: 'any', dueAt: 0, signedAt: 0, signatures: null },
 })
 
-test('the message is in the inbox, with a trace of where it came from', async t => {
+test('the message is stored in the inbox with a Received field', async t => {
   const { deliverLocally, domain, rows } = await open(t)
   const result = await deliverLocally(delivery(), domain, messageOf('Subject: a'), NOW)
   assert.equal([result.kind, result.phase, result.reply?.code], ['delivered', 'final-dot', 250])
@@ -63,7 +63,7 @@ test('the message is in the inbox, with a trace of where it came from', async t 
   )
 })
 
-test('a delivery that comes again has come already', async t => {
+test('a repeated delivery stores the message once', async t => {
   const { deliverLocally, domain, rows } = await open(t)
   const again = delivery()
   for (const attempt of [1, 2]) {
@@ -74,7 +74,7 @@ test('a delivery that comes again has come already', async t => {
   assert.is(rows('select 1 from inbound_messages').length, 2)
 })
 
-test('a message that has come round too often is returned', async t => {
+test('a message with too many hops bounces', async t => {
   const { deliverLocally, domain, rows } = await open(t)
   const hops = (count: number) => messageOf(`${'Received: from a by b\r\n'.repeat(count)}Subject: a`)
   const result = await deliverLocally(delivery(), domain, hops(50), NOW)
@@ -83,7 +83,7 @@ test('a message that has come round too often is returned', async t => {
   assert.is((await deliverLocally(delivery(), domain, hops(49), NOW)).kind, 'delivered')
 })
 
-test('what cannot be kept is tried again, and leaves no file', async t => {
+test('a message that cannot be stored is retried and leaves no file', async t => {
   const { failing, domain, rows, blobs } = await open(t)
   const large = messageOf('Subject: a', 'x'.repeat(200_000))
   const error = await failing(delivery(), domain, large, NOW).then(

@@ -9,7 +9,7 @@ import { mailbox } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
 import { keyResolver, openSigned, secrets } from './signed-domain.ts'
 
-const test = suite('deliver/message')
+const test = suite('message')
 const RECIPIENT = { address: 'rcpt@there.test' }
 
 function made(
@@ -26,7 +26,7 @@ const STORE_SIGNATURES = 'update deliveries set signed_at = ?, signatures = ? wh
 const field = (head: string, name: string) =>
   new RegExp(`^${name}:((?:.*\\r\\n)(?:[ \\t].*\\r\\n)*)`, 'im').exec(head)?.[1]?.trim()
 
-test('the message is what was submitted, as a stranger reads it', async t => {
+test('the message contains what was submitted, as an independent parser reads it', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const emailId = await send(accountId, {
@@ -58,7 +58,7 @@ test('the message is what was submitted, as a stranger reads it', async t => {
   assert.equal([sizeBytes, smtpUtf8], [raw.length, false])
 })
 
-test('a scheduled message is dated by its time, not by its acceptance', async t => {
+test('the Date of a scheduled message is its scheduled time', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const scheduledAt = clock.now() + 3_600_000
@@ -69,7 +69,7 @@ test('a scheduled message is dated by its time, not by its acceptance', async t 
   assert.is(new Date((await PostalMime.parse(raw)).date!).getTime(), Math.floor(scheduledAt / 1000) * 1000)
 })
 
-test('hidden recipients stand nowhere in the message', async t => {
+test('Bcc recipients do not appear in the message', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const emailId = await send(accountId, { to: ['a@there.test'], bcc: ['secret@hidden.test'] })
@@ -79,7 +79,7 @@ test('hidden recipients stand nowhere in the message', async t => {
   }
 })
 
-test('an email to hidden recipients alone shows nobody', async t => {
+test('an email with only Bcc recipients names none', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const emailId = await send(accountId, { to: [], bcc: ['secret@hidden.test'] })
@@ -88,7 +88,7 @@ test('an email to hidden recipients alone shows nobody', async t => {
   assert.is(field(head, 'Cc'), undefined)
 })
 
-test('return path and header name the delivery, each by a token of its own', async t => {
+test('return path and header carry a token that names the delivery', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const emailId = await send(accountId, { to: ['a@there.test', 'b@there.test'] })
@@ -107,7 +107,7 @@ test('return path and header name the delivery, each by a token of its own', asy
   }
 })
 
-test('both keys sign, and a foreign verifier accepts both', async t => {
+test('both keys sign, and an independent verifier accepts both signatures', async t => {
   const { send, maker, accountId, verifiedDomain } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
   const emailId = await send(accountId, { html: '<p>Grüße</p>', text: '.\n..\nFrom here\n' })
@@ -128,7 +128,7 @@ test('both keys sign, and a foreign verifier accepts both', async t => {
   }
 })
 
-test('the token in the header is signed: it cannot be moved to another message', async t => {
+test('the correlation header is signed and cannot be moved to another message', async t => {
   const { send, maker, accountId, verifiedDomain } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
   const emailId = await send(accountId)
@@ -142,7 +142,7 @@ test('the token in the header is signed: it cannot be moved to another message',
   assert.ok(results.every(({ status }) => status.result !== 'pass'))
 })
 
-test('a key that does not sign yet does not', async t => {
+test('a key that is not active yet does not sign', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test', [1])
   const emailId = await send(accountId)
@@ -161,7 +161,7 @@ test('mail to the simulator from an unverified domain is not signed', async t =>
   assert.match(mailFrom, /@send\.example\.com$/)
 })
 
-test('all recipients of an email get the same body, the very same bytes', async t => {
+test('all recipients of an email get the same body bytes', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const emailId = await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@there.test'] })
@@ -172,7 +172,7 @@ test('all recipients of an email get the same body, the very same bytes', async 
   assert.is(bodies[2], bodies[0])
 })
 
-test('the same delivery makes the same message at the same time, but for nothing', async t => {
+test('building the same delivery at the same time gives the same message', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const attachments = [
@@ -184,7 +184,7 @@ test('the same delivery makes the same message at the same time, but for nothing
   assert.is(await make(), await make())
 })
 
-test('what was signed ahead leaves with those signatures, whenever that is', async t => {
+test('signatures made ahead are used whenever the message is sent', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
   const emailId = await send(accountId)
@@ -202,7 +202,7 @@ test('what was signed ahead leaves with those signatures, whenever that is', asy
   )
 })
 
-test('a later attempt sends the very signatures of a former one', async t => {
+test('a retry reuses the signatures of the previous attempt', async t => {
   const { send, maker, accountId, verifiedDomain, clock, change } = await openSigned(t)
   await verifiedDomain('here.test')
   const emailId = await send(accountId)
@@ -216,7 +216,7 @@ test('a later attempt sends the very signatures of a former one', async t => {
   assert.is(second.signedAt, first.signedAt)
 })
 
-test('signatures are made anew when the keys are others, or do not hold over what is said now', async t => {
+test('signatures are made again when keys or message have changed', async t => {
   const { send, maker, accountId, verifiedDomain, clock, keyRing, change } = await openSigned(t)
   await verifiedDomain('here.test')
   const again = async (altered: (signatures: string) => string) => {
@@ -241,7 +241,7 @@ test('signatures are made anew when the keys are others, or do not hold over wha
   assert.is(signedAt, clock.now())
 })
 
-test('an address that needs it makes the message need SMTPUTF8', async t => {
+test('an internationalized address makes the message need SMTPUTF8', async t => {
   const { send, maker, accountId, verifiedDomain, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const needs = async (submission: object) => {
@@ -254,7 +254,7 @@ test('an address that needs it makes the message need SMTPUTF8', async t => {
   assert.is(await needs({ subject: 'ü' }), false)
 })
 
-test('of an email or a domain that is gone no message is made, and that is the reason', async t => {
+test('no message is built for a deleted email or domain, with the reason', async t => {
   const { send, maker, accountId, verifiedDomain, domains, account, clock } = await openSigned(t)
   const domain = await verifiedDomain('here.test')
   const emailId = await send(accountId)
@@ -273,7 +273,7 @@ test('of an email or a domain that is gone no message is made, and that is the r
   )
 })
 
-test('attachments whose bytes are gone are an error, not a message without them', async t => {
+test('missing attachment data is an error', async t => {
   const { send, maker, accountId, verifiedDomain, change, clock } = await openSigned(t)
   await verifiedDomain('here.test')
   const attachments = [

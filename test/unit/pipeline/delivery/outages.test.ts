@@ -3,7 +3,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker, ZONE } from './open-worker.ts'
 
-const test = suite('deliver/outages')
+const test = suite('outages')
 const HOUR_MS = 3_600_000
 
 /** A site that is down until the test says otherwise. */
@@ -31,7 +31,7 @@ async function open(t: TestContext, zone: string = ZONE) {
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `ok+${i}`)
 
-test('a site that is down costs a few attempts; the rest of its mail waits in the queue, untouched', async t => {
+test('a destination that is down costs a few attempts; the rest of its mail stays in the queue', async t => {
   const { send, count, pauses, states, waiting, rows } = await open(t)
   await send(...names(20))
   await until(() => count('delivery_delayed') === 5 && states().length === 1)
@@ -46,7 +46,7 @@ test('a site that is down costs a few attempts; the rest of its mail waits in th
   )
 })
 
-test('each probe costs one attempt, and the rest is told of in the store', async t => {
+test('each probe costs one attempt, and the pause is stored', async t => {
   const { send, count, pauses, states, clock } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
@@ -56,7 +56,7 @@ test('each probe costs one attempt, and the rest is told of in the store', async
   assert.ok(count('delivery_delayed') <= 6)
 })
 
-test('when it answers again everything goes at once', async t => {
+test('when the destination answers again, all its mail is sent at once', async t => {
   const { send, count, states, comesBack, clock, pauses } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
@@ -67,7 +67,7 @@ test('when it answers again everything goes at once', async t => {
   await until(() => states().length === 0)
 })
 
-test('mail whose time runs out while its site is down is given up, without an attempt of its own', async t => {
+test('mail that expires while its destination is down fails without an attempt', async t => {
   const { send, count, states, clock, pauses, rows } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
@@ -79,7 +79,7 @@ test('mail whose time runs out while its site is down is given up, without an at
   assert.ok(rows("select 1 from events where type = 'email.failed'").length >= 15)
 })
 
-test('a site that rests is tried at once when the operator says so', async t => {
+test('a paused destination is retried at once by order of the operator', async t => {
   const { send, run, count, states, comesBack, clock, pauses } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
@@ -92,7 +92,7 @@ test('a site that rests is tried at once when the operator says so', async t => 
   assert.is(await resume(), false)
 })
 
-test('a site that is still down after that rests for longer', async t => {
+test('a destination that is still down after an ordered retry is paused for longer', async t => {
   const { send, run, count, states, clock, pauses } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
@@ -101,7 +101,7 @@ test('a site that is still down after that rests for longer', async t => {
   assert.equal(pauses, ['mx.there.test 60000', 'mx.there.test resumed', 'mx.there.test 120000'])
 })
 
-test('when it answers again all its mail is due, that of its other domains, too, but for what waits for another reason', async t => {
+test('when the destination answers, its deferred mail of all domains is due, except mail deferred for another reason', async t => {
   const zone = `${ZONE}\nfar.test MX 10 mx.there.test\nelse.test MX 10 mx.else.test\nmx.else.test A 127.0.0.9`
   const scene = await open(t, zone)
   const { send, sendTo, run, count, states, comesBack, goesDown, clock, rows, when } = scene
@@ -166,7 +166,7 @@ for (const [what, outage, back] of [
     await until(() => states().length === 0)
   })
 
-test('while its site rests, mail is signed ahead: what leaves later carries signatures of that time', async t => {
+test('mail of a paused destination is signed ahead and sent with those signatures', async t => {
   const { send, states, comesBack, clock, count, rows, foreseen } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)

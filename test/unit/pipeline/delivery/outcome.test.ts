@@ -14,7 +14,7 @@ import type {
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/outcome')
+const test = suite('outcome')
 const HOST = 'mx.there.test'
 
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
@@ -35,7 +35,7 @@ const failure = (phase: Phase, kind: SmtpFailure['kind'], line?: string): SmtpFa
   message: line ?? `${kind} in ${phase}`,
 })
 
-test('what is short here is no trouble of the host', () => {
+test("a lack of local resources is not the host's fault", () => {
   const short = { ...failure('connect', 'network'), code: 'EMFILE' }
   assert.is(outcomeOfFailure(short, HOST).isLocalCause, true)
   const refusedThere = { ...failure('connect', 'network'), code: 'ECONNREFUSED' }
@@ -84,7 +84,7 @@ for (const [phase, line, expected] of [
     assert.is(outcome.reply?.code, Number(line.slice(0, 3)))
   })
 
-test('what the host’s announcements rule out is its refusal, and no trouble of the host', () => {
+test("a message ruled out by the host's announcements is refused without blaming the host", () => {
   assert.is(
     short(refused('mail', '552 5.3.4 message is larger than announced', true)),
     'bounced message-too-large',
@@ -127,7 +127,7 @@ const bounced = outcomeWithoutHost('bounced', 'no-route', 'no address')
 const connectFailed = outcomeOfFailure(failure('connect', 'network'), HOST)
 const sentAway = outcomeOfFailure(failure('banner', 'reply', '554 go away'), HOST)
 
-test('a host of a large provider is judged by that provider’s rules', () => {
+test('replies of a large provider are classified by its rules', () => {
   const reply = replyFrom('550 5.5.0 mailbox unavailable')
   const meaningAt = (host: string) =>
     outcomeOf({ kind: 'refused', phase: 'final-dot', reply, local: false }, host).meaning!
@@ -136,7 +136,7 @@ test('a host of a large provider is judged by that provider’s rules', () => {
   assert.is(meaningAt(HOST).blamesAddress, false)
 })
 
-test('several hosts: permanent only when every one refused for good', () => {
+test('several hosts: permanent only when every one refused permanently', () => {
   assert.is(outcomeOfHosts([sentAway, sentAway]).verdict.kind, 'bounced')
   assert.is(outcomeOfHosts([sentAway, connectFailed]).verdict.kind, 'deferred')
   assert.is(outcomeOfHosts([connectFailed, sentAway]).verdict.kind, 'deferred')
@@ -144,13 +144,13 @@ test('several hosts: permanent only when every one refused for good', () => {
   assert.is(outcomeOfHosts([bounced, deferred, sentAway]).verdict.kind, 'deferred')
 })
 
-test('several hosts: the last word of the verdict’s kind is the one that is told', () => {
+test("several hosts: the last reply of the verdict's kind is used", () => {
   const first = outcomeOfFailure(failure('connect', 'timeout'), HOST)
   assert.is(outcomeOfHosts([first, connectFailed, sentAway]), connectFailed)
   assert.is(outcomeOfHosts([bounced, sentAway]), sentAway)
 })
 
-test('what falls before any host was spoken to is no trouble of a host', () => {
+test('an outcome without a host does not make a host unavailable', () => {
   assert.equal(deferred, {
     verdict: { kind: 'deferred', class: 'unknown' },
     phase: 'dns',

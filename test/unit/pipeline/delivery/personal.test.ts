@@ -9,7 +9,7 @@ import { finishFor, LINK_BASE_URL, newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { keyResolver, openSigned, secrets } from './signed-domain.ts'
 
-const test = suite('deliver/message, of broadcasts')
+const test = suite('broadcast messages')
 const LONG = 'Words that everybody gets, in a line that is longer than any line of mail may be. '.repeat(3)
 
 /** Emails that say one content, each with values of its own. */
@@ -88,7 +88,7 @@ for (const isTracked of [0, 1] as const)
     }
   })
 
-test('where nothing differs all get the very same body', async t => {
+test('recipients without differences share the body bytes', async t => {
   const { emailTo, sent, again } = await openBroadcast(t, `<p>${LONG}{{not_filled_in}}</p>`, null)
   const ids = [await emailTo('ann@there.test', null), await emailTo('bob@there.test', null)]
   const messages = [await sent(ids[0]!), await sent(ids[1]!)]
@@ -97,7 +97,7 @@ test('where nothing differs all get the very same body', async t => {
   assert.is((await again(ids[1]!, messages[1]!))?.fidelity, 'exact')
 })
 
-test('another script is encoded whole', async t => {
+test('text in another script is encoded as a whole', async t => {
   const { emailTo, sent } = await openBroadcast(
     t,
     '<p>{{first_name}}, добро пожаловать</p>',

@@ -8,7 +8,7 @@ import type { SharedSession } from '../../../../src/pipeline/delivery/shared-ses
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/line')
+const test = suite('pipeline')
 
 const session = (name: string) => ({ hostSet: name }) as SharedSession
 
@@ -63,7 +63,7 @@ function open(names: string) {
   }
 }
 
-test('one begins after another where none offers its session', async () => {
+test('without an offered session, deliveries run one after another', async () => {
   const { begun, end, ahead, state } = open('abc')
   assert.is(begun(), 'a')
   await end('a')
@@ -73,7 +73,7 @@ test('one begins after another where none offers its session', async () => {
   assert.equal([begun(), state.isOver], ['abc', true])
 })
 
-test('behind one that offers its session another begins, and a third only behind that', async () => {
+test('a delivery starts behind one that offers its session, and a third behind that one', async () => {
   const { begun, offer, ahead, end, state } = open('abcd')
   await offer('a')
   assert.equal([begun(), ahead('b')], ['ab', 'of a'])
@@ -85,7 +85,7 @@ test('behind one that offers its session another begins, and a third only behind
   assert.equal([begun(), state.isOver], ['abcd', true])
 })
 
-test('where none may follow the next begins when all before it have ended', async () => {
+test('when none may follow, the next starts after all before it have ended', async () => {
   const { begun, offer, end, state } = open('abcd')
   await offer('a')
   state.mayFollow = false
@@ -96,7 +96,7 @@ test('where none may follow the next begins when all before it have ended', asyn
   assert.is(begun(), 'abc')
 })
 
-test('the line is over when all have ended, in whatever order', async () => {
+test('the pipeline ends when all deliveries have ended, in any order', async () => {
   const { offer, end, state } = open('ab')
   await offer('a')
   await end('b')
@@ -105,7 +105,7 @@ test('the line is over when all have ended, in whatever order', async () => {
   assert.is(state.isOver, true)
 })
 
-test('who stands behind one that ended early follows the one before that', async () => {
+test('behind a delivery that ended early, the session of the one before it is used', async () => {
   const { begun, offer, ahead, end } = open('abc')
   await offer('a')
   await end('b')
@@ -114,7 +114,7 @@ test('who stands behind one that ended early follows the one before that', async
   assert.is(ahead('c'), undefined)
 })
 
-test('who goes alone waits for all before it', async () => {
+test('previousEnded() waits for all deliveries before it', async () => {
   const { alone, offer, end } = open('abc')
   assert.is(alone('a').state, 'waits')
   const first = alone('a')
@@ -128,7 +128,7 @@ test('who goes alone waits for all before it', async () => {
   assert.is(third.state, 'goes')
 })
 
-test('the turn is lost where it may not begin any more by then; the first of a line has none to lose', async () => {
+test('a delivery that may not start any more loses its slot; the first one cannot lose it', async () => {
   const { alone, offer, end, state } = open('ab')
   state.mayStillBegin = false
   const first = alone('a')

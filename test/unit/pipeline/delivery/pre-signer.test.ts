@@ -10,7 +10,7 @@ import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
-const test = suite('deliver/foresight')
+const test = suite('pre-signer')
 const accountId = newId(0)
 const queueKey: QueueKey = { domain: 'there.test', class: 0, accountId }
 const delivery = (ordinal: number): WaitingDelivery => ({
@@ -55,7 +55,7 @@ function open(t: TestContext, count: number, { room = Number.POSITIVE_INFINITY }
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-test('all that waits is signed, in its order, once', async t => {
+test('all waiting mail is signed once, in order', async t => {
   const { preSigner, clock, signed, state } = open(t, 250)
   preSigner.watch('there')
   await until(() => signed.length === 250 && clock.timerCount === 1)
@@ -65,7 +65,7 @@ test('all that waits is signed, in its order, once', async t => {
   assert.equal(signed, upTo(260))
 })
 
-test('while there is nothing new it looks ever more seldom, up to twice a minute', async t => {
+test('scans become less frequent while there is no new mail, down to every 30 s', async t => {
   const { preSigner, clock, asked } = open(t, 0)
   preSigner.watch('there')
   const looksAfter: number[] = []
@@ -81,7 +81,7 @@ test('while there is nothing new it looks ever more seldom, up to twice a minute
   assert.equal(looksAfter, [10, 20, 30, 30])
 })
 
-test('what comes back in front of what has been signed is found', async t => {
+test('mail that returns in front of signed mail is found', async t => {
   const { preSigner, clock, signed, state } = open(t, 3)
   state.missing.add(1)
   preSigner.watch('there')
@@ -92,7 +92,7 @@ test('what comes back in front of what has been signed is found', async t => {
   assert.equal(signed, [0, 2, 1])
 })
 
-test('mail that can go has the processor for itself', async t => {
+test('nothing is signed while the thread is busy', async t => {
   const { preSigner, clock, signed, state } = open(t, 3)
   state.isIdle = false
   preSigner.watch('there')
@@ -103,7 +103,7 @@ test('mail that can go has the processor for itself', async t => {
   await until(() => signed.length === 3)
 })
 
-test('it ends with the rest, and begins anew with the next', async t => {
+test('signing ends with the pause and starts again with the next one', async t => {
   const { preSigner, clock, signed, state } = open(t, 2)
   preSigner.watch('there')
   await until(() => signed.length === 2 && clock.timerCount === 1)
@@ -117,7 +117,7 @@ test('it ends with the rest, and begins anew with the next', async t => {
   await until(() => signed.length === 3)
 })
 
-test('it stops where no more can be kept, and does not look at what waits until there is room', async t => {
+test('signing stops while the cache is full, and reads no mail until there is room', async t => {
   const { preSigner, clock, signed, asked, state } = open(t, 10, { room: 4 })
   preSigner.watch('there')
   await until(() => signed.length === 4 && clock.timerCount === 1)
@@ -131,7 +131,7 @@ test('it stops where no more can be kept, and does not look at what waits until 
   await until(() => signed.length === 10)
 })
 
-test('stopping ends it in the middle, and is no error', async t => {
+test('stopping during a scan is not an error', async t => {
   const { preSigner, clock, errors } = open(t, 0)
   preSigner.watch('there')
   await until(() => clock.timerCount === 1)
@@ -140,7 +140,7 @@ test('stopping ends it in the middle, and is no error', async t => {
   assert.equal(errors, [])
 })
 
-test('kept signatures are taken once', () => {
+test('a cached signature is taken once', () => {
   const kept = createSignatureCache()
   const ref = { emailId: newId(1), ordinal: 3 }
   const made = {
@@ -157,7 +157,7 @@ test('kept signatures are taken once', () => {
   assert.is(kept.take(ref), undefined)
 })
 
-test('they are bounded: only those older than an hour make room', () => {
+test('the cache is bounded, and only entries older than an hour are replaced', () => {
   const kept = createSignatureCache(2)
   const ref = (ordinal: number) => ({ emailId: newId(1), ordinal })
   const [first, second, third] = [ref(1), ref(2), ref(3)]

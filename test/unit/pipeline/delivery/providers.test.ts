@@ -7,9 +7,9 @@ import {
 } from '../../../../src/pipeline/delivery/providers.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/providers')
+const test = suite('providers')
 
-test('a host belongs to the provider whose name it has or ends in', () => {
+test('a host belongs to the provider whose name it equals or ends in', () => {
   assert.is(providerOf(['gmail-smtp-in.l.google.com'])?.name, 'google')
   assert.is(providerOf(['mx-eu.mail.am0.yahoodns.net'])?.name, 'yahoo')
   assert.is(providerOf(['one-test.mail.protection.outlook.com'])?.name, 'microsoft365')
@@ -17,13 +17,13 @@ test('a host belongs to the provider whose name it has or ends in', () => {
   assert.is(providerOf(['mx01.mail.icloud.com'])?.name, 'apple')
 })
 
-test('a name that only looks like it does not', () => {
+test('a host with a similar name does not belong to the provider', () => {
   for (const host of ['mx.notgoogle.com', 'google.com.there.test', 'com', 'mx.there.test', ''])
     assert.is(providerOf([host]), undefined, host)
   assert.is(providerOf([]), undefined)
 })
 
-test('hosts of two providers are none’s', () => {
+test('hosts of two providers belong to neither', () => {
   assert.is(providerOf(['mx.mail.ru', 'aspmx.l.google.com']), undefined)
 })
 
@@ -38,7 +38,7 @@ test('the table: names without dots, each host once, in lower case, limits of at
   for (const host of hosts) assert.match(host, /^[a-z0-9-]+(\.[a-z0-9-]+)+$/)
 })
 
-test('limits are the operator’s, else the table’s, else the usual ones; a host has those of its provider', () => {
+test('limits come from the operator, then the table, then the defaults; a host has those of its provider', () => {
   const limitsOf = destinationLimits({
     google: { connections: 3, messagesPerConnection: null, messagesPerSecond: 7 },
   })

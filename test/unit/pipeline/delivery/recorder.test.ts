@@ -5,7 +5,7 @@ import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/recorder')
+const test = suite('recorder')
 
 /** A recorder over a store that answers as the test says; what was written is counted. */
 function openRecorder() {
@@ -35,7 +35,7 @@ const reject = async (entry: { answer: PromiseWithResolvers<boolean> } | undefin
   await settled()
 }
 
-test('the end of an attempt is handed to the store at once, and its answer handed back', async () => {
+test("a result is stored at once, and the store's answer is returned", async () => {
   const { asked, record } = openRecorder()
   const [good, stale] = [record('a'), record('b')]
   assert.equal(
@@ -47,7 +47,7 @@ test('the end of an attempt is handed to the store at once, and its answer hande
   assert.equal([await good, await stale], [true, false])
 })
 
-test('while nothing can be stored it is tried again every second, until it is', async () => {
+test('while the store is unavailable, storing is retried every second', async () => {
   const { asked, record, clock } = openRecorder()
   const recording = record('a')
   for (let tries = 1; tries <= 3; tries++) {
@@ -65,7 +65,7 @@ test('while nothing can be stored it is tried again every second, until it is', 
   assert.is(clock.timerCount, 0)
 })
 
-test('who stops waits for what cannot be stored yet, but no longer than so', async () => {
+test('drained() waits for results that cannot be stored, up to its limit', async () => {
   const { asked, record, recorder, clock } = openRecorder()
   record('a').catch(() => {})
   await reject(asked[0], new StorageUnavailable('disk full'))
@@ -85,7 +85,7 @@ test('who stops waits for what cannot be stored yet, but no longer than so', asy
   assert.equal([await again, clock.timerCount], [0, 0])
 })
 
-test('any other error is the caller’s', async () => {
+test('any other error of the store rejects the record', async () => {
   const { asked, record, clock } = openRecorder()
   const recording = record('a').catch(error => error.message)
   await reject(asked[0], new Error('a bug'))
@@ -93,7 +93,7 @@ test('any other error is the caller’s', async () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('stopping ends the tries, and leaves no timer', async () => {
+test('stopping ends the retries and leaves no timer', async () => {
   const { asked, record, clock, stopping } = openRecorder()
   const waiting = record('a').catch(error => error.message)
   const asking = record('b').catch(error => error.constructor)
@@ -105,7 +105,7 @@ test('stopping ends the tries, and leaves no timer', async () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('what can be stored is stored while the recorder stops', async () => {
+test('results that can be stored are stored while the recorder stops', async () => {
   const { asked, record, recorder, stopping } = openRecorder()
   const recording = record('a')
   stopping.abort(new Error('stopping'))
@@ -120,7 +120,7 @@ test('what can be stored is stored while the recorder stops', async () => {
   await draining
 })
 
-test('there is room until 256 ends wait to be stored, and again when one has been', async () => {
+test('room() waits while 256 results are not stored', async () => {
   const { asked, record, recorder } = openRecorder()
   for (let i = 0; i < 255; i++) void record(`${i}`)
   await recorder.room()
@@ -135,7 +135,7 @@ test('there is room until 256 ends wait to be stored, and again when one has bee
   await waiting
 })
 
-test('an end that cannot be stored gives its room free like any other', async () => {
+test('a result that cannot be stored makes room like any other', async () => {
   const { asked, record, recorder } = openRecorder()
   for (let i = 0; i < 256; i++) record(`${i}`).catch(() => {})
   const room = recorder.room()
@@ -143,7 +143,7 @@ test('an end that cannot be stored gives its room free like any other', async ()
   await room
 })
 
-test('nothing to store is nothing to wait for', async () => {
+test('drained() resolves at once when nothing waits', async () => {
   const { recorder } = openRecorder()
   await recorder.room()
   await recorder.drained()

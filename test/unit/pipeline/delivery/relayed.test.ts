@@ -10,7 +10,7 @@ import type { Phase, SmtpFailure } from '../../../../src/pipeline/delivery/smtp-
 import { replyOf } from '../../../../src/protocols/smtp/reply.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/relayed')
+const test = suite('smart host outcome')
 const HOST = 'relay.test'
 
 const replyFrom = (line: string) => replyOf(Number(line.slice(0, 3)), [line.slice(4)])
@@ -48,7 +48,7 @@ for (const [name, outcome, expected] of [
     assert.equal([result.text, result.phase], [outcome.text, outcome.phase])
   })
 
-test('a smart host that does not fulfil our terms is in trouble: all mail goes there on the same', () => {
+test('a smart host that does not meet our TLS policy counts as unavailable', () => {
   const failure: SmtpFailure = { phase: 'tls', kind: 'tls', reply: null, message: 'expired' }
   const result = relayed({ ...outcomeOfFailure(failure, HOST), isLocalCause: true })
   assert.equal([result.hostUnavailable, result.isLocalCause], [true, undefined])

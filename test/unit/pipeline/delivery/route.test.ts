@@ -6,7 +6,7 @@ import { createResolver } from '../../../../src/protocols/dns/resolver.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
 
-const test = suite('deliver/route')
+const test = suite('route')
 
 const ZONE = `
   there.test         MX 10 mx1.there.test
@@ -43,7 +43,7 @@ async function open(t: TestContext) {
   return { zone, clock, resolver, router, asked }
 }
 
-test('a domain’s mail goes to its MX hosts, the preferred first', async t => {
+test('mail goes to the MX hosts, most preferred first', async t => {
   const { router } = await open(t)
   const { target } = await router.routeOf('there.test')
   assert.equal(target, {
@@ -63,12 +63,12 @@ test('domains with the same set of hosts share a destination, whatever the prefe
   assert.is.not(await destination('other.test'), await destination('there.test'))
 })
 
-test('the name of a destination is the names of its hosts, sorted', () => {
+test('a destination is named after its hosts, sorted', () => {
   assert.is(pathsOf('b.test', 'a.test'), 'a.test b.test')
   assert.is(pathsOf('a.test'), 'a.test')
 })
 
-test('all domains at one large provider share a destination, and connections only where they have the same hosts', () => {
+test('all domains of a large provider share a destination, but connections only for equal hosts', () => {
   assert.is(pathsOf('aspmx.l.google.com', 'alt1.aspmx.l.google.com'), 'google')
   assert.is(pathsOf('gmail-smtp-in.l.google.com'), 'google')
   assert.is(pathsOf('one-test.mail.protection.outlook.com'), 'microsoft365')
@@ -77,7 +77,7 @@ test('all domains at one large provider share a destination, and connections onl
   assert.is(target.kind === 'hosts' && target.hostSet, 'one-test.mail.protection.outlook.com')
 })
 
-test('a domain with one host at a provider and one elsewhere is a destination of its own', () => {
+test('a domain with only one of its hosts at a provider is its own destination', () => {
   assert.is(pathsOf('aspmx.l.google.com', 'mx.there.test'), 'aspmx.l.google.com mx.there.test')
   assert.is(pathsOf('mx.notgoogle.com'), 'mx.notgoogle.com')
 })
@@ -86,7 +86,7 @@ function pathsOf(...hosts: string[]): string {
   return routeTo(hosts.map(name => ({ name, preference: 10 }))).destination
 }
 
-test('a domain without MX is its own host', async t => {
+test('a domain without MX records is its own host', async t => {
   const { router } = await open(t)
   assert.equal(await router.routeOf('implicit.test'), {
     destination: 'implicit.test',
@@ -112,7 +112,7 @@ for (const [domain, enhanced, reason] of [
     })
   })
 
-test('what the name server cannot tell is not known for now', async t => {
+test('a failed lookup gives an unknown route', async t => {
   const { router } = await open(t)
   const { destination, target } = await router.routeOf('broken.test')
   assert.is(destination, '!broken.test')
@@ -123,7 +123,7 @@ test('what the name server cannot tell is not known for now', async t => {
   )
 })
 
-test('the simulator is known without the network', async t => {
+test('simulator domains need no lookup', async t => {
   const { router, zone } = await open(t)
   assert.equal(await router.routeOf('simulator.test'), {
     destination: 'simulator',
@@ -132,7 +132,7 @@ test('the simulator is known without the network', async t => {
   assert.equal(zone.queries, [])
 })
 
-test('a route is remembered for a minute, and asked for once by many', async t => {
+test('a route is cached for a minute, and concurrent lookups are shared', async t => {
   const { router, asked, clock, zone } = await open(t)
   const routes = await Promise.all(Array.from({ length: 10 }, () => router.routeOf('there.test')))
   assert.is(new Set(routes).size, 1)
@@ -145,7 +145,7 @@ test('a route is remembered for a minute, and asked for once by many', async t =
   assert.is(asked('there.test'), 2)
 })
 
-test('what was not known is asked for again after five seconds', async t => {
+test('an unknown route is looked up again after five seconds', async t => {
   const { router, zone, clock } = await open(t)
   await router.routeOf('broken.test')
   zone.set(ZONE.replace('broken.test        SERVFAIL', 'broken.test MX 10 mx1.there.test'))
@@ -155,7 +155,7 @@ test('what was not known is asked for again after five seconds', async t => {
   assert.is((await router.routeOf('broken.test')).target.kind, 'hosts')
 })
 
-test('a route that another thread has found is taken over, in place of a former one', async t => {
+test('a route from another thread replaces the cached one', async t => {
   const { router, zone, clock } = await open(t)
   const theirs = await router.routeOf('other.test')
   router.prime('new.test', theirs)
@@ -170,7 +170,7 @@ test('a route that another thread has found is taken over, in place of a former 
   assert.is((await router.routeOf('new.test')).target.kind, 'hosts')
 })
 
-test('a look-up that breaks is no answer to be remembered', async t => {
+test('a lookup that throws is not cached', async t => {
   const { zone, clock } = await open(t)
   const resolver = createResolver({ servers: [zone.server], clock })
   t.after(() => resolver.close())
@@ -195,7 +195,7 @@ test('a look-up that breaks is no answer to be remembered', async t => {
   assert.is((await router.routeOf('there.test')).target.kind, 'hosts')
 })
 
-test('what the domain’s owner asks of connections stands with the route', async t => {
+test('the TLS requirements of the domain are part of the route', async t => {
   const zone = await t.using(startZone(ZONE))
   const clock = await t.using(createAdjustableClock())
   const resolver = createResolver({ servers: [zone.server], clock, timeoutMs: 10_000, tries: 1 })
@@ -216,7 +216,7 @@ test('what the domain’s owner asks of connections stands with the route', asyn
   assert.not.ok('security' in free.target)
 })
 
-test('mail that would come back to us, or has nowhere to go, is received here where its domain is hosted', async t => {
+test('mail of a hosted domain that would loop or has no host is delivered locally', async t => {
   const { resolver, clock } = await open(t)
   const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
   let isHosted = true
@@ -239,7 +239,7 @@ test('mail that would come back to us, or has nowhere to go, is received here wh
   assert.is(await kindOf('loop.test'), 'undeliverable')
 })
 
-test('a relay for all mail does not get what would come back here, one for the domain itself does', async t => {
+test('a general smart host does not get mail that would return here; one for the domain does', async t => {
   const { resolver, clock, asked } = await open(t)
   const domain = { accountId: new Uint8Array(16), id: new Uint8Array(16).fill(1) }
   const relay = (name: string): SmartHost => ({

@@ -6,13 +6,13 @@ import { until } from '../../../kit/until.ts'
 import { openPool, SITE, TO } from './open-pool.ts'
 import { mailTo, short } from './smtp-client/dial.ts'
 
-const test = suite('deliver/session-pool')
+const test = suite('session pool')
 
 async function send(session: SmtpSession) {
   assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
 }
 
-test('a session that was given back is taken again, with its host', async t => {
+test('a returned session is taken again, with its host', async t => {
   const { pool, dial } = await openPool(t)
   assert.is(pool.take(SITE, TO), undefined)
   const session = await dial()
@@ -23,7 +23,7 @@ test('a session that was given back is taken again, with its host', async t => {
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('each destination has sessions of its own', async t => {
+test('each set of hosts has its own sessions', async t => {
   const { pool, dial } = await openPool(t)
   const session = await dial()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -31,7 +31,7 @@ test('each destination has sessions of its own', async t => {
   assert.is(pool.take(SITE, TO)?.session, session)
 })
 
-test('a session bears as many as it may carry, those that are on it included', async t => {
+test('pipelined messages count towards the messages per connection', async t => {
   const { clock, pool, dial } = await openPool(t, {}, 4)
   const pooled = { session: await dial(), mxHost: SITE, policy: 'none' } as const
   await send(pooled.session)
@@ -48,7 +48,7 @@ test('a session bears as many as it may carry, those that are on it included', a
   assert.is(pool.canPipeline(pooled, 1), false, 'it has served for long enough')
 })
 
-test('none bears another when it is closed, or all are', async t => {
+test('nothing is pipelined on a closed session, or after the pool is closed', async t => {
   const { pool, dial } = await openPool(t)
   const sessions = [await dial(), await dial()]
   const bears = () => sessions.map(session => pool.canPipeline({ session, mxHost: SITE, policy: 'none' }, 1))
@@ -58,7 +58,7 @@ test('none bears another when it is closed, or all are', async t => {
   assert.equal(bears(), [false, false])
 })
 
-test('at a host where that went wrong nothing is sent behind another for an hour', async t => {
+test('after a pipelining failure, nothing is pipelined to the host for an hour', async t => {
   const { pool, clock, dial } = await openPool(t)
   const bears = async (host: string) => {
     const session = await dial()
@@ -72,7 +72,7 @@ test('at a host where that went wrong nothing is sent behind another for an hour
   assert.is(await bears(SITE), true)
 })
 
-test('the session given back last is taken first', async t => {
+test('the session returned last is taken first', async t => {
   const { pool, dial } = await openPool(t)
   const sessions = [await dial(), await dial(), await dial()]
   for (const session of sessions) pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -83,7 +83,7 @@ test('the session given back last is taken first', async t => {
   )
 })
 
-test('a session that idles for fifteen seconds takes its leave', async t => {
+test('a session that is idle for 15 s is closed with QUIT', async t => {
   const { pool, dial, clock, mx } = await openPool(t)
   const session = await dial()
   pool.give(SITE, { session, mxHost: SITE, policy: 'none' }, TO)
@@ -98,7 +98,7 @@ test('a session that idles for fifteen seconds takes its leave', async t => {
   await mx.until(/C: QUIT/)
 })
 
-test('a session that has carried a hundred messages takes its leave', async t => {
+test('a session that has carried 100 messages is closed with QUIT', async t => {
   const { pool, dial, mx } = await openPool(t)
   const session = await dial()
   for (let i = 1; i < 100; i++) await send(session)
@@ -110,7 +110,7 @@ test('a session that has carried a hundred messages takes its leave', async t =>
   await mx.until(/C: QUIT/)
 })
 
-test('a session older than five minutes takes its leave', async t => {
+test('a session older than 5 minutes is closed with QUIT', async t => {
   const { pool, dial, clock, mx } = await openPool(t)
   const session = await dial()
   clock.advance(299_000)
@@ -122,7 +122,7 @@ test('a session older than five minutes takes its leave', async t => {
   await mx.until(/C: QUIT/)
 })
 
-test('a session whose peer has left is dropped, and one behind it taken', async t => {
+test('a session that the peer has closed is dropped, and the next one is taken', async t => {
   const { pool, dial, mx } = await openPool(t)
   const [good, dead] = [await dial(), await dial()]
   pool.give(SITE, { session: good, mxHost: SITE, policy: 'none' }, TO)
@@ -135,7 +135,7 @@ test('a session whose peer has left is dropped, and one behind it taken', async 
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('a session that is no longer alive is not taken back', async t => {
+test('a session that is no longer alive is not kept', async t => {
   const { pool, dial } = await openPool(t)
   const session = await dial()
   session.destroy()
@@ -143,7 +143,7 @@ test('a session that is no longer alive is not taken back', async t => {
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('closing takes leave of all, and waits for it', async t => {
+test('close() sends QUIT on all sessions and waits for the replies', async t => {
   const { pool, dial, mx } = await openPool(t)
   const sessions = [await dial(), await dial(), await dial()]
   pool.give(SITE, { session: sessions[0]!, mxHost: SITE, policy: 'none' }, TO)
@@ -155,7 +155,7 @@ test('closing takes leave of all, and waits for it', async t => {
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('a session that comes back after the close takes its leave at once', async t => {
+test('a session returned after close() is closed at once', async t => {
   const { pool, dial, mx } = await openPool(t)
   const session = await dial()
   await pool.close()
@@ -164,7 +164,7 @@ test('a session that comes back after the close takes its leave at once', async 
   await mx.until(/C: QUIT/)
 })
 
-test('a peer that takes so many messages in a session gets no more', async t => {
+test('a session is not reused beyond the MAILMAX of its peer', async t => {
   const { pool, dial } = await openPool(t, { extensions: ['LIMITS MAILMAX=2 RCPTMAX=1'] })
   const session = await dial()
   await send(session)
@@ -177,7 +177,7 @@ test('a peer that takes so many messages in a session gets no more', async t => 
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('a peer that takes so many domains in a session gets mail for those alone', async t => {
+test('a session at its RCPTDOMAINMAX is reused only for domains it has served', async t => {
   const { pool, dial } = await openPool(t, { extensions: ['LIMITS RCPTDOMAINMAX=2'] })
   const session = await dial()
   const use = (address: string) => {

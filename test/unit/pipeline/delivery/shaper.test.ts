@@ -21,7 +21,7 @@ import { newId } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/sites')
+const test = suite('shaper')
 
 /** Any number may begin. */
 const NO_CROWD: AdaptiveLimit = { room: Number.POSITIVE_INFINITY, enter: () => () => {}, onRoom() {} }
@@ -130,7 +130,7 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   }
 }
 
-test('a window’s worth is under way, the rest waits, in the order in which it came', async () => {
+test('one window of deliveries is in progress, the rest waits in order of arrival', async () => {
   const { destinations, begun, end } = openSites()
   destinations.take('destination', many(8))
   assert.equal(begun, ['d0', 'd1', 'd2', 'd3', 'd4'])
@@ -140,7 +140,7 @@ test('a window’s worth is under way, the rest waits, in the order in which it 
   assert.is(begun.at(-1), 'd6')
 })
 
-test('of those that wait behind a windowful, three quarters of one are prepared', async () => {
+test('behind a full window, three quarters of a window are prepared', async () => {
   const { destinations, prepared, begun, end } = openSites()
   const ahead = () => [...prepared].filter(name => !begun.includes(name))
   destinations.take('a.test', many(5))
@@ -151,7 +151,7 @@ test('of those that wait behind a windowful, three quarters of one are prepared'
   assert.equal(ahead(), ['d6', 'd7', 'd8', 'd9'])
 })
 
-test('what rests, or goes slowly by order, waits unprepared', async () => {
+test('deliveries to a paused or rate-limited destination are not prepared', async () => {
   const slow = openSites({ limits: { messagesPerSecond: 50 } })
   slow.destinations.take('a.test', many(10))
   slow.clock.advance(1_000)
@@ -173,7 +173,7 @@ test('destinations do not wait for each other', () => {
   assert.equal(begun.slice(-2), ['b0', 'b1'])
 })
 
-test('success lets more go at once, trouble fewer', async () => {
+test('success widens the window, congestion narrows it', async () => {
   const { destinations, begun, end, underWay } = openSites()
   destinations.take('destination', many(60))
   for (let i = 0; i < 3; i++) await end(begun[i]!, 'ok')
@@ -183,7 +183,7 @@ test('success lets more go at once, trouble fewer', async () => {
   assert.is(underWay.size, 4)
 })
 
-test('a destination that was in trouble is not forgotten between two claims', async () => {
+test('the state of a congested destination is kept between two claims', async () => {
   const { destinations, end, underWay, begun } = openSites()
   destinations.take('destination', named('a'))
   await end('a', 'congested')
@@ -192,7 +192,7 @@ test('a destination that was in trouble is not forgotten between two claims', as
   assert.is(begun.length, 3)
 })
 
-test('room is for three windows, and offered when a third of it is free', async () => {
+test('capacity is three windows, offered when a third of it is free', async () => {
   const { destinations, rooms, end } = openSites()
   assert.is(destinations.roomOf('destination'), 15)
   destinations.take('destination', many(18))
@@ -206,7 +206,7 @@ test('room is for three windows, and offered when a third of it is free', async 
   assert.is(destinations.roomOf('destination'), 5)
 })
 
-test('a delivery that breaks is told, and holds up no other', async () => {
+test('a delivery that throws is reported and does not block others', async () => {
   const { destinations, begun, end, errors, underWay } = openSites()
   destinations.take('destination', many(7))
   await end('d0', new Error('broken'))
@@ -217,7 +217,7 @@ test('a delivery that breaks is told, and holds up no other', async () => {
   assert.is(underWay.size, 5)
 })
 
-test('stopping gives back what was not begun, and begins nothing more', async () => {
+test('stop() returns deliveries that have not started, and starts nothing more', async () => {
   const { destinations, begun, end } = openSites()
   destinations.take('a', many(8, 'a'))
   destinations.take('b', many(6, 'b'))
@@ -248,7 +248,7 @@ async function crowded(options: OpenOptions = {}) {
 }
 const FIVE = 'd0 d1 d2 d3 d4'
 
-test('where as much waits as is under way, one begins behind another, and the window stays as it is', async () => {
+test('deliveries are pipelined when as many are ready as are in progress; the window is unchanged', async () => {
   const { offer, begunAfter, destinations, end } = await crowded()
   await offer('d1')
   assert.is(begunAfter(), `${FIVE} d5`)
@@ -259,7 +259,7 @@ test('where as much waits as is under way, one begins behind another, and the wi
   assert.is(begunAfter(), `${FIVE} d5 d6`)
 })
 
-test('none begins behind another where fewer wait than are under way', async () => {
+test('deliveries are not pipelined when fewer are ready than are in progress', async () => {
   const { offer, begunAfter } = await crowded()
   await offer('d0')
   await offer('d1')
@@ -276,7 +276,7 @@ for (const [what, options] of [
     assert.is(begunAfter(), FIVE)
   })
 
-test('none begins behind another at a destination that has not answered yet', async () => {
+test('deliveries are not pipelined to a destination that has not answered yet', async () => {
   const { destinations, underWay, begun } = openSites({ limits: { connections: 5 } })
   destinations.take('destination', many(10))
   underWay.get('d1')!.slot.offer({} as SharedSession)
@@ -284,7 +284,7 @@ test('none begins behind another at a destination that has not answered yet', as
   assert.is(begun.length, 5)
 })
 
-test('none begins behind a probe', async () => {
+test('nothing is pipelined behind a probe', async () => {
   const { destinations, underWay, clock, begun, end } = openSites()
   destinations.take('destination', named('proof'))
   await end('proof')
@@ -299,7 +299,7 @@ test('none begins behind a probe', async () => {
   assert.equal(begun, ['proof', 'd0'])
 })
 
-test('when the destination bears less than is under way, who waits behind another loses its turn; who is first goes on', async () => {
+test('when the window narrows, pipelined deliveries lose their slot; the first one goes on', async () => {
   const { offer, underWay, end } = await crowded()
   await offer('d1')
   const turns = Promise.allSettled(['d0', 'd5'].map(name => underWay.get(name)!.slot.previousEnded()))
@@ -310,7 +310,7 @@ test('when the destination bears less than is under way, who waits behind anothe
   )
 })
 
-test('what lost its turn is given back', async () => {
+test('a delivery that lost its slot is given back', async () => {
   const { offer, underWay, givenBack, begunAfter } = await crowded()
   await offer('d1')
   underWay.get('d5')!.end.resolve(false)
@@ -319,7 +319,7 @@ test('what lost its turn is given back', async () => {
   assert.is(begunAfter(), `${FIVE} d5`)
 })
 
-test('idleness is waited for until what is under way has ended', async () => {
+test('idle() resolves when no delivery is in progress', async () => {
   const { destinations, end, clock } = openSites()
   destinations.take('destination', many(3))
   destinations.stop()
@@ -336,7 +336,7 @@ test('idleness is waited for until what is under way has ended', async () => {
   await destinations.idle(60_000)
 })
 
-test('it is not waited for longer than the grace', async () => {
+test('idle() resolves after the grace period at the latest', async () => {
   const { destinations, clock } = openSites()
   destinations.take('destination', many(3))
   destinations.stop()
@@ -351,7 +351,7 @@ function crowd({ destinations }: ReturnType<typeof openSites>) {
   for (let i = 0; i < 200; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
 }
 
-test('no more than 2,000 deliveries wait in memory: beyond, a destination gets only what it can begin at once', () => {
+test('at most 2,000 deliveries are claimed ahead; beyond that, a destination gets only what can start at once', () => {
   const opened = openSites()
   const { destinations, begun } = opened
   assert.is(destinations.roomOf('other'), 15)
@@ -362,7 +362,7 @@ test('no more than 2,000 deliveries wait in memory: beyond, a destination gets o
   assert.is(destinations.roomOf('other'), 0)
 })
 
-test('a destination that has worked off what it got among a crowd is offered room again', async () => {
+test('a destination whose deliveries have ended is offered capacity again', async () => {
   const opened = openSites()
   const { destinations, rooms, end } = opened
   crowd(opened)
@@ -373,7 +373,7 @@ test('a destination that has worked off what it got among a crowd is offered roo
   assert.is(destinations.roomOf('other'), 1)
 })
 
-test('room claimed for many destinations at once may overrun the 2,000; then, too, no destination is left without', async () => {
+test('capacity granted to many destinations at once may exceed 2,000; no destination is left without', async () => {
   const opened = openSites()
   const { destinations, rooms, end } = opened
   crowd(opened)
@@ -385,7 +385,7 @@ test('room claimed for many destinations at once may overrun the 2,000; then, to
   assert.ok(rooms.includes('more 7'))
 })
 
-test('when everything has been worked off, the destinations are as at the beginning', async () => {
+test('when all deliveries have ended, capacity is as at the start', async () => {
   const { destinations, endAll, underWay } = openSites()
   for (let i = 0; i < 20; i++) destinations.take(`destination ${i}`, many(15, `${i}/`))
   await endAll()
@@ -394,7 +394,7 @@ test('when everything has been worked off, the destinations are as at the beginn
   assert.equal(destinations.stop(), [])
 })
 
-test('a destination that fails five times in a row rests for a minute; what was claimed for it is given back', async () => {
+test('five failures in a row pause a destination for a minute; its claimed deliveries are given back', async () => {
   const { destinations, begun, end, pauses, clock, rooms, underWay } = openSites()
   destinations.take('destination', many(12))
   await end('d0', 'ok')
@@ -414,7 +414,7 @@ test('a destination that fails five times in a row rests for a minute; what was 
   assert.ok(rooms.includes('destination'))
 })
 
-test('after a rest one delivery goes as a probe; each that fails doubles the rest, up to 15 minutes', async () => {
+test('after a pause one probe is sent; each failed probe doubles the pause, up to 15 minutes', async () => {
   const { destinations, begun, end, pauses, clock } = openSites()
   destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
@@ -431,7 +431,7 @@ test('after a rest one delivery goes as a probe; each that fails doubles the res
   )
 })
 
-test('a probe that gets through ends it: all goes again, more with each success', async () => {
+test('a successful probe resumes the destination, with a growing window', async () => {
   const { destinations, begun, end, pauses, clock, underWay } = openSites()
   destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
@@ -445,7 +445,7 @@ test('a probe that gets through ends it: all goes again, more with each success'
   assert.is(pauses.at(-1), 'destination is paused 60 s: 421 too busy, 1 given back')
 })
 
-test('after an outage a destination is soon given as much as it bears again', async () => {
+test('after an outage the window grows by one per success again', async () => {
   const { destinations, begun, end, clock, underWay } = openSites()
   destinations.take('destination', many(5))
   for (let i = 0; i < 5; i++) await end(begun[i]!, 'congested')
@@ -461,14 +461,14 @@ test('after an outage a destination is soon given as much as it bears again', as
   assert.equal(rounds, [2, 4, 8, 16])
 })
 
-test('success between failures is no row of them', async () => {
+test('a success between failures resets the count', async () => {
   const { destinations, begun, end, pauses } = openSites()
   destinations.take('destination', many(30))
   for (let i = 0; i < 20; i++) await end(begun[i]!, i % 4 === 3 ? 'ok' : 'congested')
   assert.equal(pauses, [])
 })
 
-test('a pause of a former life goes on, with the rest that is left of it', async () => {
+test('a restored pause lasts for its remaining time', async () => {
   const { destinations, clock, rooms, begun, end, pauses } = openSites()
   destinations.restoreBreaker(
     { destination: 'destination', source: '' },
@@ -482,7 +482,7 @@ test('a pause of a former life goes on, with the rest that is left of it', async
   assert.equal(pauses, ['destination is paused 240 s: 421 too busy, 0 given back'])
 })
 
-test('stopping ends pauses and leaves no timer', () => {
+test('stop() ends pauses and leaves no timer', () => {
   const { destinations, clock } = openSites({ limits: { messagesPerSecond: 1 } })
   destinations.restoreBreaker(
     { destination: 'destination', source: '' },
@@ -494,7 +494,7 @@ test('stopping ends pauses and leaves no timer', () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('transactional mail passes what else has been claimed, but for every third', async () => {
+test('transactional mail goes first, except for every third delivery', async () => {
   const { destinations, begun, end } = openSites({ limits: { connections: 1 } })
   destinations.take('destination', many(3, 'b'), DELIVERY_CLASS.broadcast)
   destinations.take('destination', many(5, 't'), DELIVERY_CLASS.transactional)
@@ -502,7 +502,7 @@ test('transactional mail passes what else has been claimed, but for every third'
   assert.equal(begun, ['b0', 't0', 't1', 'b1', 't2', 't3', 'b2', 't4'])
 })
 
-test('there is room for transactional mail where other mail has taken all', async () => {
+test('transactional mail has capacity when other mail has used it up', async () => {
   const { destinations, transactionalRoomOf, rooms, end, begun } = openSites()
   destinations.take('destination', many(20), DELIVERY_CLASS.broadcast)
   assert.is(destinations.roomOf('destination'), 0)
@@ -517,7 +517,7 @@ test('there is room for transactional mail where other mail has taken all', asyn
   assert.is(transactionalRoomOf('destination'), 5)
 })
 
-test('no more attempts begin in a second than the destination bears', async () => {
+test('no more attempts start per second than the rate limit allows', async () => {
   const { destinations, begun, end, clock } = openSites({ limits: { messagesPerSecond: 2 } })
   destinations.take('destination', many(5))
   assert.equal(begun, ['d0', 'd1'])
@@ -530,7 +530,7 @@ test('no more attempts begin in a second than the destination bears', async () =
   assert.is(begun.length, 5)
 })
 
-test('slowing down what goes fast holds from the next attempt on', () => {
+test('a lower rate limit applies from the next attempt on', () => {
   const { destinations, caps, begun, clock } = openSites({ limits: { connections: 50 } })
   destinations.take('destination', many(3))
   assert.is(begun.length, 3)
@@ -546,7 +546,7 @@ test('slowing down what goes fast holds from the next attempt on', () => {
   assert.is(clock.timerCount, 0)
 })
 
-test('all destinations together have no more under way than there are slots, and take turns', async () => {
+test('all destinations together use no more slots than the thread has, in turns', async () => {
   const { destinations, begun, end, underWay } = openSites({ most: 8 })
   for (const destination of ['a', 'b', 'c', 'd']) destinations.take(destination, many(3, destination))
   assert.is(underWay.size, 5)
@@ -557,7 +557,7 @@ test('all destinations together have no more under way than there are slots, and
   assert.is(new Set(begun).size, 12)
 })
 
-test('destinations that never answered leave a part of the slots to those that did', async () => {
+test('destinations that have never answered leave some slots to those that have', async () => {
   const { destinations, begun, end, underWay } = openSites({ most: 40 })
   destinations.take('good', many(1, 'g'))
   await end('g0', 'ok')
@@ -567,7 +567,7 @@ test('destinations that never answered leave a part of the slots to those that d
   assert.is(begun.filter(name => name.startsWith('h')).length, 6)
 })
 
-test('an account has no more under way than its share, and holds up no other', async () => {
+test('an account uses no more than its share of slots and does not block others', async () => {
   const { destinations, begun, end } = openSites({ mostOfAccount: 2 })
   const other = { address: 'other', accountId: account(2) } as ClaimedDelivery
   destinations.take('destination', [...many(4), other])
@@ -595,7 +595,7 @@ function preferring(sourceIps: SourceIps, address: string, count: number, prefix
   )
 }
 
-test('each of our addresses has a window of its own at a destination', async () => {
+test('each source address has its own window', async () => {
   const { destinations, sourceIps, begun, end, underWay, sources } = openSites({ ips: TWO })
   assert.is(destinations.roomOf('destination'), 30)
   destinations.take('destination', preferring(sourceIps, TWO[0], 8, 'a'))
@@ -609,7 +609,7 @@ test('each of our addresses has a window of its own at a destination', async () 
   assert.equal([...underWay.keys()].slice(-2), ['b5', 'b6'])
 })
 
-test('where one of our addresses rests, mail goes from the others, and the rest is its own', async () => {
+test('when one source address is paused, mail leaves from the others', async () => {
   const { destinations, sourceIps, begun, end, pauses, sources, clock } = openSites({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 30)
   destinations.take('destination', mail.slice(0, 8))
@@ -634,7 +634,7 @@ test('where one of our addresses rests, mail goes from the others, and the rest 
   assert.is(pauses.at(-1), `destination from 192.0.2.1 answered ${mail[11]!.address}`)
 })
 
-test('when all of them rest, nothing is claimed, and the first that is over is probed', async () => {
+test('when all source addresses are paused, nothing is claimed, and the first to end is probed', async () => {
   const { destinations, pauses, end, underWay, clock, sourceIps, sources } = openSites({ ips: TWO })
   destinations.take('destination', preferring(sourceIps, TWO[0], 5, 'a'))
   for (const name of [...underWay.keys()]) await end(name, 'congested')
@@ -650,7 +650,7 @@ test('when all of them rest, nothing is claimed, and the first that is over is p
   assert.is(sources.get(probe.address), TWO[0])
 })
 
-test('a domain that does not want one of our addresses gets its mail from another, also what waits already', async () => {
+test('after a cool-off, mail of the domain moves to another source, including mail that waits', async () => {
   const { destinations, sourceIps, end, givenBack, sources, begun } = openSites({ ips: TWO })
   const mail = preferring(sourceIps, TWO[0], 10)
   destinations.take('destination', mail.slice(0, 8))
@@ -664,7 +664,7 @@ test('a domain that does not want one of our addresses gets its mail from anothe
   assert.is(sources.get(mail[9]!.address), TWO[1])
 })
 
-test('mail does not wait for the address it prefers where that is full and another is not', () => {
+test('mail moves to another source when its preferred one is full', () => {
   const { destinations, sourceIps, underWay, sources } = openSites({ ips: TWO })
   destinations.take('destination', preferring(sourceIps, TWO[0], 30))
   assert.is(underWay.size, 10)
@@ -675,7 +675,7 @@ test('mail does not wait for the address it prefers where that is full and anoth
   )
 })
 
-test('a pause of a former life is one address’s, or that of all where it was told of none', () => {
+test('a restored pause applies to one source address, or to all when none is named', () => {
   const { destinations, clock } = openSites({ ips: TWO })
   const pause = { until: clock.now() + 30_000, ms: 120_000, reason: 'refused' }
   destinations.restoreBreaker({ destination: 'one', source: TWO[1] }, pause)
@@ -685,7 +685,7 @@ test('a pause of a former life is one address’s, or that of all where it was t
   assert.equal(['one', 'all', 'none'].map(destinations.probeNow), [true, true, false])
 })
 
-test('a destination that is slowed down gets so many from all addresses together, at once, and all again afterwards', async () => {
+test("an operator's rate limit is shared by all source addresses, at once and until it is removed", async () => {
   const { destinations, sourceIps, caps, begun, clock } = openSites({ ips: TWO })
   caps.set('destination', 1)
   for (const [i, address] of TWO.entries())

@@ -5,7 +5,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { openPool, SITE, TO } from './open-pool.ts'
 import { mailTo, short } from './smtp-client/dial.ts'
 
-const test = suite('deliver/shared-session')
+const test = suite('shared session')
 
 async function open(t: TestContext) {
   const { pool, dial } = await openPool(t)
@@ -15,7 +15,7 @@ async function open(t: TestContext) {
 
 const unasked = () => {}
 
-test('it is open to others while somebody is on it, and in the pool afterwards', async t => {
+test('a session is open to others while in use, and returns to the pool afterwards', async t => {
   const { pool, pooled, shared } = await open(t)
   assert.is(shared.isOpen, false)
   const sent = [shared.send(mailTo('a'), unasked), shared.send(mailTo('b'), unasked)]
@@ -27,14 +27,14 @@ test('it is open to others while somebody is on it, and in the pool afterwards',
   assert.is(pool.take(SITE, TO), undefined)
 })
 
-test('one that is good for no other message is closed for all, and not kept', async t => {
+test('a session that cannot be reused is closed for all deliveries', async t => {
   const { pool, pooled, shared } = await open(t)
   const sent = await Promise.all(['a', 'drop-after-dot', 'c'].map(name => shared.send(mailTo(name), unasked)))
   assert.equal(sent.flatMap(short), ['accepted 250', 'failed final-dot closed', 'failed mail closed'])
   assert.equal([pooled.session.alive, pool.take(SITE, TO)], [false, undefined])
 })
 
-test('a message that cannot be sent leaves it to the others', async t => {
+test('a malformed message leaves the session to the others', async t => {
   const { pool, pooled, shared } = await open(t)
   const broken = mailTo('a', { message: [Buffer.from('Subject: a\n\nbare line ends\n')] })
   await shared.send(broken, unasked).then(

@@ -5,7 +5,7 @@ import { newId } from '../../../kit/mail.ts'
 import { createManualClock, settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/slow-watch')
+const test = suite('slow delivery timer')
 
 function openWatch({ fails = false } = {}) {
   const clock = createManualClock()
@@ -37,7 +37,7 @@ function openWatch({ fails = false } = {}) {
   return { clock, watch, told, errors, begin }
 }
 
-test('an attempt that ends within a second is not told', () => {
+test('an attempt that ends within a second is not recorded', () => {
   const { clock, watch, told, begin } = openWatch()
   const watched = begin()
   clock.advance(900)
@@ -46,7 +46,7 @@ test('an attempt that ends within a second is not told', () => {
   assert.equal(told, [])
 })
 
-test('one that takes longer is told once, with the time of its beginning', () => {
+test('a longer attempt is recorded once, with its start time', () => {
   const { clock, watch, told, begin } = openWatch()
   const startedAt = clock.now()
   const watched = begin()
@@ -59,7 +59,7 @@ test('one that takes longer is told once, with the time of its beginning', () =>
   watch.end(watched.number)
 })
 
-test('each attempt is watched for itself', () => {
+test('attempts are timed independently', () => {
   const { clock, watch, told, begin } = openWatch()
   const slow = begin()
   clock.advance(700)
@@ -74,7 +74,7 @@ test('each attempt is watched for itself', () => {
   )
 })
 
-test('one timer looks at all of them, and none is left when nothing is under way', () => {
+test('one timer serves all attempts, and none runs when nothing is in progress', () => {
   const { clock, watch, begin } = openWatch()
   const watched = Array.from({ length: 50 }, begin)
   assert.is(clock.timerCount, 1)
@@ -87,7 +87,7 @@ test('one timer looks at all of them, and none is left when nothing is under way
   assert.is(clock.timerCount, 0)
 })
 
-test('what cannot be told costs nothing but a word to the log', async () => {
+test('a command that fails is reported and does not stop the timer', async () => {
   const { clock, errors, begin } = openWatch({ fails: true })
   begin()
   clock.advance(2_000)

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { createSmartHostOf, type SmartHost } from '../../../../src/pipeline/delivery/smart-host.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/smart-host')
+const test = suite('smart host settings')
 
 const relay = (name: string): SmartHost => ({
   name,
@@ -12,7 +12,7 @@ const relay = (name: string): SmartHost => ({
   login: null,
 })
 
-test('the nearest entry for a domain decides, and the general one where there is none', () => {
+test('the most specific entry for a domain applies, then the general one', () => {
   const of = createSmartHostOf({
     general: relay('general'),
     special: [

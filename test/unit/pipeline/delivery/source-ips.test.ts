@@ -4,7 +4,7 @@ import { newId } from '../../../kit/mail.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/source-ips')
+const test = suite('source addresses')
 const HOUR_MS = 3_600_000
 
 const IDS = Array.from({ length: 3_000 }, (_, i) => newId(i + 1))
@@ -25,7 +25,7 @@ function open(...addresses: string[]) {
   return { clock, sourceIps, of }
 }
 
-test('an email keeps its address, and the addresses share the emails evenly', () => {
+test('an email keeps its address, and emails are spread evenly', () => {
   const { of } = open('192.0.2.1', '192.0.2.2', '192.0.2.3')
   const counts = new Map<string, number>()
   for (const number of NUMBERS) {
@@ -39,7 +39,7 @@ test('an email keeps its address, and the addresses share the emails evenly', ()
 
 const sourcesOf = (...addresses: string[]) => open(...addresses).sourceIps.sources.map(({ name }) => name)
 
-test('a source has one of each family; none is the system’s choice', () => {
+test('a source has one address of each family; none when the operating system chooses', () => {
   assert.equal(sourcesOf(), [''])
   assert.equal(sourcesOf('2001:db8::1'), ['2001:db8::1'])
   assert.equal(sourcesOf('192.0.2.1', '2001:db8::1'), ['192.0.2.1 2001:db8::1'])
@@ -53,7 +53,7 @@ test('there are as many sources as the larger family has addresses', () => {
   ])
 })
 
-test('where one address of a source is not wanted, none of it is', () => {
+test('a source is unusable if one of its addresses is', () => {
   const { sourceIps } = open('192.0.2.1', '2001:db8::1', '192.0.2.2', '2001:db8::2')
   assert.is(sourceIps.coolOff('2001:db8::2', 'there.test'), true)
   assert.equal(
@@ -62,7 +62,7 @@ test('where one address of a source is not wanted, none of it is', () => {
   )
 })
 
-test('an address that is not wanted is left out for that domain and an hour; other emails stay where they are', () => {
+test('an unusable address is excluded for that domain for an hour; other emails keep theirs', () => {
   const { of, sourceIps, clock } = open('192.0.2.1', '192.0.2.2', '192.0.2.3')
   const before = NUMBERS.map(number => of(number))
   assert.is(sourceIps.coolOff('192.0.2.1', 'there.test'), true)
@@ -81,7 +81,7 @@ test('an address that is not wanted is left out for that domain and an hour; oth
   )
 })
 
-test('where none is wanted, or there is but one, it goes on from there', () => {
+test('the only address, or the last usable one, stays in use', () => {
   const { of, sourceIps } = open('192.0.2.1', '192.0.2.2', '2001:db8::1')
   const before = NUMBERS.map(number => of(number))
   assert.is(sourceIps.coolOff('192.0.2.1', 'there.test'), true)

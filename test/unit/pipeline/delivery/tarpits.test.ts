@@ -5,7 +5,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/tarpits')
+const test = suite('tarpits')
 const TARPITS = 200
 const HEALTHY = 40
 
@@ -36,7 +36,7 @@ async function open(t: TestContext, slots: number) {
   }
 }
 
-test('two hundred tarpits hang, and all other mail is delivered', async t => {
+test('200 destinations that hang do not block other mail', async t => {
   const { toTarpits, toHealthy, countOf, mx, pit } = await open(t, 1_000)
   await toTarpits(3)
   await until(() => pit.sessionCount >= TARPITS)
@@ -46,7 +46,7 @@ test('two hundred tarpits hang, and all other mail is delivered', async t => {
   assert.is(countOf('queued') + countOf('sent'), 3 * TARPITS)
 })
 
-test('twice as many tarpits as slots leave room for the destinations that are known to answer', async t => {
+test('twice as many tarpits as slots leave slots to destinations that have answered', async t => {
   const { toTarpits, toHealthy, countOf, mx, pit } = await open(t, TARPITS / 2)
   await toHealthy('before')
   await mx.waitFor(HEALTHY)

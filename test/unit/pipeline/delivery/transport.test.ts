@@ -20,7 +20,7 @@ import { newId } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { startZone } from '../../../kit/zone.ts'
 
-const test = suite('deliver/result')
+const test = suite('transport')
 
 const claimed = (address: string): ClaimedDelivery => ({
   emailId: newId(1),
@@ -91,7 +91,7 @@ async function open(t: TestContext, given?: FakeMx, sourceIps = createSourceIps(
 
 const short = ({ result, signal }: TransmitResult) => `${result.kind} ${result.class}, ${signal}`
 
-test('what hosts say becomes the result; what it tells of the destination is the signal', async t => {
+test('the reply decides the result and the congestion signal', async t => {
   const { carryTo } = await open(t)
   assert.is(short(await carryTo('ok@there.test')), 'delivered unknown, ok')
   assert.is(short(await carryTo('perm-550-511@there.test')), 'bounced invalid-recipient, ok')
@@ -101,7 +101,7 @@ test('what hosts say becomes the result; what it tells of the destination is the
   assert.is(short(await carryTo('drop-after-dot@there.test')), 'deferred unknown, neutral')
 })
 
-test('an result holds reply, phase and all hostAttempts', async t => {
+test('a result holds reply, phase and all host attempts', async t => {
   const { carryTo } = await open(t)
   const { result } = await carryTo('perm-550-511@there.test')
   assert.equal(
@@ -110,7 +110,7 @@ test('an result holds reply, phase and all hostAttempts', async t => {
   )
 })
 
-test('an result holds what the reply means for the address, the wait and the operator', async t => {
+test('a result holds what the reply means for the address, the delay and the operator', async t => {
   const { mx, carryTo } = await open(t)
   assert.is((await carryTo('perm-550-511@there.test')).result.blamesAddress, true)
   assert.is((await carryTo('perm-550-571@there.test')).result.blamesAddress, undefined)
@@ -123,7 +123,7 @@ test('an result holds what the reply means for the address, the wait and the ope
   assert.is((await says('550 5.7.1 blocked using zen.spamhaus.org')).result.alert, 'ip-reputation')
 })
 
-test('where one of our addresses is not wanted the next attempt is from another; that is trouble for this one alone', async t => {
+test('after a reputation refusal the next attempt uses another source address, and only this path is congested', async t => {
   const rcpt = (times: number) => (times < 2 ? '550 5.7.1 blocked using zen.spamhaus.org' : undefined)
   const mx = await t.using(startFakeMx({ host: '127.0.0.2', at: { rcpt } }))
   const two = ['127.0.0.31', '127.0.0.32'].map(address => ({ address, name: null }))
@@ -143,7 +143,7 @@ test('where one of our addresses is not wanted the next attempt is from another;
   assert.is(mx.messages[0]!.clientAddress, '127.0.0.32')
 })
 
-test('the only address we have stays with its destination, whatever is said of it', async t => {
+test('a single source address is used whatever its reputation', async t => {
   const mx = await t.using(
     startFakeMx({ host: '127.0.0.2', at: { rcpt: '550 5.7.1 blocked using zen.spamhaus.org' } }),
   )
@@ -151,7 +151,7 @@ test('the only address we have stays with its destination, whatever is said of i
   assert.is(short(await carryTo('a@there.test')), 'bounced blocked, ok')
 })
 
-test('an address that needs SMTPUTF8 has it, though nothing in the message does', async t => {
+test('an internationalized recipient needs SMTPUTF8 even if the message does not', async t => {
   const { carryTo, mx } = await open(t)
   assert.is((await carryTo('jürgen@there.test')).result.kind, 'delivered')
   assert.ok(mx.messages[0]!.params.has('SMTPUTF8'))
@@ -159,7 +159,7 @@ test('an address that needs SMTPUTF8 has it, though nothing in the message does'
   assert.not(mx.messages[1]!.params.has('SMTPUTF8'))
 })
 
-test('the simulator has the word for its own, and nothing goes over the network', async t => {
+test('the simulator decides the result of its mail without the network', async t => {
   const { carryTo, mx } = await open(t)
   const { result, signal } = await carryTo('bounced@simulator.test', routeTo({ kind: 'simulator' }))
   assert.equal([result.kind, result.simulated, signal], ['bounced', true, 'neutral'])
@@ -183,7 +183,7 @@ for (const [enhanced, reason, expected] of [
     assert.is(carried.result.blamesAddress, expected.includes('bad-domain'))
   })
 
-test('a domain that does not exist is asked about again before its mail bounces', async t => {
+test('mail to a missing domain bounces at the second answer', async t => {
   const { carryTo } = await open(t)
   const missing = routeTo({ kind: 'undeliverable', enhanced: '5.1.2', reason: 'there.test does not exist' })
   const carried = await carryTo('a@there.test', missing)
@@ -191,14 +191,14 @@ test('a domain that does not exist is asked about again before its mail bounces'
   assert.is(carried.result.text, 'there.test does not exist')
 })
 
-test('where nothing is known now, it is tried again', async t => {
+test('an unknown route defers the delivery', async t => {
   const { carryTo } = await open(t)
   const carried = await carryTo('a@there.test', routeTo({ kind: 'unknown', reason: 'SERVFAIL' }))
   assert.is(short(carried), 'deferred unknown, congested')
   assert.is(carried.result.text, 'SERVFAIL')
 })
 
-test('an email of which no message can be made fails before transfer', () => {
+test('an email that no message can be built for fails before transfer', () => {
   const carried = failedBeforeTransfer('the email is gone')
   assert.is(short(carried), 'failed unknown, neutral')
   assert.is(carried.result.text, 'the email is gone')

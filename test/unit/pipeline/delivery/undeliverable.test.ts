@@ -3,7 +3,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/dead-end')
+const test = suite('undeliverable')
 const MINUTE_MS = 60_000
 const ADDRESS = 'ok@there.test'
 const GONE = 'there.test NXDOMAIN'
@@ -31,7 +31,7 @@ async function missingOnce(t: TestContext) {
   return { ...worker, told, tried, isSuppressed, retry }
 }
 
-test('a domain that is missing still after five minutes has its mail bounce, and the address suppressed', async t => {
+test('a domain that is still missing after five minutes bounces, and the address is suppressed', async t => {
   const { clock, told, tried, isSuppressed } = await missingOnce(t)
   clock.advance(6 * MINUTE_MS)
   await tried(2)
@@ -47,7 +47,7 @@ test('a domain that was missing for a moment gets its mail', async t => {
   assert.equal([told(), isSuppressed()], [{ status: 'delivered', attempts: 2 }, false])
 })
 
-test('a look within five minutes, by the operator’s wish, confirms nothing', async t => {
+test('a retry within five minutes, by the operator, does not confirm that the domain is missing', async t => {
   const { clock, told, tried, isSuppressed, retry } = await missingOnce(t)
   clock.advance(4 * MINUTE_MS)
   await retry()
@@ -55,7 +55,7 @@ test('a look within five minutes, by the operator’s wish, confirms nothing', a
   assert.equal([told(), isSuppressed()], [{ status: 'delivery_delayed', attempts: 2 }, false])
 })
 
-test('what was said of another fault confirms nothing', async t => {
+test('a previous reply about another fault does not confirm that the domain is missing', async t => {
   const { clock, zone, told, tried } = await missingOnce(t)
   zone.remove('there.test')
   zone.add('there.test SERVFAIL')

@@ -7,7 +7,7 @@ import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
-const test = suite('deliver/allowance')
+const test = suite('warm-up budget')
 const HOUR_MS = 3_600_000
 /** The clock begins on its second day. */
 const START = Date.UTC(2026, 10, 20)
@@ -72,7 +72,7 @@ async function open(t: TestContext, { caps = [8, 8, 12], ips = [IP] } = {}) {
   }
 }
 
-test('so many go to each provider, a quarter of them transactional alone', async t => {
+test('the budget applies to each provider, with a quarter reserved for transactional mail', async t => {
   const { thread, spent, counts } = await open(t)
   const { sendAll } = thread()
   assert.is(await sendAll('google'), 6)
@@ -83,7 +83,7 @@ test('so many go to each provider, a quarter of them transactional alone', async
   assert.equal(await counts(), [`${IP} google 8`, `${IP} other 8`])
 })
 
-test('what transactional mail has used up is spent for all, also in a later life', async t => {
+test('messages that transactional mail has used are spent for all classes, also after a restart', async t => {
   const { thread, clock } = await open(t)
   const first = thread()
   const before = first.at('google')
@@ -102,7 +102,7 @@ test('what transactional mail has used up is spent for all, also in a later life
   assert.is(after.isSpent(false), false)
 })
 
-test('what has been granted to all is theirs, though transactional mail finds no more', async t => {
+test('messages granted to all classes stay usable when transactional mail has none left', async t => {
   const { thread } = await open(t, { caps: [0, 100] })
   const { sendAll, at } = thread()
   await sendAll('google', false, false)
@@ -116,7 +116,7 @@ test('what has been granted to all is theirs, though transactional mail finds no
   assert.is(warmupBudget.isSpent(false), true)
 })
 
-test('the next day has its own number, and wakes who waits for it; after the last one anything goes', async t => {
+test('the next day has its own budget and wakes waiting paths; after the last day there is no limit', async t => {
   const { thread, clock } = await open(t, { caps: [8, 8, 12] })
   const { sendAll, at } = thread()
   assert.is(await sendAll('google', true), 8)
@@ -138,7 +138,7 @@ test('the next day has its own number, and wakes who waits for it; after the las
   }
 })
 
-test('all threads, and those of a later life, together send no more', async t => {
+test('all threads, also after a restart, stay within the budget together', async t => {
   const { thread, counts } = await open(t, { caps: [0, 1_000] })
   const [one, two] = [thread(), thread()]
   const sent = await Promise.all([
@@ -154,7 +154,7 @@ test('all threads, and those of a later life, together send no more', async t =>
   assert.equal(await counts(), [`${IP} other 1000`])
 })
 
-test('what was not sent is not counted, and what was granted and not used is given back', async t => {
+test('unsent messages do not count, and unused grants are returned', async t => {
   const { thread, counts } = await open(t, { caps: [0, 500] })
   const first = thread()
   await first.sendAll('google', true, false)
@@ -163,7 +163,7 @@ test('what was not sent is not counted, and what was granted and not used is giv
   assert.equal(await counts(), [])
 })
 
-test('a store that does not answer stops nothing for good', async t => {
+test('a store that fails does not block the budget for good', async t => {
   const { thread, errors, breaks, clock } = await open(t)
   const { at } = thread()
   const woken = Promise.withResolvers<void>()
@@ -184,7 +184,7 @@ test('a store that does not answer stops nothing for good', async t => {
   assert.is(again.allows(true), true)
 })
 
-test('of two addresses that are used together, both must be allowed', async t => {
+test('a source with two addresses needs budget for both', async t => {
   const { thread, run } = await open(t, { ips: [IP, '2001:db8::2'], caps: [0, 8] })
   await run('grantWarmup', {
     address: '2001:db8::2',
@@ -196,7 +196,7 @@ test('of two addresses that are used together, both must be allowed', async t =>
   assert.is(await thread().sendAll('google', true), 3)
 })
 
-test('a smart host, and an address that is warm, know no such thing', async t => {
+test('smart hosts and warm addresses have no budget', async t => {
   const { thread } = await open(t, { caps: [1] })
   for (const destination of ['google', 'smart-host', '!there.test']) {
     const warmupBudget = thread().at(destination)

@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/warmup')
+const test = suite('warm-up delivery')
 const DAY_MS = 86_400_000
 const NEW = '127.0.0.51'
 const WARM = '127.0.0.52'
@@ -29,7 +29,7 @@ async function open(t: TestContext, caps: readonly number[], ips: readonly strin
 
 const names = (count: number, prefix = 'ok') => Array.from({ length: count }, (_, i) => `${prefix}+${i}`)
 
-test('an address alone sends what its day allows; the rest waits without an attempt, and goes on the days that follow', async t => {
+test('a single address sends its budget of the day; the rest waits without an attempt until the next days', async t => {
   const { send, count, untouched, tomorrow, pauses, mx, errors } = await open(t, [4, 6], [NEW])
   await send(...names(15))
   await until(() => count('delivered') === 4 && untouched() === 11)
@@ -42,14 +42,14 @@ test('an address alone sends what its day allows; the rest waits without an atte
   assert.equal(errors, [])
 })
 
-test('where there is a warm address, mail beyond goes from there', async t => {
+test('mail beyond the budget leaves from a warm address', async t => {
   const { send, count, from } = await open(t, [4], [NEW, WARM])
   await send(...names(40))
   await until(() => count('delivered') === 40)
   assert.equal([from(NEW), from(WARM)], [4, 36])
 })
 
-test('a broadcast leaves a quarter of the day to transactional mail, which goes at once', async t => {
+test('a broadcast leaves a quarter of the day to transactional mail', async t => {
   const { send, count, asBroadcast, untouched, pauses, when, db, run, clock } = await open(t, [8], [NEW])
   const hands = createQueueAdmin({ db, run, clock, newId })
   const mail = { domain: 'there.test', accountId: null, broadcastId: null, emailId: null }
@@ -68,7 +68,7 @@ test('a broadcast leaves a quarter of the day to transactional mail, which goes 
   assert.is(count('delivered'), 8)
 })
 
-test('mail whose time is over while it waits is given up, and says why', async t => {
+test('mail that expires while it waits fails with the reason', async t => {
   const { send, count, tomorrow, rows } = await open(t, [2, 2, 2, 2], [NEW])
   await send(...names(12))
   await until(() => count('delivered') === 2)
@@ -81,7 +81,7 @@ test('mail whose time is over while it waits is given up, and says why', async t
   assert.match(error, 'expired after 48 h: our addresses are being warmed up')
 })
 
-test('what an outage cost is not counted', async t => {
+test('attempts during an outage do not count', async t => {
   const { send, count, pauses } = await open(t, [4], [NEW])
   await send(...names(3, 'drop-after-rcpt'))
   await until(() => count('delivery_delayed') === 3)

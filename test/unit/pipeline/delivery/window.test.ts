@@ -2,17 +2,17 @@ import * as assert from 'uvu/assert'
 import { createWindow } from '../../../../src/pipeline/delivery/shaping/window.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('deliver/window')
+const test = suite('window')
 
 const times = (count: number, act: () => void) => {
   for (let i = 0; i < count; i++) act()
 }
 
-test('a destination begins with five deliveries at once', () => {
+test('the initial size is five', () => {
   assert.is(createWindow(20).size, 5)
 })
 
-test('it grows by one for each success, up to what the destination bears', () => {
+test('each success widens it by one, up to the connection limit', () => {
   const window = createWindow(20)
   times(6, window.grow)
   assert.is(window.size, 11)
@@ -20,7 +20,7 @@ test('it grows by one for each success, up to what the destination bears', () =>
   assert.is(window.size, 20)
 })
 
-test('after trouble it grows by one for a windowful of successes', () => {
+test('after congestion it grows by one per window of successes', () => {
   const window = createWindow(20)
   times(15, window.grow)
   times(2, window.shrink)
@@ -32,13 +32,13 @@ test('after trouble it grows by one for a windowful of successes', () => {
   assert.is(window.size, 20)
 })
 
-test('a destination that bears little begins with that', () => {
+test('a destination with a low limit starts at that limit', () => {
   const window = createWindow(2)
   times(9, window.grow)
   assert.is(window.size, 2)
 })
 
-test('trouble halves it, down to one', () => {
+test('congestion halves it, down to one', () => {
   const window = createWindow(20)
   times(1_000, window.grow)
   const sizes = [1, 2, 3, 4, 5, 6].map(() => {
@@ -55,7 +55,7 @@ test('a window of one grows again', () => {
   assert.is(window.size, 2)
 })
 
-test('after an outage it grows as at the beginning, until the next push back', () => {
+test('after an outage it grows by one per success until the next congestion', () => {
   const window = createWindow(20)
   times(9, window.shrink)
   window.restart()

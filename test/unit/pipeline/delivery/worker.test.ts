@@ -6,9 +6,9 @@ import { suite } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 import { openWorker } from './open-worker.ts'
 
-const test = suite('deliver/worker')
+const test = suite('delivery worker')
 
-test('what is accepted is delivered, and its end stored', async t => {
+test('an accepted message is delivered and its result stored', async t => {
   const { send, when, mx, stored, rows } = await openWorker(t)
   await send('ok')
   await when('ok@there.test', 'delivered')
@@ -20,7 +20,7 @@ test('what is accepted is delivered, and its end stored', async t => {
   assert.equal([attempt!.outcome, readRecord(attempt!.record).mxHost], ['delivered', 'mx.there.test'])
 })
 
-test('what is deferred is tried again when its time has come', async t => {
+test('a deferred delivery is retried when it is due', async t => {
   const { send, when, mx, clock, rows } = await openWorker(t)
   await send('grey-2')
   await when('grey-2@there.test', 'delivery_delayed')
@@ -33,7 +33,7 @@ test('what is deferred is tried again when its time has come', async t => {
   await when('grey-2@there.test', 'delivered')
 })
 
-test('each recipient of an email has an end of its own', async t => {
+test('each recipient of an email has its own result', async t => {
   const { send, when, stored } = await openWorker(t)
   await send('ok', 'perm-550-511', 'defer-451')
   await when('ok@there.test', 'delivered')
@@ -42,7 +42,7 @@ test('each recipient of an email has an end of its own', async t => {
   await until(() => stored.length === 3)
 })
 
-test('more destinations than can be served at once are all served', async t => {
+test('more destinations than slots are all served', async t => {
   const domains = Array.from({ length: 250 }, (_, i) => `d${i}.test`)
   const zone = domains.map(domain => `${domain} MX 10 mx.${domain}\nmx.${domain} A 127.0.0.2`).join('\n')
   const { mx, rows, sendTo } = await openWorker(t, { zone })
@@ -51,7 +51,7 @@ test('more destinations than can be served at once are all served', async t => {
   await until(() => rows("select 1 from deliveries where status <> 'delivered'").length === 0)
 })
 
-test('an error of our own defers the delivery instead of leaving it in its lease for ever', async t => {
+test('an internal error defers the delivery and does not leave it leased', async t => {
   let broken = true
   const { send, when, errors, clock, rows } = await openWorker(t, {
     make:
@@ -72,7 +72,7 @@ test('an error of our own defers the delivery instead of leaving it in its lease
   await when('ok@there.test', 'delivered')
 })
 
-test('an email of which no message can be made fails', async t => {
+test('an email that no message can be built for fails', async t => {
   const { send, when, rows } = await openWorker(t, {
     make: () => async () => ({ reason: 'the email is gone' }),
   })
@@ -83,7 +83,7 @@ test('an email of which no message can be made fails', async t => {
   ])
 })
 
-test('a store without room holds deliveries up, and loses none', async t => {
+test('a full store delays deliveries and loses none', async t => {
   const { send, when, failing, errors, clock, mx } = await openWorker(t)
   failing.add('claim')
   await send('ok')
@@ -102,7 +102,7 @@ test('a store without room holds deliveries up, and loses none', async t => {
   assert.is(mx.messages.length, 1)
 })
 
-test('an attempt that takes its time makes its email sent meanwhile', async t => {
+test('a slow first attempt sets its email to sent', async t => {
   const { send, mx, clock, rows } = await openWorker(t)
   await send('hang-after-data')
   await mx.until(/C: DATA/)
@@ -110,7 +110,7 @@ test('an attempt that takes its time makes its email sent meanwhile', async t =>
   await until(() => rows("select 1 from emails where status = 'sent'").length === 1)
 })
 
-test('queue keys at home with another thread are none of ours', async t => {
+test('queue keys of other threads are ignored', async t => {
   const { worker, mx, accountId, clock, forwarded } = await openWorker(t, { threadCount: 2 })
   const foreign = ['a.test', 'b.test', 'c.test', 'd.test'].find(domain => hashText(domain) % 2 === 1)!
   worker.addDue([{ domain: foreign, class: 0, accountId, at: clock.now() }])
@@ -119,7 +119,7 @@ test('queue keys at home with another thread are none of ours', async t => {
   assert.equal(forwarded, [])
 })
 
-test('a queue key whose destination is served by another thread is passed to it, with the route', async t => {
+test('a queue key whose destination belongs to another thread is forwarded with its route', async t => {
   const domains = Array.from({ length: 20 }, (_, i) => `d${i}.test`)
   const { worker, forwarded, accountId, clock } = await openWorker(t, {
     threadCount: 2,
@@ -135,7 +135,7 @@ test('a queue key whose destination is served by another thread is passed to it,
   )
 })
 
-test('a queue key passed to us is served by the route that came with it', async t => {
+test('a forwarded queue key uses the route that came with it', async t => {
   const { worker, send, when, accountId, clock } = await openWorker(t, {
     threadCount: 1,
     zone: 'mx.there.test A 127.0.0.2\nthere.test SERVFAIL',
@@ -153,7 +153,7 @@ test('a queue key passed to us is served by the route that came with it', async 
   await when('ok@there.test', 'delivered')
 })
 
-test('stopping lets what is under way end, and gives back what was not begun', async t => {
+test('stop() lets attempts in progress end and returns leases that have not started', async t => {
   const { send, stop, mx, rows } = await openWorker(t)
   await send(...Array.from({ length: 12 }, (_, i) => `slow-dot-50+${i}`))
   await mx.until(/C: DATA/)
@@ -170,7 +170,7 @@ test('stopping lets what is under way end, and gives back what was not begun', a
   assert.ok(mx.messages.length > 0 && mx.messages.length < 12)
 })
 
-test('stopping does not wait longer than the grace; what hangs keeps its lease', async t => {
+test('stop() waits no longer than the grace period, and attempts that hang keep their lease', async t => {
   const { send, stop, mx, clock, rows } = await openWorker(t)
   await send('hang-after-dot')
   await mx.until(/bytes of message/)

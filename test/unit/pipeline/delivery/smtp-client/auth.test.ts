@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../../../kit/suite.ts'
 import { testAuthority } from '../../../../kit/tls.ts'
 import { createLog, dial, dialInVain, mailTo, short, shortFailure, startPeer } from './dial.ts'
 
-const test = suite('deliver/client/auth')
+const test = suite('SMTP client AUTH')
 
 const login = { user: 'ann', password: 'open sésame' }
 const base64 = (text: string) => Buffer.from(text).toString('base64')
@@ -44,7 +44,7 @@ for (const [mechanisms, command] of [
     assertNoSecret(lines, session.facts)
   })
 
-test('TLS may begin with the connection', async t => {
+test('implicit TLS starts with the handshake', async t => {
   const relay = await startRelay(t, { implicitTls: true })
   const session = await dial(t, relay, { ...strict, tls: 'implicit' })
   assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
@@ -54,7 +54,7 @@ test('TLS may begin with the connection', async t => {
   assert.equal(relay.violations, [])
 })
 
-test('a relay known by its address proves that', async t => {
+test('a relay configured by address must present a certificate for the address', async t => {
   const relay = await startRelay(t)
   await dial(t, relay, { ...strict, mxHost: '127.0.0.1' })
   const { failure } = await dialInVain(relay, { ...strict, mxHost: '127.0.0.7' })
@@ -78,7 +78,7 @@ for (const [name, options, over, expected] of [
     assertNoSecret(failure, relay.transcript)
   })
 
-test('a relay that has no login we know is left', async t => {
+test('a relay without a supported AUTH mechanism fails', async t => {
   for (const options of [{ login: { ...login, mechanisms: 'CRAM-MD5' } }, { login: undefined }] as never[]) {
     const relay = await startRelay(t, options)
     const { failure } = await dialInVain(relay, strict)
@@ -112,7 +112,7 @@ for (const [fault, expected] of [
     assert.is(shortFailure(failure), expected)
   })
 
-test('a greeting in plain text is no TLS', async t => {
+test('a relay that greets in plain text fails implicit TLS', async t => {
   const peer = await t.using(startPeer(socket => void socket.write('220 mx.test ESMTP\r\n')))
   const { failure } = await dialInVain(peer as never, { ...strict, tls: 'implicit' })
   assert.is(shortFailure(failure), 'tls tls')

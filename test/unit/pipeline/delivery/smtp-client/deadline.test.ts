@@ -6,7 +6,7 @@ import type { Clock } from '../../../../../src/lib/clock.ts'
 import { Deadline } from '../../../../../src/pipeline/delivery/smtp-client/deadline.ts'
 import { suite, type TestContext } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/client/deadline')
+const test = suite('deadline')
 const MINUTE_MS = 60_000
 
 async function start(t: TestContext) {
@@ -63,7 +63,7 @@ test('does not expire once cleared or cancelled', async t => {
   assert.is(expiryCount(), 0)
 })
 
-test('what is there to be read when the time is over comes before it', async t => {
+test('data that is pending when the deadline passes is read first', async t => {
   const { clock, deadline, expiryCount } = await start(t)
   const { port1, port2 } = new MessageChannel()
   t.after(() => port1.close())

@@ -4,10 +4,10 @@ import { startFakeMx } from '../../../../kit/fake-mx.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { dial, mailTo, short } from './dial.ts'
 
-const test = suite('deliver/client: DSN, LIMITS, REQUIRETLS')
+const test = suite('SMTP client extensions')
 const envelopeId = () => 'eml_01+x=y'
 
-test('a peer that offers DSN is asked for reports on failures, without the message, under our id', async t => {
+test('DSN: reports on failures are requested with headers only, under our id', async t => {
   const mx = await t.using(startFakeMx({ extensions: ['DSN'] }))
   const session = await dial(t, mx)
   await session.send(mailTo(['ok', 'ok+tag'], { envelopeId }))
@@ -42,14 +42,14 @@ for (const [what, extensions, over] of [
     assert.is(mx.messages[0]!.rcptParams[0]!.size, 0)
   })
 
-test('an address beyond ASCII goes without its original form', async t => {
+test('DSN: an address outside ASCII is sent without ORCPT', async t => {
   const mx = await t.using(startFakeMx({ extensions: ['DSN', 'SMTPUTF8', '8BITMIME'] }))
   const session = await dial(t, mx)
   await session.send(mailTo('jürgen', { smtpUtf8: true, envelopeId }))
   assert.equal([...mx.messages[0]!.rcptParams[0]!], [['NOTIFY', 'FAILURE,DELAY']])
 })
 
-test('REQUIRETLS is said where it is offered, and else the message stays here', async t => {
+test('REQUIRETLS is declared if offered; otherwise the message is refused locally', async t => {
   const willing = await t.using(startFakeMx({ extensions: ['REQUIRETLS'] }))
   const unable = await t.using(startFakeMx())
   assert.equal(short(await (await dial(t, willing)).send(mailTo('ok', { requireTls: true }))), [
@@ -61,7 +61,7 @@ test('REQUIRETLS is said where it is offered, and else the message stays here', 
   assert.is(unable.messages.length, 0)
 })
 
-test('more recipients than a peer takes at once are left for another transaction', async t => {
+test('recipients beyond RCPTMAX are deferred', async t => {
   const mx = await t.using(startFakeMx({ extensions: ['LIMITS RCPTMAX=2'] }))
   const session = await dial(t, mx)
   const result = await session.send(mailTo(['ok', 'perm-550-511', 'ok3']))

@@ -12,7 +12,7 @@ import type { Fault, Point } from '../../../../kit/fake-mx-behaviour.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { bigMessage, createLog, mailTo, optionsFor, short, shortFailure, turns } from './dial.ts'
 
-const test = suite('deliver/client/faults')
+const test = suite('SMTP client faults')
 
 const FAULTS = {
   '4xx': '451 4.3.0 later',
@@ -166,7 +166,7 @@ for (const [point, outcomes] of Object.entries(EXPECTED) as [Point, Record<Fault
       if (!expected.split(' or ').includes(outcome)) assert.is(outcome, expected)
     })
 
-test('the connection refused', async () => {
+test('connection refused', async () => {
   const mx = await startFakeMx()
   await mx.close()
   assert.is(await tell('banner', optionsFor(mx)), 'no session: connect network')

@@ -3,11 +3,11 @@ import { frameMessage } from '../../../../../src/pipeline/delivery/smtp-client/f
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/client/framing')
+const test = suite('message framing')
 const framed = (...parts: string[]) => wireOf(parts.map(part => Buffer.from(part, 'latin1')))
 const wireOf = (parts: Buffer[]) => Buffer.concat(frameMessage(parts).blocks).toString('latin1')
 
-test('ends the message with a dot on a line of its own', () => {
+test('the message ends with a line that is a single dot', () => {
   assert.is(framed('a: b\r\n\r\n', 'text\r\n'), 'a: b\r\n\r\ntext\r\n.\r\n')
 })
 
@@ -16,7 +16,7 @@ test('adds a missing last CRLF', () => {
   assert.is(framed('text\r', '\n'), 'text\r\n.\r\n')
 })
 
-test('an empty message is the lone dot', () => {
+test('an empty message is a single dot', () => {
   assert.is(framed(), '.\r\n')
   assert.is(framed('', ''), '.\r\n')
 })
@@ -50,7 +50,7 @@ for (const end of [
     assert.throws(() => framed(`text${end}MAIL FROM:<x@y.test>\r\n`))
   })
 
-test('knows whether a byte has its high bit set, in any part', () => {
+test('eightBit is true if any part has a byte with its high bit set', () => {
   assert.is(frameMessage([Buffer.from('plain')]).eightBit, false)
   assert.is(frameMessage([Buffer.from('plain'), Buffer.from('é'), Buffer.from('plain')]).eightBit, true)
 })
@@ -65,14 +65,14 @@ test('a small message is one block, a large one is cut into blocks of at most 64
   )
 })
 
-test('line ends and dots are seen across the windows in which large parts are read', () => {
+test('line ends and dots are found across window boundaries', () => {
   for (const fill of [65_533, 65_534, 65_535, 65_536, 65_537]) {
     const message = `${'x'.repeat(fill)}\r\n.dot\r\n`
     assert.is(framed(message), `${'x'.repeat(fill)}\r\n..dot\r\n.\r\n`)
   }
 })
 
-test('a receiver gets back what was framed, however it was cut into parts', () => {
+test('a receiver reads back what was framed, however the parts were split', () => {
   const word = fc.constantFrom('\r\n', '.', '..', 'text', 'é', ' ', '\0')
   fc.assert(
     fc.property(

@@ -6,7 +6,7 @@ import { startFakeMx } from '../../../../kit/fake-mx.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { bigMessage, createLog, dial, mailTo, optionsFor, short, startPeer, turns } from './dial.ts'
 
-const test = suite('deliver/client/large')
+const test = suite('large messages')
 const BLOCK_BYTES = 65_536
 const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex')
 
@@ -26,7 +26,7 @@ for (const tls of ['off', 'good'] as const)
     assert.equal(mx.violations, [])
   })
 
-test('a peer that stops reading stops the writing', async t => {
+test('back-pressure: a peer that stops reading stops the writing', async t => {
   const mx = await t.using(startFakeMx())
   const clock = await t.using(createAdjustableClock())
   const { log, lines } = createLog()
@@ -41,7 +41,7 @@ test('a peer that stops reading stops the writing', async t => {
   assert.equal(short(await sending), ['failed body timeout'])
 })
 
-test('time runs for each block: a slow reader may take longer than that for the whole', async t => {
+test('the time limit applies to each block: a slow reader may take longer for the whole message', async t => {
   const clock = await t.using(createAdjustableClock())
   const { log, until } = createLog()
   let readBytes = 0
@@ -78,7 +78,7 @@ test('time runs for each block: a slow reader may take longer than that for the 
   assert.equal(short(await sending), ['accepted 250'])
 })
 
-test('an answer in the middle of the message is the verdict, and nothing more is sent', async t => {
+test('a negative reply in the middle of the message is the verdict, and nothing more is sent', async t => {
   const mx = await t.using(startFakeMx())
   const { log, lines } = createLog()
   const session = await dial(t, mx, { log })
@@ -90,14 +90,14 @@ test('an answer in the middle of the message is the verdict, and nothing more is
   assert.ok(lines.filter(line => line.includes('bytes of message')).length * BLOCK_BYTES < 40_000_000)
 })
 
-test('acceptance in the middle of the message is not believed', async t => {
+test('a positive reply in the middle of the message is a protocol failure', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx)
   const result = await session.send(mailTo('body-250-200', { message: bigMessage(40_000_000) }))
   assert.equal(short(result), ['failed body protocol'])
 })
 
-test('the connection lost in the middle of the message', async t => {
+test('a connection lost in the middle of the message fails', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx)
   const result = await session.send(

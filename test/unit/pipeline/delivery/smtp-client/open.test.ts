@@ -4,7 +4,7 @@ import { startFakeMx } from '../../../../kit/fake-mx.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { createLog, dial, dialInVain, mailTo, optionsFor, short, shortFailure } from './dial.ts'
 
-const test = suite('deliver/client/open')
+const test = suite('opening SMTP sessions')
 
 test('a session knows its peer, its banner and its extensions', async t => {
   const extensions = ['size 1000', 'AUTH PLAIN LOGIN', 'X-ODD  two  words', '8BITMIME']
@@ -29,7 +29,7 @@ test('a session knows its peer, its banner and its extensions', async t => {
   assert.equal(Object.keys(facts.timings), ['connect', 'banner', 'ehlo'])
 })
 
-test('says EHLO with the local name, and nothing before the greeting', async t => {
+test('EHLO carries the local name, and nothing is sent before the greeting', async t => {
   const mx = await t.using(startFakeMx({ at: { banner: '220-mx.test\r\n220-is\r\n220 here' }, delayMs: 1 }))
   const { facts } = await dial(t, mx, { localName: 'mail.here.test' })
   assert.is(facts.banner, 'mx.test is here')
@@ -58,7 +58,7 @@ test('greets a peer that refuses EHLO with HELO, and sends it mail one command a
   assert.equal(mx.violations, [])
 })
 
-test('a peer that refuses HELO too is left', async t => {
+test('a peer that refuses both EHLO and HELO fails', async t => {
   const mx = await t.using(startFakeMx({ at: { ehlo: '502 no', helo: '550 5.7.1 not you' } }))
   const { failure } = await dialInVain(mx)
   assert.is(shortFailure(failure), 'ehlo reply 550')
@@ -79,7 +79,7 @@ test('a greeting of 554 is a refusal of the connection, answered with QUIT', asy
   await mx.until(/C: QUIT/)
 })
 
-test('a port where nobody listens', async () => {
+test('a port without a listener fails', async () => {
   const mx = await startFakeMx()
   await mx.close()
   const { failure } = await dialInVain(mx)
@@ -87,14 +87,14 @@ test('a port where nobody listens', async () => {
   assert.is(failure.code, 'ECONNREFUSED')
 })
 
-test('a source address that is not ours', async t => {
+test('a source address that is not local fails', async t => {
   const mx = await t.using(startFakeMx())
   const { failure } = await dialInVain(mx, { sourceAddress: '192.0.2.1' })
   assert.is(shortFailure(failure), 'connect network')
   assert.is(failure.code, 'EADDRNOTAVAIL')
 })
 
-test('options that no connection can be made of are a bug', async () => {
+test('options that no connection can be made with throw', async () => {
   await openSession(optionsFor({ host: '127.0.0.1', port: 70_000 })).then(
     () => assert.unreachable(),
     error => assert.match(error.message, /port/i),

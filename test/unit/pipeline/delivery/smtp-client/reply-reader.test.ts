@@ -3,7 +3,7 @@ import { type RawReply, ReplyReader } from '../../../../../src/pipeline/delivery
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/client/reply-reader')
+const test = suite('reply reader')
 
 function read(...chunks: (string | Buffer)[]) {
   const reader = new ReplyReader()
@@ -15,7 +15,7 @@ function read(...chunks: (string | Buffer)[]) {
   return { replies }
 }
 
-test('reads replies of one line and of several', () => {
+test('single-line and multi-line replies are read', () => {
   assert.equal(read('250 ok\r\n250-a\r\n250-b\r\n250 c\r\n354\r\n'), {
     replies: [
       { code: 250, lines: ['ok'] },
@@ -25,18 +25,18 @@ test('reads replies of one line and of several', () => {
   })
 })
 
-test('a reply is there when its last line is complete, not before', () => {
+test('a reply is complete with its last line', () => {
   assert.equal(read('250-a\r\n250 b').replies, [])
   assert.equal(read('250-a\r\n250 b\r').replies, [])
   assert.equal(read('250-a\r\n250 b\r', '\n').replies, [{ code: 250, lines: ['a', 'b'] }])
 })
 
-test('takes a bare LF as the end of a line, and bytes that are no UTF-8', () => {
+test('a bare LF ends a line, and invalid UTF-8 is accepted', () => {
   assert.equal(read('250 ok\n').replies, [{ code: 250, lines: ['ok'] }])
   assert.equal(read(Buffer.from('250 caf\xe9\r\n', 'latin1')).replies, [{ code: 250, lines: ['caf\ufffd'] }])
 })
 
-test('reads the same replies however the stream is cut', () => {
+test('the same replies are read however the stream is split', () => {
   const line = fc.stringMatching(/^[ -~é]{0,30}$/)
   const reply = fc.record(
     {
@@ -62,7 +62,7 @@ test('reads the same replies however the stream is cut', () => {
   )
 })
 
-test('drops the rest of the chunk when it is told to', () => {
+test('the rest of a chunk is dropped on request', () => {
   const reader = new ReplyReader()
   const replies: RawReply[] = []
   const take = (reply: RawReply) => {
@@ -89,26 +89,26 @@ for (const [what, stream, fault] of [
     assert.is(read(...stream.match(/[\s\S]{1,7}/g)!).fault, fault)
   })
 
-test('of many lines the first hundred are kept, and the code is that of all', () => {
+test('the first 100 lines are kept, and all lines must have the same code', () => {
   const { replies, fault } = read(`${'250-x\r\n'.repeat(3_000)}250 ok\r\n`)
   assert.is(fault, undefined)
   assert.equal([replies[0]!.code, replies[0]!.lines.length], [250, 100])
 })
 
-test('what came before the fault is read', () => {
+test('replies before a fault are delivered', () => {
   assert.equal(read('250 ok\r\nrubbish\r\n'), {
     replies: [{ code: 250, lines: ['ok'] }],
     fault: 'not a reply: "rubbish"',
   })
 })
 
-test('keeps 2048 bytes of a line, and nothing of it changes the next', () => {
+test('2048 bytes of a line are kept, and the next line is not affected', () => {
   const stream = `250-${'x'.repeat(5000)}\r\n250 end\r\n`
   for (const chunks of [[stream], stream.match(/[\s\S]{1,11}/g)!])
     assert.equal(read(...chunks).replies, [{ code: 250, lines: ['x'.repeat(2044), 'end'] }])
 })
 
-test('the limits are those of one reply: many may follow one another', () => {
+test('limits apply to each reply separately', () => {
   assert.is(
     read(...Array.from({ length: 200 }, () => `250-${'x'.repeat(1000)}\r\n250 ok\r\n`)).replies.length,
     200,

@@ -7,7 +7,7 @@ import type { SmtpSession } from '../../../../../src/pipeline/delivery/smtp-clie
 import { suite, type TestContext } from '../../../../kit/suite.ts'
 import { mailTo, optionsFor, short, startPeer } from './dial.ts'
 
-const test = suite('deliver/client/round-trips')
+const test = suite('SMTP client round trips')
 
 interface Scene {
   session: SmtpSession
@@ -83,7 +83,7 @@ for (const [extensions, first, each] of [
     }
   })
 
-test('messages that wait for each other share the turns between them', async t => {
+test('pipelined messages share round trips', async t => {
   const { session, turns } = await open(t, ['PIPELINING'])
   turns()
   const sent = await Promise.all([1, 2, 3].map(() => session.send(mailTo('ok'))))
@@ -105,7 +105,7 @@ async function inLine(session: SmtpSession, count: number): Promise<number> {
   return followed
 }
 
-test('where each is sent when the one before may be followed, a message is one turn, but for the first of all', async t => {
+test('with pipelining, each message after the first costs one round trip', async t => {
   const { session, turns } = await open(t, ['PIPELINING'])
   assert.is(turns(), 1, 'EHLO')
   assert.is(await inLine(session, 11), 10)
@@ -117,7 +117,7 @@ test('without PIPELINING no message is followed by another', async t => {
   assert.is(await inLine(session, 5), 0)
 })
 
-test('a peer that takes more than half a second to answer for a message is not followed until it is quicker', async t => {
+test('a peer that needs more than 500 ms to accept a message is not followed until it is faster', async t => {
   const clock = { ...systemClock, monotonic: () => now }
   let now = 0
   const thinkingMs = [0, 500, 501, 500, 0]

@@ -3,9 +3,9 @@ import { startFakeMx } from '../../../../kit/fake-mx.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { createLog, dial, mailTo, short, turns } from './dial.ts'
 
-const test = suite('deliver/client/session')
+const test = suite('SMTP client session')
 
-test('SIZE is declared where it is offered, whatever the limit', async t => {
+test('SIZE is declared if offered, whatever the limit', async t => {
   for (const [extensions, declared] of [
     [['SIZE 1000'], '35'],
     [['SIZE'], '35'],
@@ -19,7 +19,7 @@ test('SIZE is declared where it is offered, whatever the limit', async t => {
   }
 })
 
-test('a message over the announced limit is refused here, as 5.3.4, and nothing is sent', async t => {
+test('a message over the announced limit is refused locally with 5.3.4, and nothing is sent', async t => {
   const mx = await t.using(startFakeMx({ extensions: ['SIZE 1000'] }))
   const session = await dial(t, mx)
   const result = await session.send(mailTo(['ok', 'ok2'], { size: 1001 }))
@@ -43,7 +43,7 @@ for (const [what, text, extensions, body] of [
     assert.equal(mx.violations, [])
   })
 
-test('SMTPUTF8 is said when it is needed, and addresses are written in UTF-8', async t => {
+test('SMTPUTF8 is declared when needed, and addresses are written in UTF-8', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx)
   await session.send(mailTo('jürgen', { smtpUtf8: true }))
@@ -55,7 +55,7 @@ test('SMTPUTF8 is said when it is needed, and addresses are written in UTF-8', a
   assert.equal(mx.messages[0]!.rcptTo, ['jürgen@there.test'])
 })
 
-test('SMTPUTF8 that is needed and not offered is refused here, as 5.6.7', async t => {
+test('a message that needs SMTPUTF8 is refused locally with 5.6.7 if it is not offered', async t => {
   const mx = await t.using(startFakeMx({ extensions: ['8BITMIME'] }))
   const session = await dial(t, mx)
   const result = await session.send(mailTo('jürgen', { smtpUtf8: true }))
@@ -84,7 +84,7 @@ for (const [what, transaction] of [
     assert.equal(mx.violations, [])
   })
 
-test('a thousand messages go through one session, and no listener is left behind', async t => {
+test('a thousand messages use one session without leaking listeners', async t => {
   const warnings: Error[] = []
   const onWarning = (warning: Error) => warnings.push(warning)
   process.on('warning', onWarning)
@@ -103,7 +103,7 @@ test('a thousand messages go through one session, and no listener is left behind
   assert.equal(mx.violations, [])
 })
 
-test('a message sent before the former result is in: its envelope leaves with the former final dot', async t => {
+test('a message sent before the previous result: its envelope follows the previous final dot', async t => {
   const mx = await t.using(startFakeMx())
   const { log, lines } = createLog()
   const session = await dial(t, mx, { log })
@@ -131,7 +131,7 @@ test('a message sent before the former result is in: its envelope leaves with th
   assert.equal(mx.violations, [])
 })
 
-test('without PIPELINING, messages sent at once wait for one another', async t => {
+test('without PIPELINING, concurrent messages are sent one after another', async t => {
   const mx = await t.using(startFakeMx({ pipelining: false, delayMs: 1 }))
   const session = await dial(t, mx)
   const results = await Promise.all(['ok', 'perm-550-511', 'ok2'].map(local => session.send(mailTo(local))))
@@ -139,7 +139,7 @@ test('without PIPELINING, messages sent at once wait for one another', async t =
   assert.equal(mx.violations, [])
 })
 
-test('when a message costs the session, those behind it were not sent, and say so', async t => {
+test('when a message ends the session, those behind it fail without being sent', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx)
   const results = await Promise.all(
@@ -173,7 +173,7 @@ for (const [what, script] of [
     assert.equal(short(await session.send(mailTo('ok'))), ['failed mail closed'])
   })
 
-test('421 while idle ends the session; the next transaction reports what was said', async t => {
+test('421 while idle ends the session, and the next transaction reports the reply', async t => {
   const mx = await t.using(startFakeMx({ at: { dot: '250 2.0.0 taken\r\n421 4.4.2 idle too long' } }))
   const session = await dial(t, mx)
   assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
@@ -181,14 +181,14 @@ test('421 while idle ends the session; the next transaction reports what was sai
   assert.equal(short(await session.send(mailTo('ok'))), ['failed mail closed 421'])
 })
 
-test('anything else said while idle is a breach of protocol', async t => {
+test('any other reply while idle is a protocol failure', async t => {
   const mx = await t.using(startFakeMx({ at: { dot: '250 2.0.0 taken\r\n220 hello again' } }))
   const session = await dial(t, mx)
   await session.send(mailTo('ok'))
   assert.equal(short(await session.send(mailTo('ok'))), ['failed mail protocol 220'])
 })
 
-test('quit says QUIT after what is under way, and closes', async t => {
+test('quit() sends QUIT after transactions in progress and closes the connection', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx)
   const sending = [session.send(mailTo('ok')), session.send(mailTo('ok2'))]
@@ -201,7 +201,7 @@ test('quit says QUIT after what is under way, and closes', async t => {
   assert.equal(mx.violations, [])
 })
 
-test('quit and destroy may be called again, and after the end', async t => {
+test('quit() and destroy() may be called repeatedly and after the end', async t => {
   const mx = await t.using(startFakeMx())
   const session = await dial(t, mx)
   await Promise.all([session.quit(), session.quit()])
@@ -211,7 +211,7 @@ test('quit and destroy may be called again, and after the end', async t => {
   assert.is(mx.transcript.filter(line => line.endsWith('C: QUIT')).length, 1)
 })
 
-test('destroy fails what is under way', async t => {
+test('destroy() fails transactions in progress', async t => {
   const mx = await t.using(startFakeMx())
   const { log, until } = createLog()
   const session = await dial(t, mx, { log })
@@ -223,7 +223,7 @@ test('destroy fails what is under way', async t => {
   assert.is(session.alive, false)
 })
 
-test('sessions do not share anything: one that fails leaves the other', async t => {
+test('sessions are independent: a failure leaves others usable', async t => {
   const mx = await t.using(startFakeMx())
   const [one, other] = await Promise.all([dial(t, mx), dial(t, mx)])
   assert.equal(short(await one.send(mailTo('drop-after-data'))), ['failed data closed'])

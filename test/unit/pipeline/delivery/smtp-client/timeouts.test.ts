@@ -11,10 +11,10 @@ import { freePort } from '../../../../kit/free-port.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { createLog, dial, mailTo, optionsFor, short, shortFailure, startPeer, turns } from './dial.ts'
 
-const test = suite('deliver/client/timeouts')
+const test = suite('SMTP client timeouts')
 const allShort = Object.fromEntries(Object.keys(DEFAULT_TIMEOUTS).map(phase => [phase, 1_000])) as never
 
-test('the defaults, in seconds', () => {
+test('default timeouts in seconds', () => {
   const seconds = Object.entries(DEFAULT_TIMEOUTS).map(([phase, ms]) => `${phase} ${ms / 1000}`)
   assert.is(
     seconds.join(', '),
@@ -55,7 +55,7 @@ for (const [phase, at, limitMs, seen] of [
     assert.match(await story, new RegExp(`^(failed )?${phase} timeout$`))
   })
 
-test('a peer that does not answer the connection attempt', async t => {
+test('a peer that does not answer the connection attempt times out', async t => {
   const host = '127.0.0.3'
   const port = await freePort(host)
   await t.using(openBlackHole(host, port))
@@ -68,7 +68,7 @@ test('a peer that does not answer the connection attempt', async t => {
   assert.is(opened.failure.message, 'nothing happened within 20000 ms')
 })
 
-test('timeouts can be chosen, but that of the final dot cannot', async t => {
+test('timeouts are configurable, except that of the final dot', async t => {
   const mx = await t.using(startFakeMx())
   const clock = await t.using(createAdjustableClock())
   const { log, until } = createLog()
@@ -83,7 +83,7 @@ test('timeouts can be chosen, but that of the final dot cannot', async t => {
   assert.equal(short(await sending), ['failed final-dot timeout'])
 })
 
-test('time passes in a phase only while it is waited for: an idle session does not expire', async t => {
+test('an idle session does not time out', async t => {
   const mx = await t.using(startFakeMx())
   const clock = await t.using(createAdjustableClock())
   const session = await dial(t, mx, { clock })
@@ -92,7 +92,7 @@ test('time passes in a phase only while it is waited for: an idle session does n
   assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
 })
 
-test('a reply that trickles in does not buy time', async t => {
+test('a reply that arrives in small pieces does not extend the timeout', async t => {
   const clock = await t.using(createAdjustableClock())
   const peer = await t.using(startPeer(socket => socket.write('220-still')))
   const opening = openSession(optionsFor(peer, { clock }))

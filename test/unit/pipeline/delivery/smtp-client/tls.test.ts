@@ -9,7 +9,7 @@ import { suite } from '../../../../kit/suite.ts'
 import { testAuthority } from '../../../../kit/tls.ts'
 import { dial, dialInVain, mailTo, optionsFor, short, shortFailure, startPeer } from './dial.ts'
 
-const test = suite('deliver/client/tls')
+const test = suite('SMTP client TLS')
 const trusting = createSecureContext({ ca: testAuthority(), minVersion: 'TLSv1.2' })
 
 test('opportunistic TLS takes any certificate and says what it was worth', async t => {

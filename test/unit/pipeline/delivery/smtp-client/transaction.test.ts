@@ -3,7 +3,7 @@ import { type FakeMx, startFakeMx } from '../../../../kit/fake-mx.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { dial, mailTo, short } from './dial.ts'
 
-const test = suite('deliver/client/transaction')
+const test = suite('SMTP transaction')
 
 const commandCount = (mx: FakeMx, verb: string) =>
   mx.transcript.filter(line => line.includes(`C: ${verb}`)).length

@@ -11,7 +11,7 @@ import { testCertificate } from '../../../../kit/tls.ts'
 import { until } from '../../../../kit/until.ts'
 import { startZone } from '../../../../kit/zone.ts'
 
-const test = suite('deliver/policy/dane')
+const test = suite('DANE')
 const spki = new X509Certificate(testCertificate('good').cert).publicKey.export({
   type: 'spki',
   format: 'der',
@@ -60,7 +60,7 @@ for (const [domain, hosts] of [
     assert.equal(changes, [true])
   })
 
-test('MX records that do not validate hold the mail back', async t => {
+test('MX records that do not validate defer the mail', async t => {
   const { dane } = await open(t)
   const found = await dane.secureHosts('forged.signed.test')
   assert.ok('failure' in found)
@@ -84,7 +84,7 @@ for (const [host, kind, count] of [
     assert.equal([found.kind, found.kind === 'records' ? found.records.length : 0], [kind, count])
   })
 
-test('a resolver that does not validate turns DANE off, and on again when it does', async t => {
+test('DANE is off while the resolver does not validate, and on again afterwards', async t => {
   const signed: string[] = []
   const { dane, changes, clock, zone } = await open(t, { signed })
   assert.equal(await dane.secureHosts('signed.test'), [])
@@ -123,7 +123,7 @@ for (const [host, asked, policy, checks] of [
     if (policy !== 'none') assert.is(found.options.tls, 'required')
   })
 
-test('a host that DNSSEC does not know for the domain, or whose records fail, is not spoken to', async t => {
+test('a host that DNSSEC does not validate for the domain, or whose TLSA lookup fails, is refused', async t => {
   const policyFor = await policyOf(t, 'broken.signed.test')
   for (const host of ['mx.attacker.test', 'broken.signed.test'])
     assert.ok('refusal' in (await policyFor(host)))

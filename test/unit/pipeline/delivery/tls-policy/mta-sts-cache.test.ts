@@ -13,7 +13,7 @@ import { until } from '../../../../kit/until.ts'
 import { startWebHost, type WebRequest } from '../../../../kit/web-host.ts'
 import { startZone } from '../../../../kit/zone.ts'
 
-const test = suite('deliver/policy/sts-book')
+const test = suite('MTA-STS cache')
 const DAY_MS = 24 * 3_600_000
 const policyText = (mode = 'enforce', maxAgeSeconds = 7 * 86_400) =>
   `version: STSv1\nmode: ${mode}\nmx: *.there.test\nmax_age: ${maxAgeSeconds}\n`
@@ -71,7 +71,7 @@ async function open(t: TestContext, certificate: CertificateName = 'good') {
 
 const POLICY = { domain: 'there.test', mode: 'enforce', mx: ['*.there.test'], maxAgeSeconds: 604_800 }
 
-test('a policy is fetched from its host, once, and kept', async t => {
+test('a policy is fetched once and stored', async t => {
   const { book, openBook, web, kept } = await open(t)
   const found = await Promise.all(Array.from({ length: 5 }, () => book.policyOf('there.test')))
   for (const policy of found) assert.equal(policy, POLICY)
@@ -94,13 +94,13 @@ test('a domain without a record has no policy, and nothing is fetched', async t 
   )
 })
 
-test('where DNS does not answer, nothing is known of a policy', async t => {
+test('when DNS does not answer, the policy is unknown', async t => {
   const { book, zone } = await open(t)
   zone.set('_mta-sts.there.test SERVFAIL')
   assert.is(await book.policyOf('there.test'), undefined)
 })
 
-test('another id brings the new policy; mode none is none', async t => {
+test('a new id brings the new policy, and mode none is no policy', async t => {
   const { book, served, setId, web, kept } = await open(t)
   await book.policyOf('there.test')
   served.body = policyText('testing')
@@ -114,7 +114,7 @@ test('another id brings the new policy; mode none is none', async t => {
   assert.equal(kept(), [{ policy_id: '3' }])
 })
 
-test('a policy stays in force until its age is over, whatever becomes of its record and host', async t => {
+test('a policy applies until it expires, even if its record and host disappear', async t => {
   const { book, served, setId, clock } = await open(t)
   await book.policyOf('there.test')
   served.status = 500
@@ -126,7 +126,7 @@ test('a policy stays in force until its age is over, whatever becomes of its rec
   assert.is(await book.policyOf('there.test'), null)
 })
 
-test('it is renewed after a day, and mail does not wait for that', async t => {
+test('a policy is renewed after a day without delaying mail', async t => {
   const { book, web, clock, served } = await open(t)
   await book.policyOf('there.test')
   clock.advance(DAY_MS)
@@ -180,7 +180,7 @@ for (const certificate of ['expired', 'wrong-name', 'self-signed'] as const)
     assert.is(web.requests.length, 0)
   })
 
-test('a policy host that stays silent holds nothing back for longer than ten seconds', async t => {
+test('a policy host that does not answer delays mail by ten seconds at most', async t => {
   const silent = await t.using(startWebHost({ answer() {} }))
   const { clock, zone, openBook } = await open(t)
   zone.set(`mta-sts.there.test A 127.0.0.1\n_mta-sts.there.test TXT "v=STSv1; id=1"`)

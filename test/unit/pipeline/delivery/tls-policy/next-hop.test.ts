@@ -6,7 +6,7 @@ import {
 } from '../../../../../src/pipeline/delivery/tls-policy/next-hop.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/policy/way')
+const test = suite('next hop')
 const sts = (mode: 'enforce' | 'testing') => ({
   domain: 'there.test',
   mode,
@@ -53,7 +53,7 @@ for (const [what, security, kind] of [
     if (kind === 'bounced') assert.is(found.enhanced, '5.7.30')
   })
 
-test('a domain whose records are forged gets nothing, but what had rather arrive', () => {
+test('a domain with bogus records gets no mail, unless TLS requirements are waived', () => {
   const bogus = 'the MX hosts of there.test cannot be validated'
   for (const asked of ['any', 'enforced', 'required'] as const) {
     const found = nextHop(asked, { bogus })

@@ -5,7 +5,7 @@ import {
 } from '../../../../../src/pipeline/delivery/tls-policy/sender-tls-preference.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/policy/wish')
+const test = suite('sender TLS preference')
 type Field = [string, string]
 const OTHER: Field = ['X-Other', 'No']
 

@@ -6,7 +6,7 @@ import {
 } from '../../../../../src/pipeline/delivery/tls-policy/sts-policy.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/policy/sts-policy')
+const test = suite('MTA-STS policy')
 
 for (const [texts, id] of [
   [['v=STSv1; id=20160831085700Z;'], '20160831085700Z'],

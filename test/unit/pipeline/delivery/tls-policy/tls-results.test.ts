@@ -12,7 +12,7 @@ import type { TlsResultRow } from '../../../../../src/store/schema/tls.ts'
 import { createManualClock } from '../../../../kit/manual-clock.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/policy/tls-results')
+const test = suite('TLS results')
 const WANTED = 'v=TLSRPTv1; rua=mailto:tls@there.test'
 
 const nextHop = nextHopTo({ domain: 'there.test', hostSet: 'mx.test', hosts: [], security: undefined }, 'any')
@@ -46,13 +46,13 @@ const counted = (terms: Pick<HostTlsPolicy, 'brokenTls'>) =>
     ),
   )
 
-test('a host that offers no TLS is told so, with our address', async () => {
+test('a host without STARTTLS is counted, with our address', async () => {
   const { result, reason, mxHost, mxIp, policy } = await counted({ brokenTls: null })
   assert.equal([result, reason, mxHost, mxIp], ['starttls-not-supported', null, 'mx.test', '192.0.2.1'])
   assert.equal(JSON.parse(policy), { from: '198.51.100.7' })
 })
 
-test('one whose TLS broke before is not said to have none', async () => {
+test('a host contacted in plain text because its TLS failed is not counted as lacking STARTTLS', async () => {
   const { result, reason } = await counted({ brokenTls: 'alert internal error' })
   assert.equal([result, reason], ['validation-failure', 'alert internal error'])
 })
@@ -64,7 +64,7 @@ const STS: StsPolicy = {
   maxAgeSeconds: 86_400,
 }
 
-test('a host that the policy rules out is named, and the policy quoted', async () => {
+test('a host that the policy rules out is counted, with the policy', async () => {
   const refusal = 'mx.there.test is not in the MTA-STS policy of there.test'
   const row = await countedOf(results =>
     results.countRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
@@ -88,7 +88,7 @@ test('a host that the policy rules out is named, and the policy quoted', async (
   })
 })
 
-test('a host that DNSSEC does not vouch for is named, and no policy is made up for it', async () => {
+test('a host that DNSSEC does not validate is counted without a policy', async () => {
   const { policyType, mxHost, policy } = await countedOf(results =>
     results.countRefusal({ ...nextHop, sts: STS }, 'mx.there.test', {
       refusal: 'DNSSEC knows no MX host mx.there.test of there.test',
@@ -118,7 +118,7 @@ for (const [what, answer, isStored] of [
     assert.is(await stored.promise, isStored)
   })
 
-test('name servers that say nothing keep neither the counts of others nor the end', async () => {
+test('name servers that do not answer delay neither other counts nor close()', async () => {
   const stored: string[] = []
   const clock = createManualClock()
   const results = createTlsResults({

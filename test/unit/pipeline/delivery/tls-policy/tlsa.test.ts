@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert'
 import { daneFault, parseTlsa, type Tlsa } from '../../../../../src/pipeline/delivery/tls-policy/tlsa.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('deliver/policy/tlsa')
+const test = suite('TLSA')
 const NOW = Date.UTC(2026, 10, 22)
 const certificate = (name: string) =>
   new X509Certificate(readFileSync(new URL(`../../../../kit/certs/${name}.pem`, import.meta.url)))
