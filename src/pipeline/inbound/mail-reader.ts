@@ -163,8 +163,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
         return await inFull(mail, source)
       } catch (error) {
         if (isClosing || isTemporary(error)) throw error
-        const fields = { err: error, event: 'inbound_not_parsed', size: mail.sizeBytes }
-        log.warn(fields, 'A received message could not be read in full; it is listed by its header')
+        logNotParsed(log, mail, error)
         return byHead(reasonOf(error))
       }
     },
@@ -184,6 +183,13 @@ export function createMailReader(options: ReaderOptions): MailReader {
 }
 
 const NOT_UNMARKED = 'A message that was being read is read by its header alone after the next start'
+
+function logNotParsed(log: Log, { sizeBytes }: UnreadMail, error: unknown) {
+  log.warn(
+    { event: 'inbound_not_parsed', err: error, size_bytes: sizeBytes },
+    'A received message could not be read in full; it is listed by its header',
+  )
+}
 
 /** The message was not looked at: it can be read later. */
 export function isTemporary(error: unknown): boolean {
