@@ -1,13 +1,14 @@
 /**
- * What has become of a broadcast, in totals that outlive its emails: how many have each status, how often
- * they were opened and clicked, who unsubscribed, and who was left out. Kept in the transaction of what is
- * counted.
+ * Totals of a broadcast that outlive its emails: emails per status, opens, clicks, unsubscribes and skipped
+ * members. They are updated in the transaction of the counted change.
  */
 import { type Id, idText } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import { type Db, EMAIL_STATUSES } from '../../store/schema.ts'
 
-/** Why a member gets no email: also one who has been deleted since the members were found. */
+/**
+ * Reasons why a member gets no email. `deleted`: the contact was deleted after the members had been selected.
+ */
 export const SKIP_REASONS = ['unsubscribed', 'opted_out', 'suppressed', 'quota', 'deleted'] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
@@ -23,11 +24,11 @@ export type BroadcastCounts = Readonly<Record<BroadcastCount, number>>
 
 export interface BroadcastRef {
   accountId: Id
-  /** Null of what belongs to no broadcast: nothing is counted. */
+  /** Null for an email without a broadcast, which is not counted. */
   broadcastId: Id | null
 }
 
-/** Part of a command. */
+/** Is called in a transaction. */
 export function countForBroadcast(
   tx: Tx,
   { accountId, broadcastId }: BroadcastRef,
@@ -37,7 +38,7 @@ export function countForBroadcast(
   if (broadcastId && delta !== 0) tx.count(accountId, kindOf(broadcastId, what), '', delta)
 }
 
-/** As the transaction sees it. */
+/** Reads a total within the transaction. */
 export function countedForBroadcast(
   tx: Tx,
   { accountId, broadcastId }: { accountId: Id; broadcastId: Id },
@@ -46,7 +47,7 @@ export function countedForBroadcast(
   return tx.counted(accountId, kindOf(broadcastId, what), '')
 }
 
-/** All of them; what was never counted is 0. */
+/** Reads all totals; a total that was never counted is 0. */
 export async function readBroadcastCounts(
   db: Db,
   { accountId, broadcastId }: { accountId: Id; broadcastId: Id },

@@ -1,4 +1,4 @@
-/** What recipients do with a delivered email: complain about it, open it, click in it. */
+/** Commands for reactions of recipients: complaints, opens and clicks. */
 import { type Id, sameId } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -16,7 +16,10 @@ interface RecipientRef {
 }
 
 export const recipientCommands = {
-  /** A complaint counts once a recipient; false when it had complained before, or was never sent anything. */
+  /**
+   * A complaint counts once per recipient. Returns false if the recipient has complained before or was never
+   * sent the email.
+   */
   complain: command<RecipientRef & { data: EventData; suppress: boolean }, boolean>(async (tx, complaint) => {
     const { accountId, emailId, ordinal, at, data, suppress } = complaint
     const delivery = await findDelivery(tx, complaint)
@@ -46,7 +49,7 @@ export const recipientCommands = {
   clicked: command<RecipientRef & { data: EventData }, void>((tx, ref) => engaged(tx, ref, 'email.clicked')),
 }
 
-/** Undefined also where it is another account's. */
+/** Returns undefined for a delivery of another account, too. */
 async function findDelivery(tx: Tx, { accountId, emailId, ordinal }: RecipientRef) {
   const columns = ['address', 'status', 'attempts', 'accountId', 'simulated'] as const
   const [delivery] = await tx.rows.find('deliveries', [{ emailId, ordinal }], columns)

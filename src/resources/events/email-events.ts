@@ -4,7 +4,7 @@ import type { Tx } from '../../store/command.ts'
 import type { NewEvent } from './record.ts'
 import type { EventType } from './types.ts'
 
-/** Is recorded when a scheduled email is accepted and at each change of its time. */
+/** This event is recorded when a scheduled email is accepted and at each change of its time. */
 export function scheduledEvent(accountId: Id, subjectId: Id, scheduledAt: number, at: number): NewEvent {
   const data = { scheduled: { scheduled_at: new Date(scheduledAt).toISOString() } }
   return { accountId, subjectId, type: 'email.scheduled', recipient: null, data, at, origin: null }

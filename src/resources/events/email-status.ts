@@ -1,11 +1,11 @@
-/** How the status of an email follows from the states of its deliveries. Pure. */
+/** Derives the status of an email from the states of its deliveries. */
 import type { DeliveryStatus, EmailStatus } from '../../store/schema.ts'
 
 /**
- * The first rule that applies: any complained, any bounced, any failed, all suppressed, all others canceled,
- * any delayed, all others delivered; else `sent` once the first delivery was handed over, and what it was
- * before until then.
- * @param before the status while nothing has been handed over: `queued`, `scheduled` or `canceled`
+ * The first rule that applies decides: any complained, any bounced, any failed, all suppressed, all others
+ * canceled, any delayed, all others delivered; otherwise `sent` after the first delivery was handed over, and
+ * `before` until then.
+ * @param before status before any delivery was handed over: `queued`, `scheduled` or `canceled`
  */
 export function emailStatus(
   deliveries: readonly DeliveryStatus[],
@@ -24,8 +24,10 @@ export function emailStatus(
 }
 
 /**
- * What an account sees of a delivery where its region gives no feedback: only what happened before transfer.
- * @param handedOver to the transfer agent, in any attempt: a failure after that is feedback, too
+ * Hides the outcome of a delivery in a region without feedback; only what happened before the transfer is
+ * visible.
+ * @param handedOver true if an attempt was handed to the transfer agent, since a failure after that is
+ * feedback, too
  */
 export function withoutFeedback(status: DeliveryStatus, handedOver = false): DeliveryStatus {
   if (status === 'failed' && handedOver) return 'queued'

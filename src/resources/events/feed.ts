@@ -1,6 +1,6 @@
 /**
- * The events of an account as they are recorded, for whoever watches. They are looked for while somebody
- * does, so that recording them costs nothing more
+ * Streams the events of an account to its subscribers. The feed polls the events only while someone
+ * subscribes, so recording an event costs nothing extra
  * ([why](../../docs/decisions/0054-event-stream-by-polling-with-a-cursor.md)).
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
@@ -10,23 +10,23 @@ import type { Find } from '../../store/read.ts'
 import type { Db, EventRow } from '../../store/schema.ts'
 import { eventsAfter, newestEvent } from '../emails/event-rows.ts'
 
-/** Recorded one after the other; those who have seen the same get the same object. */
+/** Consecutive events. Subscribers with the same cursor get the same object. */
 export type EventBatch = readonly EventRow[]
 
 export interface Following {
-  /** Without end; an empty one when nothing came for a while. */
+  /** Never ends. A batch is empty if there was no event for `QUIET_MS`. */
   batches: AsyncIterable<EventBatch>
-  /** Nobody reads them any more. */
+  /** Ends the subscription. */
   end(): void
 }
 
 export interface EventFeed {
   /**
-   * What is recorded from now on, or was after an event.
-   * @throws TooManyWaiting when the account watches often enough
+   * Subscribes to events that are recorded from now on, or after an event.
+   * @throws TooManyWaiting if the account has too many subscriptions
    */
   follow(accountId: Id, after: Id | undefined): Following
-  /** Ends all that is followed. */
+  /** Ends all subscriptions. */
   close(): void
 }
 
@@ -34,19 +34,22 @@ interface EventFeedOptions {
   db: Db
   find: Find
   clock: Clock
-  /** Other processes record, too: what they commit may have an older id than what has been seen. */
+  /**
+   * True if other processes record events, too. An event that they commit may have an older id than one
+   * already seen.
+   */
   isShared: boolean
 }
 
-const LOOK_EVERY_MS = 500
+const POLL_INTERVAL_MS = 500
 const QUIET_MS = 15_000
 const EVENTS_PER_BATCH_MAX = 200
-const FOLLOWERS_MAX = 50
-/** What another process records is committed by then. */
+const SUBSCRIPTIONS_MAX = 50
+/** Other processes have committed their events after this time. */
 const SETTLED_AFTER_MS = 2_000
 
 export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions): EventFeed {
-  const followers = new Map<string, number>()
+  const subscriptions = new Map<string, number>()
   let looks = new Map<string, Promise<EventBatch>>()
   let next = Promise.withResolvers<void>()
   let timer: Timer | undefined
@@ -61,10 +64,10 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
     due.resolve()
   }
   const nextLook = () => {
-    timer ??= clock.timer(LOOK_EVERY_MS, tick)
+    timer ??= clock.timer(POLL_INTERVAL_MS, tick)
     return next.promise
   }
-  /** Once a tick for all who have seen the same. */
+  /** Reads once per tick and cursor. */
   const look = (accountId: Id, after: Id) => {
     const key = idKey(accountId) + idKey(after)
     const known = looks.get(key)
@@ -75,14 +78,15 @@ export function createEventFeed({ db, find, clock, isShared }: EventFeedOptions)
     return found
   }
   const enter = (key: string) => {
-    const count = followers.get(key) ?? 0
-    if (count >= FOLLOWERS_MAX) throw new TooManyWaiting(`more than ${FOLLOWERS_MAX} watch the same events`)
-    followers.set(key, count + 1)
+    const count = subscriptions.get(key) ?? 0
+    if (count >= SUBSCRIPTIONS_MAX)
+      throw new TooManyWaiting(`more than ${SUBSCRIPTIONS_MAX} watch the same events`)
+    subscriptions.set(key, count + 1)
   }
   const leave = (key: string) => {
-    const count = followers.get(key)! - 1
-    if (count > 0) followers.set(key, count)
-    else followers.delete(key)
+    const count = subscriptions.get(key)! - 1
+    if (count > 0) subscriptions.set(key, count)
+    else subscriptions.delete(key)
   }
 
   async function* batchesOf(

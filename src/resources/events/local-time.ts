@@ -1,4 +1,4 @@
-/** Hours, days, weeks and months as a time zone has them. */
+/** Hours, days, weeks and months in a time zone. */
 
 export const GRANULARITIES = ['hourly', 'daily', 'weekly', 'monthly'] as const
 export type Granularity = (typeof GRANULARITIES)[number]
@@ -7,8 +7,9 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /**
- * What the zone's clocks show at a moment, as epoch ms of the same reading in UTC. @throws RangeError for an
- * unknown zone
+ * Returns a function from a time (epoch ms) to the local wall clock reading, expressed as the epoch ms of the
+ * same reading in UTC.
+ * @throws RangeError for an unknown zone
  */
 export function localWallClock(timeZone: string): (at: number) => number {
   const format = new Intl.DateTimeFormat('en-US', {
@@ -29,7 +30,10 @@ export function localWallClock(timeZone: string): (at: number) => number {
   }
 }
 
-/** Epoch ms at which a day begins in a zone. @param utcMidnight the day, as it begins in UTC */
+/**
+ * @param utcMidnight beginning of the day in UTC
+ * @returns beginning of the day in the zone, epoch ms
+ */
 export function dayBegin(wall: (at: number) => number, utcMidnight: number): number {
   let at = utcMidnight
   for (let i = 0; i < 2; i++) at += utcMidnight - wall(at)
@@ -37,8 +41,7 @@ export function dayBegin(wall: (at: number) => number, utcMidnight: number): num
 }
 
 /**
- * Names of the periods of one granularity: dates, and for hours times with their offset; they sort as they
- * follow.
+ * Names periods of one granularity: by date, and hours by time with offset. The names sort chronologically.
  */
 export function periodNamer(wall: (at: number) => number, granularity: Granularity): (at: number) => string {
   return at => {

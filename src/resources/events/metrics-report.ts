@@ -1,4 +1,4 @@
-/** Metrics over a time, read from the counters of events, or from the events of a few emails. */
+/** Reports metrics over a period, from the counters of events, or from the events of a few emails. */
 import { type Id, idText } from '../../lib/ids.ts'
 import type { Db, Flag } from '../../store/schema.ts'
 import { type Granularity, localWallClock, periodNamer } from './local-time.ts'
@@ -22,20 +22,20 @@ export type Dimension = (typeof DIMENSIONS)[number]
 
 export interface MetricsQuestion {
   accountId: Id
-  /** Epoch ms, whole quarters of an hour. */
+  /** Epoch ms, a multiple of a quarter of an hour. */
   from: number
-  /** Epoch ms, likewise; not included. */
+  /** Epoch ms, excluded, a multiple of a quarter of an hour. */
   to: number
   timeZone: string
   granularity: Granularity
   dimensions: readonly Dimension[]
-  /** Only what is of these; null for anything. */
+  /** Restricts the report to these; null for no restriction. */
   domains: readonly Id[] | null
   broadcasts: readonly Id[] | null
   emails: readonly Id[] | null
 }
 
-/** Of all mail, and of that how much was simulated. */
+/** Counts of all mail, and of the simulated mail among it. */
 export type MetricCounts = Partial<Record<CountedMetric | SimulatedMetric, number>>
 
 export interface MetricsRow {
@@ -48,14 +48,14 @@ export interface MetricsRow {
 
 export interface MetricsReport {
   totals: MetricCounts
-  /** By the dimensions asked for; what has no events is left out. */
+  /** Grouped by the requested dimensions. Groups without events are left out. */
   rows: MetricsRow[]
 }
 
-/** So many events of a metric in a quarter: of real mail, or of simulated mail. */
+/** Number of events of a metric in a quarter of an hour, for real or for simulated mail. */
 interface Fact {
   metric: CountedMetric | SimulatedMetric
-  /** Epoch ms of the quarter's beginning; anything where periods are not asked for. */
+  /** Beginning of the quarter, epoch ms. Arbitrary if periods are not requested. */
   at: number
   count: number
   domainId: Id | null
@@ -75,7 +75,10 @@ export async function reportMetrics(db: Db, question: MetricsQuestion): Promise<
   return { totals, rows: question.dimensions.length === 0 ? [] : rowsOf(facts, question) }
 }
 
-/** Events of no domain that the account still has are those of the whole less those of its domains. */
+/**
+ * Events of deleted domains or of no domain are the difference between the account's counters and those of
+ * its domains.
+ */
 async function factsOfCounters(db: Db, question: MetricsQuestion): Promise<Fact[]> {
   const { accountId, dimensions, domains, broadcasts } = question
   const apart = dimensions.includes('domain') && !domains ? await domainsOf(db, accountId) : []
@@ -136,7 +139,7 @@ function less(whole: readonly Fact[], parts: readonly Fact[]): Fact[] {
     .filter(({ count }) => count > 0)
 }
 
-/** Of emails that the caller has looked up. */
+/** The caller has checked that the emails belong to the account. */
 async function factsOfEmails(db: Db, question: MetricsQuestion): Promise<Fact[]> {
   const { accountId, emails, from, to, domains } = question
   const rows = await db
@@ -185,7 +188,7 @@ async function factsOfEmails(db: Db, question: MetricsQuestion): Promise<Fact[]>
   return facts
 }
 
-/** Whether a recipient of one of these emails is at the simulator. */
+/** Returns a function that tells whether a recipient of one of these emails is a simulator address. */
 async function simulatedIn(db: Db, emails: readonly Id[]): Promise<(emailId: Id, recipient: string) => Flag> {
   const rows = await db
     .selectFrom('deliveries')
@@ -218,7 +221,7 @@ function rowsOf(facts: readonly Fact[], question: MetricsQuestion): MetricsRow[]
   return [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
 }
 
-/** Many facts are of the same quarter. */
+/** Caches names, since many facts belong to the same quarter. */
 function remembered(nameOf: (at: number) => string): (at: number) => string {
   const names = new Map<number, string>()
   return at => {
@@ -228,7 +231,7 @@ function remembered(nameOf: (at: number) => string): (at: number) => string {
   }
 }
 
-/** What was simulated is a part of the whole. */
+/** Simulated mail is included in the total. */
 function add(counts: MetricCounts, { metric, count }: Fact): void {
   counts[metric] = (counts[metric] ?? 0) + count
   const whole = WHOLES.get(metric)

@@ -1,8 +1,7 @@
 /**
- * What events add up to: counters a quarter of an hour, for the account, and for each domain and broadcast,
- * kept in the transaction that records the events. Quarters, since every offset of a time zone is a multiple
- * of one. Events of deliveries to the simulator have counters of their own: whoever reads the others reads of
- * real mail alone.
+ * Counters of events per quarter of an hour, for the account, each domain and each broadcast. They are
+ * updated in the transaction that records the events. A quarter divides the offset of every time zone.
+ * Deliveries to the simulator have separate counters, so that the others count real mail only.
  */
 import { type Id, idKey, idText } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
@@ -10,7 +9,7 @@ import type { Flag } from '../../store/schema.ts'
 import { countForBroadcast } from './broadcast-counts.ts'
 import type { EventData, EventType } from './types.ts'
 
-/** Counted as events happen; rates are worked out of them. */
+/** Metrics with counters. Rates are computed from them. */
 export const COUNTED_METRICS = [
   'sent',
   'delivered',
@@ -32,14 +31,14 @@ export type CountedMetric = (typeof COUNTED_METRICS)[number]
 type SentMailMetric = Exclude<CountedMetric, 'received'>
 export type SimulatedMetric = `simulated_${SentMailMetric}`
 
-/** The same for deliveries to the simulator. */
+/** The same metrics for deliveries to the simulator. */
 export const SIMULATED_METRICS = COUNTED_METRICS.filter(metric => metric !== 'received').map(simulatedMetric)
 
-/** Where an email came from, by which its events are counted. */
+/** Attributes of an email by which its events are counted. */
 export interface EmailOrigin {
   domainId: Id | null
   broadcastId: Id | null
-  /** 1: of a delivery to the simulator, or of an email to nobody else. */
+  /** 1 for a delivery to the simulator, or for an email with simulator recipients only. */
   simulated: Flag
 }
 
@@ -48,28 +47,28 @@ interface CountedEvent {
   type: EventType
   data: EventData
   at: number
-  /** The recipient had done the like before; for opens and clicks. */
+  /** True if the recipient has opened or clicked the email before. */
   isRepeated?: boolean
-  /** Once, where nothing is said; that somebody does it for the first time is counted once in any case. */
+  /** Number of equal events, 1 by default. Unique metrics count once in any case. */
   times?: number
 }
 
 export const QUARTER_MS = 900_000
 
-/** Number of the quarter of an hour since 1970. */
+/** @returns the number of the quarter since 1970 */
 export function quarterOf(at: number): number {
   return Math.floor(at / QUARTER_MS)
 }
 
-/** As counters name it: digits, always as many, so that texts order as numbers do (until the year 2255). */
+/** @returns the quarter as a text of fixed length, so that texts sort like numbers (until the year 2255) */
 export function periodOf(quarter: number): string {
   return String(quarter).padStart(7, '0')
 }
 
-/** What all counters of metrics are called, and nothing else. */
+/** LIKE pattern of the kinds of all metric counters. */
 export const METRIC_KINDS = 'metrics.%'
 
-/** The name of a counter; null stands for all. */
+/** @returns the kind of a counter; null stands for all domains or broadcasts */
 export function metricKind(
   metric: CountedMetric | SimulatedMetric,
   domainId: Id | null,
@@ -80,7 +79,7 @@ export function metricKind(
   return `metrics.${metric}${domain}${broadcast}`
 }
 
-/** Part of a command that records the event. */
+/** Is called in the transaction that records the event. */
 export function countEvent(
   tx: Tx,
   event: CountedEvent,
@@ -102,7 +101,8 @@ export function countEvent(
 }
 
 /**
- * What is counted alike has the same key. @param event none of a reaction, whose first time is counted apart
+ * Events with the same key are counted together.
+ * @param event not a first reaction, which is counted separately
  */
 export function metricsKey(event: CountedEvent & { origin: EmailOrigin | null }): string {
   const { accountId, at, origin } = event
@@ -116,12 +116,12 @@ export function simulatedMetric(metric: SentMailMetric): SimulatedMetric {
   return `simulated_${metric}`
 }
 
-/** The counter of a metric, which another one is where the mail was simulated. */
+/** Maps a metric to the counter for simulated mail if necessary. */
 export function countedAs(metric: CountedMetric, simulated: Flag): CountedMetric | SimulatedMetric {
   return simulated && metric !== 'received' ? simulatedMetric(metric) : metric
 }
 
-/** What an event counts as. */
+/** @returns the metrics that an event increments */
 export function metricsOf({
   type,
   data,

@@ -1,23 +1,23 @@
 /**
- * What webhooks are to be told is queued for each of them in the transaction that records it, as it is to be
- * sent ([why](../../docs/decisions/0053-webhook-outbox-in-the-transaction-of-the-event.md)).
+ * Queues webhook deliveries in the transaction that records their event, with the final body
+ * ([why](../../docs/decisions/0053-webhook-outbox-in-the-transaction-of-the-event.md)).
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
 import { isOfSentEmail, PAYLOAD_COLUMNS, type PayloadEmail, payloadOf, type ToldEvent } from './payload.ts'
 
-/** Topic of announcements: the id of a webhook for which something is due. */
+/** Announced with the id of a webhook that has a due delivery. */
 export const WEBHOOK_DUE = 'webhook_due'
 
-/** An event, and the webhooks that are told of it. */
+/** An event and the webhooks that subscribe to it. */
 export interface Outgoing {
   accountId: Id
   event: ToldEvent
   webhookIds: readonly Id[]
 }
 
-/** Part of a command that records the events. */
+/** Is called in the transaction that records the events. */
 export async function queueForWebhooks(tx: Tx, outgoing: readonly Outgoing[]): Promise<void> {
   if (outgoing.length === 0) return
   const emails = await emailsOf(tx, outgoing)
@@ -40,7 +40,7 @@ interface NewDelivery {
   at: number
 }
 
-/** One that is due at once. */
+/** Makes the row of a delivery that is due at once. */
 export function deliveryRow(
   { webhookId, id, accountId, body, at }: NewDelivery,
   event: Pick<ToldEvent, 'id' | 'type'>,

@@ -1,4 +1,4 @@
-/** What webhooks are told of an event: its body, made once, when the event is recorded. Pure. */
+/** Builds the body of a webhook delivery when its event is recorded. */
 import { type Id, wireId } from '../../lib/ids.ts'
 import { mailboxText } from '../../protocols/smtp/address.ts'
 import type { EmailRow } from '../../store/schema.ts'
@@ -14,7 +14,7 @@ export interface ToldEvent {
   at: number
 }
 
-/** Of an email, what its events tell of it. */
+/** Columns of an email that the body contains. */
 export const PAYLOAD_COLUMNS = [
   'sender',
   'toList',
@@ -27,12 +27,18 @@ export const PAYLOAD_COLUMNS = [
 ] as const
 export type PayloadEmail = Pick<EmailRow, (typeof PAYLOAD_COLUMNS)[number]>
 
-/** Whether an event is about an email that was sent; of all others, `data` is told as it is. */
+/**
+ * Tells whether an event is about a sent email. For all other events the body contains their `data`
+ * unchanged.
+ */
 export function isOfSentEmail(type: EventType): boolean {
   return type.startsWith('email.') && type !== 'email.received'
 }
 
-/** JSON. @param email of an event about one that was sent */
+/**
+ * @param email the email of an event about a sent email
+ * @returns JSON
+ */
 export function payloadOf(event: ToldEvent, email: PayloadEmail | undefined): string {
   const { id, type, at } = event
   return JSON.stringify({
@@ -43,7 +49,7 @@ export function payloadOf(event: ToldEvent, email: PayloadEmail | undefined): st
   })
 }
 
-/** The object; the records of a domain are put in when it is sent. */
+/** The DNS records of a domain are added when the delivery is sent. */
 function objectData({ type, subjectId, data }: ToldEvent): EventData {
   if (!type.startsWith('domain.')) return data
   return { object: 'domain', id: wireId('dom', subjectId), ...data }
@@ -65,7 +71,7 @@ function emailData({ subjectId, recipient, data, at }: ToldEvent, email: Payload
   }
 }
 
-/** Those of the form `{name, value}`. */
+/** Selects the tags of the form `{name, value}`. */
 function namedTags(json: string | null): Record<string, unknown> {
   const tags = json === null ? [] : (JSON.parse(json) as { name?: unknown; value?: unknown }[])
   return Object.fromEntries(
@@ -73,7 +79,7 @@ function namedTags(json: string | null): Record<string, unknown> {
   )
 }
 
-/** `bounce`, `click` and `suppressed` also have the keys that the SDKs' types name. */
+/** `bounce`, `click` and `suppressed` contain the keys of the SDKs' types, too. */
 function inBothSpellings(key: string, value: unknown, at: number): unknown {
   if (typeof value !== 'object' || value === null) return value
   const told = value as Record<string, unknown>

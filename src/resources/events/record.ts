@@ -1,6 +1,7 @@
 /**
- * Records what happened: timeline entries, the states of deliveries, and the status of their email, in one
- * transaction.
+ * Records events, the states of deliveries and the status of their email in one transaction. In: new events
+ * or delivery changes. Out: rows, counters and queued webhook deliveries. The commands of acceptance, queue,
+ * tracking, inbound and contacts call it.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
@@ -21,21 +22,21 @@ import type { EventData, EventType } from './types.ts'
 
 export interface NewEvent {
   accountId: Id
-  /** The email, contact or domain it is about. */
+  /** The email, contact or domain of the event. */
   subjectId: Id
   type: EventType
   recipient: string | null
   data: EventData
   at: number
-  /** By what it is counted in the metrics; null where it is not. */
+  /** Attributes for the metrics; null if the event is not counted. */
   origin: EmailOrigin | null
-  /** That has all of `data`: they are kept there alone. */
+  /** Attempt that has all of `data`, which are then not stored with the event. */
   attempt?: AttemptRef
-  /** The recipient had done the like before; for opens and clicks. */
+  /** True if the recipient has opened or clicked the email before. */
   isRepeated?: boolean
 }
 
-/** A delivery's new state, with the event that tells of it. */
+/** New state of a delivery, with its event. */
 export interface DeliveryChange {
   accountId: Id
   emailId: Id
@@ -43,10 +44,13 @@ export interface DeliveryChange {
   set: Partial<Omit<DeliveryRow, 'emailId' | 'ordinal' | 'accountId'>> & Pick<DeliveryRow, 'status' | 'state'>
   recipient: string
   event: Pick<NewEvent, 'type' | 'data' | 'attempt'> | null
-  /** Becomes the email's `error`, for bounced, failed and suppressed recipients. */
+  /** Error of the email for a bounced, failed or suppressed recipient. */
   error: string | null
   at: number
-  /** When the delivery was handed to the transfer agent, if it was: the email's `email.sent`, once. */
+  /**
+   * Time at which the delivery was handed to the transfer agent, or null. The first one becomes the email's
+   * `email.sent` event.
+   */
   handedOverAt: number | null
 }
 
@@ -64,12 +68,12 @@ const EMAIL_COLUMNS = [
   'domainId',
   'broadcastId',
 ] as const
-/** Asked about by one statement. */
-const EMAILS_AT_ONCE = 1_000
+/** Number of emails per query. */
+const EMAILS_PER_QUERY_MAX = 1_000
 type EmailState = Pick<EmailRow, (typeof EMAIL_COLUMNS)[number]>
 type DeliveryState = Pick<DeliveryRow, 'ordinal' | 'status' | 'state' | 'signedAt' | 'simulated'>
 
-/** Adds events to the timeline of their subject, and queues them for the webhooks that are told of them. */
+/** Adds events to the timelines of their subjects and queues them for subscribed webhooks. */
 export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   const subscribersOf = await tx.subscribers(events.map(({ accountId }) => accountId))
   const outgoing: Outgoing[] = []
@@ -92,7 +96,7 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   await queueForWebhooks(tx, outgoing)
 }
 
-/** What is counted alike is counted once: a group of a thousand deliveries says the same a thousand times. */
+/** Equal events are counted together, since a group of a thousand deliveries has a thousand equal events. */
 function countEvents(tx: Tx, events: readonly NewEvent[]) {
   for (const [{ accountId }, times] of counted(events, event => idKey(event.accountId)))
     tx.count(accountId, EVENTS_COUNTER, '', times)
@@ -101,19 +105,20 @@ function countEvents(tx: Tx, events: readonly NewEvent[]) {
     countEvent(tx, { ...event, times }, event.origin!)
 }
 
-/** The first of each kind, and how many there are. */
+/** @returns the first of each group and the size of the group */
 function counted<T>(things: readonly T[], keyOf: (thing: T) => string): (readonly [T, number])[] {
   return [...Map.groupBy(things, keyOf).values()].map(group => [group[0]!, group.length])
 }
 
-/** A contact has no timeline; an import of a million would be a million events that nobody asked for. */
+/**
+ * Contacts have no timeline. Without this rule an import of a million contacts would store a million events
+ * that nobody reads.
+ */
 function isOnlyForWebhooks(type: EventType): boolean {
   return type.startsWith('contact.')
 }
 
-/**
- * Applies the changes and brings the emails concerned to the status that follows from all their deliveries.
- */
+/** Applies changes of deliveries and updates the status of their emails. */
 export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[]): Promise<void> {
   await tx.rows.update(
     'deliveries',
@@ -139,10 +144,7 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
   await moveEmails(tx, records)
 }
 
-/**
- * The first deliveries of emails are under way and take their time: says so without waiting for their
- * outcome.
- */
+/** Records `email.sent` while the first attempts are still in progress, if they take long. */
 export async function recordHandedOver(
   tx: Tx,
   handed: readonly { accountId: Id; emailId: Id; at: number }[],
@@ -173,17 +175,17 @@ export async function recordHandedOver(
   )
 }
 
-/** Keeps the totals per status in step with a new email. */
+/** Adds a new email to the totals per status. */
 export function countNewEmail(tx: Tx, email: BroadcastRef, status: EmailStatus): void {
   countStatus(tx, email, status, 1)
 }
 
-/** Keeps the number of events in step with those deleted. */
+/** Subtracts deleted events from the number of events. */
 export function countDeletedEvents(tx: Tx, accountId: Id, count: number): void {
   tx.count(accountId, EVENTS_COUNTER, '', -count)
 }
 
-/** The same for emails that have been deleted; what they were stays in the totals of their broadcast. */
+/** Subtracts a deleted email from the totals of the account. The totals of its broadcast stay. */
 export function countDeletedEmail(tx: Tx, accountId: Id, status: EmailStatus): void {
   tx.count(accountId, `emails.${status}`, '', -1)
 }
@@ -193,18 +195,18 @@ function countStatus(tx: Tx, email: BroadcastRef, status: EmailStatus, delta: nu
   countForBroadcast(tx, email, `status.${status}`, delta)
 }
 
-/** An email with what changes of its deliveries. */
+/** An email with the changes of its deliveries. */
 interface Changed {
   email: EmailState
   changes: readonly DeliveryChange[]
 }
 
-/** Where the change says all there is to know of the email's deliveries. */
+/** Returns the state of the only delivery if the change determines it, so that no query is needed. */
 function onlyDelivery({ email, changes }: Changed): DeliveryState[] | undefined {
   return email.feedback === 1 && email.recipientCount === 1 ? [stateAfter(email, changes.at(-1)!)] : undefined
 }
 
-/** @param deliveries all of the email's, as they are now */
+/** @param deliveries all deliveries of the email after the changes */
 function recordOf(
   { email, changes }: Changed,
   deliveries: readonly DeliveryState[],
@@ -228,7 +230,7 @@ function recordOf(
   return { email, events, set: { status, error, sentAt, lastEventAt, endedAt } }
 }
 
-/** An event of a delivery is simulated where that delivery is, whoever the email's other recipients are. */
+/** The event of a delivery is simulated if this delivery is, regardless of other recipients. */
 function originOf(
   { domainId, broadcastId, simulated: isWholly }: EmailState,
   { ordinal }: DeliveryChange,
@@ -238,20 +240,20 @@ function originOf(
   return { domainId, broadcastId, simulated: delivery?.simulated ?? isWholly }
 }
 
-/** Asked for together; none of an email that was not asked for. */
+/** Reads the deliveries of several emails in few queries. The result is empty for any other email. */
 async function deliveriesOf(
   tx: Tx,
   emails: readonly EmailState[],
 ): Promise<(email: EmailState) => DeliveryState[]> {
   const byEmail = new Map<string, DeliveryState[]>(emails.map(({ id }) => [idKey(id), []]))
-  for (let at = 0; at < emails.length; at += EMAILS_AT_ONCE) {
+  for (let at = 0; at < emails.length; at += EMAILS_PER_QUERY_MAX) {
     const rows = await tx.db
       .selectFrom('deliveries')
       .select(['emailId', 'ordinal', 'status', 'state', 'signedAt', 'simulated'])
       .where(
         'emailId',
         'in',
-        emails.slice(at, at + EMAILS_AT_ONCE).map(({ id }) => id),
+        emails.slice(at, at + EMAILS_PER_QUERY_MAX).map(({ id }) => id),
       )
       .execute()
     for (const { emailId, ...state } of rows) byEmail.get(idKey(emailId))!.push(state)
@@ -259,7 +261,7 @@ async function deliveriesOf(
   return ({ id }) => byEmail.get(idKey(id)) ?? []
 }
 
-/** Of an email with one recipient, which is simulated where its email is. */
+/** For an email with one recipient, whose delivery is simulated if the email is. */
 function stateAfter({ simulated }: EmailState, { ordinal, set }: DeliveryChange): DeliveryState {
   return { ordinal, status: set.status, state: set.state, signedAt: set.signedAt ?? null, simulated }
 }
@@ -277,24 +279,24 @@ function isTold(email: EmailState, { ordinal, set }: DeliveryChange, deliveries:
   return delivery === undefined || visible(email, { ...delivery, status: set.status }) === set.status
 }
 
-/** A delivery that was signed has been handed over. */
+/** A signed delivery counts as handed over. */
 function visible({ feedback }: EmailState, { status, signedAt }: DeliveryState): DeliveryStatus {
   return feedback === 1 ? status : withoutFeedback(status, signedAt !== null)
 }
 
-/** The end of an email is that of its last delivery. */
+/** An email ends with its last delivery. */
 function endOf(deliveries: readonly DeliveryState[], changes: readonly DeliveryChange[]): number | null {
   const ended = deliveries.every(({ state }) => state === DELIVERY_STATE.done)
   return ended ? Math.max(...changes.map(({ at }) => at)) : null
 }
 
-/** An email, and the state it comes to. */
+/** An email and its new state. */
 interface EmailMove {
   email: Pick<EmailState, 'accountId' | 'id' | 'status' | 'broadcastId'>
   set: Partial<EmailState> & { status: EmailStatus }
 }
 
-/** Brings emails to another state, and the totals per status with them. */
+/** Updates emails and the totals per status. */
 export async function moveEmails(tx: Tx, moves: readonly EmailMove[]): Promise<void> {
   await tx.rows.update(
     'emails',

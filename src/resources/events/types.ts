@@ -1,4 +1,7 @@
-/** The events there are: entries of an email's timeline, and what webhooks can subscribe to. */
+/**
+ * All event types. `EMAIL_EVENTS` are entries in the timeline of an email; webhooks can subscribe to all
+ * types.
+ */
 
 export const EMAIL_EVENTS = [
   'email.sent',
@@ -27,5 +30,5 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** What an event knows beyond its type, in wire spelling: `{bounce: {…}}`, `{delivery: {…}}`, … */
+/** Details of an event in wire spelling: `{bounce: {…}}`, `{delivery: {…}}`, … */
 export type EventData = Record<string, unknown>

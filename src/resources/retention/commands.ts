@@ -1,6 +1,6 @@
 /**
- * Deletes emails that are beyond their account's horizon, with everything that belongs to them, a little at a
- * time.
+ * Deletes emails beyond their account's horizon with all their rows, in small steps. The sweepers of this
+ * folder call it; `app/maintenance.ts` starts them.
  */
 
 import { type Clock, systemClock } from '../../lib/clock.ts'
@@ -14,38 +14,38 @@ import { countDeletedEmail, countDeletedEvents } from '../events/record.ts'
 
 export interface Beyond {
   accountId: Id
-  /** Epoch ms; what ended then or before goes. */
+  /** Epoch ms; emails that ended at or before it are deleted. */
   horizon: number
 }
 
 export interface Deleted {
   emailCount: number
-  /** There may be more. */
+  /** True if there may be more to delete. */
   more: boolean
-  /** Of blobs that no row names any more. */
+  /** Names of blobs without references. */
   unusedFiles: string[]
 }
 
 type OldEmail = Pick<EmailRow, 'id' | 'status' | 'contentId' | 'attachments' | 'raw'>
 
-/** Emails that go together; the command goes on with others while it has time. */
-const EMAILS_AT_ONCE = 16
-/** Events, and attempts, of the emails that go together; further ones are left for the next time. */
-const RECORDS_AT_ONCE = 500
-/** Everybody who writes waits meanwhile. */
+/** Emails per round. The command repeats rounds within `DURATION_MS_MAX`. */
+const EMAILS_PER_ROUND = 16
+/** Limit for the events and for the attempts of a round. The rest is deleted later. */
+const RECORDS_PER_ROUND_MAX = 500
+/** All writes wait meanwhile. */
 const DURATION_MS_MAX = 8
 const EMAILS_MAX = 128
 
 export function retentionCommandsWith(clock: Pick<Clock, 'monotonic'>) {
   return {
-    /** The emails that ended first, first. */
+    /** Deletes the emails that ended first. */
     deleteBeyond: command<Beyond, Deleted>(
       async (tx, beyond) => {
         const endsAt = clock.monotonic() + DURATION_MS_MAX
         const deleted: Deleted = { emailCount: 0, more: true, unusedFiles: [] }
         do {
           const emails = await findBeyond(tx, beyond)
-          deleted.more = emails.length === EMAILS_AT_ONCE
+          deleted.more = emails.length === EMAILS_PER_ROUND
           if (!(await deleteRecords(tx, beyond.accountId, emails))) return { ...deleted, more: true }
           deleted.unusedFiles.push(...(await deleteEmails(tx, beyond.accountId, emails)))
           deleted.emailCount += emails.length
@@ -66,11 +66,11 @@ function findBeyond({ db }: Tx, { accountId, horizon }: Beyond): Promise<OldEmai
     .where('accountId', '=', accountId)
     .where('endedAt', '<=', horizon)
     .orderBy('endedAt')
-    .limit(EMAILS_AT_ONCE)
+    .limit(EMAILS_PER_ROUND)
     .execute()
 }
 
-/** Of one email there may be any number. False when some may be left. */
+/** An email may have any number of records. Returns false if some may be left. */
 async function deleteRecords(tx: Tx, accountId: Id, emails: readonly OldEmail[]): Promise<boolean> {
   const { db } = tx
   const ids = emails.map(({ id }) => id)
@@ -84,7 +84,7 @@ async function deleteRecords(tx: Tx, accountId: Id, emails: readonly OldEmail[])
         selectFrom('events')
           .select(['subjectId', 'id'])
           .where('subjectId', 'in', ids)
-          .limit(RECORDS_AT_ONCE)
+          .limit(RECORDS_PER_ROUND_MAX)
           .$asTuple('subjectId', 'id'),
       ),
     )
@@ -99,15 +99,15 @@ async function deleteRecords(tx: Tx, accountId: Id, emails: readonly OldEmail[])
         selectFrom('attempts')
           .select(['emailId', 'ordinal', 'number'])
           .where('emailId', 'in', ids)
-          .limit(RECORDS_AT_ONCE)
+          .limit(RECORDS_PER_ROUND_MAX)
           .$asTuple('emailId', 'ordinal', 'number'),
       ),
     )
     .executeTakeFirstOrThrow()
-  return events.numDeletedRows < RECORDS_AT_ONCE && attempts.numDeletedRows < RECORDS_AT_ONCE
+  return events.numDeletedRows < RECORDS_PER_ROUND_MAX && attempts.numDeletedRows < RECORDS_PER_ROUND_MAX
 }
 
-/** @returns names of files that nobody needs any more */
+/** @returns names of blobs without references */
 async function deleteEmails(tx: Tx, accountId: Id, emails: readonly OldEmail[]): Promise<string[]> {
   if (emails.length === 0) return []
   const { db } = tx
@@ -125,7 +125,7 @@ async function deleteEmails(tx: Tx, accountId: Id, emails: readonly OldEmail[]):
   return releaseBlobs(tx, emails.flatMap(hashesOf))
 }
 
-/** Of its attachments and of the message it came as, in hex. */
+/** @returns hashes of the attachments and of the raw message, in hex */
 function hashesOf({ attachments, raw }: OldEmail): string[] {
   const files = attachments === null ? [] : (JSON.parse(attachments) as { hash: string }[])
   return [...files.map(({ hash }) => hash), ...(raw === null ? [] : [blobName(raw)])]

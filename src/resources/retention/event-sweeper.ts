@@ -1,6 +1,6 @@
 /**
- * Deletes events of contacts, domains and received mail beyond their account's horizon; those of emails go
- * with these.
+ * Deletes events of contacts, domains and received mail beyond their account's horizon. Events of emails are
+ * deleted with their email.
  */
 
 import { firstIdAt, type Id } from '../../lib/ids.ts'
@@ -12,10 +12,13 @@ interface EventSweeperOptions extends HorizonsOptions {
   run: Run<typeof eventSweepCommands>
 }
 
-const EVENTS_AT_ONCE = 500
+const EVENTS_PER_STEP_MAX = 500
 
 export const eventSweepCommands = {
-  /** @param before only older ones @returns how many there were */
+  /**
+   * @param before events with lower ids are deleted
+   * @returns the number of deleted events
+   */
   deleteOldEvents: command<{ accountId: Id; before: Id; limit: number }, number>(
     async (tx, { accountId, before, limit }) => {
       const old = await tx.db
@@ -41,15 +44,14 @@ export const eventSweepCommands = {
   ),
 }
 
-/** For a sweeper. */
 export async function* sweepEvents({ run, ...options }: EventSweeperOptions): AsyncGenerator<void> {
   for await (const accounts of horizons(options))
     for (const { accountId, horizon } of accounts) {
       const before = firstIdAt(horizon)
       let count: number
       do {
-        count = await run('deleteOldEvents', { accountId, before, limit: EVENTS_AT_ONCE })
+        count = await run('deleteOldEvents', { accountId, before, limit: EVENTS_PER_STEP_MAX })
         yield
-      } while (count === EVENTS_AT_ONCE)
+      } while (count === EVENTS_PER_STEP_MAX)
     }
 }

@@ -1,4 +1,4 @@
-/** How far back each account sees, by its plan. */
+/** Computes the horizon of each account: the time up to which its plan has mail deleted. */
 
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -12,9 +12,9 @@ export interface HorizonsOptions {
   clock: Clock
 }
 
-const ACCOUNTS_AT_ONCE = 100
+const ACCOUNTS_PER_STEP_MAX = 100
 
-/** All accounts, some at a time. */
+/** Yields all accounts in batches. */
 export async function* horizons({ db, plans, clock }: HorizonsOptions): AsyncGenerator<Beyond[]> {
   for (let after: Id = new Uint8Array(16), more = true; more; ) {
     const accounts = await db
@@ -22,13 +22,13 @@ export async function* horizons({ db, plans, clock }: HorizonsOptions): AsyncGen
       .select(['id', 'plan'])
       .where('id', '>', after)
       .orderBy('id')
-      .limit(ACCOUNTS_AT_ONCE)
+      .limit(ACCOUNTS_PER_STEP_MAX)
       .execute()
     yield accounts.map(({ id: accountId, plan }) => ({
       accountId,
       horizon: horizon(plans.named(plan), clock.now()),
     }))
-    more = accounts.length === ACCOUNTS_AT_ONCE
+    more = accounts.length === ACCOUNTS_PER_STEP_MAX
     after = accounts.at(-1)?.id ?? after
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Deletes received mail, with everything that belongs to it: one message by its owner's wish, or what is too
- * old, in steps.
- */
+/** Deletes received mail with all its rows: one message at the request of its owner, or old mail in steps. */
 
 import { type Id, lastIdAt } from '../../lib/ids.ts'
 import { releaseBlobs } from '../../store/blobs/blobs.ts'
@@ -15,14 +12,14 @@ import type { Beyond } from './commands.ts'
 
 interface DeletedInbound {
   count: number
-  /** There may be more. */
+  /** True if there may be more to delete. */
   more: boolean
-  /** Of blobs that no row names any more. */
+  /** Names of blobs without references. */
   unusedFiles: string[]
 }
 
-/** Messages that go together: everybody who writes waits meanwhile. */
-const AT_ONCE = 64
+/** Messages per command. All writes wait meanwhile. */
+const MESSAGES_PER_COMMAND_MAX = 64
 
 type OldInbound = Pick<InboundMessageRow, 'id' | 'contentId' | 'rawHash'>
 
@@ -32,17 +29,17 @@ export const inboundRetentionCommands = {
     return remove(tx, accountId, rows)
   }),
 
-  /** What was received first, first. What has not been listed yet stays until it is. */
+  /** Deletes the oldest messages first. Messages that are not listed yet are kept. */
   deleteInboundBeyond: command<Beyond, DeletedInbound>(
     async (tx, { accountId, horizon }) => {
       const rows = await listed(tx, accountId)
         .where('id', '<=', lastIdAt(horizon))
         .orderBy('id')
-        .limit(AT_ONCE)
+        .limit(MESSAGES_PER_COMMAND_MAX)
         .execute()
       return remove(tx, accountId, rows)
     },
-    { weigh: () => AT_ONCE },
+    { weigh: () => MESSAGES_PER_COMMAND_MAX },
   ),
 }
 
@@ -55,7 +52,7 @@ function listed({ db }: Tx, accountId: Id) {
 }
 
 async function remove(tx: Tx, accountId: Id, rows: readonly OldInbound[]): Promise<DeletedInbound> {
-  const more = rows.length === AT_ONCE
+  const more = rows.length === MESSAGES_PER_COMMAND_MAX
   if (rows.length === 0) return { count: 0, more, unusedFiles: [] }
   const ids = rows.map(({ id }) => id)
   const events = await tx.db.deleteFrom('events').where('subjectId', 'in', ids).executeTakeFirstOrThrow()

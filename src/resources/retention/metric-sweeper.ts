@@ -1,7 +1,4 @@
-/**
- * Takes the counters of metrics away that are older than what their account's plan keeps: nobody is shown
- * them.
- */
+/** Deletes the metric counters that are older than their account's horizon. */
 
 import type { Id } from '../../lib/ids.ts'
 import { command, type Run } from '../../store/command.ts'
@@ -32,11 +29,10 @@ interface MetricSweeperOptions extends HorizonsOptions {
   run: Run<typeof metricCommands>
 }
 
-/** Looked at in one step; deleted in one command. */
-const COUNTERS_AT_ONCE = 2_000
-const DELETED_AT_ONCE = 200
+/** Counters per step, and per command. */
+const COUNTERS_PER_STEP_MAX = 2_000
+const COUNTERS_PER_COMMAND_MAX = 200
 
-/** For a sweeper. */
 export async function* sweepMetrics(options: MetricSweeperOptions): AsyncGenerator<void> {
   for await (const accounts of horizons(options))
     for (const { accountId, horizon } of accounts) {
@@ -53,14 +49,14 @@ async function* sweepAccount(
   for (let after: Counter | undefined, more = true; more; yield) {
     const counters = await countersAfter(db, accountId, after)
     const old = counters.filter(({ period }) => period < before)
-    for (let at = 0; at < old.length; at += DELETED_AT_ONCE)
-      await run('forgetMetrics', { accountId, counters: old.slice(at, at + DELETED_AT_ONCE) })
-    more = counters.length === COUNTERS_AT_ONCE
+    for (let at = 0; at < old.length; at += COUNTERS_PER_COMMAND_MAX)
+      await run('forgetMetrics', { accountId, counters: old.slice(at, at + COUNTERS_PER_COMMAND_MAX) })
+    more = counters.length === COUNTERS_PER_STEP_MAX
     after = counters.at(-1)
   }
 }
 
-/** In the order of their key. */
+/** Sorted by key. */
 function countersAfter(db: Db, accountId: Id, after: Counter | undefined): Promise<Counter[]> {
   const query = db
     .selectFrom('counters')
@@ -69,7 +65,7 @@ function countersAfter(db: Db, accountId: Id, after: Counter | undefined): Promi
     .where('kind', 'like', METRIC_KINDS)
     .orderBy('kind')
     .orderBy('period')
-    .limit(COUNTERS_AT_ONCE)
+    .limit(COUNTERS_PER_STEP_MAX)
   if (!after) return query.execute()
   const { kind, period } = after
   return query

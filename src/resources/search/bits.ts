@@ -1,13 +1,13 @@
-/** Sets of ordinals within a segment, as bits, and how they are stored. */
+/** Bit sets of ordinals within an index block, and their stored form. */
 
-/** Bit `n & 7` of byte `n >> 3` tells of ordinal `n`. */
+/** Bit `n & 7` of byte `n >> 3` represents ordinal `n`. */
 export type Bits = Uint8Array
 
 const LIST = 0
 const MAP = 1
 const ONES = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
 
-/** @param size how many ordinals there are */
+/** @param size number of ordinals */
 export function noBits(size: number): Bits {
   return new Uint8Array((size + 7) >> 3)
 }
@@ -24,7 +24,7 @@ export function hasBit(bits: Bits, ordinal: number): boolean {
   return (bits[ordinal >> 3]! & (1 << (ordinal & 7))) !== 0
 }
 
-/** The places at which a byte stands, or, where `isWanted` is false, those at which any other does. */
+/** @returns the positions of a byte or, if `isWanted` is false, of all other bytes */
 export function bitsWhere(bytes: Uint8Array, byte: number, isWanted: boolean): Bits {
   const bits = noBits(bytes.length)
   for (let at = 0; at < bits.length; at++) {
@@ -36,7 +36,7 @@ export function bitsWhere(bytes: Uint8Array, byte: number, isWanted: boolean): B
   return bits
 }
 
-/** Keeps in `bits` what is in `others`, too. */
+/** Intersects `bits` with `others` in place. */
 export function keepCommon(bits: Bits, others: Bits): void {
   for (let i = 0; i < bits.length; i++) bits[i]! &= others[i]!
 }
@@ -47,7 +47,7 @@ export function countBits(bits: Bits): number {
   return count
 }
 
-/** Ascending. */
+/** @returns ordinals in ascending order */
 export function ordinalsIn(bits: Bits): number[] {
   const ordinals: number[] = []
   for (let at = 0; at < bits.length; at++)
@@ -55,15 +55,12 @@ export function ordinalsIn(bits: Bits): number[] {
   return ordinals
 }
 
-/**
- * How long the stored form of so many ordinals is: the shorter of two bytes an ordinal and the bits, after a
- * byte.
- */
+/** Length of the stored form: one byte, and the shorter of two bytes per ordinal and the bit set. */
 export function encodedLength(count: number, size: number): number {
   return 1 + Math.min(count * 2, (size + 7) >> 3)
 }
 
-/** @param to zeroed, of the encoded length */
+/** @param to zeroed memory of the encoded length */
 export function encodeOrdinals(ordinals: readonly number[], to: Uint8Array): void {
   const isList = to.length === 1 + ordinals.length * 2
   to[0] = isList ? LIST : MAP

@@ -1,6 +1,6 @@
 /**
- * All emails that a filter finds, in batches: each is read in a snapshot of its own, so that none is held for
- * long.
+ * Exports all emails that match a filter, in batches. Each batch has its own snapshot, so that no snapshot is
+ * held for long.
  */
 import type { Id } from '../../lib/ids.ts'
 import type { Db } from '../../store/schema.ts'
@@ -11,21 +11,24 @@ import { findMatches } from './matches.ts'
 import { type IndexPart, isBefore, listParts, type Reads } from './parts.ts'
 
 export interface Batch {
-  /** Newest first; may be empty before the end. */
+  /** Newest first. A batch may be empty before the end. */
   emails: ListedEmail[]
-  /** The next batch goes on with this id and lesser ones; null at the end. */
+  /** Greatest id of the next batch; null at the end. */
   next: Id | null
 }
 
 const SIZES = {
   emails: 1_000,
-  /** However few emails are found, nobody else waits for more than so many parts. */
+  /** Limit for the parts of a batch, so that a search with few results does not delay other queries. */
   parts: 64,
-  /** Emails of a gap that are looked at as one part. */
+  /** Number of emails in a gap that are searched as one part. */
   slice: 1_000,
 }
 
-/** @param from the greatest id that may be in it; null for any. To be called in a snapshot */
+/**
+ * Is called in a snapshot.
+ * @param from greatest id of the batch; null for no limit
+ */
 export async function readExportBatch(
   reads: Reads,
   scope: Scope,
@@ -53,11 +56,11 @@ async function batch(db: Db, { accountId }: Scope, ids: readonly Id[], next: Id 
   return { emails: await readRows(db, accountId, ids), next }
 }
 
-/** Newest first; gaps in slices. */
+/** Lists parts, newest first, with gaps split into slices. */
 async function* partsFrom(db: Db, accountId: Id, from: Id | null, slice: number): AsyncGenerator<IndexPart> {
   for (const part of await listParts(db, accountId)) {
     if (from && !isBefore(part.afterId, from)) continue
-    if (part.segment) yield part
+    if (part.block) yield part
     else yield* slicesOf(db, accountId, part, from, slice)
   }
 }
@@ -87,7 +90,7 @@ async function* slicesOf(
   }
 }
 
-/** The greatest id that is less. */
+/** @returns the next lower id */
 function idBelow(id: Id): Id {
   const below = new Uint8Array(id)
   for (let i = below.length - 1; i >= 0; i--) if (below[i]!-- > 0) break

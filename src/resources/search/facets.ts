@@ -1,49 +1,49 @@
-/** By what emails are found: terms that an email has or has not, and its folded subject. */
+/** Search keys of emails: terms, and the folded subject. */
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, idText } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { EmailRow, EmailStatus } from '../../store/schema.ts'
 import { parseStoredMailboxes } from '../emails/email-rows.ts'
 
-/** Whose emails are looked at. */
+/** The emails that a search may see. */
 export interface Scope {
   accountId: Id
-  /** Epoch ms; emails that ended then or before are out of sight. */
+  /** Epoch ms; emails that ended at or before it are not visible. */
   horizon: number
-  /** Name of the only sending domain whose emails are seen; null for all. */
+  /** Only emails of this sending domain are visible; null for all domains. */
   domain: string | null
 }
 
-/** All that is given must be true of an email. */
+/** An email matches if all given conditions hold. */
 export interface EmailFilter {
   status?: EmailStatus | undefined
-  /** Found anywhere in the subject, without regard to case. */
+  /** Part of the subject, compared without regard to case. */
   subject?: string | undefined
   /** Bare addresses, compared without regard to case. */
   from?: string | undefined
   to?: string | undefined
-  /** The name of a tag, or `name:value`. */
+  /** Name of a tag, or `name:value`. */
   tag?: string | undefined
-  /** Name of the sender's domain. */
+  /** Domain of the sender. */
   domain?: string | undefined
   broadcastId?: Id | undefined
-  /** The API key that it was sent with. */
+  /** API key that the email was sent with. */
   apiKeyId?: Id | undefined
   source?: IndexedOrigin | undefined
-  /** Epoch ms; from then on. */
+  /** Epoch ms, included. */
   createdFrom?: number | undefined
-  /** Epoch ms; before then. */
+  /** Epoch ms, excluded. */
   createdBefore?: number | undefined
 }
 
-/** How an email came: by a request with a key, over SMTP, from a broadcast, or by hand in a session. */
+/** Origin of an email: an API request with a key, SMTP, a broadcast, or a session of the dashboard. */
 export const EMAIL_ORIGINS = ['api', 'smtp', 'broadcast', 'dashboard'] as const
 type IndexedOrigin = (typeof EMAIL_ORIGINS)[number]
 
-/** A filter with the terms an email must have. */
+/** A filter with the terms that an email must have. */
 export type Asked = EmailFilter & { terms: readonly string[] }
 
-/** What the facets of an email are made from. */
+/** Columns from which terms and subject are derived. */
 export const FACET_COLUMNS = [
   'sender',
   'toList',
@@ -55,12 +55,11 @@ export const FACET_COLUMNS = [
 ] as const
 export type FacetSource = Pick<EmailRow, (typeof FACET_COLUMNS)[number]>
 
-/** Folded as everywhere, without the character U+0000. */
+/** Folds a subject like all text, and replaces U+0000, which separates subjects. */
 export function foldSubject(text: string): string {
   return foldText(text).replaceAll('\0', '\ufffd')
 }
 
-/** Every term of an email, each once. */
 export function termsOf(row: FacetSource): Set<string> {
   const [from] = parseStoredMailboxes(row.sender)
   const terms = new Set([fromTerm(from!.address), domainTerm(from!.domain)])
@@ -78,7 +77,6 @@ function originOf({ broadcastId, raw, apiKeyId }: FacetSource): IndexedOrigin {
   return apiKeyId ? 'api' : 'dashboard'
 }
 
-/** The terms an email must have to be found. */
 export function termsWanted(scope: Scope, filter: EmailFilter): string[] {
   const { from, to, tag, domain, broadcastId, apiKeyId, source } = filter
   const wanted: string[] = []
@@ -93,7 +91,7 @@ export function termsWanted(scope: Scope, filter: EmailFilter): string[] {
   return wanted
 }
 
-/** Tags of the form `{name, value}` are found by their name, and by name and value. */
+/** Tags of the form `{name, value}` have one term for the name and one for name and value. */
 function tagTerms(json: string): string[] {
   const tags = JSON.parse(json) as Record<string, unknown>[]
   return tags.flatMap(({ name, value }) => {

@@ -1,4 +1,4 @@
-/** One page of an account's emails, newest first, and how many there are. */
+/** Reads one page of an account's emails, newest first, with their total. */
 import type { Id } from '../../lib/ids.ts'
 import type { Db, EmailRow } from '../../store/schema.ts'
 import { ID_BYTES, idAt } from '../../store/search-index.ts'
@@ -8,11 +8,11 @@ import { isBefore, isWithin, listParts, type Reads } from './parts.ts'
 
 export interface SearchPage {
   limit: number
-  /** Emails of the page's beginning to be left out. */
+  /** Number of emails to skip at the beginning of the page. */
   offset: number
-  /** Only what is older than this email. */
+  /** Only emails older than this one. */
   after?: Id | undefined
-  /** What is newer than this email, and nearest to it. */
+  /** Only the next emails newer than this one. */
   before?: Id | undefined
 }
 
@@ -38,14 +38,14 @@ const ROW_COLUMNS = [
 export type ListedEmail = Pick<EmailRow, (typeof ROW_COLUMNS)[number]>
 
 export interface EmailPage {
-  /** Of all emails that the filter lets through, wherever the page is. */
+  /** Number of all emails that match the filter. */
   total: number
-  /** There is more in the direction in which the page was asked for. */
+  /** True if there are further emails in the direction of the page. */
   hasMore: boolean
   emails: ListedEmail[]
 }
 
-/** To be called in a snapshot. */
+/** Is called in a snapshot. */
 export async function listEmails(
   reads: Reads,
   scope: Scope,
@@ -62,7 +62,7 @@ export async function listEmails(
   }
 }
 
-/** In the order of the ids. */
+/** @returns the rows, newest first */
 export async function readRows(db: Db, accountId: Id, ids: readonly Id[]): Promise<ListedEmail[]> {
   if (ids.length === 0) return []
   const rows = await db
@@ -106,7 +106,7 @@ async function cutPage(
 
 type Range = Found['part']
 
-/** Nothing of the part lies on the wanted side of the edge. */
+/** True if no email of the part is on the requested side of the edge. */
 function isBehind({ afterId, lastId }: Range, edge: Id, isUpward: boolean): boolean {
   return isUpward ? lastId !== null && !isBefore(edge, lastId) : !isBefore(afterId, edge)
 }

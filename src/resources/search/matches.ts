@@ -1,6 +1,7 @@
 /**
- * Finds the emails that a filter asks for, part by part: segments by their statuses, terms and subjects,
- * without reading the emails themselves; gaps, and segments that creation times cut through, row by row.
+ * Finds the emails that match a filter, part by part. Index blocks are searched by status, terms and subject,
+ * without reading emails. Gaps, and blocks that contain a limit of the creation time, are searched row by
+ * row.
  */
 import type { Db } from '../../store/schema.ts'
 import { ID_BYTES } from '../../store/search-index.ts'
@@ -16,18 +17,21 @@ import {
   termsOf,
   termsWanted,
 } from './facets.ts'
-import type { IndexPart, Reads, SegmentHead } from './parts.ts'
-import { idsOf, matchSegments } from './sealed.ts'
+import type { BlockHead, IndexPart, Reads } from './parts.ts'
+import { idsOf, matchBlocks } from './sealed.ts'
 
-/** The emails found in one part. */
+/** Matching emails of one part. */
 export interface Found {
   part: IndexPart
   count: number
-  /** 16 bytes each, ascending; to be read in the same snapshot. */
+  /** Returns ids of 16 bytes each, ascending. It must be called in the same snapshot. */
   ids(): Promise<Buffer>
 }
 
-/** What is asked for, in the order of the parts. @param parts following each other, newest first */
+/**
+ * @param parts consecutive parts, newest first
+ * @returns matches in the order of the parts
+ */
 export async function findMatches(
   reads: Reads,
   scope: Scope,
@@ -35,13 +39,13 @@ export async function findMatches(
   parts: readonly IndexPart[],
 ): Promise<Found[]> {
   const asked = { ...filter, terms: termsWanted(scope, filter) }
-  const heads = parts.flatMap(({ segment }) => (segment && spanOf(segment, filter) === 'all' ? segment : []))
-  const sealed = await matchSegments(reads, scope, asked, heads)
+  const heads = parts.flatMap(({ block }) => (block && spanOf(block, filter) === 'all' ? block : []))
+  const sealed = await matchBlocks(reads, scope, asked, heads)
   const found: Found[] = []
   for (const part of parts) {
-    const bits = part.segment && sealed.get(part.segment.id)
-    if (bits) found.push({ part, count: countBits(bits), ids: () => idsOf(reads.db, part.segment!.id, bits) })
-    else if (!part.segment || spanOf(part.segment, filter) === 'some') {
+    const bits = part.block && sealed.get(part.block.id)
+    if (bits) found.push({ part, count: countBits(bits), ids: () => idsOf(reads.db, part.block!.id, bits) })
+    else if (!part.block || spanOf(part.block, filter) === 'some') {
       const ids = await matchRows(reads.db, scope, asked, part)
       found.push({ part, count: ids.length / ID_BYTES, ids: async () => ids })
     }
@@ -49,14 +53,14 @@ export async function findMatches(
   return found
 }
 
-/** How many of a segment's emails were created when the filter says. */
-function spanOf({ earliestAt, latestAt }: SegmentHead, filter: EmailFilter): 'all' | 'some' | 'none' {
+/** Tells whether all, some or none of a block's emails were created in the requested period. */
+function spanOf({ earliestAt, latestAt }: BlockHead, filter: EmailFilter): 'all' | 'some' | 'none' {
   const { createdFrom = Number.NEGATIVE_INFINITY, createdBefore = Number.POSITIVE_INFINITY } = filter
   if (latestAt < createdFrom || earliestAt >= createdBefore) return 'none'
   return earliestAt >= createdFrom && latestAt < createdBefore ? 'all' : 'some'
 }
 
-const ROWS_AT_ONCE = 2_000
+const ROWS_PER_QUERY_MAX = 2_000
 
 /** @returns ids of the emails of a part, 16 bytes each, ascending */
 async function matchRows(db: Db, scope: Scope, asked: Asked, part: IndexPart): Promise<Buffer> {
@@ -64,7 +68,7 @@ async function matchRows(db: Db, scope: Scope, asked: Asked, part: IndexPart): P
   for (let afterId = part.afterId; ; ) {
     const rows = await rowsOf(db, scope, asked, { ...part, afterId })
     found.push(Buffer.concat(rows.filter(row => hasFacets(row, asked)).map(({ id }) => id)))
-    if (rows.length < ROWS_AT_ONCE) return Buffer.concat(found)
+    if (rows.length < ROWS_PER_QUERY_MAX) return Buffer.concat(found)
     afterId = rows.at(-1)!.id
   }
 }
@@ -83,7 +87,7 @@ function rowsOf(
     .where('id', '>', afterId)
     .where(visibleSince(horizon))
     .orderBy('id')
-    .limit(ROWS_AT_ONCE)
+    .limit(ROWS_PER_QUERY_MAX)
   if (lastId) query = query.where('id', '<=', lastId)
   if (status !== undefined) query = query.where('status', '=', status)
   if (createdFrom !== undefined) query = query.where('createdAt', '>=', createdFrom)

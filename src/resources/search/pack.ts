@@ -1,4 +1,4 @@
-/** Seals emails into segments, apart from the path on which they are accepted. */
+/** Seals emails into index blocks on the query worker, apart from the path of acceptance. */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Run } from '../../store/command.ts'
 import type { Db, EmailRow } from '../../store/schema.ts'
@@ -9,33 +9,31 @@ import { type IndexPart, listParts } from './parts.ts'
 import { packSubjects } from './subjects.ts'
 
 export const sealCommands = {
-  /**
-   * @returns false when the emails in the range of the segment are not, or no longer, those of the segment
-   */
-  sealSegment: command<NewIndexBlock, boolean>((tx, segment) => tx.indexBlocks.seal(segment)),
+  /** Returns false if the emails in the range have changed, so that the block is not valid. */
+  sealBlock: command<NewIndexBlock, boolean>((tx, block) => tx.indexBlocks.seal(block)),
 }
 
 export interface Packer {
-  /** Seals what there is to be sealed of one account; resolves when nothing is left. */
+  /** Seals all emails of an account that can be sealed. */
   pack(accountId: Id): Promise<void>
 }
 
 interface PackerOptions {
   db: Db
   run: Run<typeof sealCommands>
-  /** Called between segments, so that others get their turn. */
+  /** Called between blocks, to yield to queries. */
   pause(): Promise<void>
-  /** Emails of a segment. */
+  /** Number of emails per block. */
   size?: number
-  /** The newest of an account are left out: some with lesser ids may still be on their way. */
+  /**
+   * Number of the newest emails of an account that are left out, since emails with lower ids may not be
+   * committed yet.
+   */
   leftOut?: number
 }
 
 export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 256 }: PackerOptions): Packer {
-  /**
-   * The oldest of a gap, one more than a segment holds if there are so many; of the open end only full
-   * segments.
-   */
+  /** Reads the oldest emails of a gap, one more than a block holds; of the open end only full blocks. */
   const rowsToSeal = async (accountId: Id, { afterId, lastId }: IndexPart): Promise<SealedRow[]> => {
     const most = lastId ? size + 1 : size + leftOut
     let query = db
@@ -52,7 +50,7 @@ export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 25
 
   return {
     async pack(accountId) {
-      const gaps = (await listParts(db, accountId)).filter(({ segment }) => !segment)
+      const gaps = (await listParts(db, accountId)).filter(({ block }) => !block)
       for (const gap of gaps.toReversed())
         for (let part = gap; ; ) {
           await pause()
@@ -61,7 +59,7 @@ export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 25
           const isRest = part.lastId !== null && rows.length <= size
           const emails = rows.slice(0, size)
           const lastId = isRest ? part.lastId! : emails.at(-1)!.id
-          const isSealed = await run('sealSegment', segmentOf(accountId, { ...part, lastId }, emails))
+          const isSealed = await run('sealBlock', blockOf(accountId, { ...part, lastId }, emails))
           if (!isSealed || isRest) break
           part = { ...part, afterId: lastId }
         }
@@ -71,8 +69,8 @@ export function createPacker({ db, run, pause, size = BLOCK_EMAILS, leftOut = 25
 
 type SealedRow = FacetSource & Pick<EmailRow, 'id' | 'createdAt'>
 
-/** @param rows every email of the range, by id */
-function segmentOf(
+/** @param rows every email of the range, sorted by id */
+function blockOf(
   accountId: Id,
   { afterId, lastId }: { afterId: Id; lastId: Id },
   rows: readonly SealedRow[],
@@ -102,7 +100,7 @@ function segmentOf(
   }
 }
 
-/** All in one piece of memory, which travels to the writer at once. */
+/** All lists share one buffer, which is transferred to the writer. */
 function encodeAll(lists: readonly (readonly number[])[], size: number): Uint8Array[] {
   const lengths = lists.map(({ length }) => encodedLength(length, size))
   const memory = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0))

@@ -1,17 +1,17 @@
-/** Decides when emails are sealed: a while after they came, one account after the other. */
+/** Schedules the sealing of emails: two seconds after they arrive, one account after another. */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Packer } from './pack.ts'
 
 interface Packing {
-  /** Accounts that have, or may have, emails to be sealed. */
+  /** Reports accounts that may have emails to seal. */
   note(accountIds: readonly Id[]): void
-  /** Resolves when the account under way is done. */
+  /** Resolves when the account in progress is done. */
   close(): Promise<void>
 }
 
-/** By then a burst has made one account's work out of many. */
-const PATIENCE_MS = 2_000
+/** A burst of emails becomes one job per account in this time. */
+const SEAL_DELAY_MS = 2_000
 
 export function createPacking({
   packer,
@@ -37,7 +37,7 @@ export function createPacking({
     if (noted.size > 0) schedule()
   }
   const schedule = () => {
-    timer ??= clock.timer(PATIENCE_MS, () => {
+    timer ??= clock.timer(SEAL_DELAY_MS, () => {
       running = work()
     })
   }

@@ -1,4 +1,7 @@
-/** What can be asked about an account's emails, each question answered as of one commit. */
+/**
+ * Searches emails. In: a scope, a filter and a page. Out: rows and a total, each answered from one snapshot.
+ * The query worker calls it for the API and the dashboard.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { Snapshot } from '../../store/read.ts'
 import type { Db } from '../../store/schema.ts'
@@ -10,17 +13,17 @@ import { type EmailPage, listEmails, type SearchPage } from './list.ts'
 import { createSubjectCache } from './subjects.ts'
 
 export interface EmailReader {
-  /** Undefined when the page is to begin at an email that the scope has not. */
+  /** Returns undefined if the page begins at an email outside the scope. */
   listEmails(input: { scope: Scope; filter: EmailFilter; page: SearchPage }): Promise<EmailPage | undefined>
-  /** @param from where the batch before said that it goes on; null for the first */
+  /** @param from `next` of the previous batch; null for the first */
   readBatch(input: { scope: Scope; filter: EmailFilter; from: Id | null }): Promise<Batch>
 }
 
-/** A million subjects of fifty characters. */
-const KEPT_CHARACTERS_MAX = 64 * 1024 * 1024
+/** Memory limit of cached subjects, about a million subjects of 50 characters. */
+const CACHED_CHARACTERS_MAX = 64 * 1024 * 1024
 
 export function createEmailReader({ snapshot }: { snapshot: Snapshot }): EmailReader {
-  const subjects = createSubjectCache(KEPT_CHARACTERS_MAX)
+  const subjects = createSubjectCache(CACHED_CHARACTERS_MAX)
   return {
     readBatch: ({ scope, filter, from }) =>
       snapshot(db => readExportBatch({ db, subjects }, scope, filter, from)),

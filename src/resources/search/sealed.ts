@@ -1,4 +1,4 @@
-/** Finds emails in sealed segments, without reading the emails. */
+/** Searches index blocks without reading emails. */
 import type { Db } from '../../store/schema.ts'
 import { GONE, idAt, ordinalOf, statusByte } from '../../store/search-index.ts'
 import {
@@ -12,20 +12,23 @@ import {
   ordinalsIn,
 } from './bits.ts'
 import type { Asked, Scope } from './facets.ts'
-import { isBefore, isWithin, type Reads, type SegmentHead } from './parts.ts'
+import { type BlockHead, isBefore, isWithin, type Reads } from './parts.ts'
 import { findInSubjects, type Subjects, unpackSubjects } from './subjects.ts'
 
-/** By segment. @param heads newest first; all that lie between the first and the last */
-export async function matchSegments(
+/**
+ * @param heads consecutive blocks, newest first
+ * @returns matches by block
+ */
+export async function matchBlocks(
   reads: Reads,
   scope: Scope,
   { status, subject, terms }: Asked,
-  heads: readonly SegmentHead[],
+  heads: readonly BlockHead[],
 ): Promise<Map<number, Bits>> {
   const newest = heads[0]
   const oldest = heads.at(-1)
   if (!newest || !oldest) return new Map()
-  const segmentIds = reads.db
+  const blockIds = reads.db
     .selectFrom('emailSegments')
     .select('id')
     .where('accountId', '=', scope.accountId)
@@ -34,7 +37,7 @@ export async function matchSegments(
   const statuses = await reads.db
     .selectFrom('emailSegmentStatuses')
     .select(['segmentId', 'statuses'])
-    .where('segmentId', 'in', segmentIds)
+    .where('segmentId', 'in', blockIds)
     .execute()
   const byte = status === undefined ? undefined : statusByte(status)
   const bits = new Map(statuses.map(row => [row.segmentId, withStatus(row.statuses, byte)]))
@@ -44,7 +47,7 @@ export async function matchSegments(
       .selectFrom('emailTerms')
       .select(['segmentId', 'ordinals'])
       .where('term', '=', term)
-      .where('segmentId', 'in', segmentIds)
+      .where('segmentId', 'in', blockIds)
       .execute()
     const having = new Map(rows.map(({ segmentId, ordinals }) => [segmentId, ordinals]))
     for (const [id, own] of bits) {
@@ -63,9 +66,9 @@ function withStatus(statuses: Uint8Array, byte: number | undefined): Bits {
   return byte === undefined ? bitsWhere(statuses, GONE, false) : bitsWhere(statuses, byte, true)
 }
 
-const SEGMENTS_AT_ONCE = 64
+const BLOCKS_PER_QUERY_MAX = 64
 
-/** Unpacks subjects only of segments in which anything is left to be found. */
+/** Subjects are unpacked only for blocks that still have candidates. */
 async function keepSubjects(
   reads: Reads,
   text: string,
@@ -74,8 +77,8 @@ async function keepSubjects(
 ): Promise<void> {
   for (const [id, own] of bits) if (countBits(own) === 0) bits.delete(id)
   const ids = [...bits.keys()]
-  for (let at = 0; at < ids.length; at += SEGMENTS_AT_ONCE)
-    for (const [id, subjects] of await subjectsOf(reads, ids.slice(at, at + SEGMENTS_AT_ONCE), sizes))
+  for (let at = 0; at < ids.length; at += BLOCKS_PER_QUERY_MAX)
+    for (const [id, subjects] of await subjectsOf(reads, ids.slice(at, at + BLOCKS_PER_QUERY_MAX), sizes))
       bits.set(id, findInSubjects(subjects, text, bits.get(id)!))
 }
 
@@ -105,11 +108,13 @@ async function subjectsOf(
   return all
 }
 
-/** What is out of sight leaves the store soon: there are never many, and they are among the oldest. */
+/**
+ * Removes emails that are no longer visible. These are few and among the oldest, since they are deleted soon.
+ */
 async function clearHidden(
   db: Db,
   { accountId, horizon }: Scope,
-  heads: readonly SegmentHead[],
+  heads: readonly BlockHead[],
   bits: ReadonlyMap<number, Bits>,
 ): Promise<void> {
   const hidden = await db
@@ -130,17 +135,17 @@ async function clearHidden(
   }
 }
 
-/** Of the emails at these ordinals. */
-export async function idsOf(db: Db, segmentId: number, bits: Bits): Promise<Buffer> {
-  const ids = await readIds(db, segmentId)
+/** @returns the ids of the emails with these ordinals */
+export async function idsOf(db: Db, blockId: number, bits: Bits): Promise<Buffer> {
+  const ids = await readIds(db, blockId)
   return Buffer.concat(ordinalsIn(bits).map(ordinal => idAt(ids, ordinal)))
 }
 
-async function readIds(db: Db, segmentId: number): Promise<Buffer> {
+async function readIds(db: Db, blockId: number): Promise<Buffer> {
   const { ids } = await db
     .selectFrom('emailSegments')
     .select('ids')
-    .where('id', '=', segmentId)
+    .where('id', '=', blockId)
     .executeTakeFirstOrThrow()
   return Buffer.from(ids.buffer, ids.byteOffset, ids.byteLength)
 }

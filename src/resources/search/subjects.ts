@@ -1,26 +1,26 @@
-/** The folded subjects of a segment, packed into one text, in which all of them are searched at once. */
+/** The folded subjects of an index block, packed into one text and searched together. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { withOneSigma } from '../../lib/fold-text.ts'
 import { type Bits, hasBit, noBits, setBit } from './bits.ts'
 
-/** Subjects one after another, by ordinal. */
+/** Subjects in the order of ordinals, joined. */
 export interface Subjects {
   text: string
-  /** Where each begins, and where one more would. */
+  /** Beginning of each subject, and one entry for the end. */
   starts: Uint32Array
 }
 
 const SEPARATOR = '\0'
 const SIZE_BYTES_MAX = 64 * 1024 * 1024
 
-/** @param folded without the character U+0000 */
+/** @param folded subjects without the character U+0000 */
 export function packSubjects(folded: readonly string[]): Uint8Array {
   return zstdCompressSync(Buffer.from(folded.join(SEPARATOR)))
 }
 
-/** @param count how many there are, at least one */
+/** @param count number of subjects, at least one */
 export function unpackSubjects(packed: Uint8Array, count: number): Subjects {
-  // some were packed when subjects were folded otherwise
+  // Some subjects were packed with an older folding of sigma.
   const text = withOneSigma(zstdDecompressSync(packed, { maxOutputLength: SIZE_BYTES_MAX }).toString())
   const starts = new Uint32Array(count + 1)
   for (let ordinal = 1; ordinal < count; ordinal++)
@@ -29,7 +29,7 @@ export function unpackSubjects(packed: Uint8Array, count: number): Subjects {
   return { text, starts }
 }
 
-/** Which of the wanted subjects contain a text. */
+/** @returns those of the wanted subjects that contain a text */
 export function findInSubjects(subjects: Subjects, part: string, wanted: Bits): Bits {
   const { text, starts } = subjects
   const count = starts.length - 1
@@ -42,7 +42,7 @@ export function findInSubjects(subjects: Subjects, part: string, wanted: Bits): 
   }
 }
 
-/** The subject that covers a position, from `low` on: steps that double, then halves. */
+/** Finds the subject at a position by exponential and binary search from `low` on. */
 function ordinalAt(starts: Uint32Array, low: number, at: number): number {
   let from = low
   let step = 1
@@ -59,26 +59,26 @@ function ordinalAt(starts: Uint32Array, low: number, at: number): number {
   return from
 }
 
-/** Subjects of the segments looked at last, unpacked. */
+/** Cache of unpacked subjects. */
 export interface SubjectCache {
-  get(segmentId: number): Subjects | undefined
-  put(segmentId: number, subjects: Subjects): void
+  get(blockId: number): Subjects | undefined
+  put(blockId: number, subjects: Subjects): void
 }
 
-/** @param mostCharacters of all texts together; those not used for longest go first */
+/** @param mostCharacters limit for all texts together; the least recently used are removed */
 export function createSubjectCache(mostCharacters: number): SubjectCache {
   const kept = new Map<number, Subjects>()
   let total = 0
   return {
-    get(segmentId) {
-      const subjects = kept.get(segmentId)
+    get(blockId) {
+      const subjects = kept.get(blockId)
       if (!subjects) return undefined
-      kept.delete(segmentId)
-      kept.set(segmentId, subjects)
+      kept.delete(blockId)
+      kept.set(blockId, subjects)
       return subjects
     },
-    put(segmentId, subjects) {
-      kept.set(segmentId, subjects)
+    put(blockId, subjects) {
+      kept.set(blockId, subjects)
       total += subjects.text.length
       for (const [id, { text }] of kept) {
         if (total <= mostCharacters) return
