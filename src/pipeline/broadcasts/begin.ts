@@ -1,6 +1,6 @@
 /**
- * The beginning of a sending: what the emails say and who is a member are settled. From then on nobody's
- * change of the segment, the template or the draft counts.
+ * The commands that start a due broadcast: the first fixes its content, the second finds its members. Later
+ * changes of the segment, the template or the draft have no effect.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -13,24 +13,24 @@ import { type BroadcastKey, domainOf, findSendingDomain, lockBroadcast, setBroad
 
 interface BeginInput extends BroadcastKey {
   now: number
-  /** Of which `sent` was made: it may have been changed meanwhile, and is begun with what it says then. */
+  /** Content that `sent` was made from. If the broadcast has changed meanwhile, the command does nothing. */
   contentId: number
   previewText: string | null
-  /** What its emails have in common; null where that is what its author has written. */
+  /** Content shared by all emails; null when it equals the content that the author has written. */
   sent: EncodedContent | null
-  /** Its subject, likewise. */
+  /** Subject shared by all emails; null when it equals the written one. */
   sentSubject: string | null
-  /** Names of values that each email keeps, JSON. */
+  /** Names of the variables whose values each email stores, as JSON. */
   variables: Json | null
 }
 
-/** Members who are seen to together: one transaction each. */
+/** Members whose emails are made in one transaction. */
 const PAGE_MEMBERS = 250
-/** Members looked for by one command. */
-const FOUND_AT_ONCE = 1_000
+/** Members that one command finds at most. */
+const MEMBERS_PER_COMMAND_MAX = 1_000
 
 export const beginCommands = {
-  /** A broadcast that is due begins, or fails when what it is about is gone. */
+  /** Starts a broadcast that is due, or fails it when its audience, segment, topic or domain is missing. */
   beginBroadcast: command<BeginInput, void>(async (tx, input) => {
     const { now, sent, sentSubject, variables } = input
     const row = await lockBroadcast(tx, input)
@@ -54,7 +54,7 @@ export const beginCommands = {
     })
   }),
 
-  /** Finds some more of its members, and keeps them in pages. */
+  /** Finds the next members and stores them in pages. */
   findMembers: command<BroadcastKey & { now: number }, void>(async (tx, input) => {
     const row = await lockBroadcast(tx, input)
     if (row?.status !== 'sending' || row.sentContentId === null || row.countedAt !== null) return
@@ -62,7 +62,7 @@ export const beginCommands = {
     if (fault) return failBroadcast(tx, row, fault, input.now)
     const page = await membersAfter(tx, row)
     const ids = page.members.map(({ id }) => id).filter(id => order(id, row.toContactId) <= 0)
-    await keepPages(tx, input.id, ids)
+    await storePages(tx, input.id, ids)
     const isLast = page.next === null || order(page.next, row.toContactId) >= 0
     await setBroadcast(tx, input, {
       lastContactId: page.next,
@@ -73,36 +73,36 @@ export const beginCommands = {
   }),
 }
 
-/** Why a broadcast cannot go on. */
+/** Reason for which a broadcast cannot continue. */
 interface Fault {
-  /** As its account reads it. */
+  /** Message for the account. */
   message: string
-  /** It may be mended, and the broadcast resumed. */
-  isPassing: boolean
+  /** Whether the cause can be fixed, and the broadcast resumed. */
+  isTemporary: boolean
 }
 
-/** Part of a command: nothing more of it is sent, unless it is resumed; what is in the queue goes its way. */
+/** Runs inside a command. No further emails are made unless it is resumed; queued emails are still sent. */
 export async function failBroadcast(
   tx: Tx,
   key: BroadcastKey,
-  { message, isPassing }: Fault,
+  { message, isTemporary }: Fault,
   now: number,
 ): Promise<void> {
-  if (!isPassing) await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', key.id).execute()
+  if (!isTemporary) await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', key.id).execute()
   await setBroadcast(tx, key, { status: 'failed', error: message, nextAt: null, updatedAt: now })
 }
 
-/** Why it cannot be sent now. */
+/** Why the broadcast cannot be sent now; undefined when it can. */
 export async function broadcastFaultOf(tx: Tx, row: BroadcastRow): Promise<Fault | undefined> {
-  const gone = await goneOf(tx, row)
-  if (gone) return { message: gone, isPassing: false }
+  const missing = await missingPartOf(tx, row)
+  if (missing) return { message: missing, isTemporary: false }
   if (await findSendingDomain(tx, row.accountId, row.sender)) return undefined
   const name = domainOf(row.sender)
-  return { message: `The ${name} domain is no longer verified.`, isPassing: true }
+  return { message: `The ${name} domain is no longer verified.`, isTemporary: true }
 }
 
-/** What of all that it is about has been deleted. */
-async function goneOf(tx: Tx, row: BroadcastRow): Promise<string | undefined> {
+/** Message that names a deleted audience, segment or topic; undefined when all exist. */
+async function missingPartOf(tx: Tx, row: BroadcastRow): Promise<string | undefined> {
   const { accountId, audienceId, segmentId, topicId } = row
   const [audience] = await tx.rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
   if (!audience) return 'Its audience has been deleted.'
@@ -124,7 +124,7 @@ async function contentOf(tx: Tx, { contentId }: BroadcastRow, sent: EncodedConte
   return id!
 }
 
-/** No contact comes before nobody. */
+/** Compares contact ids; null sorts before every id. */
 function order(id: Id, last: Id | null): number {
   return last === null ? 1 : Buffer.compare(id, last)
 }
@@ -143,11 +143,11 @@ async function lastContactOf({ db }: Tx, audienceId: Id): Promise<Id | null> {
 function membersAfter({ db }: Tx, row: BroadcastRow): Promise<MemberPage> {
   const { audienceId, filters, lastContactId } = row
   return filters === null
-    ? audienceMembers(db, { id: audienceId }, lastContactId, FOUND_AT_ONCE)
-    : segmentMembers(db, { audienceId, filters }, lastContactId, FOUND_AT_ONCE)
+    ? audienceMembers(db, { id: audienceId }, lastContactId, MEMBERS_PER_COMMAND_MAX)
+    : segmentMembers(db, { audienceId, filters }, lastContactId, MEMBERS_PER_COMMAND_MAX)
 }
 
-async function keepPages({ db, rows }: Tx, broadcastId: Id, ids: readonly Id[]): Promise<void> {
+async function storePages({ db, rows }: Tx, broadcastId: Id, ids: readonly Id[]): Promise<void> {
   const last = await db
     .selectFrom('broadcastPages')
     .select('number')

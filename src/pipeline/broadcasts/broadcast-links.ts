@@ -1,4 +1,4 @@
-/** How often the links of a broadcast have been followed, as stored. */
+/** The links of a broadcast: their click counts as stored, and their URLs as the author has written them. */
 import type { Id } from '../../lib/ids.ts'
 import { parseText, placeholderText } from '../../resources/templates/parse.ts'
 import type { FoundPage } from '../../store/list-page.ts'
@@ -14,12 +14,12 @@ interface LinksKey {
 
 interface LinkRange {
   limit: number
-  /** Numbers of links: those between the two. With `before` it is the last of them that are wanted. */
+  /** Link numbers that bound the range. With `before`, the page is the end of the range. */
   after?: number | undefined
   before?: number | undefined
 }
 
-/** In the order of the page; those that nobody has followed have no row. */
+/** Links in the order of the HTML. A link without clicks has no row. */
 export async function listBroadcastLinks(
   db: Db,
   key: LinksKey,
@@ -29,9 +29,7 @@ export async function listBroadcastLinks(
   return { total: await countLinks(db, key), rows }
 }
 
-/**
- * The same by the links' numbers, which need not be there. @returns whether the range has more than the page
- */
+/** Links in a range of numbers. `hasMore` tells whether the range has more links than the page. */
 export async function rangeBroadcastLinks(
   db: Db,
   key: LinksKey,
@@ -68,10 +66,9 @@ async function countLinks(db: Db, key: LinksKey): Promise<number> {
 }
 
 /**
- * Those that lead each recipient elsewhere.
- *
- * @param html with placeholders
- * @returns by their numbers
+ * Finds links that differ by recipient, because their URL contains placeholders.
+ * @param html is the content with placeholders
+ * @returns the URLs as written, by link number
  */
 export function personalLinks(html: string): ReadonlyMap<number, string> {
   const { literals, placeholders } = parseText(html, mayBeKey)

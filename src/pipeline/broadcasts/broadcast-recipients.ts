@@ -1,4 +1,4 @@
-/** Whom a broadcast has reached, and what they did: its emails of one kind, newest first. */
+/** Lists the recipients of a broadcast with one kind of result, the newest first. */
 import { sql } from 'kysely'
 import { type Id, idKey } from '../../lib/ids.ts'
 import { visibleSince } from '../../resources/emails/visible.ts'
@@ -22,12 +22,12 @@ type RecipientBounceType = (typeof BOUNCE_TYPES)[number]
 
 export interface RecipientQuestion {
   broadcast: Pick<BroadcastRow, 'accountId' | 'id' | 'audienceId' | 'firstEmailId' | 'lastEmailId'>
-  /** Epoch ms; emails that ended then or before are out of sight. */
+  /** Emails that ended at or before this time are not visible, in ms since the epoch. */
   horizon: number
   type: RecipientType
   /** Lower-case; null for any. */
   address: string | null
-  /** Of those that bounced; null for any. */
+  /** Restricts bounced recipients; null for any. */
   bounceType: RecipientBounceType | null
   page: ListPage
 }
@@ -35,13 +35,13 @@ export interface RecipientQuestion {
 export interface FoundRecipient {
   emailId: Id
   address: string
-  /** Of the broadcast's audience; null where it is no contact any more. */
+  /** Contact of the broadcast's audience; null when it has been deleted. */
   contactId: Id | null
   openCount: number
   clickCount: number
-  /** Those that were followed, in the order of the page. */
+  /** Links that the recipient has followed, in the order of the HTML. */
   links: { url: string; clicks: number }[]
-  /** Null of one that did not bounce. */
+  /** Null when the email did not bounce. */
   bounceType: RecipientBounceType | null
 }
 
@@ -51,7 +51,7 @@ export interface RecipientsFound {
   rows: FoundRecipient[]
 }
 
-/** By the status of its email. */
+/** Email statuses of each recipient type. */
 const STATUSES = {
   sent: ['sent', 'delivery_delayed', 'delivered', 'bounced', 'complained'],
   delivered: ['delivered', 'complained'],
@@ -67,7 +67,7 @@ export async function listRecipients(db: Db, question: RecipientQuestion): Promi
   return { total: matched, hasMore, rows: await recipientsOf(db, broadcast, keys) }
 }
 
-/** Of all emails of the account that lie between the first and the last of the broadcast. */
+/** Scans the account's emails between the first and the last email of the broadcast. */
 function listing(db: Db, { broadcast, horizon, type, address, bounceType }: RecipientQuestion) {
   const entries = () =>
     db
@@ -99,7 +99,7 @@ function listing(db: Db, { broadcast, horizon, type, address, bounceType }: Reci
   }
 }
 
-/** In the order of the ids, without those that are gone in the meantime. */
+/** Recipients in the order of the ids, without emails that have been deleted meanwhile. */
 async function recipientsOf(
   db: Db,
   { accountId, id: broadcastId, audienceId }: RecipientQuestion['broadcast'],
@@ -123,7 +123,10 @@ async function recipientsOf(
     if (!email) return []
     const address = email.toList!
     return {
-      ...{ emailId: id, address, openCount: email.openCount, clickCount: email.clickCount },
+      emailId: id,
+      address,
+      openCount: email.openCount,
+      clickCount: email.clickCount,
       contactId: contacts.get(address) ?? null,
       links: links.get(idKey(id)) ?? [],
       bounceType: bounces.get(idKey(id)) ?? null,

@@ -1,4 +1,4 @@
-/** Broadcasts, as read back. */
+/** Reads stored broadcasts. */
 
 import { sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
@@ -8,13 +8,13 @@ import { type FoundPage, findPage, type ListPage } from '../../store/list-page.t
 import { containing } from '../../store/pattern.ts'
 import type { BroadcastRow, BroadcastStatus, Db } from '../../store/schema.ts'
 
-/** Announced with the time at which there is something to be done for one, epoch ms. */
+/** Announcement topic; the message is the time of a broadcast's next step, in ms since the epoch. */
 export const BROADCAST_DUE = 'broadcast'
 
-/** With what its author has written. */
+/** A broadcast with the content that its author has written. */
 export type StoredBroadcast = BroadcastRow & Content
 
-/** All of it as of one commit. */
+/** Reads row and content in one query, so that both are of the same commit. */
 export async function findBroadcast(db: Db, accountId: Id, id: Id): Promise<StoredBroadcast | undefined> {
   const row = await db
     .selectFrom('broadcasts')
@@ -30,12 +30,11 @@ export async function findBroadcast(db: Db, accountId: Id, id: Id): Promise<Stor
 }
 
 export interface BroadcastPage extends ListPage {
-  /** Part of the name; empty for any. */
+  /** Substring of the name; empty for any. */
   search: string
   status?: BroadcastStatus | undefined
 }
 
-/** Newest first. */
 export async function listBroadcasts(
   db: Db,
   accountId: Id,
@@ -48,10 +47,7 @@ export async function listBroadcasts(
   return findPage(wanted, wanted.selectAll(), page)
 }
 
-/**
- * The one that has waited longest of those for which there is something to be done; and when the next of them
- * is due.
- */
+/** The broadcast whose next step has been due for longest, and the time of the next step of any broadcast. */
 export async function findDueBroadcast(
   db: Db,
   now: number,

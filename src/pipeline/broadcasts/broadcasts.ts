@@ -1,4 +1,11 @@
-/** Broadcasts of an account: written, looked over, tried out, sent, and stopped. */
+/**
+ * Creates, checks, previews, tests, sends, pauses and cancels the broadcasts of an account.
+ *
+ * In: requests of the HTTP API (`interfaces/api/broadcasts`) and of the dashboard. Out: commands that change
+ * the broadcast's row. The background runner (`runner.ts`, started by `app/broadcasts.ts`) carries out what a
+ * row says: it finds members (`begin.ts`), makes an email for each (`expand.ts`), or cancels emails
+ * (`cancel.ts`).
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, wireId } from '../../lib/ids.ts'
@@ -17,29 +24,29 @@ import { isRefusal, type Refusal, refuseField } from '../accept/refusal.ts'
 import { type Accepted, newSubmission, type Sender } from '../accept/submission.ts'
 import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
-import type { BroadcastFields, Changes, SendOrder } from './draft.ts'
+import { type BroadcastFields, type Changes, fieldsOf, type SendOrder } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type LintFinding, lintBroadcast } from './lint.ts'
-import { placesOf } from './placeholders.ts'
+import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
 
-/** A broadcast with what has become of it. */
+/** A broadcast with the counts of its emails. */
 export interface BroadcastDetail {
   broadcast: StoredBroadcast
   counts: BroadcastCounts
 }
 
-/** Undefined stands for what the account does not have. */
+/** Results are undefined when the account has no such broadcast. */
 export interface Broadcasts {
-  /** @param send undefined: it stays a draft */
+  /** @param send undefined creates a draft */
   create(accountId: Id, fields: BroadcastFields, send?: SendOrder): Promise<BroadcastDetail | Refusal>
   list(accountId: Id, page: BroadcastPage): Promise<FoundPage<BroadcastRow>>
   find(accountId: Id, id: Id): Promise<BroadcastDetail | undefined>
   change(accountId: Id, id: Id, changes: Changes): Promise<BroadcastDetail | Refusal | undefined>
   delete(accountId: Id, id: Id): Promise<true | Refusal | undefined>
-  /** A draft that says the same to the same. */
+  /** Creates a draft with the same content and audience. */
   duplicate(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
-  /** @param version the content that is to be sent; null for whichever there is */
+  /** @param version is the version of the content to send; null for the current one */
   send(
     accountId: Id,
     id: Id,
@@ -50,9 +57,9 @@ export interface Broadcasts {
   resume(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
   cancel(accountId: Id, id: Id): Promise<BroadcastDetail | Refusal | undefined>
   lint(accountId: Id, id: Id): Promise<LintFinding[] | undefined>
-  /** As a contact of its audience would read it; as somebody unknown, where none is named. */
+  /** Renders the broadcast for a contact of its audience; null for an unknown reader. */
   preview(accountId: Id, id: Id, contactId: Id | null): Promise<Sample | Refusal | undefined>
-  /** Sends each of them an email of its own, which counts for nothing of the broadcast. */
+  /** Sends each address a test email, which does not count for the broadcast. */
   test(sender: Sender, id: Id, to: readonly Mailbox[]): Promise<Accepted | Refusal | undefined>
 }
 
@@ -63,10 +70,10 @@ interface BroadcastsOptions {
   newId: IdSource
   accept: Accept
   preparation: Preparation
-  /** Where links lead; called when something is to be sent. */
+  /** Base URL of links; called when a broadcast is checked or sent. */
   linkBase(): LinkBase
   simulatorDomains: ReadonlySet<string>
-  /** What the hold of a broadcast has kept in the queue is to go on. */
+  /** Returns emails to the queue that the hold of the broadcast has kept. */
   resumeEmails(broadcast: Pick<BroadcastRow, 'accountId' | 'id'>): void
 }
 
@@ -78,7 +85,7 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     const broadcast = await findBroadcast(db, accountId, id)
     return broadcast && { broadcast, counts: await readBroadcastCounts(db, { accountId, broadcastId: id }) }
   }
-  /** The broadcast after what was to be done. */
+  /** Reads the broadcast after a successful command. */
   const after = async (accountId: Id, id: Id, done: true | Refusal | undefined) =>
     done === true ? find(accountId, id) : done
   const order = (accountId: Id, id: Id) => ({ accountId, id, now: clock.now() })
@@ -129,7 +136,7 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     async lint(accountId, id) {
       const broadcast = await findBroadcast(db, accountId, id)
       if (!broadcast) return undefined
-      const { fallbacks, keys } = await placesOf(db, broadcast)
+      const { fallbacks, keys } = await placeholdersOf(db, broadcast)
       const present = await listPropertyKeys(db, broadcast.audienceId)
       const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
       return [...(await linkFindings(options, broadcast)), ...lintBroadcast(broadcast, known, keys)]
@@ -140,8 +147,13 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
       const contact = contactId && (await findContact(db, broadcast, { id: contactId }))
       if (contactId && !contact)
         return refuseField('unknown_reference', 'contact_id', 'Contact not found (`contact_id`).')
-      const places = await placesOf(db, broadcast)
-      return sampleOf(broadcast, contact ? contact.email : UNKNOWN_ADDRESS, contact ?? undefined, places)
+      const placeholders = await placeholdersOf(db, broadcast)
+      return sampleOf(
+        broadcast,
+        contact ? contact.email : UNKNOWN_ADDRESS,
+        contact ?? undefined,
+        placeholders,
+      )
     },
     test: (sender, id, to) => sendTest(options, sender, id, to),
   }
@@ -149,7 +161,7 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
 
 type Links = Pick<BroadcastsOptions, 'db' | 'linkBase' | 'simulatorDomains'>
 
-/** Links that nobody can open are sent to nobody: who cannot unsubscribe marks the mail as spam. */
+/** Refuses links that recipients cannot open: a reader who cannot unsubscribe marks the mail as spam. */
 async function refuseLinks(
   { db, linkBase, simulatorDomains }: Links,
   accountId: Id,
@@ -172,15 +184,6 @@ async function linkFindings(
   return warning ? [{ ...about, rule: 'weak_links', severity: 'warning', message: warning }] : []
 }
 
-function fieldsOf(broadcast: StoredBroadcast): BroadcastFields {
-  const { name, audienceId, segmentId, topicId, templateId, sender, replyToList } = broadcast
-  const { subject, previewText, html, text } = broadcast
-  return {
-    ...{ name, audienceId, segmentId, topicId, templateId, sender, replyToList },
-    ...{ subject, previewText, html, text },
-  }
-}
-
 async function sendTest(
   { db, accept, preparation }: BroadcastsOptions,
   sender: Sender,
@@ -190,7 +193,7 @@ async function sendTest(
   const broadcast = await findBroadcast(db, sender.accountId, id)
   if (!broadcast) return undefined
   const [from] = parseStoredMailboxes(broadcast.sender)
-  const places = await placesOf(db, broadcast)
+  const placeholders = await placeholdersOf(db, broadcast)
   const submissions = []
   for (const recipient of to) {
     const contact = await findContact(db, broadcast, { email: foldAddress(recipient.address) })
@@ -199,7 +202,7 @@ async function sendTest(
         from: from!,
         to: [recipient],
         replyTo: parseStoredMailboxes(broadcast.replyToList),
-        ...sampleOf(broadcast, recipient.address, contact, places),
+        ...sampleOf(broadcast, recipient.address, contact, placeholders),
         tags: [{ name: 'broadcast_test', value: wireId('brd', id) }],
       }),
     )
@@ -207,11 +210,11 @@ async function sendTest(
   const emails = submissions.map((submission, index) => ({ index, submission }))
   const prepared = await preparation.batch(sender.accountId, { mode: 'strict', emails, leftOut: [] })
   const accepted = await accept.send(sender, prepared, null)
-  return isRefusal(accepted) ? withoutPlace(accepted) : accepted
+  return isRefusal(accepted) ? withoutIndex(accepted) : accepted
 }
 
-/** The fault is the broadcast's, whichever email of the test has it. */
-function withoutPlace({ message, errors, ...refusal }: Refusal): Refusal {
+/** Removes the index of the test email from the refusal, because the fault is in the broadcast. */
+function withoutIndex({ message, errors, ...refusal }: Refusal): Refusal {
   const shortened = (text: string) => text.replace(/^\[\d+\][:.]? ?/, '')
   return {
     ...refusal,
@@ -237,11 +240,11 @@ function findContact(
 interface Recipients {
   accountId: Id
   audienceId: Id | null
-  /** A segment; or an audience, as newer clients write it. */
+  /** A segment, or an audience: newer clients call audiences segments. */
   segmentId: Id | null
 }
 
-/** What is not there reaches nobody: it is for the command to refuse. */
+/** Whether the broadcast goes to anybody outside the simulator. The command refuses an unknown audience. */
 async function reachesPeople(
   db: Db,
   { accountId, audienceId, segmentId }: Recipients,

@@ -1,6 +1,6 @@
 /**
- * A broadcast that has been canceled: what of it waits in the queue is given up, a bounded number of emails
- * at a time. Its hold keeps all of it from being begun meanwhile, and ends with the last.
+ * Cancels the queued emails of a canceled broadcast, a bounded number at a time. Meanwhile a hold keeps new
+ * attempts from starting; it ends with the last email.
  */
 
 import { sameId } from '../../lib/ids.ts'
@@ -11,14 +11,14 @@ import { type BroadcastRow, DELIVERY_STATE } from '../../store/schema.ts'
 import { endHold } from '../queue/hold.ts'
 import { type BroadcastKey, lockBroadcast, setBroadcast } from './state.ts'
 
-/** Emails of the account looked at by one command, whosever they are. */
-const LOOKED_AT = 300
-const PAGES_AT_ONCE = 200
-/** Emails that were being begun when it was canceled have gone, or come back to the queue, by then. */
-const AGAIN_MS = 1_000
+/** Emails of the account that one command reads, including those of other broadcasts. */
+const EMAILS_PER_COMMAND_MAX = 300
+const PAGES_PER_COMMAND_MAX = 200
+/** Delay before emails are read again that were being attempted at the time of the cancellation. */
+const NEXT_ROUND_DELAY_MS = 1_000
 
 export const cancelCommands = {
-  /** True when nothing is left: what its hold has kept apart is to be let go. */
+  /** Returns true when no email is left; the caller then resumes the emails that the hold has kept. */
   cancelEmails: command<BroadcastKey & { now: number }, boolean>(
     async (tx, input) => {
       const row = await lockBroadcast(tx, input)
@@ -28,22 +28,22 @@ export const cancelCommands = {
         return false
       }
       const emails = await emailsAfter(tx, row)
-      await giveUp(tx, row, emails, input.now)
+      await cancelUnsent(tx, row, emails, input.now)
       const last = emails.at(-1)
-      if (last && emails.length === LOOKED_AT) {
+      if (last && emails.length === EMAILS_PER_COMMAND_MAX) {
         await setBroadcast(tx, row, { canceledTo: last.id, nextAt: input.now })
         return false
       }
       return endOfRound(tx, row, input.now)
     },
-    { weigh: () => LOOKED_AT },
+    { weigh: () => EMAILS_PER_COMMAND_MAX },
   ),
 }
 
 async function endOfRound(tx: Tx, row: BroadcastRow, now: number): Promise<boolean> {
   const { accountId, id: broadcastId, holdId } = row
   if ((await countedForBroadcast(tx, { accountId, broadcastId }, 'status.queued')) > 0) {
-    await setBroadcast(tx, row, { canceledTo: null, nextAt: now + AGAIN_MS })
+    await setBroadcast(tx, row, { canceledTo: null, nextAt: now + NEXT_ROUND_DELAY_MS })
     return false
   }
   if (holdId) await endHold(tx, holdId, now)
@@ -51,7 +51,7 @@ async function endOfRound(tx: Tx, row: BroadcastRow, now: number): Promise<boole
   return true
 }
 
-/** Members who have not been seen to. True when there were any. */
+/** Deletes members that have no email yet. Returns true when there were any. */
 async function dropPages({ db }: Tx, { id }: BroadcastRow): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom('broadcastPages')
@@ -62,7 +62,7 @@ async function dropPages({ db }: Tx, { id }: BroadcastRow): Promise<boolean> {
         .select('number')
         .where('broadcastId', '=', id)
         .orderBy('number')
-        .limit(PAGES_AT_ONCE),
+        .limit(PAGES_PER_COMMAND_MAX),
     )
     .executeTakeFirstOrThrow()
   return numDeletedRows > 0
@@ -70,7 +70,7 @@ async function dropPages({ db }: Tx, { id }: BroadcastRow): Promise<boolean> {
 
 type AnyEmail = Awaited<ReturnType<typeof emailsAfter>>[number]
 
-/** The account's emails among which those of the broadcast are. */
+/** Emails of the account in the range of the broadcast's emails. */
 async function emailsAfter({ db }: Tx, row: BroadcastRow) {
   const { accountId, firstEmailId, lastEmailId, canceledTo } = row
   if (!firstEmailId || !lastEmailId) return []
@@ -82,12 +82,17 @@ async function emailsAfter({ db }: Tx, row: BroadcastRow) {
     .where('id', canceledTo ? '>' : '>=', from)
     .where('id', '<=', lastEmailId)
     .orderBy('id')
-    .limit(LOOKED_AT)
+    .limit(EMAILS_PER_COMMAND_MAX)
     .execute()
 }
 
-/** Those that nobody has begun. */
-async function giveUp(tx: Tx, row: BroadcastRow, emails: readonly AnyEmail[], at: number): Promise<void> {
+/** Cancels the emails that have not been attempted. */
+async function cancelUnsent(
+  tx: Tx,
+  row: BroadcastRow,
+  emails: readonly AnyEmail[],
+  at: number,
+): Promise<void> {
   const { accountId } = row
   const queued = emails.filter(
     ({ status, broadcastId }) => status === 'queued' && broadcastId !== null && sameId(broadcastId, row.id),
@@ -103,7 +108,11 @@ async function giveUp(tx: Tx, row: BroadcastRow, emails: readonly AnyEmail[], at
     if (!delivery || !waits || delivery.signedAt !== null) return []
     return [
       {
-        ...{ accountId, emailId, ordinal: 0, recipient: delivery.address, at },
+        accountId,
+        emailId,
+        ordinal: 0,
+        recipient: delivery.address,
+        at,
         event: { type: 'email.canceled', data: {} },
         error: null,
         handedOverAt: null,

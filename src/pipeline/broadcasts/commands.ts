@@ -1,4 +1,4 @@
-/** Every command of broadcasts. */
+/** All commands of broadcasts. */
 import { beginCommands } from './begin.ts'
 import { cancelCommands } from './cancel.ts'
 import { draftCommands } from './draft.ts'

@@ -1,6 +1,4 @@
-/**
- * Broadcasts as they are written: commands that create, change and delete them while nothing has been sent.
- */
+/** Commands that create, change and delete broadcasts before they are sent. */
 
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -12,55 +10,49 @@ import { refuseSendTime } from '../accept/field-rules.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
 import { BROADCAST_DUE, findBroadcast, type StoredBroadcast } from './broadcast-rows.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
-import { wordsFault } from './texts.ts'
+import { contentFault } from './texts.ts'
 import { refuseOtherVersion } from './version.ts'
 
-/** All that an account writes of a broadcast. */
+/** The fields of a broadcast that an account sets. */
 export interface BroadcastFields extends Content {
   name: string
-  /** Null: it follows from the segment. */
+  /** Null when the audience follows from the segment. */
   audienceId: Id | null
-  /**
-   * Or of an audience: newer clients call audiences segments, and some write ids without saying of what they
-   * are.
-   */
+  /** Id of a segment or an audience: newer clients call audiences segments, and some ids have no prefix. */
   segmentId: Id | null
   topicId: Id | null
   templateId: Id | null
-  /** Mailboxes as JSON, as an email has them. */
+  /** Mailbox as JSON, in the format of an email's sender. */
   sender: Json
   replyToList: Json | null
   subject: string
   previewText: string | null
 }
 
-/** What of a broadcast is to be otherwise. */
 export interface Changes {
   changes: Partial<BroadcastFields>
-  /** Undefined: as it was. */
+  /** Undefined keeps the time. */
   scheduledAt: number | undefined
-  /** That is to be changed; null for whichever there is. */
+  /** Version that the change was made from; null for the current one. */
   version: string | null
 }
 
-/** When it is to be sent; null is at once. */
 export interface SendOrder {
+  /** Time of sending in ms since the epoch; null is now. */
   at: number | null
 }
 
-/** An order as it is carried out. */
 export interface CheckedSendOrder extends SendOrder {
-  /** Why its links would not work for its recipients: refused after what its author can correct. */
+  /** Refusal because links would not work for the recipients; reported after faults of the content. */
   linkRefusal: Refusal | undefined
 }
 
 type Refs = Pick<BroadcastFields, 'audienceId' | 'segmentId' | 'topicId'>
-/** To whom it goes. */
 type Audience = Pick<BroadcastRow, 'audienceId' | 'segmentId'>
 type Written = true | Refusal | undefined
 
 export const draftCommands = {
-  /** @param send undefined: it stays a draft */
+  /** @param send undefined creates a draft */
   createBroadcast: command<
     BroadcastKey & { fields: BroadcastFields; send: CheckedSendOrder | undefined; now: number },
     true | Refusal
@@ -68,16 +60,27 @@ export const draftCommands = {
     const refs = await resolveRefs(tx, accountId, fields, fields.audienceId)
     if ('refused' in refs) return refs
     const refusal =
-      refuseWords(fields) ??
+      refuseContent(fields) ??
       (send &&
         ((await refuseUnsendable(tx, accountId, fields)) ?? send.linkRefusal ?? refuseSendTime(send.at, now)))
     if (refusal) return refusal
     const { html, text, name, topicId, templateId, sender, replyToList, subject, previewText } = fields
     const row: BroadcastRow = {
-      ...{ accountId, id, name, foldedName: foldText(name), ...refs },
-      ...{ topicId, templateId, sender, replyToList, subject, previewText },
+      accountId,
+      id,
+      name,
+      foldedName: foldText(name),
+      ...refs,
+      topicId,
+      templateId,
+      sender,
+      replyToList,
+      subject,
+      previewText,
       contentId: await storeContent(tx, { html, text }),
-      ...{ ...NOTHING_SENT, createdAt: now, updatedAt: now },
+      ...NOTHING_SENT,
+      createdAt: now,
+      updatedAt: now,
       ...(send ? sendState(send, now) : DRAFT),
     }
     await tx.db.insertInto('broadcasts').values(row).execute()
@@ -85,7 +88,7 @@ export const draftCommands = {
     return true
   }),
 
-  /** A scheduled one stays so, at its time or another. */
+  /** Changes a draft or a scheduled broadcast; a scheduled one stays scheduled. */
   changeBroadcast: command<BroadcastKey & Changes & { now: number }, Written>(
     async (tx, { accountId, id, changes, scheduledAt, version, now }) => {
       await lockBroadcast(tx, { accountId, id })
@@ -99,7 +102,7 @@ export const draftCommands = {
       const refs = await resolveRefs(tx, accountId, fields, changes.audienceId ?? null)
       if ('refused' in refs) return refs
       const refusal =
-        refuseWords(fields) ??
+        refuseContent(fields) ??
         (row.status === 'scheduled' ? await refuseUnsendable(tx, accountId, fields) : undefined) ??
         refuseSendTime(scheduledAt ?? null, now)
       if (refusal) return refusal
@@ -111,8 +114,13 @@ export const draftCommands = {
         tx,
         { accountId, id },
         {
-          ...{ ...rest, ...refs, foldedName: foldText(fields.name), contentId },
-          ...{ updatedAt: now, scheduledAt: at, nextAt: at },
+          ...rest,
+          ...refs,
+          foldedName: foldText(fields.name),
+          contentId,
+          updatedAt: now,
+          scheduledAt: at,
+          nextAt: at,
         },
       )
       return true
@@ -138,13 +146,25 @@ const NOT_SCHEDULED = refuseField(
 const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
 
 const NOTHING_SENT = {
-  ...{ error: null, sentAt: null, sentContentId: null, sentSubject: null, variables: null, filters: null },
-  ...{ toContactId: null, lastContactId: null, countedAt: null, memberCount: 0 },
-  ...{ expandedCount: 0, expandedAt: null, firstEmailId: null, lastEmailId: null },
-  ...{ holdId: null, canceledTo: null },
+  error: null,
+  sentAt: null,
+  sentContentId: null,
+  sentSubject: null,
+  variables: null,
+  filters: null,
+  toContactId: null,
+  lastContactId: null,
+  countedAt: null,
+  memberCount: 0,
+  expandedCount: 0,
+  expandedAt: null,
+  firstEmailId: null,
+  lastEmailId: null,
+  holdId: null,
+  canceledTo: null,
 }
 
-/** The state of a broadcast that is to be sent. */
+/** Columns of a broadcast that is sent now or at a time. */
 export function sendState(
   { at }: SendOrder,
   now: number,
@@ -154,21 +174,40 @@ export function sendState(
     : { status: 'scheduled', scheduledAt: at, startedAt: null, nextAt: at }
 }
 
-function fieldsOf(row: StoredBroadcast): BroadcastFields {
-  const { name, audienceId, segmentId, topicId, templateId, sender, replyToList } = row
-  const { subject, previewText, html, text } = row
+export function fieldsOf({
+  name,
+  audienceId,
+  segmentId,
+  topicId,
+  templateId,
+  sender,
+  replyToList,
+  subject,
+  previewText,
+  html,
+  text,
+}: StoredBroadcast): BroadcastFields {
   return {
-    ...{ name, audienceId, segmentId, topicId, templateId, sender, replyToList },
-    ...{ subject, previewText, html, text },
+    name,
+    audienceId,
+    segmentId,
+    topicId,
+    templateId,
+    sender,
+    replyToList,
+    subject,
+    previewText,
+    html,
+    text,
   }
 }
 
-function refuseWords(fields: BroadcastFields): Refusal | undefined {
-  const fault = wordsFault(fields)
+function refuseContent(fields: BroadcastFields): Refusal | undefined {
+  const fault = contentFault(fields)
   return fault && refuseField('invalid_field', fault.part, `The \`${fault.part}\` field ${fault.fault}.`)
 }
 
-/** @param named the audience that the request itself names */
+/** @param named is the audience that the request names */
 async function resolveRefs(
   tx: Tx,
   accountId: Id,
@@ -182,7 +221,7 @@ async function resolveRefs(
     : checkRefs(tx, accountId, { ...refs, segmentId })
 }
 
-/** All of the account, and the segment of the audience. */
+/** Checks that audience, segment and topic belong to the account, and the segment to the audience. */
 async function checkRefs(
   tx: Tx,
   accountId: Id,

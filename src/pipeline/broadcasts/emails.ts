@@ -1,4 +1,4 @@
-/** From a contact to an email of a broadcast, which holds only what differs from the others. Pure. */
+/** Makes the email of a broadcast for a contact. It stores only what differs between recipients. Pure. */
 
 import { type Id, idText } from '../../lib/ids.ts'
 import { compactMailboxes, OWN_MESSAGE_ID } from '../../resources/emails/email-rows.ts'
@@ -14,7 +14,7 @@ import { compiledSubject } from './texts.ts'
 
 type Contact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
 
-/** What holds for all emails of one moment. */
+/** Values shared by all emails made at one time. */
 export interface EmailTerms {
   now: number
   expireAfterMs: number
@@ -41,7 +41,7 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
         toList: address,
         replyToList: row.replyToList,
         subject: subjectOf(contact),
-        variables: names && valuesKept(names, contact),
+        variables: names && valuesOf(names, contact),
         messageId: OWN_MESSAGE_ID,
         recipientCount: 1,
         createdAt: now,
@@ -60,8 +60,8 @@ export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Cont
   }
 }
 
-/** Where the names lead to no values, nothing but braces is kept. */
-function valuesKept(names: readonly string[], contact: Contact): Json {
+/** Values of the variables as JSON; a variable without a value is omitted. */
+function valuesOf(names: readonly string[], contact: Contact): Json {
   const valueFor = valueFinder(contact)
   const kept: Record<string, string> = Object.create(null)
   for (const name of names) {
@@ -71,7 +71,7 @@ function valuesKept(names: readonly string[], contact: Contact): Json {
   return JSON.stringify(kept)
 }
 
-/** What stands for a placeholder, but for what follows from the email. */
+/** Returns the value of a placeholder, except those that follow from the email itself. */
 export function valueFinder({
   firstName,
   lastName,

@@ -1,7 +1,7 @@
 /**
- * Members become emails, a page of them in one transaction: with its commit their emails are in the queue and
- * their page is gone, so that whatever dies, and however many processes are at it, each member is seen to
- * once.
+ * Makes an email for each member of a broadcast, one page of members per transaction. The transaction queues
+ * the emails and deletes the page, so that each member gets one email, even after a crash and with several
+ * processes.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -24,50 +24,55 @@ import { type EmailTerms, emailMaker } from './emails.ts'
 import { type BroadcastKey, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 
 export interface ExpandInput extends BroadcastKey, EmailTerms {
-  /** What the account's plan lets it send; null is any number. */
+  /** Quota of the account's plan; null is unlimited. */
   quota: Quota | null
   linkTerms: LinkTermsIds
   /** Regions whose domains get delivery feedback. */
   feedbackRegions: string[]
-  /** Why links work for nobody outside; null where they work: then only simulated mail is made. */
+  /**
+   * Reason that links do not work outside of this machine; only simulated mail is made then. Null if they
+   * work.
+   */
   linkFault: string | null
 }
 
 /**
- * Emails of one broadcast that wait in the queue, beyond which more come slowly: a queue that is far behind
- * is not buried. Never not at all, or one slow site among many would keep the others waiting.
+ * Number of queued emails of one broadcast from which pages are expanded slowly, so that the queue does not
+ * grow without need. Expansion never stops, or one slow destination would delay all others.
  */
-export const LOOK_AHEAD = 100_000
-const SLOW_MS = 1_000
-/** How often it is looked whether the last email has been handed over, at first; then rarer. */
-const LOOK_MS = 500
-const RAREST_LOOK_MS = 60_000
+export const QUEUED_EMAILS_SLOW_MIN = 100_000
+/** Delay between two pages while expansion is slow. */
+const SLOW_PAGE_DELAY_MS = 1_000
+/** Delay between two checks whether the last email has been handed over; it grows with the time waited. */
+const COMPLETION_CHECK_MS_MIN = 500
+const COMPLETION_CHECK_MS_MAX = 60_000
 
 type Contact = Pick<ContactRow, 'id' | 'email' | 'firstName' | 'lastName' | 'unsubscribed' | 'properties'>
 
-export function expandCommandsWith(lookAhead: number) {
+export function expandCommandsWith(slowFrom: number) {
   return {
-    /** Sees to the next page of members; or tells the end. */
+    /** Expands the next page of members. After the last page, marks the broadcast as sent once it is. */
     expandBroadcast: command<ExpandInput, void>(
       async (tx, input) => {
         const row = await lockBroadcast(tx, input)
         if (row?.status !== 'sending' || row.countedAt === null) return
         const page = await firstPage(tx, row)
-        if (!page) return endOf(tx, row, input.now)
+        if (!page) return complete(tx, row, input.now)
         const fault = await broadcastFaultOf(tx, row)
         if (fault) return failBroadcast(tx, row, fault, input.now)
-        const emails = await seeTo(tx, row, input, idsOf(page))
-        if (!emails) return failBroadcast(tx, row, { message: input.linkFault!, isPassing: true }, input.now)
+        const emails = await expandPage(tx, row, input, idsOf(page))
+        if (!emails)
+          return failBroadcast(tx, row, { message: input.linkFault!, isTemporary: true }, input.now)
         await tx.db
           .deleteFrom('broadcastPages')
           .where('broadcastId', '=', row.id)
           .where('number', '=', page.number)
           .execute()
-        const isFarAhead = (await countWaiting(tx, row)) >= lookAhead
+        const isFarAhead = (await countQueued(tx, row)) >= slowFrom
         await setBroadcast(tx, row, {
           ...spanWith(row, emails),
           expandedCount: row.expandedCount + page.ids.length / ID_BYTES,
-          nextAt: input.now + (isFarAhead ? SLOW_MS : 0),
+          nextAt: input.now + (isFarAhead ? SLOW_PAGE_DELAY_MS : 0),
         })
       },
       { weigh: () => WEIGHT },
@@ -75,22 +80,22 @@ export function expandCommandsWith(lookAhead: number) {
   }
 }
 
-/** Of a page of emails that keep no content of their own, in usual requests. */
+/** Weight of the command: a page of emails that share content costs as much as 100 usual requests. */
 const WEIGHT = 100
 
-export const expandCommands = expandCommandsWith(LOOK_AHEAD)
+export const expandCommands = expandCommandsWith(QUEUED_EMAILS_SLOW_MIN)
 
-/** Emails of it in the queue that have not been handed over. */
-function countWaiting(tx: Tx, { accountId, id: broadcastId }: BroadcastRow): Promise<number> {
+/** Number of its emails in the queue that have not been handed over. */
+function countQueued(tx: Tx, { accountId, id: broadcastId }: BroadcastRow): Promise<number> {
   return countedForBroadcast(tx, { accountId, broadcastId }, 'status.queued')
 }
 
-/** All members have been seen to: it is sent once the last email has been handed over. */
-async function endOf(tx: Tx, row: BroadcastRow, now: number): Promise<void> {
+/** Runs after the last page. The broadcast is sent once its last email has been handed over. */
+async function complete(tx: Tx, row: BroadcastRow, now: number): Promise<void> {
   const expandedAt = row.expandedAt ?? now
-  if ((await countWaiting(tx, row)) === 0)
+  if ((await countQueued(tx, row)) === 0)
     return setBroadcast(tx, row, { status: 'sent', sentAt: now, expandedAt, nextAt: null, updatedAt: now })
-  const waitMs = Math.min(RAREST_LOOK_MS, Math.max(LOOK_MS, (now - expandedAt) / 20))
+  const waitMs = Math.min(COMPLETION_CHECK_MS_MAX, Math.max(COMPLETION_CHECK_MS_MIN, (now - expandedAt) / 20))
   await setBroadcast(tx, row, { expandedAt, nextAt: now + Math.ceil(waitMs) })
 }
 
@@ -108,7 +113,7 @@ function idsOf({ ids }: BroadcastPageRow): Id[] {
   return Array.from({ length: ids.length / ID_BYTES }, (_, i) => idAt(ids, i))
 }
 
-/** Several processes may make ids, each in its own order. */
+/** First and last id of all emails. Ids are not ascending when several processes make them. */
 function spanWith({ firstEmailId, lastEmailId }: BroadcastRow, emails: readonly Id[]) {
   const ids = [...emails, ...(firstEmailId ? [firstEmailId] : []), ...(lastEmailId ? [lastEmailId] : [])]
   const sorted = ids.sort(Buffer.compare)
@@ -116,10 +121,10 @@ function spanWith({ firstEmailId, lastEmailId }: BroadcastRow, emails: readonly 
 }
 
 /**
- * Each gets an email, or is skipped and counted. @returns the emails; undefined, and nothing done, where
- * links would not work
+ * Makes an email for each member, or counts the member as skipped.
+ * @returns the ids of the emails; undefined if links would not work, in which case nothing is done
  */
-async function seeTo(
+async function expandPage(
   tx: Tx,
   row: BroadcastRow,
   input: ExpandInput,
@@ -128,20 +133,20 @@ async function seeTo(
   const { accountId, id: broadcastId } = row
   const skip = (reason: SkipReason, count: number) =>
     countForBroadcast(tx, { accountId, broadcastId }, `skipped.${reason}`, count)
-  const { willing, skipped } = await sift(tx, row, ids)
+  const { eligible, skipped } = await selectEligible(tx, row, ids)
   const isSimulated = ({ email }: Contact) =>
     input.simulatorDomains.has(email.slice(email.lastIndexOf('@') + 1))
-  if (input.linkFault !== null && !willing.every(isSimulated)) return undefined
+  if (input.linkFault !== null && !eligible.every(isSimulated)) return undefined
   for (const [reason, count] of skipped) skip(reason, count)
   const request = { sender: { accountId }, now: input.now, quota: input.quota }
-  const count = await takeRoom(tx, request, willing.length)
-  skip('quota', willing.length - count)
-  const decided = await decide(tx, row, input, willing.slice(0, count))
+  const count = await takeRoom(tx, request, eligible.length)
+  skip('quota', eligible.length - count)
+  const decided = await makeEmails(tx, row, input, eligible.slice(0, count))
   await storeEmails(tx, decided)
   return decided.map(({ email }) => email.row.id)
 }
 
-async function decide(
+async function makeEmails(
   tx: Tx,
   row: BroadcastRow,
   input: ExpandInput,
@@ -163,12 +168,12 @@ async function decide(
   })
 }
 
-/** Consent is asked for now, whatever it was when the members were found. */
-async function sift(
+/** Checks consent at the time of expansion, not at the time at which the members were found. */
+async function selectEligible(
   tx: Tx,
   { accountId, audienceId, topicId }: BroadcastRow,
   ids: readonly Id[],
-): Promise<{ willing: Contact[]; skipped: Map<SkipReason, number> }> {
+): Promise<{ eligible: Contact[]; skipped: Map<SkipReason, number> }> {
   const found = await tx.rows.find(
     'contacts',
     ids.map(id => ({ audienceId, id })),
@@ -188,10 +193,10 @@ async function sift(
     ),
   ])
   const skipped = new Map<SkipReason, number>([['deleted', ids.length - contacts.length]])
-  const willing = contacts.filter((contact, i) => {
+  const eligible = contacts.filter((contact, i) => {
     const reason = objectionOf(contact) ?? (suppressions[i] ? 'suppressed' : undefined)
     if (reason) skipped.set(reason, (skipped.get(reason) ?? 0) + 1)
     return reason === undefined
   })
-  return { willing, skipped }
+  return { eligible, skipped }
 }

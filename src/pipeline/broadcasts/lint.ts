@@ -1,6 +1,6 @@
 /**
- * Looks a broadcast over before it is sent: what would keep it from being read, or have it taken for spam.
- * Pure; what is refused (`starter_text`, `unreachable_links`) is refused by the commands, not here.
+ * Finds faults of a broadcast's content that would break it for readers or make it look like spam. Pure. The
+ * commands, not these rules, refuse a broadcast with `starter_text` or `unreachable_links`.
  */
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
@@ -32,17 +32,17 @@ type LintPart = (typeof LINT_PARTS)[number]
 
 export interface LintFinding {
   rule: LintRule
-  /** An `error` reaches readers as something broken; a `warning` costs some of them. */
+  /** An `error` breaks the email for readers; a `warning` affects some of them. */
   severity: 'error' | 'warning'
   part: LintPart
   message: string
-  /** Line in that part, from 1; null where it is about all of it. */
+  /** Line in the part, from 1; null when the finding concerns the whole part. */
   line: number | null
 }
 
-/** Gmail shows no more of an HTML part than this. */
+/** Gmail clips an HTML part beyond this size. */
 export const CLIPPED_AT_BYTES = 102 * 1024
-/** Of one rule: more of the same helps nobody. */
+/** Number of findings per rule; further ones are omitted. */
 const FINDINGS_PER_RULE_MAX = 20
 const SHOWN_LENGTH_MAX = 80
 const PLACEHOLDER = /\{\{\{?[^{}]*\}?\}\}/
@@ -54,8 +54,8 @@ interface Link {
 }
 
 /**
- * @param knownProperties keys that contacts of the audience have; undefined where that is not known
- * @param unusualKeys those that make places though they do not look like names
+ * @param knownProperties are the property keys of the audience's contacts; undefined when they are not known
+ * @param unusualKeys are keys that count as placeholders although they do not look like names
  */
 export function lintBroadcast(
   { subject, html, text, previewText }: EmailText & { previewText: string | null },
@@ -65,29 +65,36 @@ export function lintBroadcast(
   const findings: LintFinding[] = []
   if (isStarter(html))
     findings.push({
-      ...{ rule: 'starter_text', severity: 'error', part: 'html', line: null },
+      rule: 'starter_text',
+      severity: 'error',
+      part: 'html',
+      line: null,
       message: 'The HTML is still the starter text. Replace it with your own content.',
     })
   if (html !== null && (text === null || text.trim() === ''))
     findings.push({
-      ...{ rule: 'missing_text', severity: 'warning', part: 'text', line: null },
+      rule: 'missing_text',
+      severity: 'warning',
+      part: 'text',
+      line: null,
       message:
         'There is no text part. Some mail clients show nothing, and spam filters rate HTML-only mail worse.',
     })
   const bytes = Buffer.byteLength(contentToSend({ html, text, previewText }).html ?? '')
   if (bytes > CLIPPED_AT_BYTES)
     findings.push({
-      ...{ rule: 'too_large', severity: 'warning', part: 'html', line: null },
+      rule: 'too_large',
+      severity: 'warning',
+      part: 'html',
+      line: null,
       message: `The HTML has ${Math.ceil(bytes / 1024)} KB${previewText === null ? '' : ' with its preview text'}. Gmail clips messages over 102 KB and hides the unsubscribe link.`,
     })
   if (!saysUnsubscribe({ html, text }))
     findings.push({
-      ...{
-        rule: 'missing_unsubscribe',
-        severity: 'warning',
-        part: html === null ? 'text' : 'html',
-        line: null,
-      },
+      rule: 'missing_unsubscribe',
+      severity: 'warning',
+      part: html === null ? 'text' : 'html',
+      line: null,
       message:
         'There is no {{unsubscribe_url}}. Recipients who find no unsubscribe link report mail as spam.',
     })
@@ -96,7 +103,7 @@ export function lintBroadcast(
     ['subject', subject],
     ['html', html],
     ['text', text],
-    // it is nowhere but in the html
+    // the preview text is part of the HTML only
     ['preview_text', html === null ? null : previewText],
   ]
   const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
@@ -105,7 +112,6 @@ export function lintBroadcast(
 
 type Parts = readonly (readonly [LintPart, string | null])[]
 
-/** Every part that is there must have it. */
 function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
   const part = html ?? text
   if (part === null) return true
@@ -138,10 +144,10 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
   const trimmed = href.trim()
   if (trimmed === '' || trimmed === '#')
     return { rule: 'empty_link', severity: 'error', message: `A link has no target: ${quoted(shown)}.` }
-  // what a placeholder stands for is not known here
+  // the value of a placeholder is not known here
   if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, SHOWN_LENGTH_MAX * 10))) return undefined
   const url = URL.parse(trimmed)
-  // of other links blanks are no fault that keeps mail programs from opening them
+  // mail programs open other links, such as `mailto:`, even with blanks
   if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
     return {
       rule: 'malformed_link',
@@ -150,7 +156,8 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
     }
   if (!SCHEMES.includes(url.protocol))
     return {
-      ...{ rule: 'unsafe_link', severity: 'error' },
+      rule: 'unsafe_link',
+      severity: 'error',
       message: `Mail clients do not open \`${url.protocol}\` links: ${quoted(shown)}.`,
     }
   return undefined
@@ -160,7 +167,7 @@ function isWeb({ protocol }: URL): boolean {
   return protocol === 'http:' || protocol === 'https:'
 }
 
-/** As `https://example` is none that readers could reach. */
+/** A host needs a dot: readers cannot reach `https://example`. */
 function isHost(name: string): boolean {
   return name.startsWith('[') || /[^.]\.[^.]/.test(name)
 }
@@ -183,11 +190,11 @@ function variableFindings(
   const seen = new Set<string>()
   return parts.flatMap(([part, text]) =>
     parseText(text ?? '', mayBeKey).placeholders.flatMap(({ name, fallback, verbatim }): LintFinding[] => {
-      const isPlace = !verbatim || isAmong(unusualKeys, name)
-      const isFine = isPlace && (fallback !== null || builtInOf(name) || isAmong(known, name))
+      const isPlaceholder = !verbatim || isAmong(unusualKeys, name)
+      const isFine = isPlaceholder && (fallback !== null || builtInOf(name) || isAmong(known, name))
       if (isFine || seen.has(name)) return []
       seen.add(name)
-      const end = isPlace
+      const end = isPlaceholder
         ? 'and there is no fallback: nothing stands in its place.'
         : 'and it is no name: it stays as it is, braces and all.'
       const message = `No contact has the property ${quoted(shortened(name))}, ${end}`
@@ -196,7 +203,7 @@ function variableFindings(
   )
 }
 
-/** The first of every rule. */
+/** The first findings of each rule. */
 function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
   const counts = new Map<LintRule, number>()
   return findings.filter(({ rule }) => {
@@ -206,7 +213,7 @@ function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
   })
 }
 
-/** For positions that ascend. */
+/** Returns the line of a position. Positions must be ascending. */
 function lineFinder(text: string): (at: number) => number {
   let line = 1
   let next = text.indexOf('\n')

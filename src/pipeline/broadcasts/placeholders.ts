@@ -1,6 +1,6 @@
 /**
- * The places of a broadcast, as its account and its audience make them: what is a property's, and what stands
- * for one that is missing.
+ * Resolves the placeholders of a broadcast against the properties of its account and audience: which unusual
+ * keys are placeholders, and which fallbacks apply.
  */
 import { fallbacksIn, listDefinitions } from '../../resources/contacts/property-definitions.ts'
 import { keysAmong } from '../../resources/contacts/property-keys.ts'
@@ -13,68 +13,66 @@ import type { StoredBroadcast } from './broadcast-rows.ts'
 import { contentToSend, PLACEHOLDERS_MAX } from './texts.ts'
 import { type NameTexts, unusualKeys, withNames } from './unusual-names.ts'
 
-export interface Places {
+export interface Placeholders {
   fallbacks: Fallbacks
-  /** Keys that do not look like names, and are in braces somewhere in the broadcast. */
+  /** Property keys that do not look like names and occur in braces in the broadcast. */
   keys: ReadonlySet<string>
 }
 
-/**
- * A key that no contact has any more makes a place, too, and so does one that is only described: nobody is to
- * read the braces.
- */
-export async function placesOf(db: Db, broadcast: StoredBroadcast): Promise<Places> {
+/** A key that is only defined, or that no contact has any more, counts too, so that no reader sees braces. */
+export async function placeholdersOf(db: Db, broadcast: StoredBroadcast): Promise<Placeholders> {
   const { accountId, audienceId } = broadcast
   const definitions = await listDefinitions(db, accountId)
   const fallbacks = fallbacksIn(definitions)
   const wanted = unusualKeys(broadcast).slice(0, 2 * PLACEHOLDERS_MAX)
   if (wanted.length === 0) return { fallbacks, keys: new Set() }
-  const described = definitions.map(({ key }) => key)
-  return { fallbacks, keys: new Set([...described, ...(await keysAmong(db, audienceId, wanted))]) }
+  const definedKeys = definitions.map(({ key }) => key)
+  return { fallbacks, keys: new Set([...definedKeys, ...(await keysAmong(db, audienceId, wanted))]) }
 }
 
-/**
- * What the emails of a broadcast have in common. A part in which nothing is to be changed stays the same
- * text.
- */
-export function settledWords(
+/** The content shared by all emails of a broadcast. A part without changes stays the same string. */
+export function resolvedContent(
   { subject, html, text, previewText }: NameTexts & { subject: string },
-  { fallbacks, keys }: Places,
+  { fallbacks, keys }: Placeholders,
 ): EmailText & { subject: string } {
-  const words = withNames({ subject, html, text, previewText }, name => isAmong(keys, name))
+  const named = withNames({ subject, html, text, previewText }, name => isAmong(keys, name))
   return {
-    subject: subjectWithFallbacks(words.subject, fallbacks),
-    ...withFallbacks(contentToSend(words), fallbacks),
+    subject: subjectWithFallbacks(named.subject, fallbacks),
+    ...withFallbacks(contentToSend(named), fallbacks),
   }
 }
 
-/** By the keys of properties. */
+/** Fallbacks by property key. */
 export type Fallbacks = ReadonlyMap<string, string>
 
-/** A part in which nothing is to be put stays the same text. */
-export function withFallbacks<W extends Pick<EmailText, 'html' | 'text'>>(words: W, fallbacks: Fallbacks): W {
-  if (fallbacks.size === 0) return words
-  const { html, text } = words
+/** Adds fallbacks to placeholders that have none. A part without changes stays the same string. */
+export function withFallbacks<W extends Pick<EmailText, 'html' | 'text'>>(
+  content: W,
+  fallbacks: Fallbacks,
+): W {
+  if (fallbacks.size === 0) return content
+  const { html, text } = content
   return {
-    ...words,
-    html: html === null ? null : filled(html, fallbacks, true),
-    text: text === null ? null : filled(text, fallbacks, false),
+    ...content,
+    html: html === null ? null : withAddedFallbacks(html, fallbacks, true),
+    text: text === null ? null : withAddedFallbacks(text, fallbacks, false),
   }
 }
 
 export function subjectWithFallbacks(subject: string, fallbacks: Fallbacks): string {
-  return fallbacks.size === 0 ? subject : filled(subject, fallbacks, false)
+  return fallbacks.size === 0 ? subject : withAddedFallbacks(subject, fallbacks, false)
 }
 
-function filled(text: string, fallbacks: Fallbacks, isHtml: boolean): string {
+function withAddedFallbacks(text: string, fallbacks: Fallbacks, isHtml: boolean): string {
   const { literals, placeholders } = parseText(text)
   const added = placeholders.map(({ name, fallback }) =>
     fallback === null && !builtInOf(name) ? fallbacks.get(propertyOf(name)) : undefined,
   )
   if (added.every(one => one === undefined)) return text
-  const places = placeholders.map((place, i) => {
-    const own = added[i]
-    return own === undefined ? place : { ...place, fallback: isHtml && !place.raw ? escapeHtml(own) : own }
+  const filledIn = placeholders.map((placeholder, i) => {
+    const fallback = added[i]
+    if (fallback === undefined) return placeholder
+    return { ...placeholder, fallback: isHtml && !placeholder.raw ? escapeHtml(fallback) : fallback }
   })
-  return writeText({ literals, placeholders: places })
+  return writeText({ literals, placeholders: filledIn })
 }

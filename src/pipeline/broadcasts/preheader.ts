@@ -1,26 +1,25 @@
-/**
- * The preview text: what an inbox shows beside the subject, put where it is read first and seen by nobody.
- * Pure.
- */
+/** Inserts the preview text, which inboxes show beside the subject, as a hidden element of the body. Pure. */
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import { parseText, writeText } from '../../resources/templates/parse.ts'
 import { openTags, readHtml } from '../tracking/read-html.ts'
 
 const HIDDEN =
   'display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;opacity:0'
-/** Keeps inboxes from going on with what the message begins with: it is as wide as what they show. */
+/**
+ * Invisible characters that fill the preview, so that inboxes do not show the start of the message behind it.
+ */
 const FILLER = '&#847;&zwnj;&nbsp;'.repeat(60)
 
-/**
- * At the beginning of the body. Placeholders of the preview text stay what they are, the rest of it is text.
- */
+/** Inserts the preview text at the start of the body. Placeholders are kept; all else is escaped as text. */
 export function withPreheader(html: string, previewText: string): string {
   const at = bodyStart(html)
   const preheader = `<div style="${HIDDEN}">${asHtml(previewText)}${FILLER}</div>`
   return html.slice(0, at) + preheader + html.slice(at)
 }
 
-/** After the body tag that browsers see; where there is none, after what must come before all else. */
+/**
+ * Position after the body tag that browsers use; without one, after the head, `<html>` or the declaration.
+ */
 function bodyStart(html: string): number {
   let at = 0
   let isFound = false
@@ -49,8 +48,9 @@ function asHtml(text: string): string {
   const { literals, placeholders } = parseText(text)
   return writeText({
     literals: literals.map(literal => escapeHtml(literal)),
-    placeholders: placeholders.map(({ fallback, ...place }) => ({
-      ...{ ...place, raw: false },
+    placeholders: placeholders.map(({ fallback, ...placeholder }) => ({
+      ...placeholder,
+      raw: false,
       fallback: fallback === null ? null : escapeHtml(fallback),
     })),
   })

@@ -1,6 +1,6 @@
 /**
- * Sends broadcasts: whatever is to be done for one is done when it is due, a step at a time, each broadcast
- * in its turn.
+ * Runs the due steps of broadcasts, one step at a time, so that several broadcasts take turns.
+ * `app/broadcasts.ts` starts one runner per process that sends.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -13,8 +13,8 @@ import type { BroadcastRow, Db } from '../../store/schema.ts'
 import { findBroadcast, findDueBroadcast } from './broadcast-rows.ts'
 import type { broadcastCommands } from './commands.ts'
 import type { ExpandInput } from './expand.ts'
-import { placesOf, settledWords } from './placeholders.ts'
-import { namesKept } from './texts.ts'
+import { placeholdersOf, resolvedContent } from './placeholders.ts'
+import { storedVariables } from './texts.ts'
 
 export interface RunnerOptions
   extends Pick<ExpandInput, 'expireAfterMs' | 'simulatorDomains' | 'feedbackRegions' | 'linkFault'> {
@@ -23,16 +23,16 @@ export interface RunnerOptions
   clock: Clock
   quotaOf: Plans['quotaOf']
   linkTerms: LinkTermsIds
-  /** What the hold of a broadcast has kept in the queue is to go on. */
+  /** Returns emails to the queue that the hold of the broadcast has kept. */
   resumeEmails(broadcast: BroadcastRow): void
   onError(error: unknown): void
 }
 
 const SLEEP_MS_MAX = 500
-/** Of one broadcast; the others go on. */
-const AFTER_FAILURE_MS = 5_000
+/** Delay after a failed step of a broadcast; other broadcasts continue. */
+const FAILURE_DELAY_MS = 5_000
 
-/** To be told of the times at which there is something to be done. */
+/** Starts the timer. `note` must be called with the times of `BROADCAST_DUE`. */
 export function startBroadcastRunner(options: RunnerOptions): DueTimer {
   const { db, clock, onError } = options
   return startDueTimer({
@@ -44,18 +44,18 @@ export function startBroadcastRunner(options: RunnerOptions): DueTimer {
       await takeStep(options, due, now).catch(async error => {
         onError(error)
         const { accountId, id } = due
-        await options.run('delayBroadcast', { accountId, id, until: now + AFTER_FAILURE_MS })
+        await options.run('delayBroadcast', { accountId, id, until: now + FAILURE_DELAY_MS })
       })
-      // others write for as long as the step took
+      // a pause as long as the step leaves the writer to other commands
       return clock.now() + Math.ceil(clock.monotonic() - beganAt)
     },
     longestSleepMs: SLEEP_MS_MAX,
-    afterFailureMs: AFTER_FAILURE_MS,
+    afterFailureMs: FAILURE_DELAY_MS,
     onError,
   })
 }
 
-/** The next of what is to be done for a broadcast; whoever else has done it meanwhile makes it do nothing. */
+/** Runs the next step of a broadcast. It does nothing if another process has already run the step. */
 export async function takeStep(options: RunnerOptions, row: BroadcastRow, now: number): Promise<void> {
   const { run, quotaOf, resumeEmails } = options
   const { accountId, id, status } = row
@@ -79,10 +79,14 @@ async function begin(
   const broadcast = await findBroadcast(db, accountId, id)
   if (!broadcast) return
   const { contentId, previewText, subject, html, text } = broadcast
-  const { subject: sentSubject, ...sent } = settledWords(broadcast, await placesOf(db, broadcast))
-  const names = namesKept(sent)
+  const { subject: sentSubject, ...sent } = resolvedContent(broadcast, await placeholdersOf(db, broadcast))
+  const names = storedVariables(sent)
   await run('beginBroadcast', {
-    ...{ accountId, id, now, contentId, previewText },
+    accountId,
+    id,
+    now,
+    contentId,
+    previewText,
     sent: sent.html === html && sent.text === text ? null : encodeContent(sent),
     sentSubject: sentSubject === subject ? null : sentSubject,
     variables: names && JSON.stringify(names),

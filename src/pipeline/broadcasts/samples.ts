@@ -1,4 +1,4 @@
-/** What one person would read of a broadcast: shown beforehand, or sent as a test. */
+/** Renders a broadcast for one reader, as a preview or for a test email. */
 import { type Id, wireId } from '../../lib/ids.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
 import { PERSONAL_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
@@ -7,7 +7,7 @@ import { builtInOf } from '../../resources/templates/variables.ts'
 import type { ContactRow } from '../../store/schema.ts'
 import type { StoredBroadcast } from './broadcast-rows.ts'
 import { valueFinder } from './emails.ts'
-import { type Places, settledWords } from './placeholders.ts'
+import { type Placeholders, resolvedContent } from './placeholders.ts'
 
 export interface Sample {
   subject: string
@@ -17,18 +17,18 @@ export interface Sample {
 
 export type SampleContact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
 
-/** In a sample the link leads nowhere: whoever tries it out must not unsubscribe anybody. */
-const NOWHERE = '#unsubscribe'
+/** Unsubscribe link of a sample. It has no effect, so that a test does not unsubscribe a contact. */
+const INERT_LINK = '#unsubscribe'
 
-/** @param contact undefined: somebody of whom nothing but the address is known */
+/** @param contact is undefined for a reader of whom only the address is known */
 export function sampleOf(
   broadcast: StoredBroadcast,
   address: string,
   contact: SampleContact | undefined,
-  places: Places,
+  placeholders: Placeholders,
 ): Sample {
   const { id } = broadcast
-  const template = compileTemplate(settledWords(broadcast, places))
+  const template = compileTemplate(resolvedContent(broadcast, placeholders))
   const nobody = { email: address, firstName: null, lastName: null, properties: '{}' }
   const valueFor = valueFinder(contact ?? nobody)
   const values = template.variables.map(({ name }) => builtInValue(name, address, id) ?? valueFor(name))
@@ -44,7 +44,7 @@ function builtInValue(name: string, address: string, id: Id): string | undefined
     case 'broadcast_id':
       return wireId('brd', id)
     case 'unsubscribe_url':
-      return NOWHERE
+      return INERT_LINK
     default:
       return undefined
   }

@@ -1,6 +1,6 @@
 /**
- * Orders about a broadcast: it is sent, paused, resumed, canceled. What an order is about stops or goes on
- * with its commit; what is to be done about the mail itself is done afterwards, in steps.
+ * Commands that send, pause, resume and cancel a broadcast. The new state takes effect with the commit;
+ * queued emails are handled afterwards, in steps.
  */
 
 import type { Id } from '../../lib/ids.ts'
@@ -23,8 +23,8 @@ type Order = BroadcastKey & { now: number }
 
 export const sendCommands = {
   /**
-   * A draft, or a scheduled one, at another time. @param version that is to be sent; null for whichever there
-   * is
+   * Sends or schedules a draft, or changes the time of a scheduled broadcast.
+   * @param version is the version of the content to send; null for the current one
    */
   sendBroadcast: command<Order & { send: CheckedSendOrder; version: string | null }, Ordered>(
     async (tx, order) => {
@@ -44,7 +44,7 @@ export const sendCommands = {
     },
   ),
 
-  /** A step of it has failed, and is tried again. */
+  /** Delays the next step after a failure. */
   delayBroadcast: command<BroadcastKey & { until: number }, void>(async (tx, { accountId, id, until }) => {
     const row = await lockBroadcast(tx, { accountId, id })
     if (row && row.nextAt !== null) await setBroadcast(tx, row, { nextAt: until })
@@ -61,8 +61,8 @@ export const sendCommands = {
   }),
 
   /**
-   * What it had in the queue is to be let go afterwards. One that has failed goes on where it was, once
-   * nothing is in its way.
+   * Resumes a paused broadcast, or one that has failed for a cause that no longer exists. The caller then
+   * resumes its queued emails.
    */
   resumeBroadcast: command<Order, Ordered>(async (tx, order) => {
     const row = await lockBroadcast(tx, order)
@@ -81,7 +81,7 @@ export const sendCommands = {
     return true
   }),
 
-  /** From the commit on nothing more of it is begun; what waits is given up afterwards. */
+  /** Cancels the broadcast. After the commit no attempt starts; queued emails are canceled in later steps. */
   cancelBroadcast: command<Order & { holdId: Id }, Ordered>(async (tx, order) => {
     const row = await lockBroadcast(tx, order)
     if (!row) return undefined
@@ -97,7 +97,7 @@ export const sendCommands = {
   }),
 }
 
-/** The mail of a broadcast, as holds name it. */
+/** Selector of the broadcast's emails, for holds. */
 export function mailOfBroadcast({ accountId, id }: Pick<BroadcastRow, 'accountId' | 'id'>): MailSelector {
   return { domain: null, accountId, broadcastId: id, emailId: null }
 }

@@ -1,7 +1,4 @@
-/**
- * What the commands of broadcasts share: the row they are about, and why something cannot be done with it
- * now.
- */
+/** Shared parts of the broadcast commands: locking and changing the row, and refusals. */
 
 import type { Id } from '../../lib/ids.ts'
 import { maySend } from '../../resources/domains/status.ts'
@@ -18,7 +15,7 @@ export interface BroadcastKey {
   id: Id
 }
 
-/** Until the commit nobody else changes it. */
+/** Locks the row until the commit. */
 export async function lockBroadcast(
   { rows, db }: Tx,
   { accountId, id }: BroadcastKey,
@@ -33,7 +30,7 @@ export async function lockBroadcast(
     .executeTakeFirst()
 }
 
-/** Whoever does what is to be done hears of it. */
+/** Changes the row, and announces the time of its next step. */
 export async function setBroadcast(
   tx: Tx,
   { accountId, id }: BroadcastKey,
@@ -60,7 +57,7 @@ const WORDS: Record<BroadcastStatus, string> = {
   failed: 'failed',
 }
 
-/** What a broadcast lacks to be sent. */
+/** Refusal if the broadcast cannot be sent: no content, the starter text, or an unverified domain. */
 export async function refuseUnsendable(
   tx: Tx,
   accountId: Id,
@@ -87,7 +84,7 @@ const UNTOUCHED = refuseField(
 const SENDING = ['id', 'status', 'region', ...LINKING] as const
 type SendingDomain = Pick<DomainRow, (typeof SENDING)[number]>
 
-/** The domain a broadcast is sent from; undefined where it may not be. */
+/** The domain of the sender; undefined when it may not send. */
 export async function findSendingDomain(
   tx: Tx,
   accountId: Id,

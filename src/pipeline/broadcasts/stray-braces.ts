@@ -1,29 +1,28 @@
-/** Braces of a broadcast that make no place: they stay as they are, and readers see them. Pure. */
+/** Finds braces in a broadcast that are not part of a placeholder, so that readers would see them. Pure. */
 import { parseText, placeholderText } from '../../resources/templates/parse.ts'
 import { openTags, readHtml } from '../tracking/read-html.ts'
 import { HOLE } from '../tracking/rewrite-plan-cache.ts'
 import { mayBeKey } from './unusual-names.ts'
 
-/** One beside a place is one too many, too. */
+/** Double braces, and a single brace directly beside a placeholder. */
 const STRAY = new RegExp(`\\{\\{|\\}\\}|\\{${HOLE}|${HOLE}\\}`, 'g')
-/** What is in them is full of braces, and shown to nobody. */
-const UNSEEN = new Set(['style', 'script'])
-/** Characters shown on either side. */
-const AROUND = 20
+/** Elements whose content contains braces and is not shown. */
+const HIDDEN_ELEMENTS = new Set(['style', 'script'])
+/** Number of characters of context on either side. */
+const CONTEXT_CHARACTERS = 20
 
 /**
- * What may be a key counts as a place.
- *
- * @param most found of them; more are not looked for
- * @returns with the text around, in the order of the text; those that stand close together are one
+ * Text in braces that may be a property key counts as a placeholder.
+ * @param foundMax is the number of results after which the search ends
+ * @returns the braces with their context, in the order of the text; neighbouring ones are one result
  */
-export function strayBraces(text: string, isHtml: boolean, most: number): string[] {
+export function strayBraces(text: string, isHtml: boolean, foundMax: number): string[] {
   const { literals, placeholders } = parseText(text, mayBeKey)
   const page = literals.join(HOLE)
   const found: string[] = []
   let hole = 0
   let holeAt = page.indexOf(HOLE)
-  /** With places as they are written. To be asked in ascending order. */
+  /** The text with placeholders as written. Calls must be in ascending order. */
   const written = (start: number, end: number) => {
     for (; holeAt >= 0 && holeAt < start; holeAt = page.indexOf(HOLE, holeAt + 1)) hole++
     let next = hole
@@ -33,34 +32,34 @@ export function strayBraces(text: string, isHtml: boolean, most: number): string
     }
     return page.slice(start, end).toWellFormed().replaceAll(HOLE, name)
   }
-  for (const [start, end] of isHtml ? seenOf(page) : [[0, page.length] as const]) {
+  for (const [start, end] of isHtml ? visibleRanges(page) : [[0, page.length] as const]) {
     let nextFrom = start
     for (const { index } of page.slice(start, end).matchAll(STRAY)) {
-      if (found.length === most) return found
+      if (found.length === foundMax) return found
       const at = start + index
       if (at < nextFrom) continue
-      nextFrom = at + AROUND
-      found.push(written(Math.max(start, at - AROUND), Math.min(end, nextFrom)))
+      nextFrom = at + CONTEXT_CHARACTERS
+      found.push(written(Math.max(start, at - CONTEXT_CHARACTERS), Math.min(end, nextFrom)))
     }
   }
   return found
 }
 
-/** Where a page has text, and what its links refer to. */
-function seenOf(page: string): [start: number, end: number][] {
-  const stretches: [number, number][] = []
-  let isUnseen = false
+/** Ranges of the page that readers see: text and link targets. */
+function visibleRanges(page: string): [start: number, end: number][] {
+  const ranges: [number, number][] = []
+  let isHidden = false
   readHtml(page, {
     ...openTags(page, ({ name, href }) => {
-      isUnseen = UNSEEN.has(name)
-      if (href) stretches.push([href.start, href.end])
+      isHidden = HIDDEN_ELEMENTS.has(name)
+      if (href) ranges.push([href.start, href.end])
     }),
     onclosetag() {
-      isUnseen = false
+      isHidden = false
     },
     ontext(start, end) {
-      if (start >= 0 && !isUnseen) stretches.push([start, end])
+      if (start >= 0 && !isHidden) ranges.push([start, end])
     },
   })
-  return stretches
+  return ranges
 }

@@ -1,4 +1,4 @@
-/** The words of a broadcast: what they may hold, and what of them its emails say. Pure. */
+/** Checks the content of a broadcast, and derives the content that its emails share. Pure. */
 
 import type { Content } from '../../resources/emails/content.ts'
 import { type CompiledTemplate, compileTemplate } from '../../resources/templates/compile.ts'
@@ -10,24 +10,21 @@ import { mayBeKey, type NameTexts, withNames } from './unusual-names.ts'
 
 export const NAME_LENGTH_MAX = 200
 export const PREVIEW_LENGTH_MAX = 500
-/**
- * In subject, html and text together: with the longest values of a contact they make no more than can be
- * sent.
- */
+/** In subject, HTML and text together. With the longest values, the email still fits the size limit. */
 export const PLACEHOLDERS_MAX = 1_000
 
-/** What makes these texts unfit for a broadcast; undefined when nothing does. */
-export function wordsFault(words: NameTexts): TemplateFault | undefined {
-  const tooLarge = templateFault(words)
+/** The first fault of the content; undefined when there is none. */
+export function contentFault(content: NameTexts): TemplateFault | undefined {
+  const tooLarge = templateFault(content)
   if (tooLarge) return tooLarge
-  // which of them contacts have is known once it is sent
-  const named = withNames(words, mayBeKey)
+  // the properties of the contacts are known only when the broadcast is sent
+  const named = withNames(content, mayBeKey)
   const template = compileTemplate(named)
   const inParts = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
   const inPreview = named.html === null ? [] : parseText(named.previewText ?? '').placeholders
   if (inParts.length + inPreview.length > PLACEHOLDERS_MAX)
     return {
-      part: words.html === null ? 'text' : 'html',
+      part: content.html === null ? 'text' : 'html',
       fault: `and the others name variables more than ${PLACEHOLDERS_MAX} times together`,
     }
   const inSubject = template.subject?.holes.map(({ variable }) => template.variables[variable]!.name) ?? []
@@ -36,7 +33,7 @@ export function wordsFault(words: NameTexts): TemplateFault | undefined {
   return undefined
 }
 
-/** What all emails of the broadcast have in common. */
+/** The content shared by all emails, with the preview text inserted. */
 export function contentToSend({
   html,
   text,
@@ -45,15 +42,14 @@ export function contentToSend({
   return { html: html === null || previewText === null ? html : withPreheader(html, previewText), text }
 }
 
-/** Names whose values each email keeps; null where no email says anything of its own. */
-export function namesKept(content: Content): string[] | null {
+/** Variables whose values each email stores; null when all emails are the same. */
+export function storedVariables(content: Content): string[] | null {
   const { variables } = compileTemplate({ subject: null, ...content })
   return variables.length === 0
     ? null
     : variables.map(({ name }) => name).filter(name => !isEmailVariable(builtInOf(name)))
 }
 
-/** The subject by itself, ready to be filled in. */
 export function compiledSubject(subject: string): CompiledTemplate {
   return compileTemplate({ subject, html: null, text: null })
 }

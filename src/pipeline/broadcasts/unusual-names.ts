@@ -1,10 +1,10 @@
-/** Keys of properties that do not look like names of variables, such as `Company/Team`, in braces. Pure. */
+/** Finds property keys in braces that do not look like variable names, such as `Company/Team`. Pure. */
 import { keyFault } from '../../resources/contacts/properties.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { parseText, writeText } from '../../resources/templates/parse.ts'
 import { propertyOf } from '../../resources/templates/variables.ts'
 
-/** What a broadcast says, as it is written. */
+/** The parts of a broadcast as written. */
 export interface NameTexts extends EmailText {
   previewText: string | null
 }
@@ -13,15 +13,15 @@ export function mayBeKey(text: string): boolean {
   return keyFault(propertyOf(text)) === undefined
 }
 
-/** The same words, with these names written so that all who parse them find them. */
-export function withNames<W extends NameTexts>(words: W, isName: (text: string) => boolean): W {
+/** Rewrites placeholders with these names so that the usual parser finds them. */
+export function withNames<W extends NameTexts>(content: W, isName: (text: string) => boolean): W {
   const marked = (text: string) => {
     const parsed = parseText(text, isName)
     return parsed.placeholders.some(({ verbatim }) => verbatim) ? writeText(parsed) : text
   }
-  const { subject, html, text, previewText } = words
+  const { subject, html, text, previewText } = content
   return {
-    ...words,
+    ...content,
     subject: subject && marked(subject),
     html: html && marked(html),
     text: text && marked(text),
@@ -29,11 +29,11 @@ export function withNames<W extends NameTexts>(words: W, isName: (text: string) 
   }
 }
 
-/** All that would be keys, if contacts had them; each once. */
+/** Texts in braces that may be property keys, without duplicates. */
 export function unusualKeys({ subject, html, text, previewText }: NameTexts): string[] {
-  const places = [subject, html, text, previewText].flatMap(
+  const placeholders = [subject, html, text, previewText].flatMap(
     part => parseText(part ?? '', mayBeKey).placeholders,
   )
-  const names = places.filter(({ verbatim }) => verbatim).map(({ name }) => name)
+  const names = placeholders.filter(({ verbatim }) => verbatim).map(({ name }) => name)
   return [...new Set(names.flatMap(name => [name, propertyOf(name)]))]
 }

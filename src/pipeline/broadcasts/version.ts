@@ -1,6 +1,6 @@
 /**
- * The version of a broadcast's content: what a request names to send, or change, exactly what its author has
- * read. Pure.
+ * Version of a broadcast's content, by which a request names exactly the content that its author has read.
+ * Pure.
  */
 import { createHash } from 'node:crypto'
 import { idText } from '../../lib/ids.ts'
@@ -20,7 +20,7 @@ type Versioned = Pick<
   | 'text'
 >
 
-/** Equal for two states of a broadcast exactly when both send the same to the same audience. */
+/** Hash of content and audience. Two states have the same version exactly if they send the same. */
 export function versionOf(broadcast: Versioned): string {
   const { audienceId, segmentId, topicId, sender, replyToList, subject, previewText, html, text } = broadcast
   const ids = [audienceId, segmentId, topicId].map(id => id && idText(id))
@@ -28,10 +28,10 @@ export function versionOf(broadcast: Versioned): string {
   return createHash('sha256').update(content).digest('base64url').slice(0, VERSION_CHARACTERS)
 }
 
-/** 132 bits. */
+/** Base64url characters of the version, 132 bits. */
 const VERSION_CHARACTERS = 22
 
-/** @param expected the version that a request names; null where it names none */
+/** @param expected is the version that the request names; null when it names none */
 export function refuseOtherVersion(broadcast: Versioned, expected: string | null): Refusal | undefined {
   if (expected === null || expected === versionOf(broadcast)) return undefined
   return refuseField(

@@ -2,9 +2,9 @@ import * as assert from 'uvu/assert'
 import { personalLinks } from '../../../../src/pipeline/broadcasts/broadcast-links.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('broadcasts/written-links')
+const test = suite('broadcasts/broadcast-links')
 
-test('links that lead each recipient elsewhere are told as they were written', () => {
+test('broadcast links: personal links are returned as written', () => {
   const html = `<p>{{name}}</p><a href="https://x.test/?a=1&amp;e={{email}}&amp;c={{{city|Rome}}}">x</a>
     <a href="https://y.test/" title="{{name}}">y</a><a href='{{a}}{{b|c}}'>{{a}}</a>`
   assert.equal(

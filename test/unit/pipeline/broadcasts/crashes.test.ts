@@ -21,7 +21,7 @@ function dyingRun(run: Run<typeof broadcastCommands>, nth: number, isCommitted: 
 }
 
 for (const isCommitted of [false, true])
-  test(`killed ${isCommitted ? 'after' : 'before'} every commit there is: each contact has one email`, async t => {
+  test(`crashes: killed ${isCommitted ? 'after' : 'before'} every commit: each contact gets one email`, async t => {
     const scene = await openBroadcasts(t)
     const { contacts, sending, work, rows, run, detail } = scene
     contacts([...manyContacts(1_100), { email: 'gone@there.test', unsubscribed: true }])
@@ -46,7 +46,7 @@ for (const isCommitted of [false, true])
     }
   })
 
-test('two processes at it at once: each contact has one email', async t => {
+test('crashes: two processes at once: each contact gets one email', async t => {
   const { contacts, sending, runner, rows, work, db } = await openBroadcasts(t)
   contacts(manyContacts(1_100))
   const id = await sending()
@@ -57,7 +57,7 @@ test('two processes at it at once: each contact has one email', async t => {
   assert.ok(idKey(id) && runner && db)
 })
 
-test('canceled, and killed at every commit: nothing is left waiting', async t => {
+test('crashes: canceled and killed at every commit: no email is left waiting', async t => {
   const scene = await openBroadcasts(t)
   const { contacts, sending, work, broadcasts, accountId, run, counts, clock, rows } = scene
   contacts(manyContacts(700))

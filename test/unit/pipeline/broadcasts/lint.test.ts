@@ -10,31 +10,31 @@ const found = (html: string | null, text: string | null = 'text', subject = 's',
   lintBroadcast({ subject, html, text, previewText: null }, known)
 const rules = (...of: Parameters<typeof found>) => found(...of).map(({ rule }) => rule)
 
-test('a good broadcast has no finding', () => {
+test('lint: a good broadcast has no finding', () => {
   const html = `<a href="https://here.example/a?b=1&amp;c=2">x</a><a href="mailto:a@here.example">m</a>
     <a href="tel:+4912345">t</a><a href="#top">up</a><a name="top">anchor</a>${LEAVE}`
   assert.equal(found(html), [])
   assert.equal(found(null, 'Hi. {{unsubscribe_url}}'), [])
 })
 
-test('without a text part', () => {
+test('lint: a missing text part is found', () => {
   assert.equal(rules(LEAVE, null), ['missing_text'])
   assert.equal(rules(LEAVE, ' \n'), ['missing_text'])
 })
 
-test('without a way out, in the part that is read', () => {
+test('lint: a missing unsubscribe link is found in the part that readers see', () => {
   assert.equal(rules('<p>Hi</p>', 'Hi. {{unsubscribe_url}}'), ['missing_unsubscribe'])
   assert.equal(rules(null, 'Hi.'), ['missing_unsubscribe'])
   assert.equal(rules('<a href="{{{RESEND_UNSUBSCRIBE_URL}}}">x</a>'), [])
 })
 
-test('larger than what is shown, counted in bytes', () => {
+test('lint: HTML beyond the clipping size is found, counted in bytes', () => {
   const padding = 'ä'.repeat((CLIPPED_AT_BYTES - LEAVE.length) / 2)
   assert.equal(rules(LEAVE + padding), [])
   assert.equal(rules(`${LEAVE + padding}ää`), ['too_large'])
 })
 
-test('larger than what is shown by what is put in for the preview text', () => {
+test('lint: the size includes the inserted preview text', () => {
   const html = LEAVE + 'x'.repeat(CLIPPED_AT_BYTES - LEAVE.length - 100)
   assert.equal(rules(html), [])
   const [finding, ...more] = lintBroadcast({ subject: 's', html, text: 'text', previewText: 'Soon' })
@@ -42,7 +42,7 @@ test('larger than what is shown by what is put in for the preview text', () => {
   assert.match(finding!.message, /with its preview text/)
 })
 
-test('links that lead nowhere, to no address, or to what no mail program opens', () => {
+test('lint: empty, malformed and unsafe links are found', () => {
   for (const [href, rule] of [
     ['', 'empty_link'],
     [' ', 'empty_link'],
@@ -62,7 +62,7 @@ test('links that lead nowhere, to no address, or to what no mail program opens',
     assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [], href)
 })
 
-test('a finding says where', () => {
+test('lint: a finding names part and line', () => {
   assert.equal(
     found(`<p>\n</p>\n<a href="">x</a>\n\n<area href="/p">${LEAVE}`).map(({ line, severity }) => [
       line,
@@ -79,7 +79,7 @@ test('a finding says where', () => {
   )
 })
 
-test('variables that no contact has, once each', () => {
+test('lint: variables without a property are found once each', () => {
   const html = `${LEAVE}{{city}}{{nick}}{{nick}}{{zip|12345}}{{first_name}}`
   assert.equal(
     found(html, '{{nick}} {{plan}}', '{{mood}}', new Set(['city'])).map(({ part, message }) => [
@@ -105,7 +105,7 @@ for (const [what, text, around] of [
   ['braces in a fallback', 'Hi {{x|a{b}}}', 'Hi {{x|a{b}}}'],
   ['a name that is too long', `Hi {{${'n'.repeat(101)}}}`, `Hi {{${'n'.repeat(18)}`],
 ] as const)
-  test(`braces that readers would see, in each part: ${what}`, () => {
+  test(`lint: stray braces are found in each part: ${what}`, () => {
     const known = new Set(['x'])
     const good = { subject: 's', html: LEAVE, text: 't', previewText: 'p' }
     for (const [part, words] of [
@@ -123,13 +123,13 @@ for (const [what, text, around] of [
     }
   })
 
-test('braces that nobody sees are nobody’s concern, nor are single ones', () => {
+test('lint: hidden braces and single braces are ignored', () => {
   const html = `<style>@media x{a{b:c}}</style><script>f(()=>{if(a){b()}})</script><!-- {{ --><p data-x='{"a":{"b":1}}'>
     {no} { {{first_name}} } {{{x}}} {{a/b|}}</p>${LEAVE}`
   assert.equal(rules(html, 'a {b} } {{first_name}} {', '{ {{first_name}}', new Set(['x', 'a/b'])), [])
 })
 
-test('braces are told of with what is around, and together where they stand together', () => {
+test('lint: stray braces are reported with context, neighbouring ones together', () => {
   const filler = 'x'.repeat(50)
   assert.equal(
     found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`).map(
@@ -143,13 +143,13 @@ test('braces are told of with what is around, and together where they stand toge
   )
 })
 
-test('variables of the preview text are looked for, too, where there is html to put it into', () => {
+test('lint: variables of the preview text are checked if there is HTML', () => {
   const words = { subject: 's', text: `t {{unsubscribe_url}}`, previewText: '{{nick}}' }
   const parts = (html: string | null) => lintBroadcast({ ...words, html }, new Set()).map(({ part }) => part)
   assert.equal([parts(LEAVE), parts(null)], [['preview_text'], []])
 })
 
-test('the same again and again is told a few times, and nothing takes long', () => {
+test('lint: the number of findings per rule is limited, and the time is linear', () => {
   assert.is(
     rules(`${'<a href="">x</a>'.repeat(50_000)}${LEAVE}`).filter(rule => rule === 'empty_link').length,
     20,

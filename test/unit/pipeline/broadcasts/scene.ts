@@ -8,7 +8,7 @@ import { isRefusal, type Refusal } from '../../../../src/pipeline/accept/refusal
 import { findDueBroadcast } from '../../../../src/pipeline/broadcasts/broadcast-rows.ts'
 import { type BroadcastDetail, createBroadcasts } from '../../../../src/pipeline/broadcasts/broadcasts.ts'
 import type { BroadcastFields } from '../../../../src/pipeline/broadcasts/draft.ts'
-import { expandCommandsWith, LOOK_AHEAD } from '../../../../src/pipeline/broadcasts/expand.ts'
+import { expandCommandsWith, QUEUED_EMAILS_SLOW_MIN } from '../../../../src/pipeline/broadcasts/expand.ts'
 import { linkFault } from '../../../../src/pipeline/broadcasts/link-base.ts'
 import { type RunnerOptions, takeStep } from '../../../../src/pipeline/broadcasts/runner.ts'
 import { mailOfBroadcast } from '../../../../src/pipeline/broadcasts/send.ts'
@@ -34,15 +34,15 @@ export interface SceneContact {
 
 interface SceneOptions {
   quota?: Quota | null
-  lookAhead?: number
+  slowFrom?: number
   linkBase?: string
 }
 
 export async function openBroadcasts(
   t: TestContext,
-  { quota = null, lookAhead = LOOK_AHEAD, linkBase = LINK_BASE_URL }: SceneOptions = {},
+  { quota = null, slowFrom = QUEUED_EMAILS_SLOW_MIN, linkBase = LINK_BASE_URL }: SceneOptions = {},
 ) {
-  const store = await t.using(openLocalStore({ ...commands, ...expandCommandsWith(lookAhead) }))
+  const store = await t.using(openLocalStore({ ...commands, ...expandCommandsWith(slowFrom) }))
   const post = postOver(store)
   const { clock } = post
   const accountId = post.account()
@@ -54,10 +54,10 @@ export async function openBroadcasts(
       created_at: clock.now(),
     },
   ])
-  const hands = createQueueAdmin({ ...store, clock, newId })
+  const queueAdmin = createQueueAdmin({ ...store, clock, newId })
   let goingOn: Promise<void> = Promise.resolve()
   const resumeEmails = (broadcast: Pick<BroadcastRow, 'accountId' | 'id'>) => {
-    goingOn = goingOn.then(() => hands.resume(mailOfBroadcast(broadcast)))
+    goingOn = goingOn.then(() => queueAdmin.resume(mailOfBroadcast(broadcast)))
   }
   const quotaOf = async () => quota
   const terms = {

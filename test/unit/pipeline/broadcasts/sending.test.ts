@@ -16,7 +16,7 @@ const test = suite('broadcasts/sending')
 const ALL = ['there.test', 'far.test']
 const PERSON = { ipAddress: '192.0.2.1', userAgent: 'Mail', machine: null, proxy: null }
 
-test('a broadcast goes to every contact of its audience, once', async t => {
+test('sending: a broadcast goes to every contact of its audience once', async t => {
   const { contacts, sending, work, detail, addresses, rows, counts } = await openBroadcasts(t)
   contacts(manyContacts(600))
   const id = await sending()
@@ -37,7 +37,7 @@ test('a broadcast goes to every contact of its audience, once', async t => {
   )
 })
 
-test('it is sent when the last email has been handed over, and not before', async t => {
+test('sending: a broadcast is sent once its last email has been handed over', async t => {
   const { contacts, sending, work, detail, claim, run, accountId, clock } = await openBroadcasts(t)
   contacts(manyContacts(2))
   const id = await sending()
@@ -56,7 +56,7 @@ test('it is sent when the last email has been handed over, and not before', asyn
   assert.equal([counts['status.delivered'], broadcast.nextAt], [2, null])
 })
 
-test('nobody at all is an audience like any other', async t => {
+test('sending: a broadcast to an empty audience is sent', async t => {
   const { sending, work, detail } = await openBroadcasts(t)
   const id = await sending()
   await work()
@@ -64,7 +64,7 @@ test('nobody at all is an audience like any other', async t => {
   assert.equal([broadcast.status, broadcast.memberCount], ['sent', 0])
 })
 
-test('a scheduled one waits for its time', async t => {
+test('sending: a scheduled broadcast starts at its time', async t => {
   const { contacts, sending, work, detail, addresses, clock } = await openBroadcasts(t)
   contacts(manyContacts(3))
   const at = clock.now() + 3_600_000
@@ -77,7 +77,7 @@ test('a scheduled one waits for its time', async t => {
   assert.is(addresses().length, 3)
 })
 
-test('a segment is who its filters hold for when the sending begins; what comes later is another broadcast’s', async t => {
+test('sending: the members of a segment are fixed when sending starts', async t => {
   const { contacts, segment, sending, work, addresses, change, clock, detail, counts } =
     await openBroadcasts(t)
   const ids = contacts([
@@ -101,7 +101,7 @@ test('a segment is who its filters hold for when the sending begins; what comes 
   assert.equal(await counts(id), { 'status.queued': 2, 'skipped.deleted': 1 })
 })
 
-test('who comes after the beginning is no member, though members are still being looked for', async t => {
+test('sending: a contact created after the start is no member, even while members are still being found', async t => {
   const { contacts, sending, work, addresses } = await openBroadcasts(t)
   contacts(manyContacts(1_500))
   await sending()
@@ -112,7 +112,7 @@ test('who comes after the beginning is no member, though members are still being
   assert.not(addresses().includes('late@there.test'))
 })
 
-test('left out are those who do not want it, up to the moment at which it is their turn', async t => {
+test('sending: unwilling and suppressed contacts are skipped, up to the time of their expansion', async t => {
   const scene = await openBroadcasts(t)
   const { contacts, topic, say, suppress, sending, work, addresses, counts, accountId, change } = scene
   const topicId = topic()
@@ -140,7 +140,7 @@ test('left out are those who do not want it, up to the moment at which it is the
   })
 })
 
-test('a topic that nobody is in without a word goes to those who asked for it', async t => {
+test('sending: a topic with default opt-out goes only to contacts who have opted in', async t => {
   const { contacts, topic, say, sending, work, addresses } = await openBroadcasts(t)
   const topicId = topic('opt_out')
   const [asked] = contacts(manyContacts(3))
@@ -150,7 +150,7 @@ test('a topic that nobody is in without a word goes to those who asked for it', 
   assert.equal(addresses(), ['c0@there.test'])
 })
 
-test('beyond the quota nobody gets it, and those are counted', async t => {
+test('sending: contacts beyond the quota are skipped and counted', async t => {
   const { contacts, sending, work, addresses, counts, rows } = await openBroadcasts(t, {
     quota: { daily: 260, monthly: 1_000 },
   })
@@ -162,8 +162,8 @@ test('beyond the quota nobody gets it, and those are counted', async t => {
   assert.equal(rows("select distinct count from counters where kind = 'recipients'"), [{ count: 260 }])
 })
 
-test('a queue that is far behind gets more slowly, and never nothing', async t => {
-  const { contacts, sending, work, addresses, clock } = await openBroadcasts(t, { lookAhead: 300 })
+test('sending: expansion is slow while the queue is long, and never stops', async t => {
+  const { contacts, sending, work, addresses, clock } = await openBroadcasts(t, { slowFrom: 300 })
   contacts(manyContacts(1_000))
   await sending()
   await work()
@@ -180,7 +180,7 @@ test('a queue that is far behind gets more slowly, and never nothing', async t =
   }
 })
 
-test('what it was about being gone, it fails, and says why', async t => {
+test('sending: a broadcast fails with the reason when its audience, segment or topic is gone', async t => {
   const cases = [
     ['delete from audiences', 'Its audience has been deleted.'],
     ['delete from segments', 'Its segment has been deleted.'],
@@ -202,7 +202,7 @@ test('what it was about being gone, it fails, and says why', async t => {
   }
 })
 
-test('a domain lost in the middle stops the rest, until it is verified again', async t => {
+test('sending: a domain that loses its verification stops the broadcast until it is verified again', async t => {
   const { contacts, sending, work, change, detail, addresses, rows, run, accountId, clock } =
     await openBroadcasts(t)
   contacts(manyContacts(600))
@@ -225,7 +225,7 @@ test('a domain lost in the middle stops the rest, until it is verified again', a
   assert.equal(rows('select 1 from broadcast_pages'), [])
 })
 
-test('a domain that is not verified when the time comes is waited for as well', async t => {
+test('sending: a domain that is not verified at the start can be verified and the broadcast resumed', async t => {
   const { contacts, sending, work, change, addresses, run, accountId, clock } = await openBroadcasts(t)
   contacts(manyContacts(3))
   const id = await sending({}, clock.now() + 1_000)
@@ -238,7 +238,7 @@ test('a domain that is not verified when the time comes is waited for as well', 
   assert.is(addresses().length, 3)
 })
 
-test('an audience that goes before its members are found is nobody, and no broadcast that was sent', async t => {
+test('sending: a broadcast fails when its audience is deleted before its members are found', async t => {
   const { contacts, sending, work, change, detail, addresses, broadcasts, accountId } =
     await openBroadcasts(t)
   contacts(manyContacts(3))
@@ -254,7 +254,7 @@ test('an audience that goes before its members are found is nobody, and no broad
   assert.equal(addresses(), [])
 })
 
-test('what has failed for want of its audience is not resumed, and keeps no list of members', async t => {
+test('sending: a broadcast without its audience is not resumed and keeps no members', async t => {
   const { contacts, sending, work, change, run, accountId, clock, rows } = await openBroadcasts(t)
   contacts(manyContacts(600))
   const id = await sending()
@@ -269,7 +269,7 @@ test('what has failed for want of its audience is not resumed, and keeps no list
   })
 })
 
-test('what has failed can be given up', async t => {
+test('sending: a failed broadcast can be canceled', async t => {
   const { contacts, sending, work, change, detail, run, accountId, clock, rows } = await openBroadcasts(t)
   contacts(manyContacts(600))
   const id = await sending()
@@ -283,7 +283,7 @@ test('what has failed can be given up', async t => {
   assert.equal(rows('select 1 from broadcast_pages'), [])
 })
 
-test('broadcasts take turns', async t => {
+test('sending: several broadcasts take turns', async t => {
   const { contacts, sending, work, rows, clock } = await openBroadcasts(t)
   contacts(manyContacts(1_000))
   const ids = [await sending()]
@@ -301,7 +301,7 @@ test('broadcasts take turns', async t => {
   assert.is(new Set(ids.map(idKey)).size, 2)
 })
 
-test('an order that comes at the wrong time is refused', async t => {
+test('sending: a command in the wrong state is refused', async t => {
   const { contacts, sending, broadcasts, accountId, work, detail } = await openBroadcasts(t)
   contacts(manyContacts(1))
   const id = await sending()
@@ -319,7 +319,7 @@ test('an order that comes at the wrong time is refused', async t => {
   assert.is((await detail(id)).broadcast.name, 'News')
 })
 
-test('what a contact lacks is the fallback of its property as it was when the sending began', async t => {
+test('sending: a missing value becomes the property’s fallback as of the start of sending', async t => {
   const { contacts, sending, work, run, rows, db, broadcasts, accountId, clock } = await openBroadcasts(t)
   const define = (key: string, fallback: string | null) =>
     run('createPropertyDefinition', {
@@ -372,7 +372,7 @@ test('what a contact lacks is the fallback of its property as it was when the se
   )
 })
 
-test('a key makes a place whatever characters it has, where contacts have it', async t => {
+test('sending: a property key with any characters is a placeholder if contacts have it', async t => {
   const scene = await openBroadcasts(t)
   const { contacts, sending, work, rows, db, broadcasts, accountId, audienceId } = scene
   const properties = {
@@ -431,7 +431,7 @@ test('a key makes a place whatever characters it has, where contacts have it', a
   }
 })
 
-test('recipients are found by what has become of their emails', async t => {
+test('sending: recipients are listed by the result of their emails', async t => {
   const scene = await openBroadcasts(t)
   const { contacts, sending, work, claim, run, accountId, audienceId, clock, db, broadcasts } = scene
   const ids = contacts(['ann', 'bob', 'cid', 'dan'].map(name => ({ email: `${name}@there.test` })))

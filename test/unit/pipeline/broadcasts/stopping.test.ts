@@ -23,7 +23,7 @@ async function open(t: TestContext, count = 10) {
   }
 }
 
-test('nothing of a paused broadcast is begun, and all of it once it is resumed', async t => {
+test('stopping: a paused broadcast starts no attempt, and continues when resumed', async t => {
   const { broadcasts, accountId, id, claimed, statusNow, announced, settled, clock, work } = await open(t)
   assert.is((await claimed(4)).length, 4)
   await broadcasts.pause(accountId, id)
@@ -40,7 +40,7 @@ test('nothing of a paused broadcast is begun, and all of it once it is resumed',
   assert.is(rest[0]!.expiresAt, clock.now() + 48 * 3_600_000, 'the time stood still')
 })
 
-test('who leaves while an email waits is spared it', async t => {
+test('stopping: a contact who unsubscribes while an email waits does not get it', async t => {
   const scene = await openBroadcasts(t)
   const { contacts, topic, say, sending, work, claim, change, counts, rows, accountId, suppress } = scene
   const topicId = topic()
@@ -73,7 +73,7 @@ test('who leaves while an email waits is spared it', async t => {
   assert.equal(await counts(id), { 'status.queued': 1, 'status.suppressed': 5 })
 })
 
-test('with an audience go all its contacts at once, though it takes a while until they are off the disk', async t => {
+test('stopping: deleting an audience suppresses all waiting emails at once', async t => {
   const { run, accountId, audienceId, claimed, clock, counts, id } = await open(t, 3)
   assert.is((await claimed(1)).length, 1)
   await run('deleteAudience', { accountId, id: audienceId, at: clock.now() })
@@ -81,7 +81,7 @@ test('with an audience go all its contacts at once, though it takes a while unti
   assert.equal(await counts(id), { 'status.queued': 1, 'status.suppressed': 2 })
 })
 
-test('who leaves between two attempts gets no other', async t => {
+test('stopping: a contact who unsubscribes between two attempts gets no further attempt', async t => {
   const { accountId, claimed, claim, change, clock, run } = await open(t, 2)
   const leases = await claimed()
   for (const lease of leases)
@@ -94,7 +94,7 @@ test('who leaves between two attempts gets no other', async t => {
   )
 })
 
-test('what has not become emails when it is paused does so afterwards', async t => {
+test('stopping: members without an email at the pause get one after the resume', async t => {
   const { contacts, sending, work, broadcasts, accountId, addresses, settled } = await openBroadcasts(t)
   contacts(manyContacts(600))
   const id = await sending()
@@ -109,23 +109,23 @@ test('what has not become emails when it is paused does so afterwards', async t 
   assert.is(new Set(addresses()).size, 600)
 })
 
-test('a pause is its account’s, and no order of the operator', async t => {
+test('stopping: a pause is not listed as a hold of the operator', async t => {
   const { broadcasts, accountId, id, claimed, db, run, clock, settled } = await open(t)
-  const hands = createQueueAdmin({ db, run, clock, newId })
+  const queueAdmin = createQueueAdmin({ db, run, clock, newId })
   const mail = { domain: null, accountId, broadcastId: id, emailId: null }
   await broadcasts.pause(accountId, id)
   assert.equal(await listActiveHolds(db), [])
-  assert.is(await hands.release(mail), undefined)
+  assert.is(await queueAdmin.release(mail), undefined)
   assert.equal(await claimed(), [])
-  await hands.hold(mail, 'looked into')
+  await queueAdmin.hold(mail, 'looked into')
   await broadcasts.resume(accountId, id)
   await settled()
   assert.equal(await claimed(), [], 'the operator still holds it')
-  await hands.release(mail)
+  await queueAdmin.release(mail)
   assert.is((await claimed()).length, 10)
 })
 
-test('of a canceled broadcast nothing more is begun, and what waits is canceled', async t => {
+test('stopping: a canceled broadcast starts no attempt, and its waiting emails are canceled', async t => {
   const { broadcasts, accountId, id, claimed, counts, work, rows, statusNow, run, clock, settled } =
     await open(t, 700)
   const [sent, deferred, underWay] = await claimed(3)
@@ -156,7 +156,7 @@ test('of a canceled broadcast nothing more is begun, and what waits is canceled'
   assert.equal(rows("select count(*) as count from events where type = 'email.canceled'"), [{ count: 698 }])
 })
 
-test('what was handed over before goes its way, as far as the operator’s holds let it', async t => {
+test('stopping: emails handed over before the cancellation continue, subject to the operator’s holds', async t => {
   const { broadcasts, accountId, id, claimed, work, run, clock, settled, claim } = await open(t, 2)
   const [deferred] = await claimed(1)
   const ending = { ...endings.deferred(clock.now(), 1_000), signedAt: 1 }
@@ -168,7 +168,7 @@ test('what was handed over before goes its way, as far as the operator’s holds
   assert.is((await claim(accountId, 'there.test', { class: 2 })).length, 1)
 })
 
-test('canceling takes away the members who have not been seen to', async t => {
+test('stopping: canceling deletes the members without an email', async t => {
   const { contacts, sending, work, broadcasts, accountId, addresses, rows, detail } = await openBroadcasts(t)
   contacts(manyContacts(1_200))
   const id = await sending()
@@ -182,7 +182,7 @@ test('canceling takes away the members who have not been seen to', async t => {
   assert.is(counts['status.canceled'], 250)
 })
 
-test('a paused broadcast, and a scheduled one, can be canceled; one that is over cannot', async t => {
+test('stopping: a paused or scheduled broadcast can be canceled, a completed one cannot', async t => {
   const { broadcasts, accountId, id, work, counts, statusNow, sending, detail, clock } = await open(t)
   await broadcasts.pause(accountId, id)
   await broadcasts.cancel(accountId, id)
@@ -199,7 +199,7 @@ test('a paused broadcast, and a scheduled one, can be canceled; one that is over
   }
 })
 
-test('other mail of the account is not touched', async t => {
+test('stopping: other mail of the account is not touched', async t => {
   const { broadcasts, accountId, id, work, send, claim, rows } = await open(t)
   const emailId = await send(accountId)
   await broadcasts.cancel(accountId, id)

@@ -1,12 +1,12 @@
 import * as assert from 'uvu/assert'
 import { subjectWithFallbacks, withFallbacks } from '../../../../src/pipeline/broadcasts/placeholders.ts'
 import { withPreheader } from '../../../../src/pipeline/broadcasts/preheader.ts'
-import { contentToSend, namesKept, wordsFault } from '../../../../src/pipeline/broadcasts/texts.ts'
+import { contentFault, contentToSend, storedVariables } from '../../../../src/pipeline/broadcasts/texts.ts'
 import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('broadcasts/texts')
-const words = (over: Partial<Parameters<typeof wordsFault>[0]> = {}) => ({
+const words = (over: Partial<Parameters<typeof contentFault>[0]> = {}) => ({
   ...{ subject: 's', html: null, text: 't', previewText: null },
   ...over,
 })
@@ -20,7 +20,7 @@ function placed(html: string): string {
   return without
 }
 
-test('the preview text is the first that is read', () => {
+test('content: the preview text is the first text of the body', () => {
   assert.is(placed('<p>Hi</p>'), '▲<p>Hi</p>')
   assert.is(
     placed('<!doctype html><html><head><title>t</title></head><body class="a">Hi</body></html>'),
@@ -29,7 +29,7 @@ test('the preview text is the first that is read', () => {
   assert.is(placed('<html><head><style>p{}</style></head>Hi'), '<html><head><style>p{}</style></head>▲Hi')
 })
 
-test('a body in a comment is none', () => {
+test('content: a body tag in a comment is ignored', () => {
   const html =
     '<!--[if mso]><body class="mso"><![endif]--><!--[if !mso]><!--><BODY\n data-x="a>b"><!--<![endif]-->Hi'
   assert.is(
@@ -38,18 +38,18 @@ test('a body in a comment is none', () => {
   )
 })
 
-test('it is text, with placeholders', () => {
+test('content: the preview text is escaped and keeps its placeholders', () => {
   const made = withPreheader('', 'a < b & {{first_name|<you>}} {{{city}}} {no}')
   assert.match(made, '>a &lt; b &amp; {{first_name|&lt;you&gt;}} {{city}} {no}&#847;')
 })
 
-test('the end of a head is behind its tag', () => {
+test('content: the preview text comes after the closing tag of the head', () => {
   assert.is(placed('<html><head></head\n>Hi'), '<html><head></head\n>▲Hi')
   assert.is(placed('<html>Hi</head>'), '<html>▲Hi</head>', 'of none that has begun')
   assert.is(placed('<html><head></head'), '<html>▲<head></head', 'of none that ends')
 })
 
-test('hostile html takes no longer than its size', () => {
+test('content: hostile HTML takes linear time', () => {
   for (const piece of [
     '<body ',
     '<!--',
@@ -65,42 +65,42 @@ test('hostile html takes no longer than its size', () => {
   assert.ok(placed('<b>'.repeat(half) + '</i>'.repeat(half)).startsWith('▲'))
 })
 
-test('an email keeps the values of what it says, but for those that follow from it', () => {
+test('content: an email stores the values of its variables, except those derived from the email', () => {
   const html = '{{first_name}} {{city}} {{FIRST_NAME|x}} {{email}} {{unsubscribe_url}} {{broadcast_id}}'
-  assert.equal(namesKept({ html, text: '{{other}}' }), ['first_name', 'city', 'FIRST_NAME', 'other'])
-  assert.equal(namesKept({ html: '{{unsubscribe_url}}', text: null }), [])
-  assert.is(namesKept({ html: '<p>{no} {{}}</p>', text: null }), null)
+  assert.equal(storedVariables({ html, text: '{{other}}' }), ['first_name', 'city', 'FIRST_NAME', 'other'])
+  assert.equal(storedVariables({ html: '{{unsubscribe_url}}', text: null }), [])
+  assert.is(storedVariables({ html: '<p>{no} {{}}</p>', text: null }), null)
 })
 
-test('the preview text counts as what is said', () => {
+test('content: variables of the preview text are stored', () => {
   const content = contentToSend({ html: '<p>', text: null, previewText: '{{city}}' })
-  assert.equal(namesKept(content), ['city'])
+  assert.equal(storedVariables(content), ['city'])
   assert.equal(contentToSend({ html: null, text: 't', previewText: 'p' }), { html: null, text: 't' })
 })
 
-test('words have limits', () => {
-  assert.is(wordsFault(words()), undefined)
-  assert.is(wordsFault(words({ text: '{{a}}'.repeat(1_000) })), undefined)
-  assert.is(wordsFault(words({ text: '{{a}}'.repeat(1_001) }))?.part, 'text')
-  assert.is(wordsFault(words({ text: '{{a/b}}'.repeat(1_001) }))?.part, 'text', 'it may be a key')
-  assert.is(wordsFault(words({ html: 'x', subject: '{{a}}', text: '{{a}}'.repeat(1_000) }))?.part, 'html')
+test('content: content has limits', () => {
+  assert.is(contentFault(words()), undefined)
+  assert.is(contentFault(words({ text: '{{a}}'.repeat(1_000) })), undefined)
+  assert.is(contentFault(words({ text: '{{a}}'.repeat(1_001) }))?.part, 'text')
+  assert.is(contentFault(words({ text: '{{a/b}}'.repeat(1_001) }))?.part, 'text', 'it may be a key')
+  assert.is(contentFault(words({ html: 'x', subject: '{{a}}', text: '{{a}}'.repeat(1_000) }))?.part, 'html')
   const thousand = { html: '{{a}}'.repeat(998), text: '{{a}}', previewText: '{{a/b}}' }
-  assert.is(wordsFault(words(thousand)), undefined)
+  assert.is(contentFault(words(thousand)), undefined)
   assert.is(
-    wordsFault(words({ ...thousand, previewText: '{{a}}{{b}}' }))?.part,
+    contentFault(words({ ...thousand, previewText: '{{a}}{{b}}' }))?.part,
     'html',
     'in the preview text',
   )
   assert.is(
-    wordsFault(words({ text: '{{a}}'.repeat(1_000), previewText: '{{a}}' })),
+    contentFault(words({ text: '{{a}}'.repeat(1_000), previewText: '{{a}}' })),
     undefined,
     'which is html',
   )
-  assert.is(wordsFault(words({ html: 'x'.repeat(4 * 1024 * 1024 + 1) }))?.part, 'html')
-  assert.is(wordsFault(words({ subject: '{{UNSUBSCRIBE_URL}}' }))?.part, 'subject')
+  assert.is(contentFault(words({ html: 'x'.repeat(4 * 1024 * 1024 + 1) }))?.part, 'html')
+  assert.is(contentFault(words({ subject: '{{UNSUBSCRIBE_URL}}' }))?.part, 'subject')
 })
 
-test('fallbacks of properties stand where a place says none of its own', () => {
+test('content: a placeholder without a fallback gets that of its property', () => {
   const fallbacks = new Map([
     ['city', "your <town> & co's"],
     ['first_name', 'nobody'],
