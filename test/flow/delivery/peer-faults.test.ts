@@ -9,7 +9,7 @@ import { until } from '../../kit/until.ts'
  * Each is a fault that another platform has: it loses mail, or good addresses. Outages of hours, of hosts and of name
  * servers, are in test/unit/pipeline/delivery/outages.test.ts, kills after the remote 250 in test/faults/kill.test.ts.
  */
-const test = suite('what others get wrong about delivery')
+const test = suite('peer faults')
 const MINUTE_MS = 60_000
 
 const HOSTS = {
@@ -59,14 +59,14 @@ const send = (name: Name) =>
 const suppressed = (name: Name) =>
   mailhorn.rows('select 1 from suppressions where email = ?', `bob@${name}.example`).length > 0
 
-test('octets of an address are no status code: nobody is suppressed for them', async () => {
+test('an IP address in a reply is not read as a status code, and no address is suppressed', async () => {
   const email = await mailhorn.emailWhen(await send('octets'), 'bounced')
   const { bounce } = email.events.at(-1).data
   assert.equal([bounce.class, bounce.enhanced_code], ['policy', null])
   assert.not.ok(suppressed('octets'))
 })
 
-test('a block list suppresses nobody, and tells the operator once', async () => {
+test('a block list refusal suppresses no address, and raises one alert', async () => {
   const first = await mailhorn.emailWhen(await send('listed'), 'bounced')
   await mailhorn.emailWhen(await send('listed'), 'bounced')
   assert.is(first.events.at(-1).data.bounce.class, 'blocked')
@@ -90,12 +90,12 @@ test('a block list suppresses nobody, and tells the operator once', async () => 
   })
 })
 
-test('alerts are the operator’s alone', async () => {
+test('alerts are visible to the operator only', async () => {
   const { session: other } = addAccount(mailhorn, 'other')
   assert.is((await mailhorn.call('GET', '/alerts', { session: other })).status, 403)
 })
 
-test('greylisting costs the time that the server names, and no mail', async () => {
+test('greylisted mail is retried after the time that the server names', async () => {
   const id = await send('greylist')
   const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   const wait = Date.parse(delayed.recipients[0].next_attempt_at) - Date.parse(delayed.last_event_at)
@@ -104,20 +104,20 @@ test('greylisting costs the time that the server names, and no mail', async () =
   assert.is((await mailhorn.emailWhen(id, 'delivered')).recipients[0].attempts, 2)
 })
 
-test('an unknown recipient of Exchange is one, although its words say access', async () => {
+test('an unknown recipient of Exchange is recognized although the reply says access denied', async () => {
   const email = await mailhorn.emailWhen(await send('exchange'), 'bounced')
   assert.is(email.events.at(-1).data.bounce.class, 'invalid-recipient')
   assert.ok(suppressed('exchange'))
 })
 
-test('a certificate that nobody vouches for is better than none: the mail is delivered, encrypted', async () => {
+test('mail is delivered over TLS with an untrusted certificate', async () => {
   const email = await mailhorn.emailWhen(await send('selfSigned'), 'delivered')
   assert.is(email.recipients[0].transcripts.length, 1)
   assert.ok(hosts.selfSigned.messages.every(({ tls }) => tls))
   assert.is(email.events.at(-1).data.delivery.tls, 'TLSv1.3')
 })
 
-test('DNS that fails for everybody defers all and bounces none; when it is back all arrives', async () => {
+test('a DNS outage defers all mail and bounces none; all mail arrives afterwards', async () => {
   const domains = ['first', 'second', 'third'].map(name => `${name}.outage.example`)
   mailhorn.zone.add('*.outage.example SERVFAIL')
   const ids = await Promise.all(

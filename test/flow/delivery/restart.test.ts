@@ -8,7 +8,7 @@ import { startMailhorn } from '../../kit/mailhorn.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('stopping and starting')
+const test = suite('restart')
 
 const ZONE = `
   there.example     MX 10 mx.there.example
@@ -21,7 +21,7 @@ function folder(t: TestContext): string {
   return path
 }
 
-test('what waits when the service stops is delivered when it starts again', async t => {
+test('mail that waits when the service stops is delivered after the next start', async t => {
   const dataDir = folder(t)
   const first = await startMailhorn({ zone: ZONE, dataDir })
   await first.verifiedDomain('here.example')
@@ -38,7 +38,7 @@ test('what waits when the service stops is delivered when it starts again', asyn
   assert.is(email.recipients[0].attempts, 2)
 })
 
-test('with the role api it takes mail and delivers none until it has all roles', async t => {
+test('a service with the role api accepts mail, which is delivered once it runs with all roles', async t => {
   const dataDir = folder(t)
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const options = { zone: ZONE, dataDir, mxPort: mx.port }
@@ -66,7 +66,7 @@ test('with the role api it takes mail and delivers none until it has all roles',
   assert.is(mx.messages.length, 1)
 })
 
-test('what waits for many domains finds its way among several threads at the start', async t => {
+test('waiting mail for many domains is distributed among several threads at the start', async t => {
   const domains = Array.from({ length: 24 }, (_, i) => `there-${i}.example`)
   const zone = domains.map(name => `${name} MX 10 mx.${name}\nmx.${name} A 127.0.0.2`).join('\n')
   const dataDir = folder(t)
@@ -84,7 +84,7 @@ test('what waits for many domains finds its way among several threads at the sta
   for (const id of ids) await second.emailWhen(id, 'delivered')
 })
 
-test('an attempt under way is given time to end', async t => {
+test('an attempt in progress is given time to end', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
   const mailhorn = await startMailhorn({ zone: ZONE, dataDir, mxPort: mx.port })
@@ -104,7 +104,7 @@ test('an attempt under way is given time to end', async t => {
   assert.is((await again.email(id)).status, 'delivered')
 })
 
-test('a lease left by a killed process is void, and its attempt unknown: at once, or where others may hold leases by its time', async t => {
+test('a lease of a killed process is void and its attempt unknown: at once, or after it expires if other processes share the leases', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
   const first = await startMailhorn({ zone: ZONE, dataDir })
@@ -127,7 +127,7 @@ test('a lease left by a killed process is void, and its attempt unknown: at once
   )
 })
 
-test('where the operator wants to decide, what a killed process had under way is held, and released or canceled', async t => {
+test('with unknown_outcome set to hold, deliveries of a killed process are held until they are released or canceled', async t => {
   if (isOnPostgres) return // there by the time of the lease, see test/unit/pipeline/queue/keeping.test.ts
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const dataDir = folder(t)
@@ -171,7 +171,7 @@ test('where the operator wants to decide, what a killed process had under way is
   )
 })
 
-test('it is ready while it runs', async t => {
+test('readiness is reported while the service runs', async t => {
   const mailhorn = await t.using(startMailhorn())
   assert.equal((await mailhorn.call('GET', '/healthz')).body, { status: 'ok' })
   const { status, body } = await mailhorn.call('GET', '/readyz')
@@ -179,7 +179,7 @@ test('it is ready while it runs', async t => {
   assert.equal(body, { status: 'ready' })
 })
 
-test('a data folder serves one process', async t => {
+test('a data folder is used by one process only', async t => {
   const mailhorn = await t.using(startMailhorn())
   await startMailhorn({ dataDir: mailhorn.dataDir }).then(
     () => assert.unreachable('started twice'),

@@ -4,7 +4,7 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('where mail goes')
+const test = suite('routing')
 const MINUTE_MS = 60_000
 
 const ZONE = `
@@ -90,7 +90,7 @@ for (const [domain, enhanced, isSuppressed] of [
     assert.is(rows.length > 0, isSuppressed)
   })
 
-test('a domain that does not exist is asked about again after five minutes, and bounces then', async () => {
+test('a missing domain is looked up again after five minutes, and its mail bounces then', async () => {
   const id = await send('ann@missing.example')
   const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   const [{ reply, next_attempt_at: nextAt, transcripts }] = delayed.recipients
@@ -137,7 +137,7 @@ test('a hundred domains with the same MX hosts share connections', async () => {
   assert.ok(mx1.sessionCount - before <= 20, `${mx1.sessionCount - before} connections`)
 })
 
-test('an idle connection that the MX has closed costs no attempt', async () => {
+test('an idle connection that the MX host has closed does not count as an attempt', async () => {
   const tired = await startFakeMx({ host: '127.0.0.5', port: mx1.port, acceptThenClose: true })
   mailhorn.zone.add('tired.example MX 10 mx.tired.example\nmx.tired.example A 127.0.0.5')
   try {
@@ -150,7 +150,7 @@ test('an idle connection that the MX has closed costs no attempt', async () => {
   }
 })
 
-test('private addresses are refused unless the laboratory setting allows them', async t => {
+test('private addresses are refused unless the setting allows them', async t => {
   const strict = await t.using(
     startMailhorn({
       zone: ZONE,
@@ -166,7 +166,7 @@ test('private addresses are refused unless the laboratory setting allows them', 
   assert.is(mx1.sessionCount, before)
 })
 
-test('with several delivery threads each site has one, and all mail arrives', async t => {
+test('with several delivery threads each destination is served by one, and all mail arrives', async t => {
   const threaded = await t.using(
     startMailhorn({ zone: ZONE, mxPort: mx1.port, env: { MAILHORN_DELIVERY_THREADS: '3' } }),
   )

@@ -60,7 +60,7 @@ for (const [localPart, status, events] of cases)
     )
   })
 
-test('a delayed delivery is tried again after two seconds', async () => {
+test('a delayed delivery is retried after two seconds', async () => {
   const id = await send('delayed@simulator.test')
   const email = await mailhorn.emailWhen(id, 'delivery_delayed')
   const [, delayed] = email.events
@@ -70,7 +70,7 @@ test('a delayed delivery is tried again after two seconds', async () => {
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('bounces say what they are', async () => {
+test('bounces state their type', async () => {
   const hard = await mailhorn.emailWhen(await send('bounced@simulator.test'), 'bounced')
   assert.is(hard.events[1].data.bounce.type, 'Permanent')
   const soft = await mailhorn.emailWhen(await send('soft-bounced@simulator.test'), 'bounced')
@@ -90,7 +90,7 @@ test('opens and clicks are counted', async () => {
   assert.is(email.events.at(-1).data.click.link, 'https://simulator.test/')
 })
 
-test('from a verified domain the message is signed, from any other it is not', async () => {
+test('a simulated message is signed if its domain is verified', async () => {
   await mailhorn.verifiedDomain('here.example')
   const signed = await mailhorn.send({
     from: 'a@here.example',
@@ -124,7 +124,7 @@ test('real and simulated recipients may be mixed from a verified domain only', a
   )
 })
 
-test('a new name of the installation makes no real mail of what the simulator took, or has still to take', async t => {
+test('after a change of the host name, simulated mail stays simulated', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-renamed-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const startAs = (mailHost: string) => startMailhorn({ dataDir, env: { MAILHORN_MAIL_HOST: mailHost } })

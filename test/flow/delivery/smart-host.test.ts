@@ -7,7 +7,7 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('mail through a smart host')
+const test = suite('smart host')
 
 const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 const PASSWORD = 'p@ss/wörd'
@@ -76,7 +76,7 @@ async function afterIdle() {
   await until(() => count() > before)
 }
 
-test('mail for any domain goes there, with a login, though the address is private', async () => {
+test('mail for any domain is sent to the smart host with a login, although its address is private', async () => {
   const email = await mailhorn.emailWhen(await send('ok@anywhere.example'), 'delivered')
   const [recipient] = email.recipients
   assert.is(recipient.mx_host, 'relay.there.test')
@@ -90,7 +90,7 @@ test('mail for any domain goes there, with a login, though the address is privat
   assert.equal(relay.violations, [])
 })
 
-test('its verdicts about recipients count as those of an MX host', async () => {
+test('replies about recipients count like those of an MX host', async () => {
   const email = await mailhorn.emailWhen(await send('perm-550-511@anywhere.example'), 'bounced')
   assert.is(email.events.at(-1).data.bounce.enhanced_code, '5.1.1')
   const delayed = await mailhorn.emailWhen(await send('grey-1@anywhere.example'), 'delivery_delayed')
@@ -98,7 +98,7 @@ test('its verdicts about recipients count as those of an MX host', async () => {
   await mailhorn.emailWhen(delayed.id, 'delivered')
 })
 
-test('domains may have a smart host of their own, or none', async () => {
+test('a domain may have its own smart host, or none', async () => {
   const email = await mailhorn.emailWhen(await send('ok@a.big.example'), 'delivered')
   assert.is(email.recipients[0].mx_host, 'big.there.test')
   assert.equal(other.violations, [])
@@ -107,17 +107,17 @@ test('domains may have a smart host of their own, or none', async () => {
   assert.is(mx.sessionCount, 0)
 })
 
-test('what a domain publishes about its mail hosts is for the smart host to see to', async () => {
+test('TLS policies of the recipient domain are left to the smart host', async () => {
   await mailhorn.emailWhen(await send('ok@null.example'), 'delivered')
 })
 
-test('simulated mail does not leave', async () => {
+test('simulated mail is not sent', async () => {
   const before = relay.transcript.length
   await mailhorn.emailWhen(await send('delivered@simulator.test'), 'delivered')
   assert.is(relay.transcript.length, before)
 })
 
-test('REQUIRETLS asks the same of a smart host', async () => {
+test('REQUIRETLS is required of a smart host, too', async () => {
   const email = await mailhorn.emailWhen(
     await send('ok@anywhere.example', { 'TLS-Required': 'Yes' }),
     'bounced',
@@ -125,7 +125,7 @@ test('REQUIRETLS asks the same of a smart host', async () => {
   assert.match(email.error, '5.7.30')
 })
 
-test('a refused login holds mail back and alerts the operator; nothing tells the password', async t => {
+test('a refused login defers mail and raises an alert; the password is not disclosed', async t => {
   t.after(() => {
     login.password = PASSWORD
   })
@@ -153,7 +153,7 @@ test('a refused login holds mail back and alerts the operator; nothing tells the
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('when a smart host works again all that it kept waiting goes, whatever its domain', async t => {
+test('when the smart host answers again, waiting mail of all domains is sent', async t => {
   t.after(() => {
     login.password = PASSWORD
   })

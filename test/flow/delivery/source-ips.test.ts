@@ -4,7 +4,7 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('mail from several addresses')
+const test = suite('source addresses')
 const MINUTE_MS = 60_000
 const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
 
@@ -30,7 +30,7 @@ function send(to: string) {
   return mailhorn.send({ from: 'ann@here.example', to, subject: 'hi', text: 'hi' })
 }
 
-test('each email has one, by whose name we greet, and keeps it when it is tried again', async () => {
+test('each email has one source address, greets with its name, and keeps it on a retry', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`grey-1+${i}@there.example`)))
   for (const id of ids) await mailhorn.emailWhen(id, 'delivery_delayed')
   mailhorn.clock.advance(6 * MINUTE_MS)
@@ -50,7 +50,7 @@ test('each email has one, by whose name we greet, and keeps it when it is tried 
   assert.is(used.size, 2)
 })
 
-test('their names are checked at the start', async () => {
+test('the names of source addresses are checked at the start', async () => {
   const asked = (name: string, type: string) =>
     until(() => mailhorn.zone.queries.some(query => query.name === name && query.type === type))
   for (const number of [41, 42]) {

@@ -6,7 +6,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost } from '../../kit/web-host.ts'
 
-const test = suite('reports on TLS')
+const test = suite('TLS reports')
 const DAY_MS = 24 * 3_600_000
 const CA_FILE = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 const POLICY = 'version: STSv1\nmode: testing\nmx: mx1.there.test\nmx: *.example.test\nmax_age: 86400\n'
@@ -68,7 +68,7 @@ function reportIn(data: Buffer) {
   return JSON.parse(`${gunzipSync(Buffer.from(base64!, 'base64'))}`)
 }
 
-test('the owners of domains who want it are told the next day, by signed mail and by a POST', async t => {
+test('domains that ask for reports get them the next day, by signed mail and by POST', async t => {
   const { good, mailhorn, counted, web } = await open(t)
   mailhorn.clock.advance(61_000)
   await until(() => counted().length === 2)
@@ -114,7 +114,7 @@ test('the owners of domains who want it are told the next day, by signed mail an
   assert.equal(JSON.parse(`${gunzipSync(posts[0]!.body)}`), report)
 })
 
-test('a domain that asks for reports at an address that cannot be read keeps no other from its own', async t => {
+test('an invalid report address of one domain does not affect others', async t => {
   const { good, mailhorn, counted } = await open(t)
   mailhorn.clock.advance(61_000)
   await until(() => counted().length === 2)
@@ -125,7 +125,7 @@ test('a domain that asks for reports at an address that cannot be read keeps no 
   await until(() => counted().length === 0)
 })
 
-test('while the domain they would come from is not verified, what was counted is kept for some days and no longer', async t => {
+test('while the sender domain is not verified, results are kept for some days', async t => {
   const { mailhorn, counted } = await open(t, {
     MAILHORN_DELIVERY_TLS_REPORTS_FROM: 'tls-reports@unverified.example',
   })
@@ -139,7 +139,7 @@ test('while the domain they would come from is not verified, what was counted is
   await until(() => counted().length === 0)
 })
 
-test('without an address to come from nothing is counted, and nobody asked', async t => {
+test('without a sender address nothing is counted and no DNS query is made', async t => {
   const { mailhorn, counted } = await open(t, { MAILHORN_DELIVERY_TLS_REPORTS_FROM: '' })
   mailhorn.clock.advance(61_000)
   const id = await mailhorn.send({ from: 'ann@here.example', to: 'b@there.test', subject: 'hi', text: 'hi' })

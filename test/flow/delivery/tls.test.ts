@@ -5,7 +5,7 @@ import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { startWebHost, type WebHost } from '../../kit/web-host.ts'
 
-const test = suite('how connections are secured')
+const test = suite('TLS of deliveries')
 
 const ZONE = `
   good.test          MX 10 mx1.there.test
@@ -79,14 +79,14 @@ async function firstTranscript(id: string) {
   return until(async () => (await mailhorn.email(id)).recipients[0].transcripts[0])
 }
 
-test('mail of any domain goes as well as it can: an expired certificate and plain text will do', async () => {
+test('by default mail is delivered over TLS with an expired certificate, or in plain text', async () => {
   for (const to of ['a@expired.test', 'a@plain.test'])
     await mailhorn.emailWhen(await send('here.example', to), 'delivered')
   assert.is(expired.messages.at(-1)!.tls, true)
   assert.is(plain.messages.at(-1)!.tls, false)
 })
 
-test('the transcript tells each phase with its reply and time, and how the connection was secured', async () => {
+test('the transcript has each phase with its reply and duration, and the TLS parameters', async () => {
   const id = await send('here.example', 'b@good.test')
   const email = await mailhorn.emailWhen(id, 'delivered')
   const [attempt] = email.recipients[0].transcripts
@@ -106,7 +106,7 @@ test('the transcript tells each phase with its reply and time, and how the conne
   assert.is(good.messages.at(-1)!.params.get('ENVID'), id)
 })
 
-test('mail of a domain that enforces TLS goes to no host whose certificate does not verify', async () => {
+test('a domain that enforces TLS sends to no host with an unverified certificate', async () => {
   const id = await send('strict.example', 'c@expired.test')
   const attempt = await firstTranscript(id)
   assert.is(attempt.outcome, 'deferred')
@@ -118,7 +118,7 @@ test('mail of a domain that enforces TLS goes to no host whose certificate does 
   assert.match(email.error, /^expired after 48 h: .*expired/)
 })
 
-test('nor in plain text; where one of several hosts will do, there', async () => {
+test('a domain that enforces TLS never sends in plain text, and uses the host that meets the policy', async () => {
   const toPlain = await firstTranscript(await send('strict.example', 'd@plain.test'))
   assert.match(toPlain.reply, /does not offer STARTTLS/)
   const email = await mailhorn.emailWhen(await send('strict.example', 'd@both.test'), 'delivered')
@@ -128,7 +128,7 @@ test('nor in plain text; where one of several hosts will do, there', async () =>
   )
 })
 
-test('TLS-Required: No travels with the message, and does not loosen what its domain enforces', async () => {
+test('TLS-Required: No is sent with the message and does not weaken what its domain enforces', async () => {
   const headers = { 'TLS-Required': 'No' }
   await mailhorn.emailWhen(await send('here.example', 'e@expired.test', headers), 'delivered')
   assert.match(expired.messages.at(-1)!.headers, /^TLS-Required: No\r$/m)
@@ -138,7 +138,7 @@ test('TLS-Required: No travels with the message, and does not loosen what its do
   )
 })
 
-test('a domain with an MTA-STS policy gets mail through the hosts it names, with verified certificates', async () => {
+test('a domain with an MTA-STS policy gets mail over its listed hosts, with verified certificates', async () => {
   const email = await mailhorn.emailWhen(await send('here.example', 'f@there.test'), 'delivered')
   const { hosts } = email.recipients[0].transcripts[0]
   assert.equal(
@@ -151,7 +151,7 @@ test('a domain with an MTA-STS policy gets mail through the hosts it names, with
   )
 })
 
-test('where no host fulfils the policy the message waits, unless it says that it had rather arrive', async () => {
+test('if no host meets the policy the message is deferred, unless it waives TLS requirements', async () => {
   const attempt = await firstTranscript(await send('here.example', 'g@example.test'))
   assert.equal([attempt.outcome, attempt.hosts[0].policy], ['deferred', 'mta-sts'])
   assert.match(attempt.reply, /expired/)
@@ -161,7 +161,7 @@ test('where no host fulfils the policy the message waits, unless it says that it
   )
 })
 
-test('a policy that is only tested holds nothing back', async () => {
+test('an MTA-STS policy in testing mode does not defer mail', async () => {
   policies.set('mta-sts.example.test', POLICY('testing', '*.there.test'))
   mailhorn.zone.remove('_mta-sts.example.test')
   mailhorn.zone.add('_mta-sts.example.test TXT "v=STSv1; id=2"')
@@ -169,7 +169,7 @@ test('a policy that is only tested holds nothing back', async () => {
   await mailhorn.emailWhen(await send('here.example', 'i@example.test'), 'delivered')
 })
 
-test('a message that requires TLS on its whole way goes where that is promised, and nowhere else', async () => {
+test('a message with REQUIRETLS is sent only to hosts that offer it', async () => {
   const headers = { 'TLS-Required': 'Yes' }
   await mailhorn.emailWhen(await send('here.example', 'j@there.test', headers), 'delivered')
   assert.ok(good.messages.at(-1)!.params.has('REQUIRETLS'))
@@ -178,7 +178,7 @@ test('a message that requires TLS on its whole way goes where that is promised, 
   assert.match(email.error, /^5\.7\.30 .*good\.test secures the names of its hosts neither/)
 })
 
-test('a domain that the account does not have is 404, and a setting that is none is named', async () => {
+test('an unknown domain is 404, and an invalid setting is named', async () => {
   const session = await mailhorn.signIn()
   const patch = (id: string, body: unknown) => mailhorn.call('PATCH', `/domains/${id}`, { session, body })
   assert.is((await patch('dom_00000000000000000000000000', { tls: 'enforced' })).status, 404)

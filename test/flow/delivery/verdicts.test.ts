@@ -4,7 +4,7 @@ import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('what the MX says')
+const test = suite('SMTP verdicts')
 const MINUTE_MS = 60_000
 
 const ZONE = `
@@ -77,7 +77,7 @@ test('a permanent refusal of the recipient bounces and suppresses the address', 
   assert.is(held.recipients[0].attempts, 0)
 })
 
-test('an address suppressed while its mail waits is not tried again', async () => {
+test('mail to an address that is suppressed while it waits is not attempted again', async () => {
   const address = 'defer-451+waiting@there.example'
   const id = await mailhorn.send(to(address))
   await mailhorn.emailWhen(id, 'delivery_delayed')
@@ -93,14 +93,14 @@ test('an address suppressed while its mail waits is not tried again', async () =
   assert.is(types(email).at(-1), 'email.suppressed')
 })
 
-test('a refusal of the content bounces and suppresses nobody', async () => {
+test('a refusal of the content bounces and suppresses no address', async () => {
   const id = await mailhorn.send(to('dot-554-571@there.example'))
   const email = await mailhorn.emailWhen(id, 'bounced')
   assert.is(email.recipients[0].transcripts[0].phase, 'final-dot')
   assert.not.ok(suppressed('dot-554-571@there.example'))
 })
 
-test('a transient refusal is told once and tried again after about a minute', async () => {
+test('a transient refusal is reported once and retried after about a minute', async () => {
   const id = await mailhorn.send(to('grey-2@there.example'))
   const delayed = await mailhorn.emailWhen(id, 'delivery_delayed')
   const wait = Date.parse(delayed.recipients[0].next_attempt_at) - Date.parse(delayed.last_event_at)
@@ -150,7 +150,7 @@ test('a message lost after the final dot is sent again with the same Message-ID'
   assert.ok(lossy.messages[0]!.headers.includes(`Message-ID: ${email.message_id}`))
 })
 
-test('421 in the middle of a session costs no recipient anything', async () => {
+test('421 in the middle of a session does not affect recipients', async () => {
   const ids = await Promise.all(
     Array.from({ length: 10 }, (_, i) => mailhorn.send(to(`421-after-3+${i}@there.example`))),
   )
@@ -160,7 +160,7 @@ test('421 in the middle of a session costs no recipient anything', async () => {
   }
 })
 
-test('recipients of one email have each their own outcome', async () => {
+test('each recipient of an email has its own outcome', async () => {
   const id = await mailhorn.send({
     ...to('ok@there.example', 'perm-550-511+one@there.example'),
     cc: 'defer-451+one@there.example',
@@ -198,14 +198,14 @@ test('a pipelined DATA answered 354 after a refused recipient delivers nothing',
   )
 })
 
-test('a banner of 554 is no verdict about the recipient', async () => {
+test('a banner of 554 is not a verdict about the recipient', async () => {
   const id = await mailhorn.send(to('ok@listing.example'))
   const email = await mailhorn.emailWhen(id, 'delivery_delayed')
   assert.is(email.recipients[0].transcripts[0].phase, 'banner')
   assert.not.ok(suppressed('ok@listing.example'))
 })
 
-test('what cannot be delivered in 48 hours fails, and the address stays good', async () => {
+test('mail that cannot be delivered in 48 hours fails, and the address is not suppressed', async () => {
   const id = await mailhorn.send(to('defer-451+old@there.example'))
   await mailhorn.emailWhen(id, 'delivery_delayed')
   mailhorn.clock.advance(48 * 60 * MINUTE_MS)
@@ -215,7 +215,7 @@ test('what cannot be delivered in 48 hours fails, and the address stays good', a
   assert.not.ok(suppressed('defer-451+old@there.example'))
 })
 
-test('the client broke no rule of the protocol in all of this', () => {
+test('the client violated no protocol rule in these tests', () => {
   for (const host of [mx, ...others]) assert.equal(host.violations, [])
 })
 

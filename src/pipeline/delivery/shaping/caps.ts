@@ -3,7 +3,7 @@ import type { SiteCapRow } from '../../../store/schema.ts'
 
 interface CapRegistry {
   /** Messages per second; null when there is no limit. */
-  capOf(site: string): number | null
+  capOf(destination: string): number | null
   /** Reads the limits again. @returns the destinations whose limit has changed */
   read(): Promise<string[]>
 }
@@ -13,12 +13,12 @@ const SECONDS_PER_MINUTE = 60
 export function createCapRegistry(list: () => Promise<readonly SiteCapRow[]>): CapRegistry {
   let known = new Map<string, number>()
   return {
-    capOf: site => known.get(site) ?? null,
+    capOf: destination => known.get(destination) ?? null,
     async read() {
       const former = known
       known = new Map((await list()).map(({ site, perMinute }) => [site, perMinute / SECONDS_PER_MINUTE]))
       return [...new Set([...former.keys(), ...known.keys()])].filter(
-        site => former.get(site) !== known.get(site),
+        destination => former.get(destination) !== known.get(destination),
       )
     },
   }

@@ -24,7 +24,7 @@ interface Outages {
    * Stores an open circuit breaker and returns the path's claimed deliveries to the queue. When no other path
    * is left, deliveries that have reached their maximum lifetime expire.
    */
-  begin(rest: OpenBreaker): Promise<void>
+  begin(opened: OpenBreaker): Promise<void>
   /** Returns deliveries to the queue when a source address has used up its warm-up budget of the day. */
   spendWarmup(destination: string, unstarted: readonly ClaimedDelivery[]): Promise<void>
   /**

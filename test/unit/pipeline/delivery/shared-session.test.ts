@@ -60,7 +60,7 @@ for (const [what, hasCarried] of [
   ['that has carried a message', true],
   ['that never has', false],
 ] as const)
-  test(`silence on a session ${what} ${hasCarried ? 'keeps the host’s mail apart' : 'says nothing'}`, async t => {
+  test(`an unanswered envelope on a session ${what} ${hasCarried ? 'disables pipelining to the host' : 'has no effect'}`, async t => {
     const { pool, pooled, shared, dial } = await open(t)
     if (hasCarried) await shared.send(mailTo('a'), unasked)
     shared.envelopeUnanswered()

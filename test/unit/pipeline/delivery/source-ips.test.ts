@@ -81,7 +81,7 @@ test('an unusable address is excluded for that domain for an hour; other emails 
   )
 })
 
-test('the only address, or the last usable one, stays in use', () => {
+test('when all addresses of a family are excluded, emails keep their preferred ones', () => {
   const { of, sourceIps } = open('192.0.2.1', '192.0.2.2', '2001:db8::1')
   const before = NUMBERS.map(number => of(number))
   assert.is(sourceIps.coolOff('192.0.2.1', 'there.test'), true)

@@ -46,7 +46,7 @@ for (const [what, security, kind] of [
   ['the policy is tested only', { sts: sts('testing') }, 'bounced'],
   ['nothing can be known now', { unknown: 'the policy cannot be had' }, 'deferred'],
 ] as const)
-  test(`a message that requires TLS has no next hop where ${what}`, () => {
+  test(`a message that requires TLS has no next hop if ${what}`, () => {
     const found = nextHop('required', security)
     assert.ok('reason' in found)
     assert.equal(found.kind, kind)

@@ -30,7 +30,7 @@ for (const [wish, domain, asked] of [
   ['waived', 'enforced', 'enforced'],
   ['required', 'enforced', 'required'],
 ] as const)
-  test(`a message with the wish ${wish} of a domain with ${domain} TLS is sent on the terms ${asked}`, () => {
+  test(`a message with the preference ${wish} of a domain with ${domain} TLS is sent as ${asked}`, () => {
     assert.is(messageTlsOf(wish, domain), asked)
   })
 

@@ -118,7 +118,7 @@ for (const [what, answer, isStored] of [
     assert.is(await stored.promise, isStored)
   })
 
-test('name servers that do not answer delay neither other counts nor close()', async () => {
+test('name servers that do not answer neither lose counts nor delay close()', async () => {
   const stored: string[] = []
   const clock = createManualClock()
   const results = createTlsResults({
