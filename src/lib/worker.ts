@@ -10,7 +10,7 @@ import { type MessagePort, type ResourceLimits, Worker } from 'node:worker_threa
 import type { Clock, Timer } from './clock.ts'
 import type { Log } from './log.ts'
 
-export interface WorkerSpec {
+interface WorkerSpec {
   /** Name of the thread in the log and in the system's list of threads. */
   name: string
   /** Source file of the thread. */
@@ -82,6 +82,7 @@ export class SupervisedWorker {
   readonly #options: SupervisedWorkerOptions
   readonly #fields: { worker: string; index?: number }
   #current: RunningWorker | undefined
+  #wasStarted = false
   #restart: Timer | undefined
   #isStopping = false
 
@@ -92,15 +93,16 @@ export class SupervisedWorker {
 
   /**
    * Starts the thread. Whenever it ends afterwards, even before it was ready, it is restarted until `stop` is
-   * called.
+   * called. A thread that cannot be created, for example because the system has too many, is retried
+   * likewise.
    *
    * @returns the first message of the thread
-   * @throws Error that the thread died of before it was ready
+   * @throws Error that the thread died of before it was ready, or because of which it could not be created
    */
-  start(): Promise<unknown> {
-    const { name, entry, limits, open } = this.#options
+  async start(): Promise<unknown> {
+    this.#wasStarted = true
     let hasDied = false
-    const running = new RunningWorker({ name, entry, limits, ...open() }, (error, wasReady) => {
+    const running = this.#create((error, wasReady) => {
       hasDied = true
       if (wasReady) this.#logError('worker_died', error, 'died')
     })
@@ -113,9 +115,9 @@ export class SupervisedWorker {
     return running.ready
   }
 
-  /** Whether the thread was started. It may be waiting for a restart. */
+  /** Whether `start` was called. The thread may be waiting for a restart. */
   isStarted(): boolean {
-    return this.#current !== undefined
+    return this.#wasStarted
   }
 
   /** Sends a message, which is lost if the thread has died. */
@@ -146,6 +148,16 @@ export class SupervisedWorker {
     const code = await this.#current.stop(message)
     clearTimeout(overdue)
     return code
+  }
+
+  #create(onError: (error: Error, wasReady: boolean) => void): RunningWorker {
+    const { name, entry, limits, open } = this.#options
+    try {
+      return new RunningWorker({ name, entry, limits, ...open() }, onError)
+    } catch (error) {
+      if (!this.#isStopping) this.#restartLater()
+      throw error
+    }
   }
 
   #restartLater() {

@@ -10,9 +10,11 @@ const test = suite('lib/worker')
 interface Given {
   does?: string
   beforeRestart?: () => Promise<void>
+  /** Numbers of the starts whose thread cannot be created. */
+  impossible?: readonly number[]
 }
 
-function open(t: TestContext, { does = 'waits', beforeRestart }: Given = {}) {
+function open(t: TestContext, { does = 'waits', beforeRestart, impossible = [] }: Given = {}) {
   const clock = createManualClock()
   const logged: { event: string; err: Error }[] = []
   let starts = 0
@@ -21,7 +23,11 @@ function open(t: TestContext, { does = 'waits', beforeRestart }: Given = {}) {
     name: 'scripted',
     entry: new URL('./scripted-worker.ts', import.meta.url),
     limits: {},
-    open: () => ({ data: { does, start: ++starts } }),
+    open() {
+      starts += 1
+      if (impossible.includes(starts)) throw new Error('there are too many threads')
+      return { data: { does, start: starts } }
+    },
     ...(beforeRestart && { beforeRestart }),
     onRestart: () => {
       restarts += 1
@@ -100,6 +106,20 @@ test('worker: start rejects with the error that the thread died of, and the thre
   clock.advance(1_000)
   await until(() => startCount() === 2)
   await until(() => events().includes('worker_restart_failed'))
+})
+
+test('worker: a thread that cannot be created is retried, at the start and after a death', async t => {
+  const { worker, clock, events, restart, startCount } = open(t, { impossible: [1, 3] })
+  assert.match(String(await worker.start().catch(error => error.message)), /too many threads/)
+  assert.ok(worker.isStarted())
+  await restart(1)
+  worker.post('die')
+  await until(() => clock.timerCount > 0)
+  clock.advance(1_000)
+  await until(() => events().includes('worker_restart_failed'))
+  await restart(2)
+  assert.is(startCount(), 4)
+  assert.equal(events(), ['worker_died', 'worker_restart_failed'])
 })
 
 test('worker: stop ends the thread and cancels a restart', async t => {
