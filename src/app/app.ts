@@ -44,7 +44,7 @@ import { knownSimulatorDomains } from './simulator-domains.ts'
 import { type SubmissionService, startSubmissionService } from './submission.ts'
 import { startWebhookDispatch } from './webhooks.ts'
 
-export interface AppDeps {
+interface AppDeps {
   log: Log
   /** The service cannot go on: nothing can be stored any more. */
   onFatal(error: Error): void

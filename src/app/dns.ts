@@ -17,7 +17,7 @@ import type { DnsReady, DnsThreadData } from '../workers/dns.ts'
 import { certificateNames } from './certificates.ts'
 import type { AppContext } from './context.ts'
 
-export interface ProviderDns {
+interface ProviderDns {
   /** The first of them; null where the zone is not served. */
   address: { host: string; port: number } | null
   close(): Promise<void>

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
 import { openFileLimit } from '../lib/open-files.ts'
 
-export interface FdBudget {
+interface FdBudget {
   /** Of each HTTP listener. */
   http: number
   /** Of each SMTP listener. */

@@ -25,7 +25,7 @@ import { MISSED } from '../store/command.ts'
 import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 
-export interface InboundService {
+interface InboundService {
   /** Null where it is off. */
   address: AddressInfo | null
   close(): Promise<void>

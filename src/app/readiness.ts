@@ -5,7 +5,7 @@ import { type Clock, within } from '../lib/clock.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
 import type { settingCommands } from '../store/settings.ts'
 
-export interface Readiness {
+interface Readiness {
   started(): void
   stopping(): void
   /** What is missing, by name; empty when the service is ready. */

@@ -15,7 +15,7 @@ import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
 
-export interface TrackingLinks {
+interface TrackingLinks {
   routes: Route[]
   /** Whether nothing but links is to be found there. @param host as in the `Host` header; lower case */
   isHost(host: string): boolean

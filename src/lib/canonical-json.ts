@@ -1,6 +1,6 @@
 /** JSON with sorted keys, so that equal values give equal text. */
 import { createHash } from 'node:crypto'
-import { packBytes } from './number-list.ts'
+import { packBytes } from './bytes.ts'
 
 /**
  * A list of so many bytes is named by its hash, and is the same whether it comes as a list or as a

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Clock, every } from './clock.ts'
-import { selfSigned } from './self-signed.ts'
+import { selfSigned } from './x509.ts'
 
 /** PEM. */
 export interface CertificatePair {

@@ -1,6 +1,6 @@
 /** Binary heap (priority queue) with the smallest item first. */
 
-export interface Heap<T> {
+interface Heap<T> {
   readonly size: number
   push(item: T): void
   peek(): T | undefined

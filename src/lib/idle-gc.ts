@@ -6,7 +6,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createEventLoopUtilization } from './event-loop-utilization.ts'
 
-export interface OwnHeap {
+interface OwnHeap {
   /** Share of time the event loop was busy since the last call, 0 to 1. */
   utilization(): number
   /** Physical size of the heap and of external buffers, garbage included. */

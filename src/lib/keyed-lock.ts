@@ -1,6 +1,6 @@
 /** Lock per key: tasks of one key run one after another, tasks of different keys run independently. */
 
-export type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>
+type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>
 
 export function createKeyedLock(): KeyedLock {
   const last = new Map<string, Promise<unknown>>()

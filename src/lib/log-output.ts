@@ -7,7 +7,7 @@
 import { writeSync } from 'node:fs'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
 
-export interface LogOutput {
+interface LogOutput {
   /** Never throws. @returns whether all of the text was written */
   write(text: string): boolean
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:crypto'
 
 /** What a signed token or a keyed hash is for. One of one purpose is worthless for any other. */
-export type TokenPurpose =
+type TokenPurpose =
   | 'verp'
   | 'correlation'
   | 'download'

@@ -1,6 +1,6 @@
 /** Coalesces requests for the same work: one run serves all callers that asked before it began. */
 
-export interface SingleFlight<T> {
+interface SingleFlight<T> {
   /** The next round does it, with whatever else has been asked for until then. */
   ask(what: T): void
   /** Begins no more; resolves when nothing is under way. */

@@ -7,7 +7,7 @@ import type { Id } from '../lib/ids.ts'
 import { cutFound, type ListPage } from './list-page.ts'
 
 /** A list as queries over a table whose `id` column is in the order of creation. */
-export interface ScannedList<Q, C extends string> {
+interface ScannedList<Q, C extends string> {
   entries(): Q
   /** Restricts the entries to those that match search and filters. */
   matching(entries: Q): Q

@@ -105,8 +105,8 @@ export interface Command<I, O> {
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of commands with different inputs and outputs has no other type
 export type Commands = Record<string, Command<any, any>>
-export type InputOf<C> = C extends Command<infer I, unknown> ? I : never
-export type OutputOf<C> = C extends Command<never, infer O> ? O : never
+type InputOf<C> = C extends Command<infer I, unknown> ? I : never
+type OutputOf<C> = C extends Command<never, infer O> ? O : never
 
 /**
  * Has the writer run a command. Resolves after the commit.

@@ -44,7 +44,7 @@ export async function findPage<Table extends keyof Schema, T>(
 }
 
 /** What the query of a page says beside whose rows they are; it finds one row more than the page has. */
-export function idRange({ limit, offset, cursor }: ListPage) {
+function idRange({ limit, offset, cursor }: ListPage) {
   const isUpwards = cursor?.side === 'newer'
   return {
     order: isUpwards ? ('asc' as const) : ('desc' as const),

@@ -1,5 +1,5 @@
 /** Buffers of emails that are transferred to another thread instead of being copied. */
-import { inOwnMemory } from '../../lib/own-memory.ts'
+import { inOwnMemory } from '../../lib/bytes.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import type { PreparedRequest } from './prepared.ts'
 import type { NewEmail } from './store-emails.ts'

@@ -7,12 +7,12 @@
  * interval in which a kill could hit the same message again is a few milliseconds.
  */
 
+import { inOwnMemory } from '../../lib/bytes.ts'
 import { type Clock, within } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
 import { createOnDemandWorker, type OnDemandWorkerData } from '../../lib/on-demand-worker.ts'
-import { inOwnMemory } from '../../lib/own-memory.ts'
 import { JobTooLong, type ReaderPool } from '../../lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'

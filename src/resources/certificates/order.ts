@@ -4,8 +4,8 @@
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
-import { certificateRequest } from '../../lib/certificate-request.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
+import { certificateRequest } from '../../lib/x509.ts'
 import { AcmeFault } from './fault.ts'
 import { keyAuthorization } from './jws.ts'
 import { type AcmeSession, readJson, shortened } from './session.ts'

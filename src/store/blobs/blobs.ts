@@ -42,7 +42,7 @@ export interface BlobFiles {
   names(): AsyncGenerator<string[]>
 }
 
-export interface OpenBlob {
+interface OpenBlob {
   sizeBytes: number
   /** To be read once, or not at all: a file is opened with the first piece, and closed after the last. */
   content: AsyncIterable<Uint8Array>

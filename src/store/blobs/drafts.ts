@@ -28,7 +28,7 @@ export interface Drafts {
   discard(name: string): Promise<void>
 }
 
-export interface BlobDraft {
+interface BlobDraft {
   name: string
   path: string
   /** @throws StorageUnavailable */

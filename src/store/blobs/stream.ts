@@ -1,7 +1,7 @@
 /** Receives a blob in pieces: a small one stays in memory, a larger one is written to a draft file. */
 import { createHash } from 'node:crypto'
 import { open } from 'node:fs/promises'
-import { inOwnMemory } from '../../lib/own-memory.ts'
+import { inOwnMemory } from '../../lib/bytes.ts'
 import type { Drafts } from './drafts.ts'
 import { INLINE_BYTES_MAX, type StagedBlob, sha256 } from './staged.ts'
 

@@ -50,7 +50,7 @@ export interface PostgresPool {
   close(): Promise<void>
 }
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Most connections. */
   size: number
   /** Settings of each session. */

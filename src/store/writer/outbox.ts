@@ -7,14 +7,14 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { WriteRequest } from './protocol.ts'
 
-export interface QueuedRequest {
+interface QueuedRequest {
   request: WriteRequest
   memory: readonly ArrayBuffer[]
   /** How long it may wait for others; 0 where somebody waits for its answer. */
   patienceMs: number
 }
 
-export interface Outbox {
+interface Outbox {
   add(leaving: QueuedRequest): void
   flush(): void
 }

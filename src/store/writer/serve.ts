@@ -26,7 +26,7 @@ export interface WritingStore extends Omit<ServedStore, 'weigh'> {
   close(): Promise<void>
 }
 
-export interface WriterLoop {
+interface WriterLoop {
   connect(port: MessagePort): void
   /** Tells all clients. */
   announce(announcements: Announcement[]): void

@@ -7,7 +7,7 @@ import type { RowOps } from '../row-ops.ts'
 import type { Db } from '../schema.ts'
 
 /** A webhook that is to be told of these types. */
-export interface Subscriber {
+interface Subscriber {
   webhookId: Id
   types: ReadonlySet<string>
 }

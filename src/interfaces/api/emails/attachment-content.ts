@@ -1,5 +1,5 @@
 /** Decodes the bytes of an attachment from any of the forms in which clients put them into JSON. */
-import { packBytes } from '../../../lib/number-list.ts'
+import { packBytes } from '../../../lib/bytes.ts'
 
 export interface AttachmentContent {
   bytes: Uint8Array

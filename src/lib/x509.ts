@@ -1,5 +1,8 @@
-/** Creates a self-signed certificate (RFC 5280 §4.1). It encrypts but does not authenticate. */
-import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
+/**
+ * Writes what certificates need in DER: self-signed certificates (RFC 5280 §4.1) for listeners that have no
+ * other, and signing requests (PKCS #10, RFC 2986) for a certificate authority. Both use keys on P-256.
+ */
+import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import {
   altNames,
   BIT_STRING,
@@ -8,6 +11,7 @@ import {
   CONTEXT_3,
   der,
   ECDSA_WITH_SHA256,
+  EXTENSION_REQUEST,
   GENERALIZED_TIME,
   INTEGER,
   pem,
@@ -18,16 +22,20 @@ import {
 } from './der.ts'
 
 interface SelfSignedOptions {
-  /** Its common name and only alternative name; a DNS name. */
+  /** DNS name, which becomes the common name and the only alternative name. */
   host: string
-  /** Epoch ms. */
+  /** Start of the validity, in ms since the epoch. */
   notBefore: number
+  /** End of the validity, in ms since the epoch. */
   notAfter: number
 }
 
 const SERIAL_BYTES = 16
 
-/** With a new key on P-256. @returns PEM */
+/**
+ * Creates a self-signed certificate with a new key. It encrypts but does not authenticate.
+ * @returns PEM
+ */
 export function selfSigned({ host, notBefore, notAfter }: SelfSignedOptions): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256)
@@ -63,4 +71,21 @@ function time(at: number): Buffer {
   return digits < '2050'
     ? der(UTC_TIME, Buffer.from(digits.slice(2)))
     : der(GENERALIZED_TIME, Buffer.from(digits))
+}
+
+/**
+ * The request has no subject: the hosts are alternative names.
+ * @param key private key on P-256
+ * @returns DER
+ */
+export function certificateRequest(key: KeyObject, hosts: readonly string[]): Buffer {
+  const body = der(
+    SEQUENCE,
+    der(INTEGER, Buffer.of(0)),
+    der(SEQUENCE),
+    createPublicKey(key).export({ type: 'spki', format: 'der' }),
+    der(CONTEXT_0, der(SEQUENCE, EXTENSION_REQUEST, der(SET, der(SEQUENCE, altNames(hosts))))),
+  )
+  const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, key))
+  return der(SEQUENCE, body, der(SEQUENCE, ECDSA_WITH_SHA256), signature)
 }
