@@ -4,13 +4,13 @@
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
-import { firstRunBanner } from './app/first-run-banner.ts'
 import { startFaultText } from './app/start-faults.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
 import { createLogOutput, outliveBrokenStreams } from './lib/log-output.ts'
 import { trimWhenIdle } from './lib/malloc-trim.ts'
+import type { FirstRun } from './resources/accounts/first-run.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 
 /**
@@ -84,4 +84,33 @@ function showOnce(text: string, log: Log) {
 async function end(app: App) {
   await app.stop()
   process.exit()
+}
+
+/** Text that the console shows once, after the first start. */
+function firstRunBanner(
+  baseUrl: string,
+  { email, generatedPassword, apiKey, credentialsFile }: FirstRun,
+  simulatorDomain: string,
+): string {
+  const message = JSON.stringify({
+    from: 'You <you@example.com>',
+    to: `delivered@${simulatorDomain}`,
+    subject: 'Hello from Mailhorn',
+    text: 'It works.',
+  })
+  const place = credentialsFile === null ? undefined : `(in ${credentialsFile})`
+  const shownPassword = generatedPassword === null ? '(from the configuration)' : (place ?? generatedPassword)
+  return `
+Mailhorn is ready at ${baseUrl}
+
+  Dashboard   ${baseUrl}/dashboard/
+  User        ${email}
+  Password    ${shownPassword}
+  API key     ${place ?? apiKey}
+
+${place === undefined ? 'Password and key are shown this once. ' : ''}Send a first message, to the simulator:
+
+  curl -s ${baseUrl}/emails -H 'Authorization: Bearer ${place === undefined ? apiKey : '<API key>'}' -H 'Content-Type: application/json' -d '${message}'
+
+`
 }

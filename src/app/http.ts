@@ -22,7 +22,6 @@ import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
 import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
 import { metricsRoutes } from '../interfaces/api/health/metric-routes.ts'
 import { healthRoutes } from '../interfaces/api/health/routes.ts'
-import { installationRoutes } from '../interfaces/api/installation/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
 import { queueRoutes } from '../interfaces/api/queue/routes.ts'
@@ -62,17 +61,14 @@ import { createTemplates } from '../resources/templates/templates.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/command.ts'
 import { publishedPolicy } from '../store/settings.ts'
-import { audienceRoutesOf } from './audience-routes.ts'
 import { startBroadcasts } from './broadcasts.ts'
 import type { AppContext } from './context.ts'
 import { sourceSettings } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'
 import { runDoctor, sharedDoctorRun } from './doctor.ts'
-import { eventRoutesOf } from './event-routes.ts'
 import { fdBudget } from './fd-budget.ts'
-import { fileRoutes } from './file-routes.ts'
-import { describeInstallation } from './installation.ts'
 import { openLinkCertificates } from './link-certificates.ts'
+import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { domainParts } from './sending-domains.ts'
 import { startTlsReports } from './tls-reports.ts'
 import { prepareTracking } from './tracking.ts'
@@ -132,9 +128,7 @@ export async function startHttpService(
     ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, policy: policyOf(config, fixed) }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),
-    ...installationRoutes({
-      describe: () => describeInstallation(config, baseUrlOf(config, http.address())),
-    }),
+    ...installationRoutesOf(config, baseUrl),
     ...accountRoutes({ accounts, plans }),
     ...operatorRoutes(parts, hands),
     ...apiKeyRoutes({ apiKeys }),
@@ -143,10 +137,10 @@ export async function startHttpService(
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
     ...audienceRoutesOf(parts, common.newId),
-    ...fileRoutes(parts, { accept, preparation, baseUrl: () => baseUrlOf(config, http.address()) }),
+    ...fileRoutesOf(parts, { accept, preparation, baseUrl }),
     ...sendingRoutes(parts, accept),
     ...links.routes,
-    ...readingRoutes(parts, common.newId, () => baseUrlOf(config, http.address())),
+    ...readingRoutes(parts, common.newId, baseUrl),
   ]
   started.push((await startControl(parts)).close)
   const http = await openListeners(parts, started, {
@@ -184,8 +178,10 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: AppContext, 
   ]
 }
 
-/** What is done on large bodies, apart from the thread that takes requests. */
-/** Plain, over TLS, and for proofs alone. @returns the first of them */
+/**
+ * Starts the plain listener, the TLS listener, and a listener for ACME challenges alone.
+ * @returns the plain listener
+ */
 async function openListeners(
   parts: AppContext,
   started: (() => unknown)[],

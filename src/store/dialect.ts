@@ -8,7 +8,7 @@ import {
 } from './postgres/errors.ts'
 import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
-import type { Reader } from './reader.ts'
+import type { Reader } from './read.ts'
 import { isDamaged as isDamagedSqlite, lacksTable as lacksSqliteTable } from './sqlite/errors.ts'
 import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
 import { openSqliteWriting } from './sqlite/writing.ts'

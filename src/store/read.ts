@@ -1,5 +1,6 @@
-/** Reading beyond single queries. */
+/** Read access to the store: what a thread gets that reads without writing, and reads of several queries. */
 import type { CompiledQuery } from 'kysely'
+import type { BlobFiles } from './blobs/blobs.ts'
 import type { RowOps } from './row-ops.ts'
 import type { Db } from './schema.ts'
 
@@ -22,3 +23,13 @@ export type Snapshot = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
 /** Point reads on a reading connection, by kept statements: what is read for every message goes this way. */
 export type Find = RowOps['find']
+
+/** The reading half of a store, for one thread. */
+export interface Reader {
+  /** Every statement sees the last commit. The caller destroys the instance at the end. */
+  db: Db
+  find: Find
+  readTogether: ReadTogether
+  snapshot: Snapshot
+  blobs: BlobFiles
+}

@@ -12,7 +12,7 @@ import { type Commands, type Run, StorageUnavailable } from '../../src/store/com
 import { locate, openReader, openWriting, type StoreLocation } from '../../src/store/dialect.ts'
 import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
-import type { Reader } from '../../src/store/reader.ts'
+import type { Reader } from '../../src/store/read.ts'
 import { openForWriting, type SqliteConnection } from '../../src/store/sqlite/connection.ts'
 import { sqliteSession } from '../../src/store/sqlite/group.ts'
 import { kyselyOver } from '../../src/store/sqlite/kysely.ts'

@@ -7,7 +7,7 @@ import type { Id } from '../../lib/ids.ts'
 import { utcDay, utcMonth } from '../../lib/periods.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import type { Tx } from '../../store/command.ts'
-import { RECIPIENTS } from '../../store/counters.ts'
+import { RECIPIENTS } from '../../store/schema/events.ts'
 import type { Refusal } from './refusal.ts'
 
 interface Request {

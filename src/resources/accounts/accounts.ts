@@ -4,8 +4,8 @@ import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
 import { nextUtcDay, nextUtcMonth, utcDay, utcMonth } from '../../lib/periods.ts'
 import type { Run } from '../../store/command.ts'
-import { RECIPIENTS } from '../../store/counters.ts'
 import type { Find } from '../../store/read.ts'
+import { RECIPIENTS } from '../../store/schema/events.ts'
 import type { Db } from '../../store/schema.ts'
 import {
   type AccountWithOwner,

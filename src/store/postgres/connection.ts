@@ -1,10 +1,10 @@
 /** Connections to PostgreSQL, opened on demand and reopened after a failure. */
+import { Socket } from 'node:net'
 import pg from 'pg'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'
 import type { PostgresAddress } from './address.ts'
 import { postgresErrorKind } from './errors.ts'
-import { gatheringSocket } from './socket.ts'
 
 export interface Statement {
   /** Of several, the last says what came of them. */
@@ -116,7 +116,7 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
     pipeline: true,
-    stream: gatheringSocket,
+    stream: batchingSocket,
     application_name: 'mailhorn',
     options: Object.entries({ ...COMMON_SETTINGS, ...settings })
       .map(([name, value]) => `-c ${name}=${value}`)
@@ -158,6 +158,27 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     query: statement => use(({ query }) => query(statement)),
     close: () => pool.end(),
   }
+}
+
+/** Socket that batches the writes of one turn of the event loop, so that the server wakes up once. */
+function batchingSocket(): Socket {
+  const socket = new Socket()
+  const write = socket.write.bind(socket)
+  let isCorked = false
+  const cork = () => {
+    if (isCorked) return
+    isCorked = true
+    socket.cork()
+    process.nextTick(() => {
+      isCorked = false
+      socket.uncork()
+    })
+  }
+  socket.write = ((...args: Parameters<Socket['write']>) => {
+    cork()
+    return write(...args)
+  }) as Socket['write']
+  return socket
 }
 
 interface OpenConnection extends PostgresConnection {

@@ -1,8 +1,7 @@
 /** Read access to a PostgreSQL store. */
 
 import { createDrafts } from '../blobs/drafts.ts'
-import type { Find } from '../read.ts'
-import type { Reader } from '../reader.ts'
+import type { Find, Reader } from '../read.ts'
 import type { PostgresAddress } from './address.ts'
 import { createBlobRows } from './blobs.ts'
 import { readColumnTypes } from './column-types.ts'

@@ -23,3 +23,6 @@ export interface CounterRow {
   period: string
   count: number
 }
+
+/** Kind of the counters of recipients of accepted emails; their periods are UTC days and months. */
+export const RECIPIENTS = 'recipients'

@@ -3,19 +3,22 @@
  * by Kysely.
  */
 import {
+  type BinaryOperationNode,
   CamelCasePlugin,
   type CompiledQuery,
   type DatabaseConnection,
   type Driver,
   Kysely,
   type QueryResult,
+  ReferenceNode,
   SqliteAdapter,
   SqliteIntrospector,
+  SqliteQueryCompiler,
   type UnknownRow,
+  ValueNode,
 } from 'kysely'
 import type { Compilable, ReadTogether, RowsOf, Snapshot } from '../read.ts'
 import type { Db, Schema } from '../schema.ts'
-import { StatementCompiler } from './compiler.ts'
 import type { SqliteConnection } from './connection.ts'
 
 const camelCase = new CamelCasePlugin()
@@ -32,7 +35,41 @@ export function kyselyOver(connection: SqliteConnection): Db {
   })
 }
 
-/** Statements run at once and streams have their own, so that none waits for another's end. */
+/**
+ * Columns in the conditions of partial indexes. Statements contain the values that these columns are compared
+ * with, since SQLite chooses a partial index by them.
+ */
+const PARTIAL_INDEX_COLUMNS = new Set(['state', 'status', 'notice_due'])
+
+/**
+ * Words statements so that SQLite plans each once. SQLite plans a statement again when a value is bound that
+ * the plan might depend on: a limit, a value that a statement with an order compares with, or a value in the
+ * condition of a partial index. The unary plus before a placeholder does not change the value and rules that
+ * out (decision 0073).
+ */
+class StatementCompiler extends SqliteQueryCompiler {
+  protected override getCurrentParameterPlaceholder() {
+    return '+?'
+  }
+
+  protected override visitBinaryOperation(node: BinaryOperationNode) {
+    const { leftOperand, rightOperand } = node
+    const isImmediate = ValueNode.is(rightOperand) && isPartialIndexColumn(leftOperand)
+    super.visitBinaryOperation(
+      isImmediate ? { ...node, rightOperand: ValueNode.createImmediate(rightOperand.value) } : node,
+    )
+  }
+}
+
+function isPartialIndexColumn(operand: BinaryOperationNode['leftOperand']): boolean {
+  if (!ReferenceNode.is(operand) || operand.column.kind !== 'ColumnNode') return false
+  return PARTIAL_INDEX_COLUMNS.has(operand.column.column.name)
+}
+
+/**
+ * Lets Kysely run statements and streams at the same time. Statements are synchronous, and each stream has
+ * a statement that no other query uses.
+ */
 class SharedAdapter extends SqliteAdapter {
   override get supportsMultipleConnections() {
     return true

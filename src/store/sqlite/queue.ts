@@ -1,4 +1,4 @@
-/** Queue statements for SQLite. Statements with an order are worded as `compiler.ts` requires. */
+/** Queue statements for SQLite. Placeholders are written `+?`, see `StatementCompiler` in `kysely.ts`. */
 import { type Claim, type ClaimedDelivery, type QueueKey, type QueueOps, queueKeyText } from '../command.ts'
 import type { SqliteConnection } from './connection.ts'
 

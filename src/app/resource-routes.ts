@@ -1,0 +1,122 @@
+/**
+ * Builds routes of the API from the parts of the service: audiences with their contacts, events and webhooks,
+ * received mail and downloads, and the description of the installation. `http.ts` adds them to its list.
+ * Part of the composition root.
+ */
+import { readFileSync } from 'node:fs'
+import type { Config } from '../config/config.ts'
+import { audienceAliasRoutes } from '../interfaces/api/audiences/alias-routes.ts'
+import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'
+import { contactAliasRoutes } from '../interfaces/api/contacts/alias-routes.ts'
+import { contactFileRoutes } from '../interfaces/api/contacts/file-routes.ts'
+import { placedContactRoutes } from '../interfaces/api/contacts/placed-contact-routes.ts'
+import { contactPropertyRoutes } from '../interfaces/api/contacts/property-routes.ts'
+import { contactRoutes } from '../interfaces/api/contacts/routes.ts'
+import { contactSegmentRoutes } from '../interfaces/api/contacts/segment-routes.ts'
+import { createLinkTo } from '../interfaces/api/downloads/link.ts'
+import { downloadRoutes } from '../interfaces/api/downloads/routes.ts'
+import { emailAttachmentOpener, emailAttachmentRoutes } from '../interfaces/api/emails/attachment-routes.ts'
+import { eventRoutes } from '../interfaces/api/events/routes.ts'
+import { inboundAnswerRoutes } from '../interfaces/api/inbound/answer-routes.ts'
+import { inboundFileRoutes } from '../interfaces/api/inbound/file-routes.ts'
+import { createInboundFiles } from '../interfaces/api/inbound/files.ts'
+import { receivingRoutes } from '../interfaces/api/inbound/receiving-routes.ts'
+import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
+import { installationRoutes } from '../interfaces/api/installation/routes.ts'
+import type { Route } from '../interfaces/api/route.ts'
+import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
+import { topicRoutes } from '../interfaces/api/topics/routes.ts'
+import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
+import type { IdSource } from '../lib/ids.ts'
+import type { Accept } from '../pipeline/accept/accept.ts'
+import type { Preparation } from '../pipeline/accept/prepare.ts'
+import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
+import type { Sessions } from '../resources/accounts/sessions.ts'
+import { createImporter } from '../resources/contacts/import/importer.ts'
+import { isLaboratory } from '../resources/domains/checker.ts'
+import type { EventFeed } from '../resources/events/feed.ts'
+import type { AppContext } from './context.ts'
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+/** @param baseUrl returns the URL of the API; it is called once the HTTP listener is bound */
+export function installationRoutesOf(
+  { mailHost, simulator, apiKeys, regions, plans }: Config,
+  baseUrl: () => string,
+): Route[] {
+  return installationRoutes({
+    describe: () => ({
+      version,
+      base_url: baseUrl(),
+      mail_host: mailHost,
+      laboratory: isLaboratory(mailHost),
+      simulator_domain: simulator.domain,
+      api_key_prefix: apiKeys.prefix,
+      regions: Object.entries(regions).map(([name, { feedback }]) => ({ name, feedback })),
+      plans: Object.keys(plans),
+    }),
+  })
+}
+
+export function audienceRoutesOf({ clock, store, reading }: AppContext, newId: IdSource): Route[] {
+  const options = { store, reader: reading.reader, clock, newId }
+  return [
+    ...audienceRoutes(options),
+    ...audienceAliasRoutes(options),
+    ...contactFileRoutes({ ...options, importContacts: createImporter({ run: store.run, clock, newId }) }),
+    ...contactRoutes(options),
+    ...contactAliasRoutes(options),
+    ...placedContactRoutes(options),
+    ...contactSegmentRoutes(options),
+    ...segmentRoutes(options),
+    ...topicRoutes(options),
+    ...contactPropertyRoutes(options),
+  ]
+}
+
+export function eventRoutesOf(
+  { config, clock, store, plans, secrets }: AppContext,
+  newId: IdSource,
+  watching: { feed: EventFeed; sessions: Sessions },
+): Route[] {
+  const { mailHost } = config
+  const { allowInsecureLoopback } = config.webhooks
+  const { allowLoopback } = config.fetch
+  const rules = { allowInsecureLoopback, allowLoopback }
+  return [
+    ...eventRoutes({ ...watching, store, horizonOf: plans.horizonOf, clock }),
+    ...webhookRoutes({ webhooks: createWebhooks({ ...store, clock, newId, secrets, ...rules }), mailHost }),
+  ]
+}
+
+interface FileRoutesOptions {
+  accept: Accept
+  preparation: Preparation
+  /** Returns the URL of the API; it is called once the HTTP listener is bound. */
+  baseUrl(): string
+}
+
+/** These routes must precede the routes of sent emails, whose paths would match theirs. */
+export function fileRoutesOf(
+  { config, clock, store, plans, secrets }: AppContext,
+  { accept, preparation, baseUrl }: FileRoutesOptions,
+): Route[] {
+  const { horizonOf } = plans
+  const linkTo = createLinkTo({ secrets, clock, baseUrl })
+  const files = createInboundFiles({ store, horizonOf, mailHost: config.mailHost })
+  const open = {
+    'email-attachment': emailAttachmentOpener({ horizonOf, store }),
+    'inbound-attachment': files.open,
+    'inbound-message': files.open,
+  }
+  return [
+    ...receivingRoutes({ horizonOf, store, linkTo }),
+    ...inboundRoutes({ horizonOf, store, linkTo }),
+    ...inboundFileRoutes({ horizonOf, store, files }),
+    ...inboundAnswerRoutes({ accept, preparation, horizonOf, store }),
+    ...emailAttachmentRoutes({ horizonOf, store, linkTo }),
+    ...downloadRoutes({ secrets, clock, open }),
+  ]
+}
