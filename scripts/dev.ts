@@ -4,16 +4,20 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join, relative } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { watchSources } from './source-watcher.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const WATCHED = ['src', 'config', 'scripts']
 const NAMED_FILES_MAX = 3
-/** As for `npm start`. */
-const SERVICE = ['--max-semi-space-size=16', join(root, 'build/main.js')]
-const SERVICE_ENV = { MALLOC_ARENA_MAX: '1', NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/mailhorn') }
+/** Shell command of `npm start`, with its flags and its environment. It ends in `exec node …`. */
+const { start: START_COMMAND } = (
+  JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: { start: string } }
+).scripts
+/** The command finds the Node that runs this program. */
+const SERVICE_PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
 
 let service: ChildProcess | undefined
 /** The service that has been asked to end. */
@@ -54,13 +58,14 @@ async function build(part: 'service' | 'dashboard'): Promise<boolean> {
 }
 
 function start() {
-  const started = spawn(process.execPath, SERVICE, {
+  const started = spawn(START_COMMAND, {
+    shell: true,
     cwd: root,
     stdio: 'inherit',
-    env: { ...SERVICE_ENV, ...process.env },
+    env: { ...process.env, PATH: SERVICE_PATH },
   })
   service = started
-  print(`started ${relative(root, SERVICE[1]!)} (process ${started.pid})`)
+  print(`started the service (process ${started.pid})`)
   started.on('exit', (code, signal) => {
     if (service !== started) return
     service = undefined
