@@ -1,6 +1,6 @@
 /**
- * Runs test files, each in a process of its own, in a network namespace that has only loopback where
- * the system allows one. A file fails when a test fails, when it ran no test, when it keeps handles
+ * Runs test files in a network namespace that has only loopback where the system allows one. Files of `test/unit`,
+ * `test/flow` and `test/api` share processes with their neighbours, one file after another. A file fails when a test fails, when it ran no test, when it keeps handles
  * open after its last test, when it hangs (the test is named), or when it reaches outside loopback.
  *
  *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
@@ -9,17 +9,15 @@
  * the tests run again whenever a source or test file changes. With --stores, only files that open stores are run:
  * on PostgreSQL, too, which `test/kit/database.ts` is about.
  */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { dirname, relative, resolve } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { watchSources } from './source-watcher.ts'
+import { type FileResult, killTestProcesses, runTestFiles } from './test-process.ts'
 
-const FILE_LIMIT_MS = Number(process.env.TEST_FILE_LIMIT_MS ?? 1_200_000)
-/** Longer where tests have more time, as on PostgreSQL, whose databases are dropped at the end. */
-const EXIT_GRACE_MS = 30_000 * Number(process.env.TEST_LIMIT_FACTOR ?? 1)
 /**
  * Tests that would say nothing new there, and take their time: to which the database is a file; of the time that passes in
  * a worker; of names, sessions and peers; and all of everything over HTTP. They hold on PostgreSQL, too, without --stores.
@@ -41,26 +39,14 @@ const MEMORY_BYTES = 4 * 1024 ** 3
 const FIT_FOR_MEMORY = /\/test\/(?:unit|flow|api)\//
 const SLOWEST_SHOWN = 12
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** What one test file has compiled, the next need not: a third of a flow test's CPU. */
-const COMPILED = resolve(root, 'node_modules/.cache/compiled')
-const PRELOADED = ['guard', 'built'].map(
-  name => `--import=${pathToFileURL(resolve(root, `test/kit/${name}.ts`)).href}`,
-)
+/** Tests that measure memory or change their process: each of them has one for itself. */
+const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
+/** Number of neighbouring files that share a process: few where each starts the whole service. */
+const FILES_PER_PROCESS = 12
+const FLOW_FILES_PER_PROCESS = 4
+const STARTS_SERVICE = /\/test\/(?:flow|api)\//
 
 const texts = new Map<string, string>()
-
-interface FileResult {
-  file: string
-  elapsedMs: number
-  total: number
-  passed: number
-  skipped: number
-  problem?: string
-  output: string
-}
-
-/** Test files that run now. They end together with the runner. */
-const running = new Set<ChildProcess>()
 
 if (process.env.TEST_INSIDE || !(await enterNamespace())) process.exitCode = await main(process.argv.slice(2))
 
@@ -85,13 +71,13 @@ async function enterNamespace(): Promise<boolean> {
     env: { ...process.env, TEST_INSIDE: '1' },
   })
   onEndSignal(signal => child.kill(signal))
-  process.exitCode = (await exitOf(child)) ?? 1
+  process.exitCode = await new Promise<number>(done => child.on('close', code => done(code ?? 1)))
   return true
 }
 
 async function main(args: string[]): Promise<number> {
   onEndSignal(() => {
-    for (const child of running) child.kill('SIGKILL')
+    killTestProcesses()
     process.exit(130)
   })
   const { values: options, positionals: paths } = parseArgs({
@@ -131,22 +117,40 @@ async function runFiles(files: readonly string[], grep: string): Promise<number>
   // Says by itself when it cannot; then the sources are tested.
   spawnSync(process.execPath, [resolve(root, 'scripts/build-service.js')], { stdio: 'inherit' })
   const folder = files.every(file => FIT_FOR_MEMORY.test(file)) ? folderInMemory() : undefined
-  const waiting = [...files]
+  const waiting = batchesOf(files)
   const results: FileResult[] = []
+  const onResult = (result: FileResult) => {
+    if (grep !== '' && result.total === 0 && !result.problem) return
+    results.push(result)
+    report(result)
+  }
   // One more than there are processors, as tests also wait.
   const lanes = Number(process.env.TEST_LANES ?? availableParallelism() + 1)
   const started = Date.now()
   await Promise.all(
     Array.from({ length: lanes }, async () => {
-      for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
-        const result = await runFile(file, { folder, grep })
-        if (grep !== '' && result.total === 0 && !result.problem) continue
-        results.push(result)
-        report(result)
-      }
+      for (let batch = waiting.shift(); batch; batch = waiting.shift())
+        await runTestFiles(batch, { folder, grep, onResult })
     }),
   )
   return summarise(results, Date.now() - started, grep)
+}
+
+/** Files that run in one process: neighbours, so that each batch is the same in every run. */
+function batchesOf(files: readonly string[]): string[][] {
+  const batches: string[][] = []
+  for (const file of files) {
+    const batch = batches.at(-1)
+    if (batch && batch.length < roomBeside(batch[0]!) && roomBeside(file) === roomBeside(batch[0]!))
+      batch.push(file)
+    else batches.push([file])
+  }
+  return batches
+}
+
+function roomBeside(file: string): number {
+  if (ALONE.test(file)) return 1
+  return STARTS_SERVICE.test(file) ? FLOW_FILES_PER_PROCESS : FILES_PER_PROCESS
 }
 
 function exitWith(problem: string): never {
@@ -193,84 +197,10 @@ function folderInMemory(): string | undefined {
   return folder
 }
 
-async function runFile(
-  file: string,
-  { folder, grep }: { folder: string | undefined; grep: string },
-): Promise<FileResult> {
-  const started = Date.now()
-  const child = spawn(process.execPath, [...PRELOADED, file], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    env: {
-      NODE_COMPILE_CACHE: COMPILED,
-      ...process.env,
-      ...(folder && { TMPDIR: folder }),
-      NO_COLOR: '1',
-      FORCE_COLOR: '0',
-      TEST_RUNNER_PIPE: '1',
-      TEST_GREP: grep,
-    },
-  })
-  running.add(child)
-  let output = ''
-  let lastTest = ''
-  let leaking = false
-  let hung = false
-  let grace: NodeJS.Timeout | undefined
-  const collect = (chunk: Buffer) => {
-    output += chunk
-    if (grace || !/^ {2}Skipped: +\d+/m.test(output)) return
-    grace = setTimeout(() => {
-      leaking = true
-      child.kill('SIGUSR2')
-    }, EXIT_GRACE_MS)
-  }
-  child.stdout!.on('data', collect)
-  child.stderr!.on('data', collect)
-  child.stdio[3]!.on('data', (chunk: Buffer) => {
-    lastTest = `${chunk}`.trim().split('\n').at(-1)!
-  })
-  const limit = setTimeout(() => {
-    hung = true
-    child.kill('SIGKILL')
-  }, FILE_LIMIT_MS)
-  const code = await exitOf(child)
-  running.delete(child)
-  clearTimeout(limit)
-  clearTimeout(grace)
-  const elapsedMs = Date.now() - started
-  const result = { file: relative(root, file), elapsedMs, output, ...counts(output) }
-  const problem = problemOf(result, code, { hung, leaking, lastTest, grep })
-  return problem ? { ...result, problem } : result
-}
-
-function exitOf(child: ChildProcess): Promise<number | null> {
-  return new Promise(done => child.on('close', done))
-}
-
-function counts(output: string) {
-  const sum = (word: string) =>
-    [...output.matchAll(new RegExp(`^ {2}${word}: +(\\d+)`, 'gm'))].reduce((n, hit) => n + Number(hit[1]), 0)
-  return { total: sum('Total'), passed: sum('Passed'), skipped: sum('Skipped') }
-}
-
-function problemOf(
-  { total, passed, skipped }: { total: number; passed: number; skipped: number },
-  code: number | null,
-  { hung, leaking, lastTest, grep }: { hung: boolean; leaking: boolean; lastTest: string; grep: string },
-): string | undefined {
-  if (hung) return `hangs in "${lastTest}"`
-  if (leaking) return 'keeps handles open after its last test'
-  if (code === 97) return 'reached outside loopback'
-  if (total === 0 && grep !== '' && code === 0) return undefined
-  if (total === 0) return `ran no test (exit ${code})`
-  if (passed + skipped < total) return `${total - passed - skipped} failed`
-  if (code !== 0) return `exit ${code}, last test "${lastTest}"`
-  return undefined
-}
-
-function report({ file, total, problem, output }: FileResult) {
-  console.log(`${problem ? 'FAIL' : 'ok  '} ${file} (${total})${problem ? `: ${problem}` : ''}`)
+function report({ file, total, problem, output, earlier, elapsedMs, cpuMs }: FileResult) {
+  const end = problem ? `: ${problem}` : ` ${seconds(elapsedMs)} s, CPU ${seconds(cpuMs)} s`
+  console.log(`${problem ? 'FAIL' : 'ok  '} ${file} (${total})${end}`)
+  if (problem && earlier.length > 0) console.log(`     in one process after ${earlier.join(', ')}`)
   if (problem) console.log(output.replace(/^/gm, '     '))
   else for (const [peer] of output.matchAll(/\bpeer: .*$/gm)) console.log(`     ${peer}`)
 }
@@ -288,8 +218,10 @@ function summarise(results: FileResult[], elapsedMs: number, grep: string): numb
   for (const { file, problem } of broken) console.log(`FAIL ${file}: ${problem}`)
   const slowest = results.toSorted((a, b) => b.elapsedMs - a.elapsedMs).slice(0, SLOWEST_SHOWN)
   if (results.length > slowest.length)
-    for (const { file, elapsedMs: ms } of slowest) console.log(`${seconds(ms)} s of them: ${file}`)
-  console.log(`${results.length} files in ${seconds(elapsedMs)} s`)
+    for (const { file, elapsedMs: ms, cpuMs } of slowest)
+      console.log(`${seconds(ms)} s (CPU ${seconds(cpuMs)} s) of them: ${file}`)
+  const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0)
+  console.log(`${results.length} files in ${seconds(elapsedMs)} s (CPU ${seconds(cpuMs)} s)`)
   console.log(`${passed} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
 }

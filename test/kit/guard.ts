@@ -12,6 +12,12 @@ LOOPBACK.addAddress('::1', 'ipv6')
 LOOPBACK.addAddress('0.0.0.0', 'ipv4')
 LOOPBACK.addAddress('::', 'ipv6')
 
+let attemptCount = 0
+
+process.on('exit', () => {
+  if (attemptCount > 0) process.exitCode = 97
+})
+
 function isLoopback(host: string): boolean {
   if (host === 'localhost') return true
   const family = net.isIP(host)
@@ -22,11 +28,15 @@ function insist(host: string | undefined, what: string) {
   if (host === undefined || isLoopback(host)) return
   const breach = new Error(`network guard: ${what} ${host} is outside loopback`)
   process.stderr.write(`${breach.stack}\n`)
-  process.exitCode = 97
-  process.once('exit', () => {
-    process.exitCode = 97
-  })
+  attemptCount++
   throw breach
+}
+
+/** Returns the number of attempts to reach a host outside loopback since the last call. */
+export function takeOutsideAttempts(): number {
+  const count = attemptCount
+  attemptCount = 0
+  return count
 }
 
 const connect = net.Socket.prototype.connect

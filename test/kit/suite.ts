@@ -67,10 +67,18 @@ async function told(fn: () => unknown) {
 }
 
 process.on('exit', () => {
-  if (declared.size === 0) return
-  console.error(`suites declared but never run: ${[...declared].join(', ')}`)
+  const unrun = takeUnrunSuites()
+  if (unrun.length === 0) return
+  console.error(`suites declared but never run: ${unrun.join(', ')}`)
   process.exitCode = 1
 })
+
+/** Returns the names of suites that were declared since the last call, but never run. */
+export function takeUnrunSuites(): string[] {
+  const names = [...declared]
+  declared.clear()
+  return names
+}
 
 async function bounded(fullName: string, body: TestBody, limitMs: number) {
   announce(fullName)

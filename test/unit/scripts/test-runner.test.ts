@@ -32,8 +32,20 @@ function folderOf(t: TestContext): string {
   return folder
 }
 
+/** A folder of test files that run in one process. @param bodies of one test a file, in the order of running */
+function filesOf(t: TestContext, ...bodies: string[]): string {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const [at, body] of bodies.entries())
+    writeFileSync(
+      join(folder, `${at + 1}.test.ts`),
+      `import { suite } from '${KIT}'\nconst test = suite('file')\ntest('a test', async () => { ${body} })\ntest.run()\n`,
+    )
+  return folder
+}
+
 function run(...args: string[]) {
-  const env = { ...process.env, TEST_INSIDE: '1' }
+  const env = { ...process.env, TEST_INSIDE: '1', TEST_EXIT_GRACE_MS: '300' }
   return spawnSync(process.execPath, ['scripts/test.ts', ...args], { cwd: root, env, encoding: 'utf8' })
 }
 
@@ -62,6 +74,54 @@ test('--grep that matches no test is an error', t => {
   const { status, stdout } = run(folderOf(t), '--grep', 'a plum')
   assert.is(status, 1)
   assert.match(stdout, /^no test title contains "a plum"$/m)
+})
+
+test('files share a process, in which one finds the environment as it was before the other', t => {
+  const { status, stdout } = run(
+    filesOf(
+      t,
+      'process.env.LEFT = String(process.pid)',
+      'console.log(process.pid); if (process.env.LEFT) throw new Error("left")',
+      'throw new Error("third")',
+    ),
+  )
+  assert.is(status, 1)
+  assert.match(
+    stdout,
+    /FAIL \S+3\.test\.ts \(1\): 1 failed\n {5}in one process after \S+1\.test\.ts, \S+2\.test\.ts\n/,
+  )
+  assert.match(stdout, /^2 passed, 1 failed$/m)
+})
+
+test('a file in which the process dies fails, and those after it run', t => {
+  const { status, stdout } = run(filesOf(t, '', 'console.log("last words"); process.exit(3)', ''))
+  assert.is(status, 1)
+  assert.match(stdout, /FAIL \S+2\.test\.ts \(0\): ran no test \(exit 3\)/)
+  assert.match(stdout, /last words/)
+  assert.match(stdout, /^2 passed, 1 failed$/m)
+})
+
+test('a file that keeps a handle open fails, and those after it run', t => {
+  const { status, stdout } = run(filesOf(t, 'setInterval(() => {}, 1e6)', ''))
+  assert.is(status, 1)
+  assert.match(stdout, /FAIL \S+1\.test\.ts \(1\): keeps handles open after its last test/)
+  assert.match(stdout, /still open: .*Timeout/)
+  assert.match(stdout, /^2 passed, 1 failed$/m)
+})
+
+test('a file that reaches outside loopback fails even when it ignores the error', t => {
+  const connect = 'const { connect } = await import("node:net"); try { connect(25, "192.0.2.1") } catch {}'
+  const { status, stdout } = run(filesOf(t, connect, ''))
+  assert.is(status, 1)
+  assert.match(stdout, /FAIL \S+1\.test\.ts \(1\): reached outside loopback/)
+  assert.match(stdout, /^2 passed, 1 failed$/m)
+})
+
+test('a suite that was never run fails its file alone', t => {
+  const { status, stdout } = run(filesOf(t, 'suite("idle")', ''))
+  assert.is(status, 1)
+  assert.match(stdout, /suites declared but never run: idle/)
+  assert.match(stdout, /ok {3}\S+2\.test\.ts/)
 })
 
 test('a path that does not exist is an error that names it', () => {
