@@ -1,23 +1,72 @@
 /** The program `mailhorn`: parses the command line, runs the command and prints its result. */
 import { parseArgs } from 'node:util'
 import { isStartFault } from '../../lib/start-fault.ts'
+import { recordData, recordLine } from '../../protocols/dns/record-text.ts'
+import type { DnsRecord } from '../../protocols/dns/wire.ts'
+import { listZone } from '../../resources/domains/zone-list.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
+import { publishedPolicy } from '../../store/settings.ts'
 import type { DoctorReport } from '../doctor/finding.ts'
 import type { CheckedSource, CliCommand, Installation, ProviderZone, SourceSettings } from './command.ts'
 import { OperationFailed, OperationRefused } from './control/operation.ts'
 import { destinationCliCommands } from './destination-commands.ts'
 import { doctorCommands } from './doctor-commands.ts'
-import { domainCliCommands } from './domain-commands.ts'
 import { emailCommands } from './email-commands.ts'
-import { helpFor, overview } from './help.ts'
 import { holdCliCommands } from './hold-commands.ts'
 import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
 import { type CliResult, CommandError, UsageError } from './result.ts'
 import { sourceCommands } from './source-commands.ts'
 import { userCliCommands } from './user-commands.ts'
-import { zoneCommands } from './zone-commands.ts'
+
+const RECORDS_PER_PAGE = 1_000
+
+const zoneCommands: CliCommand[] = [
+  {
+    name: 'dns records',
+    usage: '',
+    summary: 'Print the provider zone as a zone file, including the DKIM keys of all domains',
+    details: `  If the zone is hosted elsewhere, publish this output, and again whenever domains are added or keys rotate:
+  a key is used only once its record is visible.`,
+    async run({ zoneRecords, open }) {
+      zoneRecords() // reports configuration errors before the database is opened
+      const { db } = await open()
+      const { mailHost, records } = zoneRecords(await publishedPolicy(db))
+      const all: DnsRecord[] = []
+      for (let total = 1; all.length < total; ) {
+        const page = await listZone(db, records, mailHost, { limit: RECORDS_PER_PAGE, offset: all.length })
+        all.push(...page.rows)
+        total = page.rows.length === 0 ? 0 : page.total
+      }
+      return { json: { zone: mailHost, records: all.map(recordJson) }, text: all.map(recordLine).join('\n') }
+    },
+  },
+]
+
+const COMMON_OPTIONS = `  --json             Print JSON.
+  --data-dir <path>  Use this data directory instead of the configured one.
+  -h, --help         Show help for a command.`
+
+const domainCliCommands: CliCommand[] = [
+  {
+    name: 'domains rotate',
+    usage: '<name> [--account <id>]',
+    summary: 'Rotate the DKIM key of a domain',
+    details: `  The next key becomes active once it has been published for 48 hours and its record is visible.
+  The previous key stays published for a week.
+  --account <id>  The account; required if several accounts have registered the domain.`,
+    options: { account: { type: 'string' } },
+    positionals: { least: 1, most: 1 },
+    async run({ values: { account }, positionals, open }) {
+      const wanted = await (await open()).change('domain.rotate_keys', {
+        name: positionals[0]!,
+        account_id: typeof account === 'string' ? account : null,
+      })
+      return { json: wanted, text: `Key rotation of ${wanted.name} was requested.` }
+    },
+  },
+]
 
 export interface ProgramDeps {
   version: string
@@ -153,4 +202,33 @@ function readArguments(command: CliCommand, args: readonly string[]) {
       `${positionals.length < least ? 'missing argument' : `unexpected argument "${positionals[most]}"`}\n\n${helpFor(command)}`,
     )
   return { values, positionals }
+}
+
+function overview(commands: readonly CliCommand[]): string {
+  const all = [
+    ...commands.map(({ name, summary }) => [name, summary]),
+    ['help [command]', 'Show help for a command'],
+    ['version', 'Show the version'],
+  ]
+  const width = Math.max(...all.map(([name]) => name!.length))
+  return [
+    'Usage: mailhorn <command> [options]',
+    '',
+    ...all.map(([name, summary]) => `  ${name!.padEnd(width)}  ${summary}`),
+    '',
+    'Global options:',
+    COMMON_OPTIONS,
+    '',
+    'Exit codes: 0 success, 1 failure, 2 usage error.',
+  ].join('\n')
+}
+
+function helpFor({ name, usage, summary, details }: CliCommand): string {
+  const lines = [`Usage: mailhorn ${name} ${usage}`.trimEnd(), '', `${summary}.`]
+  return [...lines, ...(details ? ['', details] : [])].join('\n')
+}
+
+function recordJson(record: DnsRecord) {
+  const { name, type, ttlSeconds } = record
+  return { name, type, ttl: ttlSeconds, value: recordData(record) }
 }

@@ -4,10 +4,12 @@
 
 import { wireId } from '../../lib/ids.ts'
 import type { Accept } from '../../pipeline/accept/accept.ts'
-import { isRefusal } from '../../pipeline/accept/refusal.ts'
+import { isRefusal, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
+import { ReplyError } from '../../pipeline/inbound/reply.ts'
 import type { Submit } from './listener.ts'
 import type { MessageReader } from './message-reader.ts'
-import { refusalReply } from './refused.ts'
+
+const CHARACTERS_MAX = 400
 
 export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageReader, 'read'>): Submit {
   return async (sender, pieces, recipients) => {
@@ -17,4 +19,14 @@ export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageR
     if (isRefusal(accepted)) throw refusalReply(accepted)
     return `2.0.0 Ok: queued as ${wireId('eml', accepted.ids[0]!)}`
   }
+}
+
+function refusalReply({ refused, message }: Refusal): ReplyError {
+  const [code, enhanced] = REFUSALS[refused].reply.split(' ')
+  return new ReplyError(Number(code), `${enhanced} ${printable(message)}`)
+}
+
+/** Reduces a text to one line of ASCII. */
+function printable(text: string): string {
+  return text.replace(/[^ -~]+/g, '?').slice(0, CHARACTERS_MAX)
 }

@@ -2,16 +2,23 @@
  * The first start: an account, its operator and an API key, whose secrets are handed back to be shown once.
  */
 import { randomUUID } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import type { Clock } from '../../lib/clock.ts'
 import type { IdSource } from '../../lib/ids.ts'
+import { StartFault } from '../../lib/start-fault.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import { newApiKey } from './api-keys.ts'
-import { type Credentials, writeCredentialsFile } from './credentials-file.ts'
 import type { Passwords } from './password.ts'
 import { hasUsers, type userCommands } from './user-rows.ts'
+
+interface Credentials {
+  email: string
+  /** Generated password; null when the operator set one in the configuration. */
+  generatedPassword: string | null
+  apiKey: string
+}
 
 export interface FirstRun extends Credentials {
   /** Where the secrets are, which are then not to be printed; null where there is no such file. */
@@ -63,4 +70,34 @@ export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRu
   if (created) return { ...credentials, credentialsFile }
   if (credentialsFile !== null) rmSync(credentialsFile)
   return undefined
+}
+
+/**
+ * Makes the file, and has it on the disk when it returns.
+ * @throws StartFault when there is one, which is left as it is, or when it cannot be written
+ */
+function writeCredentialsFile(path: string, { email, generatedPassword, apiKey }: Credentials): void {
+  const lines = [
+    `User: ${email}`,
+    ...(generatedPassword === null ? [] : [`Password: ${generatedPassword}`]),
+    `API key: ${apiKey}`,
+  ]
+  let isMade = false
+  try {
+    const file = openSync(path, 'wx', 0o600)
+    isMade = true
+    try {
+      writeSync(file, `${lines.join('\n')}\n`)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    if (isMade) rmSync(path, { force: true })
+    throw new StartFault(
+      (error as NodeJS.ErrnoException).code === 'EEXIST'
+        ? `admin.credentials_file: ${path} is there already; remove it, or name another file`
+        : `admin.credentials_file: cannot be written (${(error as Error).message})`,
+    )
+  }
 }

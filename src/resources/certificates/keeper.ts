@@ -12,7 +12,6 @@ import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
 import type { CertificateRow } from '../../store/schema/certificates.ts'
 import type { Db } from '../../store/schema.ts'
 import { type alertCommands, hourOf } from '../alerts/operator-alerts.ts'
-import { openAccount } from './account.ts'
 import { type certificateCommands, findAcmeAccount } from './certificate-rows.ts'
 import { AcmeFault } from './fault.ts'
 import { type ChallengeType, obtainCertificate } from './order.ts'
@@ -224,4 +223,17 @@ function sealOf(host: string): string {
 /** @throws when it was sealed under another secret */
 export function unsealed(secrets: SecretKeys, key: Uint8Array, host: string): string {
   return secrets.open(key, sealOf(host)).toString()
+}
+
+/**
+ * Of a key that has an account already, that one. Who asks for certificates agrees to the terms.
+ * @param email null for an account without an address
+ * @returns its URL @throws AcmeFault
+ */
+async function openAccount(session: AcmeSession, email: string | null): Promise<string> {
+  const { newAccount } = await session.directory()
+  const contact = email === null ? {} : { contact: [`mailto:${email}`] }
+  const { location } = await session.post(newAccount, { termsOfServiceAgreed: true, ...contact }, null)
+  if (location === null) throw new AcmeFault('unreadable', 'the authority does not say where the account is')
+  return location
 }

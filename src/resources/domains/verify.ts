@@ -17,19 +17,31 @@ import {
   type Looks,
   look,
   type Observers,
+  type Problem,
   type Standing,
   standingOf,
+  unknown,
   withProblems,
 } from './checks/observation.ts'
-import { ownershipProbe } from './checks/ownership.ts'
 import { spfProbe } from './checks/spf.ts'
 import { spfCost } from './checks/spf-cost.ts'
 import { isSpf } from './checks/spf-record.ts'
 import { checkTracking, type VisitHost } from './checks/tracking.ts'
-import { plain } from './checks/values.ts'
-import { type NameServersCheck, nameServersCheck } from './checks/zone-servers.ts'
+import { isQuoted, plain, quotedProblem, textsOf, valueProblems } from './checks/values.ts'
 import type { DomainDnsRecord } from './dns-records.ts'
 import type { TrackingHost } from './tracking-host.ts'
+
+/** Result in the spelling of the API. */
+interface NameServersCheck {
+  status: CheckStatus
+  /** Null where it was not found. */
+  zone: string | null
+  servers: { name: string; address: string | null; status: string; reason: string | null }[]
+  advice: string | null
+  problems: Problem[]
+}
+
+const VERIFICATION_TEXT = /^svc-verify/i
 
 /** In wire spelling: stored, and shown as it is. */
 export interface DomainChecks {
@@ -230,4 +242,64 @@ function recordIn({ records }: CheckOptions) {
 function worst(checks: readonly { status: CheckStatus }[]): CheckStatus {
   const has = (status: CheckStatus) => checks.some(check => check.status === status)
   return has('failed') ? 'failed' : has('pending') ? 'pending' : 'verified'
+}
+
+/** Others of its kind may stand beside it: another installation may have the domain, too. */
+function ownershipProbe(host: string, expected: string): DnsProbe {
+  return async witness => {
+    const answer = await witness.ask(host, 'TXT')
+    if (answer.kind === 'unknown') return unknown(answer.reason)
+    const { ttlSeconds, records, chain } = answer
+    const texts = textsOf(records).filter(text => VERIFICATION_TEXT.test(plain(text)))
+    const found = texts.map(plain)
+    const right = texts.find(text => plain(text) === expected)
+    if (right !== undefined)
+      return { verdict: 'right', found, ttlSeconds, problems: isQuoted(right) ? [quotedProblem(right)] : [] }
+    if (texts.length > 0) {
+      const problems = texts.flatMap(text => valueProblems(text, expected))
+      if (problems.length === 0)
+        problems.push({
+          code: 'other_value',
+          message: `${host} has the verification text of another account or of an earlier registration. Replace it with ${expected}, or add ${expected}.`,
+        })
+      return { verdict: 'wrong', found, problems, ttlSeconds }
+    }
+    const problems =
+      chain.length === 0
+        ? []
+        : [
+            {
+              code: 'alias',
+              message: `${host} is an alias (CNAME) of ${chain[0]}: a name with a CNAME cannot have a TXT record.`,
+            },
+          ]
+    return { verdict: 'absent', found, problems, ttlSeconds }
+  }
+}
+
+function nameServersCheck({ zone, names, servers, delegatedTo }: ZoneServers): NameServersCheck {
+  const problems = [
+    ...servers
+      .filter(({ status }) => status !== 'answers')
+      .map(({ name, status, reason }) => ({
+        code: `name_server_${status}`,
+        message: `The name server ${name} of ${zone} ${reason}.`,
+      })),
+    ...(zone === null || delegatedTo === null ? [] : mismatch(zone, names, delegatedTo)),
+  ]
+  const isAnswered = servers.some(({ status }) => status === 'answers')
+  const hasFailed = servers.length > 0 && !isAnswered
+  return {
+    status: isAnswered ? 'verified' : hasFailed ? 'failed' : 'pending',
+    zone,
+    servers,
+    advice: problems.length === 0 ? null : problems.map(({ message }) => message).join(' '),
+    problems,
+  }
+}
+
+function mismatch(zone: string, own: readonly string[], delegatedTo: readonly string[]): Problem[] {
+  if (own.length === delegatedTo.length && own.every(name => delegatedTo.includes(name))) return []
+  const message = `${zone} names ${own.join(', ')} as its name servers, but the parent zone delegates to ${delegatedTo.join(', ')}: enter the records there, and make both lists the same.`
+  return [{ code: 'name_servers_differ', message }]
 }

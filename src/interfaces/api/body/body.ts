@@ -6,10 +6,22 @@ import type { IncomingMessage } from 'node:http'
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { ApiError, bodyTooLarge } from '../api-error.ts'
-import { type ByteBlocks, createByteBlocks } from './byte-blocks.ts'
 import { parseJson } from './json.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { type BodyOf, type BodyWork, doBodyWork } from './work.ts'
+
+/**
+ * Bytes gathered in memory of their own, which can be handed to another thread; in blocks, so that none is
+ * moved twice.
+ */
+
+interface ByteBlocks {
+  add(bytes: Uint8Array): void
+  /** All of them, in their order. Nothing may be added any more. */
+  end(): Uint8Array<ArrayBuffer>[]
+}
+
+const BLOCK_BYTES = 1024 * 1024
 
 export interface ReadBodyOptions {
   limitBytes: number
@@ -164,4 +176,26 @@ function insistOnJson({ headers }: IncomingMessage) {
     throw new ApiError(415, 'validation_error', 'The request body must be JSON in UTF-8.')
   if ((headers['content-encoding'] ?? 'identity') !== 'identity')
     throw new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.')
+}
+
+export function createByteBlocks(): ByteBlocks {
+  const full: Uint8Array<ArrayBuffer>[] = []
+  let block = new Uint8Array(BLOCK_BYTES)
+  let used = 0
+  return {
+    add(bytes) {
+      for (let at = 0; at < bytes.length; ) {
+        if (used === block.length) {
+          full.push(block)
+          block = new Uint8Array(BLOCK_BYTES)
+          used = 0
+        }
+        const piece = bytes.subarray(at, at + block.length - used)
+        block.set(piece, used)
+        used += piece.length
+        at += piece.length
+      }
+    },
+    end: () => [...full, block.subarray(0, used)],
+  }
 }

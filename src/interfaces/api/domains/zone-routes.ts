@@ -2,12 +2,25 @@
  * The provider zone for operators: every record that is served, or is to be copied to where the zone is
  * hosted.
  */
+
+import * as z from 'zod'
+import { recordData, recordLine } from '../../../protocols/dns/record-text.ts'
 import type { DnsRecord } from '../../../protocols/dns/wire.ts'
 import { insistOnOperator } from '../operator.ts'
 import { listReply, type Route } from '../route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { zoneRecordSchema, zoneRecordView } from './zone-schema.ts'
+
+const zoneRecordSchema = z
+  .object({
+    object: z.literal('dns_record'),
+    name: z.string(),
+    type: z.string(),
+    ttl: z.int(),
+    value: z.string().meta({ description: 'The data, as in a zone file.' }),
+    line: z.string().meta({ description: 'The whole record, as in a zone file.' }),
+  })
+  .meta({ id: 'ZoneRecord' })
 
 export interface ZonePage {
   total: number
@@ -35,4 +48,15 @@ export function zoneRecordRoutes({ listZone }: ZoneRecordRoutesOptions): Route[]
       },
     },
   ]
+}
+
+function zoneRecordView(record: DnsRecord): z.output<typeof zoneRecordSchema> {
+  return {
+    object: 'dns_record',
+    name: record.name,
+    type: record.type,
+    ttl: record.ttlSeconds,
+    value: recordData(record),
+    line: recordLine(record),
+  }
 }

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
+import { shownBy } from '../../../protocols/mime/compose-body.ts'
 import { decodeContent } from '../../../resources/emails/content.ts'
 import { isVisible } from '../../../resources/emails/visible.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
@@ -14,12 +15,19 @@ import {
   findAttachment,
   readAttachmentPage,
 } from '../downloads/attachment-page.ts'
-import type { LinkTo } from '../downloads/link.ts'
+import type { DownloadLink, LinkTo } from '../downloads/link.ts'
 import type { OpenFile } from '../downloads/routes.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
-import { listSchema } from '../schema/reply-schemas.ts'
-import { linkedAttachmentSchema, linkedAttachmentViewer } from './attachment-view.ts'
+import { listSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { timestamp } from '../schema/timestamp.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import { attachmentSchema } from './schema.ts'
+
+const linkedAttachmentSchema = attachmentSchema.extend({
+  content_disposition: z.enum(['inline', 'attachment']),
+  download_url: z.url(),
+  expires_at: timeSchema,
+})
 
 interface EmailAttachmentRoutesOptions {
   horizonOf: OwnEmailParts['horizonOf']
@@ -91,4 +99,28 @@ export function emailAttachmentOpener({
 
 function readStored(json: string | null): StoredAttachment[] {
   return json === null ? [] : (JSON.parse(json) as StoredAttachment[])
+}
+
+/**
+ * @param html of the email: what it shows by a `cid:` URL is inline
+ * @param linkTo makes the link to an attachment's bytes
+ */
+function linkedAttachmentViewer(
+  html: string | null,
+  linkTo: (attachment: StoredAttachment) => DownloadLink,
+): (attachment: StoredAttachment) => z.output<typeof linkedAttachmentSchema> {
+  const isShown = html === null ? () => false : shownBy(html)
+  return attachment => {
+    const { url, expiresAt } = linkTo(attachment)
+    return {
+      id: attachment.id,
+      filename: attachment.filename,
+      size: attachment.sizeBytes,
+      content_type: attachment.contentType,
+      content_disposition: isShown(attachment) ? 'inline' : 'attachment',
+      content_id: attachment.contentId,
+      download_url: url,
+      expires_at: timestamp(expiresAt),
+    }
+  }
 }

@@ -4,6 +4,7 @@ import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
+import { refuseTooMany } from '../../../pipeline/accept/recipients.ts'
 import { isRefusal } from '../../../pipeline/accept/refusal.ts'
 import {
   MESSAGE_BYTES_MAX,
@@ -15,21 +16,36 @@ import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import {
   answerFault,
   forward,
+  type ReplyTexts,
   replyReferences,
   replyTo,
   roundsFault,
 } from '../../../pipeline/inbound/reply-forward.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
+import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Find } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
 import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { requestHash } from '../body/json.ts'
+import { readFrom, readMailboxes } from '../emails/send-schema.ts'
 import { idempotencyHeader, readKey, senderOf } from '../idempotency-header.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
+import { bodyReader, oneOrMany } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
-import { forwardSchema, readForward, readReply, replySchema } from './answer-schema.ts'
 import { createFindOwnInbound, type InboundSightParts } from './own-inbound.ts'
+
+const forwardSchema = z.object({ from: z.string(), to: oneOrMany() })
+
+const replySchema = z.object({
+  from: z.string(),
+  html: z.string().optional(),
+  text: z.string().optional(),
+})
+
+const readForwardBody = bodyReader(forwardSchema, { emptyMeansAbsent: ['from'] })
+
+const readReplyBody = bodyReader(replySchema, { emptyMeansAbsent: ['from'] })
 
 interface InboundAnswerRoutesOptions {
   accept: Accept
@@ -136,4 +152,20 @@ async function filesOf(
     files.push({ filename, contentType, contentId, content })
   }
   return files
+}
+
+/** @throws ApiError */
+function readForward(body: unknown): { from: Mailbox; to: Mailbox[] } {
+  const { from, to } = readForwardBody(body)
+  const tooMany = refuseTooMany({ to, cc: [], bcc: [] })
+  if (tooMany) throw apiErrorOf(tooMany)
+  return { from: readFrom(from), to: readMailboxes('to', to) }
+}
+
+/** @throws ApiError */
+function readReply(body: unknown): { from: Mailbox; words: ReplyTexts } {
+  const { from, html = null, text = null } = readReplyBody(body)
+  if (html === null && text === null)
+    throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
+  return { from: readFrom(from), words: { html, text } }
 }

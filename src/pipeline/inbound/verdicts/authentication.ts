@@ -1,12 +1,16 @@
 /** Runs SPF, DKIM, ARC and DMARC for one message. DMARC uses the results of the others. */
-import { checkArc } from './arc.ts'
-import { type BoundedCheckOptions, messageOf } from './bounded-check.ts'
-import { type CheckedDkim, checkDkim } from './dkim.ts'
+
+import { arc } from 'mailauth/lib/arc/index.js'
+import { type BoundedCheckOptions, messageOf, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
+import { type CheckedDkim, checkDkim, type Verified } from './dkim.ts'
 import { judgeDmarc } from './dmarc.ts'
 import type { Envelope, Mail } from './mail.ts'
 import { sanitize } from './sanitize.ts'
 import { checkSpf } from './spf.ts'
-import type { Authentication, CheckFinding } from './verdict.ts'
+import type { ArcFinding, Authentication, CheckFinding } from './verdict.ts'
+
+/** Chains of more keys than this are of nobody's making but a tester's (RFC 8617 §4.2.1 allows 50 sets). */
+const LIMITS = { ms: 10_000, lookups: 20 }
 
 export interface AuthenticationOptions extends BoundedCheckOptions {
   mailHost: string
@@ -51,4 +55,31 @@ async function verifiedDkim(
       signatures: [],
     }
   }
+}
+
+async function checkArc(verified: Verified, options: BoundedCheckOptions): Promise<ArcFinding> {
+  const { arc: data } = verified
+  if (data === undefined) return { result: 'none' }
+  return runBoundedCheck<ArcFinding>(
+    options,
+    LIMITS,
+    async dns => {
+      const found = await arc(data as Parameters<typeof arc>[0], { resolver: dns.ask, strict: true })
+      const result = resultOf(found.status.result)
+      const instances = found.i === false || found.i === 0 ? undefined : found.i
+      const unknown = dns.failure() ?? unansweredOf(data)
+      // To mailauth a key that could not be looked up is a chain that is broken.
+      if (result === 'fail' && unknown !== undefined)
+        return { result: 'temperror', instances, reason: unknown }
+      return { result, instances, reason: result === 'fail' ? plainText(found.status.comment) : undefined }
+    },
+    fault => fault,
+  )
+}
+
+function unansweredOf({ lastEntry }: NonNullable<Verified['arc']>): string | undefined {
+  const status = lastEntry?.messageSignature?.status
+  return status?.result === 'temperror'
+    ? (plainText(status.comment) ?? 'a key could not be looked up')
+    : undefined
 }

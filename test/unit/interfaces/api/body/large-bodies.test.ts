@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
-import { createByteBlocks } from '../../../../../src/interfaces/api/body/byte-blocks.ts'
+import { createByteBlocks } from '../../../../../src/interfaces/api/body/body.ts'
 import { parseJson, requestHash } from '../../../../../src/interfaces/api/body/json.ts'
 import {
   type BodyOf,
