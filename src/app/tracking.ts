@@ -41,7 +41,7 @@ export function prepareTracking(
         { event: 'tracking_not_recorded', err: error },
         'Opens and clicks could not be recorded; retrying',
       ),
-    onLeftOut: count =>
+    onDropped: count =>
       log.warn(
         { event: 'tracking_events_dropped', count },
         'More opens and clicks arrived than can be recorded; some were dropped',

@@ -6,7 +6,7 @@ import { readReportHead } from '../../protocols/bounces/parts/head.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ReportRow } from '../../store/schema/reports.ts'
-import { leaveLists, type Wish } from '../tracking/preferences.ts'
+import { leaveLists, type PreferenceResult } from '../tracking/preferences.ts'
 import { readUnsubscribeToken, type Subscription } from '../tracking/unsubscribe-token.ts'
 
 export interface UnsubscribeMail {
@@ -43,7 +43,7 @@ export async function unsubscribeByMail(
   tx: Tx,
   { ref, spare }: UnsubscribeMail,
   at: number,
-): Promise<Wish | undefined> {
+): Promise<PreferenceResult | undefined> {
   const subscription = (await subscriptionOf(tx, ref)) ?? spare
   return subscription && leaveLists(tx, { ...subscription, at })
 }

@@ -1,25 +1,23 @@
 /**
- * Who follows links without a person behind it, by user agent. Written by ourselves, from what the operators
- * of these programs say of them, and from what others have met; a name that is missing is taken for a person.
+ * Tells people from programs that open pixels and follow links, by user agent and request headers. The table
+ * is compiled from what the operators of these programs and others have published. An unknown program counts
+ * as a person.
  */
 
 import type { IncomingHttpHeaders } from 'node:http'
 
 interface KnownVisitor {
   name: string
-  /**
-   * `proxy`: fetches pictures for a person who is looking at them. `machine`: nobody is looking: prefetching,
-   * checks, previews, crawlers, programs.
-   */
+  /** A `proxy` fetches images for a person who reads the email. A `machine` fetches without a reader. */
   kind: 'proxy' | 'machine'
   userAgent: RegExp
-  /** Where its user agent is told of. */
+  /** Where the user agent is documented. */
   source: string
 }
 
-/** The first that fits. */
+/** The first match applies. */
 const KNOWN_VISITORS: readonly KnownVisitor[] = [
-  // Mail programs' own servers
+  // servers of mail programs
   {
     name: 'gmail-sampling',
     kind: 'machine',
@@ -39,14 +37,14 @@ const KNOWN_VISITORS: readonly KnownVisitor[] = [
     source: 'https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html',
   },
   {
-    // Fetches all pictures in the background, read or not, and says nothing else of itself
+    // prefetches all images, whether the email is read or not, with this bare user agent
     name: 'apple-mail-privacy',
     kind: 'machine',
     userAgent: /^Mozilla\/5\.0$/,
     source: 'https://help.socketlabs.com/docs/identifying-apple-mpp-opens-in-notification-api-events',
   },
 
-  // Checks of links on the way, and of links that are shown
+  // link checkers and link previews
   {
     name: 'microsoft-office-check',
     kind: 'machine',
@@ -70,7 +68,7 @@ const KNOWN_VISITORS: readonly KnownVisitor[] = [
     source: 'products name themselves',
   },
 
-  // Everything that says that it is no browser
+  // programs that identify themselves
   {
     name: 'crawler',
     kind: 'machine',
@@ -89,16 +87,16 @@ const KNOWN_VISITORS: readonly KnownVisitor[] = [
 
 export interface Visitor {
   ipAddress: string
-  /** As it was said, cut; empty where nothing was. */
+  /** `User-Agent` header, truncated; empty when absent. */
   userAgent: string
-  /** What a machine is known by; null where a person may be behind it. */
+  /** Reason that the visitor counts as a machine; null for a person. */
   machine: string | null
-  /** A proxy through which a person looks; null where there is none that is known. */
+  /** Name of a known image proxy; null otherwise. */
   proxy: string | null
 }
 
 const USER_AGENT_LENGTH_MAX = 512
-/** Browsers and proxies that fetch what a person may want next say so. */
+/** Headers by which browsers and proxies announce a prefetch. */
 const PREFETCHING = ['purpose', 'sec-purpose', 'x-purpose', 'x-moz'] as const
 const PREFETCH = /prefetch|prerender|preview/i
 

@@ -1,5 +1,10 @@
 /**
- * The links of ours that one email has: the pixel, links that are counted, and the ways to leave its list.
+ * Creates the tracking pixel, click links and unsubscribe links of an email.
+ *
+ * In the folder: this file and `rewrite.ts` put links into HTML when `delivery` composes a message, at the
+ * positions that `rewrite-plan-cache.ts` has found. When a recipient follows a link, the HTTP API reads its
+ * token (`tokens.ts`, `unsubscribe-token.ts`) and passes visits to `visit-batcher.ts`, or opt-outs to
+ * `preferences.ts`. Out go events, counts and changes of contacts.
  */
 import type { Id } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
@@ -16,29 +21,31 @@ export interface LinkedEmail {
   emailId: Id
   broadcastId: Id | null
   topicId: Id | null
-  /** Of its sender. */
+  /** Domain of the sender. */
   fromDomain: string
 }
 
-/** One of its recipients. */
 export interface LinkedRecipient {
   ordinal: number
   address: string
 }
 
 export interface EmailLinks {
-  /** Whether its recipients get a page each of its own. */
+  /** Whether opens or clicks are tracked, so that the HTML differs by recipient. */
   isTracked: boolean
-  /** Whether it is mail that one can leave: of a broadcast, or about a topic. */
+  /** Whether recipients can unsubscribe: the email belongs to a broadcast or a topic. */
   isList: boolean
-  /** @param html with everything else in its place. @param plan of it */
+  /**
+   * @param html is the final HTML except for the links
+   * @param plan is the plan of that HTML
+   */
   track(html: string, plan: LinkPlan, recipient: LinkedRecipient): string
   unsubscribeUrl(recipient: LinkedRecipient): string
   /** `List-Unsubscribe` (RFC 2369 §3.2) and `List-Unsubscribe-Post` (RFC 8058 §3.1). */
   listFields(recipient: LinkedRecipient): HeaderField[]
 }
 
-/** What visitors of our own links are shown by; such links are never counted themselves. */
+/** Paths of pixel, click, unsubscribe and share links. Such links are not tracked themselves. */
 const OWN_PATH = /^\/[ocus]\//
 
 export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: LinkedEmail): EmailLinks {
@@ -47,7 +54,7 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
   const isOwn = (url: string) => url.startsWith(baseUrl) && OWN_PATH.test(url.slice(baseUrl.length))
 
   let last: { address: string; token: string } | undefined
-  /** The body and the head of a message have the same. */
+  /** The token of the last recipient, because head and body of a message use the same one. */
   const tokenOf = ({ address }: LinkedRecipient) => {
     if (last?.address === address) return last.token
     const subscription = { accountId, address: foldAddress(address), topicId, broadcastId }

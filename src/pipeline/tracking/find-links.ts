@@ -1,24 +1,21 @@
-/**
- * Where an HTML text can be tracked: its links, and the place of the pixel. It is only looked at, and never
- * written anew.
- */
+/** Finds the positions of links and of the tracking pixel in HTML, without serializing it again. */
 import { LAST_NUMBER } from './link-numbers.ts'
 import { type Href, type OpenTag, openTags, readHtml } from './read-html.ts'
 
 export interface PageParts {
-  /** But for those that are not to be tracked. */
+  /** Links that may be tracked. */
   hrefs: Href[]
   /**
-   * Where the pixel goes: before the last `</body>`, else the last `</html>`, else behind all that is whole.
+   * Position of the pixel: before the last `</body>`, else the last `</html>`, else after complete content.
    */
   pixelAt: number
   /** There is neither `</body>` nor `</html>`. */
   hasNoEnd: boolean
 }
 
-/** A link that leads to the web. */
+/** A link with an `http` or `https` URL. */
 export interface HtmlLink extends Pick<Href, 'start' | 'end'> {
-  /** Of the page, or of the template that it was made of; null where a value has brought it. */
+  /** Index in the page or its template; null for a link that comes from a recipient's value. */
   number: number | null
   /** An `http` or `https` URL in printable ASCII. */
   target: string
@@ -28,34 +25,34 @@ export interface LinkPlan extends Pick<PageParts, 'pixelAt'> {
   links: HtmlLink[]
 }
 
-/** In octets; a longer one would not pass every proxy once it is signed. It is left as it is. */
+/** In octets. A longer URL is not tracked, because the signed URL would exceed the limit of some proxies. */
 export const TARGET_LENGTH_MAX = 2_048
-/** Further ones are left as they are. */
+/** Further links are not tracked. */
 const HREFS_MAX = 2_000
-/** Nothing but their own closing tags ends what is in them. */
+/** Elements whose content ends only at their own closing tag. */
 const RAW = new Set('iframe noembed noframes plaintext script style textarea title xmp'.split(' '))
 const WEB = /^https?:\/\//i
-/** What browsers leave out of URLs (WHATWG URL §4.4). */
+/** Characters that browsers remove from URLs (WHATWG URL §4.4). */
 const OUTER_BLANKS = /^[\0- ]+|[\0- ]+$/g
 const INNER_BREAKS = /[\t\n\r]+/g
 const PRINTABLE_ASCII = /^[!-~]+$/
 
-/** Any text will do, however broken: what browsers would not take for a link is none. */
+/** Accepts any text, however broken, and finds what browsers would treat as a link. */
 export function findLinks(html: string): LinkPlan {
   const { hrefs, pixelAt } = findParts(html)
   return { links: hrefs.flatMap(href => webLink(href) ?? []), pixelAt }
 }
 
-/** Undefined where it does not lead to the web, or too far to say. */
+/** Undefined when the link is not a web URL, or is too long. */
 export function webLink({ start, end, number, value }: Href): HtmlLink | undefined {
   const target = webTarget(value)
   return target === undefined ? undefined : { start, end, number, target }
 }
 
 /**
- * @param onPlain called, in ascending order, with stretches in which any text without `<`, `>`, `&` and
- * quotes may stand in place of what is there, and nothing else would become of the page: what is shown, and
- * quoted values of attributes
+ * @param onPlain is called in ascending order with ranges of text and quoted attribute values. Text without
+ * `<`, `>`, `&` and quotes can replace the content of such a range without changing the structure of the
+ * page.
  */
 export function findParts(html: string, onPlain?: (start: number, end: number) => void): PageParts {
   const hrefs: Href[] = []
@@ -82,11 +79,11 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
       if (tagEnd >= 0) wholeEnd = tagEnd + 1
     },
     oncomment(_start, end, endLength) {
-      // part of an end, with nothing behind it, is none
+      // a comment whose end is incomplete is still open
       if (endLength > 0 && end < html.length) wholeEnd = end + 1
     },
     ontext(start, end) {
-      // the rest of a tag that is cut off comes as text from nowhere, or behind its `<`
+      // the tokenizer reports a truncated tag as text with a negative start, or directly after its `<`
       if (start < 0 || html[start - 1] === '<') return
       if (!isRaw) wholeEnd = end === html.length && html.endsWith('</') ? end - '</'.length : end
       onPlain?.(start, end)
@@ -99,10 +96,7 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
   return { hrefs, pixelAt: pageEnd >= 0 ? pageEnd : wholeEnd, hasNoEnd: pageEnd < 0 }
 }
 
-/**
- * Where a browser would go, as a header can carry it; undefined where that is not the web, or too long to
- * say.
- */
+/** The URL that a browser would open, in printable ASCII; undefined when it is not a web URL or too long. */
 function webTarget(href: string): string | undefined {
   const text = href.replace(OUTER_BLANKS, '').replace(INNER_BREAKS, '')
   const url = WEB.test(text) ? URL.parse(text) : null

@@ -1,16 +1,16 @@
 /**
- * By what numbers the links of a broadcast are counted: what its author has written has the number of its
- * place there, the same in every email; what a recipient's values have brought is known by where it leads.
+ * Numbers under which the links of a broadcast are counted. A link of the template has its index there, which
+ * is the same in every email; a link from a recipient's value has a number derived from its URL.
  */
 import { hash } from 'node:crypto'
 
-/** Tokens have room for that. Further links of a page are left as they are. */
+/** Largest index that fits into a token. Further links are not tracked. */
 export const LAST_NUMBER = 65_534
 const FIRST_BY_URL = 65_536
-/** Numbers beyond all that there are. */
+/** Greater than every link number. */
 export const END_OF_NUMBERS = FIRST_BY_URL + 2 ** 48
 
-/** So many that nobody meets two links with the same. */
+/** A 48-bit hash of the URL, so that collisions within a broadcast are improbable. */
 export function numberOfUrl(url: string): number {
   return FIRST_BY_URL + hash('sha256', url, 'buffer').readUIntBE(0, 6)
 }

@@ -1,7 +1,6 @@
 /**
- * What the owner of an address wants to hear of an account: read for the page where it is said, and written
- * to the contacts that have the address, in all audiences; and remembered by the address, for contacts that
- * are gone or still to come.
+ * Reads and changes the subscription preferences of an address at an account. A change applies to the
+ * contacts with the address in all audiences, and is stored by address, too, for deleted and future contacts.
  */
 
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -18,16 +17,16 @@ import type { ContactRow, Db, TopicRow } from '../../store/schema.ts'
 import type { Subscription } from './unsubscribe-token.ts'
 
 export interface TopicPreference extends Pick<TopicRow, 'id' | 'name' | 'description'> {
-  /** By all contacts that have the address. */
+  /** True when all contacts with the address are subscribed to the topic. */
   isWanted: boolean
 }
 
 export interface Preferences {
-  /** Undefined when the account is gone. */
+  /** Undefined when the account has been deleted. */
   accountName: string | undefined
-  /** From everything: by all contacts that have the address, or by what is remembered of it. */
+  /** Unsubscribed from everything: all contacts with the address, or the stored opt-out if there are none. */
   isUnsubscribed: boolean
-  /** All topics of the account, in the order of their making. */
+  /** All topics of the account, in the order of creation. */
   topics: TopicPreference[]
 }
 
@@ -67,22 +66,19 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
   }
 }
 
-/** What came of a wish: it may be `known` already. */
-export type Wish = 'done' | 'known'
+/** Whether the change was made, or the preference was `known` already. */
+export type PreferenceResult = 'done' | 'known'
 
 export const preferenceCommands = {
-  /**
-   * Leaves the topic, or everything, also where the topic is gone; counted for the broadcast that had the
-   * link.
-   */
-  leave: command<Subscription & { at: number }, Wish>(leaveLists),
+  /** Unsubscribes from the topic, or from everything, and counts it for the broadcast that had the link. */
+  leave: command<Subscription & { at: number }, PreferenceResult>(leaveLists),
 
   /**
-   * Hears of these topics and of no others, and is subscribed: who chooses none comes back to nothing. What
-   * is not the account's counts for nothing. Leaving some of what was wanted is counted once for the
-   * broadcast that had the link.
+   * Subscribes the address to exactly these topics. An earlier opt-out from everything ends unless the choice
+   * is empty. Topics of other accounts are ignored. A topic that is left counts once for the broadcast with
+   * the link.
    */
-  setPreferences: command<NewPreferences, Wish>(setPreferences),
+  setPreferences: command<NewPreferences, PreferenceResult>(setPreferences),
 }
 
 interface NewPreferences extends Omit<Subscription, 'topicId'> {
@@ -93,24 +89,24 @@ interface NewPreferences extends Omit<Subscription, 'topicId'> {
 async function setPreferences(
   tx: Tx,
   { topics: chosen, broadcastId, at, ...owner }: NewPreferences,
-): Promise<Wish> {
+): Promise<PreferenceResult> {
   const before = await readPreferences(tx.db, owner)
   const topics = before.topics.map(({ id }) => ({ id, isWanted: includes(chosen, id) }))
   const isBack = topics.length === 0 || topics.some(({ isWanted }) => isWanted)
   if (before.isUnsubscribed && !isBack) return 'known'
   await rememberChoice(tx, owner, { topics, isBack }, at)
   for (const contact of await contactsByAddress(tx.db, owner.accountId, owner.address))
-    await want(tx, contact, { topics, isBack }, at)
+    await applyChoice(tx, contact, { topics, isBack }, at)
   const isLeft = ({ id, isWanted }: TopicPreference) => isWanted && !includes(chosen, id)
   if (!before.isUnsubscribed && before.topics.some(isLeft)) countUnsubscribed(tx, { ...owner, broadcastId })
   return 'done'
 }
 
-/** Part of a command. Who leaves a topic that is gone leaves everything. */
+/** Runs inside a command. If the topic has been deleted, the address is unsubscribed from everything. */
 export async function leaveLists(
   tx: Tx,
   { accountId, address: email, topicId: id, broadcastId, at }: Subscription & { at: number },
-): Promise<Wish> {
+): Promise<PreferenceResult> {
   const contacts = await contactsByAddress(tx.db, accountId, email)
   const [topic] = id ? await tx.rows.find('topics', [{ accountId, id }], ['id']) : []
   const topicId = topic ? id : null
@@ -132,13 +128,13 @@ function countUnsubscribed(tx: Tx, broadcast: BroadcastRef) {
 }
 
 interface ChosenTopics {
-  /** All of the account. */
+  /** All topics of the account. */
   topics: readonly { id: Id; isWanted: boolean }[]
-  /** To where one may have left everything. */
+  /** Ends an earlier opt-out from everything. */
   isBack: boolean
 }
 
-/** By the address. */
+/** Stores the choice by address. */
 async function rememberChoice(
   tx: Tx,
   { accountId, address: email }: Owner,
@@ -152,8 +148,8 @@ async function rememberChoice(
     else await rememberOptOut(tx, owner, id, at)
 }
 
-/** What is so already stays untouched. */
-async function want(
+/** Changes only what differs from the contact's current state. */
+async function applyChoice(
   tx: Tx,
   contact: ContactRow,
   { topics, isBack }: ChosenTopics,

@@ -1,33 +1,30 @@
-/**
- * Pages as all read them who look for something in one: piece by piece, in time by their size, however broken
- * they are.
- */
+/** Reads HTML as a stream of tokens, in linear time, however broken it is. */
 import { QuoteType, Tokenizer } from 'htmlparser2'
 
-/** What is told of a page; positions count from its beginning, ends are behind. */
-export type Pieces = Partial<ConstructorParameters<typeof Tokenizer>[1]>
+/** Callbacks of the tokenizer. Positions count from the start of the page; an end is exclusive. */
+export type HtmlCallbacks = Partial<ConstructorParameters<typeof Tokenizer>[1]>
 
-/** What an `<a>` or `<area>` refers to. */
+/** The `href` of an `<a>` or `<area>`. */
 export interface Href {
-  /** Where the value of its `href` stands, without quotes. */
+  /** Start of the value, without quotes. */
   start: number
   end: number
-  /** Which of the page's it is, from 0. */
+  /** Index among the links of the page, from 0. */
   number: number
-  /** Decoded. */
+  /** Value with character references decoded. */
   value: string
 }
 
 export interface OpenTag {
-  /** In lower case. */
+  /** Lower-case name. */
   name: string
-  /** Where its `<` stands. */
+  /** Position of `<`. */
   start: number
-  /** Behind its `>`. */
+  /** Position after `>`. */
   end: number
-  /** Undefined for all but links. */
+  /** Undefined for elements that are not links. */
   href: Href | undefined
-  /** It is a link that has the attribute `data-no-track`. */
+  /** Whether the link has the attribute `data-no-track`. */
   isExcluded: boolean
 }
 
@@ -35,33 +32,40 @@ const LINKING = new Set(['a', 'area'])
 const BEFORE_VALUE = /\s*=\s*/y
 const ignored = () => {}
 const NOTHING = {
-  ...{ onattribdata: ignored, onattribentity: ignored, onattribend: ignored, onattribname: ignored },
-  ...{ oncdata: ignored, onclosetag: ignored, oncomment: ignored, ondeclaration: ignored, onend: ignored },
-  ...{ onopentagend: ignored, onopentagname: ignored, onprocessinginstruction: ignored },
-  ...{ onselfclosingtag: ignored, ontext: ignored, ontextentity: ignored },
+  onattribdata: ignored,
+  onattribentity: ignored,
+  onattribend: ignored,
+  onattribname: ignored,
+  oncdata: ignored,
+  onclosetag: ignored,
+  oncomment: ignored,
+  ondeclaration: ignored,
+  onend: ignored,
+  onopentagend: ignored,
+  onopentagname: ignored,
+  onprocessinginstruction: ignored,
+  onselfclosingtag: ignored,
+  ontext: ignored,
+  ontextentity: ignored,
 }
 
-/**
- * What is open is not kept: to look through it at each tag that closes would take as long as both together,
- * multiplied.
- */
-export function readHtml(html: string, pieces: Pieces): void {
+/** Keeps no stack of open elements, because searching it at each closing tag would take quadratic time. */
+export function readHtml(html: string, pieces: HtmlCallbacks): void {
   const tokenizer = new Tokenizer({ decodeEntities: true }, { ...NOTHING, ...pieces })
   tokenizer.write(html)
   tokenizer.end()
 }
 
 /**
- * The pieces that make opening tags.
- *
- * @param onTag called at the end of each that has one
- * @param onQuoted called with where values in quotes stand, without them
+ * Callbacks that assemble opening tags.
+ * @param onTag is called at the end of each complete tag
+ * @param onQuoted is called with the range of each quoted value, without quotes
  */
 export function openTags(
   html: string,
   onTag: (tag: OpenTag) => void,
   onQuoted?: (start: number, end: number) => void,
-): Pieces {
+): HtmlCallbacks {
   let count = 0
   let tag = { name: '', start: 0, isExcluded: false }
   let isLinking = false

@@ -1,6 +1,7 @@
 /**
- * What visits do: events, and the counts of email, account and broadcast, in one transaction. Any number of
- * visits to one link by one recipient leaves a row and a few events: the rest is counted.
+ * Records opens and clicks in one transaction: events, and the counts of email, account and broadcast. A
+ * recipient's visits to one link make one row and a limited number of events; further visits are only
+ * counted.
  */
 
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -12,34 +13,35 @@ import type { Visitor } from './bot-detection.ts'
 import { isByUrl, LAST_NUMBER } from './link-numbers.ts'
 import type { TokenRecipient } from './tokens.ts'
 
-/** One request for a pixel or a link. */
+/** A request for a pixel or a link. */
 export interface Hit {
   at: number
   visitor: Visitor
 }
 
-/** What one recipient did with one link in a moment. */
+/** The requests of one recipient for one link within a batch. */
 export interface VisitEntry {
   recipient: TokenRecipient
-  /** -1 for the pixel; see `numberOfUrl` for links that have no number. */
+  /** Link number; -1 for the pixel. See `numberOfUrl` for links without an index. */
   link: number
   /** Null for the pixel. */
   url: string | null
   hits: Hit[]
-  /** Further ones by people, and by machines. */
+  /** Number of further requests by people. */
   more: number
+  /** Number of further requests by machines. */
   moreMachines: number
-  /** Of the last of all. */
+  /** Time of the last request, in ms since the epoch. */
   lastAt: number
 }
 
-/** A recipient's visits to one link are told one by one up to these numbers, and counted beyond. */
+/** Number of events for a recipient's visits to one link; further visits are only counted. */
 const EVENTS_MAX = 20
 const MACHINE_EVENTS_MAX = 3
-/** Of the links of a broadcast that are known by their URLs. */
-const URLS_MAX = 1_000
-/** Nobody reads so fast: what comes sooner after delivery is a filter that looks at the mail. */
-const TOO_SOON_MS = 1_000
+/** Number of rows of a broadcast for links that are numbered by URL. */
+const URL_LINKS_MAX = 1_000
+/** A request sooner after the delivery comes from a mail filter, not from a reader. */
+const READER_DELAY_MS_MIN = 1_000
 
 export const visitCommands = {
   recordVisits: command<{ visits: VisitEntry[] }, void>(
@@ -52,7 +54,7 @@ export const visitCommands = {
 
 type Delivery = Pick<DeliveryRow, 'address' | 'status' | 'lastAttemptAt'>
 
-/** Nothing of an email that is gone. */
+/** Does nothing if the email has been deleted. */
 async function recordVisit(tx: Tx, entry: VisitEntry): Promise<void> {
   const { recipient, link } = entry
   const { accountId, emailId, ordinal } = recipient
@@ -95,7 +97,7 @@ interface Judged {
 function judge({ hits, more, moreMachines, lastAt }: VisitEntry, delivery: Delivery): Judged {
   const machineAt = (at: number) => {
     if (delivery.status === 'queued') return 'before-delivery'
-    return at < (delivery.lastAttemptAt ?? 0) + TOO_SOON_MS ? 'too-soon' : null
+    return at < (delivery.lastAttemptAt ?? 0) + READER_DELAY_MS_MIN ? 'too-soon' : null
   }
   const judged = hits.map(hit => ({ ...hit, machine: hit.visitor.machine ?? machineAt(hit.at) }))
   const people = judged.filter(({ machine }) => machine === null).length
@@ -109,7 +111,7 @@ function judge({ hits, more, moreMachines, lastAt }: VisitEntry, delivery: Deliv
 
 type Former = Pick<VisitRow, 'count' | 'machineCount' | 'firstAt' | 'lastAt'> | undefined
 
-/** The pixel, or any link of the email. */
+/** Whether the recipient has opened the email before, or followed any of its links. */
 async function hasVisited(tx: Tx, { recipient, link }: VisitEntry, former: Former): Promise<boolean> {
   if (former && former.count > 0) return true
   if (link < 0) return false
@@ -125,14 +127,14 @@ async function hasVisited(tx: Tx, { recipient, link }: VisitEntry, former: Forme
   return other !== undefined
 }
 
-/** Counted apart: there may be fewer events than visits. */
+/** Events up to the limit; visits are counted separately. */
 function eventsOf(entry: VisitEntry, { hits }: Judged, { address }: Delivery, former: Former): NewEvent[] {
   const { accountId, emailId: subjectId } = entry.recipient
   let people = former?.count ?? 0
   let machines = former?.machineCount ?? 0
   return hits.flatMap(({ at, visitor, machine }) => {
-    const isTold = machine === null ? people++ < EVENTS_MAX : machines++ < MACHINE_EVENTS_MAX
-    if (!isTold) return []
+    const isReported = machine === null ? people++ < EVENTS_MAX : machines++ < MACHINE_EVENTS_MAX
+    if (!isReported) return []
     const who = { ip_address: visitor.ipAddress, user_agent: visitor.userAgent }
     const marks = { machine, proxy: visitor.proxy }
     const data =
@@ -159,7 +161,9 @@ async function writeVisit(
   sharedUrl: string | null,
 ): Promise<void> {
   const row = {
-    ...{ emailId, ordinal, link },
+    emailId,
+    ordinal,
+    link,
     count: (former?.count ?? 0) + people,
     machineCount: (former?.machineCount ?? 0) + machines,
     lastAt,
@@ -172,7 +176,8 @@ async function writeVisit(
 }
 
 /**
- * @returns what the link of the broadcast says; null where none does; the same where there is no broadcast
+ * Adds the visits to the broadcast's link.
+ * @returns the URL of the broadcast's link; null when it has no row; `url` when there is no broadcast
  */
 async function writeBroadcastLink(
   tx: Tx,
@@ -187,7 +192,8 @@ async function writeBroadcastLink(
   if (!known && isByUrl(link) && !(await hasRoomForUrl(tx, broadcastId))) return null
   const isNew = people > 0 && (former?.count ?? 0) === 0
   const row = {
-    ...{ broadcastId, link },
+    broadcastId,
+    link,
     clickCount: (known?.clickCount ?? 0) + people,
     uniqueCount: (known?.uniqueCount ?? 0) + (isNew ? 1 : 0),
     machineCount: (known?.machineCount ?? 0) + machines,
@@ -198,8 +204,7 @@ async function writeBroadcastLink(
 }
 
 /**
- * Every recipient may bring links of its own: the broadcast tells of some, and counts the others in its
- * totals alone.
+ * Each recipient may have different links, so a broadcast lists a limited number; others count in its totals.
  */
 async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
   const last = await tx.db
@@ -209,7 +214,7 @@ async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
     .where('link', '>', LAST_NUMBER)
     .orderBy('link')
     .limit(1)
-    .offset(URLS_MAX - 1)
+    .offset(URL_LINKS_MAX - 1)
     .executeTakeFirst()
   return last === undefined
 }

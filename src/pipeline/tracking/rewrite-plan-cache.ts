@@ -1,7 +1,6 @@
 /**
- * Where pages can be tracked, found once for all that have it in common: content that several emails share,
- * and the template of a broadcast, in which each recipient's values move what stands behind them and change
- * nothing else.
+ * Caches the positions of links and pixel, for content shared by several emails and for templates of
+ * broadcasts. In a template, the values of a recipient only shift the positions behind them.
  */
 
 import type { Content } from '../../resources/emails/content.ts'
@@ -12,13 +11,13 @@ import type { Href } from './read-html.ts'
 
 type PlanOf = (content: PersonalContent) => LinkPlan
 
-/** What a template has, holes of one character in it. */
+/** Parts of a template in which each placeholder is one character (`HOLE`). */
 interface TemplateParts extends PageParts {
-  /** No value could make it another page. */
+  /** Whether no value can change the structure of the page. */
   isFixed: boolean
 }
 
-/** What has been found is known as long as the same objects come. */
+/** Results are cached per content and template object, for the lifetime of the object. */
 export function createRewritePlanCache(): PlanOf {
   const byContent = new WeakMap<Content, LinkPlan>()
   const byTemplate = new WeakMap<CompiledText, TemplateParts>()
@@ -38,10 +37,10 @@ export function createRewritePlanCache(): PlanOf {
   }
 }
 
-/** Stands for a value in a template. */
+/** Represents a value in a template. */
 export const HOLE = '\ue000'
 const MARKUP = /[<>&"']/
-/** Before a hole: with the right value behind it, it would become a tag. */
+/** Text before a value that could become a tag together with it. */
 const HALF_A_TAG = /<\/?[a-z]*$/i
 
 function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
@@ -52,7 +51,7 @@ function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
     return { ...findParts(page), isFixed: false }
   let plainHoles = 0
   let at = page.indexOf(HOLE)
-  // stretches ascend: what is between two holes is looked through once
+  // ranges are ascending, so the page is searched once
   const parts = findParts(page, (start, end) => {
     while (at >= 0 && at < start) at = page.indexOf(HOLE, at + 1)
     for (; at >= 0 && at < end; at = page.indexOf(HOLE, at + 1)) plainHoles++
@@ -61,8 +60,7 @@ function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
 }
 
 /**
- * The plan of a page, in which the links that its template has are numbered as they are there, and the others
- * not.
+ * The plan of a page in which links of its template have the template's numbers, and other links have none.
  */
 function numberedBy(
   { hrefs }: TemplateParts,
@@ -74,7 +72,7 @@ function numberedBy(
   let hole = 0
   let holeAt = literals[0]!.length
   let shift = 0
-  /** Where it stands in the template; undefined within a value. To be asked in ascending order. */
+  /** Position in the template; undefined within a value. Calls must be in ascending order. */
   const originOf = (position: number) => {
     for (; hole < values.length && holeAt + values[hole]!.length <= position && holeAt < position; hole++) {
       shift += values[hole]!.length - HOLE.length
@@ -89,7 +87,10 @@ function numberedBy(
   }
 }
 
-/** The same with values in the holes. @param html which that has become */
+/**
+ * Shifts the parts of a template by the values.
+ * @param html is the template filled with the values
+ */
 function fillParts(
   html: string,
   { literals }: CompiledText,
@@ -99,7 +100,7 @@ function fillParts(
   let hole = 0
   let holeAt = literals[0]!.length
   let shift = 0
-  /** To be asked in ascending order. */
+  /** Position in the page. Calls must be in ascending order. */
   const moved = (position: number) => {
     for (; hole < values.length && holeAt < position; hole++) {
       shift += values[hole]!.length - HOLE.length
@@ -107,16 +108,16 @@ function fillParts(
     }
     return position + shift
   }
-  const places = parts.hrefs.map(href => ({ ...href, start: moved(href.start), end: moved(href.end) }))
-  const links = places.flatMap(href => webLink(href.value.includes(HOLE) ? reread(html, href) : href) ?? [])
-  // the pixel may stand before the last of them
+  const hrefs = parts.hrefs.map(href => ({ ...href, start: moved(href.start), end: moved(href.end) }))
+  const links = hrefs.flatMap(href => webLink(href.value.includes(HOLE) ? reread(html, href) : href) ?? [])
+  // the pixel may be before the last link, so the search starts again
   hole = 0
   holeAt = literals[0]!.length
   shift = 0
   return { links, pixelAt: moved(parts.pixelAt) }
 }
 
-/** A reference that a value has changed. */
+/** Decodes an `href` that contains a value again. */
 function reread(html: string, href: Href): Href {
   const quote = html[href.start - 1]!
   const [read] = findParts(`<a href=${quote}${html.slice(href.start, href.end)}${quote}>`).hrefs

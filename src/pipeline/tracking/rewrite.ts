@@ -1,15 +1,15 @@
-/** Tracked HTML: the same text with its links replaced and the pixel put in, and nothing else changed. */
+/** Replaces the links of HTML and inserts the pixel, and changes nothing else. */
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import type { LinkPlan } from './find-links.ts'
 
 interface Rewriting {
-  /** Where a link is to lead instead; undefined leaves it. @param number of the link, see `HtmlLink` */
+  /** Returns the URL that replaces the link; undefined keeps it. For `number` see `HtmlLink`. */
   linkUrl: ((target: string, number: number | null) => string | undefined) | null
-  /** Null for no pixel. */
+  /** Null inserts no pixel. */
   pixelUrl: string | null
 }
 
-/** @param plan of the same text */
+/** @param plan is the plan of the same HTML */
 export function rewriteHtml(html: string, plan: LinkPlan, { linkUrl, pixelUrl }: Rewriting): string {
   let text = ''
   let at = 0
@@ -38,7 +38,7 @@ export function rewriteHtml(html: string, plan: LinkPlan, { linkUrl, pixelUrl }:
   return text
 }
 
-/** Seen by nobody, also where pictures are not shown. */
+/** The pixel is invisible even where images are not shown. */
 function pixel(url: string): string {
   return `<img src="${escapeHtml(url)}" width="1" height="1" alt="" style="display:block;width:1px;height:1px;border:0">`
 }

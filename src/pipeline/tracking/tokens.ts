@@ -1,24 +1,20 @@
 /**
- * Signed tokens of pixels and links. A link's token holds where it leads, so that it goes there as long as
- * the installation has its key, also when the email is long gone; nobody else can make one that leads
- * elsewhere.
+ * Signed tokens of pixels and links. The token of a link contains its target, so that the link works as long
+ * as the installation has its key, even after the email was deleted. Because of the signature it is no open
+ * redirect.
  */
 import type { Id } from '../../lib/ids.ts'
 import { equalBytes, type SecretKeys } from '../../lib/secret-keys.ts'
 import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
 import { TARGET_LENGTH_MAX } from './find-links.ts'
 
-/** One recipient of one email. */
 export interface TokenRecipient extends DeliveryRef {
   accountId: Id
 }
 
 export interface ClickedLink {
   recipient: TokenRecipient
-  /**
-   * Among all links of the page, or of its template, from 0 to `LAST_NUMBER`; null where it is known by its
-   * target alone.
-   */
+  /** Index in the page or its template, from 0 to `LAST_NUMBER`; null when identified by its target. */
   number: number | null
   target: string
 }
@@ -36,12 +32,12 @@ const MAC_BYTES = 16
 const BY_TARGET = 0xffff
 const TOKEN_LENGTH_MAX = Math.ceil(((TARGET_AT + TARGET_LENGTH_MAX + MAC_BYTES) * 4) / 3)
 
-/** @returns base64url, as all tokens here */
+/** @returns base64url, like all tokens in this file */
 export function createOpenToken(keys: SecretKeys, recipient: TokenRecipient): string {
   return signed(keys, headOf(OPEN, recipient, OPEN_BYTES))
 }
 
-/** @param link its target is printable ASCII of at most `TARGET_LENGTH_MAX` octets */
+/** The target must be printable ASCII of at most `TARGET_LENGTH_MAX` octets. */
 export function createClickToken(
   keys: SecretKeys,
   recipient: TokenRecipient,
@@ -53,13 +49,13 @@ export function createClickToken(
   return signed(keys, bytes)
 }
 
-/** Undefined when it is not one of ours. */
+/** Undefined when the token is invalid. */
 export function readOpenToken(keys: SecretKeys, token: string): TokenRecipient | undefined {
   const bytes = verified(keys, token, OPEN)
   return bytes?.length === OPEN_BYTES ? recipientOf(bytes) : undefined
 }
 
-/** Undefined when it is not one of ours. */
+/** Undefined when the token is invalid. */
 export function readClickToken(keys: SecretKeys, token: string): ClickedLink | undefined {
   const bytes = verified(keys, token, CLICK)
   if (!bytes || bytes.length <= TARGET_AT) return undefined
@@ -93,14 +89,14 @@ function signed(keys: SecretKeys, bytes: Buffer): string {
   return Buffer.concat([bytes, macOf(keys, bytes)]).toString('base64url')
 }
 
-/** What has been signed; undefined when it has not, or not for this. */
+/** The signed bytes; undefined when the signature, version or kind is wrong. */
 function verified(keys: SecretKeys, token: string, kind: number): Buffer | undefined {
   if (token.length > TOKEN_LENGTH_MAX) return undefined
   const bytes = Buffer.from(token, 'base64url')
   if (bytes.length < OPEN_BYTES + MAC_BYTES || bytes.toString('base64url') !== token) return undefined
   const content = bytes.subarray(0, -MAC_BYTES)
-  const isOurs = equalBytes(bytes.subarray(-MAC_BYTES), macOf(keys, content))
-  return isOurs && content[0] === VERSION && content[1] === kind ? content : undefined
+  const isValid = equalBytes(bytes.subarray(-MAC_BYTES), macOf(keys, content))
+  return isValid && content[0] === VERSION && content[1] === kind ? content : undefined
 }
 
 function macOf(keys: SecretKeys, bytes: Buffer): Buffer {

@@ -1,21 +1,20 @@
 /**
- * Signed tokens that let one address leave a topic, or all lists of an account: in links, where they hold all
- * that they need and are good for ever; and in addresses for mail, which have room for the name of a delivery
- * alone.
+ * Tokens that unsubscribe an address from a topic, or from all lists of an account. The token of a link
+ * contains all data and never expires. The token of a mailto address has room for the id of a delivery only.
  */
 import { fromBase32, toBase32 } from '../../lib/base32.ts'
 import type { Id } from '../../lib/ids.ts'
 import { equalBytes, type SecretKeys } from '../../lib/secret-keys.ts'
 import type { DeliveryRef } from '../../protocols/smtp/verp.ts'
 
-/** Who wants to be left alone, and by whom. */
+/** An address at an account, with the list that a link unsubscribes from. */
 export interface Subscription {
   accountId: Id
-  /** Folded. */
+  /** Folded address. */
   address: string
-  /** Null: everything. */
+  /** Null for everything. */
   topicId: Id | null
-  /** The broadcast that had the link, for its figures. */
+  /** Broadcast that had the link and counts the unsubscribe. */
   broadcastId: Id | null
 }
 
@@ -24,12 +23,13 @@ const MAIL_VERSION = 2
 const ID_BYTES = 16
 const HAS_TOPIC = 1
 const HAS_BROADCAST = 2
-/** Of the longest address, and more. */
+/** More than the token of the longest address. */
 const TOKEN_LENGTH_MAX = 1_024
 
 /**
- * Base64url. It is encrypted: addresses in URLs end up in other people's logs. The same subscription gives
- * the same token.
+ * The token is encrypted, because URLs with addresses appear in logs of other servers. The same subscription
+ * gives the same token.
+ * @returns base64url
  */
 export function createUnsubscribeToken(
   keys: SecretKeys,
@@ -41,7 +41,7 @@ export function createUnsubscribeToken(
   return keys.wrap('unsubscribe', plain).toString('base64url')
 }
 
-/** Undefined when it is not one of ours. */
+/** Undefined when the token is invalid. */
 export function readUnsubscribeToken(keys: SecretKeys, token: string): Subscription | undefined {
   if (token.length > TOKEN_LENGTH_MAX) return undefined
   const box = Buffer.from(token, 'base64url')
@@ -67,7 +67,7 @@ const MAC_AT = ORDINAL_AT + 1
 const MAC_BYTES = 16
 const MAIL_TOKEN_BYTES = MAC_AT + MAC_BYTES
 
-/** 55 characters of lower-case base32, to be read without regard to case. */
+/** @returns 55 characters of lower-case base32; the reader ignores case */
 export function createMailToken(keys: SecretKeys, { emailId, ordinal }: DeliveryRef): string {
   const bytes = Buffer.alloc(MAIL_TOKEN_BYTES)
   bytes[0] = MAIL_VERSION
@@ -77,7 +77,7 @@ export function createMailToken(keys: SecretKeys, { emailId, ordinal }: Delivery
   return toBase32(bytes)
 }
 
-/** Undefined when it is not one of ours. */
+/** Undefined when the token is invalid. */
 export function readMailToken(keys: SecretKeys, token: string): DeliveryRef | undefined {
   const bytes = fromBase32(token)
   if (bytes?.length !== MAIL_TOKEN_BYTES || bytes[0] !== MAIL_VERSION) return undefined

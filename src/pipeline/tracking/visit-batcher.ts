@@ -1,6 +1,9 @@
 /**
- * Gathers visits apart from the requests that bring them, which do not wait: those of one recipient to one
- * link are one entry, whatever their number, and entries are recorded together.
+ * Collects visits and records them in batches, so that requests do not wait for the database. Requests of one
+ * recipient for one link are one entry.
+ *
+ * In: opens and clicks from the HTTP API (`interfaces/api/tracking`). Out: the command `recordVisits`.
+ * Created by `app/tracking.ts`.
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
@@ -12,30 +15,31 @@ import type { ClickedLink, TokenRecipient } from './tokens.ts'
 export interface VisitBatcher {
   opened(recipient: TokenRecipient, hit: Hit): void
   clicked(link: ClickedLink, hit: Hit): void
-  /** Resolves when all that was noted has been recorded, or cannot be. */
+  /** Resolves when all visits have been recorded, or the last attempt has failed. */
   close(): Promise<void>
 }
 
-interface BookOptions {
+interface BatcherOptions {
   run: Run<typeof visitCommands>
   clock: Clock
-  /** What could not be recorded is tried again, as long as there is room. */
+  /** Called when visits could not be recorded. They are tried again while there is room. */
   onError(error: unknown): void
-  /** So many visits were left out: too many different ones came at once. */
-  onLeftOut(count: number): void
+  /** Called with the number of visits that were dropped because too many entries were waiting. */
+  onDropped(count: number): void
 }
 
 export const PIXEL = -1
-const GATHER_MS = 500
-/** Different ones that wait. */
+/** Time during which visits are collected. */
+const BATCH_INTERVAL_MS = 500
+/** Number of waiting entries; visits beyond it are dropped. */
 const ENTRIES_MAX = 20_000
-const ENTRIES_AT_ONCE = 200
-/** Of one entry these are kept as they are; further ones are counted. */
+const ENTRIES_PER_COMMAND_MAX = 200
+/** Requests of an entry that are kept with their visitor; further ones are only counted. */
 const HITS_MAX = 8
 
-export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptions): VisitBatcher {
+export function createVisitBatcher({ run, clock, onError, onDropped }: BatcherOptions): VisitBatcher {
   let entries = new Map<string, VisitEntry>()
-  let leftOut = 0
+  let dropped = 0
   let timer: Timer | undefined
   let recording: Promise<void> | undefined
   let isClosed = false
@@ -45,12 +49,12 @@ export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptio
     const key = `${idKey(emailId)} ${ordinal} ${entry.link}`
     const known = entries.get(key)
     if (known) addHit(known, hit)
-    else if (entries.size >= ENTRIES_MAX) leftOut++
+    else if (entries.size >= ENTRIES_MAX) dropped++
     else entries.set(key, { ...entry, hits: [hit], more: 0, moreMachines: 0, lastAt: hit.at })
     wake()
   }
   const wake = () => {
-    if (!isClosed && !recording) timer ??= clock.timer(GATHER_MS, start)
+    if (!isClosed && !recording) timer ??= clock.timer(BATCH_INTERVAL_MS, start)
   }
   const start = () => {
     timer = undefined
@@ -62,13 +66,13 @@ export function createVisitBatcher({ run, clock, onError, onLeftOut }: BookOptio
   const record = async () => {
     const due = entries
     entries = new Map()
-    if (leftOut > 0) onLeftOut(leftOut)
-    leftOut = 0
+    if (dropped > 0) onDropped(dropped)
+    dropped = 0
     const list = [...due.values()]
     try {
       while (list.length > 0) {
-        await run('recordVisits', { visits: list.slice(0, ENTRIES_AT_ONCE) })
-        list.splice(0, ENTRIES_AT_ONCE)
+        await run('recordVisits', { visits: list.slice(0, ENTRIES_PER_COMMAND_MAX) })
+        list.splice(0, ENTRIES_PER_COMMAND_MAX)
       }
     } catch (error) {
       onError(error)

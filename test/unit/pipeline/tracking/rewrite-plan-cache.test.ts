@@ -7,7 +7,7 @@ import { createFindPersonal, filledContent } from '../../../../src/resources/tem
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('tracking/link-plans')
+const test = suite('tracking/rewrite-plan-cache')
 const folder = join(import.meta.dirname, '../../../golden/tracking')
 
 /** What a broadcast of this page says to recipients with these values, each with its plan. */
@@ -39,7 +39,7 @@ const VALUES = [
 ]
 
 for (const name of globSync('*.html', { cwd: folder }).sort())
-  test(`${name}: with values between all its words, the plan is that of each page`, () => {
+  test(`rewrite plan cache: ${name}: the plan of a template with values in it is that of each page`, () => {
     const page = readFileSync(join(folder, name), 'utf8')
     const template = page.replace(/(?<=[a-z])(?= )|(?<=\?[a-z]+=)/g, '{{value}}')
     for (const { html, plan } of plansOf(
@@ -49,7 +49,7 @@ for (const name of globSync('*.html', { cwd: folder }).sort())
       assert.equal(placesIn(plan), placesIn(findLinks(html)))
   })
 
-test('whatever template and values, the plan is that of the page', () => {
+test('rewrite plan cache: for any template and values, the plan is that of the page', () => {
   const piece = fc.constantFrom(
     ...[
       '{{a}}',
@@ -120,7 +120,7 @@ test('whatever template and values, the plan is that of the page', () => {
   )
 })
 
-test('a closing tag that is cut off holds no value', () => {
+test('rewrite plan cache: an incomplete closing tag contains no value', () => {
   const values = [
     { a: '', b: 'http://v.test/' },
     { a: 'http://v.test/', b: '' },
@@ -166,7 +166,7 @@ for (const [what, template, values, expected] of [
     [[0, 1], [0]],
   ],
 ] as const)
-  test(`links have the numbers of their template, and those of values have none: ${what}`, () => {
+  test(`rewrite plan cache: links of the template have its numbers, links of values have none: ${what}`, () => {
     const plans = plansOf(template, values as unknown as Record<string, string>[])
     assert.equal(
       plans.map(({ plan }) => plan.links.map(({ number }) => number)),
@@ -174,13 +174,13 @@ for (const [what, template, values, expected] of [
     )
   })
 
-test('a page with one value and very many stretches of text behind it is looked through once', () => {
+test('rewrite plan cache: a page with one value and many text ranges is searched once', () => {
   const html = `<p>{{value}}</p>${'<b>x</b>'.repeat(2 * 1024 * 1024)}</body>`
   for (const { html: page, plan } of plansOf(html, [{ value: 'Ann' }]))
     assert.equal(plan, { links: [], pixelAt: page.length - '</body>'.length })
 })
 
-test('content that is shared is looked through once', () => {
+test('rewrite plan cache: shared content is searched once', () => {
   const planOf = createRewritePlanCache()
   const content = { html: '<a href="http://a.test/">a</a>', text: null }
   assert.is(planOf(content), planOf(content))

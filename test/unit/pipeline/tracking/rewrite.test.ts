@@ -27,12 +27,12 @@ function reversed(page: string, links: readonly string[]) {
   return page.replace(/https:\/\/links\.test\/c\/\d+-/g, () => links[next++]!).replace(PIXEL, '')
 }
 
-test('there are thirty pages and more', () => {
+test('rewrite: there are at least thirty sample pages', () => {
   assert.ok(pages.length >= 30, `${pages.length}`)
 })
 
 for (const name of pages)
-  test(`${basename(name)}: only its links differ, and there is the pixel`, () => {
+  test(`rewrite: ${basename(name)}: only links change, and the pixel is added`, () => {
     const html = readFileSync(join(folder, name), 'utf8')
     const expected = JSON.parse(readFileSync(join(folder, name.replace(/html$/, 'json')), 'utf8'))
     const { plan, page } = tracked(html)
@@ -51,7 +51,7 @@ for (const name of pages)
     )
   })
 
-test('a tracked page read again has the new links where the old ones were', () => {
+test('rewrite: a rewritten page has the new links at the positions of the old ones', () => {
   for (const name of pages) {
     const { plan, page } = tracked(readFileSync(join(folder, name), 'utf8'))
     assert.equal(
@@ -61,7 +61,7 @@ test('a tracked page read again has the new links where the old ones were', () =
   }
 })
 
-test('the pixel stands before a comment that does not end, however nearly it does', () => {
+test('rewrite: the pixel comes before an unclosed comment, even one with an incomplete end', () => {
   const img = `<img src="${PIXEL_URL}"`
   for (const open of [
     '<!--',
@@ -77,7 +77,7 @@ test('the pixel stands before a comment that does not end, however nearly it doe
     assert.ok(tracked(`<p>Hi</p>${whole}`).page.startsWith(`<p>Hi</p>${whole}${img}`), whole)
 })
 
-test('the pixel stands before a text that nothing but its own closing tag ends, where that does not come', () => {
+test('rewrite: the pixel comes before an unclosed raw text element', () => {
   const img = `<img src="${PIXEL_URL}"`
   for (const name of ['style', 'TITLE', 'textarea', 'script', 'iframe', 'xmp', 'noframes', 'noembed'])
     for (const rest of ['', 'a{', 'a &amp; b', '</', `</${name}`, `</${name} `, '<p>', '</p>', '</body>']) {
@@ -89,7 +89,7 @@ test('the pixel stands before a text that nothing but its own closing tag ends, 
   assert.ok(tracked('<p>Hi</p><plaintext>a</plaintext>b').page.startsWith(`<p>Hi</p>${img}`))
 })
 
-test('the pixel stands before a tag that is cut off, wherever that is', () => {
+test('rewrite: the pixel comes before a truncated tag at any position', () => {
   const img = `<img src="${PIXEL_URL}"`
   for (const tag of ['<p class="a', '<style ', '</textarea\n', '</p '])
     for (let length = 2; length <= tag.length; length++) {
@@ -99,7 +99,7 @@ test('the pixel stands before a tag that is cut off, wherever that is', () => {
   assert.ok(tracked('1 <').page.startsWith(`1 <${img}`))
 })
 
-test('a link that stands behind more than can be numbered is left as it is', () => {
+test('rewrite: a link with a number beyond the limit is kept', () => {
   const link = '<a href="http://a.example/">a</a>'
   const page = (before: number) => '<a href="#" data-no-track>x</a>'.repeat(before) + link
   assert.equal(
@@ -109,7 +109,7 @@ test('a link that stands behind more than can be numbered is left as it is', () 
   assert.equal(findLinks(page(LAST_NUMBER + 1)).links, [])
 })
 
-test('behind the 2,000th link of a page those that are left are left as they are', () => {
+test('rewrite: links after the 2,000th are kept', () => {
   const page = `${'<a href="#">a</a>'.repeat(1_999)}<a href="#" data-no-track>a</a>${'<a href="http://a.example/">a</a>'.repeat(2)}`
   assert.equal(
     findLinks(page).links.map(({ number }) => number),
@@ -117,7 +117,7 @@ test('behind the 2,000th link of a page those that are left are left as they are
   )
 })
 
-test('links alone, or the pixel alone, or nothing', () => {
+test('rewrite: links and the pixel can be rewritten separately', () => {
   const html = '<body><a href="http://a.example/">a</a></body>'
   const plan = findLinks(html)
   assert.is(rewriteHtml(html, plan, { linkUrl: null, pixelUrl: null }), html)
@@ -132,7 +132,7 @@ test('links alone, or the pixel alone, or nothing', () => {
   )
 })
 
-test('whatever the text, only links and the pixel change', () => {
+test('rewrite: for any text, only links and the pixel change', () => {
   const piece = fc.constantFrom(
     ...[
       '<a href="http://a.example/?q=1&amp;r=2">',

@@ -34,7 +34,7 @@ const anyTarget = fc
   })
   .map(path => `https://x.example/${path}`)
 
-test('what a token says is what it was made of', () => {
+test('tokens: a token decodes to the values it was made of', () => {
   fc.assert(
     fc.property(anyRecipient, fc.option(fc.nat(65_534)), anyTarget, (who, number, target) => {
       assert.equal(readOpenToken(keys, createOpenToken(keys, who)), who)
@@ -60,19 +60,19 @@ test('what a token says is what it was made of', () => {
   )
 })
 
-test('the longest link has a token', () => {
+test('tokens: the longest link has a token', () => {
   const target = `https://x.example/${'y'.repeat(TARGET_LENGTH_MAX - 18)}`
   assert.is(target.length, TARGET_LENGTH_MAX)
   const token = createClickToken(keys, recipient, { number: 0, target })
   assert.is(readClickToken(keys, token)?.target, target)
 })
 
-test('an address is not to be read from its link', () => {
+test('tokens: the address cannot be read from an unsubscribe link', () => {
   const token = createUnsubscribeToken(keys, subscription)
   assert.not.match(Buffer.from(token, 'base64url').toString('latin1'), /ann|there/)
 })
 
-test('the address for mail fits into 64 octets and survives a change of case', () => {
+test('tokens: the mailto address fits into 64 octets and ignores case', () => {
   const token = createMailToken(keys, recipient)
   assert.match(token, /^[a-z2-7]{55}$/)
   assert.ok(`u+${token}`.length <= 64)
@@ -87,7 +87,7 @@ const kinds = [
 ]
 
 for (const { kind, token, read } of kinds) {
-  test(`${kind}: none that is altered, cut, made longer, or of another installation is read`, () => {
+  test(`tokens: ${kind}: an altered, truncated, extended or foreign token is refused`, () => {
     assert.ok(read(keys, token))
     assert.is(read(others, token), undefined)
     for (let at = 0; at < token.length; at++) {
@@ -106,16 +106,16 @@ for (const { kind, token, read } of kinds) {
       assert.is(read(keys, text), undefined)
   })
 
-  test(`${kind}: no text by chance is one`, () => {
+  test(`tokens: ${kind}: random text is refused`, () => {
     fc.assert(fc.property(fc.string(), text => assert.is(read(keys, text), undefined)))
   })
 
-  test(`${kind}: is worthless for anything else`, () => {
+  test(`tokens: ${kind}: a token is refused for any other purpose`, () => {
     for (const other of kinds) if (other.kind !== kind) assert.is(other.read(keys, token), undefined)
   })
 }
 
-test('wrapped: what is altered, or of another purpose, is not unwrapped', () => {
+test('tokens: wrapped: an altered text or another purpose is refused', () => {
   const box = keys.wrap('unsubscribe', Buffer.from('ann@there.test'))
   assert.equal(keys.unwrap('unsubscribe', box)?.toString(), 'ann@there.test')
   assert.is(keys.unwrap('tracking', box), undefined)

@@ -31,7 +31,7 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
     run: store.run,
     clock,
     onError: error => failures.push(error),
-    onLeftOut: count => failures.push(count),
+    onDropped: count => failures.push(count),
   })
   const hit = (
     userAgent = FIREFOX,
@@ -77,7 +77,7 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
   }
 }
 
-test('an open and a click are told with who it was, and counted', async t => {
+test('visits: an open and a click are recorded with their visitor and counted', async t => {
   const { open, click, book, email, events, metric, clock } = await openVisited(t)
   open(0)
   clock.advance(100)
@@ -92,7 +92,7 @@ test('an open and a click are told with who it was, and counted', async t => {
   assert.equal(['opened', 'unique_opened', 'clicked', 'unique_clicked'].map(metric), [1, 1, 1, 1])
 })
 
-test('nothing is written before its moment is over, and then by itself', async t => {
+test('visits: visits are written after the batch interval, by a timer', async t => {
   const { open, book, email, clock, run } = await openVisited(t)
   open(0)
   await run('linkTerms', { baseUrl: 'https://any.test' })
@@ -103,7 +103,7 @@ test('nothing is written before its moment is over, and then by itself', async t
   await book.close()
 })
 
-test('who opens or clicks again counts again, but is the same recipient', async t => {
+test('visits: a repeated open or click counts again but is the same recipient', async t => {
   const { open, click, book, metric, email, clock } = await openVisited(t)
   for (let round = 0; round < 2; round++) {
     for (const ordinal of [0, 0, 1]) open(ordinal)
@@ -115,7 +115,7 @@ test('who opens or clicks again counts again, but is the same recipient', async 
   assert.equal(['opened', 'unique_opened', 'clicked', 'unique_clicked'].map(metric), [6, 2, 2, 1])
 })
 
-test('a flood on one link is a row and a few events, and every one is counted', async t => {
+test('visits: many clicks on one link make one row and a few events, and all are counted', async t => {
   const { click, book, events, email, rows, clock, failures, run } = await openVisited(t)
   for (let round = 0; round < 10; round++) {
     for (let i = 0; i < 500; i++) click(0)
@@ -132,7 +132,7 @@ test('a flood on one link is a row and a few events, and every one is counted', 
   assert.equal(failures, [])
 })
 
-test('the first visits are told one by one, twenty of them', async t => {
+test('visits: the first twenty visits are recorded as events', async t => {
   const { click, book, events, email, clock, run } = await openVisited(t)
   for (let round = 0; round < 25; round++) {
     click(0)
@@ -144,7 +144,7 @@ test('the first visits are told one by one, twenty of them', async t => {
   assert.equal([events().length, email().click_count], [20, 25])
 })
 
-test('what no book can hold is left out, and said', async t => {
+test('visits: visits beyond the limit of waiting entries are dropped and reported', async t => {
   const { book, email, failures, hit, accountId } = await openVisited(t)
   for (let i = 0; i < 20_100; i++)
     book.opened({ accountId, emailId: Buffer.from(String(i).padStart(16)), ordinal: 0 }, hit())
@@ -186,7 +186,7 @@ for (const [what, userAgent, over, expected] of [
     { machine: null, proxy: null },
   ],
 ] as const)
-  test(`tells ${what}`, async t => {
+  test(`visits: detects ${what}`, async t => {
     const { open, book, events, email, metric } = await openVisited(t)
     open(0, userAgent, over)
     await book.close()
@@ -196,7 +196,7 @@ for (const [what, userAgent, over, expected] of [
     assert.equal([email().open_count, metric('opened'), metric('unique_opened')], [counted, counted, counted])
   })
 
-test('machines are counted apart, told three times, and take nobody the first open', async t => {
+test('visits: machines are counted apart, recorded three times, and do not make an open the first', async t => {
   const { open, book, events, rows, metric, clock } = await openVisited(t)
   for (let i = 0; i < 10; i++) open(0, APPLE)
   clock.advance(60_000)
@@ -210,7 +210,7 @@ test('machines are counted apart, told three times, and take nobody the first op
   assert.equal([metric('opened'), metric('unique_opened')], [1, 1])
 })
 
-test('nobody clicks within a second of delivery, nor before', async t => {
+test('visits: a click before or within a second of the delivery is a machine', async t => {
   const { send, claim, run, account: _, book, hit, accountId, clock, rows } = await openVisited(t)
   const emailId = await send(accountId)
   const link = { recipient: { accountId, emailId, ordinal: 0 }, number: 0, target: SHOP }
@@ -230,7 +230,7 @@ test('nobody clicks within a second of delivery, nor before', async t => {
   )
 })
 
-test('of an email that is gone, or of another account, nothing is recorded', async t => {
+test('visits: visits to a deleted email or one of another account are not recorded', async t => {
   const { book, hit, to, rows, account, email } = await openVisited(t)
   book.opened({ ...to(0), emailId: newId(0) }, hit())
   book.opened({ ...to(0), accountId: account('Other') }, hit())
@@ -240,7 +240,7 @@ test('of an email that is gone, or of another account, nothing is recorded', asy
   assert.is(email().open_count, 0)
 })
 
-test('for a broadcast every link has its counts', async t => {
+test('visits: each link of a broadcast has its counts', async t => {
   const broadcastId = newId(1)
   const { click, book, rows, clock } = await openVisited(t, { broadcastId })
   click(0, 0)
@@ -272,7 +272,7 @@ test('for a broadcast every link has its counts', async t => {
   )
 })
 
-test('where a link leads one recipient is kept with the visit, where it leads others elsewhere', async t => {
+test('visits: a link that differs for one recipient is stored with the visit', async t => {
   const { book, hit, to, rows } = await openVisited(t, { broadcastId: newId(1) })
   const click = (ordinal: number, number: number | null, target: string) =>
     book.clicked({ recipient: to(ordinal), number, target }, hit())
@@ -299,7 +299,7 @@ test('where a link leads one recipient is kept with the visit, where it leads ot
   )
 })
 
-test('links of values have a thousand rows of a broadcast at most, and every visit counts', async t => {
+test('visits: links of values have at most a thousand rows per broadcast, and every visit counts', async t => {
   const { book, hit, to, rows, email } = await openVisited(t, { broadcastId: newId(1) })
   for (let i = 0; i < 1_010; i++)
     book.clicked({ recipient: to(0), number: null, target: `${SHOP}?token=${i}` }, hit())
@@ -313,7 +313,7 @@ test('links of values have a thousand rows of a broadcast at most, and every vis
   assert.is(email().click_count, 1_012)
 })
 
-test('what could not be stored is tried again', async t => {
+test('visits: visits that could not be stored are tried again', async t => {
   const { run, clock, hit, to, email } = await openVisited(t)
   const failures: unknown[] = []
   let isDown = true
@@ -321,7 +321,7 @@ test('what could not be stored is tried again', async t => {
     run: (name, input) => (isDown ? Promise.reject(new Error('down')) : run(name, input)),
     clock,
     onError: error => failures.push(error),
-    onLeftOut() {},
+    onDropped() {},
   })
   book.opened(to(0), hit())
   clock.advance(500)
