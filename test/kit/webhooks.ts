@@ -5,7 +5,7 @@ import { createSecretKeys } from '../../src/lib/secret-keys.ts'
 import { WEBHOOK_CHANGED, webhookCommands } from '../../src/pipeline/webhooks/commands.ts'
 import { webhookDispatchCommands } from '../../src/pipeline/webhooks/dispatch-commands.ts'
 import { Dispatcher } from '../../src/pipeline/webhooks/dispatcher.ts'
-import { PROBE_EVERY_MS } from '../../src/pipeline/webhooks/probes.ts'
+import { PROBE_INTERVAL_MS } from '../../src/pipeline/webhooks/probes.ts'
 import { createWebhooks } from '../../src/pipeline/webhooks/webhooks.ts'
 import type { OutboundReply, OutboundRequest } from '../../src/protocols/http-client/exchange.ts'
 import type { OutboundFault } from '../../src/protocols/http-client/fault.ts'
@@ -118,7 +118,7 @@ export async function openTelling(t: TestContext) {
   const pass = (done: () => boolean) =>
     until(() => {
       if (done()) return true
-      if (pendingCount === 0) clock.advance(PROBE_EVERY_MS)
+      if (pendingCount === 0) clock.advance(PROBE_INTERVAL_MS)
       return false
     })
   return { ...store, pass, clock, webhooks, requests, errors, start, all: rows, record, make, rest }

@@ -1,4 +1,10 @@
-/** The recipient that never leaves: the local part of a simulator address says what becomes of the mail. */
+/**
+ * The simulator: mail to its addresses never leaves the process, and the local part of an address determines
+ * the result.
+ *
+ * In: deliveries that `delivery` routes to the simulator. Out: the result of the attempt, and afterwards
+ * opens, clicks and complaints (`simulated-attempt.ts`).
+ */
 import type { BounceClass } from '../../protocols/bounces/bounce-class.ts'
 import type { SmtpReply } from '../../protocols/smtp/reply.ts'
 
@@ -8,9 +14,9 @@ export interface Simulated {
   outcome: 'delivered' | 'deferred' | 'bounced' | 'suppressed' | 'failed'
   class: BounceClass
   reply: SmtpReply
-  /** Of a deferral: when to try again. */
+  /** Delay of the next attempt after a deferral, in ms. */
   retryAfterMs?: number
-  /** What happens after delivery. */
+  /** Events that follow the delivery. */
   followedBy: SimulatedEvent[]
 }
 
@@ -23,9 +29,9 @@ const FAILED: SmtpReply = {
   enhanced: '5.0.0',
   text: 'the message could not be handed over (simulated)',
 }
-const DELAY_MS = 2_000
+const RETRY_DELAY_MS = 2_000
 
-/** @param address at the simulator domain, with an optional `+label` */
+/** @param address is an address of the simulator domain, with an optional `+label` */
 export function simulate(address: string, attempt: number): Simulated {
   const localPart = address.slice(0, address.lastIndexOf('@')).toLowerCase().replace(/\+.*$/, '')
   switch (localPart) {
@@ -40,7 +46,13 @@ export function simulate(address: string, attempt: number): Simulated {
     case 'delayed':
       return attempt > 1
         ? delivered()
-        : { outcome: 'deferred', class: 'unknown', reply: LATER, retryAfterMs: DELAY_MS, followedBy: [] }
+        : {
+            outcome: 'deferred',
+            class: 'unknown',
+            reply: LATER,
+            retryAfterMs: RETRY_DELAY_MS,
+            followedBy: [],
+          }
     case 'soft-bounced':
       return { outcome: 'bounced', class: 'mailbox-full', reply: FULL, followedBy: [] }
     case 'suppressed':
@@ -56,10 +68,10 @@ function delivered(...followedBy: SimulatedEvent[]): Simulated {
   return { outcome: 'delivered', class: 'unknown', reply: ACCEPTED, followedBy }
 }
 
-/** While the installation has no name. `.test` is reserved (RFC 6761 §6.2): no real mail goes there. */
+/** Simulator domain of an installation without a host name. `.test` is reserved (RFC 6761 §6.2). */
 export const LABORATORY_SIMULATOR = 'simulator.test'
 
-/** The default once it has one. */
+/** Default simulator domain of an installation with a host name. */
 export function simulatorOf(mailHost: string): string {
   return `simulator.${mailHost}`
 }

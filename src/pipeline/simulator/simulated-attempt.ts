@@ -1,11 +1,11 @@
-/** How simulated mail fits into delivery: the end of its attempt, and what its recipient does afterwards. */
+/** Connects the simulator to delivery: the result of an attempt, and the events that follow it. */
 
 import { formatReply } from '../../protocols/smtp/reply.ts'
 import type { recipientCommands } from '../../resources/events/commands.ts'
 import type { ClaimedDelivery, Run } from '../../store/command.ts'
 import { type Simulated, simulate } from './simulate.ts'
 
-/** The end of a simulated attempt, in the shape of a real one's. */
+/** Result of a simulated attempt, in the format of a real attempt. */
 interface SimulatedAttempt {
   kind: Simulated['outcome']
   class: Simulated['class']
@@ -31,7 +31,7 @@ export function simulatedAttempt({ address, attempt }: ClaimedDelivery): Simulat
   }
 }
 
-/** Complains, opens or clicks, as the address says. */
+/** Records the complaint, open or click that the address stands for. */
 export async function recordFollowUps(
   run: Run<typeof recipientCommands>,
   { accountId, emailId, ordinal, address, domain, attempt }: ClaimedDelivery,

@@ -1,16 +1,16 @@
-/** One attempt to tell a webhook of an event: a signed request, and what became of it. */
+/** Makes one delivery attempt to a webhook: sends a signed request and returns the result. */
 import type { Clock } from '../../lib/clock.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
 import { bodyOf } from './body.ts'
 import type { ClaimedWebhookDelivery, WebhookAttempt } from './dispatch-commands.ts'
-import { waitAfter } from './retry.ts'
+import { retryDelay } from './retry.ts'
 import { type Signing, signedHeaders } from './signature.ts'
 
 export interface WebhookAttemptOptions {
   outbound: Pick<Outbound, 'send'>
   clock: Clock
-  /** 0 to 1 */
+  /** Returns a number from 0 to 1. */
   random(): number
   mailHost: string
 }
@@ -21,12 +21,15 @@ export interface WebhookTarget {
   signing: Signing
 }
 
-export const ATTEMPT_LIMIT_MS = 10_000
-const REPLY_BYTES_MAX = 64 * 1024
-/** Of the reply, so much is kept. */
-const REPLY_BYTES_KEPT_MAX = 4 * 1024
+/** Time limit of a request, in ms. */
+export const ATTEMPT_MS_MAX = 10_000
+const RESPONSE_BYTES_MAX = 64 * 1024
+/** The stored part of a response body. */
+const STORED_RESPONSE_BYTES_MAX = 4 * 1024
 
-/** Never rejects for what the endpoint does: any 2xx in time is success, all else is tried again. */
+/**
+ * Any 2xx response in time is a success; every other result is retried. Faults of the endpoint do not reject.
+ */
 export async function attemptWebhook(
   { outbound, clock, random, mailHost }: WebhookAttemptOptions,
   { webhookId, url, signing }: WebhookTarget,
@@ -43,24 +46,29 @@ export async function attemptWebhook(
       ...signedHeaders({ eventId, body, at: startedAt }, signing),
     },
     body,
-    limitMs: ATTEMPT_LIMIT_MS,
-    limitBytes: REPLY_BYTES_MAX,
+    limitMs: ATTEMPT_MS_MAX,
+    limitBytes: RESPONSE_BYTES_MAX,
     whenLonger: 'cut',
   })
   const isReply = !(reply instanceof OutboundFault)
   const success = isReply && reply.status >= 200 && reply.status < 300
-  const wait = success || isTest === 1 ? undefined : waitAfter(attempt, random)
+  const delayMs = success || isTest === 1 ? undefined : retryDelay(attempt, random)
   return {
-    ...{ webhookId, id, attempt, startedAt, url, success },
+    webhookId,
+    id,
+    attempt,
+    startedAt,
+    url,
+    success,
     durationMs: Math.round(clock.monotonic() - began),
     responseStatus: isReply ? reply.status : null,
-    responseBody: isReply ? keptOf(reply.body) : null,
+    responseBody: isReply ? storedText(reply.body) : null,
     error: isReply ? null : reply.message,
-    nextAt: wait === undefined ? null : clock.now() + wait,
+    nextAt: delayMs === undefined ? null : clock.now() + delayMs,
   }
 }
 
-/** As text that every database takes. */
-function keptOf(body: Uint8Array): string {
-  return new TextDecoder().decode(body.subarray(0, REPLY_BYTES_KEPT_MAX)).replaceAll('\0', '\ufffd')
+/** Truncates and decodes the body. PostgreSQL stores no NUL characters. */
+function storedText(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, STORED_RESPONSE_BYTES_MAX)).replaceAll('\0', '\ufffd')
 }

@@ -1,9 +1,9 @@
-/** The body of a delivery as it is sent. */
+/** Builds the request body of a webhook delivery. */
 import { dnsRecordsOf } from '../../resources/domains/dns-records.ts'
 import type { RecordStatus } from '../../resources/domains/record-status.ts'
 
-/** As an event of a domain tells of it. */
-interface ToldDomain {
+/** `data` of a stored domain event. */
+interface EventDomain {
   name: string
   region: string
   verification_token: string
@@ -13,21 +13,24 @@ interface ToldDomain {
 }
 
 /**
- * What was queued; of a domain, its records in place of what they are made of, as its object in the API has
- * them.
- * @param mailHost the provider host, to which the records of domains point
+ * Returns the stored body. In a domain event, the DNS records replace the values that they are derived from,
+ * as in the API's domain object.
+ * @param mailHost is the host that the DNS records point to
  */
 export function bodyOf({ eventType, body }: { eventType: string; body: string }, mailHost: string): string {
   if (!eventType.startsWith('domain.')) return body
-  const event = JSON.parse(body) as { data: ToldDomain }
-  const { verification_token: verificationToken, selectors: keys, record_statuses, ...told } = event.data
-  const records = dnsRecordsOf({ ...told, verificationToken, keys }, mailHost)
+  const event = JSON.parse(body) as { data: EventDomain }
+  const { verification_token: verificationToken, selectors: keys, record_statuses, ...rest } = event.data
+  const records = dnsRecordsOf({ ...rest, verificationToken, keys }, mailHost)
   const domain = {
-    ...told,
+    ...rest,
     records: records.map((record, i) => ({
-      ...{ ...record, name: record.host, ttl: 'Auto', status: record_statuses[i] },
+      ...record,
+      name: record.host,
+      ttl: 'Auto',
+      status: record_statuses[i],
     })),
-    receiving: { enabled: told.receiving },
+    receiving: { enabled: rest.receiving },
   }
   return JSON.stringify({ ...event, data: domain })
 }

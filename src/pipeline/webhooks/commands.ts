@@ -1,6 +1,5 @@
 /**
- * What changes webhooks in the store. All run alone: who is told of what is known to every group that
- * follows.
+ * Commands that change webhooks. They run alone, so that every later commit group uses the new subscriptions.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'
@@ -8,14 +7,14 @@ import { deliveryRow, WEBHOOK_DUE } from '../../resources/events/outbox.ts'
 import type { EventType } from '../../resources/events/types.ts'
 import { command, type Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
-import { FAILING_FOR_MS } from './retry.ts'
-import { DELIVERIES_KEPT, findWebhook } from './webhook-rows.ts'
+import { FAILING_MS_MAX } from './retry.ts'
+import { DELIVERIES_LISTED_MAX, findWebhook } from './webhook-rows.ts'
 
-/** Topics of announcements: ids of webhooks. */
+/** Announcement topics; the messages are ids of webhooks. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
 export const WEBHOOK_DISABLED = 'webhook_disabled'
 
-/** Of one account. */
+/** Number of webhooks of an account. */
 export const WEBHOOKS_MAX = 100
 
 interface WebhookRef {
@@ -23,11 +22,11 @@ interface WebhookRef {
   id: Id
 }
 
-/** Those absent stay as they are. */
+/** Absent fields keep their values. */
 type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled'>>
 
-/** A delivery that was asked for, or why there is none. */
-export type AskedDelivery = WebhookDeliveryRow | 'no-webhook' | 'no-delivery' | 'disabled'
+/** The delivery that was requested, or why there is none. */
+export type RequestedDelivery = WebhookDeliveryRow | 'no-webhook' | 'no-delivery' | 'disabled'
 
 export const webhookCommands = {
   createWebhook: command<WebhookRow, 'created' | 'too-many'>(async (tx, webhook) => {
@@ -43,7 +42,7 @@ export const webhookCommands = {
     return 'created'
   }),
 
-  /** What failed counts for nothing any more. Undefined when the account has no such webhook. */
+  /** Changes the webhook and resets its failures. Undefined when the account has no such webhook. */
   changeWebhook: command<WebhookRef & { changes: WebhookChanges; at: number }, WebhookRow | undefined>(
     async (tx, { accountId, id, changes, at }) => {
       const former = await findWebhook(tx.db, accountId, id)
@@ -61,7 +60,7 @@ export const webhookCommands = {
     },
   ),
 
-  /** The former secret signs, too, until then. Undefined when the account has no such webhook. */
+  /** Both secrets sign until `formerUntil`. Undefined when the account has no such webhook. */
   rotateWebhookSecret: command<
     WebhookRef & { secret: Uint8Array; formerUntil: number },
     WebhookRow | undefined
@@ -74,7 +73,7 @@ export const webhookCommands = {
     return webhook
   }),
 
-  /** What waits for it is taken away afterwards. False when the account has no such webhook. */
+  /** The sweeper deletes its deliveries later. Returns false when the account has no such webhook. */
   deleteWebhook: command<WebhookRef, boolean>(async (tx, { accountId, id }) => {
     const webhook = await findWebhook(tx.db, accountId, id)
     if (!webhook) return false
@@ -83,27 +82,27 @@ export const webhookCommands = {
     return true
   }),
 
-  /** An event of no consequence, tried once. */
+  /** Queues a test event, which is attempted once. */
   testWebhook: command<
     WebhookRef & { type: EventType; body: string; eventId: Id; at: number },
-    AskedDelivery
+    RequestedDelivery
   >(async (tx, { accountId, id, type, body, eventId, at }) => {
     const webhook = await findWebhook(tx.db, accountId, id)
     if (!webhook) return 'no-webhook'
     if (webhook.enabled === 0) return 'disabled'
-    const asked = { webhookId: id, id: tx.newId(at), accountId, body, at }
-    return queued(tx, { ...deliveryRow(asked, { id: eventId, type }), isTest: 1 })
+    const fields = { webhookId: id, id: tx.newId(at), accountId, body, at }
+    return queued(tx, { ...deliveryRow(fields, { id: eventId, type }), isTest: 1 })
   }),
 
   /**
-   * The same event once more, with all its attempts; one that still waits for another attempt has had its
-   * last.
+   * Queues the event of a delivery again, with all its attempts. If the former delivery waits for another
+   * attempt, that attempt is canceled.
    */
-  replayWebhookDelivery: command<WebhookRef & { deliveryId: Id; at: number }, AskedDelivery>(
+  replayWebhookDelivery: command<WebhookRef & { deliveryId: Id; at: number }, RequestedDelivery>(
     async (tx, { accountId, id, deliveryId, at }) => {
       const webhook = await findWebhook(tx.db, accountId, id)
       if (!webhook) return 'no-webhook'
-      const former = await findShown(tx, id, deliveryId)
+      const former = await findListed(tx, id, deliveryId)
       if (!former) return 'no-delivery'
       if (webhook.enabled === 0) return 'disabled'
       const { eventId, eventType: type, body, isTest } = former
@@ -113,16 +112,16 @@ export const webhookCommands = {
           ['webhookId', 'id'],
           [{ webhookId: id, id: deliveryId, state: WEBHOOK_DELIVERY_STATE.done }],
         )
-      const asked = { webhookId: id, id: tx.newId(at), accountId, body, at }
-      return queued(tx, { ...deliveryRow(asked, { id: eventId, type: type as EventType }), isTest })
+      const fields = { webhookId: id, id: tx.newId(at), accountId, body, at }
+      return queued(tx, { ...deliveryRow(fields, { id: eventId, type: type as EventType }), isTest })
     },
   ),
 
-  /** False when it has succeeded, been changed or gone meanwhile. */
+  /** Returns false when the webhook has succeeded, was changed or deleted meanwhile. */
   disableFailingWebhook: command<{ id: Id; at: number }, boolean>(async (tx, { id, at }) => {
     const [webhook] = await tx.rows.lock('webhooks', [{ id }], ['enabled', 'failingSince'])
     if (!webhook || webhook.enabled === 0) return false
-    if (webhook.failingSince === null || at - webhook.failingSince < FAILING_FOR_MS) return false
+    if (webhook.failingSince === null || at - webhook.failingSince < FAILING_MS_MAX) return false
     const set = {
       id,
       enabled: 0 as const,
@@ -152,14 +151,14 @@ async function queued(tx: Tx, row: WebhookDeliveryRow): Promise<WebhookDeliveryR
   return row
 }
 
-/** One that has ended long ago is not there any more, whether or not its row is. */
-async function findShown(tx: Tx, webhookId: Id, id: Id): Promise<WebhookDeliveryRow | undefined> {
-  const shown = await tx.db
+/** Finds one of the listed deliveries; older rows may still exist but are not listed. */
+async function findListed(tx: Tx, webhookId: Id, id: Id): Promise<WebhookDeliveryRow | undefined> {
+  const listed = await tx.db
     .selectFrom('webhookDeliveries')
     .selectAll()
     .where('webhookId', '=', webhookId)
     .orderBy('id', 'desc')
-    .limit(DELIVERIES_KEPT)
+    .limit(DELIVERIES_LISTED_MAX)
     .execute()
-  return shown.find(row => idKey(row.id) === idKey(id))
+  return listed.find(row => idKey(row.id) === idKey(id))
 }

@@ -1,14 +1,14 @@
-/** What the dispatcher does in the store: leases what is due, and records how attempts ended. */
+/** Commands of the dispatcher: lease due deliveries, store results of attempts and release leases. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
-import { FAILING_FOR_MS } from './retry.ts'
-import { DELIVERIES_KEPT } from './webhook-rows.ts'
+import { FAILING_MS_MAX } from './retry.ts'
+import { DELIVERIES_LISTED_MAX } from './webhook-rows.ts'
 
 interface WebhookClaim {
   webhookId: Id
   now: number
-  /** Until when the leases are good. */
+  /** Time at which the leases expire, in ms since the epoch. */
   until: number
   limit: number
 }
@@ -19,21 +19,21 @@ export type ClaimedWebhookDelivery = Pick<
 > & {
   /** Number of this attempt, from 1. */
   attempt: number
-  /** Since when it has been due, epoch ms: its place among those that wait. */
+  /** Time since which the delivery has been due, in ms since the epoch; it determines the order. */
   dueAt: number
 }
 
-/** One that is let go of before its attempt has ended. */
+/** A lease that is released before its attempt has ended. */
 type ReleasedWebhookDelivery = Pick<ClaimedWebhookDelivery, 'id' | 'attempt'> & {
   begun: boolean
-  /** When it is due, epoch ms. */
+  /** Time at which the delivery is due, in ms since the epoch. */
   nextAt: number
 }
 
 interface WebhookClaims {
   webhook: Pick<WebhookRow, 'id' | 'url' | 'secret' | 'formerSecret' | 'formerUntil' | 'standard'>
   deliveries: ClaimedWebhookDelivery[]
-  /** When the next is due, epoch ms; null when none waits. */
+  /** Time at which the next delivery is due, in ms since the epoch; null when none waits. */
   nextAt: number | null
 }
 
@@ -48,23 +48,23 @@ export interface WebhookAttempt {
   responseStatus: number | null
   responseBody: string | null
   error: string | null
-  /** Epoch ms; null after the last attempt. */
+  /** Time of the next attempt, in ms since the epoch; null after the last attempt. */
   nextAt: number | null
 }
 
 interface WebhookDrop {
   webhookId: Id
-  /** Of a webhook that is there, only what is older. */
+  /** Only deliveries with a smaller id are dropped, unless the webhook has been deleted. */
   before: Id
-  /** Nothing of a webhook that is enabled. */
-  sparesEnabled: boolean
+  /** Whether deliveries of enabled webhooks are kept. */
+  keepsEnabled: boolean
   limit: number
 }
 
-/** What became of a webhook by an attempt: `failing` for too long, and is to be disabled. */
+/** Effect of an attempt: `failing` means that the webhook has failed for too long and is to be disabled. */
 type AttemptEffect = 'recorded' | 'stale' | 'failing'
 
-/** Those that are trimmed by one command; others follow by the next. */
+/** Number of old deliveries that one command deletes; the next command deletes more. */
 const DELETED_PER_COMMAND_MAX = 200
 
 export const webhookDispatchCommands = {
@@ -86,8 +86,12 @@ export const webhookDispatchCommands = {
         'webhookDeliveries',
         ['webhookId', 'id'],
         due.map(({ id, attempts }) => ({
-          ...{ webhookId, id, attempts: attempts + 1 },
-          ...{ nextAt: until, leaseUntil: until, lastAttemptAt: now },
+          webhookId,
+          id,
+          attempts: attempts + 1,
+          nextAt: until,
+          leaseUntil: until,
+          lastAttemptAt: now,
         })),
       )
       const next = await tx.db
@@ -101,33 +105,35 @@ export const webhookDispatchCommands = {
       return {
         webhook,
         deliveries: due.map(({ attempts, nextAt: dueAt, ...delivery }) => ({
-          ...{ ...delivery, dueAt, attempt: attempts + 1 },
+          ...delivery,
+          dueAt,
+          attempt: attempts + 1,
         })),
         nextAt: next?.nextAt ?? null,
       }
     }),
-    ({ webhookId }) => [holdOf(webhookId)],
+    ({ webhookId }) => [conflictKey(webhookId)],
   ),
 
   finishWebhookAttempt: concurrent(
     batchCommand<WebhookAttempt, AttemptEffect>(async (tx, attempts) => {
       const keys = attempts.map(({ webhookId, id }) => ({ webhookId, id }))
       const rows = await tx.rows.lock('webhookDeliveries', keys, ['attempts', 'state', 'isTest'])
-      const good = attempts.flatMap((attempt, i) =>
-        isGood(rows[i], attempt) ? { ...attempt, isTest: rows[i]!.isTest === 1 } : [],
+      const valid = attempts.flatMap((attempt, i) =>
+        isValid(rows[i], attempt) ? { ...attempt, isTest: rows[i]!.isTest === 1 } : [],
       )
-      await tx.rows.update('webhookDeliveries', ['webhookId', 'id'], good.map(endedRow))
+      await tx.rows.update('webhookDeliveries', ['webhookId', 'id'], valid.map(finishedRow))
       const effects = new Map<string, AttemptEffect>()
-      for (const [key, some] of Map.groupBy(good, ({ webhookId }) => idKey(webhookId)))
-        effects.set(key, await updateFailingSince(tx, some))
+      for (const [key, ofWebhook] of Map.groupBy(valid, ({ webhookId }) => idKey(webhookId)))
+        effects.set(key, await updateFailingSince(tx, ofWebhook))
       return attempts.map((attempt, i) =>
-        isGood(rows[i], attempt) ? effects.get(idKey(attempt.webhookId))! : 'stale',
+        isValid(rows[i], attempt) ? effects.get(idKey(attempt.webhookId))! : 'stale',
       )
     }),
-    ({ webhookId }) => [holdOf(webhookId)],
+    ({ webhookId }) => [conflictKey(webhookId)],
   ),
 
-  /** What was leased and will not be tried now is due again; an attempt that has not begun is not counted. */
+  /** Releases leases. The deliveries are due again; an attempt that has not started is not counted. */
   releaseWebhookDeliveries: command<{ webhookId: Id; leased: readonly ReleasedWebhookDelivery[] }, void>(
     async (tx, { webhookId, leased }) => {
       const keys = leased.map(({ id }) => ({ webhookId, id }))
@@ -139,17 +145,24 @@ export const webhookDispatchCommands = {
         'webhookDeliveries',
         ['webhookId', 'id'],
         held.map(({ id, attempt, begun, nextAt }) => ({
-          ...{ webhookId, id, leaseUntil: null, nextAt, attempts: begun ? attempt : attempt - 1 },
+          webhookId,
+          id,
+          leaseUntil: null,
+          nextAt,
+          attempts: begun ? attempt : attempt - 1,
         })),
       )
     },
   ),
 
-  /** What waited for a webhook that is gone, or for too long. @returns how many there were */
+  /**
+   * Deletes deliveries of a deleted webhook, and those that have waited for too long.
+   * @returns the number of deleted deliveries
+   */
   dropWebhookDeliveries: command<WebhookDrop, number>(
-    async (tx, { webhookId, before, sparesEnabled, limit }) => {
+    async (tx, { webhookId, before, keepsEnabled, limit }) => {
       const [webhook] = await tx.rows.find('webhooks', [{ id: webhookId }], ['enabled'])
-      if (webhook?.enabled === 1 && sparesEnabled) return 0
+      if (webhook?.enabled === 1 && keepsEnabled) return 0
       let old = tx.db
         .selectFrom('webhookDeliveries')
         .select('id')
@@ -173,23 +186,29 @@ export const webhookDispatchCommands = {
 
 const WEBHOOK_COLUMNS = ['id', 'url', 'secret', 'formerSecret', 'formerUntil', 'standard', 'enabled'] as const
 
-/** Of two groups that change deliveries of one webhook, one waits for the other. */
-function holdOf(webhookId: Id): string {
+/** Conflict key: commit groups that change deliveries of one webhook run one after the other. */
+function conflictKey(webhookId: Id): string {
   return `webhook ${idKey(webhookId)}`
 }
 
-function isGood(
+function isValid(
   row: Pick<WebhookDeliveryRow, 'attempts' | 'state'> | undefined,
   { attempt }: WebhookAttempt,
 ): boolean {
   return row !== undefined && row.state === WEBHOOK_DELIVERY_STATE.waiting && row.attempts === attempt
 }
 
-function endedRow(attempt: WebhookAttempt): Partial<WebhookDeliveryRow> {
+function finishedRow(attempt: WebhookAttempt): Partial<WebhookDeliveryRow> {
   const { webhookId, id, startedAt, durationMs, url, success, responseStatus, responseBody, error } = attempt
   const isDone = success || attempt.nextAt === null
   return {
-    ...{ webhookId, id, durationMs, url, responseStatus, responseBody, error },
+    webhookId,
+    id,
+    durationMs,
+    url,
+    responseStatus,
+    responseBody,
+    error,
     lastAttemptAt: startedAt,
     success: success ? 1 : 0,
     state: isDone ? WEBHOOK_DELIVERY_STATE.done : WEBHOOK_DELIVERY_STATE.waiting,
@@ -198,7 +217,7 @@ function endedRow(attempt: WebhookAttempt): Partial<WebhookDeliveryRow> {
   }
 }
 
-/** Remembers since when nothing has succeeded, but for tests, and keeps the log short. */
+/** Stores since when every attempt has failed, except tests, and trims the log of deliveries. */
 async function updateFailingSince(
   tx: Tx,
   attempts: readonly (WebhookAttempt & { isTest: boolean })[],
@@ -207,25 +226,25 @@ async function updateFailingSince(
   const [webhook] = await tx.rows.lock('webhooks', [{ id }], ['failingSince'])
   await trimLog(tx, id)
   if (!webhook) return 'recorded'
-  const telling = attempts.filter(({ isTest, success }) => success || !isTest)
-  const last = telling.at(-1)
+  const counted = attempts.filter(({ isTest, success }) => success || !isTest)
+  const last = counted.at(-1)
   if (!last) return 'recorded'
-  const since = telling.some(({ success }) => success)
+  const since = counted.some(({ success }) => success)
     ? null
-    : (webhook.failingSince ?? Math.min(...telling.map(({ startedAt }) => startedAt)))
+    : (webhook.failingSince ?? Math.min(...counted.map(({ startedAt }) => startedAt)))
   if (since !== webhook.failingSince) await tx.rows.update('webhooks', ['id'], [{ id, failingSince: since }])
   const failedAt = last.startedAt + last.durationMs
-  return since !== null && failedAt - since >= FAILING_FOR_MS ? 'failing' : 'recorded'
+  return since !== null && failedAt - since >= FAILING_MS_MAX ? 'failing' : 'recorded'
 }
 
-/** Of what has ended, the newest are kept. */
+/** Deletes finished deliveries, except the newest ones. */
 async function trimLog(tx: Tx, webhookId: Id): Promise<void> {
   const oldest = await tx.db
     .selectFrom('webhookDeliveries')
     .select('id')
     .where('webhookId', '=', webhookId)
     .orderBy('id', 'desc')
-    .offset(DELIVERIES_KEPT - 1)
+    .offset(DELIVERIES_LISTED_MAX - 1)
     .limit(1)
     .executeTakeFirst()
   if (!oldest) return

@@ -1,21 +1,26 @@
 /**
- * Brings what is queued to the endpoints: each has a window of its own, which grows while it takes what it is
- * sent and shrinks when it does not, so that none waits for another; those that fail take turns. What is
- * queued stays in the store until an endpoint has room.
+ * Delivers queued events to webhook endpoints. Each endpoint has a window of concurrent requests, which grows
+ * with successes and shrinks with failures, so that no endpoint delays another. Failing endpoints are
+ * suspended and probed in turn. Deliveries stay in the database until their endpoint has capacity.
+ *
+ * The folder as a whole: `resources/events/outbox.ts` queues deliveries and announces them; the webhook
+ * worker (`workers/webhook.ts`) runs one dispatcher, which leases deliveries, sends them (`attempt.ts`) and
+ * stores the results (`recorder.ts`). The HTTP API manages webhooks through `webhooks.ts`. The sweepers of
+ * `sweep.ts` and `notices.ts` delete old deliveries, and notify users of disabled webhooks.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { Run } from '../../store/command.ts'
-import { ATTEMPT_LIMIT_MS, attemptWebhook, type WebhookAttemptOptions } from './attempt.ts'
+import { ATTEMPT_MS_MAX, attemptWebhook, type WebhookAttemptOptions } from './attempt.ts'
 import type { webhookCommands } from './commands.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
 import {
+  adjustWindow,
   type Endpoint,
-  holdsWhatIsDue,
+  holdsExpiredLease,
   isFailing,
   isIdleEndpoint,
-  isOnTrial,
-  learn,
+  isProbing,
   newEndpoint,
   type Ready,
 } from './endpoint.ts'
@@ -31,7 +36,7 @@ interface DispatcherOptions extends WebhookAttemptOptions {
 }
 
 const IN_FLIGHT_MAX = 512
-/** An attempt is begun only while the rest of its lease is long enough for it. */
+/** An attempt starts only while the rest of its lease is longer than the time limit of a request. */
 const LEASE_MS = 40_000
 const RETRY_MS = 1_000
 
@@ -41,14 +46,14 @@ export class Dispatcher {
   readonly #slots = createWebhookSlots<Endpoint>(IN_FLIGHT_MAX, endpoint => this.#pump(endpoint))
   readonly #probes
   readonly #recorder
-  readonly #underWay = new Map<Ready, Promise<void>>()
+  readonly #inProgress = new Map<Ready, Promise<void>>()
   readonly #claiming = new Set<Promise<void>>()
   #isStopping = false
   #isCutOff = false
 
   constructor(options: DispatcherOptions) {
     this.#options = options
-    this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#wake(endpoint))
+    this.#probes = createProbes<Endpoint>(options.clock, endpoint => this.#resume(endpoint))
     this.#recorder = createWebhookRecorder({
       ...options,
       onRetry: ({ webhookId }, at) => this.note(webhookId, at),
@@ -58,7 +63,7 @@ export class Dispatcher {
     })
   }
 
-  /** Something is due for a webhook at that time, epoch ms. */
+  /** Notes that a delivery to the webhook is due at a time, in ms since the epoch. */
   note(webhookId: Id, at: number): void {
     if (this.#isStopping) return
     const key = idKey(webhookId)
@@ -69,32 +74,30 @@ export class Dispatcher {
     this.#pump(endpoint)
   }
 
-  /** A webhook is not what it was, or gone: nothing that was leased for it is begun. */
+  /** Releases leases that have not started, because the webhook was changed or deleted. */
   changed(webhookId: Id): void {
     const endpoint = this.#endpoints.get(idKey(webhookId))
-    if (endpoint) void this.#giveBackAll(endpoint).then(() => this.#wake(endpoint))
+    if (endpoint) void this.#releaseReady(endpoint).then(() => this.#resume(endpoint))
     else this.note(webhookId, this.#options.clock.now())
   }
 
-  /**
-   * Begins nothing more, and gives attempts under way so long; what is not done then is due again at once.
-   */
+  /** Starts nothing more, and waits `graceMs` for attempts in progress. The rest is due again at once. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true
     this.#probes.stop()
     for (const { timer } of this.#endpoints.values()) timer?.cancel()
     const { promise: cut, resolve: cutOff } = Promise.withResolvers<void>()
     const grace = this.#options.clock.timer(graceMs, cutOff)
-    await Promise.race([Promise.all(this.#underWay.values()), cut])
+    await Promise.race([Promise.all(this.#inProgress.values()), cut])
     grace.cancel()
     this.#isCutOff = true
     await Promise.all(this.#claiming)
     for (const { id, ready } of this.#endpoints.values()) await this.#release(id, ready, false)
-    for (const ready of this.#underWay.keys()) await this.#release(ready.target.webhookId, [ready], true)
+    for (const ready of this.#inProgress.keys()) await this.#release(ready.target.webhookId, [ready], true)
     await this.#recorder.stop()
   }
 
-  /** Begins what there is room for, and fetches more. */
+  /** Starts deliveries while there is capacity, and leases more. */
   #pump(endpoint: Endpoint): void {
     if (this.#isStopping) return
     if (endpoint.isSuspended) {
@@ -104,15 +107,15 @@ export class Dispatcher {
     const { ready } = endpoint
     while (ready.length > 0 && endpoint.inFlight < endpoint.window && !this.#recorder.isFull()) {
       if (!this.#slots.take(endpoint)) break
-      this.#begin(endpoint, ready.shift()!)
+      this.#start(endpoint, ready.shift()!)
     }
     if (ready.length === 0) this.#slots.leave(endpoint)
     if (endpoint.isClaiming) return
     const now = this.#options.clock.now()
     if (endpoint.nextAt > now) this.#wait(endpoint, endpoint.nextAt - now)
-    else if (holdsWhatIsDue(endpoint, now)) {
-      if (ready.length > 0) void this.#giveBackAll(endpoint)
-    } else if (ready.length <= endpoint.window / 2 && !isOnTrial(endpoint)) this.#fetch(endpoint)
+    else if (holdsExpiredLease(endpoint, now)) {
+      if (ready.length > 0) void this.#releaseReady(endpoint)
+    } else if (ready.length <= endpoint.window / 2 && !isProbing(endpoint)) this.#fetch(endpoint)
   }
 
   #wait(endpoint: Endpoint, waitMs: number): void {
@@ -152,11 +155,11 @@ export class Dispatcher {
       endpoint.nextAt = clock.now() + RETRY_MS
     }
     endpoint.isClaiming = false
-    if (this.#isStopping || endpoint.isSuspended) await this.#giveBackAll(endpoint)
+    if (this.#isStopping || endpoint.isSuspended) await this.#releaseReady(endpoint)
     else this.#pump(endpoint)
   }
 
-  #begin(endpoint: Endpoint, ready: Ready): void {
+  #start(endpoint: Endpoint, ready: Ready): void {
     endpoint.inFlight++
     const trying = this.#attempt(endpoint, ready)
       .catch(error => {
@@ -164,51 +167,51 @@ export class Dispatcher {
         endpoint.held.delete(ready)
       })
       .then(() => {
-        this.#underWay.delete(ready)
+        this.#inProgress.delete(ready)
         endpoint.inFlight--
         this.#slots.free()
         this.#pump(endpoint)
       })
-    this.#underWay.set(ready, trying)
+    this.#inProgress.set(ready, trying)
   }
 
   async #attempt(endpoint: Endpoint, ready: Ready): Promise<void> {
     const { clock } = this.#options
     const { target, delivery, leaseUntil } = ready
-    if (clock.now() + ATTEMPT_LIMIT_MS >= leaseUntil) return this.#giveBack(endpoint, [ready])
+    if (clock.now() + ATTEMPT_MS_MAX >= leaseUntil) return this.#releaseUnstarted(endpoint, [ready])
     const ended = await attemptWebhook(this.#options, target, delivery)
     if (this.#isCutOff && !ended.success) return
-    learn(endpoint, ended.success)
-    if (ended.success) this.#wake(endpoint)
-    else if (isFailing(endpoint)) this.#rest(endpoint)
-    void this.#recorder.record(ended, leaseUntil).then(() => this.#settled(endpoint, [ready]))
+    adjustWindow(endpoint, ended.success)
+    if (ended.success) this.#resume(endpoint)
+    else if (isFailing(endpoint)) this.#suspend(endpoint)
+    void this.#recorder.record(ended, leaseUntil).then(() => this.#forget(endpoint, [ready]))
   }
 
-  #rest(endpoint: Endpoint): void {
+  #suspend(endpoint: Endpoint): void {
     endpoint.isSuspended = true
     this.#probes.join(endpoint)
-    void this.#giveBackAll(endpoint)
+    void this.#releaseReady(endpoint)
   }
 
-  #wake(endpoint: Endpoint): void {
+  #resume(endpoint: Endpoint): void {
     if (!endpoint.isSuspended || this.#isStopping) return
     endpoint.isSuspended = false
     this.#probes.leave(endpoint)
     this.#pump(endpoint)
   }
 
-  #giveBackAll(endpoint: Endpoint): Promise<void> {
-    return this.#giveBack(endpoint, endpoint.ready.splice(0))
+  #releaseReady(endpoint: Endpoint): Promise<void> {
+    return this.#releaseUnstarted(endpoint, endpoint.ready.splice(0))
   }
 
-  /** What has not begun is due again, at the place it had. */
-  async #giveBack(endpoint: Endpoint, ready: readonly Ready[]): Promise<void> {
+  /** Releases leases that have not started. The deliveries keep their place in the order. */
+  async #releaseUnstarted(endpoint: Endpoint, ready: readonly Ready[]): Promise<void> {
     await this.#release(endpoint.id, ready, false)
-    this.#settled(endpoint, ready)
+    this.#forget(endpoint, ready)
     this.note(endpoint.id, this.#options.clock.now())
   }
 
-  #settled(endpoint: Endpoint, ready: readonly Ready[]): void {
+  #forget(endpoint: Endpoint, ready: readonly Ready[]): void {
     for (const one of ready) endpoint.held.delete(one)
     this.#pump(endpoint)
   }
@@ -217,7 +220,10 @@ export class Dispatcher {
     if (ready.length === 0) return
     const { run, clock, onError } = this.#options
     const leased = ready.map(({ delivery: { id, attempt, dueAt } }) => ({
-      ...{ id, attempt, begun, nextAt: begun ? clock.now() : dueAt },
+      id,
+      attempt,
+      begun,
+      nextAt: begun ? clock.now() : dueAt,
     }))
     await run('releaseWebhookDeliveries', { webhookId, leased }).catch(onError)
   }

@@ -1,6 +1,6 @@
 /**
- * Tells the owners of accounts by mail that a webhook of theirs was disabled. The mail enters by the same
- * door as all mail.
+ * Notifies the users of an account by email that one of its webhooks was disabled. The notice is submitted
+ * like any other email.
  */
 import { hash } from 'node:crypto'
 import { wireId } from '../../lib/ids.ts'
@@ -20,12 +20,12 @@ interface NoticeOptions {
   run: Run<Pick<typeof webhookCommands, 'webhookNoticeSent'>>
   accept: Pick<Accept, 'send'>
   preparation: Pick<Preparation, 'email'>
-  /** An address at a domain that some account has verified. */
+  /** Address at a domain that some account has verified. */
   from: Mailbox
   log: Log
 }
 
-/** For a sweeper: yields after each notice. */
+/** Sends all notices that are due. Yields after each webhook. */
 export async function* sendNotices(options: NoticeOptions): AsyncGenerator<void> {
   const { db, run, from, log } = options
   const due = await db.selectFrom('webhooks').selectAll().where('noticeDue', '=', 1).execute()
@@ -39,17 +39,17 @@ export async function* sendNotices(options: NoticeOptions): AsyncGenerator<void>
     return
   }
   for (const webhook of due) {
-    let isTold = true
+    let isNotified = true
     for (const { email } of await ownersOf(db, webhook)) {
-      const fault = await mail(options, sender.accountId, webhook, email)
+      const fault = await sendNotice(options, sender.accountId, webhook, email)
       if (!fault) continue
       log.warn(
         { event: 'webhook_notice_refused', webhook: wireId('wh', webhook.id), fault: fault.message },
         'The notice of a disabled webhook was refused',
       )
-      if (fault.mayPass) isTold = false
+      if (fault.isTemporary) isNotified = false
     }
-    if (isTold) await run('webhookNoticeSent', { id: webhook.id })
+    if (isNotified) await run('webhookNoticeSent', { id: webhook.id })
     yield
   }
 }
@@ -60,29 +60,29 @@ function ownersOf(db: Db, { accountId }: WebhookRow): Promise<{ email: string }[
 
 interface NoticeFault {
   message: string
-  /** It is worth another try. */
-  mayPass: boolean
+  /** The notice is sent again later. */
+  isTemporary: boolean
 }
 
-/** A notice that was sent already is not sent again: what it tells of is its idempotency key. */
-async function mail(
+/** The idempotency key is derived from webhook, time and address, so that a notice is sent once. */
+async function sendNotice(
   { accept, preparation, from }: NoticeOptions,
   accountId: WebhookRow['accountId'],
   webhook: WebhookRow,
   address: string,
 ): Promise<NoticeFault | undefined> {
   const to = parseMailbox(address)
-  if ('fault' in to) return { message: to.fault, mayPass: false }
+  if ('fault' in to) return { message: to.fault, isTemporary: false }
   const prepared = await preparation.email(accountId, noticeOf(from, to, webhook))
   const bodyHash = hash('sha256', `${wireId('wh', webhook.id)} ${webhook.disabledAt} ${address}`, 'buffer')
   const idempotency = { endpoint: 'webhook-notice', key: bodyHash.toString('hex'), bodyHash }
   const sender = { accountId, apiKeyId: null, domain: null, isService: true } as const
   const accepted = await accept.send(sender, prepared, idempotency)
-  return isRefusal(accepted) ? { message: accepted.message, mayPass: mayPass(accepted) } : undefined
+  return isRefusal(accepted) ? { message: accepted.message, isTemporary: isTemporary(accepted) } : undefined
 }
 
-/** Whatever is transient, and a domain that is no longer verified. */
-function mayPass({ refused }: Refusal): boolean {
+/** Temporary refusals, and a domain that has lost its verification. */
+function isTemporary({ refused }: Refusal): boolean {
   return refused === 'domain_not_verified' || REFUSALS[refused].reply.startsWith('4')
 }
 

@@ -1,28 +1,27 @@
 /**
- * Endpoints from which nothing but failures comes take turns: each turn is one attempt at one of them, and
- * turns are so far apart that what their handshakes and replies cost stays small, however many they are
- * ([why](../../docs/decisions/0057-circuit-breaker-for-webhook-endpoints.md)).
+ * Probes failing endpoints in turn: one attempt to one endpoint at a time, at a fixed interval, so that the
+ * cost of handshakes does not grow with the number of failing endpoints (decision 0057).
  */
 import type { Clock, Timer } from '../../lib/clock.ts'
 
 interface Probes<E> {
-  /** It waits for its turn, behind those that wait already. */
+  /** Adds the endpoint at the end of the line. */
   join(endpoint: E): void
-  /** It does not wait any more. */
+  /** Removes the endpoint. */
   leave(endpoint: E): void
   stop(): void
 }
 
-/** 20 attempts a second, of all endpoints together. */
-export const PROBE_EVERY_MS = 50
+/** Interval between probes of all endpoints together: 20 per second. */
+export const PROBE_INTERVAL_MS = 50
 
-/** @param onTurn it may be tried once */
+/** @param onTurn is called when the endpoint may be tried once */
 export function createProbes<E>(clock: Clock, onTurn: (endpoint: E) => void): Probes<E> {
   const line = new Set<E>()
   let timer: Timer | undefined
 
   const wait = () => {
-    timer ??= clock.timer(PROBE_EVERY_MS, next)
+    timer ??= clock.timer(PROBE_INTERVAL_MS, next)
   }
   const next = () => {
     timer = undefined

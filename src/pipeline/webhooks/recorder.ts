@@ -1,4 +1,4 @@
-/** Stores how attempts ended; while nothing can be stored, again and again. */
+/** Stores the results of attempts, and retries while the database is unavailable. */
 import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
@@ -11,22 +11,22 @@ interface RecorderOptions {
       Pick<typeof webhookCommands, 'disableFailingWebhook'>
   >
   clock: Clock
-  /** An attempt that failed is to be followed by another. */
+  /** Called with the time of the next attempt after a failed one. */
   onRetry(attempt: WebhookAttempt, at: number): void
-  /** There is room again. */
+  /** Called when results can be stored again. */
   onRoom(): void
   onError(error: unknown): void
 }
 
 interface WebhookRecorder {
   /**
-   * Resolves when it is stored, or cannot be.
-   * @param until epoch ms: from then on somebody else may have the lease
+   * Resolves when the result has been stored, or cannot be.
+   * @param until is the end of the lease in ms since the epoch
    */
   record(attempt: WebhookAttempt, until: number): Promise<void>
-  /** So many wait to be stored that no further attempt should begin. */
+  /** Whether too many results wait to be stored for another attempt to start. */
   isFull(): boolean
-  /** Resolves when all is stored, or cannot be: what then is not recorded is tried again after its lease. */
+  /** Resolves when no result waits. A delivery whose result was not stored is tried again after its lease. */
   stop(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** The event that tries out a webhook: of a type it is told of, about nothing that there is. */
+/** Builds the body of a test event, with sample data. */
 
 import { type Id, wireId } from '../../lib/ids.ts'
 import { ON_SUPPRESSION_LIST, suppressedEvent } from '../../resources/events/email-events.ts'
@@ -6,21 +6,27 @@ import type { EventType } from '../../resources/events/types.ts'
 
 interface SampleOptions {
   id: Id
-  /** Stands for the email, contact or domain. */
+  /** Id used for the email, contact or domain. */
   subjectId: Id
   type: EventType
-  /** Epoch ms. */
+  /** Time of the event, in ms since the epoch. */
   at: number
 }
 
 const BOUNCE = {
-  ...{ type: 'Permanent', subtype: 'NoEmail', class: 'no-such-user', code: 550, enhanced_code: '5.1.1' },
-  ...{ message: '550 5.1.1 no such user', mx_host: 'mx.example.com' },
-  ...{ subType: 'NoEmail', diagnosticCode: ['550 5.1.1 no such user'] },
+  type: 'Permanent',
+  subtype: 'NoEmail',
+  class: 'no-such-user',
+  code: 550,
+  enhanced_code: '5.1.1',
+  message: '550 5.1.1 no such user',
+  mx_host: 'mx.example.com',
+  subType: 'NoEmail',
+  diagnosticCode: ['550 5.1.1 no such user'],
 }
 const VISITOR = { ip_address: '192.0.2.1', user_agent: 'Mozilla/5.0' }
 
-/** JSON. */
+/** @returns JSON */
 export function sampleBody({ id, subjectId, type, at }: SampleOptions): string {
   const created_at = new Date(at).toISOString()
   const data = type.startsWith('contact.')
@@ -33,8 +39,11 @@ export function sampleBody({ id, subjectId, type, at }: SampleOptions): string {
 
 function email(id: Id, type: EventType, created_at: string) {
   const common = {
-    ...{ message_id: '<sample@example.com>', from: 'Sample <sample@example.com>' },
-    ...{ to: ['recipient@example.com'], subject: 'A test of your webhook', created_at },
+    message_id: '<sample@example.com>',
+    from: 'Sample <sample@example.com>',
+    to: ['recipient@example.com'],
+    subject: 'A test of your webhook',
+    created_at,
   }
   if (type === 'email.received')
     return {
@@ -45,10 +54,10 @@ function email(id: Id, type: EventType, created_at: string) {
       spam_verdict: 'PASS',
       attachments: [],
     }
-  return { email_id: wireId('eml', id), ...common, tags: {}, ...ownData(type, created_at) }
+  return { email_id: wireId('eml', id), ...common, tags: {}, ...typeData(type, created_at) }
 }
 
-function ownData(type: EventType, at: string): object {
+function typeData(type: EventType, at: string): object {
   switch (type) {
     case 'email.delivered':
       return { delivery: { mx_host: 'mx.example.com', mx_ip: '192.0.2.2', reply: '250 2.0.0 Ok' } }
@@ -59,8 +68,11 @@ function ownData(type: EventType, at: string): object {
     case 'email.clicked':
       return {
         click: {
-          ...{ link: 'https://example.com/', ...VISITOR, ipAddress: VISITOR.ip_address },
-          ...{ userAgent: VISITOR.user_agent, timestamp: at },
+          link: 'https://example.com/',
+          ...VISITOR,
+          ipAddress: VISITOR.ip_address,
+          userAgent: VISITOR.user_agent,
+          timestamp: at,
         },
       }
     case 'email.opened':
@@ -78,18 +90,36 @@ function ownData(type: EventType, at: string): object {
 
 function contact(id: Id, created_at: string) {
   return {
-    ...{ object: 'contact', id: wireId('con', id), audience_id: wireId('aud', id) },
-    ...{ email: 'recipient@example.com', first_name: 'Ann', last_name: null, unsubscribed: false },
-    ...{ properties: {}, unsubscribed_topics: [], created_at, updated_at: created_at },
+    object: 'contact',
+    id: wireId('con', id),
+    audience_id: wireId('aud', id),
+    email: 'recipient@example.com',
+    first_name: 'Ann',
+    last_name: null,
+    unsubscribed: false,
+    properties: {},
+    unsubscribed_topics: [],
+    created_at,
+    updated_at: created_at,
   }
 }
 
-/** As it is queued, see `body.ts`. */
+/** In the stored format, see `body.ts`. */
 function domain(id: Id, created_at: string) {
   return {
-    ...{ object: 'domain', id: wireId('dom', id), name: 'example.com', region: 'us-west-2' },
-    ...{ status: 'verified', tls: 'opportunistic', open_tracking: false, click_tracking: false },
-    ...{ receiving: true, created_at, verified_at: created_at },
-    ...{ verification_token: 'sample', selectors: [], record_statuses: [] },
+    object: 'domain',
+    id: wireId('dom', id),
+    name: 'example.com',
+    region: 'us-west-2',
+    status: 'verified',
+    tls: 'opportunistic',
+    open_tracking: false,
+    click_tracking: false,
+    receiving: true,
+    created_at,
+    verified_at: created_at,
+    verification_token: 'sample',
+    selectors: [],
+    record_statuses: [],
   }
 }

@@ -1,4 +1,4 @@
-/** The headers by which a receiver knows that an event comes from us, unchanged and now. */
+/** Signs webhook requests, so that a receiver can verify origin, content and time. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { type Id, idText, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
@@ -8,9 +8,9 @@ const SECRET_PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
 export interface Signing {
-  /** All of them sign. */
+  /** Each secret makes a signature. */
   secrets: readonly string[]
-  /** The headers of Standard Webhooks go along. */
+  /** Whether headers of Standard Webhooks are added. */
   isStandard: boolean
 }
 
@@ -22,15 +22,15 @@ export function sealSecret(secrets: SecretKeys, webhookId: Id, secret: string): 
   return secrets.seal(Buffer.from(secret), contextOf(webhookId))
 }
 
-/** The present secret, and the former one as long as it signs, too. */
+/** The current secret, and the former one until the end of a rotation. */
 export function signingOf(
   secrets: SecretKeys,
   webhook: Pick<WebhookRow, 'id' | 'secret' | 'formerSecret' | 'formerUntil' | 'standard'>,
   now: number,
 ): Signing {
   const { id, secret, formerSecret, formerUntil, standard } = webhook
-  const isFormerGood = formerSecret !== null && formerUntil !== null && now < formerUntil
-  const boxes = isFormerGood ? [secret, formerSecret] : [secret]
+  const isFormerValid = formerSecret !== null && formerUntil !== null && now < formerUntil
+  const boxes = isFormerValid ? [secret, formerSecret] : [secret]
   return {
     secrets: boxes.map(box => secrets.open(box, contextOf(id)).toString()),
     isStandard: standard === 1,
@@ -41,7 +41,7 @@ function contextOf(webhookId: Id): string {
   return `webhook ${idText(webhookId)}`
 }
 
-/** @param at epoch ms of the attempt */
+/** @param at is the time of the attempt in ms since the epoch */
 export function signedHeaders(
   { eventId, body, at }: { eventId: Id; body: string; at: number },
   { secrets, isStandard }: Signing,

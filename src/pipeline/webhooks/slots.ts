@@ -1,24 +1,24 @@
-/** Requests under way at once, of all endpoints together: who has the fewest is next. */
+/** Limits the concurrent requests of all endpoints; the endpoint with the fewest requests is served first. */
 
 interface SlotUser {
   readonly inFlight: number
 }
 
 interface WebhookSlots<U extends SlotUser> {
-  /** False when all are taken; `user` is called when there is one for it. */
+  /** Returns false when no slot is free; `onTurn` is then called when one is. */
   take(user: U): boolean
   free(): void
-  /** It does not wait any more. */
+  /** Stops waiting. */
   leave(user: U): void
 }
 
 /**
- * Half of them are for first requests alone: whoever has none under way finds room, however long those of
- * others take.
- * @param onTurn a slot may be free for this one, which takes it or leaves it
+ * Half of the slots are reserved for first requests, so that an endpoint without a request in progress finds
+ * a slot, however long the requests of others take.
+ * @param onTurn is called when a slot may be free; the user takes it or not
  */
 export function createWebhookSlots<U extends SlotUser>(
-  most: number,
+  slotsMax: number,
   onTurn: (user: U) => void,
 ): WebhookSlots<U> {
   const waiting = new Set<U>()
@@ -31,7 +31,7 @@ export function createWebhookSlots<U extends SlotUser>(
   }
   return {
     take(user) {
-      if (taken >= (user.inFlight === 0 ? most : most / 2)) {
+      if (taken >= (user.inFlight === 0 ? slotsMax : slotsMax / 2)) {
         waiting.add(user)
         return false
       }

@@ -1,31 +1,37 @@
-/** Takes away what waits for webhooks that are gone, and what has waited for too long, a little at a time. */
+/** Deletes deliveries of deleted webhooks, and deliveries that have waited for too long, in small steps. */
 import type { Clock } from '../../lib/clock.ts'
 import { firstIdAt, type Id } from '../../lib/ids.ts'
 import type { Run } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
 import type { webhookDispatchCommands } from './dispatch-commands.ts'
-import { FAILING_FOR_MS } from './retry.ts'
+import { FAILING_MS_MAX } from './retry.ts'
 
 interface SweepOptions {
   db: Db
   run: Run<Pick<typeof webhookDispatchCommands, 'dropWebhookDeliveries'>>
   clock: Clock
-  /** Since when this process brings events to endpoints, monotonic ms. */
+  /** Time since which this process delivers events, on the monotonic clock in ms. */
   servingSince: number
 }
 
 const DELIVERIES_PER_STEP_MAX = 500
 
-/** For a sweeper. What has waited because nobody was there to bring it waits on. */
+/**
+ * Yields after each step. Deliveries of enabled webhooks are kept until the process has run for the whole
+ * time, because they may have waited while the service was stopped.
+ */
 export async function* sweepWebhookDeliveries(options: SweepOptions): AsyncGenerator<void> {
   const { db, run, clock, servingSince } = options
-  const before = firstIdAt(clock.now() - FAILING_FOR_MS)
-  const sparesEnabled = clock.monotonic() - servingSince < FAILING_FOR_MS
+  const before = firstIdAt(clock.now() - FAILING_MS_MAX)
+  const keepsEnabled = clock.monotonic() - servingSince < FAILING_MS_MAX
   for (let webhookId = await nextWebhook(db, new Uint8Array()); webhookId; ) {
     let count: number
     do {
       count = await run('dropWebhookDeliveries', {
-        ...{ webhookId, before, sparesEnabled, limit: DELIVERIES_PER_STEP_MAX },
+        webhookId,
+        before,
+        keepsEnabled,
+        limit: DELIVERIES_PER_STEP_MAX,
       })
       yield
     } while (count === DELIVERIES_PER_STEP_MAX)

@@ -1,4 +1,4 @@
-/** Webhooks and their deliveries, as read back. */
+/** Reads stored webhooks and their deliveries. */
 import { sql } from 'kysely'
 import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
@@ -9,10 +9,10 @@ import {
   type WebhookRow,
 } from '../../store/schema.ts'
 
-/** So many deliveries of a webhook are kept when they have ended, and shown. */
-export const DELIVERIES_KEPT = 50
+/** Number of deliveries of a webhook that are listed, and kept after they have ended. */
+export const DELIVERIES_LISTED_MAX = 50
 
-/** Undefined where the account has none of this id. */
+/** Undefined when the account has no such webhook. */
 export function findWebhook(db: Db, accountId: Id, id: Id): Promise<WebhookRow | undefined> {
   return db
     .selectFrom('webhooks')
@@ -22,13 +22,13 @@ export function findWebhook(db: Db, accountId: Id, id: Id): Promise<WebhookRow |
     .executeTakeFirst()
 }
 
-/** Of an account, the newest first. */
+/** Webhooks of an account, the newest first. */
 export async function listWebhooks(db: Db, accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>> {
   const own = db.selectFrom('webhooks').where('accountId', '=', accountId)
   return findPage(own, own.selectAll(), page)
 }
 
-/** The newest, newest first. */
+/** The latest deliveries, the newest first. */
 export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Promise<WebhookDeliveryRow[]> {
   return db
     .selectFrom('webhookDeliveries')
@@ -36,18 +36,17 @@ export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Pro
     .where('webhookId', '=', webhookId)
     .where('accountId', '=', accountId)
     .orderBy('id', 'desc')
-    .limit(DELIVERIES_KEPT)
+    .limit(DELIVERIES_LISTED_MAX)
     .execute()
 }
 
-/** A webhook that is told something, and from when on. */
+/** A webhook, and the time at which its next delivery is due, in ms since the epoch. */
 interface DueWebhook {
   webhookId: Id
-  /** Epoch ms. */
   at: number
 }
 
-/** Every webhook with deliveries that wait; one index step each, however many wait. */
+/** Yields webhooks with waiting deliveries. Each costs one index step, however many deliveries wait. */
 export async function* stepDueWebhooks(db: Db): AsyncGenerator<DueWebhook> {
   for (let after = new Uint8Array(); ; ) {
     const { rows } = await sql<DueWebhook>`

@@ -1,4 +1,6 @@
-/** Webhooks of an account: made, changed, tried out, and what they were told. */
+/**
+ * Manages the webhooks of an account, and lists, tests and replays their deliveries. Called by the HTTP API.
+ */
 import { isIP } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
@@ -9,7 +11,7 @@ import { EVENT_TYPES, type EventType } from '../../resources/events/types.ts'
 import type { Run } from '../../store/command.ts'
 import type { FoundPage, ListPage } from '../../store/list-page.ts'
 import type { Db, WebhookDeliveryRow, WebhookRow } from '../../store/schema.ts'
-import type { AskedDelivery, webhookCommands } from './commands.ts'
+import type { RequestedDelivery, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
 import { newSigningSecret, sealSecret } from './signature.ts'
 import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
@@ -17,11 +19,11 @@ import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows
 export interface NewWebhook {
   url: string
   events: readonly EventType[]
-  /** Also signs as Standard Webhooks do. */
+  /** Whether signatures of Standard Webhooks are added. */
   isStandard: boolean
 }
 
-/** Those absent stay as they are. */
+/** Absent fields keep their values. */
 export interface WebhookChange {
   url?: string | undefined
   events?: readonly EventType[] | undefined
@@ -30,26 +32,26 @@ export interface WebhookChange {
 
 interface WithSecret {
   webhook: WebhookRow
-  /** The only time that it is told. */
+  /** The secret is returned only here. */
   signingSecret: string
 }
 
 export interface Webhooks {
-  /** What is wrong with a URL, completing "the URL …"; undefined when a webhook may have it. */
+  /** Fault of the URL, as the end of a sentence that begins with "the URL"; undefined when it is valid. */
   faultIn(url: string): string | undefined
   create(accountId: Id, webhook: NewWebhook): Promise<WithSecret | 'too-many'>
   list(accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>>
-  /** This and what follows: undefined when the account has no such webhook. */
+  /** This and the following results are undefined when the account has no such webhook. */
   find(accountId: Id, id: Id): Promise<WebhookRow | undefined>
   change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | undefined>
   rotateSecret(accountId: Id, id: Id): Promise<WithSecret | undefined>
   /** Newest first. */
   deliveries(accountId: Id, id: Id): Promise<WebhookDeliveryRow[] | undefined>
-  /** False when the account has no such webhook. */
+  /** Returns false when the account has no such webhook. */
   delete(accountId: Id, id: Id): Promise<boolean>
-  /** @param type of the event; when it is not given, the first that the webhook is told of */
-  test(accountId: Id, id: Id, type: EventType | undefined): Promise<AskedDelivery>
-  replay(accountId: Id, id: Id, deliveryId: Id): Promise<AskedDelivery>
+  /** @param type is the event type; by default the first type that the webhook subscribes to */
+  test(accountId: Id, id: Id, type: EventType | undefined): Promise<RequestedDelivery>
+  replay(accountId: Id, id: Id, deliveryId: Id): Promise<RequestedDelivery>
 }
 
 interface WebhooksOptions {
@@ -58,13 +60,13 @@ interface WebhooksOptions {
   clock: Clock
   newId: IdSource
   secrets: SecretKeys
-  /** Lets `http://` reach 127.0.0.1 and [::1], for tests. */
+  /** Allows `http://` to 127.0.0.1 and [::1], for tests. */
   allowInsecureLoopback: boolean
-  /** Lets https reach this host itself, for tests. */
+  /** Allows `https://` to this host, for tests. */
   allowLoopback: boolean
 }
 
-/** So long the former secret signs, too. */
+/** Time during which the former secret signs, too. */
 const ROTATION_MS = 24 * 3_600_000
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
@@ -79,10 +81,20 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const id = newId(now)
       const signingSecret = newSigningSecret()
       const webhook: WebhookRow = {
-        ...{ id, accountId, url, events: JSON.stringify(events), createdAt: now },
-        ...{ secret: sealSecret(secrets, id, signingSecret), formerSecret: null, formerUntil: null },
-        ...{ standard: isStandard ? 1 : 0, enabled: 1, noticeDue: 0 },
-        ...{ failingSince: null, disabledAt: null, disabledReason: null },
+        id,
+        accountId,
+        url,
+        events: JSON.stringify(events),
+        createdAt: now,
+        secret: sealSecret(secrets, id, signingSecret),
+        formerSecret: null,
+        formerUntil: null,
+        standard: isStandard ? 1 : 0,
+        enabled: 1,
+        noticeDue: 0,
+        failingSince: null,
+        disabledAt: null,
+        disabledReason: null,
       }
       const result = await run('createWebhook', webhook)
       return result === 'created' ? { webhook, signingSecret } : result
@@ -121,13 +133,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   }
 }
 
-/** The types that a webhook is told of. */
+/** The event types that the webhook subscribes to. */
 export function eventsOf({ events }: Pick<WebhookRow, 'events'>): EventType[] {
   const types = new Set<string>(JSON.parse(events) as string[])
   return EVENT_TYPES.filter(type => types.has(type))
 }
 
-/** Names are judged when they are looked up, each time; an address can be judged now. */
+/** Checks literal addresses; a host name is checked at each lookup. */
 function faultIn(
   url: string,
   { allowInsecureLoopback, allowLoopback }: Pick<WebhooksOptions, 'allowInsecureLoopback' | 'allowLoopback'>,

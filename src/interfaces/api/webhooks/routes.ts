@@ -1,7 +1,7 @@
 /** Webhooks: made, listed, changed, deleted, tried out; and what they were told. */
 import type { Id } from '../../../lib/ids.ts'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { type AskedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
+import { type RequestedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import type { WebhookDeliveryRow } from '../../../store/schema.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
@@ -181,7 +181,7 @@ function present<T>(found: T | undefined): T {
   return found
 }
 
-function asked(delivery: AskedDelivery): WebhookDeliveryRow {
+function asked(delivery: RequestedDelivery): WebhookDeliveryRow {
   if (delivery === 'no-webhook') throw notFound('Webhook')
   if (delivery === 'no-delivery') throw notFound('Webhook delivery')
   if (delivery === 'disabled')

@@ -34,13 +34,13 @@ function verdictOf(address: string, attempt = 1) {
 }
 
 for (const [localPart, verdict, reply, sequel] of TABLE)
-  test(`${localPart}@ is ${[verdict, ...sequel].join(', then ')}`, () => {
+  test(`simulator: ${localPart}@ is ${[verdict, ...sequel].join(', then ')}`, () => {
     for (const spelling of [localPart, `${localPart}+label`, `${localPart}+a+b.c`])
       assert.equal(verdictOf(`${spelling}@simulator.test`), { verdict, reply, sequel })
     assert.is(verdictOf(`${localPart.toUpperCase()}@simulator.test`).verdict, verdict)
   })
 
-test('delayed@ is deferred once, for two seconds, and then delivered', () => {
+test('simulator: delayed@ is deferred once for two seconds, then delivered', () => {
   assert.is(simulate('delayed@simulator.test', 1).retryAfterMs, 2_000)
   assert.equal(verdictOf('delayed+1@simulator.test', 2), {
     verdict: 'delivered',
@@ -61,7 +61,7 @@ const delivery = (localPart: string, attempt = 1): ClaimedDelivery => ({
   expiresAt: Date.UTC(2026, 10, 23),
 })
 
-test('an ending has the shape of a real attempt’s, without hosts', () => {
+test('simulator: a result has the format of a real attempt, without hosts', () => {
   assert.equal(simulatedAttempt(delivery('delivered')), {
     kind: 'delivered',
     class: 'unknown',
@@ -75,7 +75,7 @@ test('an ending has the shape of a real attempt’s, without hosts', () => {
   assert.is(simulatedAttempt(delivery('delayed')).retryAfterMs, 2_000)
 })
 
-test('what is recorded: statuses, events and the type of bounces; nothing here suppresses', () => {
+test('simulator: statuses, events and bounce types are recorded, and no address is suppressed', () => {
   const facts = { startedAt: Date.UTC(2026, 10, 21), finishedAt: Date.UTC(2026, 10, 21), message: null }
   const recorded = ['delivered', 'bounced', 'soft-bounced', 'suppressed', 'failed', 'delayed'].map(
     localPart => {
@@ -113,7 +113,7 @@ async function openDelivered(t: TestContext, localPart: string) {
   return { ...store, ...post, sequel, events }
 }
 
-test('complained@ complains after delivery, and is not suppressed for it', async t => {
+test('simulator: complained@ complains after delivery and is not suppressed', async t => {
   const { sequel, events, rows } = await openDelivered(t, 'complained')
   await sequel({ kind: 'delivered' })
   assert.equal(events(), ['email.complained'])
@@ -121,7 +121,7 @@ test('complained@ complains after delivery, and is not suppressed for it', async
   assert.equal(rows('select * from suppressions'), [])
 })
 
-test('clicked@ opens once and clicks once', async t => {
+test('simulator: clicked@ opens once and clicks once', async t => {
   const { sequel, events, rows } = await openDelivered(t, 'clicked+x')
   await sequel({ kind: 'delivered' })
   assert.equal(events(), ['email.opened', 'email.clicked'])
@@ -134,7 +134,7 @@ test('clicked@ opens once and clicks once', async t => {
   })
 })
 
-test('nothing follows where nothing was delivered', async t => {
+test('simulator: no event follows a failed delivery', async t => {
   const { sequel, events } = await openDelivered(t, 'complained')
   await sequel({ kind: 'deferred' })
   await sequel({ kind: 'bounced' })

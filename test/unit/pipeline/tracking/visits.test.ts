@@ -14,7 +14,7 @@ const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefo
 const APPLE = 'Mozilla/5.0'
 const SHOP = 'https://shop.test/'
 
-/** An email that was delivered to a@ and b@ an hour ago, and a book of visits over its store. */
+/** An email that was delivered to a@ and b@ an hour ago, and a batcher of visits over its store. */
 async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id } = {}) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
@@ -27,7 +27,7 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
     await store.run('finish', finishFor(delivery, clock.now()))
   clock.advance(3_600_000)
   const failures: unknown[] = []
-  const book = createVisitBatcher({
+  const batcher = createVisitBatcher({
     run: store.run,
     clock,
     onError: error => failures.push(error),
@@ -41,9 +41,9 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
     visitor: visitorOf(over.method ?? 'GET', { 'user-agent': userAgent, ...over.headers }, '192.0.2.7'),
   })
   const to = (ordinal: number) => ({ accountId, emailId, ordinal })
-  const open = (ordinal: number, ...rest: Parameters<typeof hit>) => book.opened(to(ordinal), hit(...rest))
+  const open = (ordinal: number, ...rest: Parameters<typeof hit>) => batcher.opened(to(ordinal), hit(...rest))
   const click = (ordinal: number, number = 0, ...rest: Parameters<typeof hit>) =>
-    book.clicked({ recipient: to(ordinal), number, target: `${SHOP}${number}` }, hit(...rest))
+    batcher.clicked({ recipient: to(ordinal), number, target: `${SHOP}${number}` }, hit(...rest))
   const email = () =>
     store.rows<{ open_count: number; click_count: number; last_event_at: number }>(
       'select open_count, click_count, last_event_at from emails where id = ?',
@@ -63,7 +63,7 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
   return {
     ...store,
     ...post,
-    book,
+    batcher,
     hit,
     to,
     open,
@@ -78,11 +78,11 @@ async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id }
 }
 
 test('visits: an open and a click are recorded with their visitor and counted', async t => {
-  const { open, click, book, email, events, metric, clock } = await openVisited(t)
+  const { open, click, batcher, email, events, metric, clock } = await openVisited(t)
   open(0)
   clock.advance(100)
   click(0)
-  await book.close()
+  await batcher.close()
   const who = { ip_address: '192.0.2.7', user_agent: FIREFOX, machine: null, proxy: null }
   assert.equal(events(), [
     { type: 'email.opened', recipient: 'a@there.test', open: who },
@@ -93,37 +93,37 @@ test('visits: an open and a click are recorded with their visitor and counted', 
 })
 
 test('visits: visits are written after the batch interval, by a timer', async t => {
-  const { open, book, email, clock, run } = await openVisited(t)
+  const { open, batcher, email, clock, run } = await openVisited(t)
   open(0)
   await run('linkTerms', { baseUrl: 'https://any.test' })
   assert.is(email().open_count, 0)
   clock.advance(500)
   await run('linkTerms', { baseUrl: 'https://any.test' }) // behind it in the writer's order
   assert.is(email().open_count, 1)
-  await book.close()
+  await batcher.close()
 })
 
 test('visits: a repeated open or click counts again but is the same recipient', async t => {
-  const { open, click, book, metric, email, clock } = await openVisited(t)
+  const { open, click, batcher, metric, email, clock } = await openVisited(t)
   for (let round = 0; round < 2; round++) {
     for (const ordinal of [0, 0, 1]) open(ordinal)
     click(0, round)
     clock.advance(60_000)
   }
-  await book.close()
+  await batcher.close()
   assert.equal([email().open_count, email().click_count], [6, 2])
   assert.equal(['opened', 'unique_opened', 'clicked', 'unique_clicked'].map(metric), [6, 2, 2, 1])
 })
 
 test('visits: many clicks on one link make one row and a few events, and all are counted', async t => {
-  const { click, book, events, email, rows, clock, failures, run } = await openVisited(t)
+  const { click, batcher, events, email, rows, clock, failures, run } = await openVisited(t)
   for (let round = 0; round < 10; round++) {
     for (let i = 0; i < 500; i++) click(0)
     clock.advance(500)
     await run('linkTerms', { baseUrl: 'https://any.test' }) // behind it in the writer's order
     await turn()
   }
-  await book.close()
+  await batcher.close()
   assert.is(email().click_count, 5_000)
   assert.equal(rows('select ordinal, link, count, machine_count from visits'), [
     { ordinal: 0, link: 0, count: 5_000, machine_count: 0 },
@@ -133,36 +133,41 @@ test('visits: many clicks on one link make one row and a few events, and all are
 })
 
 test('visits: the first twenty visits are recorded as events', async t => {
-  const { click, book, events, email, clock, run } = await openVisited(t)
+  const { click, batcher, events, email, clock, run } = await openVisited(t)
   for (let round = 0; round < 25; round++) {
     click(0)
     clock.advance(500)
     await run('linkTerms', { baseUrl: 'https://any.test' }) // behind it in the writer's order
     await turn()
   }
-  await book.close()
+  await batcher.close()
   assert.equal([events().length, email().click_count], [20, 25])
 })
 
 test('visits: visits beyond the limit of waiting entries are dropped and reported', async t => {
-  const { book, email, failures, hit, accountId } = await openVisited(t)
+  const { batcher, email, failures, hit, accountId } = await openVisited(t)
   for (let i = 0; i < 20_100; i++)
-    book.opened({ accountId, emailId: Buffer.from(String(i).padStart(16)), ordinal: 0 }, hit())
-  await book.close()
+    batcher.opened({ accountId, emailId: Buffer.from(String(i).padStart(16)), ordinal: 0 }, hit())
+  await batcher.close()
   assert.equal(failures, [100])
   assert.is(email().open_count, 0)
 })
 
 for (const [what, userAgent, over, expected] of [
-  ['Apple, which fetches everything', APPLE, {}, { machine: 'apple-mail-privacy', proxy: null }],
   [
-    'Gmail, for somebody who looks',
+    'Apple Mail Privacy, which prefetches all images',
+    APPLE,
+    {},
+    { machine: 'apple-mail-privacy', proxy: null },
+  ],
+  [
+    'the image proxy of Gmail',
     'Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)',
     {},
     { machine: null, proxy: 'gmail-proxy' },
   ],
   [
-    'Yahoo, likewise',
+    'the image proxy of Yahoo',
     'YahooMailProxy; https://help.yahoo.com/kb/yahoo-mail-proxy-SLN28749.html',
     {},
     { machine: null, proxy: 'yahoo-proxy' },
@@ -174,22 +179,22 @@ for (const [what, userAgent, over, expected] of [
     { headers: { 'sec-purpose': 'prefetch;prerender' } },
     { machine: 'prefetch', proxy: null },
   ],
-  ['nobody who says who', '', {}, { machine: 'no-user-agent', proxy: null }],
+  ['a missing user agent', '', {}, { machine: 'no-user-agent', proxy: null }],
   ['a crawler', 'Mozilla/5.0 (compatible; Googlebot/2.1)', {}, { machine: 'crawler', proxy: null }],
   ['a mail filter', 'Barracuda Sentinel (EE)', {}, { machine: 'mail-filter', proxy: null }],
   ['a preview', 'Slackbot-LinkExpanding 1.0', {}, { machine: 'link-preview', proxy: null }],
   ['a program', 'python-requests/2.32', {}, { machine: 'program', proxy: null }],
   [
-    'a telephone with such a name',
+    'a phone called CUBOT as a person',
     'Mozilla/5.0 (Linux; Android 9; CUBOT P40) AppleWebKit/537.36 Chrome/131.0 Mobile Safari/537.36',
     {},
     { machine: null, proxy: null },
   ],
 ] as const)
   test(`visits: detects ${what}`, async t => {
-    const { open, book, events, email, metric } = await openVisited(t)
+    const { open, batcher, events, email, metric } = await openVisited(t)
     open(0, userAgent, over)
-    await book.close()
+    await batcher.close()
     const [{ open: told }] = events() as [{ open: { machine: string | null; proxy: string | null } }]
     assert.equal({ machine: told.machine, proxy: told.proxy }, expected)
     const counted = expected.machine === null ? 1 : 0
@@ -197,11 +202,11 @@ for (const [what, userAgent, over, expected] of [
   })
 
 test('visits: machines are counted apart, recorded three times, and do not make an open the first', async t => {
-  const { open, book, events, rows, metric, clock } = await openVisited(t)
+  const { open, batcher, events, rows, metric, clock } = await openVisited(t)
   for (let i = 0; i < 10; i++) open(0, APPLE)
   clock.advance(60_000)
   open(0)
-  await book.close()
+  await batcher.close()
   assert.equal(rows('select count, machine_count from visits'), [{ count: 1, machine_count: 10 }])
   assert.equal(
     events().map(({ open: { machine } }) => machine),
@@ -211,18 +216,18 @@ test('visits: machines are counted apart, recorded three times, and do not make 
 })
 
 test('visits: a click before or within a second of the delivery is a machine', async t => {
-  const { send, claim, run, account: _, book, hit, accountId, clock, rows } = await openVisited(t)
+  const { send, claim, run, account: _, batcher, hit, accountId, clock, rows } = await openVisited(t)
   const emailId = await send(accountId)
   const link = { recipient: { accountId, emailId, ordinal: 0 }, number: 0, target: SHOP }
-  book.clicked(link, hit())
+  batcher.clicked(link, hit())
   clock.advance(2_000)
   await run('linkTerms', { baseUrl: 'https://any.test' })
   for (const delivery of await claim(accountId)) await run('finish', finishFor(delivery, clock.now()))
   clock.advance(999)
-  book.clicked(link, hit())
+  batcher.clicked(link, hit())
   clock.advance(1)
-  book.clicked(link, hit())
-  await book.close()
+  batcher.clicked(link, hit())
+  await batcher.close()
   const told = rows<{ data: string }>("select data from events where type = 'email.clicked' order by id")
   assert.equal(
     told.map(({ data }) => JSON.parse(data).click.machine),
@@ -231,18 +236,18 @@ test('visits: a click before or within a second of the delivery is a machine', a
 })
 
 test('visits: visits to a deleted email or one of another account are not recorded', async t => {
-  const { book, hit, to, rows, account, email } = await openVisited(t)
-  book.opened({ ...to(0), emailId: newId(0) }, hit())
-  book.opened({ ...to(0), accountId: account('Other') }, hit())
-  book.opened({ ...to(0), ordinal: 7 }, hit())
-  await book.close()
+  const { batcher, hit, to, rows, account, email } = await openVisited(t)
+  batcher.opened({ ...to(0), emailId: newId(0) }, hit())
+  batcher.opened({ ...to(0), accountId: account('Other') }, hit())
+  batcher.opened({ ...to(0), ordinal: 7 }, hit())
+  await batcher.close()
   assert.equal(rows('select * from visits'), [])
   assert.is(email().open_count, 0)
 })
 
 test('visits: each link of a broadcast has its counts', async t => {
   const broadcastId = newId(1)
-  const { click, book, rows, clock } = await openVisited(t, { broadcastId })
+  const { click, batcher, rows, clock } = await openVisited(t, { broadcastId })
   click(0, 0)
   click(0, 0)
   click(1, 0)
@@ -250,7 +255,7 @@ test('visits: each link of a broadcast has its counts', async t => {
   click(1, 2, APPLE)
   clock.advance(60_000)
   click(0, 0)
-  await book.close()
+  await batcher.close()
   assert.equal(
     rows('select link, url, click_count, unique_count, machine_count from broadcast_links order by link'),
     [
@@ -273,15 +278,15 @@ test('visits: each link of a broadcast has its counts', async t => {
 })
 
 test('visits: a link that differs for one recipient is stored with the visit', async t => {
-  const { book, hit, to, rows } = await openVisited(t, { broadcastId: newId(1) })
+  const { batcher, hit, to, rows } = await openVisited(t, { broadcastId: newId(1) })
   const click = (ordinal: number, number: number | null, target: string) =>
-    book.clicked({ recipient: to(ordinal), number, target }, hit())
+    batcher.clicked({ recipient: to(ordinal), number, target }, hit())
   for (const ordinal of [0, 1, 0]) {
     click(ordinal, 0, `${SHOP}?who=${ordinal}`)
     click(ordinal, 1, SHOP)
     click(ordinal, null, `${SHOP}promo`)
   }
-  await book.close()
+  await batcher.close()
   const links = rows<{ url: string; click_count: number; unique_count: number }>(
     'select url, click_count, unique_count from broadcast_links order by link',
   )
@@ -300,12 +305,12 @@ test('visits: a link that differs for one recipient is stored with the visit', a
 })
 
 test('visits: links of values have at most a thousand rows per broadcast, and every visit counts', async t => {
-  const { book, hit, to, rows, email } = await openVisited(t, { broadcastId: newId(1) })
+  const { batcher, hit, to, rows, email } = await openVisited(t, { broadcastId: newId(1) })
   for (let i = 0; i < 1_010; i++)
-    book.clicked({ recipient: to(0), number: null, target: `${SHOP}?token=${i}` }, hit())
-  book.clicked({ recipient: to(1), number: null, target: `${SHOP}?token=0` }, hit())
-  book.clicked({ recipient: to(1), number: 7, target: SHOP }, hit())
-  await book.close()
+    batcher.clicked({ recipient: to(0), number: null, target: `${SHOP}?token=${i}` }, hit())
+  batcher.clicked({ recipient: to(1), number: null, target: `${SHOP}?token=0` }, hit())
+  batcher.clicked({ recipient: to(1), number: 7, target: SHOP }, hit())
+  await batcher.close()
   assert.equal(rows('select count(*) as count, sum(click_count) as clicks from broadcast_links'), [
     { count: 1_001, clicks: 1_002 },
   ])
@@ -317,19 +322,19 @@ test('visits: visits that could not be stored are tried again', async t => {
   const { run, clock, hit, to, email } = await openVisited(t)
   const failures: unknown[] = []
   let isDown = true
-  const book: VisitBatcher = createVisitBatcher({
+  const batcher: VisitBatcher = createVisitBatcher({
     run: (name, input) => (isDown ? Promise.reject(new Error('down')) : run(name, input)),
     clock,
     onError: error => failures.push(error),
     onDropped() {},
   })
-  book.opened(to(0), hit())
+  batcher.opened(to(0), hit())
   clock.advance(500)
   await turn()
   assert.is(failures.length, 1)
   isDown = false
   clock.advance(500)
-  await book.close()
+  await batcher.close()
   assert.is(email().open_count, 1)
 })
 

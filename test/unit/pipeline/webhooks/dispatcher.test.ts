@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type Id, wireId } from '../../../../src/lib/ids.ts'
-import { PROBE_EVERY_MS } from '../../../../src/pipeline/webhooks/probes.ts'
+import { PROBE_INTERVAL_MS } from '../../../../src/pipeline/webhooks/probes.ts'
 import { OutboundFault } from '../../../../src/protocols/http-client/fault.ts'
 import { newId } from '../../../kit/mail.ts'
 import { settled } from '../../../kit/manual-clock.ts'
@@ -13,7 +13,7 @@ const test = suite('webhooks/dispatcher')
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
-test('what is never taken is tried eight times over 27 hours, with the same body', async t => {
+test('dispatcher: a delivery that never succeeds is attempted eight times in 27 hours with the same body', async t => {
   const { clock, requests, start, make, record, rest, all } = await openTelling(t)
   await make()
   start(() => 500)
@@ -42,7 +42,7 @@ test('what is never taken is tried eight times over 27 hours, with the same body
   assert.is(new Set(requests.map(({ headers }) => headers!['svc-id'])).size, 1)
 })
 
-test('an endpoint that was down for an hour gets every event once, and none is tried more often than it says', async t => {
+test('dispatcher: an endpoint that was down for an hour gets every event once, in the announced number of attempts', async t => {
   const { clock, requests, start, make, record, all, pass } = await openTelling(t)
   await make()
   let isDown = true
@@ -74,7 +74,7 @@ test('an endpoint that was down for an hour gets every event once, and none is t
   )
 })
 
-test('what a process leased that died is due again by itself, and a late result counts for nothing', async t => {
+test('dispatcher: leases of a dead process expire, and a late result is ignored', async t => {
   const { clock, run, make, record, all, requests, start } = await openTelling(t)
   const { id: webhookId } = await make()
   await record(2)
@@ -96,7 +96,7 @@ test('what a process leased that died is due again by itself, and a late result 
   assert.ok(all().every(({ success, attempts }) => success === 1 && attempts === 2))
 })
 
-test('what is held when the clock runs past its lease is not leased again, and counts no attempt that nobody made', async t => {
+test('dispatcher: a held delivery is not leased again when the clock passes its lease, and counts no extra attempt', async t => {
   const { clock, start, make, record, all, requests } = await openTelling(t)
   await make()
   const answers: (() => void)[] = []
@@ -118,7 +118,7 @@ test('what is held when the clock runs past its lease is not leased again, and c
   assert.is(requests.length, 7)
 })
 
-test('what breaks off by a fault of ours is tried again after its lease', async t => {
+test('dispatcher: an attempt that breaks off by an internal fault is repeated after its lease', async t => {
   const { clock, start, make, record, all, requests, errors } = await openTelling(t)
   await make()
   start(() => {
@@ -132,7 +132,7 @@ test('what breaks off by a fault of ours is tried again after its lease', async 
   assert.equal([requests.length, all()[0]!.attempts], [2, 2])
 })
 
-test('whatever octets a reply has, the attempt is recorded, with the first 4 KB of it', async t => {
+test('dispatcher: the first 4 KB of any response are stored', async t => {
   const { start, make, record, all } = await openTelling(t)
   await make()
   start(() => reply(200, `a\0b${'x'.repeat(5_000)}`))
@@ -141,7 +141,7 @@ test('whatever octets a reply has, the attempt is recorded, with the first 4 KB 
   assert.is(all()[0]!.response_body, `a\ufffdb${'x'.repeat(4_093)}`)
 })
 
-test('a service that stops lets go of what it has not done', async t => {
+test('dispatcher: stop releases deliveries that have not ended', async t => {
   const { start, make, record, all, requests, clock } = await openTelling(t)
   await make()
   const dispatcher = start(() => new Promise(() => {}))
@@ -163,7 +163,7 @@ test('a service that stops lets go of what it has not done', async t => {
   )
 })
 
-test('what is being leased when a service stops is let go of, too', async t => {
+test('dispatcher: stop releases deliveries that are being leased', async t => {
   const { start, make, record, all, requests, clock } = await openTelling(t)
   const { id } = await make()
   await record(3)
@@ -180,7 +180,7 @@ test('what is being leased when a service stops is let go of, too', async t => {
   assert.is(requests.length, 0)
 })
 
-test('endpoints that hang hold no other up, however many they are', async t => {
+test('dispatcher: hanging endpoints do not delay others, however many they are', async t => {
   const { start, make, record, requests, all } = await openTelling(t)
   const stuck = Array.from({ length: 70 }, () => newId(STORE_EPOCH))
   start(({ url }) => (url.includes('stuck') ? new Promise(() => {}) : 200))
@@ -194,7 +194,7 @@ test('endpoints that hang hold no other up, however many they are', async t => {
   await until(() => all().filter(({ success }) => success === 1).length >= 50)
 })
 
-test('endpoints that fail take turns, and one that is well waits for none of them', async t => {
+test('dispatcher: failing endpoints take turns, and a working one waits for none of them', async t => {
   const { start, make, record, requests, all, clock } = await openTelling(t)
   const hosts = Array.from({ length: 8 }, (_, i) => `bad-${i}.example`)
   start(({ url }) => (url.includes('bad') ? 500 : 200))
@@ -218,7 +218,7 @@ test('endpoints that fail take turns, and one that is well waits for none of the
   const turns: string[] = []
   for (let turn = 1; turn <= 2 * hosts.length; turn++) {
     const { length } = requests
-    clock.advance(PROBE_EVERY_MS)
+    clock.advance(PROBE_INTERVAL_MS)
     await until(() => requests.length > length && nothingLeased())
     assert.is(requests.length, length + 1)
     turns.push(requests.at(-1)!.url)
@@ -226,7 +226,7 @@ test('endpoints that fail take turns, and one that is well waits for none of the
   assert.equal([new Set(turns).size, turns.slice(hosts.length)], [hosts.length, turns.slice(0, hosts.length)])
 })
 
-test('at an endpoint that takes nothing, what has been due for longest is tried first', async t => {
+test('dispatcher: the oldest delivery of a failing endpoint is attempted first', async t => {
   const { start, make, record, requests, all, pass } = await openTelling(t)
   await make()
   start(() => 503)
@@ -244,7 +244,7 @@ test('at an endpoint that takes nothing, what has been due for longest is tried 
   assert.is(new Set(tried.slice(0, 20)).size, 20)
 })
 
-test('an endpoint that has failed is tried at once when it is changed, and gets many requests when it is well', async t => {
+test('dispatcher: a failing endpoint is tried at once after a change, and gets a growing window when it works', async t => {
   const { start, make, record, requests, all, webhooks, clock } = await openTelling(t)
   const { id } = await make('https://wrong.example/')
   start(({ url }) => (url.includes('wrong') ? 404 : 200))
@@ -258,7 +258,7 @@ test('an endpoint that has failed is tried at once when it is changed, and gets 
   await until(() => requests.length === 60 + failed)
 })
 
-test('an endpoint that takes nothing is asked one at a time, and one that does many at once', async t => {
+test('dispatcher: a failing endpoint gets one request at a time, a working one many', async t => {
   const { start, make, record, pass, all } = await openTelling(t)
   await make()
   let underWay = 0
@@ -284,7 +284,7 @@ test('an endpoint that takes nothing is asked one at a time, and one that does m
   assert.ok(most > 4 && most <= 32, `${most}`)
 })
 
-test('after five days without success a webhook is disabled, and its account is to be told', async t => {
+test('dispatcher: a webhook without success for five days is disabled, and a notice is due', async t => {
   const { start, make, record, clock, rest, requests, rows } = await openTelling(t)
   await make()
   start(() => 503)
@@ -306,7 +306,7 @@ test('after five days without success a webhook is disabled, and its account is 
   assert.is(rows('select id from webhook_deliveries').length, length)
 })
 
-test('a single success ends what has failed', async t => {
+test('dispatcher: a single success resets the failures', async t => {
   const { start, make, record, clock, rest, rows } = await openTelling(t)
   await make()
   let status = 500
@@ -319,14 +319,14 @@ test('a single success ends what has failed', async t => {
   await until(() => rows('select id from webhooks where failing_since is null').length)
 })
 
-test('of what has ended the newest 50 are kept, and all that waits', async t => {
+test('dispatcher: the newest 50 finished deliveries and all waiting ones are kept', async t => {
   const { start, make, record, clock, all } = await openTelling(t)
   await make()
   let count = 0
   start(() => (++count <= 5 ? 500 : 200))
   await record(5)
   await until(() => count === 5 && all().every(({ lease_until }) => lease_until === null))
-  clock.advance(PROBE_EVERY_MS)
+  clock.advance(PROBE_INTERVAL_MS)
   for (let i = 0; i < 4; i++) await record(60)
   await until(() => count === 245 && all().every(({ lease_until }) => lease_until === null))
   assert.equal([all().length, all().filter(({ state }) => state === 0).length], [55, 5])
@@ -334,7 +334,7 @@ test('of what has ended the newest 50 are kept, and all that waits', async t => 
   await until(() => all().length === 50)
 })
 
-test('who is told of what is known exactly, also after a change that was undone', async t => {
+test('dispatcher: subscriptions are exact, even after a change that was rolled back', async t => {
   const { make, record, run, webhooks, all, clock, group, rows } = await openTelling(t)
   await record()
   assert.is(all().length, 0)

@@ -57,7 +57,7 @@ async function open(t: TestContext, quota: Quota | null = null) {
   }
 }
 
-test('each user of the account gets one mail that says what to do, and nobody else does', async t => {
+test('notices: each user of the account gets one email with instructions, and nobody else', async t => {
   const { disable, notify, verify, mails, due, clock, provider, webhookId, warnings, claim, rows } =
     await open(t)
   verify()
@@ -82,7 +82,7 @@ test('each user of the account gets one mail that says what to do, and nobody el
   assert.match(said, `PATCH /webhooks/${wireId('wh', webhookId)}?enabled=true`)
 })
 
-test('a webhook that has not failed for five days is not disabled, and nobody hears of it', async t => {
+test('notices: a webhook that has failed for less than five days is not disabled and makes no notice', async t => {
   const { disable, notify, verify, mails, due, clock } = await open(t)
   verify()
   clock.advance(5 * DAY_MS - 1)
@@ -91,7 +91,7 @@ test('a webhook that has not failed for five days is not disabled, and nobody he
   assert.equal([mails(), due()], [[], 0])
 })
 
-test('where the domain of notices.from is nobody’s, a warning says so, and the mail goes once it is verified', async t => {
+test('notices: without a verified sender domain a warning is logged, and the notice is sent once it is verified', async t => {
   const { disable, notify, verify, mails, due, clock, warnings } = await open(t)
   clock.advance(5 * DAY_MS)
   await disable()
@@ -103,7 +103,7 @@ test('where the domain of notices.from is nobody’s, a warning says so, and the
   assert.equal([mails().length, due(), warnings.length], [2, 0, 1])
 })
 
-test('a process that died before it noted what it had sent sends nothing twice', async t => {
+test('notices: a crash before the notice was marked as sent does not send it twice', async t => {
   const { disable, notify, verify, mails, due, clock } = await open(t)
   verify()
   clock.advance(5 * DAY_MS)
@@ -117,7 +117,7 @@ test('a process that died before it noted what it had sent sends nothing twice',
   assert.equal([mails().length, due()], [2, 0])
 })
 
-test('a webhook that is disabled once more is told of once more', async t => {
+test('notices: a webhook that is disabled again makes another notice', async t => {
   const { disable, notify, verify, mails, run, clock, owner, webhookId, change } = await open(t)
   verify()
   for (let time = 0; time < 2; time++) {
@@ -131,7 +131,7 @@ test('a webhook that is disabled once more is told of once more', async t => {
   assert.is(mails().length, 4)
 })
 
-test('what is enabled again before anybody was told is not told of', async t => {
+test('notices: a webhook enabled before its notice makes none', async t => {
   const { disable, notify, verify, mails, run, clock, owner, webhookId } = await open(t)
   clock.advance(5 * DAY_MS)
   await disable()
@@ -143,7 +143,7 @@ test('what is enabled again before anybody was told is not told of', async t => 
   assert.equal(mails(), [])
 })
 
-test('a notice is sent, and counted, whatever the quota of the account that has its domain', async t => {
+test('notices: a notice is sent and counted regardless of the sender account’s quota', async t => {
   const { disable, notify, verify, mails, due, clock, warnings, submit, provider } = await open(t, {
     ...{ daily: 1, monthly: 1 },
   })
@@ -156,7 +156,7 @@ test('a notice is sent, and counted, whatever the quota of the account that has 
   assert.is((refused as Refusal).refused, 'monthly_quota')
 })
 
-test('a notice that is refused for now is a warning that names the webhook, and goes later, once to each', async t => {
+test('notices: a temporary refusal logs the webhook, and the notice is sent later, once per user', async t => {
   const { disable, notify, verify, mails, due, clock, webhookId, warnings, accept } = await open(t)
   verify()
   clock.advance(5 * DAY_MS)

@@ -28,7 +28,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('all that is there of a webhook that is gone goes, in steps, and of others nothing', async t => {
+test('sweep: all deliveries of a deleted webhook are deleted in steps, and no others', async t => {
   const { make, record, run, sweep, countOf } = await open(t)
   const [gone, kept] = [await make(), await make('https://kept.example/')]
   await record(1_200)
@@ -39,7 +39,7 @@ test('all that is there of a webhook that is gone goes, in steps, and of others 
   assert.equal([countOf(gone.id), countOf(kept.id)], [0, 1_200])
 })
 
-test('what has waited for more than five days goes, and not before', async t => {
+test('sweep: deliveries that have waited for more than five days are deleted, and not before', async t => {
   const { make, record, sweep, countOf, clock } = await open(t)
   const { id } = await make()
   await record(2)
@@ -56,7 +56,7 @@ test('what has waited for more than five days goes, and not before', async t => 
   assert.is(countOf(id), 0)
 })
 
-test('what waited while the service was stopped, for however long, is not taken for what nobody took', async t => {
+test('sweep: deliveries that waited while the service was stopped are kept', async t => {
   const { make, record, run, start, sweep, countOf, all, restarted, clock } = await open(t)
   const [enabled, disabled] = [await make(), await make('https://disabled.example/')]
   await record(3)
@@ -74,7 +74,7 @@ test('what waited while the service was stopped, for however long, is not taken 
   await until(() => all().every(({ success }) => success === 1))
 })
 
-test('what is being tried stays until it has ended', async t => {
+test('sweep: a leased delivery is kept until its attempt has ended', async t => {
   const { make, record, run, sweep, countOf, clock } = await open(t)
   const { id: webhookId } = await make()
   await record(3)
@@ -89,7 +89,7 @@ test('what is being tried stays until it has ended', async t => {
   assert.is(countOf(webhookId), 0)
 })
 
-test('what has ended is in the log however old it is', async t => {
+test('sweep: a finished delivery stays in the log regardless of its age', async t => {
   const { make, record, start, sweep, all, clock } = await open(t)
   await make()
   start(() => 200)
