@@ -43,7 +43,7 @@ const cases: [localPart: string, status: string, events: string[]][] = [
   ['nobody', 'bounced', ['email.sent', 'email.bounced']],
 ]
 for (const [localPart, status, events] of cases)
-  test(`${localPart}@ ends as ${status}`, async () => {
+  test(`simulator: ${localPart}@ ends as ${status}`, async () => {
     const id = await send(`${localPart}@simulator.test`)
     if (localPart === 'delayed') {
       await mailhorn.emailWhen(id, 'delivery_delayed')
@@ -60,7 +60,7 @@ for (const [localPart, status, events] of cases)
     )
   })
 
-test('a delayed delivery is retried after two seconds', async () => {
+test('simulator: a delayed delivery is tried again after two seconds', async () => {
   const id = await send('delayed@simulator.test')
   const email = await mailhorn.emailWhen(id, 'delivery_delayed')
   const [, delayed] = email.events
@@ -70,7 +70,7 @@ test('a delayed delivery is retried after two seconds', async () => {
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('bounces state their type', async () => {
+test('simulator: bounces contain their type', async () => {
   const hard = await mailhorn.emailWhen(await send('bounced@simulator.test'), 'bounced')
   assert.is(hard.events[1].data.bounce.type, 'Permanent')
   const soft = await mailhorn.emailWhen(await send('soft-bounced@simulator.test'), 'bounced')
@@ -79,7 +79,7 @@ test('bounces state their type', async () => {
   assert.is(nobody.events[1].data.bounce.enhanced_code, '5.1.1')
 })
 
-test('opens and clicks are counted', async () => {
+test('simulator: opens and clicks are counted', async () => {
   const id = await send('clicked@simulator.test')
   const email = await until(async () => {
     const found = await mailhorn.email(id)
@@ -90,7 +90,7 @@ test('opens and clicks are counted', async () => {
   assert.is(email.events.at(-1).data.click.link, 'https://simulator.test/')
 })
 
-test('a simulated message is signed if its domain is verified', async () => {
+test('simulator: mail from a verified domain is signed, other mail is not', async () => {
   await mailhorn.verifiedDomain('here.example')
   const signed = await mailhorn.send({
     from: 'a@here.example',
@@ -108,7 +108,7 @@ test('a simulated message is signed if its domain is verified', async () => {
   assert.is(entriesOf(rows[1]!.proof!).length, 2)
 })
 
-test('real and simulated recipients may be mixed from a verified domain only', async () => {
+test('simulator: real and simulated recipients can be mixed from a verified domain only', async () => {
   const mixed = { to: ['delivered@simulator.test', 'ok@there.example'], subject: 's', text: 't' }
   const { status, body } = await mailhorn.call('POST', '/emails', {
     key: mailhorn.apiKey,
@@ -124,7 +124,7 @@ test('real and simulated recipients may be mixed from a verified domain only', a
   )
 })
 
-test('after a change of the host name, simulated mail stays simulated', async t => {
+test('simulator: after a change of the host name, simulated mail stays simulated', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-renamed-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const startAs = (mailHost: string) => startMailhorn({ dataDir, env: { MAILHORN_MAIL_HOST: mailHost } })
@@ -168,7 +168,7 @@ test('after a change of the host name, simulated mail stays simulated', async t 
   assert.not.ok(renamed.zone.queries.some(({ name }) => name.startsWith('simulator.')))
 })
 
-test('nothing in the simulator suppresses an address or reaches the network', () => {
+test('simulator: no address is suppressed and no network connection is made', () => {
   assert.is(mailhorn.rows('select 1 from suppressions').length, 0)
   assert.not.ok(mailhorn.zone.queries.some(({ name }) => name === 'simulator.test'))
 })

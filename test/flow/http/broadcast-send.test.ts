@@ -8,7 +8,7 @@ import { type Mailhorn, type MailhornOptions, startMailhorn } from '../../kit/ma
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('what is sent as a broadcast, and whether its links work')
+const test = suite('broadcasts/send over HTTP')
 const ZONE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2
@@ -57,7 +57,7 @@ async function started(t: TestContext, options: MailhornOptions = {}) {
   return { mailhorn, ...asked(mailhorn) }
 }
 
-test('version: it changes with what is said and to whom, and with nothing else', async t => {
+test('version: it changes with content and audience only', async t => {
   const { call, audienceOf, draftFor, get } = await started(t)
   const audience = await audienceOf(SIMULATED)
   const { id, version } = await draftFor(audience)
@@ -100,7 +100,7 @@ test('version: a broadcast that was changed meanwhile is neither sent nor change
   await when(id, 'sent')
 })
 
-test('the starter text of the dashboard is not sent, whatever its white space', async t => {
+test('starter text: a broadcast with it is refused, regardless of white space', async t => {
   const { call, audienceOf, draftFor, get, inAnHour } = await started(t)
   const audience = await audienceOf(SIMULATED)
   for (const html of [STARTER_HTML, `${STARTER_HTML.replaceAll('\n', '\r\n')}\n\n`]) {
@@ -150,7 +150,7 @@ for (const [name, env] of [
     assert.is((await call('GET', '/broadcasts')).body.total, 1)
   })
 
-test('links, loopback: what the author can correct is refused first', async t => {
+test('links, loopback: faults of the content are refused first', async t => {
   const { call, audienceOf, draftFor } = await started(t)
   const draft = await draftFor(await audienceOf(SIMULATED, REAL), { from: 'ann@unknown.example' })
   const { status, body } = await call('POST', `/broadcasts/${draft.id}/send`, { version: draft.version })
@@ -158,7 +158,7 @@ test('links, loopback: what the author can correct is refused first', async t =>
   assert.match(body.message, 'The unknown.example domain is not verified')
 })
 
-test('links, loopback: members at the simulator alone get a broadcast', async t => {
+test('links, loopback: a broadcast to simulator contacts only is sent', async t => {
   const { call, audienceOf, draftFor, when } = await started(t)
   const all = await audienceOf(SIMULATED, REAL)
   const filters = [{ field: 'email', op: 'contains', value: '@simulator.test' }]
@@ -180,7 +180,7 @@ test('links, loopback: members at the simulator alone get a broadcast', async t 
   }
 })
 
-test('links, loopback at the start: a scheduled broadcast fails with the reason, and goes on once they work', async t => {
+test('links, loopback at the start: a scheduled broadcast fails with the reason and can be resumed later', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const options = { zone: ZONE, mxPort: mx.port, dataDir }
@@ -216,7 +216,7 @@ for (const [url, expected] of [
   ['http://mail.here.example', [['weak_links', 'warning']]],
   ['https://10.1.2.3', [['weak_links', 'warning']]],
 ] as const)
-  test(`links at ${url}: a broadcast to real recipients is sent, with what lint says of them`, async t => {
+  test(`links at ${url}: a broadcast to real recipients is sent, with the findings of lint`, async t => {
     const { call, audienceOf, draftFor, when } = await started(t, {
       env: { MAILHORN_TRACKING_BASE_URL: url },
     })

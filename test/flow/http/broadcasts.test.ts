@@ -50,7 +50,7 @@ const whenDelivered = (id: string) =>
 
 const bare = (id: string) => id.slice(id.indexOf('_') + 1)
 
-test('written, sent, and told of', async () => {
+test('broadcasts: a broadcast is created, sent and read back with its counts', async () => {
   const made = await draft({
     name: 'July',
     html: '<html><body><p>Hi {{first_name|you}} in {{city}}: <a href="{{unsubscribe_url}}">leave</a></p></body></html>',
@@ -88,7 +88,7 @@ test('written, sent, and told of', async () => {
   assert.match((await get(`/emails/${other.id}`)).text, /^Hi you in/)
 })
 
-test('a segment and a time', async () => {
+test('broadcasts: a broadcast to a segment is scheduled', async () => {
   const filters = [{ field: 'first_name', op: 'eq', value: 'ann' }]
   const segment = (await post(`/audiences/${audience}/segments`, { name: 'anns', filters })).body.id
   const at = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
@@ -107,14 +107,14 @@ test('a segment and a time', async () => {
   assert.equal((await whenDelivered(made.id)).progress, { total: 1, expanded: 1, handed_over: 1 })
 })
 
-test('go sends a broadcast at once with an empty time', async () => {
+test('broadcasts: an empty time of the Go SDK sends at once', async () => {
   const made = await draft()
   const answer = await post(`/broadcasts/${made.id}/send`, { broadcast_id: made.id, scheduled_at: '' })
   assert.is(answer.status, 200, JSON.stringify(answer.body))
   assert.is((await when(made.id, 'sent')).scheduled_at, null)
 })
 
-test('what has failed before any mail server had it was not handed over', async () => {
+test('broadcasts: emails that failed before any handover are not counted as sent', async () => {
   const { id: readers } = (await post('/audiences', { name: 'failing' })).body
   for (const email of ['failed@simulator.test', 'delivered+f@simulator.test', 'bounced+f@simulator.test'])
     await post(`/audiences/${readers}/contacts`, { email })
@@ -124,7 +124,7 @@ test('what has failed before any mail server had it was not handed over', async 
   assert.equal(progress, { total: 3, expanded: 3, handed_over: 2 })
 })
 
-test('an audience is changed by the name of a segment, too, and what was a segment of the other goes', async () => {
+test('broadcasts: a segment id may name an audience, and a segment of another audience is removed', async () => {
   const filters = [{ field: 'first_name', op: 'exists' }]
   const segment = (await post(`/audiences/${audience}/segments`, { name: 'named', filters })).body.id
   const other = (await post('/audiences', { name: 'others' })).body.id
@@ -147,7 +147,7 @@ test('an audience is changed by the name of a segment, too, and what was a segme
   assert.equal(to(await draft({ audience_id: null, segment_id: bare(segment) })), [audience, segment])
 })
 
-test('who reads ids without their prefixes is told of a segment always, which may be the audience', async () => {
+test('broadcasts: a client without id prefixes always reads a segment, which may be an audience', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
   const call = async (method: string, path: string, body?: object) =>
     (await mailhorn.call(method, path, { session, headers, ...(body && { body }) })).body
@@ -162,7 +162,7 @@ test('who reads ids without their prefixes is told of a segment always, which ma
   assert.is((await get(`/broadcasts/${made.id}`)).segment_id, null)
 })
 
-test('who has a closed list of states reads a broadcast that is canceled, and properties as texts', async () => {
+test('broadcasts: a client with a closed list of states reads canceled broadcasts, and properties as strings', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
   const read = async (path: string) => (await mailhorn.call('GET', path, { session, headers })).body
   const { id } = await draft({ scheduled_at: new Date(mailhorn.clock.now() + 3_600_000).toISOString() })
@@ -178,7 +178,7 @@ test('who has a closed list of states reads a broadcast that is canceled, and pr
   assert.equal(contact.properties, { plan: 'pro', seats: '3', paying: 'true' })
 })
 
-test('what is wrong is named, and changes nothing', async () => {
+test('broadcasts: a refusal names the faulty field and changes nothing', async () => {
   const { total } = await get('/broadcasts')
   const good = { audience_id: audience, ...WORDS, text: 'Hi' }
   const segment = (await get(`/audiences/${audience}/segments`)).data[0].id
@@ -224,7 +224,7 @@ test('what is wrong is named, and changes nothing', async () => {
   assert.is((await get(`/broadcasts/${id}`)).status, 'draft')
 })
 
-test('a template’s words are taken over once', async () => {
+test('broadcasts: the content of a template is copied once', async () => {
   const words = { name: 't', subject: 'Of {{city}}', html: '<p>{{city}}</p>', text: 'x' }
   const { id: template } = (await post('/templates', words)).body
   const { id, ...made } = (
@@ -241,7 +241,7 @@ test('a template’s words are taken over once', async () => {
   assert.equal([body.html, body.preview_text, body.text], [null, 'now', 'own'])
 })
 
-test('tried out: sent to a few, looked at as one contact, looked over', async () => {
+test('broadcasts: a broadcast can be tested, previewed for a contact and linted', async () => {
   const { id } = await draft({ html: '<a href="">x</a> {{first_name}} {{nick}} {{email}}' })
   const to = ['delivered+ann@simulator.test', 'delivered+stranger@simulator.test']
   const { body } = await post(`/broadcasts/${id}/test`, { to })
@@ -269,7 +269,7 @@ test('tried out: sent to a few, looked at as one contact, looked over', async ()
   )
 })
 
-test('listed newest first, by name and status', async () => {
+test('broadcasts: broadcasts are listed newest first, by name and status', async () => {
   const first = await draft({ name: 'Ärger 1' })
   const second = await draft({ name: 'Ärger 2' })
   const { total, has_more, data } = await get('/broadcasts?q=%C3%84RGER&limit=1')
@@ -283,7 +283,7 @@ test('listed newest first, by name and status', async () => {
 })
 
 for (const release of MODERN_VERSIONS)
-  test(`resend ${release.version}, with a session in place of a key: keeps broadcasts`, async () => {
+  test(`broadcasts: resend ${release.version} with a session instead of a key manages broadcasts`, async () => {
     const { broadcasts } = await openResend(release, { ...mailhorn, apiKey: session })
     const words = { from: WORDS.from, subject: 's', html: '<p>h</p>', previewText: 'p', name: 'n' }
     const { id } = insistOn(await broadcasts.create({ audienceId: audience, ...words }))

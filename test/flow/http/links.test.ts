@@ -96,7 +96,7 @@ async function sentTo(address: string, more: object = {}) {
   return { id, link, pixel }
 }
 
-test('the pixel is a picture that nobody keeps, and is an open', async () => {
+test('links: the pixel is an uncached image and records an open', async () => {
   const { id, pixel } = await sentTo('ok-open@there.example')
   const { status, headers } = await visit(pixel)
   assert.equal([status, headers['content-type'], headers['content-length']], [200, 'image/gif', '43'])
@@ -114,7 +114,7 @@ test('the pixel is a picture that nobody keeps, and is an open', async () => {
   })
 })
 
-test('a link leads to exactly where it was signed for, and is a click', async () => {
+test('links: a click link redirects to its signed target and records a click', async () => {
   const { id, link } = await sentTo('ok-click@there.example')
   for (const asked of [link, `${link}?u=https://evil.example/`, `${link}/`]) {
     const { status, headers } = await visit(asked)
@@ -130,7 +130,7 @@ test('a link leads to exactly where it was signed for, and is a click', async ()
   })
 })
 
-test('HEAD is answered like GET, without a body, and is nobody', async () => {
+test('links: HEAD is answered like GET without a body and records no person', async () => {
   const { id, link, pixel } = await sentTo('ok-head@there.example')
   for (const [url, expected] of [
     [link, 302],
@@ -147,7 +147,7 @@ test('HEAD is answered like GET, without a body, and is nobody', async () => {
   assert.is(email.events.at(-1).data.open.machine, 'head-request')
 })
 
-test('an altered or invented link leads nowhere, and all of them alike', async () => {
+test('links: an altered or invented token gets the same reply in every case', async () => {
   const { link, pixel } = await sentTo('ok-forged@there.example')
   const token = link.slice(link.lastIndexOf('/') + 1)
   const altered = token.slice(0, -1) + (token.endsWith('A') ? 'Q' : 'A')
@@ -164,7 +164,7 @@ test('an altered or invented link leads nowhere, and all of them alike', async (
   }
 })
 
-test('at the host of links there is nothing else', async () => {
+test('links: the host of links serves nothing else', async () => {
   for (const path of ['/healthz', '/emails', '/openapi.json', '/'])
     assert.is((await visit(LINKS + path)).status, 404, path)
   assert.is((await mailhorn.call('GET', '/healthz')).status, 200)
@@ -208,7 +208,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 const ONE_CLICK = 'List-Unsubscribe=One-Click'
 const subscribed = { unsubscribed: false, topics: [] }
 
-test('looking at the page changes nothing, whoever looks', async () => {
+test('links: reading the unsubscribe page changes nothing', async () => {
   const { url, contacts } = await listed('look@there.example')
   const before = contentsOf(mailhorn, ['sessions'])
   for (const method of ['GET', 'HEAD', 'GET']) {
@@ -225,7 +225,7 @@ test('looking at the page changes nothing, whoever looks', async () => {
   assert.equal(await contacts(), [subscribed, subscribed])
 })
 
-test('the page says who writes about what, every text escaped, and needs no script', async () => {
+test('links: the unsubscribe page names account and topics, escapes every text and needs no script', async () => {
   const { url, account } = await listed('read@there.example')
   await mailhorn.call('PATCH', `/accounts/${account.id}`, { session, body: { name: '<i>Acme & Sons</i>' } })
   const { text } = await visit(url)
@@ -245,7 +245,7 @@ for (const [what, headers, body] of [
   ],
   ['without a word', {}, ''],
 ] as const)
-  test(`one click, ${what}, leaves the topic everywhere, at once, and only once`, async () => {
+  test(`links: one-click unsubscribe, ${what}, leaves the topic once in all audiences`, async () => {
     const { url, contacts, topics, changes } = await listed(`one-${what.replaceAll(' ', '-')}@there.example`)
     const changed = []
     for (let again = 0; again < 2; again++) {
@@ -259,14 +259,14 @@ for (const [what, headers, body] of [
     assert.equal(changed[1], changed[0], 'a second time changes nothing')
   })
 
-test('one click on a link that is about no topic leaves all lists of the account', async () => {
+test('links: one-click unsubscribe without a topic leaves all lists of the account', async () => {
   const { url, contacts } = await listed('all@there.example', { isAboutTopic: false })
   assert.is((await visit(url, { method: 'POST', headers: FORM, body: ONE_CLICK })).status, 200)
   const left = { unsubscribed: true, topics: [] }
   assert.equal(await contacts(), [left, left])
 })
 
-test('on the page one leaves everything, chooses topics, and comes back', async () => {
+test('links: the page allows leaving everything, choosing topics and subscribing again', async () => {
   const { url, contacts, topics } = await listed('choose@there.example')
   const post = (...fields: [string, string][]) =>
     visit(url, { method: 'POST', headers: FORM, body: `${new URLSearchParams(fields)}` })
@@ -288,7 +288,7 @@ test('on the page one leaves everything, chooses topics, and comes back', async 
   assert.is((await post(['choice', 'save'], ['topic', 'x'])).status, 422)
 })
 
-test('a broadcast: its links are counted one by one, and a mailbox provider unsubscribes by its header alone', async () => {
+test('links: a broadcast counts each link, and a mailbox provider can unsubscribe by the header', async () => {
   const make = async (path: string, body: object = {}) =>
     (await mailhorn.call('POST', path, { session, body })).body
   const { id: audience } = await make('/audiences', { name: 'Readers' })
@@ -372,7 +372,7 @@ test('a broadcast: its links are counted one by one, and a mailbox provider unsu
   assert.equal(await Promise.all(readers.map(contact)), [false, true])
 })
 
-test('an email about a topic, sent by the resend package: one click, and the next one does not go', async () => {
+test('links: an email with a topic, sent by the resend package, can be unsubscribed with one click', async () => {
   const reader = 'ok-topical@there.example'
   const { topics, contacts } = await listed(reader)
   const { emails } = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
@@ -401,7 +401,7 @@ test('an email about a topic, sent by the resend package: one click, and the nex
   )
 })
 
-test('when contact, topic and audience are gone, one can still leave, and come back', async () => {
+test('links: unsubscribing works after contact, topic and audience were deleted', async () => {
   const { url, audiences, topics } = await listed('gone@there.example')
   const others = await listed('gone@there.example')
   await mailhorn.call('DELETE', `/topics/${topics[0]}`, { session })
@@ -420,7 +420,7 @@ test('when contact, topic and audience are gone, one can still leave, and come b
   assert.not.match(back.text, /is unsubscribed from all/)
 })
 
-test('a form that is too large is refused, and a broken one leaves what the link is for', async () => {
+test('links: an oversized form is refused, and a broken form does what the link is for', async () => {
   const { url, contacts, topics } = await listed('broken@there.example')
   const large = await visit(url, { method: 'POST', headers: FORM, body: 'x'.repeat(16 * 1024 + 1) })
   assert.is(large.status, 413)
@@ -430,7 +430,7 @@ test('a form that is too large is refused, and a broken one leaves what the link
   assert.equal((await contacts())[0], { unsubscribed: false, topics: [topics[0]] })
 })
 
-test('years later, when the email is gone, a link still leads there, and nothing is recorded', async () => {
+test('links: a link still redirects after its email was deleted, and records nothing', async () => {
   const { link, pixel, id } = await sentTo('ok-old@there.example')
   mailhorn.clock.advance(91 * DAY_MS)
   const uuid = Buffer.from(parseWireId('eml', id)!)

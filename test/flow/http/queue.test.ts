@@ -6,7 +6,7 @@ import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
-const test = suite('the queue in the hands of operators')
+const test = suite('queue/HTTP API')
 
 const ZONE = `there.example MX 10 mx.there.example
 mx.there.example A 127.0.0.2
@@ -30,7 +30,7 @@ async function open(t: TestContext) {
   return { mx, mailhorn, session, account, send, post, get }
 }
 
-test('an account is stopped at once, what waits is canceled, and after the release its mail goes again', async t => {
+test('queue: an account can be held at once, its mail canceled, and released again', async t => {
   const { mailhorn, account, send, post, get, mx } = await open(t)
   const hold = await post('/queue/hold', { account_id: account.id, reason: 'spam run' })
   assert.equal(
@@ -62,7 +62,7 @@ test('an account is stopped at once, what waits is canceled, and after the relea
   assert.equal((await get('/queue/holds')).data, [])
 })
 
-test('what was deferred is tried now', async t => {
+test('queue: deferred mail can be retried now', async t => {
   const { mailhorn, send, post, mx } = await open(t)
   const id = await send('grey-1@there.example')
   await mailhorn.emailWhen(id, 'delivery_delayed')
@@ -71,7 +71,7 @@ test('what was deferred is tried now', async t => {
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('destinations tell how mail was taken, and a site that rests is tried when it is asked for', async t => {
+test('queue: destinations report their results, and a paused one can be tried on request', async t => {
   const { mailhorn, send, post, get, mx } = await open(t)
   await mailhorn.emailWhen(await send('ok@there.example'), 'delivered')
   await mailhorn.emailWhen(await send('perm-550-511@there.example'), 'bounced')
@@ -110,7 +110,7 @@ test('destinations tell how mail was taken, and a site that rests is tried when 
   assert.is(await resume('mx.far.example'), false)
 })
 
-test('a server that is slowed down gets its mail more slowly, and as fast as ever afterwards', async t => {
+test('queue: a rate limit slows a destination down until it is removed', async t => {
   const { mailhorn, session, send, post, get } = await open(t)
   const site = 'mx.there.example'
   const slowed = await post('/destinations/slow', { site, messages_per_minute: 2 })
@@ -141,7 +141,7 @@ test('a server that is slowed down gets its mail more slowly, and as fast as eve
     )
 })
 
-test('nobody else sees or steers it', async t => {
+test('queue: only the operator may read or change the queue', async t => {
   const { mailhorn } = await open(t)
   const { session, apiKey } = addAccount(mailhorn, 'stranger')
   for (const [method, path] of [
@@ -171,7 +171,7 @@ test('nobody else sees or steers it', async t => {
   assert.equal(mailhorn.rows('select 1 from queue_holds'), [])
 })
 
-test('a mistake is told by the name of its field, and changes nothing', async t => {
+test('queue: a refusal names the faulty field and changes nothing', async t => {
   const { mailhorn, session } = await open(t)
   const UNKNOWN = '01990000-0000-7000-8000-000000000000'
   for (const path of ['/queue/hold', '/queue/release', '/queue/retry', '/queue/cancel']) {

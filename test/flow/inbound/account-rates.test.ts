@@ -54,7 +54,7 @@ async function alertsOf(id: string) {
   return body.data.filter((alert: { account_id: string }) => alert.account_id === id)
 }
 
-test('an account whose mail bounces too much is told of, paused, and can be let go on', async () => {
+test('account rates: an account with too many bounces raises an alert, is paused, and can be released', async () => {
   const { id } = await newAccount('careless')
   counted(id, 'delivered', 1_500)
   counted(id, 'bounced_permanent', 300)
@@ -78,7 +78,7 @@ test('an account whose mail bounces too much is told of, paused, and can be let 
   assert.is((await accountNow(id)).paused, null)
 })
 
-test('bounces and complaints of the simulator hold no mail and raise no alert', async () => {
+test('account rates: bounces and complaints of the simulator do not count', async () => {
   const tester = addAccount(mailhorn, 'tester')
   const { id } = (await mailhorn.call('GET', '/account', { session: tester.session })).body
   const emails = Array.from({ length: 100 }, (_, i) => ({
@@ -105,7 +105,7 @@ test('bounces and complaints of the simulator hold no mail and raise no alert', 
   assert.equal([bounce_rate, complaint_rate], [0, 0])
 })
 
-test('the first account is told of, and never paused', async () => {
+test('account rates: the first account raises an alert and is never paused', async () => {
   const { body: own } = await mailhorn.call('GET', '/account', { session })
   counted(own.id, 'delivered', 1_000)
   counted(own.id, 'complained', 100)

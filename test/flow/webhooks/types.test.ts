@@ -9,7 +9,7 @@ import { until } from '../../kit/until.ts'
 import { snippet } from '../../kit/webhook-docs.ts'
 import { startSink, startTellingMailhorn, type ToldEvent } from '../../kit/webhook-sink.ts'
 
-const test = suite('what webhooks are told')
+const test = suite('webhooks/event types')
 const MAIL = { from: 'ann@mine.example', subject: 's', text: 't' }
 /** What the simulator does, and the events that come of it. */
 const SIMULATED = ['bounced', 'complained', 'suppressed', 'delayed', 'failed', 'clicked']
@@ -56,7 +56,7 @@ async function bringAbout(mailhorn: Mailhorn, session: string) {
   return { domain, contact }
 }
 
-test('all eighteen types are told by what really happens, and every request is as signed as its receivers can tell', async t => {
+test('webhooks: all eighteen event types are delivered for real events, each with a valid signature', async t => {
   const mailhorn = await t.using(startTellingMailhorn())
   const session = openSession(mailhorn, 'bearer')
   const sink = await startSink(t)

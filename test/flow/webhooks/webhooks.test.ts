@@ -33,7 +33,7 @@ const call = (method: string, path: string, body?: object) =>
   mailhorn.call(method, `/webhooks/${path}`, { session, ...(body && { body }) })
 const deliveries = async (id: string) => (await call('GET', `${id}/deliveries`)).body.data
 
-test('what happens to an email is told at once, signed, each event once', async t => {
+test('webhooks: events of an email are delivered at once, signed, each once', async t => {
   const sink = await startSink(t)
   const webhook = await make(t, { url: sink.url, events: ['email.sent', 'email.bounced'] })
   assert.match(webhook.signing_secret, /^whsec_[A-Za-z0-9+/]{43}=$/)
@@ -73,7 +73,7 @@ test('what happens to an email is told at once, signed, each event once', async 
   assert.is(rows[0].request.url, sink.url)
 })
 
-test('a webhook takes the spellings of the SDKs, in both directions', async t => {
+test('webhooks: the spellings of all SDKs are accepted and returned', async t => {
   const webhook = await make(t, { endpoint: 'https://hooks.example/', events: [...EVENT_TYPES] })
   assert.equal(
     [webhook.url, webhook.endpoint, webhook.status],
@@ -102,7 +102,7 @@ test('a webhook takes the spellings of the SDKs, in both directions', async t =>
   assert.not(JSON.stringify([list, shown, changed]).includes('whsec_'))
 })
 
-test('what is wrong with a webhook is named', async () => {
+test('webhooks: a refusal names the faulty field', async () => {
   const good = { url: 'https://hooks.example/', events: ['email.sent'] }
   for (const [body, path, name] of [
     [{ events: ['email.sent'] }, 'url', 'missing_required_field'],
@@ -125,7 +125,7 @@ test('what is wrong with a webhook is named', async () => {
   assert.equal((await mailhorn.call('GET', '/webhooks', { session })).body.data, [])
 })
 
-test('for a day after a rotation both secrets sign, then the new one alone', async t => {
+test('webhooks: for a day after a rotation both secrets sign, then only the new one', async t => {
   const sink = await startSink(t)
   const webhook = await make(t, { url: sink.url, events: ['email.sent'], standard_webhooks: true })
   const { body: rotated } = await call('POST', `${webhook.id}/rotate-secret`)
@@ -145,14 +145,14 @@ test('for a day after a rotation both secrets sign, then the new one alone', asy
   )
 })
 
-test('a secret at rest is sealed', async t => {
+test('webhooks: secrets are encrypted at rest', async t => {
   const webhook = await make(t, { url: 'https://hooks.example/', events: ['email.sent'] })
   const [row] = mailhorn.rows<{ secret: Uint8Array }>('select secret from webhooks')
   assert.not(Buffer.from(row!.secret).includes(Buffer.from(webhook.signing_secret.slice(6), 'base64')))
   assert.not(Buffer.from(row!.secret).includes(webhook.signing_secret.slice(6)))
 })
 
-test('what failed is tried again, and can be replayed', async t => {
+test('webhooks: a failed delivery is retried and can be replayed', async t => {
   let status = 500
   const sink = await startSink(t, {
     answer: (_, response) => void response.writeHead(status, { location: sink.url }).end('no'),
@@ -191,7 +191,7 @@ test('what failed is tried again, and can be replayed', async t => {
   assert.is((await call('POST', `${webhook.id}/deliveries/${webhook.id}/replay`)).status, 404)
 })
 
-test('nothing is sent to a webhook that is disabled or gone', async t => {
+test('webhooks: a disabled or deleted webhook gets no request', async t => {
   const sink = await startSink(t, { answer: (_, response) => void response.writeHead(503).end() })
   const events = ['email.sent', 'email.delivered']
   const webhook = await make(t, { url: sink.url, events })
@@ -221,7 +221,7 @@ test('nothing is sent to a webhook that is disabled or gone', async t => {
   })
 })
 
-test('an endpoint that fails for five days is disabled, and its owner told by one mail', async t => {
+test('webhooks: a webhook that fails for five days is disabled, and its owner gets one email', async t => {
   const sink = await startSink(t, { answer: (_, response) => void response.writeHead(500).end() })
   const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
   await send('delivered')
@@ -256,7 +256,7 @@ test('an endpoint that fails for five days is disabled, and its owner told by on
   assert.is(notices().length, 1)
 })
 
-test('an account has 100 webhooks at most', async t => {
+test('webhooks: an account has at most 100 webhooks', async t => {
   for (let i = 0; i < 100; i++) await make(t, { url: 'https://hooks.example/', events: ['email.sent'] })
   const body = { url: 'https://hooks.example/', events: ['email.sent'] }
   assertRefusal(await mailhorn.call('POST', '/webhooks', { session, body }), {
