@@ -25,7 +25,7 @@ interface BeginInput extends BroadcastKey {
 }
 
 /** Members whose emails are made in one transaction. */
-const PAGE_MEMBERS = 250
+const MEMBERS_PER_PAGE = 250
 /** Members that one command finds at most. */
 const MEMBERS_PER_COMMAND_MAX = 1_000
 
@@ -156,8 +156,8 @@ async function storePages({ db, rows }: Tx, broadcastId: Id, ids: readonly Id[])
     .limit(1)
     .executeTakeFirst()
   let number = last?.number ?? 0
-  for (let at = 0; at < ids.length; at += PAGE_MEMBERS)
+  for (let at = 0; at < ids.length; at += MEMBERS_PER_PAGE)
     await rows.insert('broadcastPages', [
-      { broadcastId, number: ++number, ids: Buffer.concat(ids.slice(at, at + PAGE_MEMBERS)) },
+      { broadcastId, number: ++number, ids: Buffer.concat(ids.slice(at, at + MEMBERS_PER_PAGE)) },
     ])
 }

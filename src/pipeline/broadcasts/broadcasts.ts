@@ -244,7 +244,7 @@ interface Recipients {
   segmentId: Id | null
 }
 
-/** Whether the broadcast goes to anybody outside the simulator. The command refuses an unknown audience. */
+/** Whether the broadcast has a member outside the simulator. The command refuses an unknown audience. */
 async function reachesPeople(
   db: Db,
   { accountId, audienceId, segmentId }: Recipients,

@@ -10,7 +10,10 @@ import { mayBeKey, type NameTexts, withNames } from './unusual-names.ts'
 
 export const NAME_LENGTH_MAX = 200
 export const PREVIEW_LENGTH_MAX = 500
-/** In subject, HTML and text together. With the longest values, the email still fits the size limit. */
+/**
+ * Number of placeholders in subject, HTML and text together. With the longest values, the email still fits
+ * the size limit.
+ */
 export const PLACEHOLDERS_MAX = 1_000
 
 /** The first fault of the content; undefined when there is none. */

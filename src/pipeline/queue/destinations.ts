@@ -12,7 +12,7 @@ import type { DestinationReplyRow } from '../../store/schema/steering.ts'
 const DESTINATION_RESULTS = ['delivered', 'deferred', 'bounced', 'expired'] as const
 export type DestinationResult = (typeof DESTINATION_RESULTS)[number]
 
-/** What is counted of an attempt that reached a destination. */
+/** Countable result of an attempt that reached a destination. */
 export interface Destination {
   site: string
   result: DestinationResult

@@ -50,7 +50,7 @@ const GRANTS_PER_ROUND_MAX = 100
 interface Waiting {
   /** Queue keys by class, in the order in which they are served. */
   queueKeys: Map<number, IndexedQueueKey[]>
-  /** What is left of the current quantum, by class. */
+  /** Remaining deliveries of the current quantum, by class. */
   shares: Map<number, number>
 }
 

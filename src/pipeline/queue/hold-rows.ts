@@ -1,5 +1,5 @@
 /**
- * Reads holds, of the operator and of paused broadcasts, and tells which mail each of them covers and for how
+ * Reads holds, of the operator and of paused broadcasts, and determines which mail they cover and for how
  * long mail has been held.
  */
 import { CompiledQuery } from 'kysely'

@@ -12,7 +12,7 @@ export interface LeaseTerms {
   leaseMs: number
   /** Another process may hold leases, too, so that a lease is reclaimed only after it has expired. */
   isShared: boolean
-  /** What happens to deliveries whose leases are reclaimed. */
+  /** Treatment of deliveries whose leases are reclaimed. */
   onUnknown: UnknownPolicy
 }
 

@@ -6,7 +6,7 @@ import type { DeliveryKey } from './hold.ts'
 import { mailOf } from './hold-filter.ts'
 import { type HeldMail, isAbout } from './hold-rows.ts'
 
-/** Where to search: in an email, in a queue key, or among held deliveries. */
+/** Range of a search: an email, a queue key, or all held deliveries. */
 export type QueuePosition =
   | { kind: 'email'; emailId: DeliveryKey['emailId'] }
   | { kind: 'queueKey'; queueKey: QueueKey }

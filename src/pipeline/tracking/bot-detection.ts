@@ -11,7 +11,7 @@ interface KnownVisitor {
   /** A `proxy` fetches images for a person who reads the email. A `machine` fetches without a reader. */
   kind: 'proxy' | 'machine'
   userAgent: RegExp
-  /** Where the user agent is documented. */
+  /** Reference for the user agent. */
   source: string
 }
 

@@ -1,5 +1,5 @@
 /** Finds the positions of links and of the tracking pixel in HTML, without serializing it again. */
-import { LAST_NUMBER } from './link-numbers.ts'
+import { LINK_NUMBER_MAX } from './link-numbers.ts'
 import { type Href, type OpenTag, openTags, readHtml } from './read-html.ts'
 
 export interface PageParts {
@@ -9,7 +9,7 @@ export interface PageParts {
    * Position of the pixel: before the last `</body>`, else the last `</html>`, else after complete content.
    */
   pixelAt: number
-  /** There is neither `</body>` nor `</html>`. */
+  /** Whether the page has neither `</body>` nor `</html>`. */
   hasNoEnd: boolean
 }
 
@@ -25,7 +25,10 @@ export interface LinkPlan extends Pick<PageParts, 'pixelAt'> {
   links: HtmlLink[]
 }
 
-/** In octets. A longer URL is not tracked, because the signed URL would exceed the limit of some proxies. */
+/**
+ * Length of a URL in octets. A longer one is not tracked, because the signed URL would exceed the limit of
+ * some proxies.
+ */
 export const TARGET_LENGTH_MAX = 2_048
 /** Further links are not tracked. */
 const HREFS_MAX = 2_000
@@ -66,7 +69,7 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
     isRaw = RAW.has(name)
     if (!isRaw) wholeEnd = end
     const isNoted = !isExcluded && hrefs.length < HREFS_MAX
-    if (href && isNoted && href.number <= LAST_NUMBER) hrefs.push(href)
+    if (href && isNoted && href.number <= LINK_NUMBER_MAX) hrefs.push(href)
   }
   readHtml(html, {
     ...openTags(html, onTag, onPlain),

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 
 /** Largest index that fits into a token. Further links are not tracked. */
-export const LAST_NUMBER = 65_534
+export const LINK_NUMBER_MAX = 65_534
 const FIRST_BY_URL = 65_536
 /** Greater than every link number. */
 export const END_OF_NUMBERS = FIRST_BY_URL + 2 ** 48

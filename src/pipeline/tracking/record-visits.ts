@@ -10,7 +10,7 @@ import { type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { DeliveryRow, VisitRow } from '../../store/schema.ts'
 import type { Visitor } from './bot-detection.ts'
-import { isByUrl, LAST_NUMBER } from './link-numbers.ts'
+import { isByUrl, LINK_NUMBER_MAX } from './link-numbers.ts'
 import type { TokenRecipient } from './tokens.ts'
 
 /** A request for a pixel or a link. */
@@ -211,7 +211,7 @@ async function hasRoomForUrl(tx: Tx, broadcastId: Id): Promise<boolean> {
     .selectFrom('broadcastLinks')
     .select('link')
     .where('broadcastId', '=', broadcastId)
-    .where('link', '>', LAST_NUMBER)
+    .where('link', '>', LINK_NUMBER_MAX)
     .orderBy('link')
     .limit(1)
     .offset(URL_LINKS_MAX - 1)

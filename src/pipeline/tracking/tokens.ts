@@ -14,7 +14,7 @@ export interface TokenRecipient extends DeliveryRef {
 
 export interface ClickedLink {
   recipient: TokenRecipient
-  /** Index in the page or its template, from 0 to `LAST_NUMBER`; null when identified by its target. */
+  /** Index in the page or its template, from 0 to `LINK_NUMBER_MAX`; null when identified by its target. */
   number: number | null
   target: string
 }

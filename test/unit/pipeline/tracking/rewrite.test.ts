@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { findLinks, TARGET_LENGTH_MAX } from '../../../../src/pipeline/tracking/find-links.ts'
-import { LAST_NUMBER } from '../../../../src/pipeline/tracking/link-numbers.ts'
+import { LINK_NUMBER_MAX } from '../../../../src/pipeline/tracking/link-numbers.ts'
 import { rewriteHtml } from '../../../../src/pipeline/tracking/rewrite.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -103,10 +103,10 @@ test('rewrite: a link with a number beyond the limit is kept', () => {
   const link = '<a href="http://a.example/">a</a>'
   const page = (before: number) => '<a href="#" data-no-track>x</a>'.repeat(before) + link
   assert.equal(
-    findLinks(page(LAST_NUMBER)).links.map(({ number }) => number),
-    [LAST_NUMBER],
+    findLinks(page(LINK_NUMBER_MAX)).links.map(({ number }) => number),
+    [LINK_NUMBER_MAX],
   )
-  assert.equal(findLinks(page(LAST_NUMBER + 1)).links, [])
+  assert.equal(findLinks(page(LINK_NUMBER_MAX + 1)).links, [])
 })
 
 test('rewrite: links after the 2,000th are kept', () => {
