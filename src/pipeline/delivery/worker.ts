@@ -103,7 +103,7 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   const shaper = createShaper({
     ...options,
     ...createDeliveryRunner(options, recorder, slow, stopping.signal),
-    onRoom: destination => scheduler.freed(destination),
+    onRoom: destination => scheduler.reopen(destination),
     onSpent: (destination, unstarted) => void outages.spendWarmup(destination, unstarted).catch(onError),
     onBreakerOpen(opened) {
       options.onBreakerOpen(opened, opened.state)
@@ -118,13 +118,13 @@ export function createDeliveryWorker(options: WorkerOptions): DeliveryWorker {
   })
   const scheduler = createScheduler({
     clock,
-    async siteOf(queueKey) {
+    async destinationOf(queueKey) {
       const route = await router.routeOf(queueKey.domain)
       if (threadOf(route.destination) === index) return route.destination
       options.forward(threadOf(route.destination), { ...queueKey, at: clock.now() }, route)
       return null
     },
-    roomOf: shaper.capacityOf,
+    capacityOf: shaper.capacityOf,
     claim: queueKeys => run('claim', { queueKeys: [...queueKeys], owner, ...leaseFromNow() }),
     take: shaper.take,
     onError,

@@ -15,7 +15,7 @@ export interface Scheduler {
   /** Adds queue keys with the time at which they are due. */
   note(queueKeys: readonly DueQueueKey[]): void
   /** Reports that the destination has capacity again. */
-  freed(destination: string): void
+  reopen(destination: string): void
   /** Number of queue keys with waiting deliveries. */
   queueKeyCount(): number
   /** Queue keys that are due and wait for capacity of the destination. */
@@ -27,8 +27,8 @@ export interface Scheduler {
 interface SchedulerOptions {
   clock: Clock
   /** The destination of the queue key, or null when another thread serves it. */
-  siteOf(queueKey: QueueKey): Promise<string | null>
-  roomOf(destination: string): Capacity
+  destinationOf(queueKey: QueueKey): Promise<string | null>
+  capacityOf(destination: string): Capacity
   claim(queueKeys: readonly (QueueKey & { limit: number })[]): Promise<Claim[]>
   /** @param deliveryClass is the class of all these deliveries */
   take(destination: string, deliveryClass: number, deliveries: readonly ClaimedDelivery[]): void
@@ -44,7 +44,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   let stopped = false
 
   const dueIndex = createDueIndex(clock, queueKey => {
-    options.siteOf(queueKeyOf(queueKey)).then(
+    options.destinationOf(queueKeyOf(queueKey)).then(
       destination => {
         if (destination === null) return dueIndex.served(queueKey, null)
         fair.add(destination, queueKey)
@@ -73,7 +73,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
 
   const pump = () => {
     if (claiming || stopped) return
-    const grants = fair.next(options.roomOf)
+    const grants = fair.next(options.capacityOf)
     if (grants.length === 0) return
     claiming = serve(grants)
       .catch(error =>
@@ -92,7 +92,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     note(queueKeys) {
       if (!stopped) for (const queueKey of queueKeys) dueIndex.note(queueKey)
     },
-    freed(destination) {
+    reopen(destination) {
       if (fair.reopen(destination)) pump()
     },
     queueKeyCount: dueIndex.size,

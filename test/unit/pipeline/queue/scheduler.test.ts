@@ -24,7 +24,7 @@ interface OpenClaim {
 
 /** A scheduler whose claims are answered by the test. */
 function openScheduler({
-  siteOf = async (queueKey: QueueKey): Promise<string | null> => queueKey.domain,
+  destinationOf = async (queueKey: QueueKey): Promise<string | null> => queueKey.domain,
 } = {}) {
   const clock = createManualClock()
   const claims: OpenClaim[] = []
@@ -33,8 +33,8 @@ function openScheduler({
   const rooms = new Map<string, number>()
   const scheduler = createScheduler({
     clock,
-    siteOf,
-    roomOf: destination => ({
+    destinationOf,
+    capacityOf: destination => ({
       any: rooms.get(destination) ?? 100,
       transactional: rooms.get(destination) ?? 100,
     }),
@@ -104,7 +104,7 @@ test('scheduler: at most one claim is in progress', async () => {
   const { note, claims, scheduler } = openScheduler()
   for (let i = 0; i < 20; i++) {
     await note(`d${i}.test`)
-    scheduler.freed(`d${i}.test`)
+    scheduler.reopen(`d${i}.test`)
     await settled()
   }
   assert.is(claims.length, 1)
@@ -146,13 +146,13 @@ test('scheduler: a destination without capacity is claimed for once it has capac
   assert.equal(domains(claims[0]!), ['other.test'])
   await claims[0]!.answer(nothing)
   assert.is(claims.length, 1)
-  scheduler.freed('full.test')
+  scheduler.reopen('full.test')
   await settled()
   assert.equal(claims[1]!.queueKeys, [{ domain: 'full.test', class: 0, accountId, limit: 2 }])
 })
 
 test('scheduler: a claim that finds less than granted leaves the capacity to other queue keys', async () => {
-  const { note, claims, rooms } = openScheduler({ siteOf: async () => 'destination' })
+  const { note, claims, rooms } = openScheduler({ destinationOf: async () => 'destination' })
   rooms.set('destination', 24)
   await note('a.test', 'b.test')
   assert.equal(claims.map(domains), [['a.test']])
@@ -188,7 +188,7 @@ test('scheduler: a queue key that becomes due during a failed claim is not lost'
 test('scheduler: a failed destination lookup is reported and retried after a second', async () => {
   let asked = 0
   const { note, claims, clock, errors } = openScheduler({
-    async siteOf({ domain }) {
+    async destinationOf({ domain }) {
       if (asked++ === 0) throw new Error('the resolver broke')
       return domain
     },
@@ -203,7 +203,7 @@ test('scheduler: a failed destination lookup is reported and retried after a sec
 
 test('scheduler: a queue key of another scheduler is ignored until it is noted again', async () => {
   const destinations: (string | null)[] = [null, 'destination']
-  const { note, claims, scheduler } = openScheduler({ siteOf: async () => destinations.shift()! })
+  const { note, claims, scheduler } = openScheduler({ destinationOf: async () => destinations.shift()! })
   await note('a.test')
   assert.is(claims.length, 0)
   assert.is(scheduler.queueKeyCount(), 0)
@@ -214,7 +214,7 @@ test('scheduler: a queue key of another scheduler is ignored until it is noted a
 test('scheduler: a slow lookup does not block other queue keys', async () => {
   const slow = Promise.withResolvers<string>()
   const { note, claims } = openScheduler({
-    siteOf: ({ domain }) => (domain === 'slow.test' ? slow.promise : Promise.resolve(domain)),
+    destinationOf: ({ domain }) => (domain === 'slow.test' ? slow.promise : Promise.resolve(domain)),
   })
   await note('slow.test', 'fast.test')
   assert.equal(claims.map(domains), [['fast.test']])
@@ -238,7 +238,7 @@ test('scheduler: stop waits for the current claim, passes its deliveries on and 
   await stopping
   assert.equal(taken, ['3 for a.test'])
   await note('c.test')
-  scheduler.freed('b.test')
+  scheduler.reopen('b.test')
   clock.advance(2 * HOUR_MS)
   await settled()
   assert.is(claims.length, 1)
