@@ -23,7 +23,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, email, refusal }
 }
 
-test('an accepted email is stored with all its fields, and one delivery a recipient', async t => {
+test('acceptance: an email is stored with all its fields and one delivery per recipient', async t => {
   const { send, accountId, email, rows, clock } = await open(t)
   const id = await send(accountId, {
     from: 'Ann <ann@here.test>',
@@ -83,7 +83,7 @@ test('an accepted email is stored with all its fields, and one delivery a recipi
   )
 })
 
-test('lists without entries are stored as nothing', async t => {
+test('acceptance: empty lists are stored as null', async t => {
   const { send, accountId, email } = await open(t)
   await send(accountId, { to: [], bcc: ['a@there.test'] })
   const { to_list, cc_list, reply_to_list, headers, attachments, tags } = email()
@@ -93,7 +93,7 @@ test('lists without entries are stored as nothing', async t => {
   )
 })
 
-test('the Message-ID is the user’s own, or made of id and sender domain', async t => {
+test('acceptance: the Message-ID is that of the user, or made from id and sender domain', async t => {
   const { send, accountId, rows } = await open(t)
   const id = await send(accountId)
   await send(accountId, { messageId: '<mine@here.test>' })
@@ -103,7 +103,7 @@ test('the Message-ID is the user’s own, or made of id and sender domain', asyn
   ])
 })
 
-test('attachments are stored by their bytes, small ones in the row, large ones in files', async t => {
+test('acceptance: attachments are stored by hash, small ones in a row, large ones in a file', async t => {
   const { send, accountId, email, rows, db, blobs } = await open(t)
   const [small, large] = [Buffer.from('small'), Buffer.alloc(100_000, 'large')]
   const attachment = (filename: string, content: Buffer, contentId: string | null = null) => ({
@@ -143,7 +143,7 @@ test('attachments are stored by their bytes, small ones in the row, large ones i
   assert.equal(await blobs.read(db, new Uint8Array(Buffer.from(hashOf(large), 'hex'))), large)
 })
 
-test('50 recipients are taken, 51 are not; entries count as given', async t => {
+test('acceptance: 50 recipients are accepted and 51 refused, duplicates included', async t => {
   const { send, refusal, accountId, rows } = await open(t)
   const many = (count: number) => Array.from({ length: count }, (_, i) => `a${i}@there.test`)
   await send(accountId, { to: many(20), cc: many(20), bcc: many(10) })
@@ -157,7 +157,7 @@ test('50 recipients are taken, 51 are not; entries count as given', async t => {
   )
 })
 
-test('a message of more than 40 MB is refused, and the attachments are blamed where there are some', async t => {
+test('acceptance: a message over 40 MB is refused, with the attachments named if there are any', async t => {
   const { refusal, rows } = await open(t)
   const content = Buffer.alloc(31 * 1024 * 1024)
   const attachments = [{ filename: 'a', contentType: 'text/plain', contentId: null, content }]
@@ -167,14 +167,14 @@ test('a message of more than 40 MB is refused, and the attachments are blamed wh
   assert.equal(rows('select * from emails'), [])
 })
 
-test('what is stored is announced to the queue, once a domain', async t => {
+test('acceptance: stored emails are announced to the queue once per domain', async t => {
   const { send, accountId, announced, clock } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@there.test'] })
   const due = (domain: string) => ({ domain, class: 0, accountId, at: clock.now() })
   assert.equal(announced('due'), [due('there.test'), due('far.test')])
 })
 
-test('every refusal has an answer for both doors', () => {
+test('refusals: each kind has an HTTP and an SMTP reply', () => {
   for (const [kind, { http, name, reply }] of Object.entries(REFUSALS)) {
     assert.ok((http >= 400 && http < 500) || (http === 503 && reply.startsWith('4')), kind)
     assert.match(name, /^[a-z_]+$/)

@@ -4,7 +4,7 @@ import { StorageUnavailable } from '../../../../src/store/command.ts'
 import { settled } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('accept/in-flight')
+const test = suite('accept/backpressure')
 
 /** Work that is under way until it is told to end. */
 function watched() {
@@ -24,7 +24,7 @@ function watched() {
   }
 }
 
-test('an account has work of a weight of 2,000 with the writer, and others as much beside it', async () => {
+test('backpressure: each account may have work of weight 2,000 at the writer at the same time', async () => {
   const { ask, end, underWay } = watched()
   const first = ask('first', 1_500, 'a')
   ask('second', 501, 'a')
@@ -38,7 +38,7 @@ test('an account has work of a weight of 2,000 with the writer, and others as mu
   assert.equal(underWay(), ['other', 'second', 'third'])
 })
 
-test('what is too heavy for any share goes when nothing else of its account is under way', async () => {
+test('backpressure: work heavier than the share runs when its account has no other work', async () => {
   const { ask, end, underWay } = watched()
   ask('light', 1, 'a')
   ask('heavy', 1_000_000, 'a')
@@ -49,7 +49,7 @@ test('what is too heavy for any share goes when nothing else of its account is u
   assert.equal(underWay(), ['heavy'])
 })
 
-test('room is given back by work that fails', async () => {
+test('backpressure: failed work releases its weight', async () => {
   const inFlight = createBackpressure()
   const failing = inFlight('a', 2_000, () => Promise.reject(new Error('no')))
   const next = inFlight('a', 2_000, async () => 'yes')
@@ -57,7 +57,7 @@ test('room is given back by work that fails', async () => {
   assert.is(await next, 'yes')
 })
 
-test('beyond 200 that wait an account is told at once to come back, and another one is not', async () => {
+test('backpressure: the 201st waiting request of an account is refused at once, others wait', async () => {
   const { ask, end, underWay } = watched()
   ask('under way', 2_000, 'a')
   for (let i = 0; i < 200; i++) ask(`waiting ${i}`, 1, 'a')

@@ -36,7 +36,7 @@ async function prepared(mode: BatchMode, ...submissions: Submission[]): Promise<
   return batch
 }
 
-test('a batch is one command and its emails stand in the order of the request', async t => {
+test('batch: its emails are stored by one command in the order of the request', async t => {
   const { submitBatch, accountId, rows, subjects } = await open(t)
   const names = Array.from({ length: 100 }, (_, i) => `email ${i}`)
   const accepted = (await submitBatch(
@@ -50,7 +50,7 @@ test('a batch is one command and its emails stand in the order of the request', 
   )
 })
 
-test('strictly, what the transaction finds wrong is named with its place, and nothing stored', async t => {
+test('strict batch: a fault found in the transaction names its index and nothing is stored', async t => {
   const { submitBatch, accountId, subjects, clock } = await open(t)
   for (const [over, path] of [
     [{ from: 'x@elsewhere.test' }, '[2].from'],
@@ -66,7 +66,7 @@ test('strictly, what the transaction finds wrong is named with its place, and no
   assert.equal(subjects(), [])
 })
 
-test('permissively, places are those of the request, whoever has refused', async t => {
+test('permissive batch: indexes are those of the request, whichever step refused an email', async t => {
   const { submitBatch, accountId, subjects, clock } = await open(t)
   const accepted = (await submitBatch(
     accountId,
@@ -87,7 +87,7 @@ test('permissively, places are those of the request, whoever has refused', async
   )
 })
 
-test('emails that follow each other and say the same share what they say', async () => {
+test('batch: consecutive emails with the same text share one content object', async () => {
   const same = submissionOf({ html: '<p>a</p>', text: 'a' })
   const { emails } = await prepared(
     'strict',
@@ -103,7 +103,7 @@ test('emails that follow each other and say the same share what they say', async
   assert.equal(contents[3], contents[0])
 })
 
-test('together they may say 56 MB, what is shared counted once', async () => {
+test('batch: the texts may have 56 MB together, with shared content counted once', async () => {
   const large = (letter: string) => submissionOf({ text: letter.repeat(20 * MB) })
   const [a, b, c] = [large('a'), large('b'), large('c')]
   const refusal = (await prepareBatch(prepare, batchOf('strict', a, b, c))) as Refusal
@@ -116,7 +116,7 @@ test('together they may say 56 MB, what is shared counted once', async () => {
   )
 })
 
-test('after the first bad email of a strict batch no other is looked at', async () => {
+test('strict batch: no email after the first invalid one is prepared', async () => {
   let looked = 0
   const refusing = async () => {
     looked++

@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, counts, everything }
 }
 
-test('a suppressed recipient is finished at once, told of, and not put into the queue', async t => {
+test('accept command: a suppressed recipient is done at once, has an event and is not queued', async t => {
   const { send, suppress, accountId, rows, announced, clock, claim } = await open(t)
   suppress(accountId, 'b@far.test')
   await send(accountId, { to: ['a@there.test', 'B@far.test'] })
@@ -47,7 +47,7 @@ test('a suppressed recipient is finished at once, told of, and not put into the 
   assert.equal(await claim(accountId, 'far.test'), [])
 })
 
-test('when all recipients are suppressed the email is, and nothing is sent', async t => {
+test('accept command: an email is suppressed if all its recipients are', async t => {
   const { send, suppress, accountId, rows, announced, counts, clock } = await open(t)
   for (const name of ['a', 'b']) suppress(accountId, `${name}@there.test`)
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
@@ -69,14 +69,14 @@ test('when all recipients are suppressed the email is, and nothing is sent', asy
   assert.equal(rows("select count from counters where kind = 'metrics.suppressed'"), [{ count: 2 }])
 })
 
-test('the suppressions of another account are no concern', async t => {
+test('accept command: suppressions of another account do not apply', async t => {
   const { send, suppress, account, accountId, rows } = await open(t)
   suppress(account('Other'), 'rcpt@there.test')
   await send(accountId)
   assert.equal(rows('select status from deliveries'), [{ status: 'queued' }])
 })
 
-test('emails and recipients are counted for their account, day and month', async t => {
+test('accept command: emails and recipients are counted by account, day and month', async t => {
   const { send, submit, accountId, counts, clock } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test'], cc: ['a@there.test'] })
   await send(accountId)
@@ -92,7 +92,7 @@ test('emails and recipients are counted for their account, day and month', async
   })
 })
 
-test('many requests of one group are stored together, each with its own content', async t => {
+test('accept command: requests of a group are stored together, each with its content', async t => {
   const { group, request, accountId, rows, counts } = await open(t)
   const requests = []
   for (let i = 0; i < 50; i++)
@@ -109,7 +109,7 @@ test('many requests of one group are stored together, each with its own content'
   assert.is(counts()['emails.queued'], 50)
 })
 
-test('within a group refusals stand beside acceptances, in the order of the requests', async t => {
+test('accept command: results of a group are in the order of its requests', async t => {
   const { group, request, accountId, rows } = await open(t)
   const requests = []
   for (const from of ['x@here.test', 'x@elsewhere.test', 'y@here.test'])
@@ -119,7 +119,7 @@ test('within a group refusals stand beside acceptances, in the order of the requ
   assert.is(rows('select * from emails').length, 2)
 })
 
-test('a batch of several emails is taken whole or not at all', async t => {
+test('accept command: a strict batch is stored as a whole or not at all', async t => {
   const { run, request, accountId, everything } = await open(t)
   const before = everything()
   const good = await request(accountId)
@@ -130,7 +130,7 @@ test('a batch of several emails is taken whole or not at all', async t => {
   assert.equal(everything(), before)
 })
 
-test('when a later statement fails nothing of the request is left', async t => {
+test('accept command: a failed statement rolls the whole request back', async t => {
   const { group, request, accountId, everything, announced } = await open(t)
   const broken = await request(
     accountId,
@@ -148,7 +148,7 @@ test('when a later statement fails nothing of the request is left', async t => {
   assert.equal(announced('due'), [])
 })
 
-test('a request that breaks takes no other of its group with it', async t => {
+test('accept command: a request that throws does not affect others of its group', async t => {
   const { group, request, accountId, rows, counts } = await open(t)
   const [one, broken, two] = [await request(accountId), await request(accountId), await request(accountId)]
   broken.input.emails[0]!.row.subject = null as never
@@ -162,7 +162,7 @@ test('a request that breaks takes no other of its group with it', async t => {
   assert.is(counts()['emails.queued'], 2)
 })
 
-test('the same id cannot be stored twice', async t => {
+test('accept command: an id cannot be stored twice', async t => {
   const { group, request, accountId, rows } = await open(t)
   const one = await request(accountId)
   const { replies } = await group(one, one)

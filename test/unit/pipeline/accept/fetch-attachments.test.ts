@@ -19,7 +19,7 @@ import { tempFolder } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
-const test = suite('accept: attachments that are fetched')
+const test = suite('accept/fetch-attachments')
 const ACCOUNT = newId(1)
 const MB = 1024 * 1024
 const IN_A_REQUEST_MAX = 56 * MB
@@ -85,7 +85,7 @@ test('attachments: an email without remote attachments keeps its list', async t 
   assert.is(await (await open(t)).begin().attachmentsOf(whole), whole.attachments)
 })
 
-test('one is fetched after another, with what is left of the request’s time', async t => {
+test('remote attachments: fetched one after another within the time limit of the request', async t => {
   const { clock, asked, answer, begin } = await open(t)
   const fetching = begin()
   const first = fetching.attachmentsOf(email(remote('a'), remote('b')))
@@ -108,7 +108,7 @@ test('one is fetched after another, with what is left of the request’s time', 
   )
 })
 
-test('one and the same URL is fetched once for all emails of a request, and anew for the next', async t => {
+test('remote attachments: a URL is fetched once per request', async t => {
   const { asked, answer, begin, staged } = await open(t)
   const fetching = begin()
   const emails = [email(remote('a'), remote('a')), email(remote('a')), email(remote('missing'))]
@@ -127,7 +127,7 @@ test('one and the same URL is fetched once for all emails of a request, and anew
   assert.equal(sizes(await anew), [1])
 })
 
-test('a file goes to the disk while it comes, a small one stays in memory; both are named by their hash', async t => {
+test('remote attachments: a large file is streamed to disk, a small one stays in memory, both named by hash', async t => {
   const { answer, begin, staged, drafts } = await open(t)
   const [large, small] = [Buffer.alloc(3 * MB, 'abc'), Buffer.from('small')]
   const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
@@ -144,7 +144,7 @@ test('a file goes to the disk while it comes, a small one stays in memory; both 
   assert.equal(drafts(), [staged[0]!.draft])
 })
 
-test('what is not attached leaves nothing on the disk', async t => {
+test('remote attachments: a failed fetch leaves no file on disk', async t => {
   const { asked, answer, begin, drafts } = await open(t)
   const broken = begin().attachmentsOf(email(remote('a')))
   await until(() => asked.length === 1)
@@ -155,7 +155,7 @@ test('what is not attached leaves nothing on the disk', async t => {
   assert.equal(drafts(), [])
 })
 
-test('each may be as large as the message has room', async t => {
+test('remote attachments: the size limit of each is the space left in the message', async t => {
   const { asked, answer, begin } = await open(t)
   const whole = begin().attachmentsOf(email(remote('a'), remote('b')))
   await answer(Buffer.alloc(20 * MB))
@@ -170,7 +170,7 @@ test('each may be as large as the message has room', async t => {
   assert.ok(encodedOctets > 28 * MB * 1.33 && encodedOctets <= MESSAGE_BYTES_MAX)
 })
 
-test('no room at all is no room for a byte', async t => {
+test('remote attachments: a full message has a limit of 0 bytes', async t => {
   const { asked, answer, begin } = await open(t)
   const full = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX }
   const refused = begin().attachmentsOf(full)
@@ -179,7 +179,7 @@ test('no room at all is no room for a byte', async t => {
   assert.match(((await refused) as Refusal).message, /too large/)
 })
 
-test('what is too large for one message may do for another, and counts for the request as far as it came', async t => {
+test('remote attachments: a file too large for one email is fetched again for another, and its bytes count', async t => {
   const { asked, answer, begin } = await open(t)
   const fetching = begin()
   const narrow = { ...email(remote('a')), encodedOctets: MESSAGE_BYTES_MAX - 3 * MB }
@@ -193,7 +193,7 @@ test('what is too large for one message may do for another, and counts for the r
   assert.is(asked.length, 2)
 })
 
-test('all files of a request together may have 56 MB', async t => {
+test('remote attachments: all files of a request may have 56 MB together', async t => {
   const { asked, answer, begin } = await open(t)
   const fetching = begin()
   for (const name of ['a', 'b']) {
@@ -207,7 +207,7 @@ test('all files of a request together may have 56 MB', async t => {
   assert.ok(isRefusal(await last))
 })
 
-test('too many requests of one account at a time are told to come back, others are not', async t => {
+test('remote attachments: too many concurrent requests of an account are refused, others are not', async t => {
   const { asked, answer, begin } = await open(t)
   const run = async (fetching: ReturnType<typeof begin>) => {
     const result = await fetching.attachmentsOf(email(remote('a')))

@@ -40,7 +40,7 @@ for (const name of [
   'Delivered-To',
   'X-Mailhorn-Ref',
 ])
-  test(`${name} is not the user’s to set, however it is written`, () => {
+  test(`header policy: ${name} is reserved in any case`, () => {
     for (const spelling of [name, name.toLowerCase(), name.toUpperCase()])
       assert.is(
         refused({ [spelling]: 'x' }),
@@ -63,21 +63,21 @@ for (const name of [
   'X-Resent-From',
   '!#$%&',
 ])
-  test(`${name} is taken as it is`, () => {
+  test(`header policy: ${name} is accepted unchanged`, () => {
     assert.equal(taken({ [name]: ' some value ' }).fields, [[name, ' some value ']])
   })
 
-test('a name is printable ASCII without blank and colon', () => {
+test('header policy: a name is printable ASCII without blank and colon', () => {
   for (const name of ['', 'X Y', 'X:', 'X\n', 'X\u00e4', 'X\0', 'X\t', 'X\u007f', 'x'.repeat(77)])
     assert.match(refused({ [name]: 'x' }), /is not valid/)
   assert.is(taken({ ['x'.repeat(76)]: 'y' }).fields.length, 1)
 })
 
-test('a name that is not valid is shown without what could harm a terminal', () => {
+test('header policy: an invalid name is printed without control characters', () => {
   assert.match(refused({ 'X\u001b[2J\u202e': 'x' }), 'The header name `X?[2J?` is not valid.')
 })
 
-test('a value is one line of text', () => {
+test('header policy: a value is one line of text', () => {
   for (const value of ['a\r\nBcc: b@c.test', 'a\nb', 'a\rb', 'a\0b', '\r\n'])
     assert.match(refused({ 'X-A': value }), /must not contain CR, LF or NUL/)
   for (const value of [1, null, true, ['a'], { a: 1 }, undefined])
@@ -86,12 +86,12 @@ test('a value is one line of text', () => {
     assert.equal(taken({ 'X-A': value }).fields, [['X-A', value]])
 })
 
-test('two names that differ only in case are one given twice', () => {
+test('header policy: names that differ only in case are duplicates', () => {
   assert.match(refused({ 'X-Abc': '1', 'x-aBC': '2' }), 'The header `x-aBC` is given twice.')
   assert.is(taken({ 'X-Abc': '1', 'X-Abd': '2' }).fields.length, 2)
 })
 
-test('names that objects have of themselves are names like others', () => {
+test('header policy: names of built-in object members are ordinary names', () => {
   assert.equal(taken(JSON.parse('{"__proto__": "a", "constructor": "b", "toString": "c"}')).fields, [
     ['__proto__', 'a'],
     ['constructor', 'b'],
@@ -99,7 +99,7 @@ test('names that objects have of themselves are names like others', () => {
   ])
 })
 
-test('there may be 100 headers of 64 KiB together', () => {
+test('header policy: at most 100 headers with 64 KiB together', () => {
   const many = (count: number, value = 'x') =>
     Object.fromEntries(Array.from({ length: count }, (_, i) => [`X-${String(i).padStart(3, '0')}`, value]))
   assert.is(taken(many(100)).fields.length, 100)
@@ -109,13 +109,13 @@ test('there may be 100 headers of 64 KiB together', () => {
   assert.match(refused(many(40, 'ä'.repeat(1_000))), 'octets together')
 })
 
-test('headers are an object', () => {
+test('header policy: anything but an object is refused', () => {
   for (const headers of [[], [['X-A', 'b']], 'X-A: b', 1, null, undefined, true])
     assert.match(refused(headers), 'The `headers` field must be an object of strings.')
   assert.equal(taken({}), { fields: [], messageId: null, replyTo: null })
 })
 
-test('a Message-ID of the user’s own is honoured where it has the form of one', () => {
+test('header policy: a well-formed Message-ID is used', () => {
   for (const id of ['<a@b>', '<20261121.1.abc@mail.here.test>', ' <a+b/c=d@[192.0.2.1]> '])
     assert.is(taken({ 'Message-ID': id }).messageId, id.trim())
   assert.is(taken({ 'message-id': '<a@b>' }).messageId, '<a@b>')
@@ -137,7 +137,7 @@ test('a Message-ID of the user’s own is honoured where it has the form of one'
     assert.match(refused({ 'Message-ID': id }), 'A Message-ID has the form `<local@domain>`.')
 })
 
-test('a Reply-To is a list of mailboxes', () => {
+test('header policy: Reply-To is a list of mailboxes', () => {
   const addresses = (value: string) => taken({ 'Reply-To': value }).replyTo?.map(({ address }) => address)
   assert.equal(addresses('a@here.test'), ['a@here.test'])
   assert.equal(addresses('"Last, First" <a@here.test>, b@there.test'), ['a@here.test', 'b@there.test'])
@@ -146,7 +146,7 @@ test('a Reply-To is a list of mailboxes', () => {
   assert.is(taken({ 'X-A': 'b' }).replyTo, null)
 })
 
-test('a Reply-To that is no such list is refused, not repaired', () => {
+test('header policy: an invalid Reply-To is refused', () => {
   for (const value of [
     '',
     ',',
@@ -160,7 +160,7 @@ test('a Reply-To that is no such list is refused, not repaired', () => {
     assert.match(refused({ 'Reply-To': value }), /^headers\.Reply-To: The address in `Reply-To` /)
 })
 
-test('a hostile Reply-To takes no time worth mentioning', () => {
+test('header policy: a hostile Reply-To is read in linear time', () => {
   for (const value of [
     '"\\'.repeat(16_000),
     '"'.repeat(32_001),

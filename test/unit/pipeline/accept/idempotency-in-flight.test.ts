@@ -7,7 +7,7 @@ import { settled } from '../../../kit/manual-clock.ts'
 import { openSqliteStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 
-const test = suite('accept/repeats')
+const test = suite('accept/idempotency-in-flight')
 
 const REFUSED: Refusal = { refused: 'invalid_field', message: 'bad' }
 const token = (key = 'k', body = 'body', endpoint = '/emails'): IdempotencyToken => ({
@@ -46,7 +46,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, ask, begunCount: () => begun }
 }
 
-test('who comes while the first is under way waits for it, and gets its answer', async t => {
+test('idempotency in flight: a repeated request waits for the first and gets its answer', async t => {
   const { ask, begunCount } = await open(t)
   const [first, ...others] = Array.from({ length: 50 }, () => ask())
   await settled()
@@ -58,7 +58,7 @@ test('who comes while the first is under way waits for it, and gets its answer',
   assert.is(begunCount(), 1)
 })
 
-test('with another body it is refused once the first has been taken', async t => {
+test('idempotency in flight: another body is refused after the first request was accepted', async t => {
   const { ask } = await open(t)
   const first = ask()
   const other = ask(token('k', 'other'))
@@ -69,7 +69,7 @@ test('with another body it is refused once the first has been taken', async t =>
   assert.is(other.state.begun, false)
 })
 
-test('when the first is refused or fails, the next one goes ahead, and those behind it wait again', async t => {
+test('idempotency in flight: after a refusal or failure the next request proceeds and the rest wait', async t => {
   const { ask } = await open(t)
   const [first, second, third, fourth] = [ask(), ask(), ask(token('k', 'other')), ask()]
   await settled()
@@ -89,7 +89,7 @@ test('when the first is refused or fails, the next one goes ahead, and those beh
   assert.is(((await fourth.answer) as Refusal).refused, 'idempotency_mismatch')
 })
 
-test('a batch of which nothing was taken leaves its key to the next', async t => {
+test('idempotency in flight: a batch without accepted emails leaves its key to the next', async t => {
   const { ask } = await open(t)
   const [first, second] = [ask(), ask()]
   first.end({ ids: [], leftOut: [{ index: 0, message: 'bad' }] })
@@ -100,7 +100,7 @@ test('a batch of which nothing was taken leaves its key to the next', async t =>
   await second.answer
 })
 
-test('after ten seconds of waiting it is told so, and its work is not done', async t => {
+test('idempotency in flight: a request that has waited 10 s is refused without its work', async t => {
   const { ask, clock } = await open(t)
   const first = ask()
   const second = ask()
@@ -115,7 +115,7 @@ test('after ten seconds of waiting it is told so, and its work is not done', asy
   assert.is(second.state.begun, false)
 })
 
-test('the ten seconds are counted from its arrival, whoever is before it', async t => {
+test('idempotency in flight: the 10 s count from the arrival of the request', async t => {
   const { ask, clock } = await open(t)
   const [first, second, third] = [ask(), ask(), ask()]
   await settled()
@@ -130,7 +130,7 @@ test('the ten seconds are counted from its arrival, whoever is before it', async
   await second.answer
 })
 
-test('other keys, endpoints and accounts do not wait, nor does who has no key', async t => {
+test('idempotency in flight: other keys, endpoints and accounts, and requests without a key, do not wait', async t => {
   const { ask, account } = await open(t)
   const others = [ask(token('K')), ask(token('k', 'body', '/emails/batch')), ask(token(), account('Other'))]
   const all = [ask(), ...others, ask(null), ask(null)]
@@ -142,7 +142,7 @@ test('other keys, endpoints and accounts do not wait, nor does who has no key', 
   }
 })
 
-test('no timer is left, and no memory of what has ended', async t => {
+test('idempotency in flight: finished requests leave no timer and no entry', async t => {
   const { ask, clock } = await open(t)
   const [first, second] = [ask(), ask()]
   await settled()
@@ -156,7 +156,7 @@ test('no timer is left, and no memory of what has ended', async t => {
   await later.answer
 })
 
-test('what the store remembers is answered without any work', async t => {
+test('idempotency in flight: a stored answer is returned without work', async t => {
   const { ask, submit, domain, accountId } = await open(t)
   domain(accountId, 'here.test')
   const { ids } = (await submit(accountId, {}, token())) as Accepted

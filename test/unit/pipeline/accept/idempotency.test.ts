@@ -31,7 +31,7 @@ function answerOf(result: unknown): string {
   return isRefusal(result) ? result.refused : (result as { ids: Id[] }).ids.map(idText).join()
 }
 
-test('the same key and body get the first answer again, and no second email', async t => {
+test('idempotency: the same key and body get the first answer and no second email', async t => {
   const { submit, emailCount, clock, rows } = await open(t)
   const first = await submit(token('k'))
   clock.advance(1_000)
@@ -40,7 +40,7 @@ test('the same key and body get the first answer again, and no second email', as
   assert.equal(rows("select count from counters where kind = 'recipients'"), [{ count: 1 }, { count: 1 }])
 })
 
-test('the same key with another body is refused', async t => {
+test('idempotency: the same key with another body is refused', async t => {
   const { submit, emailCount } = await open(t)
   await submit(token('k', 'one'))
   assert.is(await submit(token('k', 'two')), 'idempotency_mismatch')
@@ -48,14 +48,14 @@ test('the same key with another body is refused', async t => {
   assert.is(emailCount(), 1)
 })
 
-test('without a key the same body is a new email each time', async t => {
+test('idempotency: without a key each request is a new email', async t => {
   const { submit, emailCount } = await open(t)
   await submit(null)
   await submit(null)
   assert.is(emailCount(), 2)
 })
 
-test('other accounts and other endpoints have keys of their own', async t => {
+test('idempotency: keys are separate per account and endpoint', async t => {
   const { submit, account, domain, emailCount } = await open(t)
   const other = account('Other')
   domain(other, 'here.test', { status: 'pending' })
@@ -70,7 +70,7 @@ test('other accounts and other endpoints have keys of their own', async t => {
   assert.is(emailCount(), 4)
 })
 
-test('a key is good for 24 hours, and then free for another body', async t => {
+test('idempotency: a key expires after 24 h and may be used with another body', async t => {
   const { submit, emailCount, clock } = await open(t)
   const first = await submit(token('k', 'one'))
   clock.advance(DAY_MS - 1)
@@ -83,7 +83,7 @@ test('a key is good for 24 hours, and then free for another body', async t => {
   assert.is(emailCount(), 2)
 })
 
-test('a refusal is not remembered: the same request goes through once its reason is gone', async t => {
+test('idempotency: a refusal is not stored, so the request may succeed later', async t => {
   const { change, submit } = await open(t)
   change("update domains set status = 'pending'")
   assert.is(await submit(token('k')), 'domain_not_verified')
@@ -91,7 +91,7 @@ test('a refusal is not remembered: the same request goes through once its reason
   assert.match(await submit(token('k')), /^[0-9a-f-]{36}$/)
 })
 
-test('a known key is answered before anything that may have changed since', async t => {
+test('idempotency: a known key is answered before any other check', async t => {
   const { submit, change, suppress, accountId } = await open(t)
   const first = await submit(token('k'))
   change("update domains set status = 'failed'")
@@ -100,7 +100,7 @@ test('a known key is answered before anything that may have changed since', asyn
   assert.is(await submit(token('other')), 'domain_not_verified')
 })
 
-test('within one group the first request with a key wins', async t => {
+test('idempotency: within a group the first request with a key wins', async t => {
   const { group, request, accountId, emailCount } = await open(t)
   const requests = [
     await request(accountId, {}, token('k', 'one')),
@@ -115,7 +115,7 @@ test('within one group the first request with a key wins', async t => {
   assert.is(emailCount(), 2)
 })
 
-test('within one group a refused request leaves its key to the next', async t => {
+test('idempotency: within a group a refused request leaves its key to the next', async t => {
   const { group, request, accountId } = await open(t)
   const requests = [
     await request(accountId, { from: 'x@elsewhere.test' }, token('k', 'one')),
@@ -126,7 +126,7 @@ test('within one group a refused request leaves its key to the next', async t =>
   assert.match(answers[1]!, /^[0-9a-f-]{36}$/)
 })
 
-test('a key remembers all emails of its request', async t => {
+test('idempotency: a key stores all ids of its request', async t => {
   const { run, request, accountId, emailCount } = await open(t)
   const one = await request(accountId, {}, token('k'))
   const two = await request(accountId)
@@ -137,7 +137,7 @@ test('a key remembers all emails of its request', async t => {
   assert.is(emailCount(), 2)
 })
 
-test('keys may hold anything', async t => {
+test('idempotency: a key may contain any characters', async t => {
   const { submit } = await open(t)
   const keys = ["'; drop table emails; --", '💌', ' ', '__proto__', 'a b', 'x'.repeat(256)]
   const answers = []

@@ -22,7 +22,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, keys, use, forget }
 }
 
-test('keys go when they are a day old, and not before', async t => {
+test('key sweeper: keys are deleted after 24 h', async t => {
   const { use, forget, keys, clock } = await open(t)
   await use('old')
   clock.advance(1)
@@ -33,7 +33,7 @@ test('keys go when they are a day old, and not before', async t => {
   assert.equal([await forget(), keys()], [1, ['young']])
 })
 
-test('the oldest go first, and no more than asked for', async t => {
+test('key sweeper: the oldest keys are deleted first, up to the limit', async t => {
   const { use, forget, keys, clock } = await open(t)
   for (const key of ['c', 'a', 'b']) {
     await use(key)
@@ -43,7 +43,7 @@ test('the oldest go first, and no more than asked for', async t => {
   assert.equal([await forget(2), keys()], [2, ['b']])
 })
 
-test('emails stay when their keys go', async t => {
+test('key sweeper: deleting a key keeps its emails', async t => {
   const { use, forget, rows, clock } = await open(t)
   await use('k')
   clock.advance(DAY_MS)
@@ -51,7 +51,7 @@ test('emails stay when their keys go', async t => {
   assert.is(rows('select id from emails').length, 1)
 })
 
-test('a round takes the old ones away in steps of 500', async t => {
+test('key sweeper: expired keys are deleted in steps of 500', async t => {
   const store = await open(t)
   const row = (key: string) => ({
     account_id: new Uint8Array([1]),

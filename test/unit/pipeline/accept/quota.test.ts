@@ -29,19 +29,19 @@ async function open(t: TestContext, quota: Quota | null) {
   return { ...store, ...post, accountId, to, submit, used, stored }
 }
 
-test('the last recipient of the quota is taken, the next one is not', async t => {
+test('quota: the last recipient is accepted and the next one refused', async t => {
   const { submit, used, stored } = await open(t, { daily: 5, monthly: null })
   assert.equal([await submit(3), await submit(2), await submit(1)], ['taken', 'taken', 'daily_quota'])
   assert.equal([used(utcDay), used(utcMonth), stored()], [5, 5, 2])
 })
 
-test('an email that does not fit is refused whole, and a smaller one is still taken', async t => {
+test('quota: an email that exceeds it is refused as a whole, a smaller one is accepted', async t => {
   const { submit, used } = await open(t, { daily: 5, monthly: null })
   assert.equal([await submit(4), await submit(2), await submit(1)], ['taken', 'daily_quota', 'taken'])
   assert.is(used(utcDay), 5)
 })
 
-test('a day begins at midnight UTC, a month on its first', async t => {
+test('quota: a day begins at midnight UTC, a month on its first day', async t => {
   const { submit, clock } = await open(t, { daily: 2, monthly: 3 })
   clock.jump(Date.UTC(2026, 10, 29, 23, 59, 59, 999) - clock.now())
   assert.equal([await submit(2), await submit(1)], ['taken', 'daily_quota'])
@@ -51,17 +51,17 @@ test('a day begins at midnight UTC, a month on its first', async t => {
   assert.equal([await submit(2), await submit(1)], ['taken', 'daily_quota'])
 })
 
-test('when both are used up, the longer wait is told', async t => {
+test('quota: the monthly quota is reported if both are used up', async t => {
   const { submit } = await open(t, { daily: 1, monthly: 1 })
   assert.equal([await submit(1), await submit(1)], ['taken', 'monthly_quota'])
 })
 
-test('a quota of nothing takes nothing', async t => {
+test('quota: a quota of 0 accepts nothing', async t => {
   const { submit } = await open(t, { daily: 0, monthly: null })
   assert.is(await submit(1), 'daily_quota')
 })
 
-test('of many requests in one group as many are taken as fit, to the last recipient', async t => {
+test('quota: a group accepts requests up to the last recipient of the quota', async t => {
   const { group, request, accountId, used, stored } = await open(t, { daily: 7, monthly: 100 })
   const requests = []
   for (let i = 0; i < 20; i++) requests.push(await request(accountId))
@@ -73,7 +73,7 @@ test('of many requests in one group as many are taken as fit, to the last recipi
   assert.equal([used(utcDay), used(utcMonth), stored()], [7, 7, 7])
 })
 
-test('a batch is taken whole or not at all', async t => {
+test('quota: a batch is accepted as a whole or not at all', async t => {
   const { run, request, accountId, to, used } = await open(t, { daily: 5, monthly: null })
   const [one, two] = [await request(accountId, to(3)), await request(accountId, to(3))]
   const both = { ...one.input, emails: [...one.input.emails, ...two.input.emails] }
@@ -83,14 +83,14 @@ test('a batch is taken whole or not at all', async t => {
   assert.not(isRefusal(await run('accept', one.input)))
 })
 
-test('what is refused for another reason takes nothing', async t => {
+test('quota: an email refused for another reason does not count', async t => {
   const { submit, used } = await open(t, { daily: 2, monthly: null })
   assert.is(await submit(2, { from: 'x@elsewhere.test' }), 'domain_not_verified')
   assert.is(used(utcDay), 0)
   assert.is(await submit(2), 'taken')
 })
 
-test('a repeated request gets its first answer, quota or not, and counts once', async t => {
+test('quota: a repeated request gets its first answer and counts once', async t => {
   const post = await open(t, { daily: 2, monthly: null })
   const idempotency = { endpoint: '/emails', key: 'k', bodyHash: new Uint8Array(32) }
   const first = await post.request(post.accountId, post.to(2), idempotency)
@@ -99,7 +99,7 @@ test('a repeated request gets its first answer, quota or not, and counts once', 
   assert.is(post.used(utcDay), 2)
 })
 
-test('an address named twice counts once; suppressed and simulated recipients count', async t => {
+test('quota: a duplicate address counts once; suppressed and simulated recipients count', async t => {
   const { submit, suppress, accountId, used } = await open(t, { daily: 10, monthly: null })
   suppress(accountId, 'a@there.test')
   await submit(0, { to: ['a@there.test', 'A@there.test'], cc: ['b@there.test'] })
@@ -107,7 +107,7 @@ test('an address named twice counts once; suppressed and simulated recipients co
   assert.is(used(utcDay), 3)
 })
 
-test('each account has its own', async t => {
+test('quota: each account has its own quota', async t => {
   const { submit, send, account, domain } = await open(t, { daily: 1, monthly: null })
   const other = account('Other')
   domain(other, 'other.test')

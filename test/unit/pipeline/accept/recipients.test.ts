@@ -11,7 +11,7 @@ function recipients(to: string[], cc: string[] = [], bcc: string[] = []): string
   )
 }
 
-test('everybody in to, cc and bcc is a recipient, in that order', () => {
+test('recipients: to, cc and bcc, in this order', () => {
   assert.equal(recipients(['a@x.test', 'b@x.test'], ['c@y.test'], ['d@z.test']), [
     'to a@x.test at x.test',
     'to b@x.test at x.test',
@@ -20,26 +20,26 @@ test('everybody in to, cc and bcc is a recipient, in that order', () => {
   ])
 })
 
-test('an address named more than once is one recipient, of the first kind it has', () => {
+test('recipients: a duplicate address is one recipient with its first kind', () => {
   assert.equal(recipients(['a@x.test', 'a@x.test'], ['a@x.test', 'b@x.test'], ['b@x.test', 'a@x.test']), [
     'to a@x.test at x.test',
     'cc b@x.test at x.test',
   ])
 })
 
-test('case makes no other address; the first spelling is kept', () => {
+test('recipients: addresses are compared without case, and the first spelling is kept', () => {
   assert.equal(recipients(['Ann@X.test'], ['ann@x.test'], ['ANN@x.TEST']), ['to Ann@x.test at x.test'])
 })
 
-test('a display name makes no other address', () => {
+test('recipients: the display name does not distinguish addresses', () => {
   assert.equal(recipients(['Ann <a@x.test>', '"Not Ann" <a@x.test>']), ['to a@x.test at x.test'])
 })
 
-test('tags and dots make another address', () => {
+test('recipients: tags and dots distinguish addresses', () => {
   assert.is(recipients(['a@x.test', 'a+1@x.test', 'a.b@x.test']).length, 3)
 })
 
-test('hidden recipients alone are recipients', () => {
+test('recipients: an email may have bcc recipients only', () => {
   assert.equal(recipients([], [], ['a@x.test']), ['bcc a@x.test at x.test'])
   assert.equal(recipients([]), [])
 })

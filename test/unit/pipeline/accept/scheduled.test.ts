@@ -39,7 +39,7 @@ function refusedAs(result: unknown): Refusal['refused'] {
   return result.refused
 }
 
-test('a scheduled email is stored with its time, told of, and not in the queue', async t => {
+test('scheduled email: it is stored with its time and an event, and is not queued', async t => {
   const { schedule, email, deliveries, events, totals, announced, claim, accountId, clock } = await open(t)
   await schedule(HOUR_MS)
   const at = clock.now() + HOUR_MS
@@ -61,7 +61,7 @@ test('a scheduled email is stored with its time, told of, and not in the queue',
   assert.equal(await claim(accountId), [])
 })
 
-test('a group announces the earliest of its times alone', async t => {
+test('scheduled email: a group announces only its earliest time', async t => {
   const { group, request, accountId, later, announced } = await open(t)
   const times = [3, 1, 2].map(hours => later(hours * HOUR_MS))
   await group(...(await Promise.all(times.map(time => request(accountId, time)))), await request(accountId))
@@ -69,7 +69,7 @@ test('a group announces the earliest of its times alone', async t => {
   assert.is(announced('due').length, 1)
 })
 
-test('the writer keeps no scheduled email at hand', async t => {
+test('scheduled email: the writer does not cache it for the claim', async t => {
   const { schedule, release, claim, send, accountId, clock } = await open(t)
   const soonMs = 10_000
   await schedule(soonMs)
@@ -82,7 +82,7 @@ test('the writer keeps no scheduled email at hand', async t => {
   )
 })
 
-test('a time that is past, present or more than a year ahead is refused, and nothing stored', async t => {
+test('scheduled email: a time that is not in the next year is refused', async t => {
   const { submit, accountId, later, rows } = await open(t)
   for (const ms of [-DAY_MS, -1, 0, 365 * DAY_MS + 1, 1_000 * DAY_MS]) {
     const refused = await submit(accountId, later(ms))
@@ -93,7 +93,7 @@ test('a time that is past, present or more than a year ahead is refused, and not
   for (const ms of [1, 365 * DAY_MS]) assert.not(isRefusal(await submit(accountId, later(ms))))
 })
 
-test('a repetition after the time has come gets the first answer', async t => {
+test('scheduled email: a repeated request after the time gets the first answer', async t => {
   const { submit, accountId, later, release, clock, rows } = await open(t)
   const token: IdempotencyToken = { endpoint: '/emails', key: 'k', bodyHash: new Uint8Array(32) }
   const submission = later(HOUR_MS)
@@ -106,7 +106,7 @@ test('a repetition after the time has come gets the first answer', async t => {
   assert.is(rows('select * from emails').length, 1)
 })
 
-test('whether recipients are suppressed is asked at the time, not before', async t => {
+test('scheduled email: suppressions are checked at its time', async t => {
   const { schedule, suppress, accountId, release, claim, email, deliveries, clock } = await open(t)
   suppress(accountId, 'a@there.test')
   await schedule(HOUR_MS, ['a@there.test', 'b@there.test'])
@@ -125,7 +125,7 @@ test('whether recipients are suppressed is asked at the time, not before', async
   )
 })
 
-test('rescheduling moves the time of the email and its deliveries, and is told of', async t => {
+test('reschedule: the email and its deliveries get the new time, and an event is recorded', async t => {
   const { schedule, reschedule, email, deliveries, events, announced, clock } = await open(t)
   const id = await schedule(HOUR_MS)
   clock.advance(1_000)
@@ -145,7 +145,7 @@ test('rescheduling moves the time of the email and its deliveries, and is told o
   assert.is(announced('scheduled').at(-1), at)
 })
 
-test('it may be moved to an earlier time, but not into the past', async t => {
+test('reschedule: an earlier time is accepted, a past one refused', async t => {
   const { schedule, reschedule, email, clock } = await open(t)
   const id = await schedule(HOUR_MS)
   assert.is(await reschedule(id, 1_000), true)
@@ -153,7 +153,7 @@ test('it may be moved to an earlier time, but not into the past', async t => {
   assert.is(email()!.scheduled_at, clock.now() + 1_000)
 })
 
-test('canceling ends all deliveries, and is told of once', async t => {
+test('cancel: all deliveries end and one event is recorded', async t => {
   const { schedule, cancel, release, claim, email, deliveries, events, totals, accountId, clock } =
     await open(t)
   const id = await schedule(HOUR_MS, ['a@there.test', 'b@there.test'])
@@ -186,7 +186,7 @@ for (const [status, bring] of [
   ['queued', async () => {}],
   ['suppressed', async ({ suppress, accountId }) => suppress(accountId, 'rcpt@there.test')],
 ] as [string, (opened: Awaited<ReturnType<typeof open>>) => Promise<void>][])
-  test(`an email that is ${status} can be neither rescheduled nor canceled`, async t => {
+  test(`scheduled email: an email that is ${status} can be neither rescheduled nor canceled`, async t => {
     const opened = await open(t)
     await bring(opened)
     const id = await opened.send(opened.accountId)
@@ -197,7 +197,7 @@ for (const [status, bring] of [
     assert.is(opened.email()!.status, status)
   })
 
-test('the emails of other accounts, and those that are not there, are unknown', async t => {
+test('scheduled email: emails of other accounts and unknown ids are not found', async t => {
   const { schedule, account, run, email, clock } = await open(t)
   const id = await schedule()
   const other = { accountId: account('Other'), now: clock.now() }
@@ -211,7 +211,7 @@ test('the emails of other accounts, and those that are not there, are unknown', 
   assert.is(email()!.status, 'scheduled')
 })
 
-test('canceled and let in by one group: the one that comes first counts, never both', async t => {
+test('scheduled email: of cancel and release in one group only the first takes effect', async t => {
   for (const cancelFirst of [true, false]) {
     const { schedule, group, claim, accountId, email, clock } = await open(t)
     const id = await schedule(HOUR_MS)

@@ -24,7 +24,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, outcome, emails }
 }
 
-test('a domain that is not registered sends nothing', async t => {
+test('sender domain: an unregistered domain cannot send', async t => {
   const { outcome, rows } = await open(t)
   assert.is(
     await outcome('x@here.test'),
@@ -40,7 +40,7 @@ for (const [status, isTaken] of [
   ['verified', true],
   ['temporary_failure', true],
 ] satisfies [DomainStatus, boolean][])
-  test(`a domain that is ${status} ${isTaken ? 'sends' : 'does not send'}`, async t => {
+  test(`sender domain: a domain that is ${status} ${isTaken ? 'can' : 'cannot'} send`, async t => {
     const { outcome, domain, accountId } = await open(t)
     domain(accountId, 'here.test', { status })
     const refused =
@@ -48,13 +48,13 @@ for (const [status, isTaken] of [
     assert.is(await outcome('x@here.test'), isTaken ? 'taken' : refused)
   })
 
-test('the domain of another account is as good as none', async t => {
+test('sender domain: the domain of another account counts as unregistered', async t => {
   const { outcome, domain, account } = await open(t)
   domain(account('Other'), 'here.test')
   assert.match(await outcome('x@here.test'), /^domain_not_verified: The here.test domain is not registered/)
 })
 
-test('neither a sub-domain nor a parent may send for a domain', async t => {
+test('sender domain: a verified domain does not cover its parent or subdomains', async t => {
   const { outcome, domain, accountId } = await open(t)
   domain(accountId, 'mail.here.test')
   assert.match(await outcome('x@here.test'), /^domain_not_verified/)
@@ -63,7 +63,7 @@ test('neither a sub-domain nor a parent may send for a domain', async t => {
   assert.is(await outcome('x@MAIL.Here.Test'), 'taken')
 })
 
-test('mail to the simulator needs no verified domain, and is signed where there is one', async t => {
+test('sender domain: mail to the simulator needs no verified domain and is signed if there is one', async t => {
   const { outcome, domain, accountId, emails } = await open(t)
   domain(accountId, 'pending.test', { status: 'pending' })
   domain(accountId, 'here.test')
@@ -77,14 +77,14 @@ test('mail to the simulator needs no verified domain, and is signed where there 
   ])
 })
 
-test('simulator and real recipients together need a verified domain', async t => {
+test('sender domain: a verified domain is needed if one recipient is real', async t => {
   const { outcome, domain, accountId } = await open(t)
   assert.match(await outcome('x@here.test', SIMULATED, 'a@there.test'), /^domain_not_verified/)
   domain(accountId, 'here.test')
   assert.is(await outcome('x@here.test', SIMULATED, 'a@there.test'), 'taken')
 })
 
-test('only the simulator’s own domain is exempt', async t => {
+test('sender domain: only the exact domain of the simulator is exempt', async t => {
   const { outcome } = await open(t)
   for (const to of [
     'delivered@sub.simulator.test',
@@ -95,7 +95,7 @@ test('only the simulator’s own domain is exempt', async t => {
   assert.is(await outcome('x@here.test', 'delivered@SIMULATOR.test'), 'taken')
 })
 
-test('feedback follows the region of the domain, and is there for the simulator everywhere', async t => {
+test('delivery feedback: it depends on the region of the domain and is always on for the simulator', async t => {
   const { outcome, domain, accountId, emails } = await open(t)
   domain(accountId, 'fed.test', { region: 'us-west-2' })
   domain(accountId, 'unfed.test', { region: 'eu-west-1' })
@@ -109,7 +109,7 @@ test('feedback follows the region of the domain, and is there for the simulator 
   )
 })
 
-test('the state of a domain is that at the time of the commit', async t => {
+test('sender domain: the status at the time of the commit counts', async t => {
   const { domain, accountId, change, outcome } = await open(t)
   domain(accountId, 'here.test')
   assert.is(await outcome('x@here.test'), 'taken')

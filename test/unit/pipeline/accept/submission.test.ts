@@ -31,11 +31,11 @@ function withBuffer({ content, ...rest }: SubmittedAttachment) {
   return { ...rest, content: Buffer.from(content) }
 }
 
-test('the limit is 40 MB', () => {
+test('message size: the limit is 40 MB', () => {
   assert.is(MESSAGE_BYTES_MAX, 40 * MB)
 })
 
-test('the estimate is never below what the composer makes of the message', () => {
+test('message size: the estimate is never below the composed size', () => {
   const text = fc.option(
     fc.oneof(
       fc.string({ unit: 'binary', maxLength: 500 }),
@@ -60,7 +60,7 @@ test('the estimate is never below what the composer makes of the message', () =>
   )
 })
 
-test('for large messages it is close to the truth, whatever they are made of', () => {
+test('message size: the estimate of a large message is accurate', () => {
   const cases = {
     'plain lines': { text: `${'x'.repeat(70)}\r\n`.repeat(40_000) },
     'long lines': { html: `<p>${'word '.repeat(600_000)}</p>` },
@@ -76,7 +76,7 @@ test('for large messages it is close to the truth, whatever they are made of', (
   }
 })
 
-test('a small message is never near the limit', () => {
+test('message size: the estimate of a small message is far below the limit', () => {
   const { estimated } = sizes({ html: 'ä'.repeat(100_000), text: '漢'.repeat(100_000) })
   assert.ok(estimated < MESSAGE_BYTES_MAX / 10)
 })

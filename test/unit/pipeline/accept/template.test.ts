@@ -26,20 +26,20 @@ async function open(t: TestContext) {
 const using = (id: Id, values: TemplateUse['values'] = { name: 'Ann' }) =>
   submissionOf({ subject: null, text: null, template: { id, values, fields: FIELDS } })
 
-test('a submission without a template says what it says', async t => {
+test('template: without one the texts of the submission are used unchanged', async t => {
   const { ready, accountId } = await open(t)
   const { subject, html, text, ...rest } = submissionOf({ subject: '' })
   const rendered = await createTextRenderer(ready, accountId)({ subject, html, text, ...rest })
   assert.equal(rendered, { subject, html, text })
 })
 
-test('without a template there must be a subject, which may be empty', async t => {
+test('template: without one a subject is required and may be empty', async t => {
   const { ready, accountId } = await open(t)
   const words = await createTextRenderer(ready, accountId)(submissionOf({ subject: null }))
   assert.is(isRefusal(words) && words.refused, 'missing_field')
 })
 
-test('the submissions of one request see one state of a template', async t => {
+test('template: all submissions of a request see the same state of it', async t => {
   const { ready, accountId, templates, create } = await open(t)
   const id = await create()
   const find = createTextRenderer(ready, accountId)
@@ -60,7 +60,7 @@ test('the submissions of one request see one state of a template', async t => {
   assert.is(isRefusal(later) && later.refused, 'unknown_template')
 })
 
-test('an email keeps which template it was made from', async t => {
+test('template: an email stores the id of its template', async t => {
   const { submit, domain, accountId, create, rows } = await open(t)
   domain(accountId, 'here.test')
   const id = await create()
@@ -76,7 +76,7 @@ test('an email keeps which template it was made from', async t => {
   assert.equal([email!.subject, Buffer.compare(email!.template_id, id)], ['Hi Ann', 0])
 })
 
-test('nothing is stored for a submission that has not all its words', async t => {
+test('template: nothing is stored if a variable or text is missing', async t => {
   const { submit, domain, accountId, create, rows } = await open(t)
   domain(accountId, 'here.test')
   const id = await create()

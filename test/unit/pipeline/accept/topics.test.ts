@@ -48,7 +48,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('an email keeps its topic, and has the links by which one leaves it', async t => {
+test('topic: an email stores its topic and has unsubscribe links', async t => {
   const { topic, send, accountId, rows } = await open(t)
   const topicId = await topic('opt_in')
   await send(accountId, { topicId })
@@ -151,7 +151,7 @@ for (const [who, prepare, [optIn, optOut]] of [
       assert.equal(opened.rows('select status, error from emails'), [{ status, error: reason }])
     })
 
-test('mail about no topic goes to whoever has left all of them', async t => {
+test('topic: an email without a topic is sent to contacts who left all topics', async t => {
   const { add, leaveAll, send, accountId, deliveries } = await open(t)
   await add({ email: ANN })
   await leaveAll()
@@ -159,7 +159,7 @@ test('mail about no topic goes to whoever has left all of them', async t => {
   assert.equal(deliveries(), [`${ANN} queued`])
 })
 
-test('each recipient of an email is asked about, however named, and the suppression list comes first', async t => {
+test('topic: every recipient is checked, and the suppression list takes precedence', async t => {
   const { topic, send, suppress, accountId, add, leaveAll, deliveries, told, rows } = await open(t)
   const topicId = await topic('opt_in')
   await add({ email: ANN })
@@ -180,7 +180,7 @@ test('each recipient of an email is asked about, however named, and the suppress
   ])
 })
 
-test('a topic that is not there, or is another account’s, is refused, and nothing changes', async t => {
+test('topic: an unknown topic or one of another account is refused', async t => {
   const { topic, run, submit, account, accountId, clock, rows } = await open(t)
   const gone = await topic('opt_in')
   await run('deleteTopic', { accountId, id: gone, at: clock.now() })
@@ -194,7 +194,7 @@ test('a topic that is not there, or is another account’s, is refused, and noth
     assert.equal(rows(`select * from ${table}`), [], table)
 })
 
-test('in a batch it is named by its place, or left out', async t => {
+test('topic: an unknown topic in a batch is reported with its index or left out', async t => {
   const { topic, submitBatch, accountId, rows } = await open(t)
   const topicId = await topic('opt_in')
   const batch = [{ topicId }, { topicId: newId(0) }]
@@ -206,7 +206,7 @@ test('in a batch it is named by its place, or left out', async t => {
   assert.equal([permissive.ids.length, permissive.leftOut], [1, [{ index: 1, message: NOT_FOUND }]])
 })
 
-test('within a group each email is about its own topic, in its own account', async t => {
+test('topic: emails of a group are checked against their own topic and account', async t => {
   const { topic, group, request, account, domain, accountId, add, say, deliveries } = await open(t)
   const other = account('Other')
   domain(other, 'other.test')
@@ -227,7 +227,7 @@ test('within a group each email is about its own topic, in its own account', asy
   )
 })
 
-test('more recipients than one statement asks about', async t => {
+test('topic: consent is looked up for more recipients than one statement has', async t => {
   const { topic, submitBatch, accountId, add, leaveAll, deliveries } = await open(t)
   const topicId = await topic('opt_in')
   await add({ email: ANN })
@@ -243,7 +243,7 @@ test('more recipients than one statement asks about', async t => {
   )
 })
 
-test('contacts are found by their addresses, however many the account has', async t => {
+test('topic: contacts are found by address in a large account', async t => {
   const plan = planOf(
     await open(t),
     `select contacts.id from contacts left join contact_topics on contact_topics.contact_id = contacts.id
@@ -271,7 +271,7 @@ async function openScheduled(t: TestContext) {
   }
 }
 
-test('of a scheduled email it is decided at its time who wants it', async t => {
+test('topic: consent for a scheduled email is checked at its time', async t => {
   const { schedule, release, leaveAll, say, topicId, deliveries, told, emails, claim, accountId } =
     await openScheduled(t)
   await say(topicId, false)
@@ -297,7 +297,7 @@ test('of a scheduled email it is decided at its time who wants it', async t => {
   )
 })
 
-test('a scheduled email whose topic is gone by then fails, and says why', async t => {
+test('topic: a scheduled email whose topic was deleted fails with a reason', async t => {
   const { schedule, release, run, accountId, topicId, clock, emails, claim, told } = await openScheduled(t)
   await schedule(ANN, 'bob@there.test')
   await run('deleteTopic', { accountId, id: topicId, at: clock.now() })

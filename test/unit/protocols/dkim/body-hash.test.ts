@@ -47,11 +47,11 @@ for (const [body, relaxed] of cases)
     assert.is(bodyHash(octets(body)), sha256(relaxed))
   })
 
-test('no octets have the hash that RFC 6376 §3.4.4 names', () => {
+test('body hash: an empty body has the hash of RFC 6376 §3.4.4', () => {
   assert.is(bodyHash(Buffer.alloc(0)), '47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=')
 })
 
-test('a body is hashed alike in one piece, octet by octet, and as the definition says it', () => {
+test('body hash: whole, octet by octet and by definition give the same hash', () => {
   const pieces = fc.constantFrom(
     'a',
     ' ',
@@ -85,7 +85,7 @@ test('a body is hashed alike in one piece, octet by octet, and as the definition
 })
 
 for (const length of [1023, 1024, 1025, 8190, 8191, 8192, 8193, 16_384])
-  test(`nothing is lost where ${length} octets end`, () => {
+  test(`body hash: no octet is lost at a buffer boundary of ${length}`, () => {
     for (const tail of ['  b\r\n', ' \r\n', '\r\n\r\nb', '\tb \tc']) {
       const body = 'x'.repeat(length) + tail
       assert.is(bodyHash(octets(body)), sha256(relaxedByDefinition(body)))
@@ -94,14 +94,14 @@ for (const length of [1023, 1024, 1025, 8190, 8191, 8192, 8193, 16_384])
     }
   })
 
-test('a body that is known to be relaxed is hashed as it is, unless its end is not', () => {
+test('body hash: a relaxed body is hashed unchanged except for its end', () => {
   for (const body of ['a b\r\nc d\r\n', 'a\r\n\r\nb\r\n', ' a\r\n'])
     assert.is(bodyHash(octets(body), true), sha256(body))
   for (const body of ['', '\r\n', 'a', 'a\r\n\r\n\r\n'])
     assert.is(bodyHash(octets(body), true), sha256(relaxedByDefinition(body)))
 })
 
-test('takes time in proportion to the body', () => {
+test('body hash: time is linear in the size of the body', () => {
   for (const piece of ['\r\n', ' ', '\t', '\r', '\n', 'a ', 'a  ', '\r\n ', 'a'])
     assert.is(bodyHash(octets(`${piece.repeat(1_000_000)}b`)).length, 44)
 })

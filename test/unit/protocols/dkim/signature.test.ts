@@ -30,7 +30,7 @@ async function signatureBy(key: TestKey, signedAt = SIGNED_AT): Promise<Signatur
   return signature!
 }
 
-test('several keys sign in their order, the later ones not the signatures of the former', async () => {
+test('DKIM signature: several keys sign in order, and none signs the signature of another', async () => {
   const both = await signMessage(fields, bodyHash(body), [ed25519, rsa], SIGNED_AT)
   assert.equal(
     both.map(({ key, field }) => [key, field]),
@@ -42,7 +42,7 @@ test('several keys sign in their order, the later ones not the signatures of the
 })
 
 for (const key of [rsa, ed25519])
-  test(`a signature by ${key.algorithm} holds over what was signed, and over nothing else`, async () => {
+  test(`DKIM signature: ${key.algorithm} verifies over the signed message only`, async () => {
     const { base64 } = await signatureBy(key)
     const identity = { ...key, publicKey: /p=(.+)$/.exec(key.record)![1]! }
     const holds = (of: readonly HeaderField[], text: Buffer, at: number, signature: string) =>
@@ -56,7 +56,7 @@ for (const key of [rsa, ed25519])
   })
 
 for (const key of [rsa, ed25519])
-  test(`a signature by ${key.algorithm} of before is used again where it holds, and where what it was made over is known, unproven`, async () => {
+  test(`DKIM signature: a stored ${key.algorithm} signature is reused if it verifies or its digest is known`, async () => {
     const { field, base64, digest } = await signatureBy(key)
     const again = (of: readonly HeaderField[], text: Buffer, known: object) =>
       signedBefore(of, bodyHash(text), [key], SIGNED_AT, [{ base64, ...known }])
@@ -69,7 +69,7 @@ for (const key of [rsa, ed25519])
     assert.is(again(fields, body, { base64: shortened(base64) }), undefined)
   })
 
-test('the field has the tags in their order, in lines of at most 76 octets', async () => {
+test('DKIM signature: the tags are in order, in lines of at most 76 octets', async () => {
   const { field } = await signatureBy(rsa)
   assert.is(field.name, 'DKIM-Signature')
   const lines = `${field.name}: ${field.value}`.split('\r\n')
@@ -87,7 +87,7 @@ test('the field has the tags in their order, in lines of at most 76 octets', asy
 })
 
 for (const key of [rsa, ed25519]) {
-  test(`${key.algorithm}: the same field comes from the bare signature, without the key`, async () => {
+  test(`DKIM signature: ${key.algorithm} field is rebuilt from the bare signature without the key`, async () => {
     const { field, base64 } = await signatureBy(key)
     const { domain, selector, algorithm } = key
     assert.equal(
@@ -98,7 +98,7 @@ for (const key of [rsa, ed25519]) {
     assert.is(base64Of(field), base64)
   })
 
-  test(`${key.algorithm}: the same message gives the same signature`, async () => {
+  test(`DKIM signature: ${key.algorithm} is deterministic`, async () => {
     const twice = [await signatureBy(key, SIGNED_AT - 999), await signatureBy(key, SIGNED_AT)]
     assert.equal(twice[0]!.field, twice[1]!.field)
   })
@@ -119,24 +119,24 @@ for (const key of [rsa, ed25519]) {
     })
 }
 
-test('a signature of another key does not pass', async () => {
+test('DKIM signature: it does not verify with another key', async () => {
   const stranger = await createTestKey('rsa-sha256')
   const message = (await signed({ fields, body }, [stranger])).toString('latin1')
   assert.is.not(await verdict(message, rsa), 'pass')
 })
 
-test('a revoked key does not pass', async () => {
+test('DKIM signature: it does not verify with a revoked key', async () => {
   const message = (await signed({ fields, body }, [rsa])).toString('latin1')
   assert.is.not(await verdict(message, { ...rsa, record: dkimRecord('rsa-sha256', '') }), 'pass')
 })
 
-test('two domains sign one message, each for itself', async () => {
+test('DKIM signature: two domains can sign one message', async () => {
   const provider = await createTestKey('rsa-sha256', 'mail.provider.test')
   const message = (await signed({ fields, body }, [rsa, provider])).toString('latin1')
   assert.is(await verdict(message, rsa, provider), 'pass pass')
 })
 
-test('long domains and selectors are folded like all else', async () => {
+test('DKIM signature: long domains and selectors are folded', async () => {
   const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.test`
   const long = { ...(await createTestKey('ed25519-sha256', domain)), selector: 'c'.repeat(63) }
   long.recordName = `${long.selector}._domainkey.${domain}`
@@ -145,13 +145,13 @@ test('long domains and selectors are folded like all else', async () => {
   for (const line of message.split('\r\n')) assert.ok(line.length <= 130)
 })
 
-test('an address outside ASCII is signed as the UTF-8 that is sent', async () => {
+test('DKIM signature: a non-ASCII address is signed as UTF-8', async () => {
   const head = composeHead(headSource({ from: mailbox('jörg@here.test', 'Jörg') }))
   const message = (await signed({ fields: head, body }, [rsa])).toString('latin1')
   assert.is(await verdict(message, rsa), 'pass')
 })
 
-test('the octets under the signature are those of RFC 6376 §3.7', async () => {
+test('DKIM signature: the signed octets are those of RFC 6376 §3.7', async () => {
   const from = [{ name: 'From', value: 'a@b.test' }]
   const [signature] = await signMessage(from, 'aGFzaA==', [rsa], 1000)
   const { field, base64 } = signature!

@@ -30,13 +30,13 @@ const from: HeaderField = { name: 'From', value: 'a@b.test' }
 const ABSENT =
   'sender reply-to to cc subject date message-id mime-version content-type content-transfer-encoding in-reply-to references list-unsubscribe list-unsubscribe-post'
 
-test('fields that matter are named once more than they occur', () => {
+test('signed fields: important names are listed once more than they occur', () => {
   const { names, canonical } = selectSignedFields([from])
   assert.is(names.join(' '), `from from ${ABSENT}`)
   assert.is(canonical, 'from:a@b.test\r\n')
 })
 
-test('the same names, with other values and in other orders, are what each message has', () => {
+test('signed fields: cached selections do not mix values or orders of messages', () => {
   const to = (value: string): HeaderField => ({ name: 'To', value })
   const canonicalOf = (...fields: HeaderField[]) => selectSignedFields(fields).canonical
   assert.is(canonicalOf(from, to('1'), to('2')), 'from:a@b.test\r\nto:2\r\nto:1\r\n')
@@ -44,7 +44,7 @@ test('the same names, with other values and in other orders, are what each messa
   assert.is(canonicalOf(to('5'), from, to('6')), 'from:a@b.test\r\nto:6\r\nto:5\r\n')
 })
 
-test('of any number of messages with fields of their own each has its own', () => {
+test('signed fields: the cache is bounded and every message gets its own selection', () => {
   for (let round = 0; round < 2; round++)
     for (let i = 0; i < 250; i++) {
       const list: HeaderField = { name: `List-X${i}`, value: `${round}` }
@@ -54,11 +54,11 @@ test('of any number of messages with fields of their own each has its own', () =
   assert.is(selectSignedFields([from, ...many]).names.filter(name => name === 'resent-to').length, 400)
 })
 
-test('a signature must cover From', () => {
+test('signed fields: a message without From is refused', () => {
   assert.throws(() => selectSignedFields([{ name: 'To', value: 'a@b.test' }]), /without From/)
 })
 
-test('names are compared without regard to case', () => {
+test('signed fields: names are compared without case', () => {
   const { names, canonical } = selectSignedFields([
     { name: 'FROM', value: 'a@b.test' },
     { name: 'sUBJECT', value: 'x' },
@@ -67,7 +67,7 @@ test('names are compared without regard to case', () => {
   assert.is(canonical, 'from:a@b.test\r\nsubject:x\r\n')
 })
 
-test('fields of one name are taken from the bottom up', () => {
+test('signed fields: fields of one name are signed from the bottom up', () => {
   const { names, canonical } = selectSignedFields([
     { name: 'To', value: 'top@b.test' },
     from,
@@ -80,7 +80,7 @@ test('fields of one name are taken from the bottom up', () => {
   assert.is(canonical, 'from:a@b.test\r\nto:bottom@b.test\r\nto:top@b.test\r\n')
 })
 
-test('list, resent, feedback and correlation fields are signed where they occur', () => {
+test('signed fields: list, resent, feedback and correlation fields are signed if present', () => {
   const present = ['List-ID', 'List-Help', 'Resent-From', 'Resent-Date', 'Feedback-ID', 'X-Mailhorn-Ref']
   const { names, canonical } = selectSignedFields([from, ...present.map(name => ({ name, value: '1' }))])
   assert.equal(
@@ -99,13 +99,13 @@ for (const name of [
   'X-Note',
   'Authentication-Results',
 ])
-  test(`${name} is not signed, as it changes on the way or is nobody's business`, () => {
+  test(`signed fields: ${name} is not signed`, () => {
     const { names, canonical } = selectSignedFields([from, { name, value: 'x' }])
     assert.not.ok(names.includes(name.toLowerCase()))
     assert.is(canonical, 'from:a@b.test\r\n')
   })
 
-test('takes time in proportion to the header', () => {
+test('signed fields: time is linear in the size of the header', () => {
   for (const piece of [' ', '\t', '\r\n ', 'a  ', '\r', 'é']) {
     relaxedField('subject', piece.repeat(200_000))
     selectSignedFields([from, ...Array.from({ length: 20_000 }, () => ({ name: 'To', value: piece }))])

@@ -27,7 +27,7 @@ function openThread(t: TestContext) {
   return { thread: { call }, jobs, end: () => thread.close() }
 }
 
-test('much at once is signed by the thread, as one job that names each key once', async t => {
+test('signer: several texts are one job for the thread, with each key once', async t => {
   const { thread, jobs } = openThread(t)
   const sign = createSigner(thread)
   const made = await Promise.all(TEXTS.flatMap(text => [sign(text, rsa), sign(text, ed25519)]))
@@ -39,7 +39,7 @@ test('much at once is signed by the thread, as one job that names each key once'
   assert.ok(verify('sha256', Buffer.from('one'), rsa.publicKey, Buffer.from(made[0]!, 'base64')))
 })
 
-test('more than twelve at once are several jobs, of which the thread has the first at once', async () => {
+test('signer: more than twelve texts are split into jobs, and the first is sent at once', async () => {
   const jobs: number[] = []
   const sign = createSigner({
     async call(_, job) {
@@ -56,14 +56,14 @@ test('more than twelve at once are several jobs, of which the thread has the fir
   assert.equal(jobs, [12, 12, 6])
 })
 
-test('little is signed here', async t => {
+test('signer: few texts are signed on the calling thread', async t => {
   const { thread, jobs } = openThread(t)
   const sign = createSigner(thread)
   assert.equal(await Promise.all([sign('one', rsa), sign('one', ed25519)]), (await wanted).slice(0, 2))
   assert.is(jobs.length, 0)
 })
 
-test('while the thread is at work, little goes there, too, and comes back to who asked for it', async () => {
+test('signer: while the thread has a job, few texts are sent there, too', async () => {
   const jobs: { job: SigningJob; answer: (signatures: string[]) => void }[] = []
   const sign = createSigner({
     call: (_, job) => new Promise(answer => jobs.push({ job: job as SigningJob, answer })),
@@ -81,14 +81,14 @@ test('while the thread is at work, little goes there, too, and comes back to who
   assert.equal(await first, await Promise.all(TEXTS.map(text => signHere(text, rsa))))
 })
 
-test('what the thread had when it ended is signed here', async t => {
+test('signer: the job of a thread that ends is signed on the calling thread', async t => {
   const { thread, end } = openThread(t)
   await end()
   const sign = createSigner(thread)
   assert.equal(await Promise.all(TEXTS.flatMap(text => [sign(text, rsa), sign(text, ed25519)])), await wanted)
 })
 
-test('what cannot be signed is told to all who asked, and does not stop the next', async () => {
+test('signer: a failed job rejects its texts and does not affect the next', async () => {
   let isBroken = true
   const sign = createSigner({
     async call(_, job) {

@@ -140,6 +140,6 @@ for (const [address, what] of rows(NOT_GLOBAL))
   test(`${address} is not global: ${what}`, () => assert.is(isGlobalUnicast(address), false))
 
 for (const text of NO_ADDRESSES)
-  test(`"${text}" is no address at all`, () => assert.is(isGlobalUnicast(text), false))
+  test(`address safety: "${text}" is not an address`, () => assert.is(isGlobalUnicast(text), false))
 
 test.run()

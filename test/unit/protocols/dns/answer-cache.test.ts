@@ -47,7 +47,7 @@ const KEPT: [string, Answer<string>, number][] = [
 ]
 
 for (const [what, answer, keptMs] of KEPT)
-  test(`${what} is kept for ${keptMs / 1000} s`, async t => {
+  test(`answer cache: ${what} is cached for ${keptMs / 1000} s`, async t => {
     const { clock, asked, lookUp, reply, learn } = await given(t)
     await learn('there.example', answer)
     clock.advance(keptMs - 1_000)
@@ -60,14 +60,14 @@ for (const [what, answer, keptMs] of KEPT)
     assert.is(asked.length, 2)
   })
 
-test('an answer with a TTL of zero is not kept', async t => {
+test('answer cache: an answer with a TTL of 0 is not cached', async t => {
   const { asked, learn } = await given(t)
   await learn('there.example', found('x', 0))
   await learn('there.example', found('x', 0))
   assert.is(asked.length, 2)
 })
 
-test('many who want the same at the same time ask once', async t => {
+test('answer cache: concurrent look-ups of one name share a query', async t => {
   const { asked, lookUp, reply } = await given(t)
   const looking = Array.from({ length: 50 }, () => lookUp('there.example'))
   reply(found('x', 0))
@@ -75,7 +75,7 @@ test('many who want the same at the same time ask once', async t => {
   assert.is(asked.length, 1)
 })
 
-test('a fresh look-up asks although an answer is kept or on its way', async t => {
+test('answer cache: a fresh look-up queries in spite of a cached or pending answer', async t => {
   const { asked, lookUp, reply, learn } = await given(t)
   await learn('there.example', found('kept'))
   const first = lookUp('there.example', { fresh: true })
@@ -86,7 +86,7 @@ test('a fresh look-up asks although an answer is kept or on its way', async t =>
   assert.equal(await Promise.all([first, second]), [found('first'), found('second')])
 })
 
-test('the answer to an older question does not take the place of a newer one', async t => {
+test('answer cache: an older query does not overwrite the answer of a newer one', async t => {
   const { lookUp, reply } = await given(t)
   const older = lookUp('there.example')
   const newer = lookUp('there.example', { fresh: true })
@@ -98,7 +98,7 @@ test('the answer to an older question does not take the place of a newer one', a
   assert.equal(await lookUp('there.example'), toNewer)
 })
 
-test('beyond its size the oldest entries go', async t => {
+test('answer cache: the oldest entries are removed beyond its size', async t => {
   const { asked, lookUp, learn } = await given(t, 2)
   for (const name of ['a.example', 'b.example', 'c.example']) await learn(name, found(name))
   assert.equal(await lookUp('c.example'), found('c.example'))
@@ -107,7 +107,7 @@ test('beyond its size the oldest entries go', async t => {
   assert.equal(asked, ['a.example', 'b.example', 'c.example', 'a.example'])
 })
 
-test('a bug in the asking reaches all who asked, and nothing is kept of it', async t => {
+test('answer cache: an exception reaches all callers and is not cached', async t => {
   const { asked, lookUp, fail, learn } = await given(t)
   const looking = [lookUp('there.example'), lookUp('there.example')]
   fail(new TypeError('a bug'))
@@ -116,7 +116,7 @@ test('a bug in the asking reaches all who asked, and nothing is kept of it', asy
   assert.is(asked.length, 2)
 })
 
-test('names of object members are names like others', async t => {
+test('answer cache: names of built-in object members are ordinary names', async t => {
   const { learn, lookUp } = await given(t)
   for (const name of ['constructor', '__proto__', 'tostring']) {
     await learn(name, found(name))

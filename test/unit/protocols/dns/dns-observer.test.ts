@@ -50,7 +50,7 @@ const answered = (testimony: ObservedAnswer) => {
   }
 }
 
-test('a resolver tells what it finds behind aliases, and how long that may be kept', async t => {
+test('DNS observer: a resolver returns records behind CNAMEs with their TTL', async t => {
   const zone = await t.using(
     startZone(
       'a.test 300 CNAME b.test\nb.test 60 CNAME C.test\nc.test 900 TXT "one"\nlost.test CNAME none.test',
@@ -74,7 +74,7 @@ test('a resolver tells what it finds behind aliases, and how long that may be ke
   assert.is(answered(await ask('not a name', 'TXT')).exists, false)
 })
 
-test('a name server is asked for its own, and believed for its own alone', async t => {
+test('DNS observer: an authoritative server is queried without recursion and must set AA', async t => {
   const limits = limitsOf(t)
   const zone = await t.using(startZone('a.test TXT "one"', { authoritative: true }))
   const other = await t.using(startZone('a.test TXT "one"'))
@@ -100,7 +100,7 @@ test('a name server is asked for its own, and believed for its own alone', async
   assert.is(queries[0]!.flags & FLAG.RD, 0)
 })
 
-test('a negative answer may be kept as long as the SOA record says', async t => {
+test('DNS observer: a negative answer has the TTL of the SOA record', async t => {
   const soa = (ttlSeconds: number, minimumSeconds: number): DnsRecord => {
     const times = { serial: 1, refreshSeconds: 1, retrySeconds: 1, expireSeconds: 1, minimumSeconds }
     return { name: 'test', ttlSeconds, type: 'SOA', primary: 'ns.test', contact: 'me.test', ...times }
@@ -121,7 +121,7 @@ test('a negative answer may be kept as long as the SOA record says', async t => 
   }
 })
 
-test('a server that does not know EDNS is asked without', async t => {
+test('DNS observer: a server without EDNS is queried again without OPT', async t => {
   const { server, queries } = await serverThat(t, ({ edns }) => ({
     rcode: edns ? RCODE.FORMERR : RCODE.NOERROR,
     flags: FLAG.QR | FLAG.AA,
@@ -133,7 +133,7 @@ test('a server that does not know EDNS is asked without', async t => {
   )
 })
 
-test('trouble is told, not thrown', async t => {
+test('DNS observer: failures are values and not exceptions', async t => {
   const zone = await t.using(
     startZone('a.test SERVFAIL\nb.test REFUSED\nc.test TIMEOUT\nd.test TRUNCATED\nd.test TXT "long"'),
   )

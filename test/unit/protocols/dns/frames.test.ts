@@ -15,11 +15,11 @@ async function read(chunks: readonly Uint8Array[], maxBytes = 4096): Promise<Buf
   return found
 }
 
-test('a frame is the length in two octets, then the message', () => {
+test('DNS frames: a frame is the length in two octets and the message', () => {
   assert.is(frame(Buffer.from('abc')).toString('hex'), '0003616263')
 })
 
-test('messages come out as they went in, however the stream is cut', async () => {
+test('DNS frames: messages are read unchanged from any chunks', async () => {
   const stream = Buffer.concat(MESSAGES.map(frame))
   assert.equal(await read([stream]), MESSAGES)
   for (const size of [1, 2, 3, 7, 100, 1000]) {
@@ -30,13 +30,13 @@ test('messages come out as they went in, however the stream is cut', async () =>
   }
 })
 
-test('what breaks off at the end is no message', async () => {
+test('DNS frames: an incomplete message at the end is dropped', async () => {
   assert.equal(await read([frame(MESSAGES[0]!), frame(MESSAGES[1]!).subarray(0, -1)]), [MESSAGES[0]])
   assert.equal(await read([Buffer.of(0)]), [])
   assert.equal(await read([]), [])
 })
 
-test('a length below a header or above the limit is refused before the message has come', async () => {
+test('DNS frames: an invalid length is refused before the message arrives', async () => {
   for (const length of [0, 11, 101, 65_535]) {
     const prefix = Buffer.alloc(2)
     prefix.writeUInt16BE(length)
@@ -48,7 +48,7 @@ test('a length below a header or above the limit is refused before the message h
   assert.is((await read([frame(Buffer.alloc(100))], 100)).length, 1)
 })
 
-test('the stream can still be written to when its messages are over', async () => {
+test('DNS frames: a half-open stream stays writable', async () => {
   const [near, far] = duplexPair()
   near.end(frame(MESSAGES[0]!))
   for await (const _ of readFrames(far, 4096));

@@ -20,7 +20,7 @@ function given() {
   return { clock, asked, published, texts }
 }
 
-test('a key is looked up once in ten seconds, and then known at once', async () => {
+test('key cache: a key is looked up once in 10 s', async () => {
   const { clock, asked, published, texts } = given()
   assert.is(await texts.textOf(TOKEN), 'v=DKIM1; p=AAAA')
   published.set(TOKEN, 'v=DKIM1; p=')
@@ -31,7 +31,7 @@ test('a key is looked up once in ten seconds, and then known at once', async () 
   assert.is(await texts.textOf(TOKEN), 'v=DKIM1; p=')
 })
 
-test('that there is none is known as well', async () => {
+test('key cache: a missing key is cached, too', async () => {
   const { asked, texts } = given()
   const none = 'b'.repeat(32)
   assert.is(await texts.textOf(none), undefined)
@@ -39,14 +39,14 @@ test('that there is none is known as well', async () => {
   assert.equal(asked, [none])
 })
 
-test('what no token looks like is not looked for', () => {
+test('key cache: a label that is not a token is not looked up', () => {
   const { asked, texts } = given()
   for (const name of ['', 'www', TOKEN.slice(1), `${TOKEN}a`, TOKEN.replace('a', '1'), `${TOKEN}\\000`])
     assert.is(texts.textOf(name), undefined)
   assert.equal(asked, [])
 })
 
-test('when keys change nothing is believed that was read before, not even a moment before', async () => {
+test('key cache: a look-up in progress when keys change is not cached', async () => {
   const { asked, published, texts } = given()
   const early = texts.textOf(TOKEN)
   published.set(TOKEN, 'v=DKIM1; p=')
@@ -56,7 +56,7 @@ test('when keys change nothing is believed that was read before, not even a mome
   assert.is(asked.length, 2)
 })
 
-test('a flood of tokens takes the place of what is kept, and no more memory', async () => {
+test('key cache: a flood of tokens does not grow the cache', async () => {
   const { asked, texts } = given()
   const digits: Record<string, string> = { 0: 'w', 1: 'x', 8: 'y', 9: 'z' }
   const token = (i: number) =>

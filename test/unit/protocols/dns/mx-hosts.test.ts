@@ -38,7 +38,7 @@ function namesOf(found: MxHosts): string[] {
   return found.kind === 'hosts' ? found.hosts.map(({ name }) => name) : [found.kind]
 }
 
-test('hosts come in the order of their preference', async t => {
+test('MX hosts: sorted by preference', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -57,7 +57,7 @@ test('hosts come in the order of their preference', async t => {
   })
 })
 
-test('hosts of one preference are shuffled among themselves', async t => {
+test('MX hosts: hosts with the same preference are shuffled', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -82,7 +82,7 @@ test('hosts of one preference are shuffled among themselves', async t => {
   for (const name of ['a.example', 'b.example', 'c.example']) assert.ok(begins.get(name)! > 60, name)
 })
 
-test('a host named twice stands at its better preference', async t => {
+test('MX hosts: a duplicate host keeps its better preference', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -93,7 +93,7 @@ test('a host named twice stands at its better preference', async t => {
   assert.equal(namesOf(await hostsOf('there.example')), ['mx.example', 'other.example'])
 })
 
-test('of a thousand MX, the twenty nearest are kept', async t => {
+test('MX hosts: only the 20 most preferred hosts are kept', async t => {
   const lines = Array.from({ length: 1000 }, (_, i) => `many.example MX ${i} mx${i}.many.example`)
   const { hostsOf } = await given(t, lines.reverse().join('\n'))
   const names = namesOf(await hostsOf('many.example'))
@@ -103,7 +103,7 @@ test('of a thousand MX, the twenty nearest are kept', async t => {
   )
 })
 
-test('a null MX is the last word, whatever its preference', async t => {
+test('MX hosts: a null MX is recognized with any preference', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -115,12 +115,12 @@ test('a null MX is the last word, whatever its preference', async t => {
   assert.equal(await hostsOf('ten.example'), { kind: 'null-mx' })
 })
 
-test('a null MX among others is ignored', async t => {
+test('MX hosts: a null MX among other records is ignored', async t => {
   const { hostsOf } = await given(t, 'there.example MX 0 .\nthere.example MX 10 mx.example')
   assert.equal(namesOf(await hostsOf('there.example')), ['mx.example'])
 })
 
-test('an MX that cannot be a host name is passed over', async t => {
+test('MX hosts: an MX that is not a host name is skipped', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -132,18 +132,18 @@ test('an MX that cannot be a host name is passed over', async t => {
   assert.equal(await hostsOf('hopeless.example'), { kind: 'no-mail' })
 })
 
-test('a domain without MX but with an address is its own host', async t => {
+test('MX hosts: a domain with an address and no MX is its own host', async t => {
   const { hostsOf } = await given(t, 'four.example A 127.0.0.2\nsix.example AAAA ::1')
   for (const name of ['four.example', 'six.example'])
     assert.equal(await hostsOf(name), { kind: 'hosts', implicit: true, hosts: [{ name, preference: 0 }] })
 })
 
-test('a domain that exists without MX and address has no mail', async t => {
+test('MX hosts: a domain without MX and address accepts no mail', async t => {
   const { hostsOf } = await given(t, 'host.there.example A 127.0.0.2\nthere.example TXT "no mail here"')
   assert.equal(await hostsOf('there.example'), { kind: 'no-mail' })
 })
 
-test('a domain that does not exist is final: no address is asked for', async t => {
+test('MX hosts: no address is looked up for a domain that does not exist', async t => {
   const { dns, hostsOf } = await given(t, '')
   assert.equal(await hostsOf('nowhere.example'), { kind: 'no-domain' })
   assert.equal(
@@ -153,7 +153,7 @@ test('a domain that does not exist is final: no address is asked for', async t =
 })
 
 for (const behaviour of ['SERVFAIL', 'REFUSED', 'TIMEOUT', 'MALFORMED'])
-  test(`${behaviour} for MX is a failure and never falls back to the address`, async t => {
+  test(`MX hosts: ${behaviour} for MX is a failure without fallback to the address`, async t => {
     const { dns, hostsOf } = await given(t, `there.example ${behaviour} MX\nthere.example A 127.0.0.2`, {
       timeoutMs: behaviour === 'TIMEOUT' ? 250 : 15_000,
     })
@@ -161,7 +161,7 @@ for (const behaviour of ['SERVFAIL', 'REFUSED', 'TIMEOUT', 'MALFORMED'])
     assert.ok(dns.queries.every(({ type }) => type === 'MX'))
   })
 
-test('without MX, one unknown family makes a failure unless the other has an address', async t => {
+test('MX hosts: without MX, a failed address look-up is a failure unless the other family has an address', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -176,7 +176,7 @@ test('without MX, one unknown family makes a failure unless the other has an add
 
 for (const bareCname of [false, true]) {
   const who = bareCname ? 'us' : 'the name server'
-  test(`a domain that is a CNAME, chased by ${who}, has the MX or address of its target`, async t => {
+  test(`MX hosts: a domain that is a CNAME, followed by ${who}, has the MX or address of its target`, async t => {
     const { hostsOf } = await given(
       t,
       `
@@ -196,7 +196,7 @@ for (const bareCname of [false, true]) {
     assert.is((await hostsOf('dangling.example')).kind, 'no-domain')
   })
 
-  test(`a loop of CNAMEs, met by ${who}, is a failure`, async t => {
+  test(`MX hosts: a CNAME loop, found by ${who}, is a failure`, async t => {
     const { dns, hostsOf, addressesOf } = await given(
       t,
       'a.example CNAME b.example\nb.example CNAME a.example',
@@ -208,7 +208,7 @@ for (const bareCname of [false, true]) {
   })
 }
 
-test('sixteen CNAMEs in a row are followed, seventeen are not', async t => {
+test('MX hosts: 16 CNAMEs are followed, 17 are not', async t => {
   const chain = Array.from({ length: 17 }, (_, i) => `c${i}.example CNAME c${i + 1}.example`)
   const { hostsOf } = await given(t, [...chain, 'c17.example MX 10 mx.example'].join('\n'), {
     bareCname: true,
@@ -217,7 +217,7 @@ test('sixteen CNAMEs in a row are followed, seventeen are not', async t => {
   assert.is((await hostsOf('c0.example')).kind, 'failure')
 })
 
-test('where we are one of the hosts, only nearer ones are tried', async t => {
+test('MX hosts: if this installation is a host, only more preferred hosts are tried', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -230,7 +230,7 @@ test('where we are one of the hosts, only nearer ones are tried', async t => {
   assert.equal(namesOf(await hostsOf('there.example', { ownNames })), ['nearer.example'])
 })
 
-test('where no nearer host is left, the mail would loop', async t => {
+test('MX hosts: without a more preferred host the result is a loop', async t => {
   const { hostsOf } = await given(
     t,
     `
@@ -249,7 +249,7 @@ const DUAL = `
   mx.example AAAA ::2
   mx.example AAAA ::3`
 
-test('the families take turns, the preferred one first', async t => {
+test('MX addresses: the families alternate, the preferred one first', async t => {
   const { addressesOf } = await given(t, DUAL)
   assert.equal(await addressesOf('mx.example'), {
     kind: 'addresses',
@@ -261,7 +261,7 @@ test('the families take turns, the preferred one first', async t => {
   })
 })
 
-test('a family that cannot be reached is not asked for', async t => {
+test('MX addresses: an unreachable family is not looked up', async t => {
   const { dns, addressesOf } = await given(t, DUAL)
   assert.equal(await addressesOf('mx.example', { families: ['ipv6'] }), {
     kind: 'addresses',
@@ -274,13 +274,13 @@ test('a family that cannot be reached is not asked for', async t => {
   assert.equal(await addressesOf('mx.example', { families: [] }), { kind: 'none' })
 })
 
-test('addresses within a family are shuffled, and cut at the limit', async t => {
+test('MX addresses: addresses of a family are shuffled and limited', async t => {
   const { addressesOf } = await given(t, DUAL)
   const found = await addressesOf('mx.example', { families: ['ipv4'], limit: 2, random: () => 0 })
   assert.equal(found, { kind: 'addresses', addresses: ['127.0.0.3', '127.0.0.4'] })
 })
 
-test('one known family is enough, and a failure of both is one', async t => {
+test('MX addresses: one family suffices; a failure of both is a failure', async t => {
   const { addressesOf } = await given(
     t,
     `
@@ -292,7 +292,7 @@ test('one known family is enough, and a failure of both is one', async t => {
   assert.is((await addressesOf('broken.example')).kind, 'failure')
 })
 
-test('a host without addresses, or that does not exist, has none', async t => {
+test('MX addresses: a host without addresses or that does not exist has none', async t => {
   const { addressesOf } = await given(t, 'mx.example TXT "no address"')
   assert.equal(await addressesOf('mx.example'), { kind: 'none' })
   assert.equal(await addressesOf('nowhere.example'), { kind: 'none' })

@@ -26,10 +26,12 @@ const APART: [string, string][] = [
 ]
 
 for (const [one, other] of SAME)
-  test(`${one} and ${other} are of one network`, () => assert.is(netblockOf(one), netblockOf(other)))
+  test(`netblock: ${one} and ${other} are in one network`, () =>
+    assert.is(netblockOf(one), netblockOf(other)))
 
 for (const [one, other] of APART)
-  test(`${one} and ${other} are not`, () => assert.is.not(netblockOf(one), netblockOf(other)))
+  test(`netblock: ${one} and ${other} are in different networks`, () =>
+    assert.is.not(netblockOf(one), netblockOf(other)))
 
 const ONE_CLIENT: [string, string][] = [
   ['192.0.2.1', '::ffff:192.0.2.1'],
@@ -49,14 +51,14 @@ for (const [one, other] of TWO_CLIENTS)
   test(`client limits count ${one} and ${other} apart`, () =>
     assert.is.not(clientNetworkOf(one), clientNetworkOf(other)))
 
-test('an IPv6 site is a /48, and no client network is named like it', () => {
+test('netblock: an IPv6 site is a /48 with a text unlike any client network', () => {
   const site = siteNetworkOf('2001:db8:1:200::1')
   assert.is(siteNetworkOf('2001:0DB8:1:ff00:5::'), site)
   assert.is.not(siteNetworkOf('2001:db8:2:200::1'), site)
   assert.is.not(clientNetworkOf('2001:db8:1::1'), site)
 })
 
-test('an IPv4 address has no IPv6 site, mapped or not', () => {
+test('netblock: an IPv4 address has no IPv6 site, mapped or not', () => {
   assert.is(siteNetworkOf('192.0.2.1'), undefined)
   assert.is(siteNetworkOf('::ffff:192.0.2.1'), undefined)
 })

@@ -15,7 +15,7 @@ async function start(t: TestContext, text: string, more: readonly string[] = [])
   return { zone, odd: withOddNames(resolver, { servers, clock, timeoutMs }) }
 }
 
-test('names of any printable characters are asked for, and found', async t => {
+test('odd names: names of printable characters are looked up', async t => {
   const { odd, zone } = await start(
     t,
     `ann+tag.here.test TXT "hello"
@@ -38,7 +38,7 @@ test('names of any printable characters are asked for, and found', async t => {
   assert.is(zone.queries.at(-1)!.name, 'a\\032\\092b.here.test')
 })
 
-test('what cannot be a name is not asked for', async t => {
+test('odd names: a text that cannot be a name is not queried', async t => {
   const { odd, zone } = await start(t, '')
   for (const name of [
     '',
@@ -53,7 +53,7 @@ test('what cannot be a name is not asked for', async t => {
   assert.is(zone.queries.length, 0)
 })
 
-test('a server that fails gives way to the next, and none that is left is a failure', async t => {
+test('odd names: the next server is tried after a failure; a failure of all is a failure', async t => {
   const bad = await t.using(startZone('a+b.test SERVFAIL\nc+d.test TIMEOUT'))
   const { odd, zone } = await start(t, 'a+b.test TXT "x"\nc+d.test TXT "y"', [bad.server])
   assert.equal(await odd.txt('a+b.test'), { kind: 'found', records: ['x'] })

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { createQueryBatching } from '../../../../src/protocols/dns/query-batching.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('dns/pace')
+const test = suite('dns/query-batching')
 const nextTurn = () => new Promise(setImmediate)
 
 /** Ten who want to begin at once, three a turn. */
@@ -13,7 +13,7 @@ function given() {
   return { begun, want }
 }
 
-test('so many begin in each turn of the event loop, first come first served', async () => {
+test('query batching: each turn starts a fixed number of queries in order', async () => {
   const { begun, want } = given()
   const all = Array.from({ length: 10 }, (_, i) => want(i))
   await Promise.resolve()
@@ -22,7 +22,7 @@ test('so many begin in each turn of the event loop, first come first served', as
   assert.equal(begun, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
 })
 
-test('no turn has more than its share', async () => {
+test('query batching: no turn starts more than the limit', async () => {
   const { begun, want } = given()
   const all = Array.from({ length: 20 }, (_, i) => want(i))
   for (let before = 0; before < 20; before = begun.length) {
@@ -33,7 +33,7 @@ test('no turn has more than its share', async () => {
   await Promise.all(all)
 })
 
-test('whoever comes later does not pass those who wait', async () => {
+test('query batching: later queries do not overtake waiting ones', async () => {
   const { begun, want } = given()
   const first = [0, 1, 2, 3, 4].map(want)
   await Promise.resolve()
@@ -42,7 +42,7 @@ test('whoever comes later does not pass those who wait', async () => {
   assert.equal(begun, [0, 1, 2, 3, 4, 5])
 })
 
-test('after a rest all is as in the beginning', async () => {
+test('query batching: after a pause the limit starts anew', async () => {
   const { begun, want } = given()
   await Promise.all([want(0), want(1)])
   for (let i = 0; i < 3; i++) await nextTurn()

@@ -24,14 +24,15 @@ const LINES: [written: string, listed: string][] = [
 ]
 
 for (const [written, listed] of LINES)
-  test(`${written} is listed in full`, () => assert.is(recordLine(parseRecord(written, ORIGIN)), listed))
+  test(`record text: ${written} is written in full`, () =>
+    assert.is(recordLine(parseRecord(written, ORIGIN)), listed))
 
-test('what is listed can be read again', () => {
+test('record text: a written record can be parsed again', () => {
   for (const [, listed] of LINES.filter(([written]) => !written.includes('ü')))
     assert.is(recordLine(parseRecord(listed.replace(' IN ', ' '), ORIGIN)), listed)
 })
 
-test('a long text is listed in strings of at most 255 octets', () => {
+test('record text: a long text is written in strings of at most 255 octets', () => {
   const line = recordLine(parseRecord(`@ TXT "${'x'.repeat(600)}"`, ORIGIN))
   assert.equal(
     [...line.matchAll(/"(x+)"/g)].map(([, text]) => text!.length),
@@ -39,7 +40,7 @@ test('a long text is listed in strings of at most 255 octets', () => {
   )
 })
 
-test('every record of a zone has a line, an SOA and unknown types, too', () => {
+test('record text: every record of a zone is written, including SOA and unknown types', () => {
   const [entry] = parseZoneText('z.example SOA ns.z.example h.z.example 7 1 2 3 4')
   assert.ok(entry && 'record' in entry)
   assert.is(recordLine(entry.record), 'z.example. 60 IN SOA ns.z.example. h.z.example. 7 1 2 3 4')
@@ -73,7 +74,7 @@ const NO_RECORDS: [string, RegExp][] = [
 ]
 
 for (const [line, complaint] of NO_RECORDS)
-  test(`"${line}" is refused`, () => {
+  test(`record text: "${line}" is refused`, () => {
     try {
       parseRecord(line, ORIGIN)
       assert.unreachable()

@@ -30,7 +30,7 @@ async function resolving(
   return t.using(createResolver({ servers: names, ...PATIENT, tries: 1, clock: systemClock, ...options }))
 }
 
-test('MX hosts come with their preferences, lower-cased', async t => {
+test('resolver: MX hosts are in lower case with their preferences', async t => {
   const { resolver } = await given(
     t,
     `
@@ -46,7 +46,7 @@ test('MX hosts come with their preferences, lower-cased', async t => {
   })
 })
 
-test('a null MX is an MX without a name', async t => {
+test('resolver: a null MX is an MX without a name', async t => {
   const { resolver } = await given(t, 'no-mail.example MX 0 .')
   assert.equal(await resolver.mx('no-mail.example'), {
     kind: 'found',
@@ -54,7 +54,7 @@ test('a null MX is an MX without a name', async t => {
   })
 })
 
-test('addresses come with the lowest TTL of the chain that led to them', async t => {
+test('resolver: addresses have the lowest TTL of their CNAME chain', async t => {
   const { resolver } = await given(
     t,
     `
@@ -81,7 +81,7 @@ test('addresses come with the lowest TTL of the chain that led to them', async t
   })
 })
 
-test('the strings of a TXT record are joined, the records of a name are not', async t => {
+test('resolver: strings of a TXT record are joined, records are not', async t => {
   const long = 'x'.repeat(700)
   const { resolver } = await given(
     t,
@@ -97,7 +97,7 @@ test('the strings of a TXT record are joined, the records of a name are not', as
   })
 })
 
-test('NS and CNAME are there to be looked at', async t => {
+test('resolver: NS and CNAME can be looked up', async t => {
   const { resolver } = await given(
     t,
     `
@@ -108,7 +108,7 @@ test('NS and CNAME are there to be looked at', async t => {
   assert.equal(await resolver.cname('www.zone.example'), { kind: 'found', records: ['zone.example'] })
 })
 
-test('NXDOMAIN is no-domain, an existing name without the type is no-data', async t => {
+test('resolver: NXDOMAIN is no-domain, a name without the type is no-data', async t => {
   const { resolver } = await given(t, 'host.there.example A 127.0.0.2')
   for (const ask of [
     resolver.mx,
@@ -124,7 +124,7 @@ test('NXDOMAIN is no-domain, an existing name without the type is no-data', asyn
   assert.equal(await resolver.mx('host.there.example'), { kind: 'no-data' })
 })
 
-test('a chain of CNAMEs that the name server has chased ends at its final records', async t => {
+test('resolver: a CNAME chain followed by the name server gives the final records', async t => {
   const { dns, resolver } = await given(
     t,
     `
@@ -145,7 +145,7 @@ test('a chain of CNAMEs that the name server has chased ends at its final record
   assert.is(dns.queries.length, 4)
 })
 
-test('a CNAME that the name server did not chase is no-data for every other type', async t => {
+test('resolver: a CNAME not followed by the name server is no-data for other types', async t => {
   const { resolver } = await given(t, 'a.example CNAME b.example\nb.example MX 10 mx.example', {
     bareCname: true,
   })
@@ -160,7 +160,7 @@ for (const [behaviour, reason] of [
   ['MALFORMED', /malformed/],
   ['TIMEOUT', /in time/],
 ] as const)
-  test(`${behaviour} is a failure: nothing is known`, async t => {
+  test(`resolver: ${behaviour} is a failure`, async t => {
     const { resolver } = await given(
       t,
       `bad.example ${behaviour}`,
@@ -173,17 +173,17 @@ for (const [behaviour, reason] of [
     }
   })
 
-test('a CNAME loop, which resolvers answer with SERVFAIL, is a failure', async t => {
+test('resolver: a CNAME loop (SERVFAIL) is a failure', async t => {
   const { resolver } = await given(t, 'a.example CNAME b.example\nb.example CNAME a.example')
   assert.is((await resolver.mx('a.example')).kind, 'failure')
 })
 
-test('no name server at the address is a failure', async t => {
+test('resolver: an address without name server is a failure', async t => {
   const resolver = await resolving(t, [CLOSED])
   assert.equal(await resolver.mx('there.example'), { kind: 'failure', reason: 'no name server is reachable' })
 })
 
-test('a truncated answer is asked for again over TCP', async t => {
+test('resolver: a truncated answer is queried again over TCP', async t => {
   const { dns, resolver } = await given(
     t,
     `
@@ -200,19 +200,19 @@ test('a truncated answer is asked for again over TCP', async t => {
   )
 })
 
-test('a name server may be given as a bracketed IPv6 address', async t => {
+test('resolver: a server may be a bracketed IPv6 address', async t => {
   const { dns, resolver } = await given(t, 'there.example MX 10 mx.there.example', { host: '::1' })
   assert.match(dns.server, /^\[::1\]:\d+$/)
   assert.is((await resolver.mx('there.example')).kind, 'found')
 })
 
-test('a server that is no IP literal is refused at once', () => {
+test('resolver: a server that is not an IP literal is refused at once', () => {
   assert.throws(() => createResolver({ servers: ['localhost:53'], clock: systemClock }), /Invalid IP address/)
 })
 
 const GOOD = 'there.example MX 10 mx.there.example'
 
-test('with the first server dead or silent, the second answers', async t => {
+test('resolver: the second server answers if the first is dead or silent', async t => {
   const good = await t.using(startZone(GOOD))
   const silent = await t.using(startZone('there.example TIMEOUT'))
   for (const first of [CLOSED, silent])
@@ -223,7 +223,7 @@ test('with the first server dead or silent, the second answers', async t => {
 })
 
 for (const behaviour of ['SERVFAIL', 'REFUSED', 'MALFORMED'])
-  test(`with ${behaviour} from the first server, the next ones are asked`, async t => {
+  test(`resolver: after ${behaviour} from the first server the next ones are queried`, async t => {
     const bad = await t.using(startZone(`there.example ${behaviour}`))
     const worse = await t.using(startZone(`there.example ${behaviour}`))
     const good = await t.using(startZone(GOOD))
@@ -231,7 +231,7 @@ for (const behaviour of ['SERVFAIL', 'REFUSED', 'MALFORMED'])
     assert.is((await resolver.mx('there.example')).kind, 'found')
   })
 
-test('when every server fails, each has been asked', async t => {
+test('resolver: all servers are queried before a failure', async t => {
   const first = await t.using(startZone('there.example SERVFAIL'))
   const second = await t.using(startZone('there.example REFUSED'))
   const resolver = await resolving(t, [first, second])
@@ -243,7 +243,7 @@ test('when every server fails, each has been asked', async t => {
   assert.is(second.queries.length, 1)
 })
 
-test('NXDOMAIN and no-data are final: no other server is asked', async t => {
+test('resolver: no other server is queried after NXDOMAIN or no-data', async t => {
   const first = await t.using(startZone('host.example A 127.0.0.1'))
   const second = await t.using(startZone('nowhere.example MX 10 mx.example'))
   const resolver = await resolving(t, [first, second])
@@ -252,7 +252,7 @@ test('NXDOMAIN and no-data are final: no other server is asked', async t => {
   assert.is(second.queries.length, 0)
 })
 
-test('what cannot be a name is no-domain, and no query leaves', async t => {
+test('resolver: an invalid name is no-domain without a query', async t => {
   const { dns, resolver } = await given(t, '')
   const label = 'x'.repeat(63)
   for (const name of [
@@ -273,7 +273,7 @@ test('what cannot be a name is no-domain, and no query leaves', async t => {
   assert.equal(dns.queries, [])
 })
 
-test('underscores, A-labels, a final dot and 253 octets are names', async t => {
+test('resolver: underscores, A-labels, a final dot and 253 octets are valid names', async t => {
   const longest = [...Array(3).fill('x'.repeat(63)), 'y'.repeat(61)].join('.')
   const { dns, resolver } = await given(t, '*.example TXT "yes"')
   for (const name of ['_dmarc.there.example', 'xn--bcher-kva.example', 'there.example.', 'THERE2.Example'])
@@ -282,13 +282,13 @@ test('underscores, A-labels, a final dot and 253 octets are names', async t => {
   assert.is(dns.queries.at(-1)?.name, longest)
 })
 
-test('c-ares keeps no answers: what is asked afresh is asked of the server', async t => {
+test('resolver: c-ares does not cache, so a fresh look-up reaches the server', async t => {
   const { dns, resolver } = await given(t, 'there.example 300 MX 10 mx.there.example')
   for (let i = 0; i < 3; i++) await resolver.mx('there.example', { fresh: true })
   assert.is(dns.queries.length, 3)
 })
 
-test('an answer is kept, and a fresh look-up renews it', async t => {
+test('resolver: an answer is cached and renewed by a fresh look-up', async t => {
   const { dns, resolver } = await given(t, 'there.example TXT "old"')
   await resolver.txt('there.example')
   dns.set('there.example TXT "new"')
@@ -298,14 +298,14 @@ test('an answer is kept, and a fresh look-up renews it', async t => {
   assert.is(dns.queries.length, 2)
 })
 
-test('the types of one name are kept apart', async t => {
+test('resolver: types of one name are cached separately', async t => {
   const { resolver } = await given(t, 'there.example A 127.0.0.1')
   assert.is((await resolver.mx('there.example')).kind, 'no-data')
   assert.is((await resolver.addresses4('there.example')).kind, 'found')
   assert.is((await resolver.addresses6('there.example')).kind, 'no-data')
 })
 
-test('a whole look-up ends in time, however slow the servers are', async t => {
+test('resolver: a look-up ends within its limit with slow servers', async t => {
   const clock = await t.using(createAdjustableClock())
   const { dns, resolver } = await given(t, 'slow.example TIMEOUT', {
     clock,
@@ -318,7 +318,7 @@ test('a whole look-up ends in time, however slow the servers are', async t => {
   assert.ok(dns.queries.length <= 1)
 })
 
-test('a closed resolver answers with failures, what was under way included', async t => {
+test('resolver: after close all look-ups fail, including those in progress', async t => {
   const { dns, resolver } = await given(t, 'slow.example TIMEOUT')
   const asked = resolver.mx('slow.example')
   while (dns.queries.length === 0) await new Promise(setImmediate)
@@ -330,7 +330,7 @@ test('a closed resolver answers with failures, what was under way included', asy
   assert.is(dns.queries.length, 1)
 })
 
-test('a burst of look-ups loses no datagram', async t => {
+test('resolver: a burst of look-ups loses no datagram', async t => {
   const { dns, resolver } = await given(t, '*.many.example MX 10 mx.example')
   const names = Array.from({ length: 2_000 }, (_, i) => `d${i}.many.example`)
   const answers = await Promise.all(names.map(name => resolver.mx(name)))
@@ -338,7 +338,7 @@ test('a burst of look-ups loses no datagram', async t => {
   assert.is(dns.queries.length, names.length)
 })
 
-test('forged answers are ignored: wrong id, wrong question, another port', async t => {
+test('resolver: answers with wrong id, question or port are ignored', async t => {
   const server = dgram.createSocket('udp4').bind(0, '127.0.0.1')
   const stranger = dgram.createSocket('udp4').bind(0, '127.0.0.1')
   t.after(() => [server, stranger].map(socket => socket.close()))

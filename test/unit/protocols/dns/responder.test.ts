@@ -87,7 +87,7 @@ const RECORDS: [string, TypeName, number][] = [
 ]
 
 for (const [name, type, count] of RECORDS)
-  test(`${name} ${type} is answered with authority`, async () => {
+  test(`responder: ${name} ${type} is answered authoritatively`, async () => {
     const reply = await ask(name, type)
     assert.is(reply.rcode, RCODE.NOERROR)
     assert.ok(has(reply, FLAG.QR) && has(reply, FLAG.AA) && !has(reply, FLAG.RA))
@@ -96,14 +96,14 @@ for (const [name, type, count] of RECORDS)
     assert.equal(reply.authority, [])
   })
 
-test('a key of 2048 bits fits into a datagram of 512 octets, whole', async () => {
+test('responder: a key of 2048 bits fits into 512 octets', async () => {
   const packet = await respond(queryPacket(`abc234.dkim.${APEX}`, 'TXT'), 'udp', '127.0.0.1')
   assert.ok(packet!.length <= 512)
   const [record] = decodeMessage(packet!).answers
   assert.is(record?.type === 'TXT' && record.text, KEY)
 })
 
-test('the id, the RD and CD bits and the case of the question come back; other flags do not', async () => {
+test('responder: id, RD, CD and the case of the question are repeated, other flags are not', async () => {
   const flags = FLAG.RD | FLAG.CD | FLAG.AA | FLAG.TC | FLAG.RA | 0x60
   const reply = await ask('MaIlHoRn.ExAmPlE', 'A', { id: 0xbeef, flags })
   assert.is(reply.id, 0xbeef)
@@ -120,7 +120,7 @@ for (const [what, name, type, rcode] of [
   ['an unknown name', `nowhere.${APEX}`, 'A', RCODE.NXDOMAIN],
   ['an unknown key', `other.dkim.${APEX}`, 'TXT', RCODE.NXDOMAIN],
 ] as const)
-  test(`${what} is denied with the SOA, to be kept for its minimum`, async () => {
+  test(`responder: ${what} gets a negative answer with the SOA minimum as TTL`, async () => {
     const reply = await ask(name, type)
     assert.is(reply.rcode, rcode)
     assert.ok(has(reply, FLAG.AA))
@@ -128,7 +128,7 @@ for (const [what, name, type, rcode] of [
     assert.equal(reply.authority, [{ ...zone.soa, ttlSeconds: 300 }])
   })
 
-test('names outside the zone are refused without authority', async () => {
+test('responder: names outside the zone are refused without AA', async () => {
   for (const name of ['', 'example', 'there.example', `x${APEX}`]) {
     const reply = await ask(name, 'A')
     assert.is(reply.rcode, RCODE.REFUSED)
@@ -137,7 +137,7 @@ test('names outside the zone are refused without authority', async () => {
   }
 })
 
-test('a chain of CNAMEs is answered as far as the zone knows it', async () => {
+test('responder: a CNAME chain is answered within the zone', async () => {
   const owners = (reply: Message) => reply.answers.map(({ name, type }) => `${name.toLowerCase()} ${type}`)
   assert.equal(owners(await ask(`www.${APEX}`, 'A')), [`www.${APEX} CNAME`, `web.${APEX} CNAME`, `${APEX} A`])
   const away = await ask(`away.${APEX}`, 'A')
@@ -151,13 +151,13 @@ test('a chain of CNAMEs is answered as far as the zone knows it', async () => {
   )
 })
 
-test('a circle of CNAMEs ends', async () => {
+test('responder: a CNAME loop ends', async () => {
   const reply = await ask(`round.${APEX}`, 'A')
   assert.is(reply.rcode, RCODE.NOERROR)
   assert.ok(reply.answers.length < 10)
 })
 
-test('ANY gets one small record where the name exists, and no more', async () => {
+test('responder: ANY gets one small record if the name exists', async () => {
   for (const name of [APEX, `dkim.${APEX}`, `abc234.dkim.${APEX}`]) {
     const { answers } = await ask(name, 'ANY')
     assert.equal(answers, [{ name, ttlSeconds: 3600, type: 'HINFO', cpu: 'RFC8482', os: '' }])
@@ -167,7 +167,7 @@ test('ANY gets one small record where the name exists, and no more', async () =>
   assert.is((await ask(`www.${APEX}`, 'ANY')).answers[0]?.type, 'CNAME')
 })
 
-test('zone transfers, other meta-types and other classes are refused', async () => {
+test('responder: zone transfers, meta-types and other classes are refused', async () => {
   for (const type of ['AXFR', 'IXFR', 'TYPE249', 'TYPE250', 'TYPE254', 'OPT'] as const)
     for (const transport of ['udp', 'tcp'] as const)
       assert.is((await ask(APEX, type, {}, transport)).rcode, RCODE.REFUSED, type)
@@ -176,7 +176,7 @@ test('zone transfers, other meta-types and other classes are refused', async () 
   assert.is(decodeMessage((await respond(chaos, 'udp', '127.0.0.1'))!).rcode, RCODE.REFUSED)
 })
 
-test('EDNS is answered with EDNS, and only then', async () => {
+test('responder: only queries with EDNS get EDNS', async () => {
   assert.is((await ask(APEX, 'A')).edns, undefined)
   assert.equal((await ask(APEX, 'A', { edns: EDNS })).edns, EDNS)
   const dnssecOk = { ...EDNS, payloadBytes: 4096, dnssecOk: true }
@@ -185,7 +185,7 @@ test('EDNS is answered with EDNS, and only then', async () => {
     assert.ok((await ask(name, 'A', { edns: EDNS })).edns)
 })
 
-test('a later version of EDNS is answered with BADVERS and our version, before anything else', async () => {
+test('responder: a later EDNS version gets BADVERS with version 0', async () => {
   for (const name of [APEX, 'there.example']) {
     const reply = await ask(name, 'A', { edns: { ...EDNS, version: 1 } })
     assert.is(reply.rcode, RCODE.BADVERS)
@@ -194,7 +194,7 @@ test('a later version of EDNS is answered with BADVERS and our version, before a
   }
 })
 
-test('unknown EDNS options are passed over', async () => {
+test('responder: unknown EDNS options are ignored', async () => {
   const packet = Buffer.concat([
     queryPacket(APEX, 'A', { edns: EDNS }).subarray(0, -2),
     Buffer.from('000cfde900080102030405060708', 'hex'),
@@ -213,7 +213,7 @@ for (const [name, payloadBytes, isWhole] of [
   [`big.${APEX}`, 1232, false],
   [`big.${APEX}`, 65_535, false],
 ] as const)
-  test(`${name} over UDP to a client of ${payloadBytes ?? 'no'} EDNS octets is ${isWhole ? 'whole' : 'cut'}`, async () => {
+  test(`responder: ${name} over UDP with ${payloadBytes ?? 'no'} EDNS octets is ${isWhole ? 'complete' : 'truncated'}`, async () => {
     const asking = payloadBytes === undefined ? {} : { edns: { ...EDNS, payloadBytes } }
     const packet = (await respond(queryPacket(name, 'TXT', asking), 'udp', '127.0.0.1'))!
     assert.ok(packet.length <= Math.min(Math.max(payloadBytes ?? 512, 512), 1232))
@@ -222,7 +222,7 @@ for (const [name, payloadBytes, isWhole] of [
     assert.is(reply.answers.length, isWhole ? 1 : 0)
   })
 
-test('over TCP everything is whole', async () => {
+test('responder: answers over TCP are complete', async () => {
   const reply = await ask(`big.${APEX}`, 'TXT', {}, 'tcp')
   assert.ok(!has(reply, FLAG.TC))
   assert.is(reply.answers[0]?.type === 'TXT' && reply.answers[0].text.length, 3000)
@@ -254,7 +254,7 @@ for (const [what, query, reply] of [
   test(`${what} gets ${reply === undefined ? 'silence' : `the header ${reply}`}`, async () =>
     assert.is(await send(query), reply))
 
-test('when the look-up itself breaks, the client hears SERVFAIL and the log why', async () => {
+test('responder: a failed look-up is answered with SERVFAIL and logged', async () => {
   const reply = await ask(`broken.dkim.${APEX}`, 'TXT', { id: 7 })
   assert.equal([reply.id, reply.rcode, has(reply, FLAG.AA)], [7, RCODE.SERVFAIL, false])
   assert.match(logged.join(''), /the store is away/)

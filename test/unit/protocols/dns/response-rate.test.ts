@@ -62,7 +62,7 @@ async function tally(count: number, once: (i: number) => Promise<Message | undef
   return seen
 }
 
-test('twenty answers of a kind a second; of the others each second one is truncated, the rest unsaid', async () => {
+test('response rate: beyond 20 equal answers a second every second one is truncated, the others are dropped', async () => {
   const { ask, clock } = given()
   assert.equal(await tally(60, () => ask(APEX, 'A')), { whole: 20, truncated: 20, nothing: 20 })
   clock.advance(500)
@@ -71,7 +71,7 @@ test('twenty answers of a kind a second; of the others each second one is trunca
   assert.is((await tally(60, () => ask(APEX, 'A'))).whole, 20)
 })
 
-test('other answers, other networks and TCP are not touched by it', async () => {
+test('response rate: other answers, other networks and TCP are not limited', async () => {
   const { ask } = given()
   await tally(100, () => ask(APEX, 'A'))
   const none = { truncated: 0, nothing: 0 }
@@ -81,7 +81,7 @@ test('other answers, other networks and TCP are not touched by it', async () => 
   assert.equal(await tally(50, () => ask(APEX, 'A', { transport: 'tcp' })), { whole: 50, ...none })
 })
 
-test('neighbours share the rate of their network', async () => {
+test('response rate: addresses of one network share a limit', async () => {
   const { ask } = given()
   const seen = await tally(200, i => ask(APEX, 'A', { from: `192.0.2.${i}` }))
   assert.is(seen.whole, 20)
@@ -89,13 +89,13 @@ test('neighbours share the rate of their network', async () => {
   assert.is((await tally(200, i => ask(APEX, 'A', { from: upper(i) }))).whole, 20)
 })
 
-test('names that do not exist are one answer, however many are asked for', async () => {
+test('response rate: all names that do not exist share a limit', async () => {
   const { ask } = given()
   const seen = await tally(60, i => ask(`x${i}.${APEX}`, 'A'))
   assert.equal(seen, { whole: 20, truncated: 20, nothing: 20 })
 })
 
-test('errors beyond the rate are not sent at all, each kind by itself', async () => {
+test('response rate: errors beyond the rate are dropped, counted by code', async () => {
   const { ask, send } = given()
   assert.equal(await tally(60, () => ask('there.example', 'A')), { whole: 20, truncated: 0, nothing: 40 })
   const malformed = queryPacket(APEX, 'A').subarray(0, 20)
@@ -110,7 +110,7 @@ test('errors beyond the rate are not sent at all, each kind by itself', async ()
   assert.is(replies.filter(reply => reply?.rcode === RCODE.NOTIMP).length, 20)
 })
 
-test('one network gets so many octets beyond three times its questions, then all that is long is truncated', async () => {
+test('response rate: beyond an allowance answers longer than three queries are truncated', async () => {
   const { ask, clock } = given()
   const keys = await tally(1_000, i => ask(`${tokenOf(i)}.dkim.${APEX}`, 'TXT'))
   assert.is(keys.nothing, 0)
@@ -122,7 +122,7 @@ test('one network gets so many octets beyond three times its questions, then all
   assert.is((await tally(50, i => ask(`${tokenOf(i)}.dkim.${APEX}`, 'TXT'))).whole, 50)
 })
 
-test('a quiet network is served while all the world asks', () => {
+test('response rate: a quiet network is served during a flood from others', () => {
   const { rate } = given()
   for (let i = 0; i < 50_000; i++) rate.sendingOf(`10.${i % 256}.${i >> 8}`, `name-${i} A`)
   let whole = 0
@@ -130,7 +130,7 @@ test('a quiet network is served while all the world asks', () => {
   assert.ok(whole >= 15, `${whole} of 20`)
 })
 
-test('whoever asks, in whatever name, it never takes more memory', () => {
+test('response rate: memory does not grow with networks and names', () => {
   const { rate } = given()
   const flood = (from: number, to: number) => {
     for (let i = from; i < to; i++) {
@@ -153,7 +153,7 @@ test('whoever asks, in whatever name, it never takes more memory', () => {
   assert.ok(grown < 1_000_000, `${grown} bytes more`)
 })
 
-test('what is sent to a network never exceeds three times what came from it and its allowance', async () => {
+test('response rate: a network gets at most three times its own octets and the allowance', async () => {
   const random = createRandom(Number(process.env.FUZZ_SEED ?? 20_261_121))
   const { respond, clock } = given()
   const began = clock.monotonic()

@@ -57,7 +57,7 @@ for (const [address, ehlo, ...faults] of [
     assert.equal(await nameFaults(resolver, address, ehlo), faults)
   })
 
-test('addresses have their names in the reverse trees', () => {
+test('reverse DNS: names of addresses in the reverse trees', () => {
   assert.is(reverseName('192.0.2.10'), '10.2.0.192.in-addr.arpa')
   assert.is(
     reverseName('2001:db8::567:89ab'),

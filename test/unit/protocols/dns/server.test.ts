@@ -49,7 +49,7 @@ async function connected(t: TestContext, port: number, localAddress = '127.0.0.1
 }
 
 for (const host of ['127.0.0.1', '::1'])
-  test(`one port of ${host} answers over UDP and TCP`, async t => {
+  test(`DNS server: one port of ${host} answers over UDP and TCP`, async t => {
     const { address } = await given(t, { host })
     for (const transport of ['udp', 'tcp'] as const) {
       const reply = await askServer(address, `feedback-smtp.us-west-2.${APEX}`, 'A', { transport })
@@ -84,7 +84,7 @@ test("the runtime's resolver reads every record that we serve", async t => {
   assert.is(await codeOf(resolver.resolve4('there.example')), 'EREFUSED')
 })
 
-test('pipelined queries are answered on one connection, in their order', async t => {
+test('DNS server: pipelined queries are answered in order', async t => {
   const { port } = await given(t)
   const socket = await connected(t, port)
   const ids = Array.from({ length: 200 }, (_, i) => i)
@@ -99,7 +99,7 @@ test('pipelined queries are answered on one connection, in their order', async t
   assert.equal(answered, ids)
 })
 
-test('a query that comes octet by octet is a query', async t => {
+test('DNS server: a query that arrives octet by octet is answered', async t => {
   const { port } = await given(t)
   const socket = await connected(t, port)
   for (const octet of frame(queryPacket(APEX, 'A', { id: 9 }))) {
@@ -112,7 +112,7 @@ test('a query that comes octet by octet is a query', async t => {
   }
 })
 
-test('a client that has said all it will, and reads late, still gets its answers', async t => {
+test('DNS server: a half-closed client that reads late gets its answers', async t => {
   const { port } = await given(t)
   const socket = await connected(t, port)
   const ids = Array.from({ length: 200 }, (_, i) => i)
@@ -125,7 +125,7 @@ test('a client that has said all it will, and reads late, still gets its answers
   assert.equal(answered, ids)
 })
 
-test('a client that asks without reading is waited for, not buffered for', async t => {
+test('DNS server: answers to a client that does not read are not buffered', async t => {
   let lookUps = 0
   const { port } = await given(t, {
     dkim: () => {
@@ -152,7 +152,7 @@ test('a client that asks without reading is waited for, not buffered for', async
   assert.is(answered, count)
 })
 
-test('a response is not answered over TCP either, and the connection lives on', async t => {
+test('DNS server: a response packet over TCP is ignored and the connection stays', async t => {
   const { port } = await given(t)
   const socket = await connected(t, port)
   socket.write(
@@ -173,7 +173,7 @@ for (const [what, octets] of [
   ['more than 4096 octets', '1001'],
   ['65535 octets', 'ffff'],
 ] as const)
-  test(`a connection that announces a message of ${what} is closed`, async t => {
+  test(`DNS server: a connection that announces a message of ${what} is closed`, async t => {
     const { port, address } = await given(t)
     const socket = await connected(t, port)
     socket.resume()
@@ -182,7 +182,7 @@ for (const [what, octets] of [
     assert.is((await askServer(address, APEX, 'A', { transport: 'tcp' })).rcode, RCODE.NOERROR)
   })
 
-test('a connection idle for ten seconds is closed; a query begins them anew, single octets do not', async t => {
+test('DNS server: a connection is closed 10 s after its last complete query', async t => {
   const { clock, port } = await given(t)
   const socket = await connected(t, port)
   let isClosed = false
@@ -212,7 +212,7 @@ test('a connection idle for ten seconds is closed; a query begins them anew, sin
   await closed
 })
 
-test('beyond a hundred connections the one longest unused makes room', async t => {
+test('DNS server: beyond 100 connections the least recently used is closed', async t => {
   const { port } = await given(t)
   const sockets: net.Socket[] = []
   const ask = async (socket: net.Socket) => {
@@ -233,7 +233,7 @@ test('beyond a hundred connections the one longest unused makes room', async t =
   for (const socket of [sockets[0]!, sockets[2]!, sockets[99]!]) await ask(socket)
 })
 
-test('who holds most connections makes room, not who has long been quiet', async t => {
+test('DNS server: beyond 100 connections the network with most of them loses one', async t => {
   const { port } = await given(t)
   const ask = async (socket: net.Socket) => {
     socket.write(frame(queryPacket(APEX, 'A')))
@@ -254,7 +254,7 @@ test('who holds most connections makes room, not who has long been quiet', async
   for (const socket of [quiet, greedy[1]!, greedy[98]!]) await ask(socket)
 })
 
-test('a port that is taken is an error, and nothing stays open', async t => {
+test('DNS server: a port in use is an error and no socket stays open', async t => {
   const { port } = await given(t)
   const clock = await t.using(createAdjustableClock())
   const zone = createZone({
@@ -290,7 +290,7 @@ test('a port that is taken is an error, and nothing stays open', async t => {
   )
 })
 
-test('what is answered while the server closes is not sent, and does no harm', async t => {
+test('DNS server: answers that are ready after close are not sent', async t => {
   const clock = await t.using(createAdjustableClock())
   const asked = Promise.withResolvers<void>()
   const ready = Promise.withResolvers<Buffer>()
@@ -315,7 +315,7 @@ test('what is answered while the server closes is not sent, and does no harm', a
   await closed
 })
 
-test('a datagram from port 0 is dropped, and one that cannot be answered does no harm', async t => {
+test('DNS server: a datagram from port 0 is dropped', async t => {
   const open = dgram.createSocket
   let inside: dgram.Socket | undefined
   dgram.createSocket = ((type: 'udp4') => {
@@ -331,7 +331,7 @@ test('a datagram from port 0 is dropped, and one that cannot be answered does no
   assert.is((await askServer(address, APEX, 'A')).rcode, RCODE.NOERROR)
 })
 
-test('a thousand look-ups at a time are enough: further datagrams are dropped until some are done', async t => {
+test('DNS server: datagrams beyond 1,000 pending look-ups are dropped', async t => {
   const held = Promise.withResolvers<string>()
   const full = Promise.withResolvers<void>()
   let lookUps = 0
@@ -359,7 +359,7 @@ test('a thousand look-ups at a time are enough: further datagrams are dropped un
   assert.is((await askServer(address, `abc.dkim.${APEX}`, 'TXT')).answers.length, 1)
 })
 
-test('closing ends open connections and late answers, and the port is free again', async t => {
+test('DNS server: close ends connections and frees the port', async t => {
   const lookUp = Promise.withResolvers<string>()
   const asked = Promise.withResolvers<void>()
   const { server, port } = await given(t, {

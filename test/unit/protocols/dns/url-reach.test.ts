@@ -39,11 +39,11 @@ for (const [reach, urls] of [
   ],
   ['invalid', ['', 'mail.example.com', 'localhost:3000', 'ftp://mail.example.com', 'https://', '/dashboard']],
 ] as const)
-  test(`${reach} addresses`, () => {
+  test(`URL reach: ${reach} addresses`, () => {
     for (const url of urls) assert.is(reachOf(url), reach, url)
   })
 
-test('https, in any case', () => {
+test('URL reach: https in any case', () => {
   assert.is(isHttps('HTTPS://mail.example.com'), true)
   assert.is(isHttps('http://mail.example.com'), false)
   assert.is(isHttps('mail.example.com'), false)

@@ -45,7 +45,7 @@ for (const [name, type, kind, secure] of [
     assert.equal([answer.kind, answer.kind !== 'failure' && answer.secure], [kind, secure])
   })
 
-test('a name that does not validate is a failure', async t => {
+test('validating client: a name that does not validate is a failure', async t => {
   const { client } = await open(t)
   assert.equal(await client.ask('bogus.signed.test', 'A'), {
     kind: 'failure',
@@ -53,7 +53,7 @@ test('a name that does not validate is a failure', async t => {
   })
 })
 
-test('TLSA records come as their octets', async t => {
+test('validating client: TLSA records are returned as octets', async t => {
   const { client } = await open(t)
   const answer = await client.ask('_25._tcp.mx.signed.test', 'TLSA')
   const [record] = answer.kind === 'found' ? answer.answers : []
@@ -61,7 +61,7 @@ test('TLSA records come as their octets', async t => {
   assert.equal([...record.bytes], [3, 1, 1, 1, 2])
 })
 
-test('what was learnt is kept for its time, and no longer; who wants it fresh asks', async t => {
+test('validating client: answers are cached for their TTL; a fresh look-up queries', async t => {
   const { client, zone, clock } = await open(t)
   const ask = () => client.ask('mx.signed.test', 'A')
   await Promise.all([ask(), ask()])
@@ -75,7 +75,7 @@ test('what was learnt is kept for its time, and no longer; who wants it fresh as
   assert.is(zone.queries.length, 3)
 })
 
-test('a resolver that is not there, or says nothing, is a failure', async t => {
+test('validating client: an absent or silent resolver is a failure', async t => {
   const clock = createManualClock()
   const silent = createSocket('udp4')
   let asked = 0
@@ -100,7 +100,7 @@ test('a resolver that is not there, or says nothing, is a failure', async t => {
   assert.match(((await absent.ask('mx.signed.test', 'A')) as { reason: string }).reason, /ECONNREFUSED/)
 })
 
-test('what is no answer to the question is passed over', async t => {
+test('validating client: packets that do not answer the query are ignored', async t => {
   const forger = createSocket('udp4')
   forger.on('message', (packet, { port, address }) => {
     const query = decodeMessage(packet)
@@ -126,7 +126,7 @@ test('what is no answer to the question is passed over', async t => {
   assert.equal(await client.ask('mx.signed.test', 'A'), { kind: 'none', secure: true })
 })
 
-test('a server is an address, with or without a port', () => {
+test('validating client: a server is an address with or without port', () => {
   assert.equal(serverOf('127.0.0.1'), { host: '127.0.0.1', port: 53 })
   assert.equal(serverOf('127.0.0.1:5353'), { host: '127.0.0.1', port: 5353 })
   assert.equal(serverOf('[::1]:5353'), { host: '::1', port: 5353 })

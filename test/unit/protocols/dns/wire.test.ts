@@ -75,7 +75,7 @@ for (const record of RECORDS)
     }
   })
 
-test('a response stands octet for octet as RFC 1035 draws it', () => {
+test('DNS message: a response is encoded octet for octet as in RFC 1035', () => {
   const packet = encodeMessage(
     message({
       flags: FLAG.QR | FLAG.AA | FLAG.RD,
@@ -90,7 +90,7 @@ test('a response stands octet for octet as RFC 1035 draws it', () => {
   assert.is(packet.toString('hex'), bytesOf(`${header} ${question} ${answer}`).toString('hex'))
 })
 
-test('a text of more than 255 octets is written as several strings', () => {
+test('DNS message: a text over 255 octets is written as several strings', () => {
   const packet = encodeMessage(
     message({ answers: [{ ...HEAD, type: 'TXT', text: 'k'.repeat(600) }] }),
     NO_LIMIT,
@@ -99,14 +99,14 @@ test('a text of more than 255 octets is written as several strings', () => {
   assert.equal([data[0], data[256], data[512]], [255, 255, 90])
 })
 
-test('the question is repeated in the case it came in, and read in lower case', () => {
+test('DNS message: the question is repeated in its case and read in lower case', () => {
   const question = questionOf('ThErE.eXaMpLe', 'TXT')
   const read = decodeMessage(encodeMessage(message({ question }), NO_LIMIT)).question!
   assert.is(read.name, 'there.example')
   assert.ok(Buffer.from(read.bytes).includes('ThErE'))
 })
 
-test('names share their endings, whatever their case', () => {
+test('DNS message: names are compressed regardless of case', () => {
   const answers: DnsRecord[] = ['a', 'b', 'c'].map(label => ({
     name: `${label}.There.Example`,
     ttlSeconds: 1,
@@ -121,7 +121,7 @@ test('names share their endings, whatever their case', () => {
   )
 })
 
-test('names beyond the reach of a pointer are written in full', () => {
+test('DNS message: names beyond the pointer range are not compressed', () => {
   const answers: DnsRecord[] = Array.from({ length: 80 }, (_, i) => ({
     name: `n${i}.example`,
     ttlSeconds: 1,
@@ -131,14 +131,14 @@ test('names beyond the reach of a pointer are written in full', () => {
   assert.equal(decodeMessage(encodeMessage(message({ answers }), NO_LIMIT)).answers, answers)
 })
 
-test('octets that are no visible ASCII, dots and backslashes inside a label are escaped and come back', () => {
+test('DNS message: special octets in labels are escaped and survive', () => {
   const packet = bytesOf(`1234 0100 0001 0000 0000 0000 05 61 2e 5c 00 ff 02 6263 00 0001 0001`)
   const { question } = decodeMessage(packet)
   assert.is(question?.name, 'a\\046\\092\\000\\255.bc')
   assert.equal(Buffer.from(encodeQuestion(question!.name, 'A')), packet.subarray(12))
 })
 
-test('EDNS carries payload size, version, DO bit and the upper half of the response code', () => {
+test('DNS message: EDNS has payload size, version, DO bit and the upper response code', () => {
   const edns = { payloadBytes: 1232, version: 0, dnssecOk: true }
   const read = decodeMessage(encodeMessage(message({ rcode: 16, edns }), NO_LIMIT))
   assert.equal(read.edns, edns)
@@ -146,7 +146,7 @@ test('EDNS carries payload size, version, DO bit and the upper half of the respo
   assert.equal(read.additional, [])
 })
 
-test('flags, opcode and response code come back as they went', () => {
+test('DNS message: flags, opcode and response code survive', () => {
   for (const flags of [0, FLAG.QR, FLAG.QR | FLAG.AA | FLAG.TC, FLAG.RD | FLAG.CD, FLAG.QR | FLAG.RA])
     for (const [opcode, rcode] of [
       [0, 0],
@@ -158,7 +158,7 @@ test('flags, opcode and response code come back as they went', () => {
     }
 })
 
-test('what does not fit is cut to the question with TC, never to some of the records', () => {
+test('DNS message: a message that does not fit is truncated to its question', () => {
   const question = questionOf('there.example', 'TXT')
   const edns = { payloadBytes: 1232, version: 0, dnssecOk: false }
   const full = message({
@@ -175,7 +175,7 @@ test('what does not fit is cut to the question with TC, never to some of the rec
   assert.throws(() => encodeMessage(full, 20), /no room for the question/)
 })
 
-test('what the wire cannot express is refused', () => {
+test('DNS message: values that cannot be encoded are refused', () => {
   const label = 'x'.repeat(63)
   for (const name of [
     `${'x'.repeat(64)}.example`,
@@ -203,7 +203,7 @@ test('what the wire cannot express is refused', () => {
   )
 })
 
-test('types have names where we know them and numbers where not', () => {
+test('DNS message: known types have names, others numbers', () => {
   assert.equal([typeName(16), typeName(257), typeName(65_535)], ['TXT', 'CAA', 'TYPE65535'])
   for (const code of [1, 28, 255, 257, 999]) assert.is(typeCode(typeName(code)), code)
 })
@@ -248,7 +248,7 @@ for (const [what, hex] of MALFORMED)
     )
   })
 
-test('any octets are either a message or malformed, and nothing else happens', () => {
+test('DNS message: any octets are a message or malformed', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 120 }), octets => {
       try {

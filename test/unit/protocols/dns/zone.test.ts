@@ -56,7 +56,7 @@ for (const [name, type, data] of SERVED)
   test(`the provider's zone has ${name} ${type}`, async () =>
     assert.equal(await texts(zoneOf(), name, type), data))
 
-test('a name that exists answers other types with no-data, up to the apex', async () => {
+test('zone: an existing name has no-data for other types, up to the apex', async () => {
   for (const name of [
     APEX,
     `ns1.${APEX}`,
@@ -67,13 +67,13 @@ test('a name that exists answers other types with no-data, up to the apex', asyn
     assert.is(await texts(zoneOf(), name, 'CAA'), 'no-data', name)
 })
 
-test('a name that does not exist has no type at all', async () => {
+test('zone: a name that does not exist has no type', async () => {
   for (const type of ['A', 'TXT', 'NS', 'DS', 'TYPE65'] as const)
     for (const name of [`www.${APEX}`, `a.b.${APEX}`, `feedback-smtp.mars.${APEX}`, `x.ns1.${APEX}`])
       assert.is(await texts(zoneOf(), name, type), 'no-name', name)
 })
 
-test('names outside are outside, however alike they look', async () => {
+test('zone: similar names outside are out of the zone', async () => {
   for (const name of ['', 'example', 'mailhorn.example.org', `x${APEX}`, `not-${APEX}`, 'elsewhere.example'])
     assert.is(await texts(zoneOf(), name, 'A'), 'out-of-zone', name)
 })
@@ -82,7 +82,7 @@ for (const [how, answered] of [
   ['at once', (text: string | undefined) => text],
   ['later', (text: string | undefined) => Promise.resolve(text)],
 ] as const)
-  test(`a key is looked up by its token and answered ${how}`, async () => {
+  test(`zone: a key is looked up by its token and answered ${how}`, async () => {
     const asked: string[] = []
     const zone = zoneOf(provider(), token => {
       asked.push(token)
@@ -96,7 +96,7 @@ for (const [how, answered] of [
     assert.equal(asked, ['abc234', 'abc234', 'other'])
   })
 
-test('nothing below a token is looked up, and dkim itself is no token', async () => {
+test('zone: names below a token are not looked up, and dkim is not a token', async () => {
   const zone = zoneOf(provider(), token => assert.unreachable(`looked up ${token}`) as never)
   assert.is(await zone.lookUp(`x.abc.dkim.${APEX}`, 'TXT'), 'no-name')
   assert.is(await zone.lookUp(`.dkim.${APEX}`, 'TXT'), 'no-name')
@@ -104,26 +104,26 @@ test('nothing below a token is looked up, and dkim itself is no token', async ()
   assert.is(await zone.lookUp(`dkim.${APEX}`, 'TXT'), 'no-data')
 })
 
-test('a CNAME stands for every type of its name', async () => {
+test('zone: a CNAME answers every type of its name', async () => {
   const alias: DnsRecord = { name: `www.${APEX}`, ttlSeconds: 60, type: 'CNAME', target: APEX }
   const zone = zoneOf([...provider(), alias])
   for (const type of ['A', 'TXT', 'CNAME'] as const)
     assert.equal(await zone.lookUp(`www.${APEX}`, type), [alias])
 })
 
-test('without known addresses there are none, and nobody may send', async () => {
+test('provider zone: without addresses there are no address records, and SPF allows no sender', async () => {
   const zone = zoneOf(provider({ addresses4: [], addresses6: [] }))
   assert.is(await texts(zone, APEX, 'A'), 'no-data')
   assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 -all'])
   assert.is(await texts(zone, `feedback-smtp.us-west-2.${APEX}`, 'A'), 'no-name')
 })
 
-test('the addresses that send may differ from those that are reached', async () => {
+test('provider zone: sending addresses may differ from public addresses', async () => {
   const zone = zoneOf(provider({ sendingAddresses4: ['198.51.100.0/28'], sendingAddresses6: [] }))
   assert.equal(await texts(zone, APEX, 'TXT'), ['v=spf1 ip4:198.51.100.0/28 -all'])
 })
 
-test('who wants reports gets them, and only then says so', async () => {
+test('provider zone: report addresses appear only if configured', async () => {
   const zone = zoneOf(provider({ reportsTo: 'reports@there.example' }))
   assert.equal(await texts(zone, `_smtp._tls.${APEX}`, 'TXT'), [
     'v=TLSRPTv1; rua=mailto:reports@there.example',
@@ -134,7 +134,7 @@ test('who wants reports gets them, and only then says so', async () => {
   assert.is(await texts(zoneOf(), `_smtp._tls.${APEX}`, 'TXT'), 'no-name')
 })
 
-test('an MTA-STS policy is pointed to where it is served', async () => {
+test('provider zone: an MTA-STS policy has a record and a host', async () => {
   const zone = zoneOf(provider({ mtaStsId: '20261121' }))
   assert.equal(await texts(zone, `_mta-sts.${APEX}`, 'TXT'), ['v=STSv1; id=20261121'])
   assert.equal(await texts(zone, `mta-sts.${APEX}`, 'A'), V4)
@@ -142,7 +142,7 @@ test('an MTA-STS policy is pointed to where it is served', async () => {
   assert.is(await texts(zoneOf(), `mta-sts.${APEX}`, 'A'), 'no-name')
 })
 
-test('the names we greet with lead to their addresses, unless they lie elsewhere', async () => {
+test('provider zone: EHLO names below the apex have address records', async () => {
   const greetings = [
     { name: `mail1.${APEX}`, address: '198.51.100.1' },
     { name: `mail1.${APEX}`, address: '2001:db8::25' },
@@ -179,7 +179,7 @@ test("the operator's own records take the place of ours or stand beside them", a
   ])
 })
 
-test('a simulator elsewhere is not ours to describe', async () => {
+test('provider zone: a simulator outside the zone has no record', async () => {
   const zone = zoneOf(provider({ simulatorDomain: 'simulator.test' }))
   assert.is(await texts(zone, `simulator.${APEX}`, 'MX'), 'no-name')
 })
@@ -219,9 +219,9 @@ const NO_ZONES: [string, DnsRecord[], RegExp][] = [
 ]
 
 for (const [what, records, complaint] of NO_ZONES)
-  test(`a zone ${what} is refused`, () => assert.throws(() => zoneOf(records), complaint))
+  test(`zone: a zone ${what} is refused`, () => assert.throws(() => zoneOf(records), complaint))
 
-test('what proves a name is served at once, for the names that are to be proven alone', async () => {
+test('zone: ACME challenges are served at once, for certificate names only', async () => {
   const proofs = new Map<string, string[]>()
   const asked: string[] = []
   const zone = createZone({

@@ -14,7 +14,7 @@ import { until } from '../../../kit/until.ts'
 import { startWebHost, type WebHostOptions } from '../../../kit/web-host.ts'
 import { startZone } from '../../../kit/zone.ts'
 
-const test = suite('outbound: requests to elsewhere')
+const test = suite('http-client/outbound')
 const ZONE = `
   files.example.test   A 127.0.0.1
 `
@@ -59,7 +59,7 @@ function faultOf(result: OutboundReply | OutboundFault): string {
   return `${result.kind}: ${result.message}`
 }
 
-test('the reply comes back with its status, headers and body', async t => {
+test('HTTP client: a reply has status, headers and body', async t => {
   const { send } = await open(t, {
     host: {
       answer: (_, response) => void response.writeHead(201, { 'content-type': 'text/x-own' }).end('héllo'),
@@ -69,7 +69,7 @@ test('the reply comes back with its status, headers and body', async t => {
   assert.equal([status, headers['content-type'], `${body}`], [201, 'text/x-own', 'héllo'])
 })
 
-test('the host hears its own name, the path without its fragment, and who asks', async t => {
+test('HTTP client: the request has Host, path without fragment, and User-Agent', async t => {
   const { send, web } = await open(t)
   replyOf(await send())
   const [{ method, path, headers, serverName, body }] = web.requests as [(typeof web.requests)[0]]
@@ -79,20 +79,20 @@ test('the host hears its own name, the path without its fragment, and who asks',
   assert.is(headers.connection, 'close')
 })
 
-test('a final dot is not for TLS', async t => {
+test('HTTP client: a final dot is not sent in TLS SNI', async t => {
   const { send, web } = await open(t)
   replyOf(await send({ url: `https://files.example.test.:${web.port}/` }))
   assert.is(web.requests[0]!.serverName, 'files.example.test')
 })
 
-test('an address in place of a name is verified as an address', async t => {
+test('HTTP client: an IP address is verified as an address', async t => {
   const { send, web } = await open(t)
   replyOf(await send({ url: `https://127.0.0.1:${web.port}/` }))
   assert.ok(!web.requests[0]!.serverName)
   assert.is(web.requests[0]!.headers.host, `127.0.0.1:${web.port}`)
 })
 
-test('method, headers and body go out as given, those of the connection as they must be', async t => {
+test('HTTP client: method, headers and body are sent; connection headers are set by the client', async t => {
   const { send, web } = await open(t)
   const headers = { 'content-type': 'application/json', 'x-own': 'a', host: 'elsewhere.example' }
   replyOf(await send({ method: 'POST', headers, body: '{"ü":1}' }))
@@ -102,14 +102,14 @@ test('method, headers and body go out as given, those of the connection as they 
   assert.is(heard.host, `files.example.test:${web.port}`)
 })
 
-test('a header that cannot be sent is a bug, not a fault of the host', async t => {
+test('HTTP client: an invalid header throws', async t => {
   const { send } = await open(t)
   const error = await send({ headers: { 'x-own': 'a\r\nb: c' } }).catch(reason => reason)
   assert.is(error.code, 'ERR_INVALID_CHAR')
 })
 
 for (const status of [301, 302, 303, 307, 308])
-  test(`a redirect (${status}) is a reply like any other`, async t => {
+  test(`HTTP client: a redirect (${status}) is returned and not followed`, async t => {
     const inner = await t.using(startWebHost())
     const location = `https://127.0.0.1:${inner.port}/`
     const { send } = await open(t, {
@@ -120,7 +120,7 @@ for (const status of [301, 302, 303, 307, 308])
     assert.is(inner.connectionCount, 0)
   })
 
-test('a compressed reply comes as it is', async t => {
+test('HTTP client: a compressed reply is not decoded', async t => {
   const { send } = await open(t, {
     host: { answer: (_, response) => void response.writeHead(200, { 'content-encoding': 'gzip' }).end('x') },
   })
@@ -160,7 +160,7 @@ const INSIDE = [
   ...['[fd00::1]', '[fe80::1]', '[2a00:1450::5efe:7f00:1]', '[ff02::1]', 'localhost', 'localhost.'],
 ]
 for (const host of new Set(INSIDE))
-  test(`${host} is not reached`, async t => {
+  test(`HTTP client: ${host} is refused`, async t => {
     const { send, web } = await open(t, { zone: INSIDE_ZONE, client: { allowLoopback: false } })
     const fault = faultOf(await send({ url: `https://${host}:${web.port}/` }))
     assert.match(fault, /^forbidden: /)
@@ -168,7 +168,7 @@ for (const host of new Set(INSIDE))
     assert.is(web.connectionCount, 0)
   })
 
-test('where this host is allowed, the rest of the inside is not', async t => {
+test('HTTP client: allowing loopback does not allow private addresses', async t => {
   const { send, zone, web } = await open(t)
   zone.set(INSIDE_ZONE)
   for (const host of ['private', 'metadata', 'any', 'mapped', 'nat64', 'local'])
@@ -178,7 +178,7 @@ test('where this host is allowed, the rest of the inside is not', async t => {
     )
 })
 
-test('of several addresses only the allowed ones are dialled', async t => {
+test('HTTP client: only allowed addresses are dialled', async t => {
   const { send, zone, web } = await open(t)
   zone.set(`
     files.example.test  A 10.0.0.1
@@ -190,7 +190,7 @@ test('of several addresses only the allowed ones are dialled', async t => {
   assert.is(web.requests[0]!.localAddress, '127.0.0.1')
 })
 
-test('a name is looked up once, and what was checked is what is dialled', async t => {
+test('HTTP client: the checked address is the one that is dialled', async t => {
   const asked: string[] = []
   const changing = async (name: string): Promise<Answer<string>> => {
     asked.push(name)
@@ -206,7 +206,7 @@ test('a name is looked up once, and what was checked is what is dialled', async 
   assert.match(faultOf(await send()), /^forbidden/)
 })
 
-test('the next address is tried where nobody listens at the first', async t => {
+test('HTTP client: the next address is tried after a refused connection', async t => {
   const { send, zone, web } = await open(t, { host: { host: '127.0.0.3' } })
   zone.set(`
     files.example.test  A 127.0.0.2
@@ -227,12 +227,12 @@ for (const [what, zone, fault] of [
     assert.match(faultOf(await send()), fault)
   })
 
-test('a host whose IPv6 address alone cannot be looked up is reached', async t => {
+test('HTTP client: a failed IPv6 look-up does not prevent IPv4', async t => {
   const { send } = await open(t, { zone: `${ZONE}\nfiles.example.test SERVFAIL AAAA` })
   replyOf(await send())
 })
 
-test('http:// reaches 127.0.0.1 where that is allowed, and nothing else', async t => {
+test('HTTP client: http:// is allowed for 127.0.0.1 only, if configured', async t => {
   const plain = await t.using(startWebHost({ certificate: null }))
   const { send } = await open(t, { client: { allowLoopback: false, allowInsecureLoopback: true } })
   replyOf(await send({ url: `http://127.0.0.1:${plain.port}/hook` }))
@@ -247,13 +247,13 @@ for (const [certificate, fault] of [
   ['wrong-name', /^unreachable: TLS failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/],
   ['expired', /^unreachable: TLS failed \(CERT_HAS_EXPIRED\)/],
 ] as const)
-  test(`a certificate that is ${certificate} is not good enough`, async t => {
+  test(`HTTP client: a certificate that is ${certificate} is refused`, async t => {
     const { send, web } = await open(t, { host: { certificate } })
     assert.match(faultOf(await send()), fault)
     assert.is(web.requests.length, 0)
   })
 
-test('nor is one from an unknown authority, whatever the environment says', async t => {
+test('HTTP client: an unknown authority is refused regardless of the environment', async t => {
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0'
   t.after(() => delete process.env.NODE_TLS_REJECT_UNAUTHORIZED)
   const { send, web } = await open(t, { client: { authorities: [] } })
@@ -261,12 +261,12 @@ test('nor is one from an unknown authority, whatever the environment says', asyn
   assert.is(web.requests.length, 0)
 })
 
-test('a certificate for the name is no good for the address', async t => {
+test('HTTP client: a certificate for the name is refused for the address', async t => {
   const { send, web } = await open(t, { host: { host: '127.0.0.2' } })
   assert.match(faultOf(await send({ url: `https://127.0.0.2:${web.port}/` })), /ALTNAME_INVALID/)
 })
 
-test('where nobody listens', async t => {
+test('HTTP client: a refused connection is unreachable', async t => {
   const { send, web } = await open(t)
   await web.close()
   assert.is(faultOf(await send()), 'unreachable: the host refuses the connection')
@@ -301,12 +301,12 @@ for (const [what, says, fault] of [
   ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', /^broken/],
   ['another protocol', 'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n', /^broken/],
 ] as const)
-  test(`a host that says ${what} and hangs up`, async t => {
+  test(`HTTP client: a host that sends ${what} and closes is a fault`, async t => {
     const { send } = await openPlain(t, socket => socket.once('data', () => socket.end(says)))
     assert.match(faultOf(await send()), fault)
   })
 
-test('a reply without a length ends with its connection', async t => {
+test('HTTP client: a reply without length ends with its connection', async t => {
   const { send } = await openPlain(t, socket => socket.end('HTTP/1.0 200 OK\r\n\r\nhello'))
   assert.is(`${replyOf(await send()).body}`, 'hello')
 })
@@ -317,7 +317,7 @@ for (const [what, serve] of Object.entries({
   'never ends its body': (socket: Socket) => socket.write('HTTP/1.1 200 OK\r\n\r\nhel'),
   'keeps on promising': (socket: Socket) => socket.write('HTTP/1.1 100 Continue\r\n\r\n'.repeat(50)),
 }))
-  test(`a host that ${what} has its time`, async t => {
+  test(`HTTP client: the time limit applies to a host that ${what}`, async t => {
     let spoken: (() => void) | undefined
     const heard = new Promise<void>(resolve => {
       spoken = resolve
@@ -337,7 +337,7 @@ for (const [what, serve] of Object.entries({
     assert.is(clock.timerCount, 0)
   })
 
-test('the look-up and the handshake count, too', async t => {
+test('HTTP client: the time limit includes look-up and handshake', async t => {
   const clock = createManualClock()
   const never = new Promise<Answer<string>>(() => {})
   const slow = await open(t, {
@@ -360,7 +360,7 @@ test('the look-up and the handshake count, too', async t => {
   await new Promise(resolve => socket.resume().once('close', resolve))
 })
 
-test('a reply may be as long as the limit, and not a byte longer', async t => {
+test('HTTP client: a reply may have as many bytes as the limit', async t => {
   for (const chunked of [false, true])
     for (const [length, fault] of [
       [1_000, undefined],
@@ -381,7 +381,7 @@ test('a reply may be as long as the limit, and not a byte longer', async t => {
     }
 })
 
-test('an endless reply is not read to its end, nor one that only says so', async t => {
+test('HTTP client: a reply over the limit is aborted, also by its Content-Length', async t => {
   for (const says of [{}, { 'content-length': '1000000000000' }]) {
     const { send, web } = await open(t, {
       host: {
@@ -400,7 +400,7 @@ test('an endless reply is not read to its end, nor one that only says so', async
   }
 })
 
-test('where its end does not matter, a long reply is cut', async t => {
+test('HTTP client: a long reply is cut if requested', async t => {
   const { send, web } = await open(t, {
     host: { answer: (_, response) => void response.writeHead(200).write('x'.repeat(100_000)) },
   })
@@ -409,7 +409,7 @@ test('where its end does not matter, a long reply is cut', async t => {
   await until(() => web.openCount === 0)
 })
 
-test('connections are kept when that is wanted', async t => {
+test('HTTP client: connections are kept alive if configured', async t => {
   for (const [keepAlive, connections] of [
     [true, 1],
     [false, 3],
@@ -424,7 +424,7 @@ test('connections are kept when that is wanted', async t => {
   }
 })
 
-test('a kept connection that the host has closed meanwhile costs a new one, not the request', async t => {
+test('HTTP client: a request on a closed kept-alive connection is sent again', async t => {
   let sockets: Socket[] = []
   const { send, web } = await open(t, {
     client: { keepAlive: true },
@@ -447,7 +447,7 @@ test('a kept connection that the host has closed meanwhile costs a new one, not 
   assert.is(web.connectionCount, 2)
 })
 
-test('a connection that breaks in a first request is a fault: nobody knows what became of it', async t => {
+test('HTTP client: a broken first request is not sent again', async t => {
   const { send, web } = await open(t, {
     client: { keepAlive: true },
     host: { answer: (_, __, socket) => void socket.destroy() },
@@ -456,7 +456,7 @@ test('a connection that breaks in a first request is a fault: nobody knows what 
   assert.is(web.requests.length, 1)
 })
 
-test('closing ends what is under way', async t => {
+test('HTTP client: close aborts requests in progress', async t => {
   const { send, web, outbound } = await open(t, { host: { answer: () => {} } })
   const result = send()
   await until(() => web.requests.length === 1)
@@ -465,7 +465,7 @@ test('closing ends what is under way', async t => {
   await until(() => web.openCount === 0)
 })
 
-test('a request that is over leaves nothing in memory, however long the client lives', async t => {
+test('HTTP client: finished requests leave nothing in memory', async t => {
   const { send } = await open(t, { client: { keepAlive: true } })
   const count = () => Number(queryObjects(AbortSignal, { format: 'count' }))
   replyOf(await send())

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { readTarget } from '../../../../src/protocols/http-client/target.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('outbound: where a URL may lead')
+const test = suite('http-client/target')
 
 function read(text: string, allowInsecureLoopback = false) {
   const target = readTarget(text, { allowInsecureLoopback })
@@ -19,7 +19,7 @@ for (const [text, target] of [
   ['https://8.8.8.8/', '8.8.8.8 443'],
   ['https://[2606:4700::1111]/', '2606:4700::1111 443'],
 ] as const)
-  test(`${text} leads to ${target}`, () => {
+  test(`URL target: ${text} is ${target}`, () => {
     assert.is(read(text), target)
   })
 
@@ -37,7 +37,7 @@ for (const [text, host] of [
   ['https:127.0.0.1', '127.0.0.1'],
   ['https://%31%32%37.0.0.1/', '127.0.0.1'],
 ] as const)
-  test(`${text} is read as ${host}`, () => {
+  test(`URL target: ${text} has the host ${host}`, () => {
     assert.is(read(text), `${host} 443`)
   })
 
@@ -77,13 +77,13 @@ for (const [text, fault] of [
   ['https://intranet/', /in full/],
   [`https://files.example/${'a'.repeat(2_048)}`, /2048/],
 ] as const)
-  test(`${JSON.stringify(text.slice(0, 40))} leads nowhere`, () => {
+  test(`URL target: ${JSON.stringify(text.slice(0, 40))} is refused`, () => {
     assert.match(read(text), fault)
     assert.not.match(read(text), /secret/)
   })
 
 for (const text of ['http://127.0.0.1:8080/hook', 'http://[::1]:8080/hook'])
-  test(`${text} is taken where it is allowed`, () => {
+  test(`URL target: ${text} is accepted with insecure loopback`, () => {
     assert.match(read(text, true), / 8080$/)
   })
 
@@ -95,7 +95,7 @@ for (const text of [
   'http://127.0.0.1.files.example/',
   'ftp://127.0.0.1/',
 ])
-  test(`${text} is not taken where that is allowed`, () => {
+  test(`URL target: ${text} is refused with insecure loopback`, () => {
     assert.match(read(text, true), /https/)
   })
 

@@ -26,7 +26,7 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['=?utf-8?Q?a=40evil.test=2C?= <x@y.test>', '=?utf-8?Q?a=40evil.test=2C?=', 'x@y.test'],
 ]
 for (const [text, name, address] of accepted)
-  test(`takes ${JSON.stringify(text)}`, () => {
+  test(`address: ${JSON.stringify(text)} is accepted`, () => {
     assert.equal(parseMailbox(text), { name, address, domain: address.slice(address.indexOf('@') + 1) })
   })
 
@@ -76,12 +76,12 @@ const refused = [
   `${'n'.repeat(513)} <a@b.test>`,
 ]
 for (const text of refused)
-  test(`refuses ${JSON.stringify(text.slice(0, 60))}`, () => {
+  test(`address: ${JSON.stringify(text.slice(0, 60))} is refused`, () => {
     const result = parseMailbox(text)
     assert.ok('fault' in result && result.fault.length > 0)
   })
 
-test('takes time in proportion to the text', () => {
+test('address: parsing takes linear time', () => {
   for (const hostile of [
     '.'.repeat(200_000),
     '"'.repeat(200_000),
@@ -94,12 +94,12 @@ test('takes time in proportion to the text', () => {
     assert.ok('fault' in parseMailbox(hostile))
 })
 
-test('tells which addresses need SMTPUTF8', () => {
+test('address: a non-ASCII local part needs SMTPUTF8', () => {
   assert.is(needsSmtpUtf8('a@xn--bcher-kva.example'), false)
   assert.is(needsSmtpUtf8('jörg@b.test'), true)
 })
 
-test('reads domains alone', () => {
+test('address: domains can be parsed alone', () => {
   assert.is(parseDomain('Mail.EXAMPLE.test'), 'mail.example.test')
   assert.is(parseDomain('exa mple.test'), undefined)
   assert.is(parseDomain('localhost'), undefined)

@@ -10,18 +10,18 @@ const now = Date.UTC(2026, 10, 21, 13, 0)
 const ref = { emailId: createIdSource()(now), ordinal: 49 }
 const token = createRefToken(keys, 'verp', ref, now)
 
-test('a token names its delivery and the day it was made', () => {
+test('VERP: a token identifies its delivery and day', () => {
   assert.equal(readRefToken(keys, 'verp', token), { ...ref, madeAt: Date.UTC(2026, 10, 21) })
 })
 
-test('the local part of the return path fits into 64 octets and survives a change of case', () => {
+test('VERP: the local part has at most 64 octets and ignores case', () => {
   const path = returnPath(token, 'there.test')
   assert.match(path, /^b\+[a-z2-7]{45}@send\.there\.test$/)
   assert.ok(path.indexOf('@') <= 64)
   assert.ok(readRefToken(keys, 'verp', token.toUpperCase()))
 })
 
-test('no altered, cut or foreign token is read', () => {
+test('VERP: an altered, cut or foreign token is refused', () => {
   for (let i = 0; i < token.length; i++) {
     const other = token[i] === 'a' ? 'b' : 'a'
     assert.is(readRefToken(keys, 'verp', token.slice(0, i) + other + token.slice(i + 1)), undefined)
@@ -31,7 +31,7 @@ test('no altered, cut or foreign token is read', () => {
   assert.is(readRefToken(createSecretKeys(Buffer.alloc(32, 8)), 'verp', token), undefined)
 })
 
-test('a token of one purpose is worthless for another', () => {
+test('VERP: a token is valid for one purpose only', () => {
   assert.is(readRefToken(keys, 'correlation', token), undefined)
 })
 

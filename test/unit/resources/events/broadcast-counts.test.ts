@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, broadcastId, send, counts }
 }
 
-test('the totals follow the statuses of its emails', async t => {
+test('broadcast totals: they follow the statuses of its emails', async t => {
   const { send, claim, run, accountId, counts, clock } = await open(t)
   await send()
   await send()
@@ -37,7 +37,7 @@ test('the totals follow the statuses of its emails', async t => {
   assert.equal(await counts(), { 'status.queued': -2, 'status.delivered': 1, 'status.bounced': 1 })
 })
 
-test('opens and clicks are counted, all of them and those of different recipients', async t => {
+test('broadcast totals: opens and clicks are counted in total and per distinct recipient', async t => {
   const { send, claim, run, accountId, counts, clock, broadcastId } = await open(t)
   const emailId = await send()
   const [delivery] = await claim(accountId)
@@ -56,7 +56,7 @@ test('opens and clicks are counted, all of them and those of different recipient
   assert.ok(broadcastId)
 })
 
-test('what retention deletes stays counted', async t => {
+test('broadcast totals: deleted emails stay counted', async t => {
   const { send, claim, run, accountId, counts, clock, rows } = await open(t)
   await send()
   const [delivery] = await claim(accountId)

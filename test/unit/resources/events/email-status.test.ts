@@ -41,7 +41,7 @@ function combinations(length: number): DeliveryStatus[][] {
   return [...shorter, ...longest.flatMap(list => STATUSES.map(status => [...list, status]))]
 }
 
-test('every combination of up to four recipients has the status the rule gives it', () => {
+test('email status: all combinations of up to four recipients follow the rule', () => {
   const lists = combinations(4).filter(list => list.length > 0)
   assert.is(lists.length, 8 + 8 ** 2 + 8 ** 3 + 8 ** 4)
   for (const list of lists)
@@ -50,7 +50,7 @@ test('every combination of up to four recipients has the status the rule gives i
         assert.is(emailStatus(list, handedOver, before), expected(list, handedOver, before), list.join(' '))
 })
 
-test('the rule in examples', () => {
+test('email status: examples of the rule', () => {
   const status = (...list: DeliveryStatus[]) => emailStatus(list, true, 'queued')
   assert.is(status('queued'), 'sent')
   assert.is(status('delivered'), 'delivered')
@@ -69,14 +69,14 @@ test('the rule in examples', () => {
   assert.is(status('bounced', 'complained'), 'complained')
 })
 
-test('until something was handed over, an email stays what it was', () => {
+test('email status: it is unchanged until a delivery is handed over', () => {
   assert.is(emailStatus(['queued'], false, 'queued'), 'queued')
   assert.is(emailStatus(['queued', 'queued'], false, 'scheduled'), 'scheduled')
   assert.is(emailStatus(['canceled'], false, 'canceled'), 'canceled')
   assert.is(emailStatus(['suppressed', 'queued'], false, 'queued'), 'queued')
 })
 
-test('without feedback only what happened before transfer is seen', () => {
+test('email status: without feedback only results before the transfer are visible', () => {
   const seen = (handedOver: boolean) =>
     Object.fromEntries(STATUSES.map(status => [status, withoutFeedback(status, handedOver)]))
   const hidden = { queued: 'queued', delivery_delayed: 'queued', delivered: 'queued', bounced: 'queued' }

@@ -63,7 +63,7 @@ async function nextLook(clock: ManualClock) {
   await until(() => clock.timerCount === 1)
 }
 
-test('those who have seen the same are told by one look', async t => {
+test('event feed: subscribers with the same cursor share a query', async t => {
   const { feed, clock, record, reads } = await open(t)
   const readers = Array.from({ length: 20 }, () => reading(feed.follow(ACCOUNT, firstIdAt(0))))
   await until(() => clock.timerCount === 1)
@@ -78,7 +78,7 @@ test('those who have seen the same are told by one look', async t => {
   assert.ok(reads() - before <= 2, `${reads() - before}`)
 })
 
-test('many events come in several batches, in order, each once', async t => {
+test('event feed: many events arrive in batches, in order, each once', async t => {
   const { feed, record } = await open(t)
   await record(450)
   const { sizes, ids } = reading(feed.follow(ACCOUNT, firstIdAt(0)))
@@ -88,14 +88,14 @@ test('many events come in several batches, in order, each once', async t => {
   assert.equal(ids, ids.toSorted(Buffer.compare))
 })
 
-test('quiet is told of every 15 s', async t => {
+test('event feed: an empty batch arrives after 15 s without events', async t => {
   const { feed, clock } = await open(t)
   const { sizes } = reading(feed.follow(ACCOUNT, undefined))
   for (let i = 0; i < 62; i++) await nextLook(clock)
   assert.equal(sizes, [0, 0])
 })
 
-test('where others record too, events are told once they have settled', async t => {
+test('event feed: events of other processes are delivered after 2 s', async t => {
   const { feed, clock, record } = await open(t, { isShared: true })
   const { sizes, ids } = reading(feed.follow(ACCOUNT, undefined))
   await until(() => clock.timerCount === 1)
@@ -107,7 +107,7 @@ test('where others record too, events are told once they have settled', async t 
   assert.equal([sizes, ids.map(idTime)], [[2], [STORE_EPOCH, STORE_EPOCH]])
 })
 
-test('nobody looks when nobody watches, and so many watch at most', async t => {
+test('event feed: it does not poll without subscribers, whose number is limited', async t => {
   const { feed, clock } = await open(t)
   const all = Array.from({ length: 50 }, () => reading(feed.follow(ACCOUNT, undefined)))
   await until(() => clock.timerCount === 1)

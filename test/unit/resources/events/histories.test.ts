@@ -45,7 +45,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('suppress' as const), name: fc.nat(3) }) },
 )
 
-test('after any history totals, statuses and timelines agree with the deliveries', async () => {
+test('events: totals, statuses and timelines agree with the deliveries after any history', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 40 }), async steps => {
       const store = await openLocalStore()

@@ -93,7 +93,7 @@ interface EventOfEmail {
   recipients: string
 }
 
-test('whatever has happened, metrics say what the events say', async () => {
+test('metrics: reports agree with the events after any history', async () => {
   let counted = 0
   await fc.assert(
     fc.asyncProperty(
@@ -200,7 +200,7 @@ const countAlways = command<
       tx.count(accountId, metricKind(metric, domain, null), periodOf(quarter), count)
 })
 
-test('three months of an account in which everything happens all the time are told in one piece', async t => {
+test('metrics: a report covers three months of a busy account', async t => {
   const store = await t.using(openLocalStore({ ...allCommands, countAlways }))
   const post = postOver(store)
   const accountId = post.account()

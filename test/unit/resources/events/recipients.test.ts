@@ -31,7 +31,7 @@ async function openDelivered(t: TestContext) {
 
 const details = { complaint: { type: 'abuse' } }
 
-test('a complaint makes the email complained, and suppresses the address for complaints', async t => {
+test('complaint: it sets the email to complained and suppresses the address', async t => {
   const { run, ref, email, events, rows, clock } = await openDelivered(t)
   assert.is(await run('complain', { ...ref(0), data: details, suppress: true }), true)
   assert.equal(email(), {
@@ -51,14 +51,14 @@ test('a complaint makes the email complained, and suppresses the address for com
   ])
 })
 
-test('a recipient complains once', async t => {
+test('complaint: a second one of a recipient is ignored', async t => {
   const { run, ref, events } = await openDelivered(t)
   const complain = (ordinal: number) => run('complain', { ...ref(ordinal), data: details, suppress: false })
   assert.equal([await complain(0), await complain(0), await complain(1)], [true, false, true])
   assert.is(events().length, 2)
 })
 
-test('a complaint about nothing we know is none', async t => {
+test('complaint: one about an unknown delivery is ignored', async t => {
   const { run, ref, events, rows } = await openDelivered(t)
   assert.is(await run('complain', { ...ref(9), data: details, suppress: true }), false)
   const unknown = { ...ref(0), emailId: new Uint8Array(16) }
@@ -67,7 +67,7 @@ test('a complaint about nothing we know is none', async t => {
   assert.equal(rows('select * from suppressions'), [])
 })
 
-test('who was never sent anything cannot complain about it', async t => {
+test('complaint: one about a delivery without attempt is ignored', async t => {
   const { run, send, claim, suppress, accountId, clock, rows } = await openDelivered(t)
   suppress(accountId, 'x@there.test')
   const emailId = await send(accountId, { to: ['x@there.test', 'y@there.test'] })
@@ -82,7 +82,7 @@ test('who was never sent anything cannot complain about it', async t => {
   ])
 })
 
-test('a complaint in the name of another account changes nothing of this one’s email', async t => {
+test('complaint: one with another account changes nothing', async t => {
   const { run, ref, account, email, rows } = await openDelivered(t)
   const foreign = { ...ref(0), accountId: account('Other') }
   assert.is(await run('complain', { ...foreign, data: details, suppress: true }), false)
@@ -91,14 +91,14 @@ test('a complaint in the name of another account changes nothing of this one’s
   assert.equal(rows('select * from suppressions'), [])
 })
 
-test('the complaint stands in the timeline even where a former suppression does', async t => {
+test('complaint: it is recorded for an address that is suppressed already', async t => {
   const { run, ref, suppress, accountId, rows } = await openDelivered(t)
   suppress(accountId, 'a@there.test')
   await run('complain', { ...ref(0), data: details, suppress: true })
   assert.equal(rows('select reason from suppressions'), [{ reason: 'manual' }])
 })
 
-test('a complaint about a delivery that is still being retried ends it', async t => {
+test('complaint: it ends a delivery that is being retried', async t => {
   const { run, send, claim, accountId, clock, rows } = await openDelivered(t)
   const emailId = await send(accountId, { to: ['x@there.test'] })
   const [delivery] = await claim(accountId)
@@ -111,7 +111,7 @@ test('a complaint about a delivery that is still being retried ends it', async t
   ])
 })
 
-test('opens and clicks are counted, told with what is known of them, and change no status', async t => {
+test('opens and clicks: they are counted and recorded, and change no status', async t => {
   const { run, ref, email, events, rows, clock } = await openDelivered(t)
   const click = { link: 'https://there.test/', ip_address: '192.0.2.1' }
   await run('opened', { ...ref(0), data: { open: {} } })
@@ -133,7 +133,7 @@ test('opens and clicks are counted, told with what is known of them, and change 
   assert.equal(JSON.parse(stored!.data), { click })
 })
 
-test('opens and clicks in the name of another account, or of nobody, leave no trace', async t => {
+test('opens and clicks: those with another account or unknown delivery are ignored', async t => {
   const { run, ref, account, email, events } = await openDelivered(t)
   const foreign = { ...ref(0), accountId: account('Other') }
   for (const command of ['opened', 'clicked'] as const) {

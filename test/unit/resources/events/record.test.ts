@@ -35,7 +35,7 @@ async function open(t: TestContext, { region = 'us-west-2' } = {}) {
   return { ...store, ...post, accountId, email, events, counts, sendTo, finish }
 }
 
-test('the results of several recipients in one group tell of the sending once, then of each', async t => {
+test('delivery results: one sent event for a group, then one event per recipient', async t => {
   const { group, sendTo, clock, email, events, counts } = await open(t)
   const [a, b, c] = await sendTo('a', 'b', 'c')
   const now = clock.now()
@@ -50,7 +50,7 @@ test('the results of several recipients in one group tell of the sending once, t
   assert.equal(counts(), { 'emails.bounced': 1 })
 })
 
-test('the same results in groups of their own come to the same', async t => {
+test('delivery results: separate groups give the same events', async t => {
   const { sendTo, finish, clock, email, events, counts } = await open(t)
   const [a, b, c] = await sendTo('a', 'b', 'c')
   await finish(b!)
@@ -63,7 +63,7 @@ test('the same results in groups of their own come to the same', async t => {
   assert.equal(counts(), { 'emails.bounced': 1 })
 })
 
-test('what is recorded late is told in its place', async t => {
+test('delivery results: a late event has its place in the timeline', async t => {
   const { sendTo, run, clock, accountId, ...store } = await open(t)
   const [a, b] = await sendTo('a', 'b')
   const now = clock.now()
@@ -80,7 +80,7 @@ test('what is recorded late is told in its place', async t => {
   )
 })
 
-test('the error is the last reason given, and a later success does not take it away', async t => {
+test('delivery results: the error is the last reason and survives a later success', async t => {
   const { sendTo, finish, email } = await open(t)
   const [a, b, c] = await sendTo('a', 'b', 'c')
   await finish(a!, endings.bounced('first reason'))
@@ -89,7 +89,7 @@ test('the error is the last reason given, and a later success does not take it a
   assert.equal(email(), { status: 'bounced', error: 'second reason' })
 })
 
-test('an email ends with the last of its deliveries, and what happens later does not move its end', async t => {
+test('delivery results: an email ends with its last delivery and later events do not move the end', async t => {
   const { run, sendTo, claim, finish, clock, accountId, rows } = await open(t)
   const endedAt = () => rows<{ ended_at: number | null }>('select ended_at from emails')[0]!.ended_at
   const [a, b, c] = await sendTo('a', 'b', 'c')
@@ -111,7 +111,7 @@ test('an email ends with the last of its deliveries, and what happens later does
   assert.is(endedAt(), end)
 })
 
-test('emails of one group are kept apart', async t => {
+test('delivery results: emails of a group are independent', async t => {
   const { group, send, claim, accountId, clock, rows, counts } = await open(t)
   for (const name of ['a', 'b', 'c']) await send(accountId, { to: [`${name}@there.test`] })
   const deliveries = await claim(accountId)
@@ -130,7 +130,7 @@ test('emails of one group are kept apart', async t => {
   assert.equal(counts(), { 'emails.bounced': 1, 'emails.delivered': 1, 'emails.delivery_delayed': 1 })
 })
 
-test('when everything fails before transfer, nothing was sent', async t => {
+test('delivery results: without a transfer there is no sent event', async t => {
   const { sendTo, finish, email, events } = await open(t)
   const [a] = await sendTo('a')
   await finish(a!, { ...endings.failed('the domain here.test is gone'), handedOverAt: null })
@@ -138,7 +138,7 @@ test('when everything fails before transfer, nothing was sent', async t => {
   assert.equal(email(), { status: 'failed', error: 'the domain here.test is gone' })
 })
 
-test('the time of the email’s last event is that of its last change', async t => {
+test('delivery results: the last event time is that of the last change', async t => {
   const { sendTo, finish, clock, rows } = await open(t)
   const [a, b] = await sendTo('a', 'b')
   await finish(a!)
@@ -147,7 +147,7 @@ test('the time of the email’s last event is that of its last change', async t 
   assert.equal(rows('select last_event_at from emails'), [{ last_event_at: clock.now() }])
 })
 
-test('events keep what they know, and stand in the order of their making', async t => {
+test('events: they keep their data and the order of recording', async t => {
   const { sendTo, finish, rows, clock } = await open(t)
   const [a] = await sendTo('a')
   const bounce = { type: 'Permanent', message: 'Grüße 💌', code: 550 }
@@ -163,7 +163,7 @@ test('events keep what they know, and stand in the order of their making', async
   )
 })
 
-test('without feedback an email stays sent: neither event nor error tells what became of it', async t => {
+test('without feedback: an email stays sent, without events or error', async t => {
   const { sendTo, finish, clock, rows, email, events, counts, run, accountId } = await open(t, {
     region: 'eu-west-1',
   })
@@ -195,7 +195,7 @@ test('without feedback an email stays sent: neither event nor error tells what b
   ])
 })
 
-test('without feedback an expiry after transfer is not told, a failure before it is', async t => {
+test('without feedback: an expiry after transfer is hidden, a failure before it is visible', async t => {
   const { sendTo, finish, clock, rows, email, events } = await open(t, { region: 'eu-west-1' })
   const [a, b] = await sendTo('a', 'b')
   const handed = { signedAt: clock.now(), handedOverAt: clock.now() }
@@ -208,7 +208,7 @@ test('without feedback an expiry after transfer is not told, a failure before it
   assert.equal(email(), { status: 'failed', error: 'the email is gone' })
 })
 
-test('without feedback the expiry of a lone recipient leaves the email sent', async t => {
+test('without feedback: the expiry of the only recipient leaves the email sent', async t => {
   const { sendTo, finish, clock, email, events, counts } = await open(t, { region: 'eu-west-1' })
   const [a] = await sendTo('a')
   await finish(a!, { ...endings.failed(), signedAt: clock.now() })
@@ -217,7 +217,7 @@ test('without feedback the expiry of a lone recipient leaves the email sent', as
   assert.equal(counts(), { 'emails.sent': 1 })
 })
 
-test('without feedback a suppressed recipient is told of, with the reason', async t => {
+test('without feedback: a suppressed recipient has an event with the reason', async t => {
   const { sendTo, finish, suppress, accountId, send, claim, email, events } = await open(t, {
     region: 'eu-west-1',
   })
@@ -230,7 +230,7 @@ test('without feedback a suppressed recipient is told of, with the reason', asyn
   assert.equal(email(), { status: 'sent', error: null })
 })
 
-test('mail to the simulator alone has feedback whatever the region', async t => {
+test('without feedback: mail to the simulator has feedback in any region', async t => {
   const { send, claim, accountId, finish, email, events } = await open(t, { region: 'eu-west-1' })
   await send(accountId, { to: ['bounced@simulator.test'] })
   const [a] = await claim(accountId, 'simulator.test')

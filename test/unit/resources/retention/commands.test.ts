@@ -77,7 +77,7 @@ const attachment = (content: Uint8Array) => ({
   content,
 })
 
-test('an email goes with its deliveries, attempts, events, links, content and attachments', async t => {
+test('retention: an email is deleted with deliveries, attempts, events, links, content and attachments', async t => {
   const store = await open(t)
   const attachments = [attachment(Buffer.alloc(10, 'a')), attachment(Buffer.alloc(LARGE_BYTES, 'b'))]
   const emailId = await store.send(store.accountId, {
@@ -111,7 +111,7 @@ test('an email goes with its deliveries, attempts, events, links, content and at
   assert.equal(new Set(Object.values(store.stored())), new Set([0]))
 })
 
-test('the age counts from the end of the last delivery', async t => {
+test('retention: the age counts from the end of the last delivery', async t => {
   const store = await open(t)
   await store.send(store.accountId, { to: ['a@there.test', 'b@elsewhere.test'] })
   await store.finish()
@@ -123,7 +123,7 @@ test('the age counts from the end of the last delivery', async t => {
   assert.is((await store.delete(store.clock.now())).emailCount, 1)
 })
 
-test('what is queued, deferred, under way or scheduled stays, however old', async t => {
+test('retention: queued, deferred, leased and scheduled emails are kept at any age', async t => {
   const store = await open(t)
   const { accountId, clock } = store
   await store.send(accountId, { subject: 'deferred' })
@@ -138,7 +138,7 @@ test('what is queued, deferred, under way or scheduled stays, however old', asyn
   assert.equal(store.stored(), before)
 })
 
-test('the totals per status lose what goes, whatever became of it', async t => {
+test('retention: deleted emails are subtracted from the totals per status', async t => {
   const store = await open(t)
   const { accountId } = store
   await store.send(accountId)
@@ -164,7 +164,7 @@ test('the totals per status lose what goes, whatever became of it', async t => {
   assert.equal(store.totals(), { queued: 1 })
 })
 
-test('a content and an attachment that others use stay until the last of them goes', async t => {
+test('retention: a shared content or attachment is deleted with its last email', async t => {
   const store = await open(t)
   const { accountId, clock } = store
   const content = Buffer.alloc(LARGE_BYTES, 'x')
@@ -187,7 +187,7 @@ test('a content and an attachment that others use stay until the last of them go
   assert.equal([store.rowCount('contents'), store.rowCount('blobs')], [0, 0])
 })
 
-test('a template keeps its content when the emails that were sent with it go', async t => {
+test('retention: a template keeps its content when its emails are deleted', async t => {
   const store = await open(t)
   await store.send(store.accountId)
   await store.finish()
@@ -196,7 +196,7 @@ test('a template keeps its content when the emails that were sent with it go', a
   assert.equal(store.rows('select refs from contents'), [{ refs: 1 }])
 })
 
-test('nothing of another account goes', async t => {
+test('retention: emails of another account are kept', async t => {
   const store = await open(t)
   const other = store.account('Other')
   await store.send(store.accountId)
@@ -206,7 +206,7 @@ test('nothing of another account goes', async t => {
   assert.equal(store.stored(), before)
 })
 
-test('one time takes at most 128 emails, those that ended first, and says that there are more', async t => {
+test('retention: one command deletes at most 128 emails, the oldest first, and reports more', async t => {
   const store = await open(t)
   await sendMany(store, 150)
   const ended = store
@@ -220,14 +220,14 @@ test('one time takes at most 128 emails, those that ended first, and says that t
   assert.equal(await store.delete(), { emailCount: 22, more: false, unusedFiles: [] })
 })
 
-test('when its time is over it stops after the sixteen that it has begun', async t => {
+test('retention: a command over its time stops after the current 16 emails', async t => {
   const store = await open(t)
   await sendMany(store, 40)
   store.takeAll()
   assert.equal(await store.delete(), { emailCount: 16, more: true, unusedFiles: [] })
 })
 
-test('an email with very many events and attempts goes in several times, and is whole or out of the list', async t => {
+test('retention: an email with many records is deleted in steps and never listed in part', async t => {
   const store = await open(t)
   const emailId = await store.send(store.accountId)
   await store.finish()
@@ -265,7 +265,7 @@ test('an email with very many events and attempts goes in several times, and is 
   )
 })
 
-test('a group that is lost has deleted nothing, and the next time goes on', async t => {
+test('retention: a rolled back command has deleted nothing and can be repeated', async t => {
   const store = await open(t)
   await sendMany(store, 20)
   const before = [store.stored(), store.totals()]
@@ -280,7 +280,7 @@ test('a group that is lost has deleted nothing, and the next time goes on', asyn
   assert.is((await store.delete()).emailCount, 20)
 })
 
-test('what happens to a recipient of an email that is gone changes nothing', async t => {
+test('retention: results for a deleted email are ignored', async t => {
   const store = await open(t)
   const { accountId, clock } = store
   const emailId = await store.send(accountId)

@@ -57,7 +57,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('events of domains and received mail go when they are older than the plan keeps, those of emails with these', async t => {
+test('event sweeper: events of domains and received mail are deleted after the plan’s retention, those of emails are not', async t => {
   const { account, record, sweep, left, clock } = await open(t)
   const id = account()
   for (const type of ['domain.created', 'email.received', 'email.sent', 'domain.verified'] as const)
@@ -75,7 +75,7 @@ test('events of domains and received mail go when they are older than the plan k
   assert.equal(left(id), ['email.sent'])
 })
 
-test('each account keeps them as long as its own plan says', async t => {
+test('event sweeper: the plan of each account applies', async t => {
   const { account, record, sweep, left, clock, change } = await open(t)
   const [short, long] = [account('Short'), account('Long')]
   change("update accounts set plan = 'forever' where id = ?", long)
@@ -85,7 +85,7 @@ test('each account keeps them as long as its own plan says', async t => {
   assert.equal([left(short).length, left(long).length], [0, 3])
 })
 
-test('many go in steps between which others have their turn', async t => {
+test('event sweeper: many events are deleted in steps', async t => {
   const { account, record, sweep, left, clock } = await open(t)
   const id = account()
   await record(id, 'domain.created', 1_200)

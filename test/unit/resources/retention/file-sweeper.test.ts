@@ -51,7 +51,7 @@ const withAttachment = (fill: string) => ({
   attachments: [{ filename: 'x', contentType: 'text/plain', contentId: null, content: bytesOf(fill) }],
 })
 
-test('what was staged for mail that was never stored goes after an hour, that of accepted mail stays', async t => {
+test('file sweeper: files of mail that was not stored are deleted after 1 h, those of accepted mail are kept', async t => {
   const { submit, accountId, domain, files, sweep, clock, blobs } = await open(t)
   await blobs.stage(bytesOf('lost'))
   domain(accountId, 'here.test')
@@ -65,7 +65,7 @@ test('what was staged for mail that was never stored goes after an hour, that of
   assert.equal(files(), [nameOf(await blobs.stage(bytesOf('accepted')))])
 })
 
-test('what is staged again is kept for whom it was staged', async t => {
+test('file sweeper: a file that is staged again is kept', async t => {
   const { blobs, files, sweep, clock } = await open(t)
   await blobs.stage(bytesOf('x'))
   clock.advance(100 * HOUR_MS)
@@ -74,7 +74,7 @@ test('what is staged again is kept for whom it was staged', async t => {
   assert.equal(files(), [nameOf(staged)])
 })
 
-test('bytes staged while their file is being removed are written again', async t => {
+test('file sweeper: content staged during the removal of its file is written again', async t => {
   const { blobs, draft, db, clock, files } = await open(t)
   const name = nameOf(await blobs.stage(bytesOf('x')))
   for (let i = 0; i < 20; i++) {
@@ -90,7 +90,7 @@ test('bytes staged while their file is being removed are written again', async t
   }
 })
 
-test('a file that was never finished goes, too; what is none of ours stays', async t => {
+test('file sweeper: unfinished files are deleted, foreign files are kept', async t => {
   const { blobs, folder, files, sweep, clock } = await open(t)
   const name = nameOf(await blobs.stage(bytesOf('x')))
   const inner = join(folder, name.slice(0, 2))
@@ -105,7 +105,7 @@ test('a file that was never finished goes, too; what is none of ours stays', asy
   assert.equal(files(), ['README', 'note', 'x', name].sort())
 })
 
-test('others get their turn after every fifty files; without a folder there is nothing to do', async t => {
+test('file sweeper: it yields every 50 files and accepts a missing folder', async t => {
   const { blobs, files, sweep, clock } = await open(t)
   assert.is(await sweep(), 0)
   for (let i = 0; i < 120; i++) await blobs.stage(bytesOf(`${i}`))

@@ -60,7 +60,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('each account keeps its emails as long as its plan says, and for ever where none does', async t => {
+test('mail sweeper: emails are kept for the plan’s retention, or for ever without one', async t => {
   const { account, delivered, clock, sweep, left } = await open(t)
   const plans = ['week', 'month', 'keeps', 'no longer configured']
   for (const [i, plan] of plans.entries()) await delivered(account('abcd'[i]!, plan), 2)
@@ -78,7 +78,7 @@ test('each account keeps its emails as long as its plan says, and for ever where
   assert.equal(left(), { a: 0, b: 0, c: 2, d: 2 })
 })
 
-test('it goes on until nothing is left, with room for others after each step', async t => {
+test('mail sweeper: it deletes in steps until nothing is left', async t => {
   const { account, delivered, clock, left, ...parts } = await open(t)
   const accountId = account('a', 'week')
   await delivered(accountId, 300)
@@ -101,7 +101,7 @@ test('it goes on until nothing is left, with room for others after each step', a
   assert.equal(left(), { a: 1 })
 })
 
-test('the files of attachments go after the rows that named them', async t => {
+test('mail sweeper: files of attachments are deleted after their rows', async t => {
   const { account, delivered, clock, sweep, rows, file } = await open(t)
   const content = Buffer.alloc(100_000, 'x')
   const attachment = { filename: 'x', contentType: 'text/plain', contentId: null, content }
@@ -115,7 +115,7 @@ test('the files of attachments go after the rows that named them', async t => {
   assert.equal([rows('select * from blobs').length, existsSync(path)], [0, false])
 })
 
-test('of an account with nothing to delete the writer is asked nothing', async t => {
+test('mail sweeper: an account with nothing to delete causes no command', async t => {
   const { account, delivered, clock, ...parts } = await open(t)
   await delivered(account('a', 'week'))
   account('b', 'week')
@@ -124,7 +124,7 @@ test('of an account with nothing to delete the writer is asked nothing', async t
   for await (const _ of sweepEmails({ ...parts, clock, run: run as never }));
 })
 
-test('accounts are gone through a hundred at a time', async t => {
+test('mail sweeper: accounts are read 100 at a time', async t => {
   const { account, delivered, clock, ...parts } = await open(t)
   const accounts = Array.from({ length: 250 }, (_, i) => ({
     id: Buffer.from(`account ${i}`.padEnd(16)),
@@ -141,7 +141,7 @@ test('accounts are gone through a hundred at a time', async t => {
   assert.equal(parts.rows('select id from emails'), [])
 })
 
-test('what is beyond a horizon is found by an index', async t => {
+test('mail sweeper: old emails are found by an index', async t => {
   const { rows } = await open(t)
   const plan = rows<{ detail: string }>(
     "explain query plan select id from emails where account_id = x'00' and ended_at <= 1 order by ended_at limit 16",

@@ -11,7 +11,7 @@ for (const [what, retentionDays, left] of [
   ['go when they are older than their plan keeps emails', 7, 1],
   ['stay where the plan keeps emails for ever', null, 2],
 ] as const)
-  test(`counters of metrics ${what}`, async t => {
+  test(`metric sweeper: counters of metrics ${what}`, async t => {
     const store = await t.using(openLocalStore())
     const post = postOver(store)
     const accountId = post.account()

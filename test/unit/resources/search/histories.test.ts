@@ -86,7 +86,7 @@ interface Row {
   ended_at: number | null
 }
 
-test('however emails came, moved, went and were sealed, a list holds what their rows say', async () => {
+test('search: a list agrees with the rows after any history of emails and sealing', async () => {
   let sealedCount = 0
   let expiredCount = 0
   await fc.assert(

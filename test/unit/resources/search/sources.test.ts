@@ -8,9 +8,9 @@ import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite } from '../../../kit/suite.ts'
 
-const test = suite('search by key and by how emails came')
+const test = suite('search/sources')
 
-test('emails are found by their key and by how they came, before and after they are sealed', async t => {
+test('search: emails are found by API key and origin, before and after sealing', async t => {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()

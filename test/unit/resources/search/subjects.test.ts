@@ -5,7 +5,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('search/subjects')
 
-test('subjects packed with two sigmas are found by one, each in its place', () => {
+test('subjects: packed subjects with both sigmas are found by one', () => {
   const folded = ['ο κώστας ήρθε', 'σας', 'nobody', 'κώστασ']
   const wanted = noBits(folded.length)
   for (const ordinal of folded.keys()) setBit(wanted, ordinal)

@@ -23,7 +23,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, templates, accountId, refs, versions }
 }
 
-test('contents are compressed, and shared by all that say the same', async t => {
+test('template commands: contents are compressed, and shared by versions with the same texts', async t => {
   const { templates, accountId, refs, rows } = await open(t)
   const { id } = await templates.create(accountId, FIRST)
   for (const name of ['second', 'third']) await templates.replace(accountId, id, { ...FIRST, name })
@@ -39,14 +39,14 @@ test('contents are compressed, and shared by all that say the same', async t => 
   assert.equal([rows('select * from templates'), rows('select * from template_versions')], [[], []])
 })
 
-test('deleting one template leaves another with the same words alone', async t => {
+test('template commands: deleting a template keeps another one with the same texts', async t => {
   const { templates, accountId } = await open(t)
   const [one, two] = [await templates.create(accountId, FIRST), await templates.create(accountId, FIRST)]
   await templates.delete(accountId, one.id)
   assert.is((await templates.find(accountId, two.id))!.html, LONG)
 })
 
-test('changes of one group see each other', async t => {
+test('template commands: commands of a group see each other’s changes', async t => {
   const { templates, accountId, group, versions, clock, refs } = await open(t)
   const { id } = await templates.create(accountId, FIRST)
   const at = clock.now()
@@ -67,7 +67,7 @@ test('changes of one group see each other', async t => {
   assert.equal(refs(), [4])
 })
 
-test('a restore of what is there already keeps it as a version all the same', async t => {
+test('template commands: restoring the present state makes a version', async t => {
   const { templates, accountId, versions } = await open(t)
   const { id } = await templates.create(accountId, FIRST)
   await templates.replace(accountId, id, { ...FIRST, name: 'second' })
@@ -78,7 +78,7 @@ test('a restore of what is there already keeps it as a version all the same', as
   )
 })
 
-test('another account reaches none of it', async t => {
+test('template commands: templates of another account are not found', async t => {
   const { templates, accountId, account, rows } = await open(t)
   const other = account('Other')
   const { id } = await templates.create(accountId, FIRST)

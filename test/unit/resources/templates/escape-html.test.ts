@@ -11,13 +11,13 @@ function read(html: string): string {
   return html.replace(/&([a-z]+|#39);/g, (_, name: string) => meanings[name]!)
 }
 
-test('the five special characters become entities, all else stays', () => {
+test('HTML escape: five characters become entities', () => {
   assert.is(escapeHtml(`a<b>&"c'd\u2028\0😀`), 'a&lt;b&gt;&amp;&quot;c&#39;d\u2028\0😀')
   assert.is(escapeHtml('&amp;'), '&amp;amp;')
   assert.is(escapeHtml(''), '')
 })
 
-test('it is read back as the text, and holds nothing that ends a text or an attribute', () => {
+test('HTML escape: the result parses as the text and ends no text or attribute', () => {
   const text = fc.string({
     unit: fc.constantFrom('&', '<', '>', '"', "'", 'a', ';', 'amp;', '#39', '\ud800'),
   })
@@ -30,7 +30,7 @@ test('it is read back as the text, and holds nothing that ends a text or an attr
   )
 })
 
-test('beyond the most that is asked for it does not go on', () => {
+test('HTML escape: it stops beyond the requested length', () => {
   assert.ok(escapeHtml('<'.repeat(1_000), 100).length > 100)
   assert.ok(escapeHtml('<'.repeat(1_000_000), 100).length < 1_000_200)
   assert.is(escapeHtml('<'.repeat(25), 100), '&lt;'.repeat(25))

@@ -12,7 +12,7 @@ function faultOf(texts: Partial<EmailText>): string | undefined {
   return fault && `${fault.part} ${fault.fault}`
 }
 
-test('nothing, and as much as there may be, is right', () => {
+test('template limits: an empty template and one at the limits are valid', () => {
   assert.is(faultOf({}), undefined)
   assert.is(
     faultOf({ html: 'x'.repeat(TEMPLATE_BYTES_MAX), text: 'x'.repeat(TEMPLATE_BYTES_MAX) }),
@@ -22,14 +22,14 @@ test('nothing, and as much as there may be, is right', () => {
   assert.is(faultOf({ html: '{{a}}'.repeat(10_000), text: '{{a}}'.repeat(10_000) }), undefined)
 })
 
-test('sizes are bytes', () => {
+test('template limits: sizes count bytes', () => {
   const half = 'é'.repeat(TEMPLATE_BYTES_MAX / 2)
   assert.is(faultOf({ html: half }), undefined)
   assert.is(faultOf({ html: `${half}x` }), 'html has more than 4194304 bytes')
   assert.is(faultOf({ text: `${half}x` }), 'text has more than 4194304 bytes')
 })
 
-test('the part is blamed that goes too far', () => {
+test('template limits: the fault names the part', () => {
   assert.is(
     faultOf({ html: variables(300), text: variables(201, 300) }),
     'text makes more than 500 different variables',

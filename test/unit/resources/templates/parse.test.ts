@@ -51,7 +51,7 @@ for (const [text, expected] of [
   ['{{a}{{b}}', '"{{a}" b'],
   ['{{constructor}} {{__proto__}}', 'constructor " " __proto__'],
 ] as const)
-  test(`${JSON.stringify(text)} is ${expected || 'nothing'}`, () => {
+  test(`template parser: ${JSON.stringify(text)} is ${expected || 'nothing'}`, () => {
     assert.is(shown(text), expected)
   })
 
@@ -91,11 +91,11 @@ for (const text of [
   '{{a|b}c}}',
   `{{${'n'.repeat(101)}}}`,
 ])
-  test(`${JSON.stringify(text.slice(0, 30))} stays as it is`, () => {
+  test(`template parser: ${JSON.stringify(text.slice(0, 30))} has no placeholder`, () => {
     assert.equal(parseText(text), { literals: [text], placeholders: [] })
   })
 
-test('what does not look like a name is one where that is said, and stays one where it is written so', () => {
+test('template parser: a verbatim name is recognized by the caller and by its mark', () => {
   const isName = (text: string) => ['Company/Team', 'No.', 'a: b'].includes(text)
   const text = '{{Company/Team}} {{{ No. | x }}} {{a: b|}} {{a/b}} {{.}} {{|x}} {{name|Company/Team}}'
   const parsed = parseText(text, isName)
@@ -113,11 +113,11 @@ test('what does not look like a name is one where that is said, and stays one wh
   assert.is(writeText(parseText(others)), others)
 })
 
-test('a name has up to 100 characters', () => {
+test('template parser: a name has up to 100 characters', () => {
   assert.is(parseText(`{{${'n'.repeat(100)}}}`).placeholders.length, 1)
 })
 
-test('after the most there may be, and one to tell, the rest is text', () => {
+test('template parser: placeholders beyond the limit plus one are text', () => {
   const { literals, placeholders } = parseText('{{a}}'.repeat(PLACEHOLDERS_MAX + 5))
   assert.is(placeholders.length, PLACEHOLDERS_MAX + 1)
   assert.is(literals.at(-1), '{{a}}'.repeat(4))
@@ -141,7 +141,7 @@ const scrap = fc.constantFrom(
 )
 const scraps = fc.array(scrap, { maxLength: 40 }).map(parts => parts.join(''))
 
-test('whatever the text, putting placeholders back between the literals makes it again', () => {
+test('template parser: literals and placeholders reproduce any text', () => {
   fc.assert(
     fc.property(scraps, text => {
       const { literals, placeholders } = parseText(text)
@@ -167,7 +167,7 @@ test('whatever the text, putting placeholders back between the literals makes it
   )
 })
 
-test('a literal holds no placeholder that was overlooked', () => {
+test('template parser: literals contain no placeholder', () => {
   fc.assert(
     fc.property(scraps, text => {
       const { literals } = parseText(text)

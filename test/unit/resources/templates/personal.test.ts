@@ -20,7 +20,7 @@ function said(html: string | null, text: string | null, own: Record<string, stri
   return { html: words.html, text: words.text }
 }
 
-test('what an email keeps stands in its place, escaped in html alone', () => {
+test('personal content: stored values are inserted, escaped in html only', () => {
   const own = { first_name: 'Ann & Bo', city: 'Köln' }
   assert.equal(said('<p>{{first_name}} {{{first_name}}} {{city}}</p>', '{{first_name}}, {{city}}', own), {
     html: '<p>Ann &amp; Bo Ann & Bo Köln</p>',
@@ -28,34 +28,34 @@ test('what an email keeps stands in its place, escaped in html alone', () => {
   })
 })
 
-test('what follows from the email need not be kept', () => {
+test('personal content: derived values need not be stored', () => {
   assert.equal(said('<a href="{{unsubscribe_url}}">{{email}}</a>', '{{broadcast_id}} {{unsubscribe_url}}'), {
     html: '<a href="https://here.test/u/t?a=1&amp;b=2">ann@there.test</a>',
     text: `${wireId('brd', broadcastId)} ${URL}`,
   })
 })
 
-test('the spellings of other services are understood, with their fallbacks', () => {
+test('personal content: spellings of other services work, with their fallbacks', () => {
   assert.is(
     said(null, '{{{FIRST_NAME|there}}} {{{EMAIL}}} {{{RESEND_UNSUBSCRIBE_URL}}} {{UNSUBSCRIBE_URL}}')!.text,
     `there ann@there.test ${URL} ${URL}`,
   )
 })
 
-test('what nobody has is its fallback, or nothing', () => {
+test('personal content: a missing value is its fallback or empty', () => {
   assert.is(said(null, 'Dear {{first_name|friend}}{{last_name}}!')!.text, 'Dear friend!')
 })
 
-test('where nothing is kept the content is final, whatever it looks like', () => {
+test('personal content: without stored values the content is final', () => {
   assert.equal(said('{{first_name}}', '{{email}}', null), { html: '{{first_name}}', text: '{{email}}' })
 })
 
-test('nothing is looked up on the language’s own objects, and no value is a template', () => {
+test('personal content: built-in properties are not read, and values are not templates', () => {
   assert.is(said(null, '[{{constructor}}{{__proto__}}{{toString}}]')!.text, '[]')
   assert.is(said(null, '{{a}}', { a: '{{email}}' })!.text, '{{email}}')
 })
 
-test('the url is asked for only where it is said, and shared content is parsed once', () => {
+test('personal content: the unsubscribe URL is made only if used, and shared content is parsed once', () => {
   const find = createFindPersonal()
   let asked = 0
   const content = { html: '<p>{{a}}</p>', text: null }

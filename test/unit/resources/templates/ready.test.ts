@@ -44,7 +44,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('what has not changed is read once', async t => {
+test('template cache: an unchanged template is compiled once', async t => {
   const { templates, accountId, says, reads } = await open(t)
   const [one, two] = [
     await templates.create(accountId, WORDS),
@@ -54,7 +54,7 @@ test('what has not changed is read once', async t => {
   assert.is(reads(), 2)
 })
 
-test('every change is seen at once', async t => {
+test('template cache: every change is visible at once', async t => {
   const { templates, accountId, says } = await open(t)
   const { id } = await templates.create(accountId, WORDS)
   assert.is(await says(id), 's: one')
@@ -68,7 +68,7 @@ test('every change is seen at once', async t => {
   assert.is(await says(id), undefined)
 })
 
-test('a template that took the content key of a deleted one says its own words', async t => {
+test('template cache: a reused content key gives the new content', async t => {
   const { templates, accountId, says } = await open(t)
   const first = await templates.create(accountId, WORDS)
   assert.is(await says(first.id), 's: one')
@@ -77,7 +77,7 @@ test('a template that took the content key of a deleted one says its own words',
   assert.equal([await says(first.id), await says(second.id)], [undefined, 's: two'])
 })
 
-test('a content whose key changes hands while it is being read is not taken', async t => {
+test('template cache: a content whose key is reused during the read is discarded', async t => {
   const { templates, accountId, account, says, beforeReading, rows } = await open(t)
   const { id } = await templates.create(accountId, WORDS)
   const keys = () => rows('select id from contents')
@@ -92,7 +92,7 @@ test('a content whose key changes hands while it is being read is not taken', as
   if (!isOnPostgres) assert.equal(keys(), before)
 })
 
-test('one that changes while it is being read is read again', async t => {
+test('template cache: a template that changes during the read is read again', async t => {
   const { templates, accountId, says, beforeReading } = await open(t)
   const { id } = await templates.create(accountId, WORDS)
   beforeReading(async table => {
@@ -103,7 +103,7 @@ test('one that changes while it is being read is read again', async t => {
   assert.is(await says(id), 'S: two')
 })
 
-test('another account finds none of it, be it at hand or not', async t => {
+test('template cache: another account does not find a cached template', async t => {
   const { templates, accountId, account, says } = await open(t)
   const { id } = await templates.create(accountId, WORDS)
   const other = account('Other')
@@ -112,7 +112,7 @@ test('another account finds none of it, be it at hand or not', async t => {
   assert.is(await says(id, other), undefined)
 })
 
-test('large ones and many are read again', async t => {
+test('template cache: large templates are not cached, and the size is limited', async t => {
   const { templates, accountId, says, reads } = await open(t)
   const large = await templates.create(accountId, { ...WORDS, text: 'x'.repeat(1024 * 1024) })
   for (let i = 0; i < 2; i++) await says(large.id)

@@ -35,18 +35,18 @@ function problems(template: Partial<EmailText>, values: Values): Record<string, 
   return Object.fromEntries(result.problems.map(({ name, problem }) => [name, problem]))
 }
 
-test('values go into subject, html and text', () => {
+test('template rendering: values are inserted into subject, html and text', () => {
   assert.equal(
     rendered({ subject: 'Hi {{name}}', html: '<p>{{name}}</p>', text: '{{name}}.' }, { name: 'Ann' }),
     { ok: true, subject: 'Hi Ann', html: '<p>Ann</p>', text: 'Ann.' },
   )
 })
 
-test('what is not there stays away', () => {
+test('template rendering: a missing part stays null', () => {
   assert.equal(rendered({ html: '' }, {}), { ok: true, subject: null, html: '', text: null })
 })
 
-test('in html a value is text and cannot become markup; elsewhere it is as it is', () => {
+test('template rendering: values are escaped in html only', () => {
   const name = `<b a='1' c="2">Tom & Jerry</b>`
   const escaped = '&lt;b a=&#39;1&#39; c=&quot;2&quot;&gt;Tom &amp; Jerry&lt;/b&gt;'
   const all = '{{name}} {{name|x}} {{ name }}'
@@ -55,19 +55,19 @@ test('in html a value is text and cannot become markup; elsewhere it is as it is
   assert.is(inSubject('{{name}}', { name }), name)
 })
 
-test('three braces leave a value as it is, everywhere', () => {
+test('template rendering: three braces insert a value unescaped', () => {
   const name = '<b>&amp;</b>'
   assert.is(inHtml('{{{name}}}', { name }), name)
   assert.is(inText('{{{name}}}', { name }), name)
   assert.is(inSubject('{{{name}}}', { name }), name)
 })
 
-test('a value that looks like a placeholder is no placeholder', () => {
+test('template rendering: a value with braces is not a placeholder', () => {
   const values = { a: '{{b}}', b: '{{a}}', c: '{{' }
   assert.is(inText('{{a}} {{b}} {{c}}b}}', values), '{{b}} {{a}} {{b}}')
 })
 
-test('a value may hold what replacements give a meaning', () => {
+test('template rendering: replacement patterns in values are literal', () => {
   assert.is(inHtml('[{{a}}]', { a: '$& $1 $` \\1' }), '[$&amp; $1 $` \\1]')
 })
 
@@ -80,7 +80,7 @@ for (const [what, value, text] of [
   ['true', true, 'true'],
   ['false', false, 'false'],
 ] as const)
-  test(`${what} stands for itself`, () => {
+  test(`template rendering: ${what} is inserted as text`, () => {
     assert.is(inText('[{{a}}]', { a: value }), `[${text}]`)
   })
 
@@ -90,34 +90,34 @@ for (const [what, value, problem] of [
   ['an object', { b: 1 }, 'not-a-text'],
   ['a list', ['b'], 'not-a-text'],
 ] as const) {
-  test(`${what} is no value`, () => {
+  test(`template rendering: ${what} is not a value`, () => {
     assert.equal(problems({ text: '{{a}}' }, { a: value }), { a: problem })
   })
-  test(`for ${what} the fallback stands in`, () => {
+  test(`template rendering: ${what} uses the fallback`, () => {
     assert.is(inText('{{a|there}}', { a: value }), 'there')
   })
 }
 
-test('a fallback stands in for an empty text, too, but not for zero or false', () => {
+test('template rendering: an empty text uses the fallback, 0 and false do not', () => {
   assert.is(inText('{{a|x}} {{b|x}} {{c|x}}', { a: '', b: 0, c: false }), 'x 0 false')
   assert.is(inHtml('{{a|x}}', { a: '' }), 'x')
 })
 
-test('a fallback is part of the template, its markup included', () => {
+test('template rendering: a fallback may contain markup', () => {
   assert.is(inHtml('{{a|<b>you &amp; me</b>}}', {}), '<b>you &amp; me</b>')
 })
 
-test('an empty fallback is one', () => {
+test('template rendering: an empty fallback is valid', () => {
   assert.is(inText('[{{a|}}]', {}), '[]')
 })
 
-test('dots lead into objects and lists', () => {
+test('template rendering: dots address objects and lists', () => {
   const values = { user: { name: { first: 'Ann' } }, items: [{ price: 5 }, { price: 7 }] }
   assert.is(inText('{{user.name.first}} {{items.1.price}} {{items.length}}', values), 'Ann 7 2')
 })
 
 for (const path of ['user.name', 'user.name.first.x', 'text.length', 'text.0', 'items.2', 'none.x', 'zero.x'])
-  test(`${path} leads nowhere`, () => {
+  test(`template rendering: ${path} has no value`, () => {
     const values = { user: { name: null }, text: 'abc', items: [1, 2], none: null, zero: 0 }
     assert.equal(problems({ text: `{{${path}}}` }, values), { [path]: 'missing' })
   })
@@ -136,32 +136,32 @@ for (const name of [
   'list.map',
   'text.constructor',
 ])
-  test(`${name}, which nobody gave, is missing`, () => {
+  test(`template rendering: ${name} is missing without a value`, () => {
     const values = { a: {}, list: [], text: 'x' }
     assert.equal(problems({ html: `{{${name}}}` }, values), { [name]: 'missing' })
   })
 
-test('names of the language are names like any other when they are given', () => {
+test('template rendering: names of built-in properties are ordinary if given', () => {
   const values = JSON.parse('{"__proto__": {"x": "p"}, "constructor": "c", "toString": 1}')
   assert.is(inText('{{__proto__.x}} {{constructor}} {{toString}}', values), 'p c 1')
 })
 
-test('all missing variables are told at once, each once, and those with fallbacks are not', () => {
+test('template rendering: missing variables without fallback are reported once each, together', () => {
   const template = { subject: '{{a}} {{b}}', html: '{{c}} {{a}} {{d|x}}', text: '{{e.f}} {{b}} {{c}}' }
   assert.equal(problems(template, { b: 1, e: {} }), { a: 'missing', c: 'missing', 'e.f': 'missing' })
 })
 
-test('a variable that has a fallback in one place only is still missing', () => {
+test('template rendering: a variable with a fallback in one place only is missing', () => {
   assert.equal(problems({ subject: '{{a|x}}', text: '{{a}}' }, {}), { a: 'missing' })
   assert.equal(problems({ subject: '{{a}}', text: '{{a|x}}' }, {}), { a: 'missing' })
 })
 
-test('where blanks are welcome, a missing value is its fallback or nothing', () => {
+test('template rendering: with blanks allowed a missing value is its fallback or empty', () => {
   const { text } = rendered({ text: '[{{a}}] [{{b|x}}] [{{c.d}}]' }, { c: {} }, { missing: 'blank' })
   assert.is(text, '[] [x] []')
 })
 
-test('line breaks in a subject become one space', () => {
+test('template rendering: line breaks in a subject become one space', () => {
   assert.is(
     inSubject('Hi {{a}}', { a: 'x\r\n\r\nBcc: evil@evil.example\n\n\ry\n' }),
     'Hi x Bcc: evil@evil.example y ',
@@ -169,7 +169,7 @@ test('line breaks in a subject become one space', () => {
   assert.is(inText('{{a}}', { a: 'x\r\ny' }), 'x\r\ny')
 })
 
-test('what would be too long is told, not made', () => {
+test('template rendering: an oversized result is reported and not built', () => {
   const options = { mostCharacters: 1_000 }
   const tooLarge = { ok: false, tooLarge: true }
   assert.equal(render({ text: 'x'.repeat(1_001) }, {}, options), tooLarge)
@@ -182,7 +182,7 @@ test('what would be too long is told, not made', () => {
   assert.equal(render(gigabytes, { a: '<'.repeat(1_000_000) }), tooLarge)
 })
 
-test('one compiled template serves many, and none sees another’s values', () => {
+test('template rendering: a compiled template keeps no values', () => {
   const template = compileTemplate({ subject: '{{a}}', html: '{{a}} {{b|none}}', text: null })
   const options = { missing: 'blank', mostCharacters: 1_000 } as const
   const all = [{ a: '<1>' }, { a: '<2>', b: '<b>' }, {}].map(values =>
@@ -211,7 +211,7 @@ const values = fc.record(
   { requiredKeys: [] },
 ) as fc.Arbitrary<Values>
 
-test('without three braces no value adds markup or a quote to html', () => {
+test('template rendering: escaped values add no markup or quote', () => {
   const markup = (html: string) => html.replace(/[^<>"']/g, '').length
   fc.assert(
     fc.property(
@@ -228,7 +228,7 @@ test('without three braces no value adds markup or a quote to html', () => {
   )
 })
 
-test('rendering ends in a text or in names, for every template and all values', () => {
+test('template rendering: any template and values give a text or missing names', () => {
   fc.assert(
     fc.property(templates, values, (template, data) => {
       const result = render({ subject: template, html: template, text: template }, data)
@@ -239,7 +239,7 @@ test('rendering ends in a text or in names, for every template and all values', 
   )
 })
 
-test('with a value for everything, the text is what replacing every placeholder makes', () => {
+test('template rendering: with all values it equals replacing every placeholder', () => {
   fc.assert(
     fc.property(
       fc.array(
