@@ -57,7 +57,7 @@ async function verdicts(mailhorn: Mailhorn, message: Buffer): Promise<string[]> 
   return results.map(({ status }: { status: { result: string } }) => status.result)
 }
 
-test('mail sent before, while and after a key changes verifies, also after a restart between the steps', async t => {
+test('mail verifies before, during and after a rotation, also with restarts', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rotation-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
@@ -114,7 +114,7 @@ test('mail sent before, while and after a key changes verifies, also after a res
   }
 })
 
-test('keys are shown with what becomes of them, and never with their private half', async t => {
+test('keys are shown with their state and never with the private key', async t => {
   const mailhorn = await t.using(startMailhorn())
   const { id } = await mailhorn.verifiedDomain('here.example')
   const { body } = await mailhorn.call('GET', `/domains/${id}/keys`, { session: await mailhorn.signIn() })
@@ -127,7 +127,7 @@ test('keys are shown with what becomes of them, and never with their private hal
   assert.not.match(JSON.stringify(body), /private/i)
 })
 
-test('a domain that has not been verified has no key to change', async t => {
+test('the key of an unverified domain cannot be rotated', async t => {
   const mailhorn = await t.using(startMailhorn())
   const session = await mailhorn.signIn()
   const { body: domain } = await mailhorn.call('POST', '/domains', {

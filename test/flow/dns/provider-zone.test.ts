@@ -18,7 +18,7 @@ const dataOf = async (server: string, name: string, type: TypeName, transport: '
   )
 const serverOf = ({ app }: Mailhorn) => `127.0.0.1:${app.dnsAddress!.port}`
 
-test('it is served at every address, over UDP and TCP, with what the configuration says', async t => {
+test('it is served at every address over UDP and TCP as configured', async t => {
   const port = await freePort()
   const mailhorn = await t.using(
     startMailhorn({
@@ -45,7 +45,7 @@ test('it is served at every address, over UDP and TCP, with what the configurati
     }
 })
 
-test('the key of a domain is there as soon as the domain, and gone with it', async t => {
+test('a key is served from creation to deletion of its domain', async t => {
   const mailhorn = await t.using(startMailhorn())
   const session = await mailhorn.signIn()
   const server = serverOf(mailhorn)
@@ -60,7 +60,7 @@ test('the key of a domain is there as soon as the domain, and gone with it', asy
   await until(async () => (await askServer(server, value, 'TXT')).rcode === RCODE.NXDOMAIN)
 })
 
-test('a network that asks the same too often is held to the rate that is set', async t => {
+test('the configured rate limits equal queries of a network', async t => {
   const mailhorn = await t.using(startMailhorn({ env: { MAILHORN_DNS_RESPONSES_PER_SECOND: '4' } }))
   const socket = createSocket('udp4')
   t.after(() => socket.close())
@@ -78,7 +78,7 @@ function withoutSerial(records: object[]): object[] {
   return JSON.parse(JSON.stringify(records).replace(/ \d{10} (?=3600 600 )/g, ' … '))
 }
 
-test('switched off it is not served, and listed for copying all the same', async t => {
+test('a disabled zone is not served, and its records can be listed', async t => {
   const mailhorn = await t.using(
     startMailhorn({ env: { MAILHORN_DNS_LISTEN: '', MAILHORN_DNS_ADDRESSES: '192.0.2.1' } }),
   )
@@ -101,7 +101,7 @@ test('switched off it is not served, and listed for copying all the same', async
   assert.equal(withoutSerial(pieces.flatMap(({ data }) => data)), withoutSerial(all.data))
 })
 
-test('a record that cannot stand in the zone keeps the service from starting, and says why', async () => {
+test('an invalid record prevents the start with a reason', async () => {
   try {
     const mailhorn = await startMailhorn({
       env: { MAILHORN_DNS_RECORDS: 'www.elsewhere.example. A 192.0.2.1' },
@@ -113,7 +113,7 @@ test('a record that cannot stand in the zone keeps the service from starting, an
   }
 })
 
-test('a port that is taken keeps the service from starting, and says which', async t => {
+test('a port in use prevents the start and is named', async t => {
   const first = await t.using(startMailhorn())
   const { port } = first.app.dnsAddress!
   try {
@@ -125,7 +125,7 @@ test('a port that is taken keeps the service from starting, and says which', asy
   }
 })
 
-test('questions are answered behind everything else: by one thread, that steps back', async t => {
+test('queries are answered by one low-priority thread', async t => {
   const nicenesses = () =>
     readdirSync('/proc/self/task').map(id =>
       Number(readFileSync(`/proc/self/task/${id}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[16]),

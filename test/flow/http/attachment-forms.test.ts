@@ -47,7 +47,7 @@ for (const [client, attachment] of Object.entries({
   '.NET': { filename: 'a.bin', content: BYTES.toString('base64'), path: null, content_type: null },
   'a form': { filename: 'a.bin', content: `data:application/x-own;base64,${BYTES.toString('base64')}` },
 }))
-  test(`${client}: every byte arrives`, async () => {
+  test(`${client}: all bytes arrive`, async () => {
     const attachments = JSON.stringify([attachment])
     const { attachments: taken } = await delivered(
       `Bytes of ${client}`,
@@ -85,7 +85,7 @@ test('laravel: an invitation as plain text', async () => {
 
 const LOGO = { filename: 'logo.png', content: BYTES.toString('base64') }
 
-test('an inline image stands beside the HTML that shows it, other files beside both', async () => {
+test('an inline image is related to its HTML, other files are mixed parts', async () => {
   const attachments = [
     { ...LOGO, content_id: 'logo' },
     { filename: 'terms.pdf', content: 'YQ==' },
@@ -134,7 +134,7 @@ for (const [what, id] of Object.entries({
     assert.equal([contentId, disposition], ['<logo@here.example>', 'inline'])
   })
 
-test('an image that the HTML does not show is a file with an id', async () => {
+test('an image that the HTML does not use is an attachment with a Content-ID', async () => {
   const attachments = JSON.stringify([{ ...LOGO, content_id: 'logo' }])
   const message = await delivered(
     'Unshown',

@@ -65,7 +65,7 @@ function call(attachments: object[], headers: Record<string, string> = {}, key =
   return ['POST', '/emails', { key, headers, body: { ...GOOD, attachments } }] as const
 }
 
-test('the file is fetched once, and is like any other attachment', async () => {
+test('the file is fetched once and stored as an attachment', async () => {
   const path = serve('/fetched.pdf', Buffer.alloc(100_000, 'x'))
   const before = web.requests.length
   const [attachment, other] = await sent([{ path }, { content: 'YQ==', filename: 'a.txt' }])
@@ -102,12 +102,12 @@ for (const [what, path, given, headers, filename, type] of [
   ['a URL that is no UTF-8', '/%ff.pdf', {}, {}, '%ff.pdf', 'application/pdf'],
   ['a URL that climbs', '/x/..%2f..%2fetc%2fpasswd', {}, {}, '../../etc/passwd', 'application/octet-stream'],
 ] as const)
-  test(`name and type follow from ${what}`, async () => {
+  test(`name and type are derived from ${what}`, async () => {
     const [attachment] = await sent([{ path: serve(path, 'x', headers), ...given }])
     assert.equal([attachment.filename, attachment.content_type], [filename, type])
   })
 
-test('an image by path is inline like any other', async () => {
+test('an image by path can be inline', async () => {
   const id = await mailhorn.send({
     ...GOOD,
     html: '<img src="cid:logo">',
@@ -150,7 +150,7 @@ for (const [what, status, headers, says] of [
     await refuses(mailhorn, [...call([{ path }])], { ...BAD, path: 'attachments[0].path', says })
   })
 
-test('refuse a host that is not there', async () => {
+test('refuse a host that does not exist', async () => {
   const gone = await startWebHost()
   await gone.close()
   const path = `https://files.example.test:${gone.port}/`
@@ -164,7 +164,7 @@ test('refuse both content and path', async () => {
   assert.is(web.requests.length, before)
 })
 
-test('nothing is fetched for a submission that is refused anyway', async () => {
+test('nothing is fetched for a request that is refused for another reason', async () => {
   const path = serve('/never.pdf', 'x')
   const before = web.requests.length
   const to = Array.from({ length: 51 }, (_, i) => `delivered+${i}@simulator.test`)
@@ -182,7 +182,7 @@ test('nothing is fetched for a submission that is refused anyway', async () => {
   assert.is(web.requests.length, before)
 })
 
-test('the first fault ends it: what comes after is not fetched', async () => {
+test('after the first fault no further file is fetched', async () => {
   const path = serve('/after.pdf', 'x')
   const before = web.requests.length
   await refuses(mailhorn, [...call([{ path: url('/missing') }, { path }])], {
@@ -193,7 +193,7 @@ test('the first fault ends it: what comes after is not fetched', async () => {
   assert.is(web.requests.length, before + 1)
 })
 
-test('the size limit holds for all together, and is counted while a file streams', async () => {
+test('the size limit covers all files and applies while a file streams', async () => {
   const path = serve('/large.bin', Buffer.alloc(16 * MIB))
   const [first] = await sent([{ path }])
   assert.is(first.size, 16 * MIB)
@@ -210,7 +210,7 @@ test('the size limit holds for all together, and is counted while a file streams
   })
 })
 
-test('a repeated request gets the first answer without the file', async () => {
+test('a repeated request gets the first answer without a fetch', async () => {
   const path = serve('/once.pdf', 'x')
   const headers = { 'idempotency-key': 'path-1' }
   const first = await mailhorn.call(...call([{ path }], headers))
@@ -224,7 +224,7 @@ test('a repeated request gets the first answer without the file', async () => {
   })
 })
 
-test('a fetch that has failed leaves the key to the next try', async () => {
+test('a failed fetch leaves the idempotency key to the next request', async () => {
   const headers = { 'idempotency-key': 'path-2' }
   const attachments = [{ path: url('/late.pdf') }]
   assertRefusal(await mailhorn.call(...call(attachments, headers)), { ...BAD, path: 'attachments[0].path' })
@@ -232,7 +232,7 @@ test('a fetch that has failed leaves the key to the next try', async () => {
   assert.is((await mailhorn.call(...call(attachments, headers))).status, 200)
 })
 
-test('two requests of an account are fetched for at a time, and nobody else waits for it', async () => {
+test('at most two requests of an account fetch at a time; other accounts do not wait', async () => {
   const other = addAccount(mailhorn, 'other')
   const [path, otherPath] = [serve('/slow.pdf', 'x'), serve('/slow-too.pdf', 'x')]
   const before = web.requests.length
@@ -258,7 +258,7 @@ function batch(emails: object[][], headers: Record<string, string> = {}) {
   return ['POST', '/emails/batch', { key: mailhorn.apiKey, headers, body }] as const
 }
 
-test('in a batch one and the same file is fetched once, and is with every email that names it', async () => {
+test('a batch fetches a URL once for all its emails', async () => {
   const [path, other] = [serve('/shared.pdf', Buffer.alloc(100_000, 'y')), serve('/own.pdf', 'z')]
   const before = web.requests.length
   const { status, body } = await mailhorn.call(
@@ -283,7 +283,7 @@ test('in a batch one and the same file is fetched once, and is with every email 
   )
 })
 
-test('a strict batch is refused with the first file that is not to be had, and keeps no other', async () => {
+test('a strict batch is refused with the first failed file and keeps no other file', async () => {
   const path = serve('/kept-not.pdf', Buffer.alloc(100_000, 'k'))
   await refuses(mailhorn, [...batch([[{ path }], [{ content: 'YQ==' }, { path: url('/gone') }]])], {
     ...BAD,
@@ -292,7 +292,7 @@ test('a strict batch is refused with the first file that is not to be had, and k
   })
 })
 
-test('a permissive batch leaves out the emails whose files are not to be had', async () => {
+test('a permissive batch leaves out emails with failed files', async () => {
   const path = serve('/permitted.pdf', 'x')
   const call = batch([[{ path: url('/gone') }], [{ path }]], { 'x-batch-validation': 'permissive' })
   const { status, body } = await mailhorn.call(...call)
@@ -304,7 +304,7 @@ test('a permissive batch leaves out the emails whose files are not to be had', a
   assert.match(body.errors[0].message, /404/)
 })
 
-test('a file that is fetched for a request that is refused in the end does not stay', async () => {
+test('a fetched file is deleted if the request is refused later', async () => {
   const path = serve('/in-vain.pdf', Buffer.alloc(100_000, 'v'))
   const before = web.requests.length
   const body = { ...GOOD, from: 'ann@unknown.example', to: 'bob@far.example', attachments: [{ path }] }
@@ -316,7 +316,7 @@ test('a file that is fetched for a request that is refused in the end does not s
   assert.is(web.requests.length, before + 1)
 })
 
-test('where it is switched off, no path is fetched', async t => {
+test('no path is fetched if fetching is disabled', async t => {
   const off = await t.using(startMailhorn({ zone: ZONE, env: { MAILHORN_FETCH_ALLOW_LOOPBACK: 'true' } }))
   const before = web.connectionCount
   const [method, path, { body }] = call([{ path: serve('/off.pdf', 'x') }])
@@ -328,7 +328,7 @@ test('where it is switched off, no path is fetched', async t => {
   assert.is(web.connectionCount, before)
 })
 
-test('where this host is not allowed, it is not reached', async t => {
+test('loopback is not reached unless it is allowed', async t => {
   const strict = await t.using(startMailhorn({ zone: ZONE, env: { MAILHORN_FETCH_ATTACHMENTS: 'true' } }))
   const before = web.connectionCount
   for (const host of ['files.example.test', '127.0.0.1']) {

@@ -39,7 +39,7 @@ const refused = (body: unknown, expected: Parameters<typeof refuses>[2], over: C
 
 const emailCount = () => mailhorn.rows<{ count: number }>('select count(*) as count from emails')[0]!.count
 
-test('every email of it is sent, and the ids come in the order of the emails', async () => {
+test('all emails are sent and the ids are in their order', async () => {
   const body = insistOnOk(await send(many(5)))
   assert.equal(Object.keys(body), ['data'])
   assert.is(body.data.length, 5)
@@ -50,7 +50,7 @@ test('every email of it is sent, and the ids come in the order of the emails', a
   }
 })
 
-test('each email may be as different as single ones are', async () => {
+test('each email may use all fields of a single email', async () => {
   const content = Buffer.from('file').toString('base64')
   const scheduledAt = new Date(mailhorn.clock.now() + HOUR_MS).toISOString()
   const { data } = insistOnOk(
@@ -76,7 +76,7 @@ test('each email may be as different as single ones are', async () => {
   assert.equal([four.status, four.scheduled_at], ['scheduled', scheduledAt])
 })
 
-test('a hundred are taken, a hundred and one are not, and neither is none', async () => {
+test('1 to 100 emails are accepted', async () => {
   assert.is(insistOnOk(await send(many(100))).data.length, 100)
   const expected = { status: 422, name: 'validation_error', says: /1 to 100 emails/ }
   await refused(many(101), expected)
@@ -89,7 +89,7 @@ for (const [what, raw] of [
   ['nothing', ''],
   ['an object with a list', JSON.stringify({ emails: [mail()] })],
 ])
-  test(`${what} is no batch`, async () => {
+  test(`${what} is refused as a batch`, async () => {
     await refuses(mailhorn, ['POST', '/emails/batch', { key: mailhorn.apiKey, raw: raw! }], {
       status: 400,
       name: 'validation_error',
@@ -97,7 +97,7 @@ for (const [what, raw] of [
     })
   })
 
-test('one bad email, and none is sent; all that is wrong is told, by place and field', async () => {
+test('strict: one invalid email refuses the batch, with all faults by index and field', async () => {
   const { body } = await refused(
     [mail(), mail({ to: 'nobody' }), mail(), mail({ from: undefined, subject: undefined })],
     { status: 422, name: 'validation_error', path: '[1].to', says: /^\[1\]: .*`to`/ },
@@ -143,7 +143,7 @@ for (const [what, email, status, name, path] of [
     '[1].attachments[0].path',
   ],
 ] as const)
-  test(`${what} is refused as in a single email, and named with its place`, async () => {
+  test(`${what} is refused as in a single email, with its index`, async () => {
     const { body } = await refused([mail(), mail(email), mail()], { status, name, path, says: /^\[1\]: / })
     assert.is(body.errors.length, 1)
     const { body: permissive } = await permissively([mail(), mail(email), mail()])
@@ -157,13 +157,13 @@ for (const [what, item] of [
   ['a number', 7],
   ['a list', [mail()]],
 ] as const)
-  test(`${what} is no email`, async () => {
+  test(`${what} is refused as an email`, async () => {
     await refused([mail(), item], { status: 422, name: 'validation_error', path: '[1]', says: /JSON object/ })
     const { data, errors } = insistOnOk(await permissively([item, mail()]))
     assert.equal([data.length, errors], [1, [{ index: 0, message: 'An email must be a JSON object.' }]])
   })
 
-test('permissively, the good ones are sent and the bad ones told of, by their place', async () => {
+test('permissive: valid emails are sent and invalid ones reported by index', async () => {
   const { data, errors } = insistOnOk(
     await permissively([
       mail({ to: 'nobody' }),
@@ -185,7 +185,7 @@ test('permissively, the good ones are sent and the bad ones told of, by their pl
   )
 })
 
-test('permissively, a batch without a bad email has no errors, and one without a good one no emails', async () => {
+test('permissive: the reply has no errors if all emails are valid, and no ids if none is', async () => {
   assert.equal(insistOnOk(await permissively([mail()])).errors, [])
   const before = emailCount()
   const { data, errors } = insistOnOk(
@@ -194,7 +194,7 @@ test('permissively, a batch without a bad email has no errors, and one without a
   assert.equal([data, errors.length, emailCount()], [[], 2, before])
 })
 
-test('the mode is strict or permissive, in any case', async () => {
+test('the mode is strict or permissive in any letter case', async () => {
   insistOnOk(await send([mail()], { 'x-batch-validation': 'STRICT' }))
   assert.ok(insistOnOk(await send([mail({ to: 'x' })], { 'x-batch-validation': 'Permissive' })).errors)
   await refused(
@@ -204,14 +204,14 @@ test('the mode is strict or permissive, in any case', async () => {
   )
 })
 
-test('the errors of hostile batches stay few', async () => {
+test('the number of reported errors is limited', async () => {
   const attachments = Array.from({ length: 500 }, () => 7)
   const { status, body } = await send(many(100, { attachments }))
   assert.is(status, 422)
   assert.is(body.errors.length, 100)
 })
 
-test('what all emails say is stored once', async () => {
+test('content that all emails share is stored once', async () => {
   const { data } = insistOnOk(
     await send([
       ...many(3, { text: 'the same words' }),
@@ -231,7 +231,7 @@ test('what all emails say is stored once', async () => {
   ])
 })
 
-test('a suppressed recipient spoils nothing', async () => {
+test('a suppressed recipient does not affect other emails', async () => {
   mailhorn.change(
     `insert into suppressions (account_id, email, id, reason, created_at)
      select id, 'delivered+no@simulator.test', id, 'manual', 0 from accounts`,
@@ -241,7 +241,7 @@ test('a suppressed recipient spoils nothing', async () => {
   await mailhorn.emailWhen(data[1].id, 'suppressed')
 })
 
-test('repeated with its key it gets the same answer and sends nothing', async () => {
+test('a repeated request with its key gets the same answer and sends nothing', async () => {
   const headers = { 'idempotency-key': 'batch-1' }
   const first = insistOnOk(await send(many(10), headers))
   const before = emailCount()
@@ -254,7 +254,7 @@ test('repeated with its key it gets the same answer and sends nothing', async ()
   })
 })
 
-test('repeated with its key a permissive one tells the same errors, too', async () => {
+test('a repeated permissive request with its key gets the same errors', async () => {
   const headers = { 'idempotency-key': 'batch-2' }
   const batch = [mail({ to: 'x' }), mail(), mail({ to: 'ok@there.example' })]
   const first = insistOnOk(await permissively(batch, headers))
@@ -264,7 +264,7 @@ test('repeated with its key a permissive one tells the same errors, too', async 
   assert.equal(insistOnOk(await permissively(batch, headers)), first)
 })
 
-test('a batch and a single email with one key are two requests', async () => {
+test('a batch and a single email with the same key are independent', async () => {
   const headers = { 'idempotency-key': 'shared' }
   const { data } = insistOnOk(await send([mail()], headers))
   const { body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body: mail(), headers })
@@ -272,7 +272,7 @@ test('a batch and a single email with one key are two requests', async () => {
   assert.is.not(body.id, data[0].id)
 })
 
-test('fifty at once with one key are one batch', async () => {
+test('50 concurrent requests with one key are one batch', async () => {
   const before = emailCount()
   const headers = { 'idempotency-key': 'fifty' }
   const answers = await Promise.all(Array.from({ length: 50 }, () => send(many(3), headers)))
@@ -280,7 +280,7 @@ test('fifty at once with one key are one batch', async () => {
   assert.is(emailCount(), before + 3)
 })
 
-test('a refused batch leaves its key to the next', async () => {
+test('a refused batch leaves its key to the next request', async () => {
   const headers = { 'idempotency-key': 'refused' }
   assert.is((await send([mail({ to: 'x' })], headers)).status, 422)
   assert.is((await send([mail({ from: 'a@nowhere.example', to: 'ok@there.example' })], headers)).status, 403)
@@ -288,7 +288,7 @@ test('a refused batch leaves its key to the next', async () => {
   assert.is(insistOnOk(await send([mail()], headers)).data.length, 1)
 })
 
-test('a key that is bound to a domain sends from that domain alone', async () => {
+test('an API key bound to a domain sends from this domain only', async () => {
   const session = await mailhorn.signIn()
   const { id: domain_id } = await mailhorn.verifiedDomain('bound.example')
   const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'b', domain_id } })
@@ -308,7 +308,7 @@ test('a key that is bound to a domain sends from that domain alone', async () =>
   })
 })
 
-test('a key that is bound to a domain does not learn what another credential sent under its idempotency key', async () => {
+test('an API key bound to a domain does not get the stored answer of another credential', async () => {
   const session = await mailhorn.signIn()
   const { id: domain_id } = await mailhorn.verifiedDomain('curious.example')
   const { body: key } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'c', domain_id } })
@@ -325,12 +325,12 @@ test('a key that is bound to a domain does not learn what another credential sen
   }
 })
 
-test('the ids come bare to the client that wants them so', async () => {
+test('ids have no prefix for the client that needs it', async () => {
   const { data } = insistOnOk(await send([mail()], { 'user-agent': 'resend-sdk/0.11.0 dotnet/8' }))
   assert.match(data[0].id, /^[0-9a-f]{8}-/)
 })
 
-test('a quota is taken by the whole batch or not at all', async t => {
+test('the quota accepts the whole batch or none of it', async t => {
   const small = await t.using(
     startMailhorn({ env: { MAILHORN_PLANS_SCALE_DAILY: '10', MAILHORN_PLANS_SCALE_MONTHLY: '100' } }),
   )

@@ -56,7 +56,7 @@ async function follow(url: string, method = 'GET') {
   }
 }
 
-test('a name of 255 characters is kept, and its download has a header that clients read', async () => {
+test('a name of 255 characters is kept and downloaded with a readable header', async () => {
   const filename = `${'😀'.repeat(251)}.txt`
   const sentId = await mailhorn.send({
     ...{ from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' },
@@ -74,7 +74,7 @@ test('a name of 255 characters is kept, and its download has a header that clien
 const tokenOf = (url: string) => new URL(url).searchParams.get('token')!
 const withToken = (token: string) => `${mailhorn.baseUrl}/downloads?token=${token}`
 
-test('are listed in their order, each with a link and its end', async () => {
+test('are listed in order, each with a link and its expiry', async () => {
   assert.equal([list.object, list.total, list.has_more, list.data.length], ['list', 7, false, 7])
   const [text, logo, other] = list.data
   assert.equal(
@@ -141,7 +141,7 @@ test('an email without attachments has an empty list', async () => {
   assert.equal(body, { object: 'list', total: 0, has_more: false, data: [] })
 })
 
-test('come down byte for byte, from rows and from files', async () => {
+test('are downloaded byte for byte, from rows and from files', async () => {
   for (const [name, bytes] of [
     ['a.txt', Buffer.from('hello')],
     ['large.bin', LARGE],
@@ -153,7 +153,7 @@ test('come down byte for byte, from rows and from files', async () => {
   }
 })
 
-test('can do nothing where they come from', async () => {
+test('are served so that they cannot run on the origin', async () => {
   const { headers } = await follow(find('page.html').download_url)
   assert.equal(
     [
@@ -175,7 +175,7 @@ test('can do nothing where they come from', async () => {
   )
 })
 
-test('have names in any script, and no name breaks the header', async () => {
+test('may have names in any script, and no name breaks the header', async () => {
   const { headers } = await follow(find('Grüße "\\ 😀\u202e.txt').download_url)
   const said = headers.get('content-disposition')!
   const [, encoded] = /filename\*=UTF-8''(.+)$/.exec(said)!
@@ -185,12 +185,12 @@ test('have names in any script, and no name breaks the header', async () => {
   assert.is(latin.headers.get('content-type'), 'text/plain')
 })
 
-test('HEAD tells what would come', async () => {
+test('HEAD returns the headers of GET', async () => {
   const { status, headers, bytes } = await follow(find('large.bin').download_url, 'HEAD')
   assert.equal([status, headers.get('content-length'), bytes.length], [200, String(LARGE.length), 0])
 })
 
-test('a client that stops reading holds a little of the file, and gets the rest when it goes on', async () => {
+test('a slow client buffers little of the file and gets the rest later', async () => {
   const [reply] = (await once(get(find('large.bin').download_url), 'response')) as [IncomingMessage]
   assert.is((await ask('')).status, 200)
   let size = 0
@@ -198,7 +198,7 @@ test('a client that stops reading holds a little of the file, and gets the rest 
   assert.is(size, LARGE.length)
 })
 
-test('a link is good for an hour, and says so when it is over', async () => {
+test('a link expires after 1 h with its own error', async () => {
   const { download_url: url } = (await ask('')).body.data[0]
   mailhorn.clock.advance(HOUR_MS - 60_000)
   assert.is((await follow(url)).status, 200)
@@ -206,7 +206,7 @@ test('a link is good for an hour, and says so when it is over', async () => {
   assertRefusal(await follow(url), { status: 403, name: 'invalid_access', says: /expired/ })
 })
 
-test('no link can be made up, changed, or put together from two', async () => {
+test('a forged, changed or combined link is refused', async () => {
   const [first, second] = (await ask('')).body.data.map((one: { download_url: string }) => one.download_url)
   const token = tokenOf(first)
   const bytes = Buffer.from(token, 'base64url')
@@ -232,13 +232,13 @@ test('no link can be made up, changed, or put together from two', async () => {
     assertRefusal(await follow(url), { status: 422, name: 'missing_required_field', path: 'token' })
 })
 
-test('another account finds nothing', async () => {
+test('another account gets 404', async () => {
   const stranger = addAccount(mailhorn, 'stranger')
   assertRefusal(await ask('', stranger.apiKey), EMAIL_GONE)
   assertRefusal(await ask(`/${find('a.txt').id}`, stranger.apiKey), EMAIL_GONE)
 })
 
-test('leave with their email, links included', async () => {
+test('are deleted with their email, including links', async () => {
   const ended = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
   const attachments = [{ filename: 'a.txt', content: 'aGVsbG8=' }]
   const old = await mailhorn.send({ ...ended, attachments })
@@ -254,7 +254,7 @@ test('leave with their email, links included', async () => {
   )
 })
 
-test('a file that is no longer there is our fault, and said to be', async () => {
+test('a missing file is answered with 500', async () => {
   const content = Buffer.alloc(100_000, 'lost').toString('base64')
   const email = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
   const lost = await mailhorn.send({ ...email, attachments: [{ filename: 'lost.bin', content }] })

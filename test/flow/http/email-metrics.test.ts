@@ -51,7 +51,7 @@ const some = (body: Record<string, number>) =>
   Object.fromEntries(Object.keys(COUNTS).map(metric => [metric, body[metric]]))
 const twice = Object.fromEntries(Object.entries(COUNTS).map(([metric, count]) => [metric, 2 * count]))
 
-test('counts what has happened in the last days, without being asked for more', async () => {
+test('counts the last days by default', async () => {
   const { status, body } = await ask()
   assert.is(status, 200)
   assert.equal(
@@ -69,7 +69,7 @@ test('counts what has happened in the last days, without being asked for more', 
   assert.ok(span >= 6 * DAY_MS && span < 6 * DAY_MS + 900_000)
 })
 
-test('by domain, with what is from no domain of the account apart', async () => {
+test('groups by domain, with other mail separate', async () => {
   const { body } = await ask('?dimensions=domain&metrics=sent,bounced')
   assert.equal(body.data, [
     { domain_id: null, domain_name: null, sent: 8, bounced: 2 },
@@ -82,7 +82,7 @@ test('by domain, with what is from no domain of the account apart', async () => 
   assert.equal((await ask(`?domain_id=${two}`)).body.totals.sent, 0)
 })
 
-test('by period, in a time zone', async () => {
+test('groups by period in a time zone', async () => {
   const { body } = await ask('?dimensions=period&granularity=monthly&metrics=sent&timezone=Asia/Tokyo')
   const month = new Date(mailhorn.clock.now())
     .toLocaleDateString('sv-SE', { timeZone: 'Asia/Tokyo' })
@@ -90,7 +90,7 @@ test('by period, in a time zone', async () => {
   assert.equal(body.data, [{ period: `${month}-01`, sent: 16 }])
 })
 
-test('by email', async () => {
+test('groups by email', async () => {
   const [delivered, bounced] = ids
   const { body } = await ask(`?dimensions=email&email_id=${delivered},${bounced}&metrics=delivered,bounced`)
   assert.equal(body.data, [
@@ -99,7 +99,7 @@ test('by email', async () => {
   ])
 })
 
-test('the resend package reads it', async () => {
+test('can be read by the resend package', async () => {
   const resend = new Resend(mailhorn.apiKey, { baseUrl: mailhorn.baseUrl })
   const all = insistOn(await resend.emails.metrics())
   assert.equal([all.object, all.totals.sent], ['metrics', 16])
@@ -124,7 +124,7 @@ test('the resend package reads it', async () => {
   assert.equal(report.totals, { sent: 8, delivery_rate: 0 })
 })
 
-test('rates are of real mail alone, of an email with both kinds of recipients by each of them', async t => {
+test('computes rates of real mail only, by recipient', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const zone = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
   const other = await t.using(startMailhorn({ zone, mxPort: mx.port }))
@@ -143,7 +143,7 @@ test('rates are of real mail alone, of an email with both kinds of recipients by
   assert.equal([totals.delivery_rate, totals.bounce_rate, totals.complaint_rate], [1, 0, 0])
 })
 
-test('a date means the whole day, and the future nothing', async () => {
+test('takes a date as the whole day and ignores the future', async () => {
   const today = new Date(mailhorn.clock.now()).toISOString().slice(0, 10)
   const { body } = await ask(`?start_date=2000-01-01&end_date=${today}&metrics=sent`)
   assert.is(body.totals.sent, 16)
@@ -152,7 +152,7 @@ test('a date means the whole day, and the future nothing', async () => {
   assert.equal([past.status, past.body.totals.sent], [200, 0])
 })
 
-test('an account, and a key of a domain, see their own alone', async () => {
+test('shows an account, or a key bound to a domain, its own mail only', async () => {
   const stranger = addAccount(mailhorn, 'stranger')
   assert.is((await ask('', stranger.apiKey)).body.totals.sent, 0)
   for (const query of [`?domain_id=${one}`, `?email_id=${ids[0]}`])

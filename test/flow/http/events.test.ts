@@ -24,7 +24,7 @@ async function sendTo(name: string, key = mailhorn.apiKey): Promise<string> {
 const list = (query = '') => mailhorn.call('GET', `/events${query}`, { session })
 const typesOf = ({ body }: { body: { data: { type: string }[] } }) => body.data.map(({ type }) => type)
 
-test('events are listed newest first, and paged by the last one seen', async () => {
+test('events are listed newest first with a cursor', async () => {
   const stream = await openEventStream(mailhorn.baseUrl, { session })
   const id = await sendTo('complained')
   const seen = await stream.types(3)
@@ -45,7 +45,7 @@ test('events are listed newest first, and paged by the last one seen', async () 
   assert.equal([typesOf(back), back.body.has_more], [['email.delivered'], true])
 })
 
-test('a stream begins with what happens next, and goes on after the last event seen', async () => {
+test('a stream begins with the next event or after the last one seen', async () => {
   await sendTo('delivered')
   await until(async () => typesOf(await list())[0] === 'email.delivered')
   const stream = await openEventStream(mailhorn.baseUrl, { session })
@@ -64,7 +64,7 @@ test('a stream begins with what happens next, and goes on after the last event s
   }
 })
 
-test('another account sees nothing of it', async () => {
+test('another account sees no events', async () => {
   const other = addAccount(mailhorn, 'other')
   const since = (await list()).body.data[0].id
   const theirs = await openEventStream(mailhorn.baseUrl, { session: other.session, lastEventId: since })
@@ -82,7 +82,7 @@ test('another account sees nothing of it', async () => {
   await own.close()
 })
 
-test('while nothing happens there are heartbeats, and none for a session that has ended', async () => {
+test('a quiet stream sends heartbeats and ends with its session', async () => {
   const own = openSession(mailhorn, 'bearer')
   const stream = await openEventStream(mailhorn.baseUrl, { session: own })
   await until(() => {
@@ -98,7 +98,7 @@ test('while nothing happens there are heartbeats, and none for a session that ha
   assert.is(stream.heartbeatCount, count)
 })
 
-test('an event id that is none is refused', async () => {
+test('an invalid event id is refused', async () => {
   const refused = await list('?after=nonsense')
   assert.equal([refused.status, refused.body.errors[0].path], [422, 'after'])
   const id = (await list()).body.data[0].id
@@ -110,7 +110,7 @@ test('an event id that is none is refused', async () => {
   assert.is(status, 422)
 })
 
-test('a stream does not hold up the end of the service', async () => {
+test('a stream does not delay the stop of the service', async () => {
   const own = await startMailhorn()
   const stream = await openEventStream(own.baseUrl, { session: openSession(own, 'bearer') })
   await own.close()

@@ -88,12 +88,12 @@ test('takes the filters of the list', async () => {
   })
 })
 
-test("has nothing of another account's", async () => {
+test('excludes other accounts', async () => {
   const stranger = addAccount(mailhorn, 'stranger')
   assert.is((await linesOf('/emails/export', stranger.apiKey)).length, 1)
 })
 
-test('a client that stops reading holds no state of the database, and others are served', async () => {
+test('a slow client holds no snapshot and does not block others', async () => {
   const reply = await unread()
   addEmails(mailhorn, 10, () => 'later')
   await insistOnNoOldState()
@@ -104,7 +104,7 @@ test('a client that stops reading holds no state of the database, and others are
   assert.ok(size > MANY * 1_000, 'it gets the rest when it reads on')
 })
 
-test('a client that leaves ends its export', async () => {
+test('a disconnected client ends its export', async () => {
   const reply = await unread()
   reply.destroy()
   assert.is((await linesOf('/emails/export?status=failed')).length, 2)

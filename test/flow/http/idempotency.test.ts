@@ -37,7 +37,7 @@ async function idOf(answer: Promise<ApiAnswer>): Promise<string> {
   return body.id
 }
 
-test('a repeated request gets the first one’s id and sends nothing', async () => {
+test('a repeated request gets the id of the first and sends nothing', async () => {
   const key = newKey()
   const first = await idOf(send(key))
   const before = emailCount()
@@ -45,7 +45,7 @@ test('a repeated request gets the first one’s id and sends nothing', async () 
   assert.is(emailCount(), before)
 })
 
-test('without a key, or with another, every request is an email', async () => {
+test('requests without a key or with different keys are separate emails', async () => {
   const before = emailCount()
   const ids = await Promise.all([
     idOf(send(newKey())),
@@ -57,7 +57,7 @@ test('without a key, or with another, every request is an email', async () => {
   assert.is(emailCount(), before + 4)
 })
 
-test('fifty at once are one email and one id', async () => {
+test('50 concurrent requests are one email', async () => {
   for (let round = 0; round < 5; round++) {
     const key = newKey()
     const before = emailCount()
@@ -67,7 +67,7 @@ test('fifty at once are one email and one id', async () => {
   }
 })
 
-test('twenty at once with different bodies are one email, and refusals', async () => {
+test('of 20 concurrent requests with different bodies one is accepted', async () => {
   const key = newKey()
   const before = emailCount()
   const answers = await Promise.all(
@@ -79,7 +79,7 @@ test('twenty at once with different bodies are one email, and refusals', async (
   assert.is(emailCount(), before + 1)
 })
 
-test('large requests at once are one email, too', async () => {
+test('concurrent large requests are one email', async () => {
   const key = newKey()
   const attachments = [{ filename: 'a.bin', content: Buffer.alloc(300_000, 'z').toString('base64') }]
   const before = storedIn(mailhorn)
@@ -90,7 +90,7 @@ test('large requests at once are one email, too', async () => {
   assert.is(after.files, before.files! + 1)
 })
 
-test('a list of many integers is the same in any spacing, and another when one of them differs', async () => {
+test('a long list of integers is compared by value, not by spacing', async () => {
   const key = newKey()
   const content = Array.from({ length: 100_000 }, (_, i) => i % 256)
   const body = { ...GOOD, attachments: [{ filename: 'a.bin', content }] }
@@ -107,7 +107,7 @@ for (const [what, change] of Object.entries({
   'unknown key': { other: 1 },
   tag: { tags: [{ name: 'a', value: 'b' }] },
 }))
-  test(`the same key with another ${what} is refused, and the first answer stays`, async () => {
+  test(`the same key with another ${what} is refused and the first answer stays`, async () => {
     const key = newKey()
     const first = await idOf(send(key))
     const before = emailCount()
@@ -116,7 +116,7 @@ for (const [what, change] of Object.entries({
     assert.is(await idOf(send(key)), first)
   })
 
-test('the order of keys and the blanks of a body do not matter, the order of lists does', async () => {
+test('order of keys and blanks are ignored, order of lists is not', async () => {
   const key = newKey()
   const body = { ...GOOD, tags: [{ name: 'a', value: 'b' }, { x: { y: 1, z: 2 } }] }
   const first = await idOf(send(key, body))
@@ -132,22 +132,22 @@ for (const [what, key] of [
   ['257 characters', 'k'.repeat(257)],
   ['8,000 characters', 'k'.repeat(8_000)],
 ] as const)
-  test(`${what} cannot be a key`, async () => {
+  test(`${what} is refused as a key`, async () => {
     const before = storedIn(mailhorn)
     assertRefusal(await send(key), { status: 400, name: 'invalid_idempotency_key', says: /1 to 256/ })
     assert.equal(storedIn(mailhorn), before)
   })
 
 for (const key of ['k'.repeat(256), '%00', "'; drop table emails; --", 'k\u00e9', '__proto__', '{}'])
-  test(`${JSON.stringify(key.slice(0, 20))} can`, async () => {
+  test(`${JSON.stringify(key.slice(0, 20))} is accepted as a key`, async () => {
     assert.is(await idOf(send(key)), await idOf(send(key)))
   })
 
-test('keys differ by their letters’ case', async () => {
+test('keys are case-sensitive', async () => {
   assert.is.not(await idOf(send('case')), await idOf(send('CASE')))
 })
 
-test('a refusal is not remembered', async () => {
+test('a refusal is not stored', async () => {
   const key = newKey()
   assert.is((await send(key, { ...GOOD, to: 'nobody' })).status, 422)
   assert.is((await send(key, { ...GOOD, to: 'ok@there.example' })).status, 403)
@@ -155,7 +155,7 @@ test('a refusal is not remembered', async () => {
   assert.ok(await idOf(send(key)))
 })
 
-test('a repeated request is answered although its domain is gone meanwhile', async () => {
+test('a repeated request is answered after its domain was deleted', async () => {
   const { id: domain } = await mailhorn.verifiedDomain('here.example')
   const key = newKey()
   const mail = { ...GOOD, to: 'ok@there.example' }
@@ -165,7 +165,7 @@ test('a repeated request is answered although its domain is gone meanwhile', asy
   assert.is(await idOf(send(key, mail)), first)
 })
 
-test('another key of the account shares it', async () => {
+test('keys are shared by all API keys of the account', async () => {
   const session = await mailhorn.signIn()
   const { body: second } = await mailhorn.call('POST', '/api-keys', { session, body: { name: 'second' } })
   const key = newKey()
@@ -175,7 +175,7 @@ test('another key of the account shares it', async () => {
     assert.is(await idOf(mailhorn.call('POST', '/emails', { ...who, body: GOOD, headers })), first)
 })
 
-test('after a day the key is fresh again', async () => {
+test('a key may be used again after 24 h', async () => {
   const key = newKey()
   const first = await idOf(send(key))
   mailhorn.clock.advance(DAY_MS - 60_000)
@@ -186,7 +186,7 @@ test('after a day the key is fresh again', async () => {
   assert.is(await idOf(send(key, { ...GOOD, subject: 'another day' })), second)
 })
 
-test('a key is remembered over a restart', async t => {
+test('a key survives a restart', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const before = await startMailhorn({ dataDir })

@@ -40,7 +40,7 @@ async function found(query: string): Promise<number[]> {
   return body.data.map(({ id }: { id: string }) => sent.indexOf(id))
 }
 
-test('shows the newest first, with all that is known of each in a line', async () => {
+test('lists the newest first with all fields of a row', async () => {
   const { status, body } = await list()
   assert.is(status, 200)
   assert.equal([body.object, body.total, body.has_more], ['list', 5, false])
@@ -69,7 +69,7 @@ test('shows the newest first, with all that is known of each in a line', async (
   for (const time of [createdAt, lastEventAt]) assert.match(time, /^\d{4}-.+T.+\.\d{3}Z$/)
 })
 
-test('is open to a session, too', async () => {
+test('accepts a dashboard session', async () => {
   const { body } = await mailhorn.call('GET', '/emails', { session: await mailhorn.signIn() })
   assert.is(body.total, 5)
 })
@@ -107,7 +107,7 @@ for (const [query, numbers] of FILTERS)
     assert.equal(await found(query), numbers)
   })
 
-test('creation times bound the list: from the one, before the other', async () => {
+test('filters by creation time, begin included and end excluded', async () => {
   const { body } = await list()
   const at = (i: number) => encodeURIComponent(body.data[4 - i].created_at)
   assert.equal(await found(`?created_after=${at(1)}&created_before=${at(3)}`), [2, 1])
@@ -117,7 +117,7 @@ test('creation times bound the list: from the one, before the other', async () =
   assert.equal(await found(`?created_before=${offset}`), [])
 })
 
-test('goes by limit and offset', async () => {
+test('pages by limit and offset', async () => {
   const page = async (query: string) => {
     const { body } = await list(query)
     return [body.data.map(({ id }: { id: string }) => sent.indexOf(id)), body.has_more, body.total]
@@ -129,7 +129,7 @@ test('goes by limit and offset', async () => {
   assert.equal(await page('?limit=1&q=order'), [[1], true, 2])
 })
 
-test("goes by the clients' cursors", async () => {
+test('pages by the cursors of the SDKs', async () => {
   const page = async (query: string) => {
     const { body } = await list(query)
     return [body.data.map(({ id }: { id: string }) => sent.indexOf(id)), body.has_more, body.total]
@@ -172,21 +172,21 @@ for (const [query, path] of REFUSED)
     assertRefusal(await list(query), { status: 422, name: 'validation_error', path })
   })
 
-test('a page cannot begin at an email that is not there, or is of another account', async () => {
+test('refuses a cursor of an unknown email or another account', async () => {
   for (const direction of ['after', 'before']) {
     assertRefusal(await list(`?${direction}=${UNKNOWN}`), { status: 404, name: 'not_found' })
     assertRefusal(await list(`?${direction}=${sent[0]}`, stranger.apiKey), { status: 404, name: 'not_found' })
   }
 })
 
-test('another account sees nothing of it', async () => {
+test('excludes other accounts', async () => {
   for (const query of ['', '?status=delivered', '?q=order', '?from=ann@here.example']) {
     const { body } = await list(query, stranger.apiKey)
     assert.equal([body.total, body.data], [0, []])
   }
 })
 
-test('what is older than the plan keeps is neither listed nor counted, nor a place to begin at', async () => {
+test('excludes emails beyond retention from list, total and cursors', async () => {
   const old = await startMailhorn({ env: { MAILHORN_PLANS_SCALE_RETENTION_DAYS: '7' } })
   try {
     const first = await old.send({ ...HELLO, subject: 'old' })

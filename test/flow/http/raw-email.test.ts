@@ -55,7 +55,7 @@ const ask = (id: string, query = '') =>
 const taken = (address: string) => mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data
 const sameBytes = (a: Buffer, b: Buffer) => assert.ok(a.equals(b), `\n${a}\n-----\n${b}`)
 
-test('is byte for byte what each recipient was sent', async () => {
+test('is byte for byte the message sent to each recipient', async () => {
   const recipients = ['ok-a@there.example', 'ok-b@there.example', 'ok-c@there.example']
   const id = await mailhorn.send({
     from: 'Änn Émile <ann@here.example>',
@@ -90,7 +90,7 @@ for (const [what, mail] of [
   ['an attached message', { text: 't', attachments: [{ filename: 'a.eml', content: 'QTogYg0KDQpj' }] }],
   ['a scheduled time', { text: 't', scheduled_at: 'soon' }],
 ] as const)
-  test(`so it is with ${what}`, async () => {
+  test(`is exact with ${what}`, async () => {
     const to = `ok-${what.replaceAll(' ', '-')}@there.example`
     const later = 'scheduled_at' in mail
     const at = new Date(mailhorn.clock.now() + 60_000).toISOString()
@@ -103,7 +103,7 @@ for (const [what, mail] of [
     sameBytes(bytes, taken(to))
   })
 
-test('the signatures hold for a stranger', async () => {
+test('has signatures that an independent verifier accepts', async () => {
   const to = 'ok-verified@there.example'
   const id = await mailhorn.send({ ...MAIL, to })
   await mailhorn.emailWhen(id, 'delivered')
@@ -125,7 +125,7 @@ async function keysInStore(name: string): Promise<string[][]> {
   return [[`v=DKIM1; k=${key!.algorithm.split('-')[0]}; p=${key!.public_key}`]]
 }
 
-test('after a deferral it is what every attempt sent, signed once', async () => {
+test('is the message of every attempt after a deferral, signed once', async () => {
   const to = 'dot-451@there.example'
   const id = await mailhorn.send({ ...MAIL, to })
   await mailhorn.emailWhen(id, 'delivery_delayed')
@@ -141,7 +141,7 @@ test('after a deferral it is what every attempt sent, signed once', async () => 
   assert.is(`${second.bytes}`, `${first.bytes}`)
 })
 
-test('before an attempt has ended it says so, and has no signature', async () => {
+test('is marked and unsigned before the first attempt has ended', async () => {
   const scheduled = { ...MAIL, scheduled_at: new Date(mailhorn.clock.now() + DAY_MS).toISOString() }
   const id = await mailhorn.send({ ...scheduled, to: 'ok-waiting@there.example' })
   const { status, fidelity, bytes } = await raw(id)
@@ -151,7 +151,7 @@ test('before an attempt has ended it says so, and has no signature', async () =>
   assert.equal([subject, text?.trim()], ['Hello', 'text'])
 })
 
-test('mail of the simulator from a domain that is not verified is not signed, and said to be so', async () => {
+test('is marked unsigned for simulated mail from an unverified domain', async () => {
   const id = await mailhorn.send({ ...MAIL, from: 'ann@nowhere.example', to: 'delivered@simulator.test' })
   await mailhorn.emailWhen(id, 'delivered')
   const { fidelity, bytes } = await raw(id)
@@ -160,7 +160,7 @@ test('mail of the simulator from a domain that is not verified is not signed, an
   assert.not.match(`${bytes}`, /DKIM-Signature/i)
 })
 
-test('when what is stored no longer gives what was signed, it says that it is not exact', async () => {
+test('is marked inexact if the stored data do not match the signature', async () => {
   const id = await mailhorn.send({ ...MAIL, to: 'ok-changed@there.example' })
   await mailhorn.emailWhen(id, 'delivered')
   const messageId = (await mailhorn.email(id)).message_id
@@ -171,7 +171,7 @@ test('when what is stored no longer gives what was signed, it says that it is no
   assert.not.match(`${bytes}`, /DKIM-Signature/, 'nothing is signed that was not sent')
 })
 
-test('when the domain is gone, so are its keys: it is shown without their signatures', async () => {
+test('has no signatures after the domain was deleted', async () => {
   const to = 'ok-gone@there.example'
   const id = await mailhorn.send({ ...MAIL, from: 'ann@gone.example', to })
   await mailhorn.emailWhen(id, 'delivered')
@@ -185,7 +185,7 @@ test('when the domain is gone, so are its keys: it is shown without their signat
   assert.is(`${bytes}`, sent.slice(sent.indexOf('Date: ')))
 })
 
-test('takes a session, too, and HEAD', async () => {
+test('accepts a session and HEAD', async () => {
   const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test' })
   await mailhorn.emailWhen(id, 'delivered')
   const session = await mailhorn.signIn()
@@ -196,7 +196,7 @@ test('takes a session, too, and HEAD', async () => {
   assert.is(headers.get('content-length'), String(Buffer.byteLength(shown.body)))
 })
 
-test('names a recipient who is none of it, or no address', async () => {
+test('refuses an address that is not a recipient', async () => {
   const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test' })
   assertRefusal(await ask(id, '?recipient=bob@there.example'), { status: 404, name: 'not_found' })
   assertRefusal(await ask(id, '?recipient=nobody'), {
@@ -204,7 +204,7 @@ test('names a recipient who is none of it, or no address', async () => {
   })
 })
 
-test('those that are not read keep nobody from theirs, and HEAD holds no place', async () => {
+test('slow readers do not block others, and HEAD takes no slot', async () => {
   const content = Buffer.alloc(8 * 1024 * 1024, 1).toString('base64')
   const attachments = [{ filename: 'large.bin', content }]
   const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test', attachments })
@@ -221,14 +221,14 @@ test('those that are not read keep nobody from theirs, and HEAD holds no place',
   assert.ok((await third).bytes.length > 8 * 1024 * 1024, 'it comes when the others have left')
 })
 
-test('leaves with its email', async () => {
+test('is deleted with its email', async () => {
   const id = await mailhorn.send({ ...MAIL, to: 'delivered@simulator.test' })
   await mailhorn.emailWhen(id, 'delivered')
   mailhorn.clock.advance(91 * DAY_MS)
   assertRefusal(await ask(id), { status: 404, name: 'not_found', says: /^Email not found/ })
 })
 
-test('it is exact after a change of keys, and no longer when theirs are destroyed', async () => {
+test('is exact after a key rotation until the old key is destroyed', async () => {
   const to = 'ok-rotated@there.example'
   const id = await mailhorn.send({ ...MAIL, from: 'ann@turns.example', to })
   await mailhorn.emailWhen(id, 'delivered')

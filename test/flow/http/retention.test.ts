@@ -13,7 +13,7 @@ const attachment = (fill: string) => ({
   content: Buffer.alloc(100_000, fill).toString('base64'),
 })
 
-test('mail goes when its time is over, with all that belongs to it, and what is scheduled stays', async t => {
+test('expired mail is deleted with all its data, scheduled mail is kept', async t => {
   const mailhorn = await t.using(startMailhorn({ env: { MAILHORN_PLANS_SCALE_RETENTION_DAYS: '7' } }))
   const { clock } = mailhorn
   const old = await mailhorn.send({ ...SIMULATED, text: 't', attachments: [attachment('old')] })
@@ -33,7 +33,7 @@ test('mail goes when its time is over, with all that belongs to it, and what is 
     assert.ok(mailhorn.rows(`select * from ${table}`).length <= 1, table)
 })
 
-test('sessions that have ended leave the database', async t => {
+test('expired sessions are deleted', async t => {
   const mailhorn = await t.using(startMailhorn())
   await mailhorn.signIn()
   assert.ok(mailhorn.rows('select id from sessions').length > 0)

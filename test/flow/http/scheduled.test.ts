@@ -31,7 +31,7 @@ function insistOnOk({ status, headers, body }: ApiAnswer) {
 
 const types = (email: { events: { type: string }[] }) => email.events.map(({ type }) => type)
 
-test('waits until its time, and is then sent', async () => {
+test('an email is sent at its time', async () => {
   const scheduledAt = inMs(HOUR_MS)
   const id = await mailhorn.send({ ...MAIL, scheduled_at: scheduledAt })
   const waiting = await mailhorn.email(id)
@@ -57,14 +57,14 @@ test('waits until its time, and is then sent', async () => {
   assert.ok(Date.parse(sent.events[1].created_at) >= Date.parse(scheduledAt))
 })
 
-test('offsets and fractions are understood', async () => {
+test('offsets and fractions of seconds are accepted', async () => {
   const at = new Date(Math.floor((mailhorn.clock.now() + DAY_MS) / 1000) * 1000)
   const east = new Date(at.getTime() + 2 * HOUR_MS).toISOString().replace('.000Z', '.123456+02:00')
   const { scheduled_at } = await mailhorn.email(await mailhorn.send({ ...MAIL, scheduled_at: east }))
   assert.is(scheduled_at, at.toISOString().replace('.000Z', '.123Z'))
 })
 
-test('the old spelling is understood, null means at once', async () => {
+test('the old spelling is accepted and null means at once', async () => {
   const waiting = await mailhorn.email(await mailhorn.send({ ...MAIL, scheduledAt: inMs(DAY_MS) }))
   assert.is(waiting.status, 'scheduled')
   const id = await mailhorn.send({ ...MAIL, scheduled_at: null })
@@ -81,7 +81,7 @@ for (const [what, time] of [
   ['an object', { at: '2027-08-05T11:52:01Z' }],
   ['true', true],
 ] as const)
-  test(`${what} is no time to send`, async () => {
+  test(`${what} is refused as a time`, async () => {
     const body = { ...MAIL, scheduled_at: time }
     const expected = { status: 422, name: 'validation_error', path: 'scheduled_at', says: /ISO 8601/ }
     await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], expected)
@@ -105,11 +105,11 @@ for (const [what, ms] of [
     assert.is((await mailhorn.email(id)).status, 'scheduled')
   })
 
-test('a year ahead is taken', async () => {
+test('a time one year ahead is accepted', async () => {
   assert.is((await mailhorn.email(await schedule(365 * DAY_MS - 60_000))).status, 'scheduled')
 })
 
-test('moved to another time it goes out then; the answer is the email', async () => {
+test('a rescheduled email is sent at the new time and returned', async () => {
   const id = await schedule(HOUR_MS)
   const time = inMs(3 * HOUR_MS)
   const answer = insistOnOk(await reschedule(id, { scheduled_at: time, id, email_id: id }))
@@ -127,14 +127,14 @@ test('moved to another time it goes out then; the answer is the email', async ()
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('moved forward it goes out at once when that time comes', async () => {
+test('an email rescheduled to an earlier time is sent then', async () => {
   const id = await schedule(100 * DAY_MS)
   insistOnOk(await reschedule(id, { scheduled_at: inMs(60_000) }))
   mailhorn.clock.advance(60_000)
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('rescheduling needs a time', async () => {
+test('rescheduling without a time is refused', async () => {
   const id = await schedule(DAY_MS)
   for (const body of [{}, { scheduled_at: null }, undefined])
     await refuses(mailhorn, ['PATCH', `/emails/${id}`, { key: mailhorn.apiKey, body }], {
@@ -144,7 +144,7 @@ test('rescheduling needs a time', async () => {
     })
 })
 
-test('canceled it is never sent; the answer is the email', async () => {
+test('a canceled email is not sent and is returned', async () => {
   const id = await schedule(HOUR_MS, { to: ['delivered@simulator.test', 'delivered+2@simulator.test'] })
   const answer = insistOnOk(await cancel(id))
   assert.equal(
@@ -169,7 +169,7 @@ test('canceled it is never sent; the answer is the email', async () => {
   assert.equal([later.status, types(later)], ['canceled', ['email.scheduled', 'email.canceled']])
 })
 
-test('the cancel call takes any body a client sends, or none', async () => {
+test('cancel accepts any body or none', async () => {
   for (const options of [
     { raw: '' },
     { raw: '{}' },
@@ -208,7 +208,7 @@ for (const [what, bring] of [
     await refuses(mailhorn, ['POST', `/emails/${id}/cancel`, { key: mailhorn.apiKey }], expected)
   })
 
-test('an email that is not there cannot, either', async () => {
+test('an unknown email can be neither rescheduled nor canceled', async () => {
   const expected = { status: 404, name: 'not_found' }
   const patch = { key: mailhorn.apiKey, body: { scheduled_at: inMs(HOUR_MS) } }
   for (const id of [UNKNOWN, 'nonsense', UNKNOWN.replace('eml', 'dom')]) {
@@ -217,7 +217,7 @@ test('an email that is not there cannot, either', async () => {
   }
 })
 
-test('both need a credential', async () => {
+test('reschedule and cancel need a credential', async () => {
   const id = await schedule(DAY_MS)
   const expected = { status: 401, name: 'missing_api_key' }
   await refuses(mailhorn, ['PATCH', `/emails/${id}`, { body: { scheduled_at: inMs(1) } }], expected)
@@ -226,13 +226,13 @@ test('both need a credential', async () => {
   insistOnOk(await mailhorn.call('POST', `/emails/${id}/cancel`, { session }))
 })
 
-test('its id may come without its prefix', async () => {
+test('the id may have no prefix', async () => {
   const bare = (id: string) => id.slice('eml_'.length)
   insistOnOk(await reschedule(bare(await schedule(DAY_MS)), { scheduled_at: inMs(HOUR_MS) }))
   insistOnOk(await cancel(bare(await schedule(DAY_MS))))
 })
 
-test('canceled from twenty sides, it is canceled once', async () => {
+test('20 concurrent cancels record one event', async () => {
   const id = await schedule(HOUR_MS)
   const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(id)))
   assert.is(answers.filter(({ status }) => status === 200).length, 1)
@@ -241,7 +241,7 @@ test('canceled from twenty sides, it is canceled once', async () => {
   assert.equal(types(await mailhorn.email(id)), ['email.scheduled', 'email.canceled'])
 })
 
-test('canceled at the very moment of its time: sent or canceled, never both', async () => {
+test('a cancel at the time of sending results in sent or canceled, never both', async () => {
   const ids = await Promise.all(Array.from({ length: 40 }, () => schedule(HOUR_MS)))
   mailhorn.clock.advance(HOUR_MS)
   const answers = await Promise.all(ids.map(cancel))
@@ -255,7 +255,7 @@ test('canceled at the very moment of its time: sent or canceled, never both', as
   }
 })
 
-test('many at one time are all sent, once each', async () => {
+test('many emails with the same time are all sent once', async () => {
   const ids = await Promise.all(Array.from({ length: 300 }, () => schedule(HOUR_MS)))
   mailhorn.clock.advance(HOUR_MS)
   const count = (status: string) =>
@@ -275,7 +275,7 @@ test('many at one time are all sent, once each', async () => {
   )
 })
 
-test('a clock that is put forward sends it, one that is put back sends it no second time', async () => {
+test('a clock put forward releases the email, and a clock put back does not repeat it', async () => {
   const id = await schedule(HOUR_MS)
   mailhorn.clock.jump(2 * HOUR_MS)
   await mailhorn.emailWhen(id, 'delivered')
@@ -288,7 +288,7 @@ test('a clock that is put forward sends it, one that is put back sends it no sec
   assert.is(events.filter(({ type }: { type: string }) => type === 'email.delivered').length, 1)
 })
 
-test('a domain that is deleted before lets it fail at once, and says so', async () => {
+test('an email fails with a reason if its domain is deleted before', async () => {
   const { id: domain } = await mailhorn.verifiedDomain('here.example')
   const id = await schedule(HOUR_MS, { to: 'ok@there.example' })
   await mailhorn.call('DELETE', `/domains/${domain}`, { session: await mailhorn.signIn() })
@@ -297,7 +297,7 @@ test('a domain that is deleted before lets it fail at once, and says so', async 
   assert.equal(types(email), ['email.scheduled', 'email.failed'])
 })
 
-test('an address suppressed by then gets nothing', async () => {
+test('an address suppressed before the time gets no email', async () => {
   const id = await schedule(HOUR_MS, { to: 'delivered+gone@simulator.test' })
   mailhorn.change(
     `insert into suppressions (account_id, email, id, reason, created_at)
@@ -308,7 +308,7 @@ test('an address suppressed by then gets nothing', async () => {
   assert.equal(types(email), ['email.scheduled', 'email.suppressed'])
 })
 
-test('a repetition with its key after its time gets the first id', async () => {
+test('a repeated request after the time gets the first id', async () => {
   const options = {
     key: mailhorn.apiKey,
     body: { ...MAIL, scheduled_at: inMs(HOUR_MS) },

@@ -90,12 +90,12 @@ const NO_MAILBOX = [
 
 for (const text of NO_MAILBOX) {
   for (const field of ['to', 'cc', 'bcc', 'reply_to'])
-    test(`${JSON.stringify(text)} is no mailbox for ${field}`, async () => {
+    test(`${JSON.stringify(text)} is refused in ${field}`, async () => {
       const body = { ...GOOD, [field]: text }
       const refusal = { status: 422, name: 'validation_error', path: field }
       await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], refusal)
     })
-  test(`${JSON.stringify(text)} is no sender`, async () => {
+  test(`${JSON.stringify(text)} is refused as sender`, async () => {
     const body = { ...GOOD, from: text }
     const refusal = { status: 422, name: 'invalid_from_address', path: 'from' }
     await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], refusal)
@@ -144,7 +144,7 @@ const ONE_MAILBOX = [
 ] as const
 
 for (const [given, shown, address] of ONE_MAILBOX)
-  test(`${given} is exactly one mailbox`, async () => {
+  test(`${given} is one mailbox`, async () => {
     const id = await mailhorn.send({ ...GOOD, to: given, reply_to: given })
     const email = await mailhorn.emailWhen(id, 'delivered', 'bounced')
     assert.equal(email.to, [shown])
@@ -158,7 +158,7 @@ for (const [given, shown, address] of ONE_MAILBOX)
     assert.equal(again.to, [shown], 'what the API shows, it takes back as the same mailbox')
   })
 
-test('a look-alike in another script is another domain, and is shown as what it is', async () => {
+test('a look-alike domain in another script is a different domain, shown as A-labels', async () => {
   const call = [
     'POST',
     '/emails',
@@ -167,7 +167,7 @@ test('a look-alike in another script is another domain, and is shown as what it 
   await refuses(mailhorn, [...call], { status: 403, name: 'validation_error' })
 })
 
-test('an address named twice is one recipient, of the kind it was named first as', async () => {
+test('a duplicate address is one recipient with its first kind', async () => {
   const id = await mailhorn.send({
     ...GOOD,
     to: ['delivered+a@simulator.test', 'Delivered+A@Simulator.test'],
@@ -182,7 +182,7 @@ test('an address named twice is one recipient, of the kind it was named first as
   assert.equal(email.to, ['delivered+a@simulator.test', 'Delivered+A@simulator.test'])
 })
 
-test('50 recipients over to, cc and bcc are taken', async () => {
+test('50 recipients in to, cc and bcc are accepted', async () => {
   const many = (from: number, count: number) =>
     Array.from({ length: count }, (_, i) => `delivered+${from + i}@simulator.test`)
   const id = await mailhorn.send({ ...GOOD, to: many(0, 20), cc: many(20, 20), bcc: many(40, 10) })

@@ -207,7 +207,7 @@ test('refuse more than 40 MB once encoded', async () => {
   await refuses(mailhorn, [...call], { ...BAD, path: 'attachments', says: /40 MB/ })
 })
 
-test('refuse two that are too much together', async () => {
+test('refuse two that are too large together', async () => {
   const content = Buffer.alloc(15 * MIB).toString('base64')
   const body = { ...GOOD, attachments: [{ content }, { content }] }
   const call = ['POST', '/emails', { key: mailhorn.apiKey, body }] as const
@@ -234,7 +234,7 @@ for (const [form, contentOf] of Object.entries({
   })
 
 for (const [what, part] of Object.entries({ objects: '{}', lists: '[]', 'numbers that are no bytes': '-1' }))
-  test(`refuse 20 MB of ${what} at once, and go on`, async () => {
+  test(`refuse 20 MB of ${what} at once and stay responsive`, async () => {
     const list = `[${`${part},`.repeat((20 * MIB) / (part.length + 1))}${part}]`
     const raw = `{"from":"a@here.example","attachments":[{"content":${list}}]}`
     const call = ['POST', '/emails', { key: mailhorn.apiKey, raw }] as const

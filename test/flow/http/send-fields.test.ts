@@ -40,7 +40,7 @@ for (const field of ['from', 'subject', 'html', 'text'] as const)
 refused('no body text at all', { text: undefined }, { ...MISSING, path: 'html', says: /`html` or `text`/ })
 refused('null as both body texts', { html: null, text: null }, { ...MISSING, path: 'html' })
 refused('a missing field before an invalid one', { to: undefined, subject: 5 }, { ...MISSING, path: 'to' })
-test('two invalid fields, and names both', async () => {
+test('two invalid fields and names both', async () => {
   const body = { ...GOOD, html: 5, subject: 5 }
   const call = ['POST', '/emails', { key: mailhorn.apiKey, body }] as const
   const refusal = await refuses(mailhorn, [...call], { ...INVALID, path: 'subject' })

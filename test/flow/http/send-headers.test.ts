@@ -115,7 +115,7 @@ test('refuse Reply-To beside reply_to', async () => {
   await refuses(mailhorn, [...call], { ...INVALID, path: 'headers.Reply-To' })
 })
 
-test('take Reply-To beside a reply_to that says no more', async () => {
+test('take Reply-To beside a reply_to with the same addresses', async () => {
   const both = {
     reply_to: 'Ann <ann@b.example>',
     headers: { 'Reply-To': 'Ann <Ann@b.example>, bob@d.example' },
@@ -124,7 +124,7 @@ test('take Reply-To beside a reply_to that says no more', async () => {
   assert.equal(email.reply_to, ['Ann <Ann@b.example>', 'bob@d.example'])
 })
 
-test('take 100 fields of any other name, and show them as given', async () => {
+test('take 100 fields of other names and show them unchanged', async () => {
   const headers = {
     ...Object.fromEntries(Array.from({ length: 90 }, (_, i) => [`X-${i}`, `value ${i}`])),
     'In-Reply-To': '<a@b.example>',
@@ -143,7 +143,7 @@ test('take 100 fields of any other name, and show them as given', async () => {
   assert.equal(email.headers, headers)
 })
 
-test('a field called __proto__ is a field like any other', async () => {
+test('take a field named __proto__', async () => {
   const raw = `{"from":"a@b.example","to":"delivered@simulator.test","subject":"s","text":"t",
     "headers":{"__proto__":"x"}}`
   const { status, body } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, raw })

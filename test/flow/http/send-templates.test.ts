@@ -77,14 +77,14 @@ for (const [what, use] of [
     (id: string) => ({ subject: null, html: null, text: null, template_id: id, template_data: ANN }),
   ],
 ] as const)
-  test(`${what} make the email`, async () => {
+  test(`${what} are rendered into the email`, async () => {
     const email = await sent(use(welcome))
     assert.equal(wordsOf(email), ANN_IS_WELCOME)
     assert.is(email.template_id, welcome)
     await mailhorn.emailWhen(email.id, 'delivered')
   })
 
-test('a session may do so, too', async () => {
+test('a dashboard session can send with a template', async () => {
   assert.equal(wordsOf(await sent({ template_id: welcome, template_data: ANN }, { session })), ANN_IS_WELCOME)
 })
 
@@ -93,7 +93,7 @@ for (const [field, at] of [
   ['html', 1],
   ['text', 2],
 ] as const)
-  test(`${field} in the request wins, and is taken as it is`, async () => {
+  test(`${field} of the request is used unchanged in place of the template's`, async () => {
     const email = await sent({
       template_id: welcome,
       template_data: ANN,
@@ -102,11 +102,11 @@ for (const [field, at] of [
     assert.equal(wordsOf(email), ANN_IS_WELCOME.with(at, 'Own {{name}} & {{other}}'))
   })
 
-test('an empty html in the request wins, too', async () => {
+test('an empty html of the request is used', async () => {
   assert.is((await sent({ template_id: welcome, template_data: ANN, html: '' })).html, '')
 })
 
-test('variables of parts that the request replaces are not missed', async () => {
+test('variables of replaced parts may be missing', async () => {
   const own = { subject: 'a', html: 'b', text: 'c' }
   assert.equal(wordsOf(await sent({ template_id: welcome, ...own })), ['a', 'b', 'c'])
   const { html: _, ...both } = own
@@ -116,7 +116,7 @@ test('variables of parts that the request replaces are not missed', async () => 
   )
 })
 
-test('a template of html alone, and of text alone, makes such an email', async () => {
+test('a template with html only or text only is accepted', async () => {
   const html = await sent({ template_id: await template({ subject: 's', html: '<p>h</p>' }) })
   assert.equal(wordsOf(html), ['s', '<p>h</p>', null])
   const text = await sent({ template_id: await template({ subject: 's', text: 't' }) })
@@ -125,7 +125,7 @@ test('a template of html alone, and of text alone, makes such an email', async (
   assert.equal(wordsOf(mixed), ['s', 'h', 't'])
 })
 
-test('what the template lacks the request must have', async () => {
+test('parts missing in the template are required in the request', async () => {
   const bare = await template({})
   await refused({ template_id: bare }, { ...MISSING, path: 'subject' })
   await refused({ template_id: bare, text: 't' }, { ...MISSING, path: 'subject' })
@@ -146,7 +146,7 @@ test('every missing variable is named', async () => {
   await refused({ template: { id } }, { ...INVALID, path: 'template.variables.a' })
 })
 
-test('500 missing variables are named, too', async () => {
+test('500 missing variables are named', async () => {
   const names = Array.from({ length: 500 }, (_, i) => `${'long_name_'.repeat(9)}${i}`)
   const id = await template({ subject: 's', html: names.map(name => `{{${name}}}`).join('') })
   const { body } = await refused({ template_id: id }, { ...INVALID, says: /_499`/ })
@@ -154,7 +154,7 @@ test('500 missing variables are named, too', async () => {
 })
 
 for (const variables of [undefined, null, [], {}])
-  test(`${JSON.stringify(variables)} gives no variables`, async () => {
+  test(`${JSON.stringify(variables)} is refused as variables`, async () => {
     const id = await template({ subject: 's {{a|x}}', text: 't' })
     assert.is((await sent({ template: { id, variables } })).subject, 's x')
     assert.is((await sent({ template_id: id, template_data: variables })).subject, 's x')
@@ -201,7 +201,7 @@ for (const [what, use, expected] of [
 ] as const)
   test(`${JSON.stringify(use)}: ${what} is refused`, () => refused(use, expected))
 
-test('the template of another account is as good as none', async () => {
+test('the template of another account is not found', async () => {
   const unknown = await post({ template_id: UNKNOWN }, { key: stranger.apiKey })
   for (const credential of [{ key: stranger.apiKey }, { session: stranger.session }]) {
     const before = storedIn(mailhorn)
@@ -212,7 +212,7 @@ test('the template of another account is as good as none', async () => {
   }
 })
 
-test('values are text in html and cannot become markup', async () => {
+test('values are escaped in html', async () => {
   const name = `<script>alert("x")</script>&'`
   const email = await sent({ template_id: welcome, template_data: { name, age: '<b>' } })
   assert.equal(wordsOf(email), [
@@ -222,7 +222,7 @@ test('values are text in html and cannot become markup', async () => {
   ])
 })
 
-test('line breaks in a value cannot make a header', async () => {
+test('line breaks in a value cannot inject a header', async () => {
   const email = await sent({
     template_id: welcome,
     template_data: { name: 'a\r\nBcc: evil@evil.example', age: 1 },
@@ -230,7 +230,7 @@ test('line breaks in a value cannot make a header', async () => {
   assert.is(email.subject, 'Hello a Bcc: evil@evil.example')
 })
 
-test('a rendered subject keeps the rules of subjects', async () => {
+test('a rendered subject is validated', async () => {
   const use = (name: string) => ({ template_id: welcome, template_data: { name, age: 1 } })
   await refused(use('a\0b'), { ...INVALID, path: 'subject', says: /NUL/ })
   await refused(use('x'.repeat(2_000)), { ...INVALID, path: 'subject', says: /2000/ })
@@ -238,7 +238,7 @@ test('a rendered subject keeps the rules of subjects', async () => {
   await refused({ template_id: id, template_data: { a: '' } }, { ...MISSING, path: 'subject' })
 })
 
-test('names of the language are nothing that was given', async () => {
+test('built-in property names have no value', async () => {
   const id = await template({ subject: 's', text: '{{constructor.name}} {{__proto__}} {{toString}} {{a.b}}' })
   const { body } = await refused({ template_id: id, template_data: { a: null } }, { ...INVALID })
   assert.is(body.errors.length, 4)
@@ -248,13 +248,13 @@ test('names of the language are nothing that was given', async () => {
   assert.is((await mailhorn.email(accepted.id)).text, 'n p t c')
 })
 
-test('what would become too large is refused, however small it came', async () => {
+test('an oversized rendering of a small request is refused', async () => {
   const id = await template({ subject: 's', html: '{{a}}'.repeat(10_000) })
   const call = { template_id: id, template_data: { a: '<'.repeat(500_000) } }
   await refused(call, { status: 413, name: 'validation_error', says: /template_data/ })
 })
 
-test('an email stays what it was when its template is changed or deleted', async () => {
+test('an email is unchanged when its template is changed or deleted', async () => {
   const id = await template(WELCOME)
   const email = await sent({ template_id: id, template_data: ANN })
   await mailhorn.call('PUT', `/templates/${id}`, {
@@ -268,7 +268,7 @@ test('an email stays what it was when its template is changed or deleted', async
   await refused({ template_id: id, template_data: ANN }, NOT_FOUND)
 })
 
-test('a scheduled email says what its template said when it was taken', async () => {
+test('a scheduled email has the template’s texts at acceptance', async () => {
   const id = await template(WELCOME)
   const scheduledAt = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
   const email = await sent({ template_id: id, template_data: ANN, scheduled_at: scheduledAt })
@@ -278,7 +278,7 @@ test('a scheduled email says what its template said when it was taken', async ()
   assert.equal([...wordsOf(later), later.template_id], [...ANN_IS_WELCOME, id])
 })
 
-test('of a template that is being changed, each email has one state', async () => {
+test('each email has one state of a template that is being changed', async () => {
   const state = (word: string) => ({ name: word, subject: word, html: `<p>${word}</p>`, text: word })
   const id = await template(state('state 0'))
   const changes = Array.from({ length: 20 }, (_, i) =>
@@ -289,7 +289,7 @@ test('of a template that is being changed, each email has one state', async () =
   for (const { subject, html, text } of emails) assert.equal([html, text], [`<p>${subject}</p>`, subject])
 })
 
-test('a repeated request gets its first answer, whatever became of the template', async () => {
+test('a repeated request gets its first answer after the template was deleted', async () => {
   const id = await template({ subject: 's', text: '{{name}}' })
   const use = { template_id: id, template_data: { name: 'Ann' } }
   const keyed = { key: mailhorn.apiKey, headers: { 'idempotency-key': 'templated' } }
@@ -316,7 +316,7 @@ test('a repeated request gets its first answer, whatever became of the template'
   assert.equal(mailhorn.rows("select key from idempotency_keys where key = 'fresh'"), [])
 })
 
-test('the request counts as given: the same words under another spelling are another body', async () => {
+test('the idempotency hash covers the request as spelled', async () => {
   const keyed = { key: mailhorn.apiKey, headers: { 'idempotency-key': 'spelling' } }
   assert.is((await post({ template_id: welcome, template_data: ANN }, keyed)).status, 200)
   assertRefusal(await post({ template: { id: welcome, variables: ANN } }, keyed), {

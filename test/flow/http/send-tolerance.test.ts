@@ -48,19 +48,19 @@ for (const [what, value] of [
       assert.equal([email.cc, email.bcc, email.reply_to, email.tags, email.attachments], [[], [], [], [], []])
       assert.equal(email.headers, {})
     })
-  test(`${what} everywhere at once means absent, too`, async () => {
+  test(`${what} in all fields means absent`, async () => {
     const email = await sent({ ...GOOD, ...Object.fromEntries(OPTIONAL.map(key => [key, value])) })
     assert.is(email.text, 'hello')
   })
 }
 
-test('text alone and html alone are enough', async () => {
+test('text only or html only is accepted', async () => {
   const { text: _, ...bare } = GOOD
   const email = await sent({ ...bare, html: '<p>hello</p>', text: [] })
   assert.equal([email.html, email.text], ['<p>hello</p>', null])
 })
 
-test('keys nobody knows are ignored, on every level', async () => {
+test('unknown keys are ignored on every level', async () => {
   const email = await sent({
     ...GOOD,
     id: 'eml_x',
@@ -75,20 +75,20 @@ for (const [snake, camel, given, shown] of [
   ['reply_to', 'replyTo', 'a@here.example', ['a@here.example']],
   ['reply_to', 'replyTo', ['a@here.example', 'b@here.example'], ['a@here.example', 'b@here.example']],
 ] as const) {
-  test(`${camel} is ${snake}`, async () => {
+  test(`${camel} is accepted for ${snake}`, async () => {
     assert.equal((await sent({ ...GOOD, [camel]: given }))[snake], shown)
   })
   for (const absent of [null, []])
-    test(`${camel} is taken when ${snake} is ${JSON.stringify(absent)}`, async () => {
+    test(`${camel} is used if ${snake} is ${JSON.stringify(absent)}`, async () => {
       assert.equal((await sent({ ...GOOD, [snake]: absent, [camel]: given }))[snake], shown)
     })
-  test(`${camel} gives way to ${snake}`, async () => {
+  test(`${snake} takes precedence over ${camel}`, async () => {
     const email = await sent({ ...GOOD, [snake]: 'own@here.example', [camel]: given })
     assert.equal(email[snake], ['own@here.example'])
   })
 }
 
-test('contentType and contentId of attachments are taken, and give way', async () => {
+test('contentType and contentId of attachments are accepted with lower precedence', async () => {
   const { attachments } = await sent({
     ...GOOD,
     attachments: [
@@ -115,18 +115,18 @@ for (const [field, path, status, name] of [
   ['scheduledAt', 'scheduled_at', 422, 'validation_error'],
   ['topicId', 'topic_id', 404, 'not_found'],
 ] as const)
-  test(`${field} is not overlooked`, async () => {
+  test(`${field} is not ignored`, async () => {
     const body = { ...GOOD, [field]: 'x' }
     await refuses(mailhorn, ['POST', '/emails', { key: mailhorn.apiKey, body }], { status, name, path })
   })
 
-test('one recipient as a text and as a list of one are the same', async () => {
+test('a single recipient may be a string or a list', async () => {
   const text = await sent({ ...GOOD, cc: 'delivered+1@simulator.test' })
   const list = await sent({ ...GOOD, cc: ['delivered+1@simulator.test'] })
   assert.equal(text.cc, list.cc)
 })
 
-test('tags are any objects, kept as they came', async () => {
+test('tags may be any objects and are stored unchanged', async () => {
   const tags: object[] = [
     { name: 'category', value: 'welcome' },
     { any: { thing: [1, null, 'ü'] }, 'odd key ': true },
@@ -136,7 +136,7 @@ test('tags are any objects, kept as they came', async () => {
   assert.equal((await sent({ ...GOOD, tags })).tags, tags)
 })
 
-test('__proto__ in a body is a key like any other and changes nothing else', async () => {
+test('__proto__ in a body is an ordinary key', async () => {
   const before = Object.getOwnPropertyNames(Object.prototype).sort()
   const email = await sentRaw(`{
     "from": "ann@here.example", "to": "delivered@simulator.test", "subject": "hi", "text": "hello",
@@ -151,21 +151,21 @@ test('__proto__ in a body is a key like any other and changes nothing else', asy
   assert.is(email.attachments[0].filename, 'attachment-1')
 })
 
-test('of a key given twice the last one counts', async () => {
+test('the last of duplicate keys is used', async () => {
   const email = await sentRaw(
     '{"from":"ann@here.example","to":"delivered@simulator.test","subject":"one","text":"t","subject":"two"}',
   )
   assert.is(email.subject, 'two')
 })
 
-test('subject, text and html come back letter by letter', async () => {
+test('subject, text and html are returned unchanged', async () => {
   const odd = 'ünï 😀 \u2028\u2029\u0085\u000b\u000c\u202e \ufeff \t end'
   const body = `${odd}\r\n\0\n.\n..\r`
   const email = await sent({ ...GOOD, subject: odd, text: body, html: body })
   assert.equal([email.subject, email.text, email.html], [odd, body, body])
 })
 
-test('half a surrogate pair anywhere keeps no email from its way', async () => {
+test('a lone surrogate does not prevent delivery', async () => {
   const { id } = await sentRaw(
     `{"from":"\\ud800 <ann@here.example>","to":"\\udc00 <delivered@simulator.test>","subject":"\\ud800",
       "text":"\\ud800","html":"\\udc00","headers":{"X-A":"\\ud800"},"tags":[{"\\ud800":"\\udc00"}],
@@ -174,7 +174,7 @@ test('half a surrogate pair anywhere keeps no email from its way', async () => {
   assert.is((await mailhorn.emailWhen(id, 'delivered')).recipients[0].address, 'delivered@simulator.test')
 })
 
-test('the longest subject is taken', async () => {
+test('a subject of maximum length is accepted', async () => {
   const subject = 'é'.repeat(2_000)
   assert.is((await sent({ ...GOOD, subject })).subject, subject)
 })
@@ -186,12 +186,12 @@ for (const type of [
   'application/json;charset="UTF-8"',
   'application/vnd.api+json',
 ])
-  test(`${type} is JSON`, async () => {
+  test(`${type} is accepted as JSON`, async () => {
     const call = { key: mailhorn.apiKey, body: GOOD, headers: { 'content-type': type } }
     assert.is((await mailhorn.call('POST', '/emails', call)).status, 200)
   })
 
-test('a byte order mark before the body is no harm', async () => {
+test('a byte order mark before the body is ignored', async () => {
   assert.is((await sentRaw(`\ufeff${JSON.stringify(GOOD)}`)).subject, 'hi')
 })
 
@@ -200,7 +200,7 @@ test('a body may be nested 64 levels deep', async () => {
   assert.is((await sentRaw(`${JSON.stringify(GOOD).slice(0, -1)},"x":${nested}}`)).subject, 'hi')
 })
 
-test('a body may come chunked, in pieces, without a length', async () => {
+test('a chunked body without a length is accepted', async () => {
   const bytes = Buffer.from(JSON.stringify(GOOD))
   const response = await fetch(`${mailhorn.baseUrl}/emails`, {
     method: 'POST',

@@ -39,7 +39,7 @@ async function visit(url: string, method = 'GET') {
 const NO_SHARE = { status: 404, name: 'not_found', says: /^Share not found/ }
 const NO_EMAIL = { status: 404, name: 'not_found', says: /^Email not found/ }
 
-test('are named by links that cannot be guessed, and of which only hashes are stored', async () => {
+test('have unguessable links of which only hashes are stored', async () => {
   const { status, body } = await share(id)
   assert.is(status, 200)
   assert.equal([body.object, body.id], ['email', id])
@@ -51,7 +51,7 @@ test('are named by links that cannot be guessed, and of which only hashes are st
   assert.ok(Math.abs(Date.parse(body.expires_at) - mailhorn.clock.now() - HOUR_MS) < 60_000)
 })
 
-test('have a page with their head, and a frame with what they say', async () => {
+test('have a page with the header and a frame with the content', async () => {
   const { body } = await share(
     await send({
       html: '<p>html</p>',
@@ -76,7 +76,7 @@ test('have a page with their head, and a frame with what they say', async () => 
   assert.equal([html.status, html.text], [200, '<p>html</p>'])
 })
 
-test('text alone is shown as text', async () => {
+test('show a text email as text', async () => {
   const { body } = await share(await send({ text: '<script>alert("x")</script>\n& more' }))
   const { text } = await visit(body.url)
   assert.ok(text.includes('<pre>&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;\n&amp; more</pre>'))
@@ -84,7 +84,7 @@ test('text alone is shown as text', async () => {
   assertRefusal(await visit(`${body.url}/html`), NO_SHARE)
 })
 
-test('nobody keeps them, finds them, or learns where they were seen', async () => {
+test('are not cached or indexed and send no referrer', async () => {
   const { url } = (await share(id)).body
   for (const path of [url, `${url}/html`]) {
     const { headers } = await visit(path)
@@ -98,7 +98,7 @@ test('nobody keeps them, finds them, or learns where they were seen', async () =
   }
 })
 
-test('hostile mail can do nothing: it runs in a sandbox, loads nothing, and sends nothing', async () => {
+test('sandbox hostile mail, which loads and sends nothing', async () => {
   const { url } = (await share(await send({ html: HOSTILE, subject: '</title><script>alert(1)</script>' })))
     .body
   const page = await visit(url)
@@ -130,7 +130,7 @@ test('hostile mail can do nothing: it runs in a sandbox, loads nothing, and send
   ])
 })
 
-test('names with markup are shown as they are', async () => {
+test('escape markup in names', async () => {
   const { url } = (await share(await send({ from: '"<b>Ann & Co</b>" <ann@here.example>', text: 't' }))).body
   const { text } = await visit(url)
   assert.not(text.includes('<b>'))
@@ -148,7 +148,7 @@ for (const [expires, ms] of [
   [null, HOUR_MS],
   ['', HOUR_MS],
 ] as const)
-  test(`are good for ${JSON.stringify(expires)} when so asked`, async () => {
+  test(`are valid for ${JSON.stringify(expires)} if requested`, async () => {
     const { body } = await share(id, { expires_in: expires })
     assert.ok(Math.abs(Date.parse(body.expires_at) - mailhorn.clock.now() - ms) < 30_000, body.expires_at)
   })
@@ -174,7 +174,7 @@ for (const expires of [
     await refuses(mailhorn, ['POST', `/emails/${id}/share`, options], expected)
   })
 
-test('end with their time', async () => {
+test('expire', async () => {
   const { url } = (await share(id, { expires_in: '1 hour' })).body
   mailhorn.clock.advance(HOUR_MS - 60_000)
   assert.is((await visit(url)).status, 200)
@@ -182,7 +182,7 @@ test('end with their time', async () => {
   for (const path of [url, `${url}/html`]) assertRefusal(await visit(path), NO_SHARE)
 })
 
-test('are listed while they are good, without what opens them, and end when they are revoked', async () => {
+test('are listed without token while valid and end when revoked', async () => {
   const own = await send({ html: '<p>x</p>' })
   const first = (await share(own)).body
   const second = (await share(own, { expires_in: '2h' })).body
@@ -205,7 +205,7 @@ test('are listed while they are good, without what opens them, and end when they
   assert.is((await list()).body.total, 0)
 })
 
-test('an email has a hundred links at a time at most', async () => {
+test('an email has at most 100 valid links', async () => {
   const own = await send({ text: 't' })
   const answers = await Promise.all(Array.from({ length: 103 }, () => share(own)))
   assert.is(answers.filter(({ status }) => status === 200).length, 100)
@@ -216,7 +216,7 @@ test('an email has a hundred links at a time at most', async () => {
   assert.is((await share(own)).status, 200)
 })
 
-test('no other account makes, lists or revokes them', async () => {
+test('cannot be made, listed or revoked by another account', async () => {
   const { apiKey } = addAccount(mailhorn, 'stranger')
   const { share_id: shareId } = (await share(id)).body
   assertRefusal(await share(id, {}, apiKey), NO_EMAIL)
@@ -227,7 +227,7 @@ test('no other account makes, lists or revokes them', async () => {
     assertRefusal(await mailhorn.call(method, `/emails/${id}/share${path}`, { key: apiKey }), NO_EMAIL)
 })
 
-test('a link that was never made shows nothing', async () => {
+test('an unknown link is not found', async () => {
   const { url } = (await share(id)).body
   const token: string = url.split('/').at(-1)
   for (const wrong of [
@@ -242,13 +242,13 @@ test('a link that was never made shows nothing', async () => {
     assertRefusal(await visit(`${mailhorn.baseUrl}/s/${wrong}`), NO_SHARE)
 })
 
-test('HEAD of a page is as GET without it', async () => {
+test('HEAD returns the headers of GET', async () => {
   const { status, text, headers } = await visit((await share(id)).body.url, 'HEAD')
   assert.equal([status, text], [200, ''])
   assert.match(headers.get('content-security-policy')!, /frame-src/)
 })
 
-test('leave with their email', async () => {
+test('are deleted with their email', async () => {
   const own = await send({ text: 't' })
   mailhorn.clock.advance(90 * 24 * HOUR_MS - HOUR_MS)
   const { url } = (await share(own, { expires_in: '48h' })).body
@@ -257,7 +257,7 @@ test('leave with their email', async () => {
   assertRefusal(await visit(url), NO_SHARE)
 })
 
-test('links are made for another host where one is configured', async t => {
+test('links use the configured host', async t => {
   const env = { MAILHORN_TRACKING_BASE_URL: 'https://links.here.example/' }
   const elsewhere = await startMailhorn({ env })
   t.after(() => elsewhere.close())

@@ -25,7 +25,7 @@ function call(body: object, path = '/emails', headers: Record<string, string> = 
 }
 
 for (const [what, bytes] of Object.entries(SIZES)) {
-  test(`a ${what} request that is refused in the end leaves no file`, async () => {
+  test(`a refused ${what} request leaves no file`, async () => {
     const attachments = [attachment(bytes, 'a'), attachment(bytes, 'b')]
     const body = { ...GOOD, to: 'bob@far.example', attachments }
     await refuses(mailhorn, [...call(body)], REFUSED)
@@ -35,7 +35,7 @@ for (const [what, bytes] of Object.entries(SIZES)) {
     })
   })
 
-  test(`a file that an earlier ${what} request has stored stays when a later one is refused`, async () => {
+  test(`a file of an earlier ${what} request is kept when a later one is refused`, async () => {
     const attachments = [attachment(bytes, 'c')]
     const id = await mailhorn.send({ ...GOOD, attachments })
     await mailhorn.emailWhen(id, 'delivered')
@@ -44,7 +44,7 @@ for (const [what, bytes] of Object.entries(SIZES)) {
     await mailhorn.emailWhen(again, 'delivered')
   })
 
-  test(`a ${what} request that is repeated stores nothing more`, async () => {
+  test(`a repeated ${what} request stores no further file`, async () => {
     const body = { ...GOOD, attachments: [attachment(bytes, 'd')] }
     const headers = { 'idempotency-key': `files-${what}` }
     const first = await mailhorn.call(...call(body, '/emails', headers))
@@ -58,7 +58,7 @@ for (const [what, bytes] of Object.entries(SIZES)) {
     assert.equal(largeBlobs(mailhorn), before)
   })
 
-  test(`what a permissive ${what} batch leaves out leaves no file`, async () => {
+  test(`emails left out of a permissive ${what} batch leave no file`, async () => {
     const mails = [
       { ...GOOD, attachments: [attachment(bytes, 'f')] },
       { ...GOOD, to: 'bob@far.example', attachments: [attachment(bytes, 'g')] },
@@ -72,7 +72,7 @@ for (const [what, bytes] of Object.entries(SIZES)) {
   })
 }
 
-test('a long text in a large request is stored and sent as it was', async () => {
+test('a long text in a large request is stored and sent unchanged', async () => {
   const html = `<p>${'ü€ '.repeat(200_000)}</p>`
   const id = await mailhorn.send({ ...GOOD, html })
   assert.is((await mailhorn.emailWhen(id, 'delivered')).html, html)

@@ -40,7 +40,7 @@ function fresh() {
   return { ...account, call, add, list, emails }
 }
 
-test('one is added, by an API key or a session', async () => {
+test('an entry is added with an API key or a session', async () => {
   const { call, session } = fresh()
   const { status, body } = await call('POST', '/suppressions', { body: { email: 'Bob@There.Example' } })
   assert.is(status, 201)
@@ -62,7 +62,7 @@ test('one is added, by an API key or a session', async () => {
   )
 })
 
-test('adding one already present answers the existing entry', async () => {
+test('adding an existing entry returns it', async () => {
   const { call, add, list } = fresh()
   const first = await add('bob@there.example', { reason: 'bounce' })
   const again = await call('POST', '/suppressions', { body: { email: 'BOB@there.example' } })
@@ -70,7 +70,7 @@ test('adding one already present answers the existing entry', async () => {
   assert.is((await list()).total, 1)
 })
 
-test('addresses pass the one parser: international domains fold, quotes that were not needed go', async () => {
+test('addresses are normalized: international domains and unnecessary quotes', async () => {
   const { add } = fresh()
   assert.is((await add(' Ärger@MÜNCHEN.example ')).email, 'ärger@xn--mnchen-3ya.example')
   assert.is((await add('"john.doe"@there.example')).email, 'john.doe@there.example')
@@ -87,7 +87,7 @@ for (const [what, body, path, name = 'validation_error'] of [
   ['an unknown reason', { email: 'bob@there.example', reason: 'spite' }, 'reason'],
   ['a reason of another type', { email: 'bob@there.example', reason: {} }, 'reason'],
 ] as const)
-  test(`is not added with ${what}`, () =>
+  test(`an entry with ${what} is refused`, () =>
     refuses(mailhorn, ['POST', '/suppressions', { key: mailhorn.apiKey, body }], { status: 422, name, path }))
 
 test('the list is newest first, with a total and pages', async () => {
@@ -102,7 +102,7 @@ test('the list is newest first, with a total and pages', async () => {
   assert.equal(await emails('?offset=25'), [])
 })
 
-test('cursors of the SDKs lead on and back', async () => {
+test('cursors of the SDKs page forward and back', async () => {
   const { add, list } = fresh()
   for (let i = 0; i < 7; i++) await add(`u${i}@there.example`)
   const names = ({ data }: { data: { email: string }[] }) =>
@@ -117,7 +117,7 @@ test('cursors of the SDKs lead on and back', async () => {
   assert.equal(names(await list(`?limit=3&before=${back.data[0].id.slice(4)}`)), 'u6 u5 u4')
 })
 
-test('search is by part of the address, without regard to case, every character literal', async () => {
+test('search matches a part of the address literally in any case', async () => {
   const { add, list, emails } = fresh()
   for (const email of ['a_b@there.example', 'axb@there.example', '50%off@there.example', 'éa@there.example'])
     await add(email)
@@ -137,7 +137,7 @@ test('search is by part of the address, without regard to case, every character 
   assert.equal([all.total, all.has_more, all.data.length], [4, true, 2])
 })
 
-test('the list is narrowed down by origin, or reason', async () => {
+test('the list is filtered by origin or reason', async () => {
   const { add, list, emails } = fresh()
   await add('a@there.example')
   await add('b@there.example', { reason: 'bounce' })
@@ -160,10 +160,10 @@ for (const [query, path] of [
   ['before=eml_01990000-0000-7000-8000-000000000000', 'before'],
   ['after=01990000-0000-7000-8000-000000000000&offset=0', 'after'],
 ] as const)
-  test(`the list is refused with ${query}`, () =>
+  test(`the list with ${query} is refused`, () =>
     refuses(mailhorn, ['GET', `/suppressions?${query}`, { key: mailhorn.apiKey }], { ...INVALID, path }))
 
-test('one is looked at and removed by its id, bare or not, or by its address in any case', async () => {
+test('an entry is read and removed by id, bare id or address in any case', async () => {
   const { call, add } = fresh()
   for (const spell of [
     ({ id }: { id: string }) => id,
@@ -181,7 +181,7 @@ test('one is looked at and removed by its id, bare or not, or by its address in 
   }
 })
 
-test('many are added at once, each answered in its place', async () => {
+test('a batch of additions is answered in order', async () => {
   const { call, add, list } = fresh()
   const old = await add('old@there.example', { reason: 'bounce' })
   const body = { emails: ['new@there.example', 'OLD@there.example', 'new@there.example'] }
@@ -193,7 +193,7 @@ test('many are added at once, each answered in its place', async () => {
   assert.is((await list()).total, 2)
 })
 
-test('many at once are all or none, and every address at fault is named', async () => {
+test('a batch with invalid addresses is refused with all of them named', async () => {
   const { apiKey } = fresh()
   const body = { emails: ['good@there.example', 'bad', 'also bad@there.example'] }
   const { body: answer } = await refuses(
@@ -214,14 +214,14 @@ for (const [what, path, body, name = 'validation_error'] of [
   ['a number in it', 'emails[1]', { emails: ['a@there.example', 1] }],
   ['101 addresses', 'emails', { emails: Array.from({ length: 101 }, (_, i) => `u${i}@there.example`) }],
 ] as const)
-  test(`many are not added with ${what}`, () =>
+  test(`a batch of additions with ${what} is refused`, () =>
     refuses(mailhorn, ['POST', '/suppressions/batch/add', { key: mailhorn.apiKey, body }], {
       status: 422,
       name,
       path,
     }))
 
-test('many are removed at once, by address or by id, and what was not there is told', async () => {
+test('a batch of removals takes addresses or ids and reports missing entries', async () => {
   const { call, add, list } = fresh()
   const [a, b, c] = [await add('a@there.example'), await add('b@there.example'), await add('c@there.example')]
   const emails = ['A@there.example', 'nobody@there.example', 'no address']
@@ -244,13 +244,13 @@ for (const [what, body] of [
   ['neither', {}],
   ['both', { emails: ['a@there.example'], ids: ['x'] }],
 ] as const)
-  test(`many are not removed with ${what} of addresses and ids`, async () => {
+  test(`a batch of removals with ${what} of addresses and ids is refused`, async () => {
     const call = ['POST', '/suppressions/batch/remove', { key: mailhorn.apiKey, body }] as const
     const name = what === 'neither' ? 'missing_required_field' : 'validation_error'
     await refuses(mailhorn, [...call], { status: 422, name, says: /`emails`.*`ids`/ })
   })
 
-test('what one account suppresses, no other sees or removes', async () => {
+test('entries of another account are neither visible nor removable', async () => {
   const [one, two] = [fresh(), fresh()]
   const entry = await one.add('bob@there.example')
   assert.is((await two.list()).total, 0)
@@ -264,7 +264,7 @@ test('what one account suppresses, no other sees or removes', async () => {
   assert.is((await one.list()).total, 1)
 })
 
-test('a suppressed address gets nothing, and its mail again once it is removed', async () => {
+test('a suppressed address gets no mail until it is removed', async () => {
   const key = mailhorn.apiKey
   const to = 'ok-removed@there.example'
   await mailhorn.call('POST', '/suppressions', { key, body: { email: 'OK-removed@there.example' } })
@@ -273,7 +273,7 @@ test('a suppressed address gets nothing, and its mail again once it is removed',
   await mailhorn.emailWhen(await mailhorn.send({ ...MAIL, to }), 'delivered')
 })
 
-test('a hard bounce brings an entry that names its email', async () => {
+test('a hard bounce adds an entry with its email', async () => {
   const to = 'perm-550-511@there.example'
   const id = await mailhorn.send({ ...MAIL, to })
   await mailhorn.emailWhen(id, 'bounced')
@@ -281,7 +281,7 @@ test('a hard bounce brings an entry that names its email', async () => {
   assert.equal([body.email, body.reason, body.origin, body.source_id], [to, 'bounce', 'bounce', id])
 })
 
-test('the resend package works with all of it', async () => {
+test('the resend package can use all routes', async () => {
   const { apiKey } = fresh()
   const { suppressions } = new Resend(apiKey, { baseUrl: mailhorn.baseUrl })
   const added = await suppressions.add({ email: 'a@there.example' })

@@ -69,7 +69,7 @@ const fieldsOf = ({ name, subject, html, text }: Fields): Fields => ({ name, sub
 const contents = () =>
   mailhorn.rows<{ id: number; refs: number }>('select id, refs from contents order by id')
 
-test('a new one is shown with all that was given and its variables', async () => {
+test('a new template is returned with all fields and its variables', async () => {
   const template = await create()
   assert.match(template.id, /^tpl_[0-9a-f-]{36}$/)
   assert.is(template.object, 'template')
@@ -93,7 +93,7 @@ test('a new one is shown with all that was given and its variables', async () =>
   assert.equal(await versions(template.id), [])
 })
 
-test('variables are named once; one without a fallback somewhere has none', async () => {
+test('each variable is listed once, without fallback if one placeholder has none', async () => {
   const { variables } = await create({
     ...WELCOME,
     subject: '{{a|x}} {{b|y}} {{c}}',
@@ -116,18 +116,18 @@ for (const [what, fields] of [
   ['null', BARE],
   ['empty lists', { name: 'Bare', subject: [], html: [], text: [] }],
 ] as const)
-  test(`only the name is needed: the rest may be ${what}`, async () => {
+  test(`only the name is required; the rest may be ${what}`, async () => {
     const template = await create(fields)
     assert.equal(fieldsOf(template), BARE)
     assert.equal(template.variables, [])
   })
 
-test('an empty subject is none, empty html and text are empty', async () => {
+test('an empty subject is null, empty html and text stay empty', async () => {
   const template = await create({ name: 'Empty', subject: '', html: '', text: '' })
   assert.equal(fieldsOf(template), { name: 'Empty', subject: null, html: '', text: '' })
 })
 
-test('every text comes back letter by letter', async () => {
+test('texts are returned unchanged', async () => {
   const odd = 'ünï 😀 \u2028\u2029\u0085\u202e \ufeff {{{ {{#each}} }} \\ " \' < & %s $1'
   const text = `${odd}\r\n\0\n.\r\ud800`
   const template = await create({ name: odd.replace('\u0085', ''), subject: odd, html: text, text })
@@ -180,7 +180,7 @@ for (const [method, path] of [
 }
 let given = ''
 
-test('what is as large as it may be is taken', async () => {
+test('a template of maximum size is accepted', async () => {
   const html = Array.from({ length: 500 }, (_, i) => `{{a${i}}}`)
     .join('')
     .padEnd(4 * 1024 * 1024, 'x')
@@ -194,7 +194,7 @@ test('what is as large as it may be is taken', async () => {
   assert.is((await read(template.id)).html, html)
 })
 
-test('PUT replaces all four fields; what is not given is null', async () => {
+test('PUT replaces all four fields, with null for missing ones', async () => {
   const { id, created_at: createdAt } = await create()
   mailhorn.clock.advance(1_000)
   const replaced = await replace(id, { name: 'Other', text: 'Bye' })
@@ -204,7 +204,7 @@ test('PUT replaces all four fields; what is not given is null', async () => {
   assert.equal(await read(id), replaced)
 })
 
-test('what PUT replaces is kept as the next version, newest first', async () => {
+test('PUT keeps the former state as a version, listed newest first', async () => {
   const { id } = await create()
   const second = await replace(id, { ...WELCOME, name: 'Second', html: 'Second' })
   mailhorn.clock.advance(1_000)
@@ -234,7 +234,7 @@ for (const [field, value] of [
     assert.equal(fieldsOf(await version(id, 1)), WELCOME)
   })
 
-test('a PUT that changes nothing makes no version and no later time', async () => {
+test('an unchanged PUT makes no version and no new time', async () => {
   const template = await create()
   mailhorn.clock.advance(1_000)
   assert.equal(await replace(template.id, WELCOME), template)
@@ -244,7 +244,7 @@ test('a PUT that changes nothing makes no version and no later time', async () =
   assert.equal(await replace(bare.id, { name: 'Bare', subject: '' }), bare)
 })
 
-test('a restored version is what the template says; what it said before is a version, too', async () => {
+test('restoring a version keeps the former state as a version', async () => {
   const { id } = await create()
   const second = await replace(id, { name: 'Second', text: 'two' })
   mailhorn.clock.advance(1_000)
@@ -273,7 +273,7 @@ for (const number of ['0', '-1', '2', '1.0', '01', '1e0', 'x', '%201', '99999999
     assert.is((await read(id)).name, 'Second')
   })
 
-test('PUTs and restores at once make versions 1, 2, 3 … and lose nothing', async () => {
+test('concurrent PUTs and restores make consecutive versions', async () => {
   const { id } = await create({ name: 'state 0' })
   await replace(id, { name: 'state 1' })
   const changes = Array.from({ length: 30 }, (_, i) =>
@@ -291,7 +291,7 @@ test('PUTs and restores at once make versions 1, 2, 3 … and lose nothing', asy
   assert.is(names.filter(name => name === 'state 0').length, 11)
 })
 
-test('html and text are stored once for all versions that share them', async () => {
+test('versions share stored html and text', async () => {
   const before = contents()
   const { id } = await create()
   for (const name of ['b', 'c', 'd']) await replace(id, { ...WELCOME, name })
@@ -306,7 +306,7 @@ test('html and text are stored once for all versions that share them', async () 
   assert.equal(contents(), before)
 })
 
-test('a deleted one is gone with its versions', async () => {
+test('deleting a template deletes its versions', async () => {
   const { id } = await create()
   await replace(id, { name: 'Second' })
   assert.equal(await expecting(200, call('DELETE', `/templates/${id}`)), {
@@ -330,7 +330,7 @@ function idBytes(id: string): Buffer {
   return Buffer.from(id.slice(4).replaceAll('-', ''), 'hex')
 }
 
-test('an unknown one is 404 everywhere', async () => {
+test('an unknown template is 404 on every route', async () => {
   for (const [method, path] of [
     ['GET', ''],
     ['PUT', ''],
@@ -346,7 +346,7 @@ test('an unknown one is 404 everywhere', async () => {
     )
 })
 
-test('the list shows the newest first, page by page, without html and text', async t => {
+test('the list is newest first, paged, without html and text', async t => {
   const other = await t.using(startMailhorn())
   const credential = { session: await other.signIn() }
   const list = async (query = '') => (await other.call('GET', `/templates${query}`, credential)).body
@@ -375,7 +375,7 @@ test('the list shows the newest first, page by page, without html and text', asy
   assert.equal((await list('?offset=25')).data, [])
 })
 
-test('the list is searched by name, whatever its case and form', async t => {
+test('search by name ignores case and Unicode form', async t => {
   const other = await t.using(startMailhorn())
   const credential = { session: await other.signIn() }
   const names = ['Grüße', 'GRÜSSE 100%', 'under_score', 'back\\slash', 'ﬁne', 'a!b']
@@ -398,7 +398,7 @@ test('the list is searched by name, whatever its case and form', async t => {
   assert.equal(await found('needle'), [])
 })
 
-test('a replaced name is found, and the former one is not', async () => {
+test('search finds the new name and not the former one', async () => {
   const { id } = await create({ name: 'Before the change' })
   await replace(id, { name: 'After the Change' })
   const totals = async (q: string) => (await expecting(200, call('GET', `/templates?q=${q}`))).total
@@ -414,7 +414,7 @@ for (const query of ['limit=0', 'limit=101', 'limit=x', 'offset=-1', 'q=a%00', `
       path: query.split('=')[0]!,
     }))
 
-test('what was acknowledged is there after a restart', async t => {
+test('acknowledged changes survive a restart', async t => {
   const dataDir = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(dataDir, { recursive: true }))
   const before = await startMailhorn({ dataDir })

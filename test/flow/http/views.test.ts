@@ -53,7 +53,7 @@ async function finished(email: object) {
   }
 }
 
-test('shows everything of an email, each field in its type', async () => {
+test('shows all fields of an email with their types', async () => {
   const email = everything
   assert.match(email.id, prefixed('eml'))
   assert.equal(
@@ -98,7 +98,7 @@ test('shows everything of an email, each field in its type', async () => {
   assert.ok(email.created_at <= email.last_event_at)
 })
 
-test('has no field that nobody spoke of', async () => {
+test('has no undocumented field', async () => {
   const email = everything
   assert.equal(Object.keys(email).sort(), [
     'attachments',
@@ -131,7 +131,7 @@ test('has no field that nobody spoke of', async () => {
   ])
 })
 
-test('lists the attachments with what they are, without what is in them', async () => {
+test('lists attachments without their content', async () => {
   const { attachments } = everything
   for (const attachment of attachments) assert.match(attachment.id, prefixed('att'))
   const [text, logo] = attachments
@@ -146,7 +146,7 @@ test('lists the attachments with what they are, without what is in them', async 
   assert.not(JSON.stringify(attachments).includes('aGVsbG8'))
 })
 
-test('tells of each recipient what became of it', async () => {
+test('shows the status of each recipient', async () => {
   const { recipients } = everything
   assert.equal(
     recipients.map((r: { kind: string; address: string; status: string }) => [r.kind, r.address, r.status]),
@@ -188,7 +188,7 @@ test('shows the transcript of each attempt', async () => {
   assert.match(transcripts[0].tls, /^TLSv1\.3/)
 })
 
-test('tells the events in their order, each of its recipient', async () => {
+test('lists events in order with their recipient', async () => {
   const { events } = everything
   for (const event of events) {
     assert.equal(Object.keys(event).sort(), ['created_at', 'data', 'id', 'recipient', 'type'])
@@ -208,7 +208,7 @@ test('tells the events in their order, each of its recipient', async () => {
   ])
 })
 
-test('events hold what they know', async () => {
+test('shows the data of events', async () => {
   const { events } = everything
   const of = (recipient: string) =>
     events.find((event: { recipient: string; type: string }) => event.recipient === recipient).data
@@ -241,7 +241,7 @@ test('shows lists as lists and absent values as null', async () => {
   assert.equal(email.headers, {})
 })
 
-test('a new email is queued, and nothing has happened to it', async () => {
+test('shows a new email as queued without events', async () => {
   const session = await mailhorn.signIn()
   const hold = (how: 'hold' | 'release') =>
     mailhorn.call('POST', `/queue/${how}`, { session, body: { domain: 'there.example' } })
@@ -256,7 +256,7 @@ test('a new email is queued, and nothing has happened to it', async () => {
   await mailhorn.emailWhen(id, 'delivered')
 })
 
-test('where the region gives no feedback, it tells that it sent and no more', async () => {
+test('shows only sent in a region without feedback', async () => {
   const sent = { ...FULL, from: 'ann@far.example', to: 'perm-550-511b@there.example', cc: [], bcc: [] }
   const id = await mailhorn.send(sent)
   await mx.until(/RCPT TO:<perm-550-511b@there\.example>/)
@@ -275,13 +275,13 @@ test('where the region gives no feedback, it tells that it sent and no more', as
   assert.not(JSON.stringify(email).includes('550 5.1.1'))
 })
 
-test('takes the bare id, too', async () => {
+test('accepts the id without prefix', async () => {
   const id = await mailhorn.send({ ...FULL, to: 'delivered@simulator.test', cc: [], bcc: [] })
   await mailhorn.emailWhen(id, 'delivered')
   assert.equal(await mailhorn.email(id.slice('eml_'.length)), await mailhorn.email(id))
 })
 
-test('shows bare ids to the one client that reads no others', async () => {
+test('shows ids without prefix to the client that needs it', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
   const body = { ...FULL, to: 'delivered@simulator.test', cc: [], bcc: [], tags: [{ any_id: 'kept' }] }
   const sent = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body, headers })
