@@ -71,11 +71,11 @@ export function authorityObserver(
   return observer({ label, server, flags: 0 }, limits)
 }
 
-interface Asked extends Pick<Query, 'server' | 'flags'> {
+interface ObservedServer extends Pick<Query, 'server' | 'flags'> {
   label: string
 }
 
-function observer({ label, server, flags }: Asked, limits: DnsObserverLimits): DnsObserver {
+function observer({ label, server, flags }: ObservedServer, limits: DnsObserverLimits): DnsObserver {
   const { clock, timeoutMs = 2_000, tries = 2, signal: closing } = limits
   const asked = async (name: string, type: TypeName): Promise<ObservedAnswer> => {
     let reason = 'out of time'

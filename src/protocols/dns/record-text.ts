@@ -46,27 +46,27 @@ export function parseRecord(line: string, origin: string): DnsRecord {
 
 function dataIn(type: (typeof TYPES)[number], words: readonly string[], origin: string): RecordData {
   const [first = '', second = '', third = ''] = words
-  const insist = (count: number) => {
+  const expectWords = (count: number) => {
     if (words.length !== count) throw new RecordFault(`has not the ${count} words of ${type} data`)
   }
   switch (type) {
     case 'A':
     case 'AAAA':
-      insist(1)
+      expectWords(1)
       if (!(type === 'A' ? isIPv4 : isIPv6)(first)) throw new RecordFault(`has no address for ${type}`)
       return { type, address: first }
     case 'CNAME':
-      insist(1)
+      expectWords(1)
       return { type, target: nameIn(first, origin) }
     case 'MX':
-      insist(2)
+      expectWords(2)
       return {
         type,
         preference: numberIn(first, 65_535),
         exchange: second === '.' ? '' : nameIn(second, origin),
       }
     case 'CAA':
-      insist(3)
+      expectWords(3)
       if (!/^[a-z0-9]{1,15}$/i.test(second)) throw new RecordFault('has no tag for CAA')
       return { type, flags: numberIn(first, 255), tag: second, value: octets(third) }
     case 'TXT': {

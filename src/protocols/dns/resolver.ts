@@ -77,12 +77,12 @@ const SERVER_FAILURES = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP', 'EFORMERR',
 export function createResolver(options: ResolverOptions): Resolver {
   const { clock, totalMs = 20_000, maxEntries = 10_000 } = options
   const channels = openChannels(options)
-  const pace = createQueryBatching(QUERIES_PER_TURN)
+  const batching = createQueryBatching(QUERIES_PER_TURN)
   let closed = false
 
   const lookUp = <T>(query: Query<T>): LookUp<T> => {
     const asked = async (name: string): Promise<Answer<T>> => {
-      await pace.turn()
+      await batching.turn()
       return closed ? CLOSED : askInTurn(channels, name, query)
     }
     const ask = (name: string) => bounded(clock, totalMs, asked(name))

@@ -5,7 +5,7 @@
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
-import { isOfSentEmail, PAYLOAD_COLUMNS, type PayloadEmail, payloadOf, type ToldEvent } from './payload.ts'
+import { isOfSentEmail, PAYLOAD_COLUMNS, type PayloadEmail, type PayloadEvent, payloadOf } from './payload.ts'
 
 /** Announced with the id of a webhook that has a due delivery. */
 export const WEBHOOK_DUE = 'webhook_due'
@@ -13,7 +13,7 @@ export const WEBHOOK_DUE = 'webhook_due'
 /** An event and the webhooks that subscribe to it. */
 export interface Outgoing {
   accountId: Id
-  event: ToldEvent
+  event: PayloadEvent
   webhookIds: readonly Id[]
 }
 
@@ -43,7 +43,7 @@ interface NewDelivery {
 /** Makes the row of a delivery that is due at once. */
 export function deliveryRow(
   { webhookId, id, accountId, body, at }: NewDelivery,
-  event: Pick<ToldEvent, 'id' | 'type'>,
+  event: Pick<PayloadEvent, 'id' | 'type'>,
 ): WebhookDeliveryRow {
   return {
     webhookId,

@@ -5,7 +5,7 @@ import type { EmailRow } from '../../store/schema.ts'
 import { messageIdOf, parseStoredMailboxes } from '../emails/email-rows.ts'
 import type { EventData, EventType } from './types.ts'
 
-export interface ToldEvent {
+export interface PayloadEvent {
   id: Id
   subjectId: Id
   type: EventType
@@ -39,7 +39,7 @@ export function isOfSentEmail(type: EventType): boolean {
  * @param email the email of an event about a sent email
  * @returns JSON
  */
-export function payloadOf(event: ToldEvent, email: PayloadEmail | undefined): string {
+export function payloadOf(event: PayloadEvent, email: PayloadEmail | undefined): string {
   const { id, type, at } = event
   return JSON.stringify({
     id: wireId('evt', id),
@@ -50,12 +50,12 @@ export function payloadOf(event: ToldEvent, email: PayloadEmail | undefined): st
 }
 
 /** The DNS records of a domain are added when the delivery is sent. */
-function objectData({ type, subjectId, data }: ToldEvent): EventData {
+function objectData({ type, subjectId, data }: PayloadEvent): EventData {
   if (!type.startsWith('domain.')) return data
   return { object: 'domain', id: wireId('dom', subjectId), ...data }
 }
 
-function emailData({ subjectId, recipient, data, at }: ToldEvent, email: PayloadEmail) {
+function emailData({ subjectId, recipient, data, at }: PayloadEvent, email: PayloadEmail) {
   const { broadcastId, templateId } = email
   return {
     email_id: wireId('eml', subjectId),
@@ -82,19 +82,19 @@ function namedTags(json: string | null): Record<string, unknown> {
 /** `bounce`, `click` and `suppressed` contain the keys of the SDKs' types, too. */
 function inBothSpellings(key: string, value: unknown, at: number): unknown {
   if (typeof value !== 'object' || value === null) return value
-  const told = value as Record<string, unknown>
+  const fields = value as Record<string, unknown>
   switch (key) {
     case 'bounce':
-      return { ...told, subType: told.subtype ?? null, diagnosticCode: textsOf(told.message) }
+      return { ...fields, subType: fields.subtype ?? null, diagnosticCode: textsOf(fields.message) }
     case 'click':
       return {
-        ...told,
-        ipAddress: told.ip_address ?? null,
-        userAgent: told.user_agent ?? null,
+        ...fields,
+        ipAddress: fields.ip_address ?? null,
+        userAgent: fields.user_agent ?? null,
         timestamp: new Date(at).toISOString(),
       }
     case 'suppressed':
-      return { ...told, diagnosticCode: textsOf(told.message) }
+      return { ...fields, diagnosticCode: textsOf(fields.message) }
     default:
       return value
   }

@@ -147,28 +147,28 @@ export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[
 /** Records `email.sent` while the first attempts are still in progress, if they take long. */
 export async function recordHandedOver(
   tx: Tx,
-  handed: readonly { accountId: Id; emailId: Id; at: number }[],
+  transfers: readonly { accountId: Id; emailId: Id; at: number }[],
 ): Promise<void> {
-  const byEmail = [...Map.groupBy(handed, ({ emailId }) => idKey(emailId)).values()]
+  const byEmail = [...Map.groupBy(transfers, ({ emailId }) => idKey(emailId)).values()]
   const found = await tx.rows.lock(
     'emails',
     byEmail.map(([first]) => ({ accountId: first!.accountId, id: first!.emailId })),
     EMAIL_COLUMNS,
   )
-  const unsaid = found.flatMap((email, i) =>
+  const unsent = found.flatMap((email, i) =>
     email && email.sentAt === null ? [{ email, at: byEmail[i]![0]!.at }] : [],
   )
   const known = await deliveriesOf(
     tx,
-    unsaid.map(({ email }) => email),
+    unsent.map(({ email }) => email),
   )
   await recordEvents(
     tx,
-    unsaid.map(({ email, at }) => sentEvent(email, at)),
+    unsent.map(({ email, at }) => sentEvent(email, at)),
   )
   await moveEmails(
     tx,
-    unsaid.map(({ email, at }) => ({
+    unsent.map(({ email, at }) => ({
       email,
       set: { status: statusOf(email, known(email), true), sentAt: at, lastEventAt: at },
     })),
@@ -212,10 +212,10 @@ function recordOf(
   deliveries: readonly DeliveryState[],
 ): EmailMove & { events: NewEvent[] } {
   const handedOverAt = changes.find(change => change.handedOverAt !== null)?.handedOverAt ?? null
-  const told = changes.filter(change => isTold(email, change, deliveries))
+  const visibleChanges = changes.filter(change => isVisibleChange(email, change, deliveries))
   const events: NewEvent[] = []
   if (email.sentAt === null && handedOverAt !== null) events.push(sentEvent(email, handedOverAt))
-  for (const change of told) {
+  for (const change of visibleChanges) {
     const { accountId, emailId: subjectId, recipient, event, at } = change
     const origin = originOf(email, change, deliveries)
     if (event) events.push({ ...event, accountId, subjectId, recipient, at, origin })
@@ -223,7 +223,7 @@ function recordOf(
 
   const sentAt = email.sentAt ?? handedOverAt
   const status = statusOf(email, deliveries, sentAt !== null)
-  const error = told.findLast(change => change.error !== null)?.error ?? email.error
+  const error = visibleChanges.findLast(change => change.error !== null)?.error ?? email.error
   const times = events.map(({ at }) => at)
   const lastEventAt = times.length === 0 ? email.lastEventAt : Math.max(email.lastEventAt ?? 0, ...times)
   const endedAt = email.endedAt ?? endOf(deliveries, changes)
@@ -274,7 +274,11 @@ function statusOf(email: EmailState, deliveries: readonly DeliveryState[], hande
   )
 }
 
-function isTold(email: EmailState, { ordinal, set }: DeliveryChange, deliveries: readonly DeliveryState[]) {
+function isVisibleChange(
+  email: EmailState,
+  { ordinal, set }: DeliveryChange,
+  deliveries: readonly DeliveryState[],
+) {
   const delivery = deliveries.find(candidate => candidate.ordinal === ordinal)
   return delivery === undefined || visible(email, { ...delivery, status: set.status }) === set.status
 }

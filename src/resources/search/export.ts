@@ -8,7 +8,7 @@ import { ID_BYTES, idAt } from '../../store/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type ListedEmail, readRows } from './list.ts'
 import { findMatches } from './matches.ts'
-import { type IndexPart, isBefore, listParts, type Reads } from './parts.ts'
+import { type IndexPart, isBefore, listParts, type SearchSources } from './parts.ts'
 
 export interface Batch {
   /** Newest first. A batch may be empty before the end. */
@@ -30,7 +30,7 @@ const SIZES = {
  * @param from greatest id of the batch; null for no limit
  */
 export async function readExportBatch(
-  reads: Reads,
+  reads: SearchSources,
   scope: Scope,
   filter: EmailFilter,
   from: Id | null,

@@ -41,7 +41,7 @@ export const EMAIL_ORIGINS = ['api', 'smtp', 'broadcast', 'dashboard'] as const
 type IndexedOrigin = (typeof EMAIL_ORIGINS)[number]
 
 /** A filter with the terms that an email must have. */
-export type Asked = EmailFilter & { terms: readonly string[] }
+export type SearchQuery = EmailFilter & { terms: readonly string[] }
 
 /** Columns from which terms and subject are derived. */
 export const FACET_COLUMNS = [

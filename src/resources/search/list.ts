@@ -4,7 +4,7 @@ import type { Db, EmailRow } from '../../store/schema.ts'
 import { ID_BYTES, idAt } from '../../store/search-index.ts'
 import type { EmailFilter, Scope } from './facets.ts'
 import { type Found, findMatches } from './matches.ts'
-import { isBefore, isWithin, listParts, type Reads } from './parts.ts'
+import { isBefore, isWithin, listParts, type SearchSources } from './parts.ts'
 
 export interface SearchPage {
   limit: number
@@ -47,7 +47,7 @@ export interface EmailPage {
 
 /** Is called in a snapshot. */
 export async function listEmails(
-  reads: Reads,
+  reads: SearchSources,
   scope: Scope,
   filter: EmailFilter,
   page: SearchPage,

@@ -8,16 +8,16 @@ import { ID_BYTES } from '../../store/search-index.ts'
 import { visibleSince } from '../emails/visible.ts'
 import { countBits } from './bits.ts'
 import {
-  type Asked,
   type EmailFilter,
   FACET_COLUMNS,
   type FacetSource,
   foldSubject,
   type Scope,
+  type SearchQuery,
   termsOf,
   termsWanted,
 } from './facets.ts'
-import type { BlockHead, IndexPart, Reads } from './parts.ts'
+import type { BlockHead, IndexPart, SearchSources } from './parts.ts'
 import { idsOf, matchBlocks } from './sealed.ts'
 
 /** Matching emails of one part. */
@@ -33,20 +33,20 @@ export interface Found {
  * @returns matches in the order of the parts
  */
 export async function findMatches(
-  reads: Reads,
+  reads: SearchSources,
   scope: Scope,
   filter: EmailFilter,
   parts: readonly IndexPart[],
 ): Promise<Found[]> {
-  const asked = { ...filter, terms: termsWanted(scope, filter) }
+  const query = { ...filter, terms: termsWanted(scope, filter) }
   const heads = parts.flatMap(({ block }) => (block && spanOf(block, filter) === 'all' ? block : []))
-  const sealed = await matchBlocks(reads, scope, asked, heads)
+  const sealed = await matchBlocks(reads, scope, query, heads)
   const found: Found[] = []
   for (const part of parts) {
     const bits = part.block && sealed.get(part.block.id)
     if (bits) found.push({ part, count: countBits(bits), ids: () => idsOf(reads.db, part.block!.id, bits) })
     else if (!part.block || spanOf(part.block, filter) === 'some') {
-      const ids = await matchRows(reads.db, scope, asked, part)
+      const ids = await matchRows(reads.db, scope, query, part)
       found.push({ part, count: ids.length / ID_BYTES, ids: async () => ids })
     }
   }
@@ -63,11 +63,11 @@ function spanOf({ earliestAt, latestAt }: BlockHead, filter: EmailFilter): 'all'
 const ROWS_PER_QUERY_MAX = 2_000
 
 /** @returns ids of the emails of a part, 16 bytes each, ascending */
-async function matchRows(db: Db, scope: Scope, asked: Asked, part: IndexPart): Promise<Buffer> {
+async function matchRows(db: Db, scope: Scope, query: SearchQuery, part: IndexPart): Promise<Buffer> {
   const found: Buffer[] = []
   for (let afterId = part.afterId; ; ) {
-    const rows = await rowsOf(db, scope, asked, { ...part, afterId })
-    found.push(Buffer.concat(rows.filter(row => hasFacets(row, asked)).map(({ id }) => id)))
+    const rows = await rowsOf(db, scope, query, { ...part, afterId })
+    found.push(Buffer.concat(rows.filter(row => hasFacets(row, query)).map(({ id }) => id)))
     if (rows.length < ROWS_PER_QUERY_MAX) return Buffer.concat(found)
     afterId = rows.at(-1)!.id
   }
@@ -76,7 +76,7 @@ async function matchRows(db: Db, scope: Scope, asked: Asked, part: IndexPart): P
 function rowsOf(
   db: Db,
   { accountId, horizon }: Scope,
-  { status, subject, createdFrom, createdBefore, terms }: Asked,
+  { status, subject, createdFrom, createdBefore, terms }: SearchQuery,
   { afterId, lastId }: IndexPart,
 ) {
   const isFaceted = subject !== undefined || terms.length > 0
@@ -95,7 +95,7 @@ function rowsOf(
   return query.execute()
 }
 
-function hasFacets(row: Partial<FacetSource>, { subject, terms }: Asked): boolean {
+function hasFacets(row: Partial<FacetSource>, { subject, terms }: SearchQuery): boolean {
   if (subject !== undefined && !foldSubject(row.subject!).includes(subject)) return false
   if (terms.length === 0) return true
   const having = termsOf(row as FacetSource)

@@ -7,7 +7,7 @@ import type { Db, EmailSegmentRow } from '../../store/schema.ts'
 import type { SubjectCache } from './subjects.ts'
 
 /** The sources of a search. */
-export interface Reads {
+export interface SearchSources {
   /** In a snapshot. */
   db: Db
   subjects: SubjectCache

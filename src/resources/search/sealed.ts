@@ -11,8 +11,8 @@ import {
   noBits,
   ordinalsIn,
 } from './bits.ts'
-import type { Asked, Scope } from './facets.ts'
-import { type BlockHead, isBefore, isWithin, type Reads } from './parts.ts'
+import type { Scope, SearchQuery } from './facets.ts'
+import { type BlockHead, isBefore, isWithin, type SearchSources } from './parts.ts'
 import { findInSubjects, type Subjects, unpackSubjects } from './subjects.ts'
 
 /**
@@ -20,9 +20,9 @@ import { findInSubjects, type Subjects, unpackSubjects } from './subjects.ts'
  * @returns matches by block
  */
 export async function matchBlocks(
-  reads: Reads,
+  reads: SearchSources,
   scope: Scope,
-  { status, subject, terms }: Asked,
+  { status, subject, terms }: SearchQuery,
   heads: readonly BlockHead[],
 ): Promise<Map<number, Bits>> {
   const newest = heads[0]
@@ -70,7 +70,7 @@ const BLOCKS_PER_QUERY_MAX = 64
 
 /** Subjects are unpacked only for blocks that still have candidates. */
 async function keepSubjects(
-  reads: Reads,
+  reads: SearchSources,
   text: string,
   bits: Map<number, Bits>,
   sizes: ReadonlyMap<number, number>,
@@ -83,7 +83,7 @@ async function keepSubjects(
 }
 
 async function subjectsOf(
-  { db, subjects }: Reads,
+  { db, subjects }: SearchSources,
   ids: readonly number[],
   sizes: ReadonlyMap<number, number>,
 ): Promise<Map<number, Subjects>> {

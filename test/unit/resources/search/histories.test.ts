@@ -4,7 +4,7 @@ import { type Batch, readExportBatch } from '../../../../src/resources/search/ex
 import type { EmailFilter, Scope } from '../../../../src/resources/search/facets.ts'
 import { listEmails, type SearchPage } from '../../../../src/resources/search/list.ts'
 import { createPacker } from '../../../../src/resources/search/pack.ts'
-import type { Reads } from '../../../../src/resources/search/parts.ts'
+import type { SearchSources } from '../../../../src/resources/search/parts.ts'
 import { createSubjectCache } from '../../../../src/resources/search/subjects.ts'
 import { command } from '../../../../src/store/command.ts'
 import { commands as allCommands } from '../../../../src/workers/commands.ts'
@@ -212,7 +212,7 @@ async function remove(store: LocalStore<typeof commands>, accountId: Uint8Array,
 }
 
 /** All that is found, batch by batch. */
-async function exported(reads: Reads, scope: Scope, filter: EmailFilter): Promise<string[]> {
+async function exported(reads: SearchSources, scope: Scope, filter: EmailFilter): Promise<string[]> {
   const ids: string[] = []
   let from: Id | null = null
   do {
