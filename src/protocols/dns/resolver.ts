@@ -2,8 +2,8 @@
  * DNS look-ups with the runtime's c-ares. In: a name. Out: records, or a negative answer or failure as a
  * value. The time of a look-up is limited, and answers are cached for a short time.
  *
- * Delivery, verdicts of received mail, domain checks, the doctor and the HTTP client use one resolver per
- * thread.
+ * The workers for delivery, verdicts and webhooks, the HTTP clients, the domain checks and the doctor create
+ * resolvers.
  */
 import dns from 'node:dns'
 import type { Clock } from '../../lib/clock.ts'
