@@ -1,13 +1,13 @@
 /**
- * A clock for tests that runs with the system's but can be moved: the offsets lie in shared memory, so that
- * every thread of one app sees the same time and fires its timers when the clock is moved past them.
- * Deadlines come by being moved to: while only the machine takes its time, timers of seconds wait much
- * longer.
+ * Clock for tests that runs with the system clock and can be moved. Its offsets lie in shared memory, so
+ * every thread of an app sees the same time and fires its timers when the clock is moved past them. Timers of
+ * seconds and more wait much longer than they say unless the clock is moved, so that a slow machine does not
+ * reach a deadline by itself.
  */
 import { BroadcastChannel } from 'node:worker_threads'
 import { type Clock, systemClock, type Timer } from './clock.ts'
 
-/** What a thread needs to join a clock; can be posted to a worker. */
+/** Handle of a clock, which can be posted to a worker so that it joins the clock. */
 export interface ClockSeat {
   offsets: SharedArrayBuffer
   channel: string
@@ -23,7 +23,7 @@ export interface AdjustableClock extends Clock {
 }
 
 interface Waiting {
-  /** In monotonic time. */
+  /** Monotonic time at which the timer is due, in ms. */
   at: number
   leftMs(): number
   patience: number
@@ -33,13 +33,13 @@ interface Waiting {
 
 const WALL = 0
 const MONOTONIC = 1
-/** Shorter timers pace what is done next; from here on they bound how long it may take. */
+/** Shorter timers pace work. Timers from this duration on are deadlines. */
 const DEADLINE_FROM_MS = 1_500
-/** How many times as long as it says a deadline takes by itself. */
+/** Factor by which a deadline takes longer while the clock is not moved. */
 const PATIENCE = 20
 let clocks = 0
 
-/** Joins the clock at `seat`, or starts a new one, which runs with `base`. */
+/** Joins the clock of `seat`, or starts a new one that runs with `base`. */
 export function createAdjustableClock(seat?: ClockSeat, base: Clock = systemClock): AdjustableClock {
   const { offsets, channel } = seat ?? {
     offsets: new SharedArrayBuffer(2 * Float64Array.BYTES_PER_ELEMENT),

@@ -6,7 +6,6 @@
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567'
 const LETTERS = Buffer.from(ALPHABET)
 
-/** Lower case, without padding. */
 export function toBase32(bytes: Uint8Array): string {
   const text = Buffer.allocUnsafe(Math.ceil((bytes.length * 8) / 5))
   let at = 0
@@ -21,7 +20,10 @@ export function toBase32(bytes: Uint8Array): string {
   return text.toString('latin1')
 }
 
-/** Reads either case; undefined when the text holds anything else. Bits that fill no byte are dropped. */
+/**
+ * Reads upper and lower case. Trailing bits that fill no byte are dropped.
+ * @returns undefined when the text contains any other character
+ */
 export function fromBase32(text: string): Buffer | undefined {
   const bytes = Buffer.alloc(Math.floor((text.length * 5) / 8))
   let at = 0

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { packBytes } from './bytes.ts'
 
 /**
- * A list of so many bytes is named by its hash, and is the same whether it comes as a list or as a
- * Uint8Array.
+ * Lists of bytes from this length on are represented by their hash. The hash is the same for an array of
+ * numbers and a Uint8Array.
  */
 const HASHED_FROM_BYTES = 1_024
 

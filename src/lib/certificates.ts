@@ -1,4 +1,9 @@
-/** TLS certificates of the listeners: loaded from files and reloaded when these change, or self-signed. */
+/**
+ * TLS certificates of the listeners: loaded from files and reloaded when the files change, issued by an
+ * authority, or self-signed.
+ *
+ * Called by `app/certificates.ts`, which passes the certificates to the listeners.
+ */
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -7,39 +12,45 @@ import { createSecureContext, type SecureContext } from 'node:tls'
 import { type Clock, every } from './clock.ts'
 import { selfSigned } from './x509.ts'
 
-/** PEM. */
+/** Certificate and private key in PEM. */
 export interface CertificatePair {
-  /** With the chain behind it. */
+  /** The certificate, followed by its chain. */
   cert: string
   key: string
 }
 
 export interface Certificates {
   current(): CertificatePair
-  /** @returns stops listening */
+  /** @returns a function that removes the listener */
   onChange(listener: (pair: CertificatePair) => void): () => void
   close(): void
 }
 
-/** Another than the current one, for a name that a client asks for; undefined where that will do. */
+/**
+ * Returns a certificate for the host name that a TLS client requests, or undefined when the listener's
+ * certificate is to be used.
+ */
 export type ContextFor = (name: string) => SecureContext | undefined
 
 interface FollowOptions {
   certFile: string
   keyFile: string
   clock: Clock
-  /** A new pair cannot be used: the former one stays. */
+  /** Called when new files cannot be used. The previous pair stays in use. */
   onError(error: unknown): void
 }
 
 const LOOK_EVERY_MS = 60_000
 const DAY_MS = 86_400_000
 const GOOD_FOR_MS = 3 * 365 * DAY_MS
-/** A certificate of ours is made anew before it ends. */
+/** A self-signed certificate is replaced this long before it expires. */
 const MARGIN_MS = 30 * DAY_MS
 const OWN_FILE = 'self-signed.pem'
 
-/** Reads both files, and again when one has changed. @throws when the first pair cannot be used */
+/**
+ * Reads both files now and whenever one of them has changed.
+ * @throws when the first pair cannot be used
+ */
 export function followCertificate({ certFile, keyFile, clock, onError }: FollowOptions): Certificates {
   const read = (): CertificatePair => {
     const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') }
@@ -72,7 +83,7 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
   }
 }
 
-/** One that is put in place of another by whoever has got it. */
+/** Certificate that `use` replaces while the listeners run. */
 export function heldCertificate(first: CertificatePair): Certificates & { use(pair: CertificatePair): void } {
   const listeners = new Set<(pair: CertificatePair) => void>()
   let current = first
@@ -91,14 +102,14 @@ export function heldCertificate(first: CertificatePair): Certificates & { use(pa
   }
 }
 
-/** One of our own for a host name, kept in a folder: it encrypts, and proves nothing. */
+/** Self-signed certificate for a host name, stored in the folder. It encrypts but does not authenticate. */
 export function ownCertificate(folder: string, host: string, now: number): Certificates {
   const file = join(folder, OWN_FILE)
   const pair = keptPair(file, host, now) ?? newPair(file, host, now)
   return { current: () => pair, onChange: () => () => {}, close() {} }
 }
 
-/** Undefined also where the file has been cut short: a machine that loses its power may do that. */
+/** @returns undefined also when the file is truncated, which a power failure can cause */
 function keptPair(file: string, host: string, now: number): CertificatePair | undefined {
   if (!existsSync(file)) return undefined
   const text = readFileSync(file, 'utf8')

@@ -1,13 +1,13 @@
-/** Clock interface of the program: wall time for dates, monotonic time for intervals, and timers. */
+/** Clock of the program: wall time for dates, monotonic time for intervals, and timers. */
 
 export interface Timer {
   cancel(): void
 }
 
 export interface Clock {
-  /** Wall time, epoch ms UTC. May jump. */
+  /** Wall time in ms since the epoch. It may jump. */
   now(): number
-  /** Never goes back; only differences mean anything. Ms. */
+  /** Monotonic time in ms. Only differences between two values have a meaning. */
   monotonic(): number
   /** Calls `fn` once, `ms` of monotonic time from now. */
   timer(ms: number, fn: () => void): Timer
@@ -25,7 +25,7 @@ export const systemClock: Clock = {
   },
 }
 
-/** A timer longer than the runtime's limit of 24.8 days, in several steps. */
+/** Splits a timer that exceeds the runtime's limit of 24.8 days into several steps. */
 function chained(ms: number, fn: () => void): Timer {
   let step = systemClock.timer(TIMER_MS_MAX, () => {
     step = systemClock.timer(ms - TIMER_MS_MAX, fn)
@@ -33,7 +33,7 @@ function chained(ms: number, fn: () => void): Timer {
   return { cancel: () => step.cancel() }
 }
 
-/** Calls `fn` again and again, until it is cancelled. */
+/** Calls `fn` every `ms` until the timer is cancelled. */
 export function every(clock: Clock, ms: number, fn: () => void): Timer {
   let next = clock.timer(ms, again)
   function again() {
@@ -43,7 +43,9 @@ export function every(clock: Clock, ms: number, fn: () => void): Timer {
   return { cancel: () => next.cancel() }
 }
 
-/** What the promise resolves with, or undefined when that takes longer than `ms` of monotonic time. */
+/**
+ * @returns the result of the promise, or undefined when the promise takes longer than `ms` of monotonic time
+ */
 export async function within<T>(clock: Clock, ms: number, promise: Promise<T>): Promise<T | undefined> {
   const { promise: late, resolve } = Promise.withResolvers<undefined>()
   const timer = clock.timer(ms, () => resolve(undefined))

@@ -8,11 +8,11 @@ const OCTET_STRING = 0x04
 export const UTF8_STRING = 0x0c
 export const UTC_TIME = 0x17
 export const GENERALIZED_TIME = 0x18
-/** Of a certificate: its version; of a request: its attributes. */
+/** Tag of the version in a certificate, and of the attributes in a request. */
 export const CONTEXT_0 = 0xa0
 export const CONTEXT_3 = 0xa3
 const DNS_NAME = 0x82
-/** Object identifiers with their tag and length. */
+/** Object identifiers, encoded with tag and length. */
 export const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex')
 export const COMMON_NAME = Buffer.from('0603550403', 'hex')
 export const EXTENSION_REQUEST = Buffer.from('06092a864886f70d01090e', 'hex')
@@ -25,13 +25,13 @@ export function der(tag: number, ...parts: Buffer[]): Buffer {
   return Buffer.concat([Buffer.of(tag, ...size), content])
 }
 
-/** The extension that names hosts (RFC 5280 §4.2.1.6). */
+/** Encodes the extension with the host names (RFC 5280 §4.2.1.6). */
 export function altNames(hosts: readonly string[]): Buffer {
   const names = der(SEQUENCE, ...hosts.map(host => der(DNS_NAME, Buffer.from(host, 'ascii'))))
   return der(SEQUENCE, SUBJECT_ALT_NAME, der(OCTET_STRING, names))
 }
 
-/** RFC 7468 §3. */
+/** Encodes bytes as PEM (RFC 7468 §3). */
 export function pem(label: string, bytes: Buffer): string {
   const lines = bytes.toString('base64').replace(/.{64}(?=.)/g, '$&\n')
   return `-----BEGIN ${label}-----\n${lines}\n-----END ${label}-----\n`

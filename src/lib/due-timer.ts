@@ -1,28 +1,32 @@
-/** Timer for the earliest of many due times. It knows when the next item is due, not which one. */
+/**
+ * Runs work when the earliest of many due times is reached. The timer knows when the next item is due, not
+ * which item.
+ */
 import type { Clock, Timer } from './clock.ts'
 
 export interface DueTimer {
-  /** Something is due at `at`, epoch ms. */
+  /** Reports that an item is due at `at`, in ms since the epoch. */
   note(at: number): void
-  /** Begins no more; resolves when nothing is under way. */
+  /** Starts no further work. Resolves when the work in progress has ended. */
   stop(): Promise<void>
 }
 
-interface DueWatchOptions {
+interface DueTimerOptions {
   clock: Clock
   /**
-   * Does a part of what is due. When it throws, it is tried again.
-   * @returns when the next is due, epoch ms: now or before, when there is more; null when nothing is known of
+   * Processes some of the due items. When the function throws, it is called again.
+   * @returns when the next item is due, in ms since the epoch; a past time when more items are due; null when
+   * no item is known
    */
   work(now: number): Promise<number | null>
-  /** Wall time may jump; it is looked at again at least this often. */
+  /** The timer sleeps at most this long, because wall time may jump. */
   longestSleepMs: number
   afterFailureMs: number
   onError(error: unknown): void
 }
 
-/** Looks at once for what has become due while nobody watched. */
-export function startDueTimer(options: DueWatchOptions): DueTimer {
+/** Starts the timer and calls `work` at once, for items that became due before the start. */
+export function startDueTimer(options: DueTimerOptions): DueTimer {
   const { clock, work, longestSleepMs, afterFailureMs, onError } = options
   let nextAt = clock.now()
   let timer: Timer | undefined

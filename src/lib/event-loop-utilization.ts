@@ -1,7 +1,10 @@
 /** Share of time a thread's event loop is busy. */
 import { performance } from 'node:perf_hooks'
 
-/** @returns the share of time that the calling thread has worked since it was asked last, 0 to 1 */
+/**
+ * @returns a function that returns the share of time, 0 to 1, in which the calling thread was busy since the
+ * previous call
+ */
 export function createEventLoopUtilization(): () => number {
   let before = performance.eventLoopUtilization()
   return () => {

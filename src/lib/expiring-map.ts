@@ -2,18 +2,19 @@
 import type { Clock } from './clock.ts'
 
 export interface ExpiringMap<V> {
-  /** Undefined where nothing is remembered, or not any more. */
+  /** @returns undefined when there is no entry or it has expired */
   get(key: string): V | undefined
   /**
-   * Its time begins anew; where there are too many, the oldest is forgotten.
-   * @param forMs where it is not what others have
+   * Adds or replaces an entry, whose time to live starts now. When the map is full, the oldest entry is
+   * removed.
+   * @param forMs time to live of this entry, if it differs from that of the map
    */
   set(key: string, value: V, forMs?: number): void
   delete(key: string): void
   clear(): void
 }
 
-/** @param most entries */
+/** @param most maximum number of entries */
 export function createExpiringMap<V>(
   clock: Clock,
   { keptMs, most }: { keptMs: number; most: number },
@@ -36,10 +37,7 @@ export function createExpiringMap<V>(
   }
 }
 
-/**
- * Remembers what a look-up will find, from now on, so that it is not asked for again meanwhile; a failure is
- * not remembered.
- */
+/** Caches the promise of a look-up, so that concurrent callers share it. A failed look-up is removed. */
 export function keepUnlessFailed<V>(
   map: ExpiringMap<Promise<V>>,
   key: string,

@@ -6,16 +6,16 @@
 interface Waiting<T> {
   item: T
   /**
-   * Virtual time, in units of cost, at which the job would begin if all owners with jobs were served at once.
+   * Virtual time, in units of cost, at which the job would start if all owners with jobs were served at once.
    */
   start: number
-  /** The same for its end. The job with the earliest one comes next. */
+  /** Virtual time at which the job would end. The job with the earliest end is next. */
   finish: number
 }
 
 export class FairQueue<T> {
   readonly #waiting: Waiting<T>[] = []
-  /** Virtual end of each owner's last job. All are forgotten when no job waits. */
+  /** Virtual end of each owner's last job. The entries are dropped when no job waits. */
   readonly #lastFinish = new Map<string, number>()
   #now = 0
 
@@ -31,7 +31,7 @@ export class FairQueue<T> {
     this.#waiting.push({ item, start, finish })
   }
 
-  /** Takes out the next job that may begin; undefined where there is none. */
+  /** Removes and returns the next job that may start, or undefined when there is none. */
   take(mayBegin: (item: T) => boolean): T | undefined {
     let next = -1
     for (const [i, { item, finish }] of this.#waiting.entries())

@@ -5,13 +5,14 @@ import { TooManyWaiting } from './semaphore.ts'
 
 export interface FairSemaphore {
   /**
-   * Resolves with what gives the room back, once the owner has so much of it.
+   * Waits until the owner may hold this amount.
+   * @returns a function that gives the amount back
    * @throws TooManyWaiting
    */
   take(owner: string, amount?: number): Promise<() => void>
 }
 
-/** Who may wait, beyond which one is told to come back. */
+/** Limits of waiting callers. A caller beyond a limit is rejected. */
 interface WaitingLimits {
   mostOfAnOwner?: number
   most?: number
@@ -48,7 +49,10 @@ export function createFairSemaphore(
       letIn()
     }
   }
-  /** The first whose owner has not its share; an owner's own come in their order. */
+  /**
+   * Index of the first waiting caller whose owner has not used up its share. Callers of one owner are served
+   * in order.
+   */
   const nextIndex = () => {
     const blocked = new Set<string>()
     return waiting.findIndex(({ owner, amount }) => {
@@ -57,7 +61,9 @@ export function createFairSemaphore(
       return false
     })
   }
-  /** One that needs much is not overtaken by those that need less. */
+  /**
+   * Admits waiting callers. A caller that needs a large amount is not overtaken by callers that need less.
+   */
   const letIn = () => {
     for (let next = nextIndex(); next >= 0; next = nextIndex()) {
       if (taken + waiting[next]!.amount > most) return

@@ -1,12 +1,12 @@
-/** Text in the form that searches compare: no difference of case or of compatible characters. */
+/** Folds text for comparison in searches: differences of case and of compatible characters disappear. */
 
 export function foldText(text: string): string {
   return withOneSigma(text.normalize('NFKC').toLowerCase())
 }
 
 /**
- * Lower case has two, by their place in a word, which a part of the text need not share (Unicode,
- * SpecialCasing: Final_Sigma). The result is as long.
+ * Replaces the final sigma, the second lower-case form of the letter, because part of a text may not end
+ * where the word ends (Unicode, SpecialCasing: Final_Sigma). The length stays the same.
  */
 export function withOneSigma(lowerCase: string): string {
   return lowerCase.replaceAll('ς', 'σ')

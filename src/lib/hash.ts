@@ -3,7 +3,7 @@
  * choose.
  */
 
-/** FNV-1a, 32 bits. */
+/** @returns FNV-1a of the text, 32 bits */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -7,7 +7,10 @@ interface Heap<T> {
   pop(): T | undefined
 }
 
-/** @param rank smaller comes first; must not change while an item is in the heap */
+/**
+ * @param rank returns the rank of an item; smaller ranks come first; the rank must not change while the item
+ * is in the heap
+ */
 export function createHeap<T>(rank: (item: T) => number): Heap<T> {
   const items: { item: T; rank: number }[] = []
 

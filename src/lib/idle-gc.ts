@@ -40,7 +40,6 @@ export function idleCollector(heap: OwnHeap): () => void {
   }
 }
 
-/** The heap of the calling thread. */
 export function ownHeap(): OwnHeap {
   let collector: (() => void) | undefined
   return {
@@ -57,7 +56,7 @@ export function ownHeap(): OwnHeap {
   }
 }
 
-/** Only contexts created after the flag is set have `gc`. */
+/** Returns the function `gc`, which exists only in contexts that are created after the flag is set. */
 function newCollector(): () => void {
   setFlagsFromString('--expose-gc')
   return runInNewContext('gc') as () => void

@@ -1,7 +1,9 @@
-/** Identifiers: UUIDv7 as 16 bytes inside, `<prefix>_<hyphenated uuid>` on the wire. */
+/**
+ * Identifiers: UUIDv7, 16 bytes in the program and the database, `<prefix>_<hyphenated uuid>` on the wire.
+ */
 import { randomFillSync } from 'node:crypto'
 
-/** 16 bytes of a UUIDv7 (RFC 9562 §5.7). Ids made by one process sort in the order of their making. */
+/** 16 bytes of a UUIDv7 (RFC 9562 §5.7). The ids that one process creates are in ascending order. */
 export type Id = Uint8Array
 
 export type IdPrefix =
@@ -33,7 +35,10 @@ const COUNTER_MAX = 0xfff
 
 export type IdSource = (nowMs: number) => Id
 
-/** A source of ids. Within one millisecond, or when the clock steps back, a counter keeps them ascending. */
+/**
+ * Creates a source of ids. Within one millisecond, or when the clock steps back, a counter keeps ids
+ * ascending.
+ */
 export function createIdSource(): IdSource {
   const pool = new Uint8Array(8 * 512)
   let poolAt = pool.length
@@ -62,28 +67,31 @@ export function createIdSource(): IdSource {
   }
 }
 
-/** Epoch ms at which the id was made. */
+/** @returns the time at which the id was created, in ms since the epoch */
 export function idTime(id: Id): number {
   return bytesOf(id).readUIntBE(0, 6)
 }
 
-/** No id made at that time or later sorts before it. */
+/** @returns a lower bound of all ids that are created at that time or later */
 export function firstIdAt(ms: number): Id {
   const id = new Uint8Array(16)
   writeTime(id, Math.max(0, ms))
   return id
 }
 
-/** No id that was made by then is greater. @param at epoch ms */
+/**
+ * @returns an upper bound of all ids created until then
+ * @param at time in ms since the epoch
+ */
 export function lastIdAt(at: number): Id {
   const id = new Uint8Array(16).fill(0xff)
   writeTime(id, Math.max(0, Math.floor(at)))
   return id
 }
 
-/** Written anew for each, so that a text is one piece from the start. */
+/** Buffer that every id is written to, so that its text is one flat string. */
 const TEXT = Buffer.alloc(36, '-')
-/** Where each byte of an id stands in it. */
+/** Offset of each byte of an id in the text. */
 const BYTE_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const HEX_DIGITS = Buffer.from('0123456789abcdef')
 
@@ -97,19 +105,25 @@ export function idText(id: Id): string {
   return TEXT.toString('latin1')
 }
 
-/** The form that API clients see. */
+/** @returns the id as API clients see it */
 export function wireId(prefix: IdPrefix, id: Id): string {
   return `${prefix}_${idText(id)}`
 }
 
-/** Reads `<prefix>_<uuid>` or a bare UUID; undefined for anything else, a foreign prefix included. */
+/**
+ * Reads `<prefix>_<uuid>` or a bare UUID.
+ * @returns undefined for any other text, including an id with another prefix
+ */
 export function parseWireId(prefix: IdPrefix, text: string): Id | undefined {
   const uuid = text.startsWith(`${prefix}_`) ? text.slice(prefix.length + 1) : text
   if (!UUID.test(uuid)) return undefined
   return new Uint8Array(Buffer.from(uuid.replaceAll('-', ''), 'hex'))
 }
 
-/** A compact string for Map keys, a character a byte; spelt out, since many are made for every message. */
+/**
+ * Returns a compact string for Map keys, one character per byte. The bytes are written out, because several
+ * keys are made for every message.
+ */
 export function idKey(id: Id): string {
   return String.fromCharCode(
     id[0]!,
@@ -135,7 +149,7 @@ export function sameId(a: Id, b: Id): boolean {
   return bytesOf(a).equals(b)
 }
 
-/** @param ms a whole number of at most 48 bits */
+/** @param ms integer of at most 48 bits */
 function writeTime(id: Id, ms: number) {
   const high = Math.floor(ms / 0x1_0000_0000)
   id[0] = high >>> 8

@@ -1,12 +1,12 @@
-/** Times in ISO 8601, as people and programs write them: the extended format with an offset or `Z`. */
+/** Parses times in the extended format of ISO 8601 with an offset or `Z`. */
 
 const TIME =
   /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/
 const MINUTE_MS = 60_000
 
 /**
- * Epoch ms, what is finer cut off; undefined for any other text, a time without an offset and a day that the
- * calendar does not have included.
+ * @returns ms since the epoch, digits beyond that cut off; undefined for any other text, including a time
+ * without an offset and a day that is not in the calendar
  */
 export function parseIsoTime(text: string): number | undefined {
   const match = TIME.exec(text)

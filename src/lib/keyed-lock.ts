@@ -1,4 +1,4 @@
-/** Lock per key: tasks of one key run one after another, tasks of different keys run independently. */
+/** Lock per key: tasks of one key run one after another, tasks of different keys run concurrently. */
 
 type KeyedLock = <T>(key: string, task: () => Promise<T>) => Promise<T>
 

@@ -1,8 +1,8 @@
 /**
- * Writes log lines to stdout, synchronously, from whichever thread logs. A line that cannot be written (the
- * disk is full, the reader of the pipe has ended or does not keep up) is dropped and counted: a log must not
- * end the service. The first line that can be written again is preceded by one that says how many are
- * missing.
+ * Writes log lines to stdout, synchronously, from the thread that logs. A line that cannot be written (the
+ * disk is full, the reader of the pipe has ended or is too slow) is dropped and counted, so that a log does
+ * not stop the service. The next line that can be written is preceded by a line with the number of dropped
+ * lines.
  */
 import { writeSync } from 'node:fs'
 import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
@@ -12,28 +12,30 @@ interface LogOutput {
   write(text: string): boolean
 }
 
-/** As `writeSync`: writes what it can from the offset on. @returns how many bytes that were */
+/**
+ * Writes bytes from the offset on, like `writeSync`.
+ * @returns number of bytes written
+ */
 export type WriteBytes = (bytes: Uint8Array, offset: number) => number
 
 interface LogOutputOptions {
   writeBytes?: WriteBytes
   counts?: Int32Array
-  /** Blocks the thread. */
+  /** Blocks the thread for a while. */
   pause?: (ms: number) => void
 }
 
 const STDOUT = 1
 /**
- * A pipe whose reader is slow gets this long to take a line; while lines are being dropped, none is waited
- * for.
+ * Time that a slow reader of the pipe gets to take a line. While lines are being dropped, there is no wait.
  */
 const WAIT_MS_MAX = 100
 const WAIT_STEP_MS = 5
 
-/** Places in the shared counts. */
+/** Indexes of the shared counts. */
 const TOTAL = 0
 const NOT_REPORTED = 1
-/** 1 while the last thing written is the beginning of a line. */
+/** 1 while the last output was only the beginning of a line. */
 const IS_TORN = 2
 const PLACES = 3
 
@@ -64,12 +66,12 @@ export function createLogOutput(options: LogOutputOptions = {}): LogOutput {
   }
 }
 
-/** How many lines the threads of this process have dropped so far. */
+/** @returns number of lines that the threads of this process have dropped */
 export function droppedLogLines(counts = sharedCounts()): number {
   return Atomics.load(counts, TOTAL) >>> 0
 }
 
-/** Counts that threads may share, as they share stdout. */
+/** Creates counts that several threads can share, as they share stdout. */
 export function newDropCounts(): Int32Array {
   return new Int32Array(new SharedArrayBuffer(PLACES * Int32Array.BYTES_PER_ELEMENT))
 }
@@ -87,7 +89,7 @@ function ignore() {
   // there is nowhere left to say it
 }
 
-/** Environment data is handed on to every thread that is started after it was set. */
+/** Returns the counts of the process. Threads inherit environment data that was set before they started. */
 function sharedCounts(): Int32Array {
   const known = getEnvironmentData(SHARED_KEY)
   if (known instanceof Int32Array) return known
@@ -109,7 +111,7 @@ function missingLine(count: number): string {
 
 const NEWLINE = '\n'.charCodeAt(0)
 
-/** @returns how many bytes were written before the output failed */
+/** @returns number of bytes written before the output failed */
 function writeAll(
   bytes: Uint8Array,
   {

@@ -23,8 +23,8 @@ const SECRET_KEYS = [
 ]
 
 /**
- * Writes synchronously, so that the last lines before a crash are there and threads may share stdout. Lines
- * that cannot be written are dropped and counted.
+ * Creates a logger. It writes synchronously, so that the last lines before a crash are there and threads can
+ * share stdout. Lines that cannot be written are dropped and counted.
  */
 export function createLog(level: LogLevel, to: DestinationStream = createLogOutput()): Log {
   return pino(

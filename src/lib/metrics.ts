@@ -1,7 +1,10 @@
 /** Metrics of this process in the Prometheus text format (version 0.0.4). */
 import { droppedLogLines } from './log-output.ts'
 
-/** Of few different values each: every combination is kept for as long as the process lasts. */
+/**
+ * Labels of a counter. Each combination of values is kept as long as the process runs, so each label must
+ * have few values.
+ */
 export type Labels = Readonly<Record<string, string>>
 
 export interface Counter {
@@ -9,13 +12,17 @@ export interface Counter {
 }
 
 export interface Metrics {
-  /** The same one whenever its name comes again. @param name without `mailhorn_` and `_total` */
+  /**
+   * @returns the counter of this name, which is created by the first call
+   * @param name without `mailhorn_` and `_total`
+   */
   counter(name: string, help: string): Counter
-  /** @param read is asked whenever the figures are */
+  /** @param read returns the value; it is called for every report */
   gauge(name: string, help: string, read: () => number): void
   /**
-   * A counter that is kept elsewhere. @param name without `mailhorn_` and `_total` @param read is asked
-   * whenever the figures are
+   * Registers a counter whose value is kept elsewhere.
+   * @param name without `mailhorn_` and `_total`
+   * @param read returns the value; it is called for every report
    */
   total(name: string, help: string, read: () => number): void
   text(): string
@@ -26,7 +33,7 @@ interface Kept extends Counter {
   values: Map<string, number>
 }
 
-/** With those of every process. */
+/** Creates the metrics of a process, including memory, uptime, CPU time and dropped log lines. */
 export function createProcessMetrics(): Metrics {
   const metrics = createMetrics()
   metrics.gauge('resident_memory_bytes', 'Memory that the process holds.', () => process.memoryUsage.rss())

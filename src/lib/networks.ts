@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net'
 
 export interface Networks {
-  /** @param address as a socket tells it */
+  /** @param address in the form that a socket reports */
   contains(address: string): boolean
 }
 
@@ -15,7 +15,7 @@ export function isNetwork(text: string): boolean {
   return prefix === undefined || (PREFIX.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32))
 }
 
-/** @param entries each a network */
+/** @param entries addresses and CIDR ranges, for each of which `isNetwork` is true */
 export function networks(entries: readonly string[]): Networks {
   const list = new BlockList()
   for (const entry of entries) {
@@ -31,7 +31,7 @@ export function networks(entries: readonly string[]): Networks {
   }
 }
 
-/** An IPv4 address as a dual-stack socket gives it, without its prefix. */
+/** Removes the prefix `::ffff:` that a dual-stack socket adds to an IPv4 address. */
 export function plainAddress(address: string): string {
   return address.trim().replace(/^::ffff:(?=\d+\.)/i, '')
 }

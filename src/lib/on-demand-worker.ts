@@ -13,33 +13,36 @@ import { type Caller, createCaller, WorkerEnded } from './worker-rpc.ts'
 
 export interface OnDemandWorker {
   /**
-   * @param memory moves to the thread
-   * @throws ThreadEnded; Error what the function there threw
+   * @param memory buffers that move to the thread
+   * @throws WorkerEnded; Error that the function threw in the thread
    */
   call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
-  /** Ends it now; the next call starts another. */
+  /** Terminates the thread. The next call starts another one. */
   end(): Promise<void>
-  /** Ends it for good: further calls throw ThreadEnded. */
+  /** Terminates the thread. Further calls throw WorkerEnded. */
   close(): Promise<void>
 }
 
-interface PassingThreadOptions {
-  /** As the log and the system call it. */
+interface OnDemandWorkerOptions {
+  /** Name of the thread in the log and in the system's list of threads. */
   name: string
-  /** File of the thread, which answers calls on the port `calls` of its data. */
+  /** Entry file of the thread, which serves calls on the port `calls` of its data. */
   entry: URL
   data?: Record<string, unknown>
   memory?: ResourceLimits
-  /** Beyond this the thread usually dies by itself; see above. */
+  /**
+   * Limit of the old generation, in MiB. A thread that exceeds it usually dies alone; see the head of this
+   * file.
+   */
   heapMib?: number
-  /** Stays when there is nothing to do, where starting takes longer than the work. */
+  /** Whether the thread stays when it is idle, because starting it takes longer than its work. */
   staysWhenIdle?: boolean
-  /** Where it is counted how often the thread died, or was ended because of what it was at. */
+  /** Counts the threads that died or were terminated because of their work. */
   metrics?: Metrics | undefined
   log: Log
 }
 
-/** What the entry finds in `workerData`, besides its own. */
+/** Part of `workerData` that every entry file gets. */
 export interface OnDemandWorkerData {
   calls: MessagePort
 }
@@ -49,10 +52,10 @@ interface Running {
   caller: Caller
 }
 
-/** The memory of a thread that has done much is only given back by its end. */
+/** Time after which an idle thread ends. Only its end returns the memory of a thread that has worked much. */
 const ENDS_AFTER_MS = 10_000
 
-export function createOnDemandWorker(options: PassingThreadOptions): OnDemandWorker {
+export function createOnDemandWorker(options: OnDemandWorkerOptions): OnDemandWorker {
   const {
     name,
     entry,

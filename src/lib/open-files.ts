@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs'
 const LIMITS_FILE = '/proc/self/limits'
 
 /**
- * Undefined where the system does not say; may be infinite. The runtime has raised it as far as it may be.
+ * Returns the soft limit, which Node raises to the hard limit at its start.
+ * @returns undefined when the system does not report a limit; may be infinite
  */
 export function openFileLimit(limitsFile = LIMITS_FILE): number | undefined {
   let text: string

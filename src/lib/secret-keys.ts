@@ -13,7 +13,7 @@ import {
   timingSafeEqual,
 } from 'node:crypto'
 
-/** What a signed token or a keyed hash is for. One of one purpose is worthless for any other. */
+/** Purpose of a signed token or a keyed hash. A token of one purpose is invalid for every other. */
 type TokenPurpose =
   | 'verp'
   | 'correlation'
@@ -26,17 +26,20 @@ type TokenPurpose =
 
 export interface SecretKeys {
   /**
-   * Encrypts with AES-256-GCM: version, nonce (12), tag (16), ciphertext. `context` must be given again to
-   * open.
+   * Encrypts with AES-256-GCM. The box contains a version, a nonce (12 bytes), a tag (16 bytes) and the
+   * ciphertext. `open` needs the same `context`.
    */
   seal(plain: Uint8Array, context: string): Uint8Array
-  /** @throws when the box was altered, or sealed under another key or context */
+  /** @throws when the box was altered, or was sealed under another key or context */
   open(box: Uint8Array, context: string): Buffer
-  /** HMAC-SHA-256 of `message` under the purpose's own key. 32 bytes. */
+  /** Returns the HMAC-SHA-256 of `message` under the key of the purpose, 32 bytes. */
   mac(purpose: TokenPurpose, message: Uint8Array | string): Buffer
-  /** Encrypts with AES-256-CTR from a proof of what is encrypted (16 bytes): the same gives the same. */
+  /**
+   * Encrypts with AES-256-CTR. The initial counter is a MAC of the plaintext (16 bytes), so equal plaintexts
+   * have equal results.
+   */
   wrap(purpose: TokenPurpose, plain: Uint8Array): Buffer
-  /** Undefined for what was not wrapped so. */
+  /** @returns undefined when the box was not made by `wrap` for this purpose */
   unwrap(purpose: TokenPurpose, box: Uint8Array): Buffer | undefined
 }
 
@@ -46,9 +49,10 @@ const TAG_BYTES = 16
 const PROOF_BYTES = 16
 
 /**
- * Ciphers get their keys as objects: one made of bytes for each use costs more than to encrypt a token.
+ * Creates the keys of an installation. Ciphers get `KeyObject`s, because creating one from bytes for each use
+ * takes longer than encrypting a token.
  *
- * @param master the installation's secret, at least 16 bytes
+ * @param master the installation secret, at least 16 bytes
  */
 export function createSecretKeys(master: Uint8Array): SecretKeys {
   if (master.length < 16) throw new Error('the secret key must have at least 16 bytes')
@@ -117,11 +121,10 @@ type Keystream = (first: Uint8Array, bytes: number) => Uint8Array
 const CIPHER_BLOCK_BYTES = 16
 
 /**
- * What CTR combines with a text (NIST SP 800-38A §6.5): the counter from its first value on, encrypted block
- * by block. One cipher does for all, where an object of the runtime's for each text costs three times as
- * much.
+ * Creates the keystream of CTR mode (NIST SP 800-38A §6.5): the counter, from its first value on, encrypted
+ * block by block. All texts share one cipher object; one cipher object per text costs three times as much.
  *
- * @returns good until the next call; whole blocks, so it may be longer
+ * @returns the keystream, valid until the next call, in whole blocks, so it may be longer than requested
  */
 function createKeystream(key: KeyObject): Keystream {
   const cipher = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false)
@@ -136,7 +139,7 @@ function createKeystream(key: KeyObject): Keystream {
   }
 }
 
-/** As one number, the last byte the lowest. */
+/** Increments the counter, a big-endian number. */
 function increment(counter: Uint8Array): void {
   for (let at = counter.length - 1; at >= 0; at--) {
     counter[at]!++
@@ -146,16 +149,16 @@ function increment(counter: Uint8Array): void {
 
 type Mac = (message: Uint8Array) => Buffer
 
-/** Keeps proofs of what is wrapped apart from other uses of the purpose's key. */
+/** Separates the MACs of wrapped texts from other uses of the key. */
 const WRAPPED = Buffer.from('wrapped ')
 
 const BLOCK_BYTES = 64
 const DIGEST_BYTES = 32
 
 /**
- * HMAC-SHA-256 (RFC 2104) as its two hashes: several tokens are made for every message, and an object of the
- * runtime's costs four times as much. Hashes come as text, since each buffer of the runtime's is memory of
- * its own.
+ * Computes HMAC-SHA-256 (RFC 2104) as its two hashes. Several tokens are made for every message, and an
+ * `Hmac` object of the runtime costs four times as much. The hashes are requested as text, because each
+ * buffer from the runtime is a separate allocation.
  */
 function createMac(key: Buffer): Mac {
   const inner = Buffer.alloc(BLOCK_BYTES, 0x36)
@@ -170,7 +173,7 @@ function createMac(key: Buffer): Mac {
   }
 }
 
-/** Compares in constant time; different lengths are simply unequal. */
+/** Compares in constant time. Arrays of different lengths are unequal. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }

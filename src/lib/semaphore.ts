@@ -3,7 +3,7 @@
 export class TooManyWaiting extends Error {}
 
 export interface Semaphore {
-  /** @throws TooManyWaiting at once, when the queue is full */
+  /** @throws TooManyWaiting when the queue is full */
   run<T>(task: () => Promise<T>): Promise<T>
 }
 

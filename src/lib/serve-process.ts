@@ -1,18 +1,21 @@
-/** Child side of `worker-process.ts`: set-up of a child process that serves calls. */
+/**
+ * Child side of `worker-process.ts`: sets up a child process that serves calls. Called by the entry file of
+ * the process.
+ */
 import { writeFileSync } from 'node:fs'
 import { type Callable, type CallChannel, serveCalls } from './worker-rpc.ts'
 
 /**
- * Where memory is short, Linux ends the process with the highest score first: this one rather than the
+ * When memory is short, Linux kills the process with the highest score first: this process instead of the
  * service.
  */
 const OOM_SCORE_ADJUSTMENT = '500'
 
 /**
- * Serves calls for as long as the parent lives. Signals that a terminal or a service manager sends to the
- * whole group are the parent's to handle.
+ * Serves calls as long as the parent process lives. Signals that a terminal or a service manager sends to the
+ * process group are handled by the parent.
  *
- * @param open makes the functions of the data that the parent sent
+ * @param open creates the functions from the data that the parent sent
  */
 export function serveProcess<D>(open: (data: D) => Callable): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})

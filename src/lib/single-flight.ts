@@ -1,13 +1,13 @@
-/** Coalesces requests for the same work: one run serves all callers that asked before it began. */
+/** Coalesces requests for the same work: one run serves all callers that asked before it started. */
 
 interface SingleFlight<T> {
-  /** The next round does it, with whatever else has been asked for until then. */
+  /** Requests the work. The next run does it, together with everything else that was requested until then. */
   ask(what: T): void
-  /** Begins no more; resolves when nothing is under way. */
+  /** Starts no further run. Resolves when the run in progress has ended. */
   stop(): Promise<void>
 }
 
-/** @param keyOf of what is the same when it is asked for twice */
+/** @param keyOf returns the key of a request; requests with one key are served once */
 export function singleFlight<T>(
   work: (what: readonly T[]) => Promise<void>,
   keyOf: (what: T) => string,

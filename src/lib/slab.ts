@@ -1,10 +1,10 @@
 /**
- * What is under way, each under a number that is given to another when it is taken out; in no particular
- * order.
+ * Set of items in progress, each with a number that is reused after the item is taken out. Iteration has no
+ * particular order.
  *
- * A Set or Map through which much passes costs more than it seems to: one that has been outgrown leads to the
- * next, so that as soon as one of them is old, all that follow, and what was in them, outlive their time
- * until the whole heap is collected.
+ * A Set or Map through which many entries pass costs more than it seems: its table is replaced by a new one
+ * as it fills, and each old table refers to the next. Once one of them is in the old generation, all later
+ * tables and their entries survive until a full garbage collection (decision 0077).
  */
 export class Slab<T extends object> implements Iterable<T> {
   readonly #members: (T | undefined)[] = []
@@ -14,19 +14,19 @@ export class Slab<T extends object> implements Iterable<T> {
     return this.#members.length - this.#free.length
   }
 
-  /** @returns its number, until it is taken out */
+  /** @returns the number of the item, until the item is taken out */
   put(member: T): number {
     const number = this.#free.pop() ?? this.#members.length
     this.#members[number] = member
     return number
   }
 
-  /** What has this number. */
+  /** @returns the item with this number */
   at(number: number): T | undefined {
     return this.#members[number]
   }
 
-  /** Takes out what has this number; undefined where nothing has. */
+  /** Removes and returns the item with this number; undefined when there is none. */
   take(number: number): T | undefined {
     const member = this.#members[number]
     if (member === undefined) return undefined

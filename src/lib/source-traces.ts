@@ -1,17 +1,18 @@
 /**
- * Maps stack traces of bundled programs to their sources. The map of `x.js` is the file `x.js.places` beside
- * it.
+ * Maps stack traces of bundled programs to their sources. The source map of `x.js` is the file `x.js.places`
+ * beside it, which `scripts/source-places.ts` writes.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** As `scripts/source-places.ts` writes it. */
+/** Contents of a `.places` file. */
 export interface SourcePlaces {
-  /** By their paths from the root. */
+  /** Paths of the source files, relative to the root of the project. */
   sources: string[]
   /**
-   * Four numbers each: line and column in the bundle, both from 0, index of the source, and its line, from 1.
+   * Four numbers per place: line and column in the bundle, both from 0; index in `sources`; line in the
+   * source, from 1.
    */
   places: number[]
 }
@@ -20,8 +21,8 @@ const STEP = 4
 const PLACE = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/
 
 /**
- * For this thread; the tables are read when the first trace is asked for. @param root to which the sources
- * belong
+ * Installs the mapping for this thread. Tables are read when the first stack trace is formatted.
+ * @param root folder that the paths of sources are relative to
  */
 export function traceSources(root: string): void {
   const known = new Map<string, SourcePlaces | undefined>()
@@ -36,7 +37,7 @@ export function traceSources(root: string): void {
     ].join('\n    at ')
 }
 
-/** A frame of a trace; one that is in no bundle stays as it is. */
+/** Maps one frame of a stack trace. A frame that is in no bundle stays unchanged. */
 export function inSources(
   frame: string,
   root: string,
@@ -49,7 +50,7 @@ export function inSources(
   })
 }
 
-/** By the last place that is not behind this one. */
+/** Finds the last place that is not behind the position. */
 function lookUp({ sources, places }: SourcePlaces, line: number, column: number) {
   let low = 0
   let high = places.length / STEP

@@ -1,16 +1,18 @@
 /**
- * Error for reasons outside the program why the service or a command cannot start, which the operator can
- * fix.
+ * Error for a reason outside the program that keeps the service or a command from starting and that the
+ * operator can remove.
  */
 
 const CODE = 'START_FAULT'
 
 /**
- * Its message is one line for the operator that says what is wrong and what to do; a stack trace would add
- * nothing.
+ * The message is one line for the operator: what is wrong and what to do. It is shown without a stack trace.
  */
 export class StartFault extends Error {
-  /** By which it is known on another thread, where it is an `Error` with the same properties. */
+  /**
+   * Identifies the error after it was passed from another thread, where it becomes an `Error` with the same
+   * properties.
+   */
   readonly code = CODE
 }
 

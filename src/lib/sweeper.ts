@@ -2,31 +2,32 @@
 import type { Clock } from './clock.ts'
 
 export interface Sweeper {
-  /** Resolves when nothing is under way. */
+  /** Starts no further round. Resolves when the step in progress has ended. */
   stop(): Promise<void>
-  /** The next round begins at once, or right after the one under way. */
+  /** Starts the next round at once, or right after the one in progress. */
   hurry(): void
 }
 
 interface SweeperOptions {
-  /** One round of the work; yields after every step. */
+  /** Does one round of the work and yields after every step. */
   sweep(): AsyncIterable<unknown>
-  /** Between the end of a round and the next, ms. */
+  /** Time between the end of a round and the start of the next, in ms. */
   everyMs: number
   clock: Clock
   onError(error: unknown): void
 }
 
 /**
- * So many times as long as a step took: the work gets a third of the time at most, and less where others
- * wait, too.
+ * After each step, the sweeper rests this many times as long as the step took. The work therefore takes at
+ * most a third of the time.
  */
 const REST = 2
-/** Also where a clock has jumped in the middle of a step. */
+/** Upper limit of a rest, in case the clock jumped during a step. */
 const PAUSE_MS_MAX = 60_000
 
 /**
- * Sweeps at once, then again and again. A round that fails is told of and ends; the next begins at its time.
+ * Runs the first round at once and then one round per interval. A round that fails is reported and ends; the
+ * next one starts at its time.
  */
 export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
   let stopped = false

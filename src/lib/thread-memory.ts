@@ -1,10 +1,10 @@
 /**
- * How much each thread, which has a heap of its own, takes for what it has just made: a young generation has
- * two halves of a third of this, and begins with `--min-semi-space-size` for each unless that is more.
+ * Heap limits of threads. Each thread has its own heap, whose young generation has two halves of a third of
+ * this size each. A half starts at `--min-semi-space-size`, unless the limit is smaller (decision 0017).
  */
 import type { ResourceLimits } from 'node:worker_threads'
 
-/** Works on much at once. */
+/** Limits of a thread that processes many items at once. */
 export const BUSY_THREAD: ResourceLimits = { maxYoungGenerationSizeMb: 48 }
-/** There all the time, and mostly waits. */
+/** Limits of a thread that always exists and mostly waits. */
 export const QUIET_THREAD: ResourceLimits = { maxYoungGenerationSizeMb: 6 }

@@ -2,15 +2,18 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** Of threads that work on what has been taken, and may wait while more is being taken. */
+/**
+ * Niceness of threads that process messages which have already been accepted. They may wait while more
+ * messages are accepted.
+ */
 export const AFTER_ACCEPTING = 15
 
 /**
- * The calling thread gets what the others leave, and a small part where they leave nothing. Linux gives each
- * thread a niceness of its own.
+ * Lowers the priority of the calling thread: the thread gets the CPU time that others leave, and a small
+ * share when they leave none. On Linux each thread has its own niceness.
  *
  * @param niceness from 0 to 19
- * @returns whether the system could be told
+ * @returns whether the system supports it
  */
 export function stepBack(niceness: number): boolean {
   if (process.platform !== 'linux') return false

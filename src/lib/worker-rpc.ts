@@ -4,18 +4,21 @@
  */
 import { Slab } from './slab.ts'
 
-/** What a message port of a thread and the channel of a child process have in common. */
+/** Common interface of a message port of a thread and the channel of a child process. */
 export interface CallChannel {
   // biome-ignore lint/suspicious/noExplicitAny: messages are of the shapes below, which the runtime's types do not know
   on(event: 'message' | 'close', listener: (message: any) => void): unknown
-  /** @param memory moves to the other side where the channel can move memory; it is copied otherwise */
+  /**
+   * @param memory buffers that move to the other side if the channel can move memory; otherwise they are
+   * copied
+   */
   postMessage(message: unknown, memory?: readonly ArrayBuffer[]): void
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of functions with different inputs and outputs has no other type
 export type Callable = Record<string, (input: any) => Promise<unknown>>
 
-/** An output with the memory that moves to the caller instead of being copied. */
+/** Result with buffers that move to the caller instead of being copied. */
 export class Transferred<T = unknown> {
   readonly output: T
   readonly memory: readonly ArrayBuffer[]
@@ -36,23 +39,20 @@ type Answer =
   | { seq: number; ok: true; output: unknown }
   | { seq: number; ok: false; name: string; message: string; stack: string | undefined }
 
-/**
- * The other thread or process has ended before it answered; whether it did what it was asked to do is not
- * known.
- */
+/** The other thread or process ended before it answered. Whether it did the work is unknown. */
 export class WorkerEnded extends Error {}
 
 export interface Caller {
   /**
-   * @param memory moves to the other thread instead of being copied
-   * @throws ThreadEnded; Error what the function threw
+   * @param memory buffers that move to the other thread instead of being copied
+   * @throws WorkerEnded; Error that the function threw
    */
   call(name: string, input: unknown, memory?: readonly ArrayBuffer[]): Promise<unknown>
-  /** Calls not answered yet. */
+  /** Number of calls that have not been answered. */
   pendingCount(): number
 }
 
-/** Answers every call that comes. */
+/** Answers the calls that arrive on the port. */
 export function serveCalls(port: CallChannel, functions: Callable): void {
   port.on('message', async ({ seq, name, input }: Call) => {
     const answer = await answerTo(functions, { seq, name, input })

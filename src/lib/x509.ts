@@ -58,7 +58,7 @@ export function selfSigned({ host, notBefore, notAfter }: SelfSignedOptions): { 
   }
 }
 
-/** Positive, and not zero in front. */
+/** The serial number must be positive, and DER allows no leading zero byte. */
 function serial(): Buffer {
   const bytes = randomBytes(SERIAL_BYTES)
   bytes[0] = (bytes[0]! & 0x3f) | 0x40
