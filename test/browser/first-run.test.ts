@@ -25,7 +25,7 @@ test('a newcomer gets there by the first steps alone', async t => {
   await page.getByLabel('Email address').fill(mailhorn.admin.email)
   await page.getByLabel('Password').fill('not the password')
   await button('Sign in').click()
-  await page.getByText('The e-mail address or the password is wrong.').waitFor()
+  await page.getByText('The email address or the password is incorrect.').waitFor()
   await page.getByLabel('Password').fill(mailhorn.admin.password)
   await button('Sign in').click()
   await page.getByRole('heading', { name: 'Overview' }).waitFor()

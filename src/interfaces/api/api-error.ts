@@ -97,5 +97,9 @@ export function invalidField(path: string, message: string, name: ErrorName = 'v
 }
 
 export function bodyTooLarge(limitBytes: number): ApiError {
-  return new ApiError(413, 'validation_error', `The request body is larger than ${limitBytes} bytes.`)
+  return new ApiError(
+    413,
+    'validation_error',
+    `The request body must not be larger than ${limitBytes} bytes.`,
+  )
 }

@@ -27,6 +27,6 @@ export function insistOnWholeAccount(credential: Credential): void {
     throw new ApiError(
       403,
       'invalid_access',
-      `This API key is bound to ${domain} and cannot change anything for the whole account.`,
+      `This API key is restricted to the domain ${domain} and cannot change data of the whole account.`,
     )
 }

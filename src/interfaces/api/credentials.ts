@@ -43,7 +43,11 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
     if (access === 'public') return credential ?? null
     if (!credential) throw bearer === undefined ? missing(access) : unknown(bearer, access)
     if (access === 'session' && credential.kind === 'key')
-      throw new ApiError(401, 'restricted_api_key', 'This API key is restricted to sending; sign in instead.')
+      throw new ApiError(
+        401,
+        'restricted_api_key',
+        'This API key can only send and read email. This endpoint requires a dashboard session.',
+      )
     return credential
   }
 }
@@ -65,20 +69,20 @@ function missing(access: Access): ApiError {
     401,
     'missing_api_key',
     access === 'session'
-      ? 'Sign in first: this endpoint needs a dashboard session.'
+      ? 'Missing dashboard session. Sign in with POST /auth/login.'
       : 'Missing API key in the Authorization header (Authorization: Bearer <key>).',
   )
 }
 
 function unknown(bearer: string, access: Access): ApiError {
   if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(access)
-  return new ApiError(401, 'invalid_api_key', 'The API key is invalid.')
+  return new ApiError(401, 'invalid_api_key', 'The API key is unknown or revoked.')
 }
 
 function elsewhere(): ApiError {
   return new ApiError(
     403,
     'security_error',
-    'A request with a session cookie must come from the same origin.',
+    'Cross-origin request refused: a request with a session cookie must come from the origin of the dashboard.',
   )
 }

@@ -41,7 +41,7 @@ export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | unde
     throw new ApiError(
       400,
       'invalid_idempotency_key',
-      `The Idempotency-Key header must have 1 to ${KEY_CHARACTERS_MAX} characters.`,
+      `The \`Idempotency-Key\` header must contain 1 to ${KEY_CHARACTERS_MAX} characters; got ${key.length}.`,
     )
   return key
 }

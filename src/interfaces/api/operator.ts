@@ -8,5 +8,6 @@ export function isOperator(request: ApiRequest): boolean {
 
 /** @throws ApiError 403 */
 export function insistOnOperator(request: ApiRequest): void {
-  if (!isOperator(request)) throw new ApiError(403, 'invalid_access', 'This requires operator rights.')
+  if (!isOperator(request))
+    throw new ApiError(403, 'invalid_access', 'This endpoint requires a session of an operator.')
 }

@@ -81,7 +81,7 @@ export function createMessageReader({ readers, clock, newId, log }: MessageReade
  */
 const UNREADABLE: Refusal = {
   refused: 'invalid_field',
-  message: 'The message cannot be read: it needs more memory or time than is allowed, or it is damaged.',
+  message: 'Parsing the message failed or exceeded the memory or time limit.',
 }
 
 /** The message was not looked at: no process could be started, or the service stops. */

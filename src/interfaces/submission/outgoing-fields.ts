@@ -46,11 +46,12 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
   const seen = new Map<string, number>()
   for (const { name } of fields) seen.set(name.toLowerCase(), (seen.get(name.toLowerCase()) ?? 0) + 1)
   const twice = fields.find(({ name }) => ONCE.has(name.toLowerCase()) && seen.get(name.toLowerCase())! > 1)
-  if (twice) return refuseField('invalid_field', twice.name, `The header \`${twice.name}\` is given twice.`)
+  if (twice)
+    return refuseField('invalid_field', twice.name, `The header \`${twice.name}\` must not occur twice.`)
   if ((seen.get('received') ?? 0) > RECEIVED_MAX)
     return {
       refused: 'invalid_field',
-      message: 'The message goes in circles: it has been passed on too often.',
+      message: 'Mail loop detected: the message has too many Received fields.',
     }
   const leaving = fields
     .filter(field => !staysHere(field))

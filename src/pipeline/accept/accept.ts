@@ -96,7 +96,11 @@ export function createAccept(options: AcceptOptions): Accept {
 function refuseForeign({ domain: own }: Sender, { senders, mode }: PreparedRequest): Refusal | undefined {
   const foreign = own === null ? undefined : senders.find(({ domain }) => domain !== own)
   if (!foreign) return undefined
-  const refusal = refuseField('foreign_domain', 'from', `This API key may send \`from\` ${own} only.`)
+  const refusal = refuseField(
+    'foreign_domain',
+    'from',
+    `This API key is restricted to the domain ${own}: \`from\` must be an address at ${own}.`,
+  )
   return mode === null ? refusal : refuseAt(foreign.index, refusal)
 }
 

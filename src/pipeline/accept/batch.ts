@@ -70,7 +70,7 @@ function createTextLimit(): (email: PreparedEmail) => PreparedEmail | Refusal {
     if (length > left)
       return {
         refused: 'message_too_large',
-        message: `The emails of the batch are larger than ${CHARACTERS_MAX / 1024 / 1024} MB together.`,
+        message: `The emails of a batch must not be larger than ${CHARACTERS_MAX / 1024 / 1024} MB in total.`,
       }
     left -= length
     last = content

@@ -185,8 +185,8 @@ async function take(
 
 function notVerified(name: string, registered: boolean): Refusal {
   const message = registered
-    ? `The ${name} domain is not verified. Check its DNS records and verify it.`
-    : `The ${name} domain is not registered. Add it and verify it before sending from it.`
+    ? `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`
+    : `The ${name} domain in \`from\` is not registered. Add and verify the domain, then retry.`
   return refuseField('domain_not_verified', 'from', message)
 }
 

@@ -65,7 +65,7 @@ const ATTACHMENT_BYTES_MAX = 56 * 1024 * 1024
 const ENCODED_OCTETS_PER_BYTE = 78 / 57
 const BUSY: Refusal = {
   refused: 'busy',
-  message: 'Too many attachments are being fetched; try again later.',
+  message: 'Too many attachments are being downloaded. Retry later.',
 }
 
 export function createFetchAttachments(options: FetchOptions): OpenFetching {

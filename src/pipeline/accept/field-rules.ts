@@ -9,19 +9,20 @@ const BREAKS = /[\r\n\0]/
 /** @returns what is wrong with a subject, as a predicate for a sentence that begins with its name */
 export function subjectFault(subject: string): string | undefined {
   if (BREAKS.test(subject)) return 'must not contain CR, LF or NUL'
-  return subject.length > SUBJECT_CHARACTERS_MAX ? `may have ${SUBJECT_CHARACTERS_MAX} characters` : undefined
+  return subject.length > SUBJECT_CHARACTERS_MAX
+    ? `must contain at most ${SUBJECT_CHARACTERS_MAX} characters; got ${subject.length}`
+    : undefined
 }
 
 export const TAGS_MAX = 50
 const TAGS_BYTES_MAX = 4 * 1024
 
-export const TOO_MANY_TAGS = `At most ${TAGS_MAX} tags are allowed.`
-
 /** @returns what is wrong with the tags of an email, as a sentence */
 export function tagsFault(tags: readonly object[]): string | undefined {
-  if (tags.length > TAGS_MAX) return TOO_MANY_TAGS
-  return Buffer.byteLength(JSON.stringify(tags)) > TAGS_BYTES_MAX
-    ? `Tags may have ${TAGS_BYTES_MAX} bytes together.`
+  if (tags.length > TAGS_MAX) return `\`tags\` must contain at most ${TAGS_MAX} entries; got ${tags.length}.`
+  const bytes = Buffer.byteLength(JSON.stringify(tags))
+  return bytes > TAGS_BYTES_MAX
+    ? `\`tags\` must contain at most ${TAGS_BYTES_MAX} bytes of JSON; got ${bytes}.`
     : undefined
 }
 
@@ -32,14 +33,9 @@ export function tagsFault(tags: readonly object[]): string | undefined {
  */
 export function refuseSendTime(at: number | null, now: number): Refusal | undefined {
   if (at === null) return undefined
-  if (at <= now)
-    return refuseField('invalid_field', 'scheduled_at', 'The `scheduled_at` time must be in the future.')
+  if (at <= now) return refuseField('invalid_field', 'scheduled_at', '`scheduled_at` must be in the future.')
   if (at > yearAfter(now))
-    return refuseField(
-      'invalid_field',
-      'scheduled_at',
-      'The `scheduled_at` time may be at most one year ahead.',
-    )
+    return refuseField('invalid_field', 'scheduled_at', '`scheduled_at` must be at most one year ahead.')
   return undefined
 }
 

@@ -28,10 +28,14 @@ const NAME_CHARACTERS_MAX = 76
 /** Reads the `headers` object of a submission. */
 export function readHeaders(headers: unknown): UserHeaders | Refusal {
   if (typeof headers !== 'object' || headers === null || Array.isArray(headers))
-    return refuseField('invalid_field', 'headers', 'The `headers` field must be an object of strings.')
+    return refuseField('invalid_field', 'headers', '`headers` must be an object whose values are strings.')
   const fields = Object.entries(headers)
   if (fields.length > FIELDS_MAX)
-    return refuseField('invalid_field', 'headers', `At most ${FIELDS_MAX} headers are allowed.`)
+    return refuseField(
+      'invalid_field',
+      'headers',
+      `\`headers\` must contain at most ${FIELDS_MAX} headers; got ${fields.length}.`,
+    )
   const seen = new Set<string>()
   let octets = 0
   for (const [name, value] of fields) {
@@ -41,15 +45,19 @@ export function readHeaders(headers: unknown): UserHeaders | Refusal {
     octets += name.length + Buffer.byteLength(value)
   }
   if (octets > HEADER_OCTETS_MAX)
-    return refuseField('invalid_field', 'headers', `Headers may have ${HEADER_OCTETS_MAX} octets together.`)
+    return refuseField(
+      'invalid_field',
+      'headers',
+      `\`headers\` must contain at most ${HEADER_OCTETS_MAX} bytes in total; got ${octets}.`,
+    )
   return interpret(fields)
 }
 
 function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): string | undefined {
   if (!NAME.test(name) || name.length > NAME_CHARACTERS_MAX)
-    return `The header name \`${printable(name)}\` is not valid.`
-  if (RESERVED.test(name)) return `The header \`${name}\` cannot be set.`
-  if (seen.has(name.toLowerCase())) return `The header \`${name}\` is given twice.`
+    return `The header name \`${printable(name)}\` must contain 1 to ${NAME_CHARACTERS_MAX} printable ASCII characters without spaces and colons.`
+  if (RESERVED.test(name)) return `The header \`${name}\` is reserved and cannot be set in \`headers\`.`
+  if (seen.has(name.toLowerCase())) return `The header \`${name}\` must not occur twice.`
   if (typeof value !== 'string') return `The value of the header \`${name}\` must be a string.`
   if (/[\r\n\0]/.test(value)) return `The value of the header \`${name}\` must not contain CR, LF or NUL.`
   return undefined
@@ -61,7 +69,11 @@ function interpret(entries: [string, string][]): UserHeaders | Refusal {
     const field = name.toLowerCase()
     if (field === 'message-id') {
       if (!MESSAGE_ID.test(value.trim()) || value.length > 900)
-        return refuseField('invalid_field', `headers.${name}`, 'A Message-ID has the form `<local@domain>`.')
+        return refuseField(
+          'invalid_field',
+          `headers.${name}`,
+          `The header \`${name}\` must have the form \`<local@domain>\`.`,
+        )
       headers.messageId = value.trim()
     } else if (field === 'reply-to') {
       const mailboxes = parseMailboxes(value)

@@ -65,6 +65,6 @@ async function outcomeOf({ answer }: InFlight): Promise<{ accepted?: Accepted }>
 function stillRunning(): Refusal {
   return {
     refused: 'idempotency_running',
-    message: 'A request with this idempotency key is still being answered; try again later.',
+    message: 'Another request with this idempotency key is in progress. Retry later.',
   }
 }

@@ -64,7 +64,7 @@ export function idempotentAnswer(bodyHash: Uint8Array, former: KnownKey): Accept
   if (equalBytes(former.bodyHash, bodyHash)) return former.accepted
   return {
     refused: 'idempotency_mismatch',
-    message: 'This idempotency key has been used with another request body.',
+    message: 'This idempotency key was already used with a different request body.',
   }
 }
 

@@ -114,7 +114,7 @@ async function prepareEmail(
 
 function refuseTooLarge(encodedOctets: number, hasAttachments: boolean): Refusal | undefined {
   if (encodedOctets <= MESSAGE_BYTES_MAX) return undefined
-  const message = `The message is larger than ${MESSAGE_BYTES_MAX / 1024 / 1024} MB once encoded.`
+  const message = `The encoded message must not be larger than ${MESSAGE_BYTES_MAX / 1024 / 1024} MB.`
   return hasAttachments
     ? refuseField('invalid_attachment', 'attachments', message)
     : { refused: 'message_too_large', message }

@@ -59,6 +59,6 @@ function usedUp(period: 'daily' | 'monthly', limit: number): Refusal {
   const begins = period === 'daily' ? 'day' : 'month'
   return {
     refused: `${period}_quota`,
-    message: `This would exceed the ${period} quota of ${limit} recipients; it resets with the next ${begins} (UTC).`,
+    message: `The ${period} quota of ${limit} recipients is exceeded. It resets at the start of the next ${begins} (UTC).`,
   }
 }

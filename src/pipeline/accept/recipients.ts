@@ -14,11 +14,12 @@ export interface EnvelopeRecipient {
 
 /** Checks the number of recipients before any address is parsed, which is why the lists may hold anything. */
 export function refuseTooMany(lists: Record<RecipientKind, readonly unknown[]>): Refusal | undefined {
-  if (lists.to.length + lists.cc.length + lists.bcc.length <= RECIPIENTS_MAX) return undefined
+  const count = lists.to.length + lists.cc.length + lists.bcc.length
+  if (count <= RECIPIENTS_MAX) return undefined
   return refuseField(
     'too_many_recipients',
     'to',
-    `An email may have at most ${RECIPIENTS_MAX} recipients in to, cc and bcc together.`,
+    `\`to\`, \`cc\` and \`bcc\` must contain at most ${RECIPIENTS_MAX} recipients in total; got ${count}.`,
   )
 }
 

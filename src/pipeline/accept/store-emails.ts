@@ -140,7 +140,7 @@ function statusOf({ email, suppressed }: EmailDecision): EmailStatus {
 function reasonOfAll(reasons: EmailDecision['suppressed']): string | null {
   if (reasons.every(reason => reason === ON_SUPPRESSION_LIST))
     return 'All recipients are on the suppression list.'
-  return reasons.length === 1 ? reasons[0]! : 'No recipient gets mail about the topic.'
+  return reasons.length === 1 ? reasons[0]! : 'All recipients are suppressed or not subscribed to the topic.'
 }
 
 function deliveryRows({ email, suppressed }: EmailDecision): Partial<DeliveryRow>[] {

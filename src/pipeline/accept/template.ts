@@ -19,8 +19,16 @@ interface RenderedTexts {
 
 export type RenderTexts = (submission: Submission) => Promise<RenderedTexts | Refusal>
 
-const NO_SUBJECT = refuseField('missing_field', 'subject', 'Missing `subject` field, in the template, too.')
-const NO_BODY = refuseField('missing_field', 'html', 'Missing `html` or `text` field, in the template, too.')
+const NO_SUBJECT = refuseField(
+  'missing_field',
+  'subject',
+  'Missing `subject` field: neither the request nor the template has one.',
+)
+const NO_BODY = refuseField(
+  'missing_field',
+  'html',
+  'Missing `html` or `text` field: neither the request nor the template has one.',
+)
 
 /**
  * Serves the submissions of one request. They all see one state of a template, even if it changes meanwhile.
@@ -71,23 +79,23 @@ function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields 
   if ('tooLarge' in rendering)
     return {
       refused: 'message_too_large',
-      message: `The template renders to more than ${RENDERED_CHARACTERS_MAX} characters of this \`${fields.values}\`.`,
+      message: `The template rendered with \`${fields.values}\` must contain at most ${RENDERED_CHARACTERS_MAX} characters.`,
     }
   const missing = rendering.problems.filter(({ problem }) => problem === 'missing')
   const strange = rendering.problems.filter(({ problem }) => problem === 'not-a-text')
   const sentences = [
     ...(missing.length > 0 ? [`Missing template variables: ${namesOf(missing)}.`] : []),
-    ...(strange.length > 0 ? [`Template variables that are objects or lists: ${namesOf(strange)}.`] : []),
+    ...(strange.length > 0 ? [`Template variables that are objects or arrays: ${namesOf(strange)}.`] : []),
   ]
   return {
     refused: 'invalid_field',
-    message: `${sentences.join(' ')} Put their values into \`${fields.values}\`.`,
+    message: `${sentences.join(' ')} Set their values in \`${fields.values}\`.`,
     errors: rendering.problems.map(({ name, problem }) => ({
       path: `${fields.values}.${name}`,
       message:
         problem === 'missing'
           ? `The template variable \`${name}\` has no value and no fallback.`
-          : `The template variable \`${name}\` must be a text, a number or a boolean.`,
+          : `The template variable \`${name}\` must be a string, a number or a boolean.`,
     })),
   }
 }
@@ -103,7 +111,6 @@ function checkRendered({
 }: Pick<Submission, keyof RenderedTexts>): RenderedTexts | Refusal {
   if (!subject) return NO_SUBJECT
   const fault = subjectFault(subject)
-  if (fault)
-    return refuseField('invalid_field', 'subject', `The \`subject\` that the template makes ${fault}.`)
+  if (fault) return refuseField('invalid_field', 'subject', `The rendered \`subject\` ${fault}.`)
   return html === null && text === null ? NO_BODY : { subject, html, text }
 }

@@ -140,7 +140,7 @@ export const draftCommands = {
 const NOT_SCHEDULED = refuseField(
   'invalid_field',
   'scheduled_at',
-  'A draft has no `scheduled_at`: `POST /broadcasts/:id/send` schedules it.',
+  '`scheduled_at` cannot be set on a draft. Use `POST /broadcasts/:id/send` to schedule it.',
 )
 
 const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
@@ -204,7 +204,7 @@ export function fieldsOf({
 
 function refuseContent(fields: BroadcastFields): Refusal | undefined {
   const fault = contentFault(fields)
-  return fault && refuseField('invalid_field', fault.part, `The \`${fault.part}\` field ${fault.fault}.`)
+  return fault && refuseField('invalid_field', fault.part, `\`${fault.part}\` ${fault.fault}.`)
 }
 
 /** @param named is the audience that the request names */
@@ -233,7 +233,11 @@ async function checkRefs(
   if (!audienceId) return refuseField('missing_field', 'audience_id', 'Missing `audience_id` field.')
   if (!(await hasAudience(tx, accountId, audienceId))) return unknown('audience_id', 'Audience')
   if (ofSegment && !sameId(ofSegment, audienceId))
-    return refuseField('invalid_field', 'segment_id', 'The segment belongs to another audience.')
+    return refuseField(
+      'invalid_field',
+      'segment_id',
+      '`segment_id` must be a segment of the audience in `audience_id`.',
+    )
   const [topic] = topicId ? await tx.rows.find('topics', [{ accountId, id: topicId }], ['id']) : []
   return topicId && !topic ? unknown('topic_id', 'Topic') : { audienceId, segmentId }
 }

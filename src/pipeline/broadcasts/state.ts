@@ -64,21 +64,25 @@ export async function refuseUnsendable(
   { sender, html, text }: { sender: string; html: string | null; text: string | null },
 ): Promise<Refusal | undefined> {
   if (html === null && text === null)
-    return refuseField('missing_field', 'html', 'Missing `html` or `text` field: there is nothing to send.')
+    return refuseField(
+      'missing_field',
+      'html',
+      'Missing `html` or `text` field: the broadcast has no content.',
+    )
   if (isStarter(html)) return UNTOUCHED
   if (await findSendingDomain(tx, accountId, sender)) return undefined
   const name = domainOf(sender)
   return refuseField(
     'domain_not_verified',
     'from',
-    `The ${name} domain is not verified. Add it, check its DNS records and verify it before sending from it.`,
+    `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`,
   )
 }
 
 const UNTOUCHED = refuseField(
   'invalid_field',
   'html',
-  'The `html` field still is the starter text of the dashboard. Replace it with your own before you send the broadcast.',
+  '`html` is still the starter text of the dashboard. Replace it before you send the broadcast.',
 )
 
 const SENDING = ['id', 'status', 'region', ...LINKING] as const

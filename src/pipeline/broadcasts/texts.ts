@@ -28,7 +28,7 @@ export function contentFault(content: NameTexts): TemplateFault | undefined {
   if (inParts.length + inPreview.length > PLACEHOLDERS_MAX)
     return {
       part: content.html === null ? 'text' : 'html',
-      fault: `and the others name variables more than ${PLACEHOLDERS_MAX} times together`,
+      fault: `and the other fields must contain at most ${PLACEHOLDERS_MAX} variables in total`,
     }
   const inSubject = template.subject?.holes.map(({ variable }) => template.variables[variable]!.name) ?? []
   if (inSubject.some(name => builtInOf(name) === 'unsubscribe_url'))

@@ -37,6 +37,6 @@ export function refuseOtherVersion(broadcast: Versioned, expected: string | null
   return refuseField(
     'wrong_state',
     'version',
-    'The broadcast was changed after this `version` was read. Nothing was done: read it again, then repeat the request with its new `version`.',
+    'The broadcast was changed after this `version` was read. Read the broadcast again, then retry with its current `version`.',
   )
 }

@@ -30,14 +30,14 @@ const MESSAGE_ID = /<[^<>\s]{1,250}>/g
 export function answerFault(message: Message): string | undefined {
   const automatic = headerOf(message, 'auto-submitted')
   if (automatic !== undefined && !/^\s*no\b/i.test(automatic))
-    return 'it was sent by a program, which must not be answered'
-  if (message.sender === '') return 'it has no sender who could be answered'
+    return 'it is an automatic message (Auto-Submitted header)'
+  if (message.sender === '') return 'it has an empty return path'
   return roundsFault(message)
 }
 
 /** Why it is not to be passed on. */
 export function roundsFault(message: Message): string | undefined {
-  return roundsOf(message) >= FORWARDS_MAX ? 'it has gone round too often' : undefined
+  return roundsOf(message) >= FORWARDS_MAX ? 'it was forwarded or answered too often (mail loop)' : undefined
 }
 
 /** Whom an answer goes to (RFC 5322 §3.6.2). */

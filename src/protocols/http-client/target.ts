@@ -28,9 +28,10 @@ const FOREIGN_PORTS = new Set([
 
 /** @returns the target, or a fault that completes "the URL …" */
 export function readTarget(text: string, { allowInsecureLoopback }: TargetRules): Target | { fault: string } {
-  if (text.length > URL_CHARACTERS_MAX) return { fault: `is longer than ${URL_CHARACTERS_MAX} characters` }
+  if (text.length > URL_CHARACTERS_MAX)
+    return { fault: `must contain at most ${URL_CHARACTERS_MAX} characters; got ${text.length}` }
   const url = /[\0- \x7f]/.test(text) ? null : URL.parse(text)
-  if (!url) return { fault: 'cannot be read' }
+  if (!url) return { fault: 'must be an absolute URL' }
   const isSecure = url.protocol === 'https:'
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   const isInsecureLoopback = allowInsecureLoopback && url.protocol === 'http:' && INSECURE_HOSTS.has(host)
@@ -40,7 +41,7 @@ export function readTarget(text: string, { allowInsecureLoopback }: TargetRules)
   const ownPort = isSecure ? 443 : 80
   const port = url.port === '' ? ownPort : Number(url.port)
   const isFree = port >= FIRST_FREE_PORT && !FOREIGN_PORTS.has(port)
-  if (port !== ownPort && !isFree) return { fault: `must not lead to port ${port}` }
-  if (isIP(host) === 0 && !host.includes('.')) return { fault: 'must name its host in full' }
+  if (port !== ownPort && !isFree) return { fault: `must not use port ${port}` }
+  if (isIP(host) === 0 && !host.includes('.')) return { fault: 'must have a fully qualified host name' }
   return { url, host, port, isSecure }
 }

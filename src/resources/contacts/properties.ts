@@ -13,35 +13,38 @@ export type PropertyValue = string | number | boolean
 /** By key, in the order in which they were first given. */
 export type Properties = ReadonlyMap<string, PropertyValue>
 
-/** What broadcasts already call something else by. */
+/** Names that broadcasts use for built-in fields. */
 const TAKEN = new Set(['email', 'first_name', 'last_name', 'unsubscribed', 'unsubscribe_url', 'broadcast_id'])
 
-/** Why a text is no key; it completes the sentence "The key …". Undefined when it is one. */
+/** @returns the rule that a property key breaks, such as "must not be empty", or undefined for a valid key */
 export function keyFault(key: string): string | undefined {
-  if (key === '') return 'is empty'
-  if (key.length > KEY_CHARACTERS_MAX) return `has more than ${KEY_CHARACTERS_MAX} characters`
-  if (/[\p{Cc}{}|]/u.test(key)) return 'contains a brace, a bar or a control character'
-  if (key.trim() !== key) return 'begins or ends with white space'
-  if (!key.isWellFormed()) return 'is not well-formed Unicode'
-  return TAKEN.has(key) ? 'is the name of something that every contact has' : undefined
+  if (key === '') return 'must not be empty'
+  if (key.length > KEY_CHARACTERS_MAX)
+    return `must contain at most ${KEY_CHARACTERS_MAX} characters; got ${key.length}`
+  if (/[\p{Cc}{}|]/u.test(key)) return 'must not contain `{`, `}`, `|` or control characters'
+  if (key.trim() !== key) return 'must not begin or end with white space'
+  if (!key.isWellFormed()) return 'must be well-formed Unicode'
+  return TAKEN.has(key) ? 'must not be the name of a built-in field' : undefined
 }
 
-/** Why a value cannot be kept; it completes the sentence "The value …". Undefined when it can. */
+/** @returns the rule that a property value breaks, or undefined for a valid value */
 export function valueFault(value: PropertyValue): string | undefined {
   if (typeof value !== 'string') return undefined
   return textFault(value, VALUE_CHARACTERS_MAX, FOLDED_VALUE_BYTES_MAX)
 }
 
-/** The same of a first or last name. */
+/** @returns the rule that a first or last name breaks, or undefined for a valid name */
 export function nameFault(name: string): string | undefined {
   return textFault(name, CONTACT_NAME_CHARACTERS_MAX, FOLDED_NAME_BYTES_MAX)
 }
 
 function textFault(text: string, mostCharacters: number, mostFoldedBytes: number): string | undefined {
-  if (text.length > mostCharacters) return `has more than ${mostCharacters} characters`
-  if (/[\r\n\0]/.test(text)) return 'contains a line break or NUL'
-  if (!text.isWellFormed()) return 'is not well-formed Unicode'
-  if (Buffer.byteLength(foldText(text)) > mostFoldedBytes) return 'is too long for an index'
+  if (text.length > mostCharacters)
+    return `must contain at most ${mostCharacters} characters; got ${text.length}`
+  if (/[\r\n\0]/.test(text)) return 'must not contain line breaks or NUL'
+  if (!text.isWellFormed()) return 'must be well-formed Unicode'
+  if (Buffer.byteLength(foldText(text)) > mostFoldedBytes)
+    return `must contain at most ${mostFoldedBytes} bytes of UTF-8 in lower case`
   return undefined
 }
 

@@ -20,16 +20,17 @@ const MAILBOX_PROVIDERS = new Set(
 
 /**
  * @param name in A-labels, of at least two labels
- * @returns what is wrong with it as a sentence, or undefined when it can be registered
+ * @returns the reason as a sentence when the name cannot be registered, otherwise undefined
  */
 export function claimFault(name: string, { mailHost, simulatorDomain }: OwnNames): string | undefined {
-  if (isWithin(name, mailHost)) return `${name} belongs to the provider zone ${mailHost}.`
-  if (isWithin(name, simulatorDomain)) return `${name} belongs to the simulator, which needs no registration.`
+  if (isWithin(name, mailHost)) return `\`name\` must not be in the provider zone ${mailHost}; got ${name}.`
+  if (isWithin(name, simulatorDomain))
+    return `\`name\` must not be in the simulator domain ${simulatorDomain}, which needs no registration; got ${name}.`
   const provider = namesAbove(name).find(above => MAILBOX_PROVIDERS.has(above))
   if (provider !== undefined)
-    return `${provider} is a mailbox provider, whose DNS records you cannot change. Register a domain of your own.`
+    return `\`name\` must be a domain that you own: ${provider} is a mailbox provider, and you cannot change its DNS records.`
   if (getPublicSuffix(name, { allowPrivateDomains: true }) === name)
-    return `${name} is a public suffix, below which others register their names. Register a domain of your own.`
+    return `\`name\` must be a domain that you own: ${name} is a public suffix.`
   return undefined
 }
 

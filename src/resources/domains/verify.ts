@@ -173,7 +173,7 @@ async function checkRecord(
 
 /** Lost answers take nothing away. */
 function kept({ value }: DomainDnsRecord, looks: Looks): Check {
-  const message = 'No clear answer came this time: the record counts as found until one says otherwise.'
+  const message = 'The DNS lookup failed this time. The record still counts as found.'
   return withProblems(checkOf(value, looks), [{ code: 'still_counted', message }], 'verified')
 }
 

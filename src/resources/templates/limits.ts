@@ -21,14 +21,14 @@ export interface TemplateFault {
 export function templateFault(texts: EmailText): TemplateFault | undefined {
   for (const part of ['html', 'text'] as const)
     if (Buffer.byteLength(texts[part] ?? '') > TEMPLATE_BYTES_MAX)
-      return { part, fault: `has more than ${TEMPLATE_BYTES_MAX} bytes` }
+      return { part, fault: `must contain at most ${TEMPLATE_BYTES_MAX} bytes` }
   const template = compileTemplate(texts)
   for (const part of ['subject', 'html', 'text'] as const) {
     const holes = template[part]?.holes ?? []
     if (holes.length > PLACEHOLDERS_MAX)
-      return { part, fault: `names variables more than ${PLACEHOLDERS_MAX} times` }
+      return { part, fault: `must contain at most ${PLACEHOLDERS_MAX} variables` }
     if (holes.some(({ variable }) => variable >= VARIABLES_MAX))
-      return { part, fault: `makes more than ${VARIABLES_MAX} different variables` }
+      return { part, fault: `must contain at most ${VARIABLES_MAX} different variables` }
   }
   return undefined
 }

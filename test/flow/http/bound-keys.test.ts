@@ -12,7 +12,12 @@ const THERE = `
   there.example     MX 10 mx.there.example
   mx.there.example  A 127.0.0.2
 `
-const FOREIGN = { status: 403, name: 'invalid_access', path: 'from', says: /shop\.example only/ }
+const FOREIGN = {
+  status: 403,
+  name: 'invalid_access',
+  path: 'from',
+  says: /restricted to the domain shop\.example/,
+}
 const UNKNOWN_KEY = { status: 401, name: 'invalid_api_key' }
 
 let mx: FakeMx

@@ -25,7 +25,7 @@ test('what goes beyond the setting is refused and stores nothing', async t => {
   const refused = answers.filter(({ status }) => status !== 200)
   assert.ok(refused.length > 0 && refused.length < MANY)
   for (const answer of refused) {
-    assertRefusal(answer, { status: 429, name: 'rate_limit_exceeded', says: /1 a second/ })
+    assertRefusal(answer, { status: 429, name: 'rate_limit_exceeded', says: /1 requests per second/ })
     assert.is(answer.headers.get('retry-after'), '1')
   }
   assert.equal(mailhorn.rows('select count(*) as count from emails'), [{ count: MANY - refused.length }])

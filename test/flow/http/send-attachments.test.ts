@@ -120,12 +120,12 @@ for (const [key, text, most] of [
   refused(`a ${key} of ${text.length} code units`, [{ content: CONTENT, [key]: text }], {
     ...BAD,
     path: `attachments[0].${key}`,
-    says: new RegExp(`\`${key}\` is longer than ${most} characters`),
+    says: new RegExp(`\`${key}\` must contain at most ${most} characters`),
   })
 refused('a path of 2,049 characters', [{ path: `https://here.example/${'x'.repeat(2_028)}` }], {
   ...BAD,
   path: 'attachments[0].path',
-  says: /longer than 2048 characters/,
+  says: /at most 2048 characters/,
 })
 
 test('the same in the second email of a batch', async () => {
@@ -133,7 +133,7 @@ test('the same in the second email of a batch', async () => {
   await refuses(mailhorn, ['POST', '/emails/batch', { key: mailhorn.apiKey, body }], {
     ...BAD,
     path: '[1].attachments[0].filename',
-    says: /^\[1\]: .*longer than 255/,
+    says: /^\[1\]: .*at most 255/,
   })
 })
 

@@ -137,7 +137,7 @@ test('every missing variable is named', async () => {
   const id = await template({ subject: '{{a}}', html: '{{b.c}} {{d|x}}', text: '{{a}} {{e}} {{f}}' })
   const { body } = await refused(
     { template_id: id, template_data: { b: {}, e: null, f: { g: 1 } } },
-    { ...INVALID, path: 'template_data.a', says: /`a`, `b\.c`, `e`\..*lists: `f`/ },
+    { ...INVALID, path: 'template_data.a', says: /`a`, `b\.c`, `e`\..*arrays: `f`/ },
   )
   assert.equal(
     body.errors.map(({ path }: { path: string }) => path),

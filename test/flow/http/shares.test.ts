@@ -210,7 +210,7 @@ test('an email has at most 100 valid links', async () => {
   const answers = await Promise.all(Array.from({ length: 103 }, () => share(own)))
   assert.is(answers.filter(({ status }) => status === 200).length, 100)
   assertRefusal(answers.find(({ status }) => status !== 200)!, {
-    ...{ status: 422, name: 'validation_error', says: /100 links/ },
+    ...{ status: 422, name: 'validation_error', says: /100 share links/ },
   })
   mailhorn.clock.advance(HOUR_MS + 1_000)
   assert.is((await share(own)).status, 200)

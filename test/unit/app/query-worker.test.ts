@@ -12,7 +12,7 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 
 const test = suite('reading')
-const STARTING_ANEW = { status: 503, name: 'application_error', says: /starting anew/ }
+const STARTING_ANEW = { status: 503, name: 'application_error', says: /restarting/ }
 
 /** The list of emails, behind the HTTP door, answered by a thread that dies when it is asked for failed ones. */
 async function open(t: TestContext) {

@@ -7,6 +7,7 @@ import type { AccountChange, NewAccount, PeriodUsage, Usage } from '../../../res
 import { DEFAULT_PLAN } from '../../../resources/accounts/plans.ts'
 import type { AccountRow } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -15,7 +16,7 @@ const name = z
   .string()
   .min(1)
   .max(100)
-  .regex(/^\P{Cc}*$/u, 'it contains control characters')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 const [plan, ownerEmail] = [z.string(), z.string()]
 const emptyMeansAbsent = ['name', 'plan', 'owner_email'] as const
 export const newAccountSchema = z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail })
@@ -68,7 +69,7 @@ export function readAccountChange(body: unknown, plans: ReadonlyMap<string, unkn
 }
 
 export function ownerTaken() {
-  return invalidField('owner_email', 'Somebody signs in with this `owner_email` already.')
+  return invalidField('owner_email', 'A user with this `owner_email` already exists.')
 }
 
 export function accountView({ id, name, plan, createdAt }: AccountRow): z.output<typeof accountSchema> {
@@ -101,7 +102,10 @@ function periodView({ used, limit, resetsAt }: PeriodUsage) {
 
 function insistOnPlan(plan: string, plans: ReadonlyMap<string, unknown>): void {
   if (!plans.has(plan))
-    throw invalidField('plan', `The \`plan\` must be one of ${[...plans.keys()].join(', ')}.`)
+    throw invalidField(
+      'plan',
+      `\`plan\` must be one of ${[...plans.keys()].join(', ')}; got ${shownValue(plan)}.`,
+    )
 }
 
 function readOwner(text: string): string {

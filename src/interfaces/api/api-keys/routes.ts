@@ -13,7 +13,7 @@ const createKeySchema = z.object({
     .string()
     .min(1)
     .max(50)
-    .regex(/^\P{Cc}*$/u, 'it contains control characters'),
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
   domain_id: z.string().optional(),
 })
 
@@ -89,7 +89,7 @@ function readDomainId(text: string): Id {
 }
 
 function unknownDomain(): ApiError {
-  const message = 'The `domain_id` field names no domain of this account.'
+  const message = 'Domain not found (`domain_id`).'
   return new ApiError(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
 }
 

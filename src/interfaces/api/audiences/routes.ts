@@ -40,7 +40,11 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
         const at = clock.now()
         const audience = await store.run('createAudience', { accountId, id: newId(at), name, at })
         if (!audience)
-          throw new ApiError(422, 'validation_error', `An account may have ${AUDIENCES_MAX} audiences.`)
+          throw new ApiError(
+            422,
+            'validation_error',
+            `An account may have at most ${AUDIENCES_MAX} audiences.`,
+          )
         return created(audienceView(audience))
       },
     },

@@ -13,7 +13,7 @@ import { timestamp } from '../schema/timestamp.ts'
 export const nameSchema = z
   .string()
   .max(NAME_CHARACTERS_MAX)
-  .regex(/^\P{Cc}*$/u, 'it contains control characters')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 
 export const audienceBodySchema = z.object({ name: nameSchema })
 

@@ -124,17 +124,17 @@ function isScript({ headers }: ApiRequest<unknown>): boolean {
 }
 
 function wrongLogin(): ApiError {
-  return new ApiError(401, 'invalid_access', 'The e-mail address or the password is wrong.')
+  return new ApiError(401, 'invalid_access', 'The email address or the password is incorrect.')
 }
 
 function wrongPassword(): ApiError {
-  const message = 'The `current_password` is wrong.'
+  const message = '`current_password` is incorrect.'
   return new ApiError(401, 'invalid_access', message, { errors: [{ path: 'current_password', message }] })
 }
 
 function tooMany(waitMs: number): ApiError {
   const seconds = String(Math.max(1, Math.ceil(waitMs / 1000)))
-  return new ApiError(429, 'rate_limit_exceeded', `Too many attempts; try again in ${seconds} s.`, {
+  return new ApiError(429, 'rate_limit_exceeded', `Too many sign-in attempts. Retry after ${seconds} s.`, {
     headers: { 'retry-after': seconds },
   })
 }

@@ -157,7 +157,7 @@ function watchRoom(
   return every(clock, ROOM_LOOK_EVERY_MS, () => {
     const heldMs = clock.monotonic() - since
     if (received() >= (sizeBytes * (heldMs - ROOM_GRACE_MS)) / ROOM_LIMIT_MS) return
-    onLate(new ApiError(408, 'validation_error', 'The request body arrives too slowly.'))
+    onLate(new ApiError(408, 'validation_error', 'Timeout: the request body was received too slowly.'))
   })
 }
 

@@ -54,14 +54,14 @@ function malformed(why: string): ApiError {
 }
 
 function tooDeep(): ApiError {
-  return malformed(`it is nested deeper than ${DEEPEST_NESTING} levels`)
+  return malformed(`it has more than ${DEEPEST_NESTING} levels of nesting`)
 }
 
 function tooManyValues(): ApiError {
   return new ApiError(
     413,
     'validation_error',
-    `The request body has more than ${VALUES_MAX} values (a list of integers from 0 to 255 that stands for a file counts as one).`,
+    `The request body must contain at most ${VALUES_MAX} JSON values (an array of bytes as the content of an attachment counts as one).`,
   )
 }
 

@@ -67,7 +67,7 @@ function unreadable(): ApiError {
   return new ApiError(
     413,
     'validation_error',
-    'The request body needs more memory or time to read than is allowed. Send it in several smaller requests.',
+    'Parsing the request body exceeded the memory or time limit. Split it into several smaller requests.',
   )
 }
 
@@ -75,7 +75,7 @@ function tooMuch(): ApiError {
   return new ApiError(
     503,
     'application_error',
-    'Too many large requests are being read; try again in a few seconds.',
+    `Too many large request bodies are being parsed. Retry after ${RETRY_AFTER_SECONDS} s.`,
     { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } },
   )
 }

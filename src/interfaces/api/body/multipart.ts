@@ -43,7 +43,8 @@ export async function readMultipart(
     for (let goesOn = true; goesOn; ) {
       if (state === 'head') {
         const end = rest.indexOf(LINE_END + LINE_END)
-        if (end < 0 && rest.length > HEAD_BYTES_MAX) throw malformed('The head of a part is too long.')
+        if (end < 0 && rest.length > HEAD_BYTES_MAX)
+          throw malformed(`A part of the form has more than ${HEAD_BYTES_MAX} bytes of header fields.`)
         goesOn = end >= 0
         if (!goesOn) break
         if (++partCount > PARTS_MAX) throw malformed(`The form has more than ${PARTS_MAX} parts.`)
@@ -62,14 +63,15 @@ export async function readMultipart(
       if (state === 'done') break
     }
   }
-  if (state !== 'done') throw malformed('The form ends before its end.')
+  if (state !== 'done') throw malformed('The form is truncated: the closing boundary is missing.')
 }
 
 /** @param head what follows the boundary: the rest of its line, and the lines of the head */
 function partOf(head: string): FormPart {
   const disposition = /^content-disposition:[ \t]*form-data\b(.*)$/im.exec(head)?.[1] ?? ''
   const name = /;\s*name="([^"]*)"/i.exec(disposition)?.[1]
-  if (name === undefined) throw malformed('A part of the form has no name.')
+  if (name === undefined)
+    throw malformed('A part of the form has no `name` in its Content-Disposition header.')
   return { name, isFile: /;\s*filename\*?=/i.test(disposition) }
 }
 

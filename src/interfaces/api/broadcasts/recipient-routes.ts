@@ -15,6 +15,7 @@ import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { Db } from '../../../store/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
 import { ok, type Route } from '../route.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 
@@ -82,9 +83,9 @@ function readType(query: URLSearchParams): RecipientType {
   if (text === 'unsubscribed')
     throw invalidField(
       'type',
-      'The `type` parameter cannot be `unsubscribed`: how many have left by a broadcast is counted, who has is kept by the address alone.',
+      'The `type` parameter must not be `unsubscribed`: unsubscribes of a broadcast are counted, but not stored per recipient.',
     )
-  throw invalidField('type', `The \`type\` parameter must be one of ${RECIPIENT_TYPES.join(', ')}.`)
+  throw invalidParameter('type', `one of ${RECIPIENT_TYPES.join(', ')}`, text)
 }
 
 /** @throws ApiError 422 */

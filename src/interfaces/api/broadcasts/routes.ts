@@ -10,6 +10,7 @@ import { ApiError, apiErrorOf, invalidField, notFound } from '../api-error.ts'
 import { isDotnetClient } from '../compat/dotnet-compat.ts'
 import { senderOf } from '../idempotency-header.ts'
 import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
@@ -264,7 +265,11 @@ async function withTemplate(findTemplate: FindTemplate, accountId: Id, { fields,
   const template = await templateOf(findTemplate, accountId, fields.templateId)
   const subject = fields.subject ?? template?.subject
   if (!subject)
-    throw invalidField('subject', 'Missing `subject` field, in the template, too.', 'missing_required_field')
+    throw invalidField(
+      'subject',
+      'Missing `subject` field: neither the request nor the template has one.',
+      'missing_required_field',
+    )
   const html = fields.html ?? template?.html ?? null
   const text = fields.text ?? template?.text ?? null
   const name = fields.name === '' ? subject.slice(0, NAME_LENGTH_MAX).toWellFormed() : fields.name
@@ -283,7 +288,7 @@ async function templateOf(findTemplate: FindTemplate, accountId: Id, id: Id | nu
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.length <= NAME_LENGTH_MAX && !text.includes('\0')) return text
-  throw invalidField('q', `The \`q\` parameter may have ${NAME_LENGTH_MAX} characters, none of them NUL.`)
+  throw invalidParameter('q', `at most ${NAME_LENGTH_MAX} characters long, without NUL`, text)
 }
 
 function readStatus(query: URLSearchParams): BroadcastStatus | undefined {
@@ -291,5 +296,5 @@ function readStatus(query: URLSearchParams): BroadcastStatus | undefined {
   if (text === null) return undefined
   const status = BROADCAST_STATUSES.find(known => known === text)
   if (status) return status
-  throw invalidField('status', `The \`status\` parameter must be one of ${BROADCAST_STATUSES.join(', ')}.`)
+  throw invalidParameter('status', `one of ${BROADCAST_STATUSES.join(', ')}`, text)
 }

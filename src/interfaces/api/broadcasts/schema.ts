@@ -147,7 +147,7 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
   if (!request.audienceId && !request.segmentId)
     throw invalidField('audience_id', 'Missing `audience_id` field.', 'missing_required_field')
   if (send === false && scheduledAt !== undefined)
-    throw invalidField('scheduled_at', 'With `send: false` there can be no `scheduled_at`.')
+    throw invalidField('scheduled_at', '`scheduled_at` must not be set when `send` is false.')
   const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
   const words = changesOf(request)
   const subject = words.subject ?? null
@@ -192,7 +192,7 @@ function refuseFiles(body: unknown) {
   if (attachments === null || (Array.isArray(attachments) && attachments.length === 0)) return
   throw invalidField(
     'attachments',
-    'Invalid `attachments` field: a broadcast has no attachments. Put a link to the file into it.',
+    '`attachments` is not supported by broadcasts. Link to the file instead.',
     'invalid_attachment',
   )
 }
@@ -208,7 +208,7 @@ export function readTestRecipients(body: unknown): Mailbox[] {
   const { to } = readTest(body)
   if (to.length === 0) throw invalidField('to', 'Missing `to` field.', 'missing_required_field')
   if (to.length > TEST_RECIPIENTS_MAX)
-    throw invalidField('to', `A test goes to at most ${TEST_RECIPIENTS_MAX} addresses.`)
+    throw invalidField('to', `\`to\` must contain 1 to ${TEST_RECIPIENTS_MAX} addresses; got ${to.length}.`)
   return readMailboxes('to', to)
 }
 
@@ -217,8 +217,12 @@ function changesOf(
   request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version'>,
 ): Partial<BroadcastFields> {
   const { name, subject, html, text, previewText, from, replyTo } = request
-  if ((replyTo?.length ?? 0) > REPLY_TO_MAX)
-    throw invalidField('reply_to', `At most ${REPLY_TO_MAX} \`reply_to\` addresses are allowed.`)
+  const replyToCount = replyTo?.length ?? 0
+  if (replyToCount > REPLY_TO_MAX)
+    throw invalidField(
+      'reply_to',
+      `\`reply_to\` must contain at most ${REPLY_TO_MAX} addresses; got ${replyToCount}.`,
+    )
   const reference = (key: string, prefix: IdPrefix, what: string, value: string | undefined) =>
     value === undefined ? undefined : value === '' ? null : readReference(key, prefix, what, value)
   const changes = {

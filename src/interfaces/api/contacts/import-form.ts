@@ -11,6 +11,7 @@ import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import { KEYS_MAX } from '../../../resources/contacts/limits.ts'
 import type { ContactImportRow, ImportState } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
+import { brokenRule, invalidParameter, shownValue, valueAt } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { unknownSegment } from './schema.ts'
@@ -52,7 +53,10 @@ const columnMapSchema = z.object({
   >),
   properties: z
     .record(z.string(), z.object({ column: columnSchema, type: z.enum(COLUMN_TYPES).default('string') }))
-    .refine(properties => Object.keys(properties).length <= KEYS_MAX, 'it has too many properties')
+    .refine(
+      properties => Object.keys(properties).length <= KEYS_MAX,
+      `must contain at most ${KEYS_MAX} properties`,
+    )
     .nullish(),
 })
 const segmentsSchema = z.array(z.object({ id: z.string() }))
@@ -70,9 +74,9 @@ export function readImportForm(fields: FormFields): ImportForm {
   const map = readJson(fields, 'column_map', columnMapSchema)
   const segments = readJson(fields, 'segments', segmentsSchema) ?? []
   if (segments.length > 1)
-    throw invalidField('segments', 'The `segments` field may name one segment: a file goes into one.')
+    throw invalidField('segments', `\`segments\` must contain at most 1 segment; got ${segments.length}.`)
   if ((readJson(fields, 'topics', topicsSchema) ?? []).length > 0)
-    throw invalidField('topics', 'The `topics` field cannot be used: a file says nothing of topics.')
+    throw invalidField('topics', '`topics` is not supported by imports.')
   const audienceId = segments[0] && parseWireId('aud', segments[0].id)
   if (segments[0] && !audienceId) throw unknownSegment('segments[0].id')
   return { onExisting: onExistingOf(fields.get('on_conflict')), columnMap: map && mapOf(map), audienceId }
@@ -86,17 +90,24 @@ function mapOf({ properties, ...columns }: z.output<typeof columnMapSchema>): Co
 function onExistingOf(text: string | undefined): OnExisting {
   if (text === undefined || text === 'upsert') return 'update'
   if (text === 'skip') return 'skip'
-  throw invalidField('on_conflict', 'The `on_conflict` field must be `upsert` or `skip`.')
+  throw invalidField(
+    'on_conflict',
+    `\`on_conflict\` must be \`upsert\` or \`skip\`; got ${shownValue(text)}.`,
+  )
 }
 
 /** Undefined when there is no such field, or null. */
 function readJson<S extends z.ZodType>(fields: FormFields, name: string, schema: S): z.output<S> | undefined {
   const text = fields.get(name)
   if (text === undefined) return undefined
-  const result = schema.nullable().safeParse(parsed(name, text))
+  const json = parsed(name, text)
+  const result = schema.nullable().safeParse(json)
   if (result.success) return result.data ?? undefined
-  const [issue] = result.error.issues
-  throw invalidField(name, `Invalid \`${[name, ...issue!.path].join('.')}\` field: ${issue!.message}.`)
+  const issue = result.error.issues[0]!
+  throw invalidField(
+    name,
+    `\`${[name, ...issue.path].join('.')}\` ${brokenRule(issue, valueAt(json, issue.path))}.`,
+  )
 }
 
 function parsed(name: string, text: string): unknown {
@@ -104,7 +115,7 @@ function parsed(name: string, text: string): unknown {
     return JSON.parse(text)
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error
-    throw invalidField(name, `The \`${name}\` field must be JSON.`)
+    throw invalidField(name, `\`${name}\` must be valid JSON.`)
   }
 }
 
@@ -114,7 +125,7 @@ export function readImportStates(query: URLSearchParams): readonly ImportState[]
   if (text === null) return SDK_IMPORT_STATUSES.flatMap(status => STATES[status])
   const status = SDK_IMPORT_STATUSES.find(known => known === text)
   if (status) return STATES[status]
-  throw invalidField('status', `The \`status\` parameter must be one of ${SDK_IMPORT_STATUSES.join(', ')}.`)
+  throw invalidParameter('status', `one of ${SDK_IMPORT_STATUSES.join(', ')}`, text)
 }
 
 export function sdkImportView(row: ContactImportRow): z.output<typeof sdkImportSchema> {

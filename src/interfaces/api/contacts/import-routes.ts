@@ -127,7 +127,7 @@ async function readInto(
   let fieldBytes = 0
   await readMultipart(request.stream(), boundary, ({ name, isFile }) => {
     if (isFile && (name !== 'file' || hasFile))
-      throw invalidField(name, `The \`${name}\` field cannot be a file: the form has one, \`file\`.`)
+      throw invalidField(name, `\`${name}\` must not be a file: the form may contain one file, \`file\`.`)
     if (isFile) {
       hasFile = true
       return piece => append([piece])
@@ -139,7 +139,7 @@ async function readInto(
       if (fieldBytes > FIELD_BYTES_MAX)
         throw invalidField(
           name,
-          `The \`${name}\` field is too long: those of a form may have ${FIELD_BYTES_MAX} bytes together.`,
+          `The fields of the form must contain at most ${FIELD_BYTES_MAX} bytes in total; \`${name}\` exceeds that.`,
         )
       // a view of what is read over and over
       pieces.push(Uint8Array.from(piece))

@@ -6,6 +6,7 @@ import type { RowError } from '../../../resources/contacts/import/row.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -45,7 +46,10 @@ export const importSchema = z
 export function readOnExisting(query: URLSearchParams): OnExisting {
   const text = query.get('on_existing') ?? 'update'
   if (text === 'update' || text === 'skip') return text
-  throw invalidField('on_existing', 'The `on_existing` parameter must be `update` or `skip`.')
+  throw invalidField(
+    'on_existing',
+    `The \`on_existing\` parameter must be \`update\` or \`skip\`; got ${shownValue(text)}.`,
+  )
 }
 
 /** The charset that the content type names, if it does. @throws ApiError 415 */

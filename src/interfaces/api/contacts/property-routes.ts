@@ -63,9 +63,9 @@ function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Rout
         const fields = readDefinition(await request.body())
         const at = clock.now()
         const made = await store.run('createPropertyDefinition', { accountId, id: newId(at), fields, at })
-        if (made === 'taken') throw invalidField('key', 'There is a property with this `key` already.')
+        if (made === 'taken') throw invalidField('key', 'A property with this `key` already exists.')
         if (made === 'too-many')
-          throw new ApiError(422, 'validation_error', `An account may have ${KEYS_MAX} properties.`)
+          throw new ApiError(422, 'validation_error', `An account may have at most ${KEYS_MAX} properties.`)
         return created(definitionView(made))
       },
     },

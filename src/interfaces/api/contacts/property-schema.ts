@@ -12,7 +12,7 @@ import { timestamp } from '../schema/timestamp.ts'
 type PropertyType = PropertyDefinitionRow['type']
 
 const fallbackSchema = z
-  .union([z.string(), z.number()], { error: 'it must be a text or a number' })
+  .union([z.string(), z.number()], { error: 'must be a string or a number' })
   .optional()
   .meta({ description: 'Stands in broadcasts for whoever does not have the property.' })
 export const newDefinitionSchema = z.object({
@@ -39,7 +39,7 @@ export const definitionSchema = z
 export function readDefinition(body: unknown): DefinitionFields {
   const { key, type, fallbackValue } = readNew(body)
   const fault = keyFault(key)
-  if (fault !== undefined) throw invalidField('key', `The \`key\` field ${fault}.`)
+  if (fault !== undefined) throw invalidField('key', `\`key\` ${fault}.`)
   return { key, type, fallback: fallbackOf(type, fallbackValue) }
 }
 
@@ -53,11 +53,11 @@ function fallbackOf(type: PropertyType, value: string | number | undefined): str
   if (typeof value !== type)
     throw invalidField(
       'fallback_value',
-      `The \`fallback_value\` field must be a ${type}, as the property is.`,
+      `\`fallback_value\` must be a ${type}, which is the type of the property.`,
     )
   const text = String(value)
-  const fault = valueFault(text) ?? (/[{}]/.test(text) ? 'contains a brace' : undefined)
-  if (fault !== undefined) throw invalidField('fallback_value', `The \`fallback_value\` field ${fault}.`)
+  const fault = valueFault(text) ?? (/[{}]/.test(text) ? 'must not contain `{` or `}`' : undefined)
+  if (fault !== undefined) throw invalidField('fallback_value', `\`fallback_value\` ${fault}.`)
   return text
 }
 

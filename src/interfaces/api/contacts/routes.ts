@@ -185,8 +185,7 @@ async function placeOf(
 
 /** @throws ApiError */
 export function contactIn(answer: ContactAnswer | 'no-topic') {
-  if (answer === 'no-topic')
-    throw invalidField('topics', 'The `topics` field names a topic that there is not.')
+  if (answer === 'no-topic') throw invalidField('topics', 'Topic not found (`topics`).')
   if ('refused' in answer) throw refusedContact(answer.refused)
   return answer.contact
 }

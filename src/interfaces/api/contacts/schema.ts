@@ -14,6 +14,7 @@ import {
 } from '../../../resources/contacts/properties.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { readCursor } from '../schema/cursor.ts'
 import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -33,11 +34,11 @@ const propertiesSchema = z
   })
   .transform((given, context) => {
     const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-    if (!isObject) context.addIssue({ code: 'custom', message: 'it must be an object' })
+    if (!isObject) context.addIssue({ code: 'custom', message: 'must be an object' })
     const entries = isObject ? Object.entries(given) : []
     for (const [key, value] of entries)
       if (!isPropertyValue(value))
-        context.addIssue({ code: 'custom', path: [key], message: 'it must be a text, a number or a boolean' })
+        context.addIssue({ code: 'custom', path: [key], message: 'must be a string, a number or a boolean' })
     return new Map(entries as [string, PropertyValue | null][])
   })
 const fields = {
@@ -182,7 +183,7 @@ function namedAudience(path: string, text: string): NamedAudience {
 }
 
 export function unknownSegment(path: string): ApiError {
-  return invalidField(path, `There is no segment that \`${path}\` names.`)
+  return invalidField(path, `Segment not found (\`${path}\`).`)
 }
 
 /** @throws ApiError */
@@ -193,7 +194,7 @@ export function readSubscriptions(body: unknown): TopicSubscription[] {
 function subscriptionsOf(topics: readonly { id: string; subscription: 'opt_in' | 'opt_out' }[]) {
   return topics.map(({ id: text, subscription }, i) => {
     const topicId = parseWireId('top', text)
-    if (!topicId) throw invalidField(`topics[${i}].id`, 'There is no such topic.')
+    if (!topicId) throw invalidField(`topics[${i}].id`, `Topic not found (\`topics[${i}].id\`).`)
     return { topicId, subscribed: subscription === 'opt_in' }
   })
 }
@@ -221,7 +222,7 @@ export function readContactQuery(
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.length <= SEARCH_LENGTH_MAX && !text.includes('\0')) return text.trim().toWellFormed()
-  throw invalidField('q', `The \`q\` parameter may have ${SEARCH_LENGTH_MAX} characters, none of them NUL.`)
+  throw invalidParameter('q', `at most ${SEARCH_LENGTH_MAX} characters long, without NUL`, text)
 }
 
 export function refusedContact(refusal: ContactRefusal): ApiError {
@@ -231,13 +232,16 @@ export function refusedContact(refusal: ContactRefusal): ApiError {
     case 'no-contact':
       return notFound('Contact')
     case 'taken': {
-      const message = 'The address in `email` is that of another contact of the audience.'
+      const message = 'A contact with the address in `email` already exists in the audience.'
       return new ApiError(400, 'validation_error', message, { errors: [{ path: 'email', message }] })
     }
     case 'too-many-properties':
-      return invalidField('properties', `A contact may have ${PROPERTIES_MAX} properties.`)
+      return invalidField('properties', `A contact may have at most ${PROPERTIES_MAX} properties.`)
     case 'too-many-keys':
-      return invalidField('properties', `Contacts of an audience may have ${KEYS_MAX} different properties.`)
+      return invalidField(
+        'properties',
+        `The contacts of an audience may have at most ${KEYS_MAX} different properties.`,
+      )
   }
 }
 
@@ -269,7 +273,7 @@ function changesOf({ email, firstName, lastName, unsubscribed, properties }: Giv
 function faultsOfNames(names: Readonly<Record<string, string | undefined>>) {
   return Object.entries(names).flatMap(([path, name]) => {
     const fault = name === undefined ? undefined : nameFault(name.trim())
-    return fault === undefined ? [] : [{ path, message: `The \`${path}\` field ${fault}.` }]
+    return fault === undefined ? [] : [{ path, message: `\`${path}\` ${fault}.` }]
   })
 }
 
@@ -286,7 +290,7 @@ function faultsOfProperties(properties: ReadonlyMap<string, PropertyValue | null
     const path = `properties.${key}`
     const [ofKey, ofValue] = [keyFault(key), valueFault(value)]
     if (ofKey !== undefined) return [{ path, message: `The key of \`${path}\` ${ofKey}.` }]
-    return ofValue === undefined ? [] : [{ path, message: `The \`${path}\` field ${ofValue}.` }]
+    return ofValue === undefined ? [] : [{ path, message: `\`${path}\` ${ofValue}.` }]
   })
 }
 

@@ -75,8 +75,7 @@ function removeRoute({ store, clock }: Options): Route {
       const { email } = await placedContactOf(store, request)
       const answer = await store.run('takeOutContact', { ...place, email, at: clock.now() })
       if (answer === 'only-audience') {
-        const message =
-          'The contact is in no other segment: taken out of this one it would be gone. Delete it instead.'
+        const message = 'The contact cannot be removed from its only segment. Delete the contact instead.'
         throw new ApiError(422, 'validation_error', message)
       }
       return ok({ object: 'segment', id: contactIn(answer).audience_id, deleted: true })

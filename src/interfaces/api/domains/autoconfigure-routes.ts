@@ -16,7 +16,7 @@ const autoconfigureSchema = z.object({
   dns_api_token: z
     .string()
     .trim()
-    .regex(TOKEN, 'It must be a token of visible ASCII characters')
+    .regex(TOKEN, 'must contain only visible ASCII characters')
     .meta({ description: 'Opens the zone for reading and editing; kept nowhere.' }),
   merge_spf: z.boolean().optional(),
 })

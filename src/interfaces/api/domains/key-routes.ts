@@ -53,7 +53,7 @@ export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: Doma
           throw new ApiError(
             422,
             'validation_error',
-            `No key of ${domain.name} signs yet; its keys can change once it has been verified.`,
+            `The domain ${domain.name} must be verified before its DKIM keys can be rotated.`,
           )
         return ok(domainKeysView(domain, { wantedAt, rotateAfterMs }))
       },

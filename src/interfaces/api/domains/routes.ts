@@ -9,6 +9,7 @@ import type { Domains } from '../../../resources/domains/domains.ts'
 import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -52,18 +53,24 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       async handle(request) {
         const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
         const name = parseDomain(text.trim())
-        if (name === undefined) throw invalidField('name', 'The `name` field must be a domain name.')
+        if (name === undefined)
+          throw invalidField('name', `\`name\` must be a domain name; got ${shownValue(text)}.`)
         const fault = claimFault(name, { mailHost, simulatorDomain })
         if (fault !== undefined) throw invalidField('name', fault)
         if (!regions.includes(region))
-          throw invalidField('region', `The region must be one of ${regions.join(', ')}.`, 'invalid_region')
+          throw invalidField(
+            'region',
+            `\`region\` must be one of ${regions.join(', ')}; got ${shownValue(region)}.`,
+            'invalid_region',
+          )
         const domain = await domains.create(
           ...([request.credential.accountId, name, region] as const),
           settingsOf(wanted, name),
         )
-        if (domain === 'exists') throw invalidField('name', `The ${name} domain is registered already.`)
+        if (domain === 'exists')
+          throw invalidField('name', `The domain ${name} is already registered in this account.`)
         if (domain === 'verified-elsewhere')
-          throw invalidField('name', `The ${name} domain has been verified by another account.`)
+          throw invalidField('name', `The domain ${name} is already verified by another account.`)
         if (domain === 'too-many') throw new ApiError(422, 'validation_error', tooManyPending(pendingMax))
         return created(view(domain))
       },
@@ -172,7 +179,7 @@ function subdomainOf(text: string, name: string): string | null {
   if (subdomain === undefined || /^send$|(?:^|\.)_/.test(subdomain))
     throw invalidField(
       'tracking_subdomain',
-      `The \`tracking_subdomain\` field must be a name below ${name} that nothing else needs, such as \`links\`.`,
+      `\`tracking_subdomain\` must be a subdomain of ${name} that is not otherwise in use, such as \`links\`.`,
     )
   return subdomain
 }

@@ -32,7 +32,11 @@ export function downloadRoutes({ secrets, clock, open }: DownloadRoutesOptions):
         const ref = readDownloadToken(secrets, token)
         if (!ref) throw notFound('Download')
         if (ref.expiresAt <= clock.now())
-          throw new ApiError(403, 'invalid_access', 'The link has expired; ask for the attachment again.')
+          throw new ApiError(
+            403,
+            'invalid_access',
+            'The download link has expired. Request the attachment again to get a new link.',
+          )
         const file = await open[ref.kind](ref)
         if (!file) throw notFound('Download')
         return fileReply(file)

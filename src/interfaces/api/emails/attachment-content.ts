@@ -22,9 +22,9 @@ export function readContent(content: unknown, isText: boolean): AttachmentConten
   const list = isBufferObject(content) ? content.data : content
   if (list instanceof Uint8Array) return { bytes: list, isPlainText: false }
   if (!Array.isArray(list) && !(list instanceof Float64Array))
-    return { fault: 'must be base64 text, a list of integers, or a Buffer as JSON puts it' }
+    return { fault: 'must be a base64 string, an array of bytes, or a serialized Node Buffer' }
   const bytes = packBytes(list)
-  return bytes ? { bytes, isPlainText: false } : { fault: 'has a value that is no integer from 0 to 255' }
+  return bytes ? { bytes, isPlainText: false } : { fault: 'must contain only integers from 0 to 255' }
 }
 
 /** Shorter contents are not worth the trouble. */
@@ -70,7 +70,7 @@ function readText(text: string, isText: boolean): AttachmentContent | { fault: s
   if (bytes) return { bytes, isPlainText: false }
   return isText && prefix === ''
     ? { bytes: Buffer.from(text), isPlainText: true }
-    : { fault: 'is not valid base64' }
+    : { fault: 'must be valid base64' }
 }
 
 function dataUrlPrefix(text: string): RegExpExecArray | null {

@@ -16,6 +16,7 @@ import {
   typeOfFile,
 } from '../../../protocols/mime/file-type.ts'
 import { type ApiError, invalidField } from '../api-error.ts'
+import { brokenRule, shownValue, valueAt } from '../schema/broken-rule.ts'
 import { presentPicker } from '../schema/read.ts'
 import { dataUrlType, readContent } from './attachment-content.ts'
 
@@ -81,16 +82,16 @@ export function readAttachments(
   for (const [index, { contentId }] of attachments.entries()) {
     if (contentId === null) continue
     if (seen.has(contentId))
-      throw refuser(index)('.content_id', `another attachment has the \`content_id\` "${contentId}"`)
+      throw refuser(index)('.content_id', `\`content_id\` must be unique; "${contentId}" is used twice`)
     seen.add(contentId)
   }
   return attachments
 }
 
-export function tooManyAttachments(): ApiError {
+export function tooManyAttachments(count: number): ApiError {
   return invalidField(
     'attachments',
-    `An email may have ${ATTACHMENTS_MAX} attachments.`,
+    `\`attachments\` must contain at most ${ATTACHMENTS_MAX} entries; got ${count}.`,
     'invalid_attachment',
   )
 }
@@ -104,10 +105,14 @@ function readAttachment(raw: Record<string, unknown>, index: number): SubmittedA
   const refuse = refuser(index)
   const fields = readFields(raw, refuse)
   const { content, path, content_type: type } = fields
-  if (content === undefined && path === undefined) throw refuse('', 'it has no `content`')
-  if (content !== undefined && path !== undefined) throw refuse('.path', 'it has both `content` and `path`')
+  if (content === undefined && path === undefined) throw refuse('', '`content` or `path` must be set')
+  if (content !== undefined && path !== undefined)
+    throw refuse('.path', '`path` must not be set together with `content`')
   if (type !== undefined && !isMediaType(type))
-    throw refuse('.content_type', '`content_type` is not a media type')
+    throw refuse(
+      '.content_type',
+      `\`content_type\` must be a media type such as \`application/pdf\`; got ${shownValue(type)}`,
+    )
   const contentId = readContentId(fields, refuse)
   if (path === undefined) return { ...readFile(fields, index, refuse), contentId }
   return { url: path, filename: fields.filename ?? null, contentType: type ?? null, contentId }
@@ -128,8 +133,9 @@ function readFile({ filename, content, content_type: given }: Fields, index: num
 function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
   const parsed = schema.safeParse(pickPresent(raw.filename === false ? { ...raw, filename: null } : raw))
   if (!parsed.success) {
-    const key = parsed.error.issues[0]!.path.join('.')
-    throw refuse(`.${key}`, `\`${key}\` has the wrong type`)
+    const issue = parsed.error.issues[0]!
+    const key = issue.path.join('.')
+    throw refuse(`.${key}`, `\`${key}\` ${brokenRule(issue, valueAt(raw, issue.path))}`)
   }
   for (const key of ['filename', 'content_type', 'content_id', 'inline_content_id'] as const)
     if (BREAKS.test(parsed.data[key] ?? ''))
@@ -141,7 +147,7 @@ function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
 
 function insistOnLength(key: keyof typeof LENGTHS_MAX, text: string, refuse: Refuse) {
   if (isLongerThan(text, LENGTHS_MAX[key]))
-    throw refuse(`.${key}`, `\`${key}\` is longer than ${LENGTHS_MAX[key]} characters`)
+    throw refuse(`.${key}`, `\`${key}\` must contain at most ${LENGTHS_MAX[key]} characters`)
 }
 
 function readContentId(
@@ -154,7 +160,7 @@ function readContentId(
   const bare = text.trim().replace(/^<(.*)>$/, '$1')
   insistOnLength(key, bare, refuse)
   if (CONTENT_ID.test(bare)) return bare
-  throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without blanks or brackets`)
+  throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without spaces or angle brackets`)
 }
 
 function typeByDataUrl(content: unknown): string | undefined {

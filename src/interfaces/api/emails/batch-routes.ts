@@ -8,6 +8,7 @@ import { ApiError, apiErrorOf } from '../api-error.ts'
 import { SEND_BODY_LIMIT_BYTES } from '../body/body.ts'
 import { idempotencyHeader, readIdempotent, senderOf } from '../idempotency-header.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { batchSchema } from './batch-schema.ts'
 
@@ -50,6 +51,6 @@ function modeOf({ headers }: ApiRequest): BatchMode {
   throw new ApiError(
     422,
     'validation_error',
-    'The x-batch-validation header must be `strict` or `permissive`.',
+    `The \`x-batch-validation\` header must be \`strict\` or \`permissive\`; got ${shownValue(mode)}.`,
   )
 }

@@ -19,12 +19,16 @@ const PROBLEMS_MAX = 100
  */
 export function readBatch(body: unknown, mode: BatchMode): BatchSubmission {
   if (!Array.isArray(body))
-    throw new ApiError(400, 'validation_error', 'The request body must be a JSON array of emails.')
+    throw new ApiError(
+      400,
+      'validation_error',
+      'The request body must be a JSON array of emails; got an object.',
+    )
   if (body.length === 0 || body.length > EMAILS_MAX)
     throw new ApiError(
       422,
       'validation_error',
-      `A batch may have 1 to ${EMAILS_MAX} emails; this one has ${body.length}.`,
+      `A batch must contain 1 to ${EMAILS_MAX} emails; got ${body.length}.`,
     )
   const emails: BatchSubmission['emails'] = []
   const bad: { index: number; refused: ApiError }[] = []
@@ -39,7 +43,7 @@ export function readBatch(body: unknown, mode: BatchMode): BatchSubmission {
 
 function readEmail(email: unknown): Submission | ApiError {
   if (typeof email !== 'object' || email === null || Array.isArray(email))
-    return new ApiError(422, 'validation_error', 'An email must be a JSON object.')
+    return new ApiError(422, 'validation_error', 'Each email of a batch must be a JSON object.')
   try {
     return readSendEmail(email)
   } catch (error) {

@@ -9,6 +9,7 @@ import { EMAIL_ORIGINS, type EmailFilter, foldSubject } from '../../../resources
 import type { SearchPage } from '../../../resources/search/list.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 
@@ -88,8 +89,4 @@ function addressOf(text: string): string | undefined {
 /** A date stands for its beginning in UTC. */
 function timeOf(text: string): number | undefined {
   return parseIsoTime(text) ?? parseIsoTime(`${text}T00:00Z`)
-}
-
-function invalidParameter(name: string, what: string) {
-  return invalidField(name, `The \`${name}\` parameter must be ${what}.`)
 }

@@ -15,7 +15,7 @@ import {
   type MetricCounts,
   type MetricsRow,
 } from '../../../resources/events/metrics-report.ts'
-import { invalidField } from '../api-error.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 
 /** Worked out of what is counted of real mail: shares from 0 to 1, 0 where there is nothing to share. */
@@ -105,12 +105,13 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
     if (text === undefined) return undefined
     const midnight = parseIsoTime(`${text}T00:00Z`)
     const at = midnight === undefined ? parseIsoTime(text) : dayBegin(wall, midnight + days * DAY_MS)
-    if (at === undefined) throw invalid(name, 'an ISO 8601 date, or a time with an offset or `Z`')
+    if (at === undefined)
+      throw invalidParameter(name, 'an ISO 8601 date, or a time with an offset or `Z`', text)
     return at
   }
   const to = Math.min(timeOf('end_date', 1) ?? now, now)
   const from = timeOf('start_date', 0) ?? to - DEFAULT_RANGE_MS
-  if (from > to) throw invalid('start_date', 'in the past, and not after `end_date`')
+  if (from > to) throw invalidParameter('start_date', 'in the past and not after `end_date`')
   const asked = {
     ...{ from, to, timeZone },
     granularity: oneOf(GRANULARITIES, 'granularity', query.get('granularity') || 'daily'),
@@ -121,9 +122,9 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
     broadcasts: idsOf(query, 'broadcast_id', 'brd'),
   }
   if (asked.dimensions.includes('email') && !asked.emails)
-    throw invalid('email_id', 'given with the dimension `email`')
+    throw invalidParameter('email_id', 'set when `dimension` is `email`')
   if (asked.emails && (asked.broadcasts || asked.dimensions.includes('broadcast')))
-    throw invalid('email_id', 'left out where broadcasts are asked for')
+    throw invalidParameter('email_id', 'omitted when metrics of broadcasts are requested')
   return asked
 }
 
@@ -170,7 +171,7 @@ function wallOf(timeZone: string): (at: number) => number {
     return localWallClock(timeZone)
   } catch (error) {
     if (error instanceof RangeError)
-      throw invalid('timezone', 'the name of a time zone, such as `Europe/Vienna`')
+      throw invalidParameter('timezone', 'the name of a time zone, such as `Europe/Vienna`')
     throw error
   }
 }
@@ -187,7 +188,8 @@ function namesOf<T extends string>(
 
 function oneOf<T extends string>(known: readonly T[], name: string, text: string): T {
   const found = known.find(one => one === text)
-  if (found === undefined) throw invalid(name, `of ${known.join(', ')}`)
+  if (found === undefined)
+    throw invalidParameter(name, `a list of values from ${known.join(', ')}, separated by commas`)
   return found
 }
 
@@ -196,10 +198,6 @@ function idsOf(query: URLSearchParams, name: string, prefix: IdPrefix): Id[] | n
   if (text === '') return null
   const ids = text.split(',').map(part => parseWireId(prefix, part.trim()))
   if (ids.includes(undefined) || ids.length > IDS_MAX)
-    throw invalid(name, `a list of at most ${IDS_MAX} ids with commas between them`)
+    throw invalidParameter(name, `a list of at most ${IDS_MAX} ids, separated by commas`)
   return [...new Map((ids as Id[]).map(id => [idKey(id), id])).values()]
-}
-
-function invalid(name: string, what: string) {
-  return invalidField(name, `The \`${name}\` parameter must be ${what}.`)
 }

@@ -80,7 +80,10 @@ function readRecipient(query: URLSearchParams): string | undefined {
   if (text === '') return undefined
   const parsed = parseMailbox(text)
   if ('fault' in parsed)
-    throw invalidField('recipient', 'The `recipient` parameter must be an email address.')
+    throw invalidField(
+      'recipient',
+      `The \`recipient\` parameter must be an email address: it ${parsed.fault}.`,
+    )
   return foldAddress(parsed.address)
 }
 

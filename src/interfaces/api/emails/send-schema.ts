@@ -3,13 +3,14 @@
  */
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
-import { subjectFault, TAGS_MAX, TOO_MANY_TAGS, tagsFault } from '../../../pipeline/accept/field-rules.ts'
+import { subjectFault, TAGS_MAX, tagsFault } from '../../../pipeline/accept/field-rules.ts'
 import { readHeaders } from '../../../pipeline/accept/header-policy.ts'
 import { RECIPIENTS_MAX, refuseTooMany } from '../../../pipeline/accept/recipients.ts'
 import { isRefusal, UNKNOWN_TOPIC } from '../../../pipeline/accept/refusal.ts'
 import type { Submission } from '../../../pipeline/accept/submission.ts'
 import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
-import { type ApiError, apiErrorOf, invalidField } from '../api-error.ts'
+import { apiErrorOf, invalidField } from '../api-error.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
 import { ATTACHMENTS_MAX, attachmentMeta, readAttachments, tooManyAttachments } from './attachment-schema.ts'
 import { readTemplateUse, templateMeta } from './template-use.ts'
@@ -44,9 +45,9 @@ const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() 
 const READING = {
   emptyMeansAbsent: ['from', 'subject'],
   listLimits: [
-    { key: 'reply_to', most: RECIPIENTS_MAX, refuse: tooManyReplyTo },
+    { key: 'reply_to', most: RECIPIENTS_MAX },
     { key: 'attachments', most: ATTACHMENTS_MAX, refuse: tooManyAttachments },
-    { key: 'tags', most: TAGS_MAX, refuse: tooManyTags },
+    { key: 'tags', most: TAGS_MAX },
   ],
 }
 const readRequest = bodyReader(sendEmailSchema, READING)
@@ -64,10 +65,7 @@ export function readSendEmail(body: unknown): Submission {
   const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
   const replyTo = readMailboxes('reply_to', request.replyTo)
   if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
-    throw invalidField(
-      'headers.Reply-To',
-      'The `reply_to` field has addresses that the Reply-To header has not.',
-    )
+    throw invalidField('headers.Reply-To', 'The `Reply-To` header must contain every address of `reply_to`.')
   return {
     from: readFrom(request.from),
     to: readMailboxes('to', request.to),
@@ -90,7 +88,8 @@ export function readSendEmail(body: unknown): Submission {
 
 /** Whether it is a topic of the account is seen when the email is stored. */
 function readTopicId(id: unknown): Id {
-  if (typeof id !== 'string') throw invalidField('topic_id', 'The `topic_id` field must be a string.')
+  if (typeof id !== 'string')
+    throw invalidField('topic_id', `\`topic_id\` must be a string; got ${shownValue(id)}.`)
   const parsed = parseWireId('top', id)
   if (!parsed) throw apiErrorOf(UNKNOWN_TOPIC)
   return parsed
@@ -147,7 +146,7 @@ export function readMailboxes(field: string, texts: readonly string[] = []): Mai
 /** @throws ApiError */
 export function readSubject(subject: string): string {
   const fault = subjectFault(subject)
-  if (fault) throw invalidField('subject', `The \`subject\` field ${fault}.`)
+  if (fault) throw invalidField('subject', `\`subject\` ${fault}.`)
   return subject
 }
 
@@ -155,14 +154,6 @@ function readTags(tags: readonly object[] = []): unknown[] {
   const fault = tagsFault(tags)
   if (fault !== undefined) throw invalidField('tags', fault)
   return [...tags]
-}
-
-function tooManyTags(): ApiError {
-  return invalidField('tags', TOO_MANY_TAGS)
-}
-
-function tooManyReplyTo(): ApiError {
-  return invalidField('reply_to', `At most ${RECIPIENTS_MAX} \`reply_to\` addresses are allowed.`)
 }
 
 function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {

@@ -90,7 +90,11 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
         const result = await store.run('shareEmail', row)
         if (result === 'gone') throw notFound('Email')
         if (result === 'too-many')
-          throw new ApiError(422, 'validation_error', `An email may have ${SHARES_MAX} links at a time.`)
+          throw new ApiError(
+            422,
+            'validation_error',
+            `An email may have at most ${SHARES_MAX} share links. Revoke a link or wait until one expires.`,
+          )
         return ok({
           object: 'email',
           id: wireId('eml', emailId),
@@ -190,6 +194,6 @@ function readLength(value: unknown): number {
   if (lastsMs !== undefined && lastsMs > 0 && lastsMs <= DURATION_MS_MAX) return lastsMs
   throw invalidField(
     'expires_in',
-    'Invalid `expires_in` field: it must be seconds, or a text such as `2 hours`, and at most 48 hours.',
+    '`expires_in` must be a number of seconds or a duration such as `2 hours`, and at most 48 hours.',
   )
 }

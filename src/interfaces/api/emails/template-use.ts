@@ -3,6 +3,7 @@
 import { parseWireId } from '../../../lib/ids.ts'
 import type { TemplateUse } from '../../../pipeline/accept/submission.ts'
 import { ApiError, invalidField } from '../api-error.ts'
+import { shownValue } from '../schema/broken-rule.ts'
 import { presentPicker } from '../schema/read.ts'
 
 interface TemplateFields {
@@ -24,22 +25,20 @@ const presentOfTemplate = presentPicker(['id', 'variables'])
 export function readTemplateUse({ template, templateId, templateData }: TemplateFields): TemplateUse | null {
   if (template !== undefined) {
     if (templateId !== undefined || templateData !== undefined)
-      throw invalidField(
-        'template',
-        'Give either `template` or `template_id` with `template_data`, not both.',
-      )
+      throw invalidField('template', 'Set either `template` or `template_id` with `template_data`, not both.')
     return readNested(template)
   }
   if (templateId !== undefined)
     return templateUse(templateId, templateData, { id: 'template_id', values: 'template_data' })
   if (templateData !== undefined)
-    throw invalidField('template_data', 'The `template_data` field needs a `template_id`.')
+    throw invalidField('template_data', '`template_data` requires `template_id`.')
   return null
 }
 
 /** Reads the `template` field, `{id, variables}`. */
 function readNested(template: unknown): TemplateUse {
-  if (!isObject(template)) throw invalidField('template', 'The `template` field must be an object.')
+  if (!isObject(template))
+    throw invalidField('template', `\`template\` must be an object; got ${shownValue(template)}.`)
   const { id, variables } = presentOfTemplate(template)
   if (id === undefined)
     throw invalidField('template.id', 'Missing `template.id` field.', 'missing_required_field')
@@ -47,9 +46,10 @@ function readNested(template: unknown): TemplateUse {
 }
 
 function templateUse(id: unknown, values: unknown, fields: TemplateUse['fields']): TemplateUse {
-  if (typeof id !== 'string') throw invalidField(fields.id, `The \`${fields.id}\` field must be a string.`)
+  if (typeof id !== 'string')
+    throw invalidField(fields.id, `\`${fields.id}\` must be a string; got ${shownValue(id)}.`)
   if (values !== undefined && !isObject(values))
-    throw invalidField(fields.values, `The \`${fields.values}\` field must be an object.`)
+    throw invalidField(fields.values, `\`${fields.values}\` must be an object; got ${shownValue(values)}.`)
   const parsed = parseWireId('tpl', id)
   if (!parsed) throw unknownTemplate(fields.id)
   return { id: parsed, values: values ?? {}, fields }

@@ -23,10 +23,14 @@ export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[]
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
         if (token === null)
-          throw new ApiError(404, 'not_found', 'Metrics are off: `metrics.token` is not set.')
+          throw new ApiError(404, 'not_found', 'Metrics are disabled: the setting `metrics.token` is empty.')
         const isKnown = timingSafeEqual(digest(headers.authorization ?? ''), digest(`Bearer ${token}`))
         if (!isKnown)
-          throw new ApiError(401, 'invalid_access', 'Metrics require `metrics.token` as a bearer token.')
+          throw new ApiError(
+            401,
+            'invalid_access',
+            'Metrics require the value of the setting `metrics.token` as a bearer token.',
+          )
         return {
           status: 200,
           headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' },

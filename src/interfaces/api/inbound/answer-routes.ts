@@ -105,7 +105,7 @@ export function inboundAnswerRoutes(options: InboundAnswerRoutesOptions): Route[
         const { from, words } = readReply(body)
         const message = await messageOf(request)
         const to = replyReferences(message)
-        insistOn(answerFault(message) ?? (to.length === 0 ? 'it names no address to be answered' : undefined))
+        insistOn(answerFault(message) ?? (to.length === 0 ? 'it has no address to reply to' : undefined))
         const endpoint = `reply ${wireId('inb', message.id)}`
         return send(options, request, body, endpoint, replyTo(message, from, to, words))
       },
@@ -144,7 +144,7 @@ async function filesOf(
   const parts = storedParts(message)
   const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0)
   if (sizeBytes > MESSAGE_BYTES_MAX)
-    throw invalidField('id', 'The files of this message are too large to be sent again.')
+    throw invalidField('id', 'The attachments of this message are too large to forward.')
   const files: SubmittedAttachment[] = []
   for (const part of parts) {
     const { filename, contentType, contentId } = part

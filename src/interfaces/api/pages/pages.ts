@@ -45,7 +45,7 @@ export function servePages(pages: DashboardPages, findCredential: FindCredential
     }
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw wrongMethod(ctx)
     const page = pages.find(ctx.path, ctx.get('accept-encoding'))
-    if (!page) throw new ApiError(404, 'not_found', `There is no ${ctx.path}.`)
+    if (!page) throw new ApiError(404, 'not_found', `Unknown path: ${ctx.path}`)
     return send(ctx, page)
   }
 }
@@ -64,8 +64,7 @@ async function previewed(ctx: Context, pages: DashboardPages, owner: string): Pr
   try {
     const body = await Array.fromAsync(streamBody(ctx.req, PREVIEW_LIMIT_BYTES))
     const page = pages.preview(Buffer.concat(body), ctx.query.pictures === '1')
-    if (!page)
-      throw new ApiError(415, 'validation_error', 'A preview must be sent as a form by the dashboard.')
+    if (!page) throw new ApiError(415, 'validation_error', 'The request body of a preview must be a form.')
     return page
   } finally {
     leave()
@@ -74,7 +73,7 @@ async function previewed(ctx: Context, pages: DashboardPages, owner: string): Pr
 
 function wrongMethod({ path, method }: Context): ApiError {
   const allow = path === PREVIEW ? 'GET, HEAD, POST' : 'GET, HEAD'
-  return new ApiError(405, 'method_not_allowed', `${path} takes ${allow}, not ${method}.`, {
+  return new ApiError(405, 'method_not_allowed', `${path} allows ${allow}; got ${method}.`, {
     headers: { allow },
   })
 }

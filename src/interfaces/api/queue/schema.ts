@@ -20,7 +20,7 @@ export const newHoldSchema = selectorSchema.extend({
   reason: z
     .string()
     .max(500)
-    .regex(/^\P{Cc}*$/u, 'it contains control characters')
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
     .optional(),
 })
 const emptyMeansAbsent = ['domain', 'account_id', 'broadcast_id', 'email_id', 'reason']
@@ -87,7 +87,7 @@ function selectorOf(selected: ReturnType<typeof readSelected>): MailSelector {
   if (Object.values(selector).every(value => value === null))
     throw invalidField(
       'domain',
-      'Name the mail by `domain`, `account_id`, `broadcast_id` or `email_id`.',
+      'Missing filter: set at least one of `domain`, `account_id`, `broadcast_id` and `email_id`.',
       'missing_required_field',
     )
   return selector
@@ -95,13 +95,13 @@ function selectorOf(selected: ReturnType<typeof readSelected>): MailSelector {
 
 function readDomain(text: string): string {
   const domain = parseDomain(text.trim())
-  if (domain === undefined) throw invalidField('domain', 'The `domain` is not a valid domain name.')
+  if (domain === undefined) throw invalidField('domain', '`domain` must be a domain name.')
   return domain
 }
 
 function readId(prefix: IdPrefix, path: string, text: string | undefined): Id | null {
   if (text === undefined) return null
   const id = parseWireId(prefix, text)
-  if (!id) throw invalidField(path, `The \`${path}\` must be an id that begins with \`${prefix}_\`.`)
+  if (!id) throw invalidField(path, `\`${path}\` must be an id that begins with \`${prefix}_\`.`)
   return id
 }

@@ -13,7 +13,7 @@ import {
 } from '../../../pipeline/queue/view.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
 import { DELIVERY_CLASS, type SiteCapRow } from '../../../store/schema.ts'
-import { invalidField } from '../api-error.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { bodyReader, pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -233,9 +233,9 @@ function oneOf<T extends string>(query: URLSearchParams, name: string, choices: 
   const text = present(query, name)
   return text === undefined
     ? undefined
-    : (choices.find(choice => choice === text) ?? refuse(name, `one of ${choices.join(', ')}`))
+    : (choices.find(choice => choice === text) ?? refuse(name, `one of ${choices.join(', ')}`, text))
 }
 
-function refuse(name: string, what: string): never {
-  throw invalidField(name, `The \`${name}\` parameter must be ${what}.`)
+function refuse(name: string, rule: string, value?: string): never {
+  throw invalidParameter(name, rule, value)
 }

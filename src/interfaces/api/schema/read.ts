@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
 import type { FieldProblem } from '../../../pipeline/accept/refusal.ts'
 import { ApiError, invalidField } from '../api-error.ts'
+import { brokenRule, invalidParameter, shownValue, valueAt } from './broken-rule.ts'
 
 type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
@@ -14,12 +15,12 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
 /** A request as code sees it; only the schema's own keys are renamed, never those of user data. */
 export type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K] }
 
-/** A list of the body that may have so many entries. */
+/** Limit of the number of entries of a list in the body. */
 interface ListLimit {
   key: string
   most: number
-  /** @returns what to say of a longer one */
-  refuse(): ApiError
+  /** Makes the error for a list that has `count` entries. The default is a `validation_error`. */
+  refuse?: (count: number) => ApiError
 }
 
 interface ReadOptions {
@@ -54,8 +55,10 @@ export function bodyReader<S extends z.ZodObject>(
     if (Array.isArray(body))
       throw new ApiError(400, 'validation_error', 'The request body must be a JSON object.')
     const present = pick(body as Record<string, unknown>)
-    for (const { key, most, refuse } of limits)
-      if (Array.isArray(present[key]) && present[key].length > most) throw refuse()
+    for (const { key, most, refuse } of limits) {
+      const count = Array.isArray(present[key]) ? present[key].length : 0
+      if (count > most) throw refuse?.(count) ?? tooManyEntries(key, most, count)
+    }
     const result = schema.safeParse(present)
     if (!result.success) throw refusedFields(result.error, present)
     return camelKeys(result.data, spellings) as Camel<z.output<S>>
@@ -68,8 +71,12 @@ function limitsIn({ shape }: z.ZodObject): ListLimit[] {
     const inner = field instanceof z.ZodOptional ? field.unwrap() : field
     const most = inner instanceof z.ZodArray ? mostEntries(inner) : undefined
     if (most === undefined) return []
-    return [{ key, most, refuse: () => invalidField(key, `The \`${key}\` field may have ${most} entries.`) }]
+    return [{ key, most }]
   })
+}
+
+function tooManyEntries(key: string, most: number, count: number): ApiError {
+  return invalidField(key, `\`${key}\` must contain at most ${most} entries; got ${count}.`)
 }
 
 function mostEntries(list: z.ZodArray): number | undefined {
@@ -116,7 +123,7 @@ export function readNumber(
   if (text === null) return fallback
   const value = /^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (value >= least && value <= most) return value
-  throw invalidField(name, `The \`${name}\` parameter must be a whole number from ${least} to ${most}.`)
+  throw invalidParameter(name, `an integer from ${least} to ${most}`, text)
 }
 
 /** What `readPage` reads. */
@@ -144,8 +151,8 @@ export function readTime(path: string, value: unknown): number {
   if (at !== undefined) return at
   throw invalidField(
     path,
-    `Invalid \`${path}\` field: it must be an ISO 8601 time with an offset or \`Z\`, ` +
-      'such as `2026-08-05T11:52:01.000Z`.',
+    `\`${path}\` must be an ISO 8601 time with an offset or \`Z\`, such as \`2026-08-05T11:52:01.000Z\`; ` +
+      `got ${shownValue(value)}.`,
   )
 }
 
@@ -166,7 +173,7 @@ function problemOf(
   const missing = issue.path.length > 0 && valueAt(body, issue.path) === undefined
   const message = missing
     ? `Missing \`${path}\` field.`
-    : `Invalid \`${path}\` field: ${lowerFirst(issue.message)}.`
+    : `${path === '' ? 'The request body' : `\`${path}\``} ${brokenRule(issue, valueAt(body, issue.path))}.`
   return { path, message, missing }
 }
 
@@ -177,15 +184,6 @@ function pathText(path: readonly PropertyKey[]): string {
       typeof part === 'number' ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
     '',
   )
-}
-
-function valueAt(body: unknown, path: readonly PropertyKey[]): unknown {
-  let value = body
-  for (const part of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
-    value = (value as Record<PropertyKey, unknown>)[part]
-  }
-  return value
 }
 
 function camelKeys(
@@ -203,8 +201,4 @@ function spellingsOf(keys: readonly string[]): Spelling[] {
 
 export function camelCase(key: string): string {
   return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
-}
-
-function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1)
 }

@@ -124,7 +124,11 @@ function segmentListRoutes({ store, clock, newId }: SegmentRoutesOptions, view: 
         })
         if (segment === 'no-audience') throw notFound('Audience')
         if (segment === 'too-many')
-          throw new ApiError(422, 'validation_error', `An audience may have ${SEGMENTS_MAX} segments.`)
+          throw new ApiError(
+            422,
+            'validation_error',
+            `An audience may have at most ${SEGMENTS_MAX} segments.`,
+          )
         return created(await view(audience, segment))
       },
     },

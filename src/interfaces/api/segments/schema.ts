@@ -16,13 +16,13 @@ import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const opSchema = z.enum(FILTER_OPS, { error: `it must be one of ${FILTER_OPS.join(', ')}` })
+const opSchema = z.enum(FILTER_OPS)
 const fieldSchema = z
   .string()
   .max(PROPERTY_PREFIX.length + KEY_CHARACTERS_MAX)
-  .refine(isField, `it must be one of ${FILTER_FIELDS.join(', ')}, or properties.<key>`)
+  .refine(isField, `must be one of ${FILTER_FIELDS.join(', ')} or properties.<key>`)
 const valueSchema = z.union([z.string().max(VALUE_CHARACTERS_MAX), z.number(), z.boolean()], {
-  error: `it must be a text of at most ${VALUE_CHARACTERS_MAX} characters, a number or a boolean`,
+  error: `must be a string of at most ${VALUE_CHARACTERS_MAX} characters, a number or a boolean`,
 })
 const filterSchema = z.object({ field: fieldSchema, op: opSchema, value: valueSchema.nullish() })
 const filtersSchema = z.array(filterSchema).max(FILTERS_MAX)
@@ -107,6 +107,6 @@ function comparedBy(op: FilterOp, value: SegmentFilter['value'], i: number): Seg
   const path = `filters[${i}].value`
   if (value === null) throw invalidField(path, `Missing \`${path}\` field.`, 'missing_required_field')
   if (typeof value === 'string' && value.includes('\0'))
-    throw invalidField(path, `The \`${path}\` field contains NUL.`)
+    throw invalidField(path, `\`${path}\` must not contain NUL.`)
   return typeof value === 'string' ? value.toWellFormed() : value
 }

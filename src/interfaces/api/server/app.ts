@@ -127,25 +127,20 @@ function refusedBy(error: unknown): ApiError {
     return new ApiError(
       503,
       'application_error',
-      'The store is not available at the moment; try again later.',
+      `The database or the disk is unavailable. Retry after ${RETRY_AFTER_SECONDS} s.`,
       {
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       },
     )
   if (error instanceof WorkerEnded)
-    return new ApiError(
-      503,
-      'application_error',
-      'A part of the service is starting anew; try again in 2 s.',
-      {
-        headers: { 'retry-after': '2' },
-      },
-    )
+    return new ApiError(503, 'application_error', 'A worker of the service is restarting. Retry after 2 s.', {
+      headers: { 'retry-after': '2' },
+    })
   if (error instanceof TooManyWaiting)
     return new ApiError(
       429,
       'rate_limit_exceeded',
-      'Too many requests of this kind are in progress; try again in 1 s.',
+      'Too many requests of this kind are in progress. Retry after 1 s.',
       {
         headers: { 'retry-after': '1' },
       },
@@ -187,7 +182,7 @@ const insistOnHost: Middleware = ({ req }, next) => {
   if (host !== undefined && hostCount(req.rawHeaders) > 1)
     throw refusedHost('The request has more than one Host header.')
   if (host !== undefined && !HOST.test(host))
-    throw refusedHost('The Host header of the request is not a host name.')
+    throw refusedHost('The Host header must be a host name with an optional port.')
   return next()
 }
 
@@ -226,7 +221,7 @@ function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middle
 }
 
 function unknownPath({ path }: Context): ApiError {
-  return new ApiError(404, 'not_found', `There is no ${path}.`)
+  return new ApiError(404, 'not_found', `Unknown path: ${path}`)
 }
 
 function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
@@ -292,7 +287,7 @@ function refuseTheRest({ methodsOf }: Routing): Middleware {
     const methods = methodsOf(ctx.path)
     if (methods.length === 0) throw unknownPath(ctx)
     const allow = methods.join(', ')
-    throw new ApiError(405, 'method_not_allowed', `${ctx.path} takes ${allow}, not ${ctx.method}.`, {
+    throw new ApiError(405, 'method_not_allowed', `${ctx.path} allows ${allow}; got ${ctx.method}.`, {
       headers: { allow },
     })
   }

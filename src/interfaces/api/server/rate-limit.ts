@@ -15,7 +15,7 @@ const RESET_SECONDS = String(REFILL_MS / 1_000)
 export function createSpendRequest(rateLimit: RateLimit): SpendRequest {
   const { requestsPerSecond } = rateLimit
   const limit = String(requestsPerSecond)
-  const message = `Too many requests: an account may make ${limit} a second.`
+  const message = `Rate limit exceeded: an account may make ${limit} requests per second. Retry after ${RESET_SECONDS} s.`
   return ({ res }, accountId) => {
     const left = rateLimit.take(accountId)
     res.setHeader('ratelimit-limit', limit)

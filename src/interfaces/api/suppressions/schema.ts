@@ -6,6 +6,7 @@ import type { SuppressionFilter, SuppressionPage } from '../../../resources/supp
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
 import type { SuppressionReason, SuppressionRow } from '../../../store/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
+import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -78,7 +79,7 @@ export function readSuppressions(body: unknown): WantedSuppressions {
  */
 export function readRemovals(body: unknown): { text: string; ref: SuppressionRef | undefined }[] {
   const { emails, ids } = readRefs(body)
-  if (emails && ids) throw invalidField('ids', 'Give either `emails` or `ids`, not both.')
+  if (emails && ids) throw invalidField('ids', 'Set either `emails` or `ids`, not both.')
   const texts = emails ?? ids
   if (!texts) throw invalidField('emails', 'Missing `emails` or `ids` field.', 'missing_required_field')
   return texts.map(text => ({ text, ref: suppressionRef(text) }))
@@ -101,7 +102,7 @@ export function readSuppressionQuery(query: URLSearchParams): {
   const known = SUPPRESSION_REASONS.find(candidate => candidate === reason)
   if (reason !== null && known === undefined) {
     const name = query.has('origin') ? 'origin' : 'reason'
-    throw invalidField(name, `The \`${name}\` parameter must be one of ${SUPPRESSION_REASONS.join(', ')}.`)
+    throw invalidParameter(name, `one of ${SUPPRESSION_REASONS.join(', ')}`, reason)
   }
   return {
     filter: { reason: known ?? null, search: readSearch(query) },

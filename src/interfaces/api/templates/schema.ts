@@ -20,7 +20,7 @@ export const templateBodySchema = z.object({
   name: z
     .string()
     .max(TEMPLATE_NAME_LENGTH_MAX)
-    .regex(/^\P{Cc}*$/u, 'it contains control characters'),
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
   subject: z.string().optional(),
   html: z.string().optional(),
   text: z.string().optional(),
@@ -76,7 +76,7 @@ export function readTemplateBody(body: unknown): TemplateFields {
     text,
   }
   const fault = templateFault(fields)
-  if (fault) throw invalidField(fault.part, `The \`${fault.part}\` field ${fault.fault}.`)
+  if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
   return fields
 }
 

@@ -39,7 +39,8 @@ export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[
         const fields = readTopic(await request.body())
         const at = clock.now()
         const topic = await store.run('createTopic', { accountId, id: newId(at), fields, at })
-        if (!topic) throw new ApiError(422, 'validation_error', `An account may have ${TOPICS_MAX} topics.`)
+        if (!topic)
+          throw new ApiError(422, 'validation_error', `An account may have at most ${TOPICS_MAX} topics.`)
         return created(topicView(topic))
       },
     },
@@ -84,7 +85,7 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
         if (defaultSubscription && defaultSubscription !== former)
           throw invalidField(
             'default_subscription',
-            'The `default_subscription` field is decided when a topic is made: contacts have relied on it.',
+            '`default_subscription` cannot be changed after a topic is created.',
           )
         const topic = await store.run('changeTopic', { accountId, id, changes, at: clock.now() })
         if (!topic) throw notFound('Topic')

@@ -15,7 +15,7 @@ const defaultSchema = z.enum(['opt_in', 'opt_out']).meta({
 const descriptionSchema = z
   .string()
   .max(DESCRIPTION_CHARACTERS_MAX)
-  .regex(/^[^\0]*$/, 'it contains NUL')
+  .regex(/^[^\0]*$/, 'must not contain NUL')
 
 export const newTopicSchema = z.object({
   name: nameSchema,

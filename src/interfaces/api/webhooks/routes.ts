@@ -46,7 +46,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
         insistOnUrl(webhooks, wanted.url)
         const made = await webhooks.create(request.credential.accountId, wanted)
         if (made === 'too-many')
-          throw new ApiError(422, 'validation_error', `An account may have ${WEBHOOKS_MAX} webhooks.`)
+          throw new ApiError(422, 'validation_error', `An account may have at most ${WEBHOOKS_MAX} webhooks.`)
         return created({ ...webhookView(made.webhook), signing_secret: made.signingSecret })
       },
     },
@@ -185,12 +185,12 @@ function asked(delivery: RequestedDelivery): WebhookDeliveryRow {
   if (delivery === 'no-webhook') throw notFound('Webhook')
   if (delivery === 'no-delivery') throw notFound('Webhook delivery')
   if (delivery === 'disabled')
-    throw new ApiError(422, 'validation_error', 'The webhook is disabled; enable it first.')
+    throw new ApiError(422, 'validation_error', 'The webhook is disabled. Enable it, then retry.')
   return delivery
 }
 
 /** @throws ApiError */
 function insistOnUrl(webhooks: Webhooks, url: string): void {
   const fault = webhooks.faultIn(url)
-  if (fault !== undefined) throw invalidField('url', `Invalid \`url\` field: the URL ${fault}.`)
+  if (fault !== undefined) throw invalidField('url', `Invalid \`url\`: the URL ${fault}.`)
 }

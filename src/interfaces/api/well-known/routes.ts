@@ -33,7 +33,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       replies: { 200: 'application/octet-stream' },
       async handle({ params }) {
         const answer = await findHttpAnswer(db, params.token!, clock.now())
-        if (answer === undefined) throw new ApiError(404, 'not_found', 'There is no such challenge.')
+        if (answer === undefined) throw new ApiError(404, 'not_found', 'Unknown ACME challenge token.')
         return textReply('application/octet-stream', answer)
       },
     },
@@ -46,7 +46,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       async handle({ headers }) {
         const host = headers.host?.replace(/\.?(?::\d*)?$/, '').toLowerCase()
         if (!policy || host !== `mta-sts.${mailHost}`)
-          throw new ApiError(404, 'not_found', 'There is no policy for this host.')
+          throw new ApiError(404, 'not_found', 'No MTA-STS policy is published for this host.')
         return textReply('text/plain; charset=utf-8', policy.text)
       },
     },

@@ -43,13 +43,13 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
   for (const column of columns) {
     if (column.kind === 'none') continue
     const name = column.kind === 'field' ? column.field : column.key
-    if (seen.has(name)) throw new ImportFault(name, `The header has the column \`${name}\` twice.`)
+    if (seen.has(name))
+      throw new ImportFault(name, `The header row must not contain the column \`${name}\` twice.`)
     seen.add(name)
     const fault = column.kind === 'property' ? keyFault(column.key) : undefined
-    if (fault) throw new ImportFault(name, `The column \`${name}\` ${fault}.`)
+    if (fault) throw new ImportFault(name, `The column name \`${name}\` ${fault}.`)
   }
-  if (!seen.has('email'))
-    throw new ImportFault('email', 'The header, which is the first row, has no column `email`.')
+  if (!seen.has('email')) throw new ImportFault('email', 'The header row must contain the column `email`.')
   return columns
 }
 
@@ -69,7 +69,10 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
   for (const [key, { column, type }] of properties) wanted.set(column, { kind: 'property', key, type })
   for (const name of wanted.keys())
     if (!names.includes(name))
-      throw new ImportFault('column_map', `The header has no column \`${name}\`, which \`column_map\` names.`)
+      throw new ImportFault(
+        'column_map',
+        `\`column_map\` names the column \`${name}\`, which the header row does not contain.`,
+      )
   return names.map(name => {
     const column = wanted.get(name)
     if (column) return column

@@ -91,7 +91,12 @@ export const importCommands = {
   endLostImports: command<{ before: number; at: number }, void>(async ({ db }, { before, at }) => {
     await db
       .updateTable('contactImports')
-      .set({ state: 'interrupted', fault: 'The service was stopped meanwhile.', updatedAt: at, endedAt: at })
+      .set({
+        state: 'interrupted',
+        fault: 'The service was stopped during the import.',
+        updatedAt: at,
+        endedAt: at,
+      })
       .where('state', '=', 'running')
       .where('updatedAt', '<', before)
       .execute()
@@ -134,7 +139,7 @@ async function readBatch(
     }
     const after = known ? changedContact(known.after, kept(row), at) : madeOf(tx, place, row, at)
     if (readProperties(after.properties).size > PROPERTIES_MAX) {
-      const message = `The contact would have more than ${PROPERTIES_MAX} properties.`
+      const message = `A contact may have at most ${PROPERTIES_MAX} properties.`
       errors.push({ row: row.row, email: row.email, message })
     } else if (known && hasSameFields(known.after, after)) counts.unchangedCount++
     else {

@@ -86,7 +86,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     records: AsyncGenerator<ImportRecord>,
   ) => {
     const { value: header } = await records.next()
-    if (!header) throw new ImportFault('header', 'The file is empty: its first row must be the `header`.')
+    if (!header) throw new ImportFault('header', 'The file is empty. Its first row must be the header row.')
     const columns = columnsOf(header.cells, columnMap)
     const keys = keysOf(columns)
     if (keys.length > KEYS_MAX) throw tooManyKeys()
@@ -99,7 +99,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
       if (!(await takeIn(key, columns, records, onExisting))) return undefined
     } catch (error) {
       if (!(error instanceof ImportFault)) {
-        await end('interrupted', 'The rest of the file did not come, or could not be stored.')
+        await end('interrupted', 'The upload was interrupted, or a row could not be stored.')
         throw error
       }
       const ended = await end('failed', error.message)
@@ -119,7 +119,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
 }
 
 function tooManyKeys(): ImportFault {
-  const text = `With those of the \`header\`, the audience would have more than ${KEYS_MAX} different properties.`
+  const text = `The contacts of an audience may have at most ${KEYS_MAX} different properties; the header row exceeds that.`
   return new ImportFault('header', text)
 }
 

@@ -34,12 +34,13 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   for (const [i, text] of cells.entries()) {
     const column = columns[i]
     if (text.trim() === '') continue
-    if (!column) return fail(`The row has more cells than the header, which has ${columns.length}.`)
+    if (!column)
+      return fail(`The row must contain at most ${columns.length} cells, as many as the header row.`)
     const cell = unguarded(text)
     if (column.kind === 'field') fields.set(column.field, cell.trim())
     if (column.kind !== 'property') continue
     const value = cellValue(column.type, cell)
-    if (value === undefined) return fail(`The cell \`${column.key}\` is no ${column.type}.`)
+    if (value === undefined) return fail(`The cell \`${column.key}\` must be a ${column.type}.`)
     properties.set(column.key, value)
   }
   const fault = faultOf(fields, properties)
@@ -69,17 +70,17 @@ function faultOf(
   fields: ReadonlyMap<FieldColumn, string>,
   properties: ReadonlyMap<string, PropertyValue>,
 ): string | undefined {
-  if (!fields.has('email')) return 'The row has no address.'
+  if (!fields.has('email')) return 'The cell `email` must not be empty.'
   for (const [name, text] of [...fields, ...properties])
     if (typeof text === 'string' && text.includes('\ufffd'))
-      return `The cell \`${name}\` is not in the charset of the file, which is UTF-8 unless the content type names another.`
+      return `The cell \`${name}\` must be valid in the charset of the file (UTF-8 unless the content type sets another).`
   for (const field of ['first_name', 'last_name'] as const) {
     const fault = nameFault(fields.get(field) ?? '')
     if (fault !== undefined) return `The cell \`${field}\` ${fault}.`
   }
   const flag = fields.get('unsubscribed')
   if (flag !== undefined && !FLAGS.has(flag.toLowerCase()))
-    return 'The cell `unsubscribed` is neither true nor false.'
+    return 'The cell `unsubscribed` must be true or false.'
   for (const [key, value] of properties) {
     const fault = valueFault(value)
     if (fault !== undefined) return `The cell \`${key}\` ${fault}.`

@@ -83,7 +83,7 @@ function decoderOf(encoding: string): TextDecoder {
     return new TextDecoder(encoding)
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
-    throw new ImportFault('charset', `The charset ${encoding} of the content type is not known.`)
+    throw new ImportFault('charset', `The charset ${encoding} of the content type is not supported.`)
   }
 }
 

@@ -68,7 +68,11 @@ async function autoconfigure(
   const inquiry = inquiries.open()
   try {
     const zone = await provider.findZone(token, domain.name)
-    if (!zone) return { refused: `The token opens no zone that ${domain.name} lies in.`, isTokensFault: true }
+    if (!zone)
+      return {
+        refused: `The DNS API token has no access to a zone that contains ${domain.name}.`,
+        isTokensFault: true,
+      }
     const options = { zone, mailHost, mergeSpf, witness: inquiry.resolvers[0]! }
     const records: Autoconfigured['records'] = []
     for (const each of allRecordsOf(domain, mailHost, linkPlace)) {

@@ -66,7 +66,7 @@ export function createCalls({ outbound, clock, baseUrl }: CallsOptions, token: s
 
   return async (method, path, body) => {
     for (let tries = 1; ; tries++) {
-      if (leftMs() <= 0) throw new ProviderFault('failed', 'The DNS provider took too long.')
+      if (leftMs() <= 0) throw new ProviderFault('failed', 'The DNS provider did not respond in time.')
       const reply = await send(method, path, body)
       const waitMs = waitBefore(reply, tries)
       if (waitMs === undefined || tries === TRIES_MAX || waitMs >= leftMs()) return outcomeOf(reply, shown)
@@ -96,7 +96,7 @@ function outcomeOf(reply: OutboundReply | OutboundFault, shown: (text: string) =
     return { result: read.result, pageCount: read.result_info?.total_pages ?? 1 }
   const [error] = read?.errors ?? []
   if (reply.status === 429)
-    throw new ProviderFault('failed', 'The DNS provider takes no more requests for now; try again later.')
+    throw new ProviderFault('failed', 'The rate limit of the DNS provider is exceeded. Retry later.')
   const said = error ? shown(`${error.message} (${error.code})`) : `HTTP status ${reply.status}`
   throw new ProviderFault(kindOf(reply.status, error?.code), `The DNS provider answers: ${said}`)
 }

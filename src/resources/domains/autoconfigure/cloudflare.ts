@@ -73,8 +73,7 @@ async function listAll<T>(
     const search = new URLSearchParams({ ...query, page: String(page), per_page: String(PER_PAGE) })
     const { result, pageCount } = await call('GET', `${path}?${search}`)
     const read = z.array(schema).safeParse(result)
-    if (!read.success)
-      throw new ProviderFault('failed', 'The DNS provider answers in a form that is not known.')
+    if (!read.success) throw new ProviderFault('failed', 'The DNS provider returned an unexpected response.')
     all.push(...read.data)
     if (page >= pageCount) break
   }

@@ -53,7 +53,7 @@ function decide(record: DomainDnsRecord, there: readonly ZoneRecord[]): Placed |
   )
   if (inTheWay.length === 0) return undefined
   const what = inTheWay.map(({ type, value }) => `${type} ${value}`).join(', ')
-  return conflict(`${record.host} has ${what}: remove it first if nothing needs it.`)
+  return conflict(`${record.host} has ${what}. Remove it if it is not needed, then retry.`)
 }
 
 function decideSame(
@@ -68,7 +68,10 @@ function decideSame(
       `${host} has further MX records (${further.map(({ value }) => value).join(', ')}): remove them.`,
     )
   if (same.priority === priority) return { status: 'already_exists' }
-  return { status: 'already_exists', message: `Its preference is ${same.priority}, which works as well.` }
+  return {
+    status: 'already_exists',
+    message: `The preference of the MX record is ${same.priority}, which works, too.`,
+  }
 }
 
 async function decideSpf(
@@ -85,7 +88,10 @@ async function decideSpf(
     )
   if (first.value === record.value) return { status: 'already_exists' }
   if (hasInclude(first.value, mailHost))
-    return { status: 'already_exists', message: `${first.value} includes this service already.` }
+    return {
+      status: 'already_exists',
+      message: `The SPF record ${first.value} already includes this service.`,
+    }
   if (!mergeSpf)
     return conflict(
       `${record.host} has the SPF record ${first.value}. Set merge_spf to add this service to it.`,

@@ -89,6 +89,6 @@ function elsewhere(host: string, found: readonly string[], target: string): Prob
 }
 
 function notServed({ host, baseUrl }: TrackingHost, fault: string): Problem {
-  const message = `${host} leads here, but at ${baseUrl} ${fault}: it needs a certificate for this name, or a proxy that passes it on. Until then links lead to the host of all.`
+  const message = `${host} points to this service, but at ${baseUrl} ${fault}. Set up a certificate for this name, or a proxy that forwards requests. Until then, links use the shared tracking host.`
   return { code: NOT_SERVED, message }
 }

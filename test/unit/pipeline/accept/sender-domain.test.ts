@@ -28,7 +28,7 @@ test('sender domain: an unregistered domain cannot send', async t => {
   const { outcome, rows } = await open(t)
   assert.is(
     await outcome('x@here.test'),
-    'domain_not_verified: The here.test domain is not registered. Add it and verify it before sending from it.',
+    'domain_not_verified: The here.test domain in `from` is not registered. Add and verify the domain, then retry.',
   )
   for (const table of ['emails', 'deliveries', 'contents', 'events', 'counters'])
     assert.equal(rows(`select * from ${table}`), [], table)
@@ -44,7 +44,7 @@ for (const [status, isTaken] of [
     const { outcome, domain, accountId } = await open(t)
     domain(accountId, 'here.test', { status })
     const refused =
-      'domain_not_verified: The here.test domain is not verified. Check its DNS records and verify it.'
+      'domain_not_verified: The here.test domain in `from` is not verified. Add its DNS records, then verify the domain.'
     assert.is(await outcome('x@here.test'), isTaken ? 'taken' : refused)
   })
 

@@ -176,7 +176,7 @@ test('topic: every recipient is checked, and the suppression list takes preceden
   assert.equal(told(), [...both, ...both])
   assert.equal(rows('select status, error from emails order by id'), [
     { status: 'queued', error: null },
-    { status: 'suppressed', error: 'No recipient gets mail about the topic.' },
+    { status: 'suppressed', error: 'All recipients are suppressed or not subscribed to the topic.' },
   ])
 })
 

@@ -104,9 +104,9 @@ test('rows that cannot be taken are told by their numbers, and the others are ta
       [3, 'The address has no "@"'],
       [4, 'The row has no address'],
       [6, 'The address has a local part that is not a dot-atom'],
-      [7, 'The cell `first_name` contains a line break or NUL'],
-      [8, 'The cell `unsubscribed` is neither true nor false'],
-      [9, 'The row has more cells than the header'],
+      [7, 'The cell `first_name` must not contain line breaks or NUL'],
+      [8, 'The cell `unsubscribed` must be true or false'],
+      [9, 'The row must contain at most'],
       [10, 'The cell `plan` has more than 500 characters'],
       [11, 'The cell `first_name` is not in the charset of the file'],
     ],
@@ -336,8 +336,8 @@ test('a file may have columns for all properties of an audience, and a row fill 
   const report = await importFile(full, { audienceId: copy })
   assert.equal(countsOf(report), ['done', 2, [0, 0, 0, 0, 2]])
   assert.equal(errorsOf(report), [
-    [2, 'The contact would have more than 100 properties.'],
-    [3, 'The contact would have more than 100 properties.'],
+    [2, 'A contact may have at most 100 properties.'],
+    [3, 'A contact may have at most 100 properties.'],
   ])
   const other = await faultOf(importFile('email,other\nnew@there.test,x\n', { audienceId: copy }))
   assert.match(other.message, /more than 500 different properties/)

@@ -25,22 +25,22 @@ test('template limits: an empty template and one at the limits are valid', () =>
 test('template limits: sizes count bytes', () => {
   const half = 'é'.repeat(TEMPLATE_BYTES_MAX / 2)
   assert.is(faultOf({ html: half }), undefined)
-  assert.is(faultOf({ html: `${half}x` }), 'html has more than 4194304 bytes')
-  assert.is(faultOf({ text: `${half}x` }), 'text has more than 4194304 bytes')
+  assert.is(faultOf({ html: `${half}x` }), 'html must contain at most 4194304 bytes')
+  assert.is(faultOf({ text: `${half}x` }), 'text must contain at most 4194304 bytes')
 })
 
 test('template limits: the fault names the part', () => {
   assert.is(
     faultOf({ html: variables(300), text: variables(201, 300) }),
-    'text makes more than 500 different variables',
+    'text must contain at most 500 different variables',
   )
   assert.is(
     faultOf({ html: variables(501), text: variables(300) }),
-    'html makes more than 500 different variables',
+    'html must contain at most 500 different variables',
   )
   assert.is(
     faultOf({ html: 'x', text: '{{a}}'.repeat(10_001) }),
-    'text names variables more than 10000 times',
+    'text must contain at most 10000 variables',
   )
 })
 

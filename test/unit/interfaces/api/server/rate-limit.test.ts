@@ -16,7 +16,7 @@ import { suite, type TestContext } from '../../../../kit/suite.ts'
 const test = suite('http: rate limit')
 const newId = createIdSource()
 const HEADERS = ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'retry-after']
-const TOO_MANY = { status: 429, name: 'rate_limit_exceeded', says: /3 a second/ }
+const TOO_MANY = { status: 429, name: 'rate_limit_exceeded', says: /3 requests per second/ }
 
 const described = { summary: 'For the test', replies: { 200: z.looseObject({}) } }
 const routes: Route[] = [
