@@ -120,7 +120,7 @@ test('the untouched starter text is not sent', async () => {
   await dialog().getByRole('button', { name: 'Create broadcast' }).click()
   await page.getByRole('heading', { name: 'Untouched', level: 1 }).waitFor()
   await button('Send broadcast …').click()
-  await dialog().getByText('The HTML still is the starter text').waitFor()
+  await dialog().getByText('The HTML is still the starter text').waitFor()
   assert.ok(await dialog().getByRole('button', { name: 'Send broadcast' }).isDisabled())
   await page.keyboard.press('Escape')
   await html().fill('<p>Mine. {{unsubscribe_url}}</p>')
