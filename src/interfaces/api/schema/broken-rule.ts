@@ -1,6 +1,7 @@
 /**
- * Words the errors of fields and query parameters: the name of the field, the rule, and the value or its size. The
- * readers of bodies and queries (`read.ts` and the `schema.ts` of each resource) call these functions.
+ * Words the errors of fields and query parameters: the name of the field, the rule, and the value or its
+ * size. The readers of bodies and queries (`read.ts` and the `schema.ts` of each resource) call these
+ * functions.
  */
 import type * as z from 'zod'
 import { type ApiError, invalidField } from '../api-error.ts'
@@ -12,8 +13,8 @@ export function invalidParameter(name: string, rule: string, value?: string): Ap
 }
 
 /**
- * States the rule that a value breaks, and the value or its size. A schema that has a message for its rule begins the
- * message with "must", such as "must not contain control characters".
+ * States the rule that a value breaks, and the value or its size. A schema that has a message for its rule
+ * begins the message with "must", such as "must not contain control characters".
  */
 export function brokenRule(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.message.startsWith('must ')) return issue.message

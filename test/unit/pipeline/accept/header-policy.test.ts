@@ -74,7 +74,10 @@ test('header policy: a name is printable ASCII without blank and colon', () => {
 })
 
 test('a name that is not valid is shown without what could harm a terminal', () => {
-  assert.match(refused({ 'X\u001b[2J\u202e': 'x' }), 'The header name `X?[2J?` must contain 1 to 76 printable ASCII')
+  assert.match(
+    refused({ 'X\u001b[2J\u202e': 'x' }),
+    'The header name `X?[2J?` must contain 1 to 76 printable ASCII',
+  )
 })
 
 test('header policy: a value is one line of text', () => {
@@ -134,7 +137,10 @@ test('header policy: a well-formed Message-ID is used', () => {
     '<a\u0007@b>',
     `<${'a'.repeat(900)}@b>`,
   ])
-    assert.match(refused({ 'Message-ID': id }), 'The header `Message-ID` must have the form `<local@domain>`.')
+    assert.match(
+      refused({ 'Message-ID': id }),
+      'The header `Message-ID` must have the form `<local@domain>`.',
+    )
 })
 
 test('header policy: Reply-To is a list of mailboxes', () => {

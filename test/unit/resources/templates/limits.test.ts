@@ -38,10 +38,7 @@ test('template limits: the fault names the part', () => {
     faultOf({ html: variables(501), text: variables(300) }),
     'html must contain at most 500 different variables',
   )
-  assert.is(
-    faultOf({ html: 'x', text: '{{a}}'.repeat(10_001) }),
-    'text must contain at most 10000 variables',
-  )
+  assert.is(faultOf({ html: 'x', text: '{{a}}'.repeat(10_001) }), 'text must contain at most 10000 variables')
 })
 
 test.run()
