@@ -1,11 +1,11 @@
 /** Finds the known name a misspelt one was probably meant to be. */
 
-const FARTHEST = 4
+const EDIT_DISTANCE_MAX = 4
 
 /** `; did you mean "…"?` or nothing. */
 export function nearest(name: string, known: Iterable<string>): string {
   let best = ''
-  let distance = FARTHEST + 1
+  let distance = EDIT_DISTANCE_MAX + 1
   for (const candidate of known) {
     const found = editDistance(name, candidate)
     if (found < distance) [best, distance] = [candidate, found]
@@ -14,7 +14,7 @@ export function nearest(name: string, known: Iterable<string>): string {
 }
 
 function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > FARTHEST) return FARTHEST + 1
+  if (Math.abs(a.length - b.length) > EDIT_DISTANCE_MAX) return EDIT_DISTANCE_MAX + 1
   let row = Array.from({ length: b.length + 1 }, (_, i) => i)
   for (let i = 1; i <= a.length; i++) {
     const next = [i]

@@ -36,7 +36,7 @@ interface ReaderPoolOptions extends WorkerProcessOptions {
   clock: Clock
 }
 
-const PROCESSES = 2
+const PROCESS_COUNT = 2
 /** Larger jobs leave one process to the small ones. */
 const SMALL_JOB_MAX_BYTES = 1024 * 1024
 const JOB_MAX_MS = 20_000
@@ -48,7 +48,7 @@ interface Waiting extends ReaderJob {
 export function createReaderPool({ clock, ...options }: ReaderPoolOptions): ReaderPool {
   return new Pool(
     clock,
-    Array.from({ length: PROCESSES }, () => createWorkerProcess(options)),
+    Array.from({ length: PROCESS_COUNT }, () => createWorkerProcess(options)),
   )
 }
 
@@ -105,7 +105,7 @@ class Pool implements ReaderPool {
 
   #beginWaiting() {
     while (this.#free.length > 0) {
-      const next = this.#queue.take(job => !isLarge(job) || this.#largeRunning < PROCESSES - 1)
+      const next = this.#queue.take(job => !isLarge(job) || this.#largeRunning < PROCESS_COUNT - 1)
       if (!next) return
       if (isLarge(next)) this.#largeRunning += 1
       next.begin(this.#free.pop()!)

@@ -21,7 +21,7 @@ interface SweeperOptions {
  * After each step, the sweeper rests this many times as long as the step took. The work therefore takes at
  * most a third of the time.
  */
-const REST = 2
+const REST_FACTOR = 2
 /** Upper limit of a rest, in case the clock jumped during a step. */
 const PAUSE_MS_MAX = 60_000
 
@@ -46,7 +46,7 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
     let beganAt = clock.monotonic()
     for await (const _ of sweep()) {
       const tookMs = clock.monotonic() - beganAt
-      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST, PAUSE_MS_MAX))
+      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST_FACTOR, PAUSE_MS_MAX))
       if (stopped) return
       beganAt = clock.monotonic()
     }

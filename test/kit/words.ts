@@ -40,6 +40,10 @@ const EXPORTED_TYPE = /^export (?:declare )?(?:abstract )?(?:interface|type|clas
 /** Limits end in `_MAX` or `_MIN`. */
 const FORMER_LIMIT = /\b(?:MOST|LONGEST|LARGEST|FEWEST|SMALLEST)(?:_[A-Z0-9]+)*\b/g
 
+/** A number whose name says neither what it counts nor its unit. */
+const WITHOUT_UNIT =
+  /^(?:export )?const ((?!\w*_PER_)(?:[A-Z0-9]+_)*(?:TIMEOUT|DELAY|INTERVAL|PERIOD|AGE|WAIT|SIZE|LENGTH|WIDTH|PATIENCE|ENOUGH|TOGETHER|SECOND|MINUTE|HOUR|DAY|WEEK|KB|MB)) = [\d(A-Z]/gm
+
 export const WORDS_RULES: readonly WordsRule[] = [
   {
     name: 'names of the former vocabulary do not come back',
@@ -77,6 +81,13 @@ export const WORDS_RULES: readonly WordsRule[] = [
     find: sources =>
       sources.flatMap(({ file, text }) =>
         [...new Set([...text.matchAll(FORMER_LIMIT)].map(([name]) => name))].map(name => `${file}: ${name}`),
+      ),
+  },
+  {
+    name: 'a number carries its unit',
+    find: sources =>
+      sources.flatMap(({ file, text }) =>
+        [...text.matchAll(WITHOUT_UNIT)].map(([, name]) => `${file}: ${name}`),
       ),
   },
 ]

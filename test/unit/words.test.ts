@@ -15,7 +15,7 @@ for (const { name, find } of WORDS_RULES) test(`words: ${name}`, () => assert.eq
 const PLANTED: readonly SourceText[] = [
   { file: 'src/lib/a.ts', text: 'export interface LaneBook {}\nexport type Twice = 1\n' },
   { file: 'src/lib/b.ts', text: `/** ${'wide '.repeat(30)} */\nexport type Twice = 2\n` },
-  { file: 'src/lib/c.ts', text: 'const MOST_WAITING = 3\n' },
+  { file: 'src/lib/c.ts', text: 'const MOST_WAITING = 3\nconst RETRY_DELAY = 3_000\n' },
 ]
 
 for (const { name, find } of WORDS_RULES)

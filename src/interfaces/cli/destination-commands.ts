@@ -11,7 +11,7 @@ import type { CliCommand, Installation } from './command.ts'
 import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 import { isoTime, printable, table, UsageError } from './result.ts'
 
-const SHOWN = 50
+const SHOWN_DESTINATIONS_MAX = 50
 const TEXT_LENGTH_MAX = 60
 
 export const destinationCliCommands: CliCommand[] = [
@@ -20,10 +20,10 @@ export const destinationCliCommands: CliCommand[] = [
       name: by === 'domain' ? 'queue ages' : 'queue sites',
       usage: PAGING_USAGE,
       summary: `Show the age of queued deliveries by ${by}`,
-      details: `${pagingDetails(`${by}s`, SHOWN)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
+      details: `${pagingDetails(`${by}s`, SHOWN_DESTINATIONS_MAX)}\n  The columns count deliveries by age, up to so many minutes since the email was accepted.`,
       options: PAGING,
       async run({ values, open }) {
-        const page = cliPageOf(values, SHOWN)
+        const page = cliPageOf(values, SHOWN_DESTINATIONS_MAX)
         const { db, clock, pathsTo } = await open()
         const all = { domain: null, accountId: null, class: null, ...page }
         const { entries, total } = await viewQueue(db, { ...all, by, now: clock.now() })
@@ -40,11 +40,11 @@ export const destinationCliCommands: CliCommand[] = [
     name: 'destinations show',
     usage: `[--day <yyyy-mm-dd>] ${PAGING_USAGE}`,
     summary: 'Show delivery results per site on a day (UTC), busiest first, and paused sites',
-    details: pagingDetails('sites', SHOWN),
+    details: pagingDetails('sites', SHOWN_DESTINATIONS_MAX),
     options: { ...PAGING, day: { type: 'string' } },
     async run({ values, open }) {
       const given = dayOf(values.day)
-      const page = cliPageOf(values, SHOWN)
+      const page = cliPageOf(values, SHOWN_DESTINATIONS_MAX)
       const { db, clock, pathsTo } = await open()
       const now = clock.now()
       const { entries, total } = await reportDestinations(db, {

@@ -34,8 +34,8 @@ export const emailCommands: CliCommand[] = [
 ]
 
 /** Of the columns that stand below a host. */
-const PHASE_WIDTH = 10
-const TIME_WIDTH = 9
+const PHASE_COLUMNS = 10
+const TIME_COLUMNS = 9
 
 type ShownEmail = ReturnType<typeof emailJson>
 type ShownRecipient = ShownEmail['recipients'][number]
@@ -146,7 +146,7 @@ function hostLines(trial: ShownHost): string[] {
   const from = source === null ? '' : ` from ${source}`
   const steps = phases.map(({ phase: name, ms, reply: said }) => {
     const isLast = name === phase && said === null
-    return `      ${name.padEnd(PHASE_WIDTH)} ${`${ms} ms`.padStart(TIME_WIDTH)}  ${printable((isLast ? reply : said) ?? '')}`
+    return `      ${name.padEnd(PHASE_COLUMNS)} ${`${ms} ms`.padStart(TIME_COLUMNS)}  ${printable((isLast ? reply : said) ?? '')}`
   })
   const isTold = phases.some(
     step => step.phase === phase && (step.reply === null || step.reply.slice(0, 3) === reply.slice(0, 3)),

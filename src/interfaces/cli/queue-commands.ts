@@ -8,7 +8,7 @@ import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
 import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
-const SHOWN_DOMAINS = 50
+const SHOWN_DOMAINS_MAX = 50
 const REPLY_LENGTH_MAX = 60
 
 type Counts = Pick<QueueEntry, 'neverTried' | 'deferred' | 'underWay' | 'held'>
@@ -18,10 +18,10 @@ export const queueCliCommands: CliCommand[] = [
     name: 'queue show',
     usage: PAGING_USAGE,
     summary: 'Show queued deliveries by domain, largest first',
-    details: pagingDetails('domains', SHOWN_DOMAINS),
+    details: pagingDetails('domains', SHOWN_DOMAINS_MAX),
     options: PAGING,
     async run({ values, open }) {
-      const page = cliPageOf(values, SHOWN_DOMAINS)
+      const page = cliPageOf(values, SHOWN_DOMAINS_MAX)
       const { db, clock } = await open()
       const all = { by: 'domain', domain: null, accountId: null, class: null } as const
       const view = await viewQueue(db, { ...all, now: clock.now(), ...page })

@@ -12,11 +12,11 @@ interface DiskOptions {
   clock: Clock
 }
 
-const MB = 1024 * 1024
-const FEW_BYTES = 1024 * MB
-const NO_BYTES = 200 * MB
+const MB_BYTES = 1024 * 1024
+const FEW_BYTES = 1024 * MB_BYTES
+const NO_BYTES = 200 * MB_BYTES
 const FEW_SHARE = 0.05
-const SYNCS = 5
+const SAMPLE_COUNT = 5
 const SLOW_SYNC_MS = 100
 
 export function diskSpace({ folder }: DiskOptions): Examination {
@@ -26,7 +26,7 @@ export function diskSpace({ folder }: DiskOptions): Examination {
     async examine() {
       const { bavail, blocks, bsize } = await statfs(folder)
       const free = bavail * bsize
-      const text = `${Math.round(free / MB)} MB of ${Math.round((blocks * bsize) / MB)} MB are free.`
+      const text = `${Math.round(free / MB_BYTES)} MB_BYTES of ${Math.round((blocks * bsize) / MB_BYTES)} MB_BYTES are free.`
       const advice =
         'Free disk space or shorten the retention of plans. Email is not accepted when the disk is full.'
       if (free < NO_BYTES) return [bad('failed', check, folder, text, advice)]
@@ -47,7 +47,7 @@ export function diskSync({ folder, clock }: DiskOptions): Examination {
       const file = await open(path, 'wx', 0o600)
       const times: number[] = []
       try {
-        for (let i = 0; i < SYNCS; i++) {
+        for (let i = 0; i < SAMPLE_COUNT; i++) {
           const beganAt = clock.monotonic()
           await file.write(Buffer.alloc(4_096), 0, 4_096, i * 4_096)
           await file.sync()
@@ -57,7 +57,7 @@ export function diskSync({ folder, clock }: DiskOptions): Examination {
         await file.close()
         await rm(path, { force: true })
       }
-      const median = times.sort((a, b) => a - b)[Math.floor(SYNCS / 2)]!
+      const median = times.sort((a, b) => a - b)[Math.floor(SAMPLE_COUNT / 2)]!
       const text = `fsync latency is ${median.toFixed(1)} ms (median).`
       if (median < SLOW_SYNC_MS) return [good(check, folder, text)]
       return [

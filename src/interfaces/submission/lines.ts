@@ -29,11 +29,11 @@ export function withWholeLines(message: Buffer): Buffer {
  */
 const LINE_LENGTH_MAX = 998
 /** So far from the end a blank is looked for, behind which a line can be broken with the least harm. */
-const LOOK_BACK = 200
+const LOOK_BACK_BYTES = 200
 /** A line that was broken goes on with a blank. */
 const BREAK = Buffer.from('\r\n ')
 /** A piece of a broken line has no fewer octets of the line. */
-const SHORTEST_PIECE = LINE_LENGTH_MAX - LOOK_BACK
+const SHORTEST_PIECE = LINE_LENGTH_MAX - LOOK_BACK_BYTES
 
 /** A body whose lines end in CRLF, with those that are too long broken; they go on with a blank. */
 export function withShortLines(body: Buffer): Buffer {
@@ -77,7 +77,7 @@ function writeBroken(body: Buffer, start: number, end: number, out: Buffer, posi
  * long as it may be
  */
 function breakIn(body: Buffer, lineAt: number, limit: number): number {
-  for (let at = limit; at > lineAt + LINE_LENGTH_MAX - LOOK_BACK + 1; at--)
+  for (let at = limit; at > lineAt + LINE_LENGTH_MAX - LOOK_BACK_BYTES + 1; at--)
     if (body[at - 1] === BLANK) return at
   let at = limit
   while (at > limit - 4 && (body[at]! & 0xc0) === 0x80) at -= 1

@@ -29,14 +29,14 @@ export interface Endpoint {
   timer: Timer | undefined
 }
 
-const WINDOW_INITIAL = 4
+const INITIAL_CONCURRENCY = 4
 const WINDOW_MAX = 32
 const CONSECUTIVE_FAILURES_MAX = 5
 
 export function newEndpoint(id: Id): Endpoint {
   return {
     id,
-    window: WINDOW_INITIAL,
+    window: INITIAL_CONCURRENCY,
     failures: 0,
     isSuspended: false,
     inFlight: 0,

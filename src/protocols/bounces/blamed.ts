@@ -31,7 +31,7 @@ interface Surroundings {
 }
 
 const RECIPIENTS_MAX = 50
-const ENOUGH = 4
+const SCORE_MIN = 4
 /** A line of its own, behind at most some marks. */
 const ALONE =
   /^[\s>*•"'<([=:-]{0,20}[^\s<>"'()]{1,80}@[^\s<>"')]{1,255}[\s>"')\]]{0,4}[:;,.]?\s*(?:\(.{0,200})?$/
@@ -52,7 +52,7 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   const candidates = bestOf(surroundings)
   const best = candidates[0]?.score ?? 0
   const chosen = candidates
-    .filter(({ score }) => score >= ENOUGH && score >= best - 4)
+    .filter(({ score }) => score >= SCORE_MIN && score >= best - 4)
     .slice(0, RECIPIENTS_MAX)
   if (chosen.length === 0 && candidates[0] && best > 0) chosen.push(candidates[0])
   const others = chosen.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []

@@ -9,7 +9,7 @@ import type { Signs } from './sender.ts'
 import { verdictOf } from './verdict.ts'
 
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
-const ENOUGH = 5
+const POINTS_MIN = 5
 const CHARACTERS_MAX = 8_000
 
 /**
@@ -30,7 +30,7 @@ export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolea
     (returned ? 1 : 0) -
     (signs.isReply && !signs.isDaemon ? 4 : 0) -
     (signs.isBulk && !signs.isDaemon ? 4 : 0)
-  return bySystem ? points >= ENOUGH : subject && phrase && returned !== undefined && points >= ENOUGH
+  return bySystem ? points >= POINTS_MIN : subject && phrase && returned !== undefined && points >= POINTS_MIN
 }
 
 export function readBounceText(signs: Signs, own: OwnText, provider: (host: string) => string | undefined) {

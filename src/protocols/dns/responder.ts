@@ -32,7 +32,7 @@ const TCP_BYTES_MAX = 65_535
 const CNAMES_MAX = 8
 const HINFO_TTL_SECONDS = 3_600
 /** An answer that is more than this many times as long as its query counts as amplification. */
-const FAIR_FACTOR = 3
+const AMPLIFICATION_FACTOR_MAX = 3
 
 interface Outcome {
   rcode: number
@@ -99,7 +99,7 @@ function reply(
   if (sending === 'nothing' || (sending === 'truncated' && isError(outcome))) return undefined
   if (sending === 'truncated') return encodeTruncated(response, bytesMax)
   const whole = encodeMessage(response, bytesMax)
-  const excess = whole.length - FAIR_FACTOR * packet.length
+  const excess = whole.length - AMPLIFICATION_FACTOR_MAX * packet.length
   if (excess <= 0 || limit.rate.mayExceed(limit.network, excess)) return whole
   return encodeTruncated(response, bytesMax)
 }

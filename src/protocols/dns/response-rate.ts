@@ -39,7 +39,7 @@ const BURST_MS = 1_000
  * Number of counters, which a keyed hash selects. Colliding answers share a limit: with 100,000 answers a
  * second to networks everywhere a counter gets at most two of them, far below any rate.
  */
-const COUNTERS = 65_536
+const COUNTERS_MAX = 65_536
 
 export function createResponseRate({
   clock,
@@ -47,9 +47,9 @@ export function createResponseRate({
   seed = randomBytes(4).readUInt32LE(),
 }: ResponseRateOptions): ResponseRate {
   /** Time until which each counter is busy (generic cell rate algorithm), in monotonic ms. */
-  const answersUntil = new Float64Array(COUNTERS)
-  const bytesUntil = new Float64Array(COUNTERS)
-  const overRate = new Uint8Array(COUNTERS)
+  const answersUntil = new Float64Array(COUNTERS_MAX)
+  const bytesUntil = new Float64Array(COUNTERS_MAX)
+  const overRate = new Uint8Array(COUNTERS_MAX)
 
   const spend = (until: Float64Array, counter: number, costMs: number): boolean => {
     const now = clock.monotonic()
@@ -61,13 +61,13 @@ export function createResponseRate({
 
   return {
     sendingOf(network, sameness) {
-      const counter = hash(hash(seed, network), sameness) % COUNTERS
+      const counter = hash(hash(seed, network), sameness) % COUNTERS_MAX
       if (spend(answersUntil, counter, 1_000 / perSecond)) return 'whole'
       overRate[counter] = (overRate[counter]! + 1) % TRUNCATED_EVERY
       return overRate[counter] === 0 ? 'truncated' : 'nothing'
     },
     mayExceed(network, bytes) {
-      return spend(bytesUntil, hash(seed, network) % COUNTERS, (bytes * 1_000) / EXCESS_BYTES_PER_SECOND)
+      return spend(bytesUntil, hash(seed, network) % COUNTERS_MAX, (bytes * 1_000) / EXCESS_BYTES_PER_SECOND)
     },
   }
 }

@@ -15,7 +15,7 @@ import { unsubscribedTopicsOf } from './subscriptions.ts'
 
 /** Contacts that go together; the command goes on with others while it has time. */
 const CONTACTS_AT_ONCE = 16
-const SAYINGS_AT_ONCE = 200
+const CHOICES_AT_ONCE = 200
 /** Everybody who writes waits meanwhile. */
 const STEP_TARGET_MS = 8
 const STEP_CONTACTS_MAX = 128
@@ -56,7 +56,7 @@ export function deletedAudienceCommandsWith(clock: Pick<Clock, 'monotonic'>) {
           .select('contactId')
           .where('topicId', '=', topicId)
           .orderBy('contactId')
-          .limit(SAYINGS_AT_ONCE)
+          .limit(CHOICES_AT_ONCE)
           .execute()
         if (sayings.length > 0)
           await db
@@ -68,8 +68,8 @@ export function deletedAudienceCommandsWith(clock: Pick<Clock, 'monotonic'>) {
               sayings.map(({ contactId }) => contactId),
             )
             .execute()
-        if (sayings.length === SAYINGS_AT_ONCE) return true
-        if (await forgetSomeOf(db, topicId, SAYINGS_AT_ONCE)) return true
+        if (sayings.length === CHOICES_AT_ONCE) return true
+        if (await forgetSomeOf(db, topicId, CHOICES_AT_ONCE)) return true
         await db.deleteFrom('deletedTopics').where('id', '=', topicId).execute()
         return false
       },

@@ -13,7 +13,7 @@ export interface OwnPolicy {
 
 /** A week: after that a policy that was withdrawn is forgotten. */
 const MAX_AGE_SECONDS = 604_800
-const ID_LENGTH = 20
+const ID_CHARACTERS = 20
 
 /** @param records of the provider zone @returns undefined where nobody is to send there */
 export function ownPolicy(
@@ -27,5 +27,5 @@ export function ownPolicy(
   if (hosts.length === 0) return undefined
   const lines = ['version: STSv1', `mode: ${mode}`, ...hosts.map(host => `mx: ${host}`)]
   const text = [...lines, `max_age: ${MAX_AGE_SECONDS}`, ''].join('\r\n')
-  return { text, id: hash('sha256', text, 'hex').slice(0, ID_LENGTH) }
+  return { text, id: hash('sha256', text, 'hex').slice(0, ID_CHARACTERS) }
 }

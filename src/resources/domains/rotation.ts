@@ -30,7 +30,7 @@ export interface RotationOptions extends VisibilityOptions {
   log: Log
 }
 
-const PAGE = 200
+const DOMAINS_PER_PAGE = 200
 const BEFORE_ALL = new Uint8Array(16)
 
 /**
@@ -43,14 +43,14 @@ export async function* rotateKeys(options: RotationOptions): AsyncGenerator<void
     await options.run('destroyKeys', { retiredBefore: options.clock.now() - shownForMs })
   let after: Uint8Array = BEFORE_ALL
   for (;;) {
-    const page = await listDomainsInTurns(options.db, after, PAGE)
+    const page = await listDomainsInTurns(options.db, after, DOMAINS_PER_PAGE)
     for (const domain of page) {
       const { clock, rotateAfterMs } = options
       const steps = stepsDue(domain.keys, { now: clock.now(), wantedAt: domain.wantedAt, rotateAfterMs })
       for (const step of steps) await take(options, domain, step)
       if (steps.length > 0) yield
     }
-    if (page.length < PAGE) return
+    if (page.length < DOMAINS_PER_PAGE) return
     after = page.at(-1)!.id
     yield
   }

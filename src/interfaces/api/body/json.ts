@@ -5,12 +5,12 @@ import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { ApiError } from '../api-error.ts'
 import { type ByteList, surveyJson, VALUES_MAX } from './json-prescan.ts'
 
-const DEEPEST_NESTING = 64
+const NESTING_MAX = 64
 
 /** @throws ApiError 400 */
 export function parseJson(bytes: Buffer): object {
   const body = parse(textOf(bytes))
-  if (isDeeperThan(body, DEEPEST_NESTING)) throw tooDeep()
+  if (isDeeperThan(body, NESTING_MAX)) throw tooDeep()
   return body
 }
 
@@ -21,7 +21,7 @@ export function parseJson(bytes: Buffer): object {
  * @throws ApiError 400, or 413 for too many values
  */
 export function parseLargeJson(bytes: Buffer): object {
-  const lists = surveyJson(bytes, DEEPEST_NESTING)
+  const lists = surveyJson(bytes, NESTING_MAX)
   if ('tooMuch' in lists) throw lists.tooMuch === 'depth' ? tooDeep() : tooManyValues()
   if (lists.length === 0) return parse(textOf(bytes))
   const mark = `${randomUUID()} `
@@ -54,7 +54,7 @@ function malformed(why: string): ApiError {
 }
 
 function tooDeep(): ApiError {
-  return malformed(`it has more than ${DEEPEST_NESTING} levels of nesting`)
+  return malformed(`it has more than ${NESTING_MAX} levels of nesting`)
 }
 
 function tooManyValues(): ApiError {

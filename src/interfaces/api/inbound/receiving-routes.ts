@@ -33,7 +33,7 @@ import {
 import { createInboundPages, type InboundRoutesOptions } from './routes.ts'
 import { inboundQuery, readInboundQuery } from './schema.ts'
 
-const DEFAULT_LIMIT = 20
+const DEFAULT_ROWS = 20
 
 export function receivingRoutes(options: InboundRoutesOptions): Route[] {
   return [...messageRoutes(options), ...attachmentRoutes(options)]
@@ -49,10 +49,10 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
       path: '/emails/receiving',
       access: 'key',
       summary: 'List and search received mail, as the SDKs read it',
-      query: { ...inboundQuery, ...pageQuery(DEFAULT_LIMIT) },
+      query: { ...inboundQuery, ...pageQuery(DEFAULT_ROWS) },
       replies: { 200: listSchema(receivedRowSchema) },
       async handle({ query, credential }) {
-        const { search, page } = readInboundQuery(query, DEFAULT_LIMIT)
+        const { search, page } = readInboundQuery(query, DEFAULT_ROWS)
         return pageReply(await pageOf(credential, search, page), receivedRowView)
       },
     },

@@ -13,11 +13,11 @@ import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const DEFAULT_LIMIT = 50
+const DEFAULT_ROWS = 50
 
 export const inboundQuery = {
   q: z.string().optional().meta({ description: 'Part of the subject.' }),
-  ...pageQuery(DEFAULT_LIMIT),
+  ...pageQuery(DEFAULT_ROWS),
   after: idSchema('inb').optional(),
   before: idSchema('inb').optional(),
 }
@@ -85,7 +85,7 @@ export const inboundSchema = inboundRowSchema
 /** @throws ApiError 422 */
 export function readInboundQuery(
   query: URLSearchParams,
-  fallback = DEFAULT_LIMIT,
+  fallback = DEFAULT_ROWS,
 ): { search: string; page: ListPage } {
   const search = query.get('q') ?? ''
   if (search.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')

@@ -8,7 +8,7 @@ import type { MailSelector } from '../../../store/schema/steering.ts'
 import { OperationRefused, operation } from './operation.ts'
 
 /** As many as one command takes on, so that mail keeps being accepted meanwhile. */
-const TOGETHER = 1_000
+const DELIVERIES_PER_COMMAND = 1_000
 export const DOMAINS_MAX = 500
 const SITES_MAX = 1_000
 
@@ -27,8 +27,8 @@ export const queueOperations = {
       const now = clock.now()
       let count = 0
       for (const domain of domains)
-        for (let retried = TOGETHER; retried === TOGETHER; count += retried)
-          retried = await run('retryNow', { domain, now, limit: TOGETHER })
+        for (let retried = DELIVERIES_PER_COMMAND; retried === DELIVERIES_PER_COMMAND; count += retried)
+          retried = await run('retryNow', { domain, now, limit: DELIVERIES_PER_COMMAND })
       return { deliveries: count }
     },
   ),

@@ -17,11 +17,11 @@ export interface Window {
   restart(): void
 }
 
-const INITIAL_SIZE = 5
+const INITIAL_CONNECTIONS = 5
 
 /** @param most the number of connections that the destination accepts at once */
 export function createWindow(most: number): Window {
-  const first = Math.min(INITIAL_SIZE, most)
+  const first = Math.min(INITIAL_CONNECTIONS, most)
   let size = first
   let hasShrunk = false
   return {

@@ -2,7 +2,7 @@
 import type { Authentication, DmarcFinding, SpamFinding, Verdict } from './verdict.ts'
 
 /** From so many points mail fails. */
-const THRESHOLD = 5
+const SPAM_SCORE_MIN = 5
 const GRAY_FROM = 3
 
 /** By what the domain asks for, where DMARC fails. */
@@ -35,7 +35,7 @@ export function scoreOf({ spf, dkim, dmarc }: Authentication): SpamFinding {
     by: 'authentication',
     verdict: verdictOf(score),
     score,
-    threshold: THRESHOLD,
+    threshold: SPAM_SCORE_MIN,
     rules: counted.map(([rule]) => rule),
   }
 }
@@ -45,6 +45,6 @@ function dmarcPoints({ result, policy }: DmarcFinding): number {
 }
 
 function verdictOf(score: number): Verdict {
-  if (score >= THRESHOLD) return 'FAIL'
+  if (score >= SPAM_SCORE_MIN) return 'FAIL'
   return score >= GRAY_FROM ? 'GRAY' : 'PASS'
 }

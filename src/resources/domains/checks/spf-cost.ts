@@ -18,7 +18,7 @@ export const LOOK_UPS_MAX = 10
 const VOIDS_MAX = 2
 const ADDRESS_TERMS = new Set(['a', 'mx', 'ptr', 'exists'])
 /** Whoever counts that far knows enough. */
-const COUNT_AT_MOST = 30
+const COUNTED_LOOK_UPS_MAX = 30
 
 /** @param host whose record it is @param text one for which `isSpf` holds */
 export async function spfCost(host: string, text: string, witness: DnsObserver): Promise<SpfCost> {
@@ -28,7 +28,7 @@ export async function spfCost(host: string, text: string, witness: DnsObserver):
   if (lookUps > LOOK_UPS_MAX)
     problems.push({
       code: 'too_many_look_ups',
-      message: `The SPF record needs ${lookUps >= COUNT_AT_MOST ? 'far more' : lookUps} DNS lookups; more than ${LOOK_UPS_MAX} make it invalid (permerror). Remove includes that are not needed.`,
+      message: `The SPF record needs ${lookUps >= COUNTED_LOOK_UPS_MAX ? 'far more' : lookUps} DNS lookups; more than ${LOOK_UPS_MAX} make it invalid (permerror). Remove includes that are not needed.`,
     })
   if (voids > VOIDS_MAX)
     problems.push({
@@ -48,7 +48,7 @@ async function addCost(
   const { terms } = parseSpf(text)
   const hasAll = terms.some(({ name }) => name === 'all')
   for (const term of terms) {
-    if (cost.lookUps >= COUNT_AT_MOST) return
+    if (cost.lookUps >= COUNTED_LOOK_UPS_MAX) return
     if (ADDRESS_TERMS.has(term.name) && !term.isModifier) await addAddresses(cost, host, term, witness)
     else if (term.name === 'include' || (term.name === 'redirect' && !hasAll))
       await addRecord(cost, term, witness, path)

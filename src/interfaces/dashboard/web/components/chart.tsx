@@ -16,7 +16,7 @@ export interface Column {
   values: Readonly<Record<string, number>>
 }
 
-const FIRST_WIDTH = 760
+const FIRST_WIDTH_PX = 760
 const HEIGHT = 220
 const [LEFT, BOTTOM, TOP] = [42, 24, 8]
 const LINES = 3
@@ -96,7 +96,7 @@ export function StackedColumns({
 /** Width of the container, in px. */
 function useWidth() {
   const ref = useRef<HTMLElement>(null)
-  const [width, setWidth] = useState(FIRST_WIDTH)
+  const [width, setWidth] = useState(FIRST_WIDTH_PX)
   useEffect(() => {
     const watch = new ResizeObserver(([entry]) =>
       setWidth(Math.max(240, Math.round(entry!.contentRect.width))),

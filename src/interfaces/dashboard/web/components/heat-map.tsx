@@ -4,7 +4,7 @@ import { count } from '../labels/numbers.ts'
 import { DAYS, type Week } from '../labels/week.ts'
 
 const [LEFT, TOP, CELL_W, CELL_H, GAP] = [44, 18, 28, 22, 2]
-const WIDTH = LEFT + 24 * CELL_W
+const WIDTH_PX = LEFT + 24 * CELL_W
 const HEIGHT = TOP + 7 * CELL_H
 /** Opacity of the lowest non-zero value, so that it stays visible. */
 const FAINTEST = 0.12
@@ -16,7 +16,7 @@ export function HeatMap({ week, noun }: { week: Week; noun: string }) {
   const [day, hour] = looked ?? []
   return (
     <figure class="stack stack-tight">
-      <svg class="heat" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={busiest(week, noun)}>
+      <svg class="heat" viewBox={`0 0 ${WIDTH_PX} ${HEIGHT}`} role="img" aria-label={busiest(week, noun)}>
         {[0, 6, 12, 18].map(at => (
           <text key={at} x={LEFT + at * CELL_W} y={TOP - 6}>
             {hourName(at)}

@@ -5,7 +5,7 @@ import { type Loaded, type LoadOptions, useLoad } from '../api/load.ts'
 import type { Query } from '../api/query.ts'
 import type { List } from '../api/types.ts'
 
-const PAGE_SIZE = 25
+const ROWS_PER_PAGE = 25
 
 export interface Paged<T, L extends List<T> = List<T>> extends Loaded<L> {
   query: Query
@@ -23,7 +23,7 @@ interface PagedOptions extends LoadOptions {
 export function usePaged<T, L extends List<T> = List<T>>(
   path: string,
   query: Query,
-  { filters, pageSize = PAGE_SIZE, ...options }: PagedOptions = {},
+  { filters, pageSize = ROWS_PER_PAGE, ...options }: PagedOptions = {},
 ): Paged<T, L> {
   const page = pageOf(query)
   const asked = withQuery(path, { ...filters, limit: pageSize, offset: (page - 1) * pageSize })

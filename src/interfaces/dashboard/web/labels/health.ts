@@ -20,7 +20,7 @@ export const LIMITS = {
 } as const
 
 /** Fewer say nothing about a rate. */
-const ENOUGH = 50
+const SAMPLE_EMAILS_MIN = 50
 const DAY_MS = 86_400_000
 
 interface Seen {
@@ -95,7 +95,7 @@ function rateConcerns(totals: Metrics['totals'] | undefined): Concern[] {
             act: 'View emails',
           },
         ]
-  if (delivered + bounced < ENOUGH) return []
+  if (delivered + bounced < SAMPLE_EMAILS_MIN) return []
   return [
     ...concern(bounce_rate, LIMITS.bounce, 'bounces', 'bounced'),
     ...concern(complaint_rate, LIMITS.complaint, 'is marked as spam', 'complained'),

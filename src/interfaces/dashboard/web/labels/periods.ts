@@ -15,15 +15,15 @@ export const STRETCHES: readonly (readonly [Stretch, string])[] = [
   ['quarter', '12 weeks'],
 ]
 
-const HOUR = 3_600_000
-const DAY = 24 * HOUR
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
 const SPANS: Readonly<
   Record<Stretch, { granularity: Metrics['granularity']; parts: number; partMs: number }>
 > = {
-  day: { granularity: 'hourly', parts: 24, partMs: HOUR },
-  week: { granularity: 'daily', parts: 7, partMs: DAY },
-  month: { granularity: 'daily', parts: 30, partMs: DAY },
-  quarter: { granularity: 'weekly', parts: 12, partMs: 7 * DAY },
+  day: { granularity: 'hourly', parts: 24, partMs: HOUR_MS },
+  week: { granularity: 'daily', parts: 7, partMs: DAY_MS },
+  month: { granularity: 'daily', parts: 30, partMs: DAY_MS },
+  quarter: { granularity: 'weekly', parts: 12, partMs: 7 * DAY_MS },
 }
 
 export function isStretch(text: string): text is Stretch {
@@ -36,7 +36,7 @@ export function isStretch(text: string): text is Stretch {
  */
 export function metricsQuery(stretch: Stretch, now: number) {
   const { granularity, parts, partMs } = SPANS[stretch]
-  const begin = beginOf(stretch, new Date(Math.floor(now / HOUR) * HOUR - (parts - 1) * partMs))
+  const begin = beginOf(stretch, new Date(Math.floor(now / HOUR_MS) * HOUR_MS - (parts - 1) * partMs))
   return { dimensions: 'period', granularity, timezone: timeZone, start_date: begin.toISOString() }
 }
 
@@ -53,7 +53,7 @@ export function columnsOf(stretch: Stretch, { start_date, data = [] }: Metrics, 
       values: (row ?? {}) as Column['values'],
     })
     if (stretch === 'day') at.setTime(at.getTime() + partMs)
-    else at.setDate(at.getDate() + partMs / DAY)
+    else at.setDate(at.getDate() + partMs / DAY_MS)
   }
   return columns
 }

@@ -1,8 +1,8 @@
 /** Formats times in the time zone of the browser. */
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
 
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' })
 const dayAndTime = new Intl.DateTimeFormat(undefined, {
@@ -28,20 +28,20 @@ export function shortTime(iso: string, now = Date.now()): string {
   const away = at - now
   const distance = Math.abs(away)
   if (distance < 45_000) return away > 10_000 ? 'in less than a minute' : 'just now'
-  if (distance < HOUR) return relative.format(Math.round(away / MINUTE), 'minute')
-  if (distance < DAY) return relative.format(Math.round(away / HOUR), 'hour')
-  return distance < 300 * DAY ? dayAndTime.format(at) : withYear.format(at)
+  if (distance < HOUR_MS) return relative.format(Math.round(away / MINUTE_MS), 'minute')
+  if (distance < DAY_MS) return relative.format(Math.round(away / HOUR_MS), 'hour')
+  return distance < 300 * DAY_MS ? dayAndTime.format(at) : withYear.format(at)
 }
 
 /** `40 seconds`, `3 hours`, `2 days`. */
 export function span(ms: number): string {
   const [count, unit] =
-    ms < MINUTE
+    ms < MINUTE_MS
       ? [Math.max(1, Math.round(ms / 1_000)), 'second']
-      : ms < HOUR
-        ? [Math.round(ms / MINUTE), 'minute']
-        : ms < 2 * DAY
-          ? [Math.round(ms / HOUR), 'hour']
-          : [Math.round(ms / DAY), 'day']
+      : ms < HOUR_MS
+        ? [Math.round(ms / MINUTE_MS), 'minute']
+        : ms < 2 * DAY_MS
+          ? [Math.round(ms / HOUR_MS), 'hour']
+          : [Math.round(ms / DAY_MS), 'day']
   return `${count} ${unit}${count === 1 ? '' : 's'}`
 }

@@ -2,14 +2,14 @@
 import type { Metrics } from '../api/types.ts'
 
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
-const HOURS = 24
+const HOURS_PER_DAY = 24
 
 /** By weekday from Monday, then by hour. */
 export type Week = readonly (readonly number[])[]
 
 /** @param rows by hours of the reader's zone, as `2026-11-22T09:00:00+01:00` */
 export function weekOf(rows: NonNullable<Metrics['data']>, metric: string): Week {
-  const week = DAYS.map(() => new Array<number>(HOURS).fill(0))
+  const week = DAYS.map(() => new Array<number>(HOURS_PER_DAY).fill(0))
   for (const row of rows) {
     const period = String(row.period)
     const date = new Date(`${period.slice(0, 10)}T00:00Z`)

@@ -7,11 +7,11 @@ import { usePaged } from '../components/paged.ts'
 import { Card, Meter } from '../components/show.tsx'
 import { count } from '../labels/numbers.ts'
 
-const PAGE_SIZE = 10
+const ROWS_PER_PAGE = 10
 
 export function BroadcastLinks({ id, everyMs }: { id: string; everyMs: number }) {
   const query = useQuery()
-  const list = usePaged<BroadcastLink>(`/broadcasts/${id}/links`, query, { everyMs, pageSize: PAGE_SIZE })
+  const list = usePaged<BroadcastLink>(`/broadcasts/${id}/links`, query, { everyMs, pageSize: ROWS_PER_PAGE })
   const most = Math.max(1, ...(list.data?.data ?? []).map(({ unique_clicks }) => unique_clicks))
   return (
     <Card
