@@ -1,6 +1,6 @@
 /**
- * A file of certificate authorities, PEM. It is looked into when the configuration is read, so that a wrong
- * one stops the start.
+ * Reads a setting that names a PEM file of certificate authorities. The file is parsed while the configuration is
+ * read, so that an invalid file prevents the start.
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -23,13 +23,12 @@ export function authoritiesFile(doc: string): Setting<string | null> {
 /** @throws SettingFault */
 function lookInto(path: string): void {
   const certificates = contentOf(path).match(CERTIFICATE) ?? []
-  if (certificates.length === 0)
-    throw new SettingFault(`names ${path}, in which there is no certificate in PEM`)
+  if (certificates.length === 0) throw new SettingFault(`names ${path}, which contains no PEM certificate`)
   try {
     for (const certificate of certificates) new X509Certificate(certificate)
   } catch (error) {
     throw new SettingFault(
-      `names ${path}, which has a certificate that cannot be read (${(error as Error).message})`,
+      `names ${path}, which contains an invalid certificate (${(error as Error).message})`,
     )
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Puts the configuration together: defaults, then files, then environment; the result is frozen and fully
- * typed.
+ * Loads the configuration. In: `config/default.json`, the operator's file and the environment; later sources override
+ * earlier ones. Out: a frozen, typed `Config` and warnings, or a `ConfigError` that lists every problem. Called once by
+ * each program (`main.ts`, `cli.ts`) at its start.
  */
 import { resolve } from 'node:path'
 import { PROVIDERS } from '../pipeline/delivery/providers.ts'
@@ -18,7 +19,7 @@ export type Config = Values<typeof schema> & {
   readonly [F in keyof typeof families]: Family<(typeof families)[F]>
 }
 
-/** Everything that is wrong with the configuration, one problem a line, each naming its key and source. */
+/** Lists all problems of the configuration, one per line, each with its key and source. */
 export class ConfigError extends Error {}
 
 export interface LoadedConfig {
@@ -27,7 +28,7 @@ export interface LoadedConfig {
 }
 
 const ENVIRONMENT_PREFIX = 'MAILHORN_'
-/** Variables that are ours but not settings. */
+/** Environment variables with our prefix that are not settings. */
 const OTHER_VARIABLES = new Set(['MAILHORN_CONFIG'])
 
 /**
@@ -50,7 +51,7 @@ export function loadConfig(root: string, env: NodeJS.ProcessEnv): LoadedConfig {
   return { config: deepFreeze(config), warnings }
 }
 
-/** The schema as a map of dotted snake_case keys, families expanded by the names the files use. */
+/** Returns the schema as a map of dotted snake_case keys. Families are expanded by the names in the files. */
 export function settingsFor(files: readonly Source[], problems: string[]): Map<string, Setting<unknown>> {
   const settings = flatten(schema)
   const limited = limitedSites(files)
@@ -70,7 +71,7 @@ export function settingsFor(files: readonly Source[], problems: string[]): Map<s
   return settings
 }
 
-/** What limits may be set for: the providers of the table, and smart hosts by the names of their sites. */
+/** Lists the names that `providers.<name>` accepts: the known providers and the destinations of smart hosts. */
 function limitedSites(files: readonly Source[]): string[] {
   return [
     ...PROVIDERS.map(({ name }) => name),
@@ -79,7 +80,7 @@ function limitedSites(files: readonly Source[]): string[] {
   ]
 }
 
-/** `section.key-name` is `MAILHORN_SECTION_KEY_NAME` in the environment. */
+/** Converts `section.key-name` to `MAILHORN_SECTION_KEY_NAME`. */
 export function environmentName(key: string): string {
   return ENVIRONMENT_PREFIX + key.toUpperCase().replace(/[.-]/g, '_')
 }
@@ -148,33 +149,33 @@ function derive(config: Config, root: string): Config {
   }
 }
 
-/** Settings that are each good, and not together. */
+/** Lists combinations of valid settings that contradict each other. */
 function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam, smartHosts }: Config): string[] {
   const { warmup, sourceIps } = delivery
   return [
     ...warmup
       .filter(({ address }) => !sourceIps.some(source => source.address === address))
-      .map(({ address }) => `delivery.warmup: has ${address}, which is not one of delivery.source_ips`),
+      .map(({ address }) => `delivery.warmup: contains ${address}, which is not in delivery.source_ips`),
     ...(relay.listen !== null && relay.networks.length === 0
-      ? ['smtp.relay.networks: has to name who may use smtp.relay.listen']
+      ? ['smtp.relay.networks: must not be empty when smtp.relay.listen is set']
       : []),
     ...((tls.certFile === null) === (tls.keyFile === null)
       ? []
-      : ['smtp.tls.cert_file, smtp.tls.key_file: one is of no use without the other']),
+      : ['smtp.tls.cert_file, smtp.tls.key_file: must be set together']),
     ...(acme.enabled && tls.certFile !== null
-      ? ['acme.enabled: the certificate is that of smtp.tls.cert_file already; leave one of them out']
+      ? ['acme.enabled: cannot be combined with smtp.tls.cert_file']
       : []),
     ...(acme.enabled && acme.challenge === 'dns-01' && dns.listen.length === 0
-      ? ['acme.challenge: dns-01 needs the provider zone to be served by dns.listen']
+      ? ['acme.challenge: dns-01 requires dns.listen']
       : []),
     ...(spam.rspamdUrl !== null && spam.spamd !== null
-      ? ['spam.spamd: cannot be asked besides spam.rspamd_url']
+      ? ['spam.spamd: cannot be combined with spam.rspamd_url']
       : []),
     ...repeatedDomains(smartHosts),
   ]
 }
 
-/** A domain has one smart host. */
+/** Reports domains that are listed for more than one smart host. */
 function repeatedDomains(smartHosts: Config['smartHosts']): string[] {
   const owners = new Map<string, string>()
   const problems: string[] = []
@@ -183,7 +184,7 @@ function repeatedDomains(smartHosts: Config['smartHosts']): string[] {
       const owner = owners.get(domain) ?? name
       if (owner !== name)
         problems.push(
-          `smart_hosts.${name}.domains: has ${domain}, which smart_hosts.${owner}.domains has, too`,
+          `smart_hosts.${name}.domains: contains ${domain}, which is also in smart_hosts.${owner}.domains`,
         )
       owners.set(domain, owner)
     }
@@ -217,7 +218,7 @@ function flatten(tree: object, prefix = ''): Map<string, Setting<unknown>> {
   return settings
 }
 
-/** Dotted snake_case keys back into nested camelCase objects; names inside families stay as they are. */
+/** Turns dotted snake_case keys into nested camelCase objects. Names inside families are not converted. */
 function nest(values: ReadonlyMap<string, unknown>): Record<string, unknown> {
   const root: Record<string, unknown> = {}
   for (const [key, value] of values) {

@@ -1,4 +1,4 @@
-/** Where everything is stored; what the store makes of it, it says itself. */
+/** Reads the URL of the database. The store validates the URL. */
 import { faultIn } from '../store/dialect.ts'
 import { type Setting, SettingFault, text } from './setting.ts'
 

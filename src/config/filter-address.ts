@@ -11,7 +11,7 @@ export function filterAddress(doc: string): Setting<FilterAddress | null> {
   return { read: readFilterAddress, fallback: null, doc, shown: 'off' }
 }
 
-/** `http://host:port`, with a path before that of the program where something stands in front of it. */
+/** Reads `http://host:port` with an optional path prefix, for a filter behind a reverse proxy. */
 export function filterUrl(doc: string): Setting<string | null> {
   return { read: readFilterUrl, fallback: null, doc, shown: 'off' }
 }
@@ -22,7 +22,7 @@ function readFilterAddress(raw: unknown): FilterAddress | null {
   if (text.startsWith('/')) return { path: text }
   const [, v6, name, port] = HOST_AND_PORT.exec(text) ?? []
   if (port === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw new SettingFault('must be host:port, or the full path of a socket')
+    throw new SettingFault('must be host:port or the absolute path of a socket')
   return { host: (v6 ?? name)!.toLowerCase(), port: Number(port) }
 }
 
@@ -30,7 +30,8 @@ function readFilterUrl(raw: unknown): string | null {
   if (raw === null || raw === '') return null
   const url = typeof raw === 'string' && URL.canParse(raw.trim()) ? new URL(raw.trim()) : undefined
   if (!url || !/^https?:$/.test(url.protocol)) throw new SettingFault('must be http://host:port')
-  if (url.username !== '' || url.password !== '') throw new SettingFault('may have no login')
-  if (url.search !== '' || url.hash !== '') throw new SettingFault('has something behind its path')
+  if (url.username !== '' || url.password !== '')
+    throw new SettingFault('must not contain a user name or password')
+  if (url.search !== '' || url.hash !== '') throw new SettingFault('must not contain a query or a fragment')
   return url.href.replace(/\/+$/, '')
 }

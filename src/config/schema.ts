@@ -1,6 +1,6 @@
 /**
- * Every setting there is, with its kind, unit and default. The names are stable: scripts and images rely on
- * them.
+ * Lists every setting with its kind, unit, default and description. `config.ts` reads the settings by this table, and
+ * `npm run docs` generates docs/configuration.md from it. The names are stable: scripts and images rely on them.
  */
 import { authoritiesFile } from './authorities-file.ts'
 import { databaseUrl } from './database-url.ts'
@@ -35,22 +35,22 @@ export const DEFAULT_MAIL_HOST = 'mailhorn.test'
 export const schema = {
   dataDir: text(
     'data',
-    'Folder of the database, stored files and the secret key; from the program’s folder where it is no full path.',
+    'Folder of the database, stored files and the secret key. A relative path is resolved against the program’s folder.',
   ),
   database: {
     url: databaseUrl(
       'sqlite:mailhorn.db',
-      'Where everything is stored: `sqlite:` and a file, which lies in `data_dir`, or `postgres://user:password@host:port/database`.',
+      'Database: `sqlite:` and a file name in `data_dir`, or `postgres://user:password@host:port/database`.',
     ),
     startNew: flag(
       false,
-      'Begin with an empty database beside the secret key or files of an earlier installation, which a start otherwise refuses. For one start.',
+      'Start with an empty database although the secret key or files of an earlier installation exist. Without it, such a start fails. Set it for one start only.',
     ),
   },
   roles: choices(
     ['all', 'api'],
     ['all'],
-    'What the process does: `all`, or only `api`, which takes requests and leaves what it takes in the queue.',
+    'Roles of the process: `all`, or `api`, which accepts requests and leaves emails in the queue.',
   ),
   mailHost: domain(
     DEFAULT_MAIL_HOST,
@@ -58,14 +58,14 @@ export const schema = {
   ),
   http: {
     listen: listen('127.0.0.1:3000', 'API and dashboard.'),
-    tlsListen: listen('', 'The same over TLS, with the certificate of the mail listeners.'),
-    baseUrl: text('', 'The address clients use, for links; derived from `http.listen`.', {
+    tlsListen: listen('', 'API and dashboard over TLS, with the certificate of the mail listeners.'),
+    baseUrl: text('', 'Public URL of the API and the dashboard, used in links; derived from `http.listen`.', {
       shown: 'derived',
     }),
-    trustedProxies: networks('Proxies whose `X-Forwarded-*` headers are believed.'),
+    trustedProxies: networks('Proxies whose `X-Forwarded-*` headers are trusted.'),
     connectionsPerClient: integer(
       200,
-      'Connections to each HTTP listener that one client address (IPv6: /56) may have open. It does not apply to `http.trusted_proxies`; this machine may have half of all that there may be, if that is more.',
+      'Maximum number of open connections per client address (IPv6: /56) to each HTTP listener. `http.trusted_proxies` are exempt. This machine may use half of all connections if that is more.',
       { least: 1 },
     ),
   },
@@ -73,153 +73,161 @@ export const schema = {
     inbound: {
       listen: listen(
         '127.0.0.1:2525',
-        'Mail from the world: for domains that receive, bounces and complaints. Empty: off.',
+        'Inbound SMTP (port 25): mail to receiving domains, bounces and complaints. Empty: off.',
       ),
       connectionsPerMinute: integer(
         300,
-        'New connections to port 25 that one address (IPv6: /56) may open; 0 means any number. Those from this machine are not counted.',
+        'Maximum number of new connections to port 25 per client address (IPv6: /56); 0 means no limit. Connections from this machine are not counted.',
       ),
       mtaSts: choice(
         ['enforce', 'testing', 'off'],
         'enforce',
-        'Mode of the MTA-STS policy of `mail_host`, published while it is served.',
+        'Mode of the MTA-STS policy of `mail_host`. The policy is published only while its host serves it.',
       ),
     },
-    submission: { listen: listen('127.0.0.1:2587', 'Mail from users, STARTTLS. Empty: off.') },
-    submissionTls: { listen: listen('127.0.0.1:2465', 'Mail from users, TLS. Empty: off.') },
+    submission: { listen: listen('127.0.0.1:2587', 'SMTP submission with STARTTLS (port 587). Empty: off.') },
+    submissionTls: {
+      listen: listen('127.0.0.1:2465', 'SMTP submission with implicit TLS (port 465). Empty: off.'),
+    },
     relay: {
-      listen: listen('', 'Mail from trusted networks without a login, for programs that cannot sign in.'),
-      networks: networks('Networks the relay listener trusts.'),
+      listen: listen(
+        '',
+        'SMTP relay without authentication for trusted networks, for programs that cannot log in.',
+      ),
+      networks: networks('Networks that may use the relay listener.'),
       account: optionalText(
-        'E-mail address of the user whose account the relay’s mail is of; else the first account.',
+        'Email address of the user whose account sends the relayed mail. Default: the first account.',
       ),
     },
     tls: {
-      certFile: optionalText('Certificate chain of the mail listeners, PEM.'),
-      keyFile: optionalText('Its private key, PEM.'),
+      certFile: optionalText('Certificate chain of the mail listeners (PEM file).'),
+      keyFile: optionalText('Private key of the certificate (PEM file).'),
     },
   },
   acme: {
     enabled: flag(
       false,
-      'Get the certificate of all listeners from an authority by ACME. Whoever switches it on agrees to the terms of the authority.',
+      'Obtain the certificate of all listeners by ACME. By enabling it you agree to the terms of the certificate authority.',
     ),
     directoryUrl: text(
       'https://acme-v02.api.letsencrypt.org/directory',
-      'Directory of the authority; the default is Let’s Encrypt.',
+      'ACME directory URL of the certificate authority. The default is Let’s Encrypt.',
     ),
-    email: optionalMailbox('Contact address given to the authority.'),
+    email: optionalMailbox('Contact email address for the certificate authority.'),
     challenge: choice(
       ['auto', 'dns-01', 'http-01'],
       'auto',
-      'How names are proven: by a record of the provider zone, where we serve it, or by a file under `http://<name>/.well-known/acme-challenge/`. `auto` tries both, the record first.',
+      'ACME challenge: `dns-01` publishes a record in the provider zone and requires `dns.listen`; `http-01` serves a file under `http://<name>/.well-known/acme-challenge/`; `auto` tries `dns-01`, then `http-01`.',
     ),
     listen: listen(
       '',
-      'Plain HTTP for `http-01` alone, which the world must reach as port 80 of each name; `http.listen` answers, too.',
+      'Plain HTTP listener for `http-01` only. It must be reachable as port 80 of each name. `http.listen` serves challenges, too.',
     ),
     names: hostNames('Further host names for the certificate, such as that of the dashboard.', 'none'),
     caFile: authoritiesFile(
-      'Authorities that the directory must be certified by, PEM, for one of your own; in place of the runtime’s.',
+      'Certificate authorities trusted for the ACME directory (PEM file) instead of those of the runtime. For a private ACME server.',
     ),
   },
   dns: {
     listen: listens(
       '127.0.0.1:5300',
-      'Authoritative server of the provider zone, UDP and TCP, at one or several addresses: `192.0.2.1:53,[2001:db8::1]:53`. Empty: off.',
+      'Addresses of the authoritative DNS server of the provider zone, UDP and TCP: `192.0.2.1:53,[2001:db8::1]:53`. Empty: off.',
     ),
-    resolvers: servers([], 'Resolvers for delivery, and for verdicts on received mail.', "the system's"),
+    resolvers: servers(
+      [],
+      'DNS resolvers for delivery and for the authentication of received mail.',
+      "the system's",
+    ),
     verifyResolvers: servers(
       [],
-      'Public resolvers asked by domain checks; `dns.resolvers` when only that is set.',
+      'Public DNS resolvers for domain checks. Default: `dns.resolvers` if set.',
       '1.1.1.1,8.8.8.8,9.9.9.9',
     ),
     validatingResolver: servers(
       [],
-      'Resolver that validates DNSSEC, on this host: with it, DANE is honoured. One address.',
+      'Address of a DNSSEC-validating resolver on this host. DANE is enforced only when it is set.',
       'off',
     ),
-    trustAd: flag(false, 'Believe `dns.validating_resolver` also where it is not on this host.'),
-    signedName: text('.', 'A signed name, by which `dns.validating_resolver` must show that it validates.'),
+    trustAd: flag(false, 'Trust the AD bit of `dns.validating_resolver` although it is not on this host.'),
+    signedName: text(
+      '.',
+      'DNSSEC-signed name that is used to test whether `dns.validating_resolver` validates.',
+    ),
     authorityPort: integer(
       53,
-      'Port of the name servers of customers’ zones, which domain checks ask; another one is for laboratories.',
+      'Port of the authoritative name servers that domain checks query. Change it only in test setups.',
       { least: 1, most: 65_535 },
     ),
     addresses: addresses(
-      'Public addresses of this host, for the A and AAAA records of the provider zone.',
-      "those of this host's interfaces that are public",
+      'Public IP addresses of this host, for the A and AAAA records of the provider zone.',
+      "the public addresses of this host's interfaces",
     ),
     nameServers: hostNames(
-      'Name servers of the provider zone, as its NS records name them.',
+      'Names in the NS records of the provider zone.',
       '`ns1.<mail_host>,ns2.<mail_host>`',
     ),
     records: readZoneRecords(
-      'Further records of the provider zone, as in a zone file; in the environment with `;` between them: `@ CAA 0 issue "ca.example"; www A 192.0.2.1`.',
+      'Additional records of the provider zone in zone file syntax, separated by `;` in the environment: `@ CAA 0 issue "ca.example"; www A 192.0.2.1`.',
     ),
-    reportsTo: optionalMailbox(
-      'Address for reports about `mail_host` itself, by DMARC and by TLS reporting.',
-    ),
+    reportsTo: optionalMailbox('Email address for DMARC and TLS reports about `mail_host`.'),
     responsesPerSecond: integer(
       20,
-      'Answers that say the same to one network (/24, /56) over UDP; 0 means any number.',
+      'Response rate limit: identical UDP responses per second to one network (/24, /56); 0 means no limit.',
       { most: 1_000_000 },
     ),
   },
   domains: {
-    pendingMax: integer(
-      100,
-      'Domains of an account that may wait for their verification; further ones are refused.',
-      {
-        least: 1,
-      },
-    ),
+    pendingMax: integer(100, 'Maximum number of unverified domains per account.', {
+      least: 1,
+    }),
   },
   dkim: {
-    rotateAfterDays: integer(
-      180,
-      'A DKIM key signs for so long before the next takes its turn; 0 means until the operator or the account asks.',
-      { most: 3_650, unit: 'days' },
-    ),
+    rotateAfterDays: integer(180, 'Interval of automatic DKIM key rotation; 0 means manual rotation only.', {
+      most: 3_650,
+      unit: 'days',
+    }),
   },
   delivery: {
-    port: integer(25, 'Port of MX hosts; another one is for laboratories.', { least: 1, most: 65_535 }),
-    allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses, for laboratories.'),
+    port: integer(25, 'Port of MX hosts. Change it only in test setups.', { least: 1, most: 65_535 }),
+    allowPrivateAddresses: flag(false, 'Deliver to private and loopback addresses. For test setups only.'),
     sourceIps: sourceIps(
-      'Local addresses to connect from, each with its name for EHLO where that is not `mail_host`: `192.0.2.1=mail1.example.com,192.0.2.2=mail2.example.com`.',
+      'Source IP addresses of outbound connections, each with its EHLO name unless that is `mail_host`: `192.0.2.1=mail1.example.com,192.0.2.2=mail2.example.com`.',
     ),
     warmup: warmupStarts(
-      'Of `delivery.source_ips`, those that are new to receivers, each with the first day (UTC) on which it sends: `192.0.2.2=2026-11-20`.',
+      'Source IP addresses in warm-up, each with its first day of sending (UTC): `192.0.2.2=2026-11-20`.',
     ),
     warmupCaps: warmupCaps(
-      'Messages that such an address sends to one mailbox provider on its first, second, … day; afterwards any number.',
+      'Daily limits of an address in warm-up: messages to one mailbox provider on the first, second, … day. After the last day there is no limit.',
     ),
     threads: integer(0, 'Delivery threads; 0 means one per core.', { most: 64 }),
-    mtaSts: flag(true, 'Honour the MTA-STS policies of receiving domains.'),
+    mtaSts: flag(true, 'Enforce the MTA-STS policies of receiving domains.'),
     tlsReportsFrom: optionalText(
-      'Address of daily TLS reports to receiving domains that want them; at a verified domain of an account.',
+      'Sender address of daily TLS reports to receiving domains that request them. It must be at a verified domain of an account.',
     ),
-    policyPort: integer(443, 'Port of MTA-STS policy hosts; another one is for laboratories.', {
+    policyPort: integer(443, 'Port of MTA-STS policy hosts. Change it only in test setups.', {
       least: 1,
       most: 65_535,
     }),
     caFile: authoritiesFile(
-      "Authorities that MX hosts and policy hosts must be certified by, PEM; in place of the runtime's, for laboratories.",
+      'Certificate authorities trusted for MX hosts and policy hosts (PEM file) instead of those of the runtime. For test setups.',
     ),
-    connections: integer(1_000, 'Deliveries under way at once, to all sites together.', {
+    connections: integer(1_000, 'Maximum number of concurrent deliveries to all destinations.', {
       least: 1,
       most: 100_000,
     }),
-    accountConnections: limit(null, 'Of them, those of one account.', { least: 1, shown: 'any number' }),
+    accountConnections: limit(null, 'Maximum number of concurrent deliveries per account.', {
+      least: 1,
+      shown: 'any number',
+    }),
     smartHost: smartHost(
-      'Relay that takes all outbound mail: `smtps://user:password@relay.example:465` or, with STARTTLS, `smtp://…:587` (`?tls=opportunistic`: for one without a login).',
+      'Smart host that relays all outbound mail: `smtps://user:password@relay.example:465`, or `smtp://…:587` for STARTTLS. `?tls=opportunistic` is allowed only without authentication.',
     ),
     unknownOutcome: choice(
       ['retry', 'hold'],
       'retry',
-      'What becomes of mail that was under way when the service was killed, and may have arrived: sent again, or held until the operator releases or cancels it.',
+      'Deliveries that were in progress when the service was killed may have arrived. `retry` sends them again; `hold` holds them until the operator releases or cancels them.',
     ),
-    expireAfterHours: integer(48, 'Give a delivery up after this time.', {
+    expireAfterHours: integer(48, 'Maximum lifetime of a delivery in the queue; afterwards it expires.', {
       least: 1,
       most: 24 * 14,
       unit: 'hours',
@@ -228,77 +236,87 @@ export const schema = {
   feedback: {
     alertBounces: limit(
       500,
-      'Tell the operator when so many of 10,000 deliveries of an account in 24 hours bounce for good.',
+      'Alert the operator when the hard bounces of an account reach this number per 10,000 deliveries in 24 hours.',
       {
         least: 1,
       },
     ),
-    alertComplaints: limit(10, 'Likewise, when so many are complained about.', { least: 1 }),
+    alertComplaints: limit(
+      10,
+      'Alert the operator when the complaints about an account reach this number per 10,000 deliveries in 24 hours.',
+      { least: 1 },
+    ),
     pauseBounces: limit(
       1_000,
-      'Hold the mail of an account when so many of 10,000 deliveries in 24 hours bounce for good.',
+      'Hold the mail of an account when its hard bounces reach this number per 10,000 deliveries in 24 hours.',
       {
         least: 1,
       },
     ),
-    pauseComplaints: limit(30, 'Likewise, when so many are complained about.', { least: 1 }),
+    pauseComplaints: limit(
+      30,
+      'Hold the mail of an account when the complaints reach this number per 10,000 deliveries in 24 hours.',
+      { least: 1 },
+    ),
   },
   spam: {
-    rspamdUrl: filterUrl('rspamd, asked for a spam verdict of received mail: `http://127.0.0.1:11333`.'),
-    spamd: filterAddress('spamd (`host:port`, or the path of its socket), likewise; one of both at most.'),
+    rspamdUrl: filterUrl('URL of rspamd for the spam verdict of received mail: `http://127.0.0.1:11333`.'),
+    spamd: filterAddress(
+      'Address of spamd for the spam verdict (`host:port`, or the path of its socket). It cannot be combined with `spam.rspamd_url`.',
+    ),
   },
   virus: {
     clamd: filterAddress(
-      'clamd (`host:port`, or the path of its socket), asked for a virus verdict of received mail.',
+      'Address of clamd for the virus verdict of received mail (`host:port`, or the path of its socket).',
     ),
   },
   autoconfigure: {
     cloudflareBaseUrl: text(
       'https://api.cloudflare.com/client/v4',
-      'Base address of the DNS provider that domains can be set up at; with `http://`, on loopback alone.',
+      'Base URL of the Cloudflare API, which automatic DNS setup uses. `http://` is allowed only for loopback.',
     ),
   },
   doctor: {
     probes: list(
       ['gmail.com', 'outlook.com', 'yahoo.com'],
-      'Domains by whose mail servers `mailhorn doctor` tries whether port 25 is open.',
+      'Domains whose mail servers `mailhorn doctor` connects to in order to check outbound port 25.',
     ),
     blocklists: list(
       ['zen.spamhaus.org', 'bl.spamcop.net', 'b.barracudacentral.org'],
-      'DNS lists that it looks our addresses up in, through `dns.resolvers`.',
+      'DNS blocklists that `mailhorn doctor` queries for the source IP addresses, through `dns.resolvers`.',
     ),
     clockUrl: text(
       'https://www.cloudflare.com/',
-      'Web address by the date of whose answer it checks the clock. Empty: not checked.',
+      'URL whose `Date` response header `mailhorn doctor` compares with the system clock. Empty: not checked.',
     ),
   },
   tracking: {
-    baseUrl: text('', 'Base address of tracking, share and unsubscribe links, where it is another one.', {
+    baseUrl: text('', 'Base URL of tracking, share and unsubscribe links.', {
       shown: '`http.base_url`',
     }),
   },
   fetch: {
-    attachments: flag(false, 'Fetch attachments that are named by `path`, an https URL.'),
-    allowLoopback: flag(false, 'Let outbound fetches reach loopback, for tests.'),
+    attachments: flag(false, 'Download attachments that are given as `path`, an https URL.'),
+    allowLoopback: flag(false, 'Allow downloads from loopback addresses. For tests only.'),
   },
   webhooks: {
-    allowInsecureLoopback: flag(false, 'Allow `http://` webhooks to loopback, for tests.'),
+    allowInsecureLoopback: flag(false, 'Allow `http://` webhooks to loopback addresses. For tests only.'),
   },
   notices: {
     from: text(
       '',
-      'Address from which accounts are told by mail, at a domain that an account has verified.',
+      'Sender address of notification emails to accounts. It must be at a verified domain of an account.',
       {
         shown: '`mailhorn@<mail_host>`',
       },
     ),
   },
   rateLimit: {
-    requestsPerSecond: integer(100, 'API requests an account may make; 0 means any number.'),
+    requestsPerSecond: integer(100, 'API requests per second and account; 0 means no limit.'),
   },
   metrics: {
-    listen: planned(listen('', 'Prometheus metrics on a listener of their own.')),
-    token: optionalText('Bearer token that opens `/metrics` on the API listener.', { secret: true }),
+    listen: planned(listen('', 'Separate listener for Prometheus metrics.')),
+    token: optionalText('Bearer token required for `/metrics` on the API listener.', { secret: true }),
   },
   simulator: {
     domain: domain('', 'Domain of the simulator addresses.', {
@@ -306,14 +324,14 @@ export const schema = {
     }),
   },
   admin: {
-    email: text('', 'Address of the first user.', { shown: '`admin@<mail_host>`' }),
+    email: text('', 'Email address of the first user.', { shown: '`admin@<mail_host>`' }),
     password: optionalText('Password of the first user.', { shown: 'generated', secret: true }),
     credentialsFile: optionalText(
-      'File that the first start makes, with mode 0600, for the first password and API key, which are then not printed; from `data_dir` where it is no full path.',
+      'File to which the first start writes the first password and API key (mode 0600) instead of printing them. A relative path is resolved against `data_dir`.',
     ),
   },
-  apiKeys: { prefix: text('re_', 'What every API key begins with.') },
-  secretKey: optionalText('Encrypts secrets at rest; at least 16 characters.', {
+  apiKeys: { prefix: text('re_', 'Prefix of API keys.') },
+  secretKey: optionalText('Key that encrypts secrets in the database; at least 16 characters.', {
     shown: 'a generated file in `data_dir`',
     secret: true,
   }),
@@ -321,44 +339,47 @@ export const schema = {
     level: choice(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
       'info',
-      'Log lines from this level up.',
+      'Minimum level of log lines.',
     ),
   },
 }
 
-/** Settings that exist once per name the operator chooses, as in `regions.<name>.feedback`. */
+/** Settings that exist once per name that the operator chooses, such as `regions.<name>.feedback`. */
 export const families = {
   regions: {
-    feedback: flag(false, 'Whether domains of the region get delivery and bounce events.'),
+    feedback: flag(false, 'Whether delivery and bounce events are recorded for domains of the region.'),
   },
   plans: {
-    retentionDays: limit(
-      90,
-      'How long emails of an account on the plan are kept; `none` keeps them for ever.',
-      {
-        least: 1,
-        unit: 'days',
-      },
-    ),
-    daily: limit(null, 'Recipients a UTC day.', { shown: 'none' }),
-    monthly: limit(null, 'Recipients a UTC month.', { shown: 'none' }),
+    retentionDays: limit(90, 'Retention of emails of accounts on the plan; `none` keeps them forever.', {
+      least: 1,
+      unit: 'days',
+    }),
+    daily: limit(null, 'Quota of recipients per UTC day.', { shown: 'none' }),
+    monthly: limit(null, 'Quota of recipients per UTC month.', { shown: 'none' }),
   },
   providers: {
-    connections: limit(null, 'Sessions at once to the mailbox provider, such as `google`.', {
+    connections: limit(
+      null,
+      'Maximum number of concurrent SMTP sessions to the mailbox provider, such as `google`.',
+      {
+        least: 1,
+        shown: 'by a table',
+      },
+    ),
+    messagesPerConnection: limit(null, 'Maximum number of messages per SMTP session to the provider.', {
       least: 1,
       shown: 'by a table',
     }),
-    messagesPerConnection: limit(null, 'Messages that one session to it carries.', {
+    messagesPerSecond: limit(null, 'Maximum rate of delivery attempts to the provider.', {
       least: 1,
-      shown: 'by a table',
+      shown: 'any number',
     }),
-    messagesPerSecond: limit(null, 'Attempts begun a second there.', { least: 1, shown: 'any number' }),
   },
   smartHosts: {
     url: smartHost(
-      'Relay for the domains, in place of `delivery.smart_host`; without it: to their MX hosts.',
+      'Smart host for the domains instead of `delivery.smart_host`. Empty: their mail goes to their MX hosts.',
     ),
-    domains: smartHostDomains('Recipient domains, `*.example.com` for all below one.'),
+    domains: smartHostDomains('Recipient domains; `*.example.com` stands for all subdomains.'),
   },
 }
 

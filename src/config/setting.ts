@@ -1,24 +1,22 @@
-/**
- * The kinds of setting: each reads a raw value from a file or the environment, or says what is wrong with it.
- */
+/** Kinds of settings. Each reads a raw value from a file or the environment, or throws a `SettingFault`. */
 
 import { isIP } from 'node:net'
 import { isNetwork } from '../lib/networks.ts'
 
-/** One setting: how it is read, what it is when nobody sets it, and what the documentation says of it. */
+/** One setting: its reader, its default and its documentation. */
 export interface Setting<T> {
   readonly read: (raw: unknown) => T
   readonly fallback: T
   readonly doc: string
-  /** What the documentation shows as the default where that is not a plain value. */
+  /** Text for the default in the documentation, if the default is not a plain value. */
   readonly shown?: string
   readonly unit?: string
   readonly secret?: boolean
-  /** The name is reserved, the feature behind it is still to come. */
+  /** The name is reserved; the feature is not implemented. */
   readonly planned?: boolean
 }
 
-/** What is wrong with a value, completing "<key> …". */
+/** Describes an invalid value. The message completes the sentence "<key> …". */
 export class SettingFault extends Error {}
 
 export interface Listen {
@@ -30,7 +28,7 @@ const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
 type Extras = Pick<Setting<unknown>, 'shown' | 'unit' | 'secret'>
 
-/** Marks a setting whose feature is still to come: it is read and checked, and setting it draws a warning. */
+/** Marks a setting whose feature is not implemented. The value is validated, and setting it causes a warning. */
 export function planned<T>(setting: Setting<T>): Setting<T> {
   return { ...setting, planned: true }
 }
@@ -39,7 +37,7 @@ export function text(fallback: string, doc: string, extras: Extras = {}): Settin
   return { read: readText, fallback, doc, ...extras }
 }
 
-/** A text that may stay unset. */
+/** A string that may be unset. */
 export function optionalText(doc: string, extras: Extras = {}): Setting<string | null> {
   return { read: raw => readText(raw) || null, fallback: null, doc, shown: 'off', ...extras }
 }
@@ -53,7 +51,7 @@ export function choice<const T extends string>(options: readonly T[], fallback: 
   return { read, fallback, doc: `${doc} One of ${options.map(option => `\`${option}\``).join(', ')}.` }
 }
 
-/** A list that holds at least one of the options, and nothing else. */
+/** A list of at least one of the options. */
 export function choices<const T extends string>(
   options: readonly T[],
   fallback: readonly T[],
@@ -63,8 +61,8 @@ export function choices<const T extends string>(
     const entries = readList(raw)
     const wrong = entries.find(entry => !options.some(option => option === entry))
     if (wrong !== undefined)
-      throw new SettingFault(`has "${wrong}", which is not one of ${options.join(', ')}`)
-    if (entries.length === 0) throw new SettingFault(`must name at least one of ${options.join(', ')}`)
+      throw new SettingFault(`contains "${wrong}", which is not one of ${options.join(', ')}`)
+    if (entries.length === 0) throw new SettingFault(`must contain at least one of ${options.join(', ')}`)
     return entries as readonly T[]
   }
   return { read, fallback, doc }
@@ -111,7 +109,7 @@ export function listens(fallback: string, doc: string): Setting<readonly Listen[
   return { read, fallback: read(fallback), doc, shown: fallback }
 }
 
-/** A list of `host:port` with literal addresses; the port may be left out. */
+/** A list of `host:port` with IP addresses as hosts. The port is optional. */
 export function servers(
   fallback: readonly string[],
   doc: string,
@@ -120,41 +118,41 @@ export function servers(
   const read = (raw: unknown) => {
     const entries = readList(raw)
     const wrong = entries.find(entry => !/^(\d+(\.\d+){3}|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(entry))
-    if (wrong !== undefined) throw new SettingFault(`has "${wrong}", which is not address:port`)
+    if (wrong !== undefined) throw new SettingFault(`contains "${wrong}", which is not address:port`)
     return entries
   }
   return { read, fallback, doc, ...(shown === undefined ? {} : { shown }) }
 }
 
-/** A list of addresses and CIDR ranges. */
+/** A list of IP addresses and CIDR ranges. */
 export function networks(doc: string): Setting<readonly string[]> {
   const read = (raw: unknown) => {
     const entries = readList(raw)
     const wrong = entries.find(entry => !isNetwork(entry))
     if (wrong !== undefined)
-      throw new SettingFault(`has "${wrong}", which is neither an address nor a network`)
+      throw new SettingFault(`contains "${wrong}", which is neither an IP address nor a network`)
     return entries
   }
   return { read, fallback: [], doc, shown: 'none' }
 }
 
-/** A list of IP literals. */
+/** A list of IP addresses. */
 export function addresses(doc: string, shown: string): Setting<readonly string[]> {
   const read = (raw: unknown) => {
     const entries = readList(raw)
     const wrong = entries.find(entry => isIP(entry) === 0)
-    if (wrong !== undefined) throw new SettingFault(`has "${wrong}", which is no address`)
+    if (wrong !== undefined) throw new SettingFault(`contains "${wrong}", which is not an IP address`)
     return entries
   }
   return { read, fallback: [], doc, shown }
 }
 
-/** One e-mail address that may stay unset. */
+/** An email address that may be unset. */
 export function optionalMailbox(doc: string): Setting<string | null> {
   const read = (raw: unknown) => {
     const text = readText(raw)
     if (text !== '' && !/^[^\s@,;:!<>"]+@[^\s@,;:!<>"]+$/.test(text))
-      throw new SettingFault('must be an address')
+      throw new SettingFault('must be an email address')
     return text || null
   }
   return { read, fallback: null, doc, shown: 'off' }
@@ -166,7 +164,7 @@ export function hostNames(doc: string, shown: string): Setting<readonly string[]
     const names = readList(raw).map(name => name.toLowerCase().replace(/\.$/, ''))
     const wrong = names.find(name => !DOMAIN.test(name))
     if (wrong !== undefined)
-      throw new SettingFault(`has "${wrong}", which is no host name of at least two labels`)
+      throw new SettingFault(`contains "${wrong}", which is not a host name with at least two labels`)
     return names
   }
   return { read, fallback: [], doc, shown }
@@ -176,7 +174,7 @@ export function domain(fallback: string, doc: string, extras: Extras = {}): Sett
   const read = (raw: unknown) => {
     const name = readText(raw).toLowerCase()
     if (name !== '' && !DOMAIN.test(name))
-      throw new SettingFault('must be a domain name of at least two labels')
+      throw new SettingFault('must be a domain name with at least two labels')
     return name
   }
   return { read, fallback, doc, ...extras }
@@ -184,7 +182,7 @@ export function domain(fallback: string, doc: string, extras: Extras = {}): Sett
 
 function readText(raw: unknown): string {
   if (typeof raw === 'number') return String(raw)
-  if (typeof raw !== 'string') throw new SettingFault('must be a text')
+  if (typeof raw !== 'string') throw new SettingFault('must be a string')
   if (/[\0\r\n]/.test(raw)) throw new SettingFault('must be a single line')
   return raw.trim()
 }
@@ -199,9 +197,9 @@ function readFlag(raw: unknown): boolean {
 /** @throws SettingFault */
 export function integerOf(raw: unknown, least: number, most = Number.MAX_SAFE_INTEGER): number {
   const value = typeof raw === 'string' && /^-?\d+$/.test(raw.trim()) ? Number(raw) : raw
-  if (typeof value !== 'number' || !Number.isSafeInteger(value))
-    throw new SettingFault('must be a whole number')
-  if (value < least || value > most) throw new SettingFault(`must lie between ${least} and ${most}`)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new SettingFault('must be an integer')
+  if (value < least || value > most)
+    throw new SettingFault(`must be between ${least} and ${most}; got ${value}`)
   return value
 }
 

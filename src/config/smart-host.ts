@@ -1,7 +1,4 @@
-/**
- * How a smart host is written: as a URL with scheme, login, host and port. What is wrong is said without the
- * login.
- */
+/** Reads smart hosts: URLs with scheme, login, host and port. Error messages never contain the login. */
 import { domainToASCII } from 'node:url'
 import { list, type Setting, SettingFault } from './setting.ts'
 
@@ -35,17 +32,19 @@ function readSmartHost(raw: unknown): SmartHostAddress | null {
   const url = typeof raw === 'string' && URL.canParse(raw.trim()) ? new URL(raw.trim()) : undefined
   const defaultPort = DEFAULT_PORTS.get(url?.protocol ?? '')
   if (!url || defaultPort === undefined)
-    throw new SettingFault('must be smtps://user:password@host:port or smtp://…, with %-escapes in the login')
+    throw new SettingFault(
+      'must be smtps://user:password@host:port or smtp://…, with a percent-encoded login',
+    )
   if (!/^\/?$/.test(url.pathname) || url.hash !== '')
     throw new SettingFault(
-      'has something after host and port; in the login, / ? # and @ are written as %-escapes',
+      'must not contain a path or a fragment; / ? # and @ in the login must be percent-encoded',
     )
   const host = url.hostname.toLowerCase()
-  if (!HOST.test(host)) throw new SettingFault('needs a host name or an address')
+  if (!HOST.test(host)) throw new SettingFault('must contain a host name or an IP address')
   const login = loginOf(url)
   const tls = tlsOf(url)
   if (login && tls === 'opportunistic')
-    throw new SettingFault('has a login, which needs TLS: leave ?tls=opportunistic out')
+    throw new SettingFault('must not combine ?tls=opportunistic with a login')
   return {
     host: host.replace(/^\[|\]$/g, ''),
     port: url.port === '' ? defaultPort : Number(url.port),
@@ -56,18 +55,20 @@ function readSmartHost(raw: unknown): SmartHostAddress | null {
 
 function loginOf({ username, password }: URL): SmartHostAddress['login'] {
   if (username === '' && password === '') return null
-  if (username === '' || password === '') throw new SettingFault('has half a login')
+  if (username === '' || password === '')
+    throw new SettingFault('must contain both a user name and a password, or neither')
   try {
     return withoutNul({ user: decodeURIComponent(username), password: decodeURIComponent(password) })
   } catch (error) {
     if (!(error instanceof URIError)) throw error
-    throw new SettingFault('has a % in the login that begins no escape: it is written as %25')
+    throw new SettingFault('contains an invalid percent-encoding in the login; write % as %25')
   }
 }
 
 /** NUL separates the fields of an AUTH PLAIN message (RFC 4616 §2). */
 function withoutNul<T extends { user: string; password: string }>(login: T): T {
-  if (`${login.user}${login.password}`.includes('\0')) throw new SettingFault('has a NUL in the login')
+  if (`${login.user}${login.password}`.includes('\0'))
+    throw new SettingFault('must not contain NUL in the login')
   return login
 }
 
@@ -76,13 +77,13 @@ function tlsOf({ protocol, searchParams }: URL): SmartHostAddress['tls'] {
   if (name === undefined) return protocol === 'smtps:' ? 'implicit' : 'required'
   const isKnown = name === 'tls' && (value === 'opportunistic' || value === 'required') && others.length === 0
   if (!isKnown || protocol === 'smtps:')
-    throw new SettingFault('has an option that is not ?tls=opportunistic after smtp://host:port')
+    throw new SettingFault('must not contain a query other than ?tls=opportunistic after smtp://host:port')
   return value
 }
 
 function readDomain(raw: string): string {
   const isBelow = raw.startsWith('*.')
   const domain = `${isBelow ? '*.' : ''}${domainToASCII(isBelow ? raw.slice(2) : raw)}`
-  if (!DOMAIN.test(domain)) throw new SettingFault(`has "${raw}", which is no domain`)
+  if (!DOMAIN.test(domain)) throw new SettingFault(`contains "${raw}", which is not a domain name`)
   return domain
 }

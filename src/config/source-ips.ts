@@ -1,4 +1,4 @@
-/** The addresses to send from, as they are written: an address, or an address and its name for EHLO. */
+/** Reads source IP addresses: `address`, or `address=name` with the EHLO name. */
 import { isIP } from 'node:net'
 import { list, type Setting, SettingFault } from './setting.ts'
 
@@ -18,14 +18,14 @@ export function sourceIps(doc: string): Setting<readonly SourceIpEntry[]> {
 function readEntry(entry: string): SourceIpEntry {
   const [, address = '', name] = /^([^=]*)(?:=(.*))?$/.exec(entry) ?? []
   if (isIP(address.trim()) === 0)
-    throw new SettingFault(`has "${entry}", which is neither an address nor address=name`)
+    throw new SettingFault(`contains "${entry}", which is neither an IP address nor address=name`)
   if (name !== undefined && !NAME.test(name.trim().toLowerCase()))
-    throw new SettingFault(`has "${entry}", whose name is no host name of at least two labels`)
+    throw new SettingFault(`contains "${entry}", whose name is not a host name with at least two labels`)
   return { address: address.trim().toLowerCase(), name: name?.trim().toLowerCase() ?? null }
 }
 
 function distinct(entries: SourceIpEntry[]): SourceIpEntry[] {
   const twice = entries.find(({ address }, at) => entries.findIndex(other => other.address === address) < at)
-  if (twice) throw new SettingFault(`has ${twice.address} twice`)
+  if (twice) throw new SettingFault(`contains ${twice.address} twice`)
   return entries
 }

@@ -1,14 +1,14 @@
-/** Where raw configuration values come from: JSON files, and files that hold one secret. */
+/** Reads raw configuration values from JSON files and from files that contain one secret. */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 
-/** Raw values by dotted snake_case key, with the name of where they came from. */
+/** Raw values by dotted snake_case key, with the name of their source for error messages. */
 export interface Source {
   name: string
   values: ReadonlyMap<string, unknown>
 }
 
-/** The shipped file, then the operator's, in the order in which they override each other. */
+/** Returns the shipped file, then the file of the operator. Later sources override earlier ones. */
 export function fileSources(root: string, named: string | undefined, problems: string[]): Source[] {
   const shipped = jsonFile(resolve(root, 'config/default.json'), 'config/default.json', problems, true)
   const own = named
@@ -46,7 +46,7 @@ function jsonFile(path: string, name: string, problems: string[], needed: boolea
   }
 }
 
-/** Dotted keys of nested objects; a key may itself be dotted. */
+/** Lists the dotted keys of nested objects. A key in the file may itself contain dots. */
 function* entriesOf(object: Record<string, unknown>, prefix: string): Generator<[string, unknown]> {
   for (const [key, value] of Object.entries(object))
     if (isObject(value)) yield* entriesOf(value, `${prefix}${key}.`)

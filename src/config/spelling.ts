@@ -1,8 +1,8 @@
-/** Finds the known name a misspelt one was probably meant to be. */
+/** Suggests a known name for a misspelled one. */
 
 const EDIT_DISTANCE_MAX = 4
 
-/** `; did you mean "…"?` or nothing. */
+/** Returns `; did you mean "…"?`, or an empty string if no known name is close. */
 export function nearest(name: string, known: Iterable<string>): string {
   let best = ''
   let distance = EDIT_DISTANCE_MAX + 1

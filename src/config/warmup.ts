@@ -1,21 +1,19 @@
-/**
- * Which addresses are being warmed up since when, and how much they may send on each day, as it is written.
- */
+/** Reads the warm-up settings: the first day of each source IP address, and the daily limits. */
 import { isIP } from 'node:net'
 import { integerOf, list, type Setting, SettingFault } from './setting.ts'
 
 export interface WarmupEntry {
   address: string
-  /** Epoch ms at which its first UTC day begins. */
+  /** Start of the first UTC day, in ms since the epoch. */
   start: number
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
- * Messages a UTC day to one mailbox provider. Published plans of large senders begin with 50 to 200 a day and
- * at most double; this one doubles while that is little, and then grows by a quarter to a half. It passes
- * 5,000 a day, from which on Gmail and Outlook regard a sender as a bulk sender, in the second week, and ends
+ * Messages per UTC day to one mailbox provider. Published plans of large senders begin with 50 to 200 messages a day
+ * and at most double them every day. This plan doubles up to 800 a day, and then grows by a quarter to a half per day.
+ * In the second week it passes 5,000 a day, above which Gmail and Outlook treat a sender as a bulk sender. It ends
  * after four weeks.
  */
 const CAPS = [
@@ -41,20 +39,20 @@ export function warmupCaps(doc: string): Setting<readonly number[]> {
 function readEntry(entry: string): WarmupEntry {
   const [address = '', date = '', ...more] = entry.split('=').map(part => part.trim())
   if (isIP(address) === 0 || more.length > 0)
-    throw new SettingFault(`has "${entry}", which is not address=date`)
+    throw new SettingFault(`contains "${entry}", which is not address=date`)
   const start = DATE.test(date) ? Date.parse(date) : Number.NaN
   if (Number.isNaN(start) || new Date(start).toISOString().slice(0, 10) !== date)
-    throw new SettingFault(`has "${entry}", whose date is none, such as 2026-11-20`)
+    throw new SettingFault(`contains "${entry}", whose date is not valid (such as 2026-11-20)`)
   return { address: address.toLowerCase(), start }
 }
 
 function distinct(entries: WarmupEntry[]): WarmupEntry[] {
   const twice = entries.find(({ address }, at) => entries.findIndex(other => other.address === address) < at)
-  if (twice) throw new SettingFault(`has ${twice.address} twice`)
+  if (twice) throw new SettingFault(`contains ${twice.address} twice`)
   return entries
 }
 
 function atLeastOne(caps: number[]): number[] {
-  if (caps.length === 0) throw new SettingFault('must have a number for at least one day')
+  if (caps.length === 0) throw new SettingFault('must contain at least one number')
   return caps
 }

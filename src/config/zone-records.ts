@@ -1,13 +1,13 @@
-/** Records of the operator's own for the provider zone, one a line, as in a zone file. */
+/** Reads additional records of the provider zone, in zone file syntax, one per entry. */
 import { parseRecord, RecordFault } from '../protocols/dns/record-text.ts'
 import { list, type Setting, SettingFault } from './setting.ts'
 
-/** Until the configuration is whole nobody knows the zone's name. */
+/** Placeholder, because the name of the zone is known only after the whole configuration has been read. */
 const ANY_ORIGIN = 'zone.invalid'
-/** Up to a `;` that is not inside quotation marks. */
+/** Matches one record: everything up to a `;` outside quotation marks. */
 const LINE = /(?:"(?:[^"\\]|\\.)*"|[^;"]|")+/g
 
-/** The lines themselves, each found good. A text in the environment holds several behind `;`. */
+/** Validates each record and returns the lines. In the environment, records are separated by `;`. */
 export function readZoneRecords(doc: string): Setting<readonly string[]> {
   const { read } = list([], doc)
   return {
@@ -27,6 +27,6 @@ function check(line: string) {
     parseRecord(line, ANY_ORIGIN)
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error
-    throw new SettingFault(`has ${JSON.stringify(line)}, which ${error.message}`)
+    throw new SettingFault(`contains ${JSON.stringify(line)}, which ${error.message}`)
   }
 }

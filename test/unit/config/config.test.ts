@@ -107,11 +107,11 @@ test('a list of choices takes these alone, and at least one', t => {
   assert.equal(loadConfig(root, { MAILHORN_ROLES: 'api' }).config.roles, ['api'])
   assert.is(
     problemsOf(root, { MAILHORN_ROLES: 'api,mat' }),
-    'roles (environment): has "mat", which is not one of all, api',
+    'roles (environment): contains "mat", which is not one of all, api',
   )
   assert.is(
     problemsOf(rootWith(t, { 'local.json': { roles: [] } })),
-    'roles (config/local.json): must name at least one of all, api',
+    'roles (config/local.json): must contain at least one of all, api',
   )
 })
 
@@ -148,11 +148,11 @@ test('networks are addresses and ranges; the relay listener needs to know whom i
   const root = rootWith(t, {})
   assert.is(
     problemsOf(root, { MAILHORN_HTTP_TRUSTED_PROXIES: '10.0.0.0/8,proxy' }),
-    'http.trusted_proxies (environment): has "proxy", which is neither an address nor a network',
+    'http.trusted_proxies (environment): contains "proxy", which is neither an IP address nor a network',
   )
   assert.is(
     problemsOf(root, { MAILHORN_SMTP_RELAY_LISTEN: '10.0.0.1:25' }),
-    'smtp.relay.networks: has to name who may use smtp.relay.listen',
+    'smtp.relay.networks: must not be empty when smtp.relay.listen is set',
   )
 })
 
@@ -161,16 +161,16 @@ test('a certificate comes from files or from an authority, and is whole', t => {
   const files = { MAILHORN_SMTP_TLS_CERT_FILE: '/cert.pem', MAILHORN_SMTP_TLS_KEY_FILE: '/key.pem' }
   assert.match(
     problemsOf(root, { ...files, MAILHORN_ACME_ENABLED: 'true' }),
-    /^acme\.enabled: the certificate is/,
+    /^acme\.enabled: cannot be combined/,
   )
-  assert.match(problemsOf(root, { ...files, MAILHORN_SMTP_TLS_KEY_FILE: '' }), /one is of no use without/)
+  assert.match(problemsOf(root, { ...files, MAILHORN_SMTP_TLS_KEY_FILE: '' }), /must be set together/)
   assert.match(
     problemsOf(root, {
       MAILHORN_ACME_ENABLED: 'true',
       MAILHORN_ACME_CHALLENGE: 'dns-01',
       MAILHORN_DNS_LISTEN: '',
     }),
-    /^acme\.challenge: dns-01 needs/,
+    /^acme\.challenge: dns-01 requires/,
   )
 })
 
@@ -179,11 +179,11 @@ test('one spam filter is asked, at an address that can be one', t => {
   const rspamd = { MAILHORN_SPAM_RSPAMD_URL: 'http://127.0.0.1:11333' }
   assert.is(
     problemsOf(root, { ...rspamd, MAILHORN_SPAM_SPAMD: '127.0.0.1:783' }),
-    'spam.spamd: cannot be asked besides spam.rspamd_url',
+    'spam.spamd: cannot be combined with spam.rspamd_url',
   )
   assert.is(
     problemsOf(root, { MAILHORN_VIRUS_CLAMD: 'clamd' }),
-    'virus.clamd (environment): must be host:port, or the full path of a socket',
+    'virus.clamd (environment): must be host:port or the absolute path of a socket',
   )
   const { config, warnings } = loadConfig(root, { ...rspamd, MAILHORN_VIRUS_CLAMD: '/run/clamd.ctl' })
   assert.equal(
@@ -229,7 +229,7 @@ test('a domain has one smart host', t => {
   }
   assert.is(
     problemsOf(rootWith(t, { 'local.json': { smart_hosts: smartHosts } })),
-    'smart_hosts.b.domains: has example.de, which smart_hosts.a.domains has, too',
+    'smart_hosts.b.domains: contains example.de, which is also in smart_hosts.a.domains',
   )
 })
 
@@ -252,9 +252,9 @@ test('a file of authorities is looked into', t => {
     const none = join(root, 'config/none.pem')
     assert.is(
       problemWith(none),
-      `${key} (environment): names ${none}, in which there is no certificate in PEM`,
+      `${key} (environment): names ${none}, which contains no PEM certificate`,
     )
-    assert.match(problemWith(join(root, 'config/bad.pem')), 'bad.pem, which has a certificate that cannot')
+    assert.match(problemWith(join(root, 'config/bad.pem')), 'bad.pem, which contains an invalid certificate')
   }
 })
 
@@ -278,9 +278,9 @@ test('every problem is named with its key and source at once', t => {
     '\n',
   )
   assert.equal(problems, [
-    'mail_host (environment): must be a domain name of at least two labels',
+    'mail_host (environment): must be a domain name with at least two labels',
     'http.listen (environment): must be host:port',
-    'delivery.threads (config/local.json): must be a whole number',
+    'delivery.threads (config/local.json): must be an integer',
     'log.level (config/local.json): must be one of trace, debug, info, warn, error, fatal, silent',
   ])
 })

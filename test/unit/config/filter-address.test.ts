@@ -41,7 +41,7 @@ test('everything else is said to be wrong', () => {
   ])
     assert.is(
       faultOf(() => address(raw)),
-      'must be host:port, or the full path of a socket',
+      'must be host:port or the absolute path of a socket',
       String(raw),
     )
 })
@@ -60,11 +60,11 @@ test('a web address has a host, a port, and perhaps a path', () => {
   )
   assert.is(
     faultOf(() => url('http://a:b@x')),
-    'may have no login',
+    'must not contain a user name or password',
   )
   assert.is(
     faultOf(() => url('http://x/?a')),
-    'has something behind its path',
+    'must not contain a query or a fragment',
   )
 })
 

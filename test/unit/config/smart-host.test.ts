@@ -37,20 +37,20 @@ for (const [raw, fault] of [
   ['https://ann:sesame@relay.example', 'must be smtps://'],
   ['smtps://ann:sesame@relay.example:99999', 'must be smtps://'],
   [7, 'must be smtps://'],
-  ['smtps://', 'needs a host'],
-  ['smtps://ann:sesame@rel_ay', 'needs a host'],
-  ['smtps://ann:sesame@relay.example/x', 'after host and port'],
+  ['smtps://', 'must contain a host name'],
+  ['smtps://ann:sesame@rel_ay', 'must contain a host name'],
+  ['smtps://ann:sesame@relay.example/x', 'a path or a fragment'],
   ['smtps://ann:ses/ame@relay.example', 'must be smtps://'],
   ['smtps://ann:ses#ame@relay.example', 'must be smtps://'],
-  ['smtps://ann@relay.example', 'half a login'],
-  ['smtps://:sesame@relay.example', 'half a login'],
-  ['smtps://ann:ses%ame@relay.example', 'begins no escape'],
-  ['smtps://ann:ses%00ame@relay.example', 'a NUL'],
-  ['smtp://ann:sesame@relay.example?tls=opportunistic', 'has a login'],
-  ['smtp://relay.example?tls=none', 'an option'],
-  ['smtp://relay.example?tls=required&tls=required', 'an option'],
-  ['smtps://relay.example?tls=opportunistic', 'an option'],
-  ['smtp://relay.example?starttls=no', 'an option'],
+  ['smtps://ann@relay.example', 'both a user name and a password'],
+  ['smtps://:sesame@relay.example', 'both a user name and a password'],
+  ['smtps://ann:ses%ame@relay.example', 'invalid percent-encoding'],
+  ['smtps://ann:ses%00ame@relay.example', 'must not contain NUL'],
+  ['smtp://ann:sesame@relay.example?tls=opportunistic', 'with a login'],
+  ['smtp://relay.example?tls=none', 'a query other than'],
+  ['smtp://relay.example?tls=required&tls=required', 'a query other than'],
+  ['smtps://relay.example?tls=opportunistic', 'a query other than'],
+  ['smtp://relay.example?starttls=no', 'a query other than'],
 ] as const)
   test(`refuses ${raw}: ${fault}`, () => {
     try {
@@ -68,7 +68,7 @@ test('domains are lower-case A-labels, with a star for all below', () => {
   const domains = smartHostDomains('Domains.')
   assert.equal(domains.read('There.example, *.bücher.example'), ['there.example', '*.xn--bcher-kva.example'])
   for (const wrong of ['*', '*.', 'a b.example', 'there.*', '@there.example'])
-    assert.throws(() => domains.read([wrong]), /which is no domain/, wrong)
+    assert.throws(() => domains.read([wrong]), /which is not a domain name/, wrong)
 })
 
 test.run()

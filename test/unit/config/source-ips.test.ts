@@ -14,14 +14,14 @@ test('addresses have a name for EHLO, or none', () => {
 })
 
 for (const [raw, fault] of [
-  ['mail1.example.com', 'neither an address'],
-  ['192.0.2.256', 'neither an address'],
-  ['=mail1.example.com', 'neither an address'],
-  ['192.0.2.1=', 'no host name'],
-  ['192.0.2.1=mail1', 'no host name'],
-  ['192.0.2.1=a.example=b.example', 'no host name'],
-  ['192.0.2.1=a.example RCPT', 'no host name'],
-  ['192.0.2.1=a.example,192.0.2.1=b.example', 'has 192.0.2.1 twice'],
+  ['mail1.example.com', 'neither an IP address'],
+  ['192.0.2.256', 'neither an IP address'],
+  ['=mail1.example.com', 'neither an IP address'],
+  ['192.0.2.1=', 'is not a host name'],
+  ['192.0.2.1=mail1', 'is not a host name'],
+  ['192.0.2.1=a.example=b.example', 'is not a host name'],
+  ['192.0.2.1=a.example RCPT', 'is not a host name'],
+  ['192.0.2.1=a.example,192.0.2.1=b.example', 'contains 192.0.2.1 twice'],
 ] as const)
   test(`refuses ${raw}: ${fault}`, () => {
     assert.throws(() => read(raw), new RegExp(fault))

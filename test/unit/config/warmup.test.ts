@@ -28,20 +28,20 @@ test('by itself a warm-up begins with 50 a day, never more than doubles, and end
 
 for (const [raw, fault] of [
   ['mail1.example.com=2026-11-20', 'not address=date'],
-  ['192.0.2.2', 'whose date is none'],
-  ['192.0.2.2=', 'whose date is none'],
-  ['192.0.2.2=2026-02-30', 'whose date is none'],
-  ['192.0.2.2=20.11.2026', 'whose date is none'],
+  ['192.0.2.2', 'whose date is not valid'],
+  ['192.0.2.2=', 'whose date is not valid'],
+  ['192.0.2.2=2026-02-30', 'whose date is not valid'],
+  ['192.0.2.2=20.11.2026', 'whose date is not valid'],
   ['192.0.2.2=2026-11-20=50', 'not address=date'],
-  ['192.0.2.2=2026-11-20,192.0.2.2=2026-11-21', 'has 192.0.2.2 twice'],
+  ['192.0.2.2=2026-11-20,192.0.2.2=2026-11-21', 'contains 192.0.2.2 twice'],
 ] as const)
   test(`refuses the start ${raw}: ${fault}`, () => {
     assert.throws(() => readStarts(raw), new RegExp(fault))
   })
 
 for (const [raw, fault] of [
-  ['', 'at least one day'],
-  ['50,many', 'whole number'],
+  ['', 'at least one number'],
+  ['50,many', 'must be an integer'],
   ['50,0', 'between 1 and'],
 ] as const)
   test(`refuses the numbers "${raw}": ${fault}`, () => {
