@@ -298,7 +298,7 @@ test('is refused with a lock that is damaged, in one line', async t => {
 test('is refused with a setting that cannot be, which is named', async t => {
   const refused = await runProgram({ dataDir: folder(t), settings: { DELIVERY_THREADS: 'many' } })
   assert.is(refused.code, 1)
-  assert.match(refused.output, /delivery\.threads \(environment\): must be a whole number/)
+  assert.match(refused.output, /delivery\.threads \(environment\): must be an integer/)
 })
 
 test('is refused where the folder cannot be written', async t => {

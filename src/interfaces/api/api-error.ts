@@ -33,12 +33,12 @@ export type ErrorName = (typeof ERROR_NAMES)[number]
 
 export const errorSchema = z
   .object({
-    statusCode: z.int().meta({ description: 'The HTTP status.' }),
+    statusCode: z.int().meta({ description: 'HTTP status code.' }),
     name: z.enum(ERROR_NAMES),
     message: z.string(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).exactOptional(),
   })
-  .meta({ id: 'Error', description: 'Every reply that is not 2xx; `errors` where fields are to blame.' })
+  .meta({ id: 'Error', description: 'Body of every reply that is not 2xx; `errors` lists invalid fields.' })
 
 interface ApiErrorOptions {
   errors?: readonly FieldProblem[] | undefined

@@ -274,7 +274,7 @@ test('links: the page allows leaving everything, choosing topics and subscribing
   assert.match(text, /role="status"><strong>choose@there\.example<\/strong> is unsubscribed from all/)
   assert.equal((await contacts())[1], { unsubscribed: true, topics: [] })
   const { text: still } = await post(['choice', 'save'])
-  assert.match(still, /is unsubscribed from all.*Whoever chooses nothing stays unsubscribed\./s)
+  assert.match(still, /is unsubscribed from all.*Without a selection you stay unsubscribed\./s)
   assert.equal((await contacts())[1], { unsubscribed: true, topics: [] })
   await post(['choice', 'save'], ['topic', topics[1]])
   const others = (await contacts())[0]!

@@ -35,7 +35,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'POST',
       path: '/accounts',
       access: 'session',
-      summary: 'Make an account and its owner (operator); the answer shows the password, once',
+      summary: 'Create an account and its owner (operator); the reply contains the password, once',
       body: newAccountSchema,
       replies: { 201: accountWithPasswordSchema },
       async handle(request) {
@@ -64,7 +64,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/accounts/:id',
       access: 'session',
-      summary: 'An account: the own one, or any for an operator',
+      summary: 'Retrieve an account: your own, or any as an operator',
       replies: { 200: ownedAccountSchema },
       handle: async request => ok(ownedAccountView(await find(accounts, seenId(request)))),
     },
@@ -72,7 +72,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'PATCH',
       path: '/accounts/:id',
       access: 'session',
-      summary: 'Change an account (operator)',
+      summary: 'Update an account (operator)',
       body: accountChangeSchema,
       replies: { 200: ownedAccountSchema },
       async handle(request) {
@@ -100,7 +100,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/account',
       access: 'session',
-      summary: 'The own account',
+      summary: 'Retrieve your account',
       replies: { 200: ownedAccountSchema },
       handle: async ({ credential: { accountId } }) => ok(ownedAccountView(await find(accounts, accountId))),
     },
@@ -108,7 +108,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/account/usage',
       access: 'session',
-      summary: 'The plan, its limits and what has been used of them',
+      summary: 'Retrieve the plan, its quotas and their usage',
       replies: { 200: usageSchema },
       async handle({ credential: { accountId } }) {
         const usage = await accounts.usage(accountId)

@@ -33,10 +33,9 @@ export const accountSchema = z.object({
 })
 export const ownedAccountSchema = accountSchema.extend({
   owner_email: z.string().nullable(),
-  paused: z
-    .object({ since: timeSchema, reason: z.string().nullable() })
-    .nullable()
-    .meta({ description: 'All its mail is held; `POST /queue/release` with its `account_id` lets it go.' }),
+  paused: z.object({ since: timeSchema, reason: z.string().nullable() }).nullable().meta({
+    description: 'All mail of the account is held; `POST /queue/release` with its `account_id` releases it.',
+  }),
 })
 /** The answer that shows a password, once. */
 export const accountWithPasswordSchema = ownedAccountSchema.extend({ password: z.string() })

@@ -13,7 +13,7 @@ export function alertRoutes({ db }: { db: Db }): Route[] {
       method: 'GET',
       path: '/alerts',
       access: 'session',
-      summary: 'What mail servers hold against this installation, newest first (operator)',
+      summary: 'List alerts about reputation, authentication and certificates, newest first (operator)',
       query: pageQuery(),
       replies: { 200: listSchema(alertSchema) },
       async handle(request) {

@@ -13,15 +13,15 @@ export const alertSchema = z
     }),
     provider: z.string().nullable().meta({
       description:
-        'Of the mail servers, `other` for all that are of no large one; of a certificate, who was to give it.',
+        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority.',
     }),
     account_id: idSchema('acc')
       .nullable()
-      .meta({ description: 'Whose mail bounces or is complained about.' }),
+      .meta({ description: 'Account with a high bounce or complaint rate.' }),
     source_ip: z.string().nullable(),
     mx_host: z.string().nullable(),
     domain: z.string().nullable(),
-    reply: z.string().meta({ description: 'The first such reply of the hour; of an account, its rate.' }),
+    reply: z.string().meta({ description: 'First such reply of the hour; for an account, its rate.' }),
     created_at: timeSchema,
   })
   .meta({ id: 'Alert' })

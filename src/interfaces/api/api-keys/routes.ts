@@ -38,7 +38,7 @@ export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
       method: 'POST',
       path: '/api-keys',
       access: 'session',
-      summary: 'Make an API key; the answer shows its token, once',
+      summary: 'Create an API key; the reply contains its token, once',
       body: createKeySchema,
       replies: { 201: newKeySchema },
       async handle(request) {

@@ -19,6 +19,6 @@ export function audienceAliasRoutes(
     .map(route => ({
       ...route,
       path: route.path.replace('/audiences', '/segments'),
-      summary: `${route.summary}, as newer SDKs name it`,
+      summary: `${route.summary} (alias of newer SDKs)`,
     }))
 }

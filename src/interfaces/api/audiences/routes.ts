@@ -32,7 +32,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
       method: 'POST',
       path: '/audiences',
       access: 'session',
-      summary: 'Make an audience',
+      summary: 'Create an audience',
       body: audienceBodySchema,
       replies: { 201: audienceSchema },
       async handle({ credential: { accountId }, ...request }) {
@@ -69,7 +69,7 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
       method: 'GET',
       path: '/audiences/:id',
       access: 'session',
-      summary: 'An audience',
+      summary: 'Retrieve an audience',
       replies: { 200: audienceSchema },
       async handle(request) {
         return ok(audienceView(await audienceOf(store.db, request)))
@@ -79,7 +79,7 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
       method: 'PATCH',
       path: '/audiences/:id',
       access: 'session',
-      summary: 'Give an audience another name',
+      summary: 'Rename an audience',
       body: audienceBodySchema,
       replies: { 200: audienceSchema },
       async handle(request) {
@@ -94,7 +94,7 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
       method: 'DELETE',
       path: '/audiences/:id',
       access: 'session',
-      summary: 'Delete an audience, with its contacts and segments',
+      summary: 'Delete an audience, its contacts and its segments',
       replies: { 200: deletedSchema('audience', 'aud') },
       async handle(request) {
         const id = audienceIdOf(request)
@@ -108,7 +108,8 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
       method: 'GET',
       path: '/audiences/:id/properties',
       access: 'session',
-      summary: 'The properties that contacts of an audience have, and how many have each',
+      summary:
+        'List the properties of the contacts of an audience, with the number of contacts that have each',
       replies: { 200: listSchema(propertyKeySchema) },
       async handle(request) {
         const { id } = await audienceOf(store.db, request)

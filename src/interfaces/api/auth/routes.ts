@@ -86,7 +86,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'GET',
       path: '/auth/session',
       access: 'session',
-      summary: 'Who is signed in',
+      summary: 'Retrieve the current session',
       replies: { 200: sessionSchema },
       async handle(request) {
         const { userId: id, accountId, email, operator } = sessionOf(request)
@@ -97,7 +97,7 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       method: 'POST',
       path: '/auth/password',
       access: 'session',
-      summary: 'Change the password; ends all other sessions',
+      summary: 'Change the password and end all other sessions',
       body: passwordChangeSchema,
       replies: { 200: passwordChangedSchema },
       async handle(request) {

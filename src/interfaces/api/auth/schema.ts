@@ -8,10 +8,10 @@ import { timestamp } from '../schema/timestamp.ts'
 export const sessionRowSchema = z.object({
   object: z.literal('session'),
   id: idSchema('ses'),
-  kind: z.enum(['cookie', 'bearer']).meta({ description: 'A browser, or a script that has signed in.' }),
-  current: z.boolean().meta({ description: 'The one that asks.' }),
+  kind: z.enum(['cookie', 'bearer']).meta({ description: '`cookie` for a browser, `bearer` for a script.' }),
+  current: z.boolean().meta({ description: 'Whether it is the session of this request.' }),
   created_at: timeSchema,
-  last_seen_at: timeSchema.meta({ description: 'To five minutes.' }),
+  last_seen_at: timeSchema.meta({ description: 'Accurate to five minutes.' }),
 })
 
 export function sessionView(

@@ -13,7 +13,7 @@ export function sessionRoutes({ sessions }: { sessions: Pick<Sessions, 'list' | 
       method: 'GET',
       path: '/auth/sessions',
       access: 'session',
-      summary: 'Where one is signed in, last seen first',
+      summary: 'List your sessions, last seen first',
       replies: { 200: listSchema(sessionRowSchema) },
       async handle(request) {
         const { userId, sessionId } = sessionOf(request)
@@ -28,7 +28,7 @@ export function sessionRoutes({ sessions }: { sessions: Pick<Sessions, 'list' | 
       method: 'DELETE',
       path: '/auth/sessions/:id',
       access: 'session',
-      summary: 'End one of the own sessions',
+      summary: 'End one of your sessions',
       replies: { 200: deletedSchema('session', 'ses') },
       async handle(request) {
         const id = parseWireId('ses', request.params.id!)

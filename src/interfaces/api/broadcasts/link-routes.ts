@@ -17,17 +17,19 @@ import { listSchema } from '../schema/reply-schemas.ts'
 export const linkSchema = z.object({
   number: z.int().meta({
     description:
-      'Which of the links of the page, from 0; far beyond where it stands in a value of recipients.',
+      'Position of the link in the content, from 0. Links in values of recipients have much higher numbers.',
   }),
-  url: z.string().meta({ description: 'With placeholders where it leads each recipient elsewhere.' }),
+  url: z.string().meta({ description: 'URL; contains placeholders if it differs between recipients.' }),
   clicks: z.int(),
-  unique_clicks: z.int().meta({ description: 'Recipients who followed it.' }),
-  machine_clicks: z.int().meta({ description: 'By filters, previews and programs; not among the others.' }),
+  unique_clicks: z.int().meta({ description: 'Number of recipients who clicked the link.' }),
+  machine_clicks: z
+    .int()
+    .meta({ description: 'Clicks by link scanners, previews and bots, which the other counts exclude.' }),
 })
 
 const clickedSchema = linkSchema
   .pick({ url: true, clicks: true, unique_clicks: true })
-  .extend({ id: z.string().meta({ description: 'For `after` and `before`.' }) })
+  .extend({ id: z.string().meta({ description: 'Cursor for `after` and `before`.' }) })
 
 const cursor = z.int().min(0).max(END_OF_NUMBERS).optional()
 
@@ -42,7 +44,7 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
       method: 'GET',
       path: '/broadcasts/:id/links',
       access: 'session',
-      summary: 'The links of a broadcast that have been followed, and how often',
+      summary: 'List the clicked links of a broadcast with their clicks',
       query: pageQuery(),
       replies: { 200: listSchema(linkSchema) },
       async handle({ params, query, credential: { accountId } }) {
@@ -64,7 +66,7 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
       method: 'GET',
       path: '/broadcasts/:id/clicked-links',
       access: 'session',
-      summary: 'The same, as newer SDKs ask for it',
+      summary: 'List the clicked links of a broadcast (alias of newer SDKs)',
       query: { limit: pageQuery().limit!, after: cursor, before: cursor },
       replies: { 200: listSchema(clickedSchema) },
       async handle({ params, query, credential: { accountId } }) {

@@ -1,4 +1,4 @@
-/** The recipients of a broadcast, by what has become of their emails, as newer SDKs ask for them. */
+/** List the recipients of a broadcast by delivery result, as newer SDKs ask for them. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import {
@@ -23,10 +23,10 @@ const bounceTypes = BOUNCE_TYPES.map(type => type.toLowerCase())
 const bounceSchema = z.enum(bounceTypes)
 
 const recipientSchema = z.object({
-  id: idSchema('eml').meta({ description: 'Of the email.' }),
-  contact_id: idSchema('con').nullable().meta({ description: 'Null where it is no contact any more.' }),
+  id: idSchema('eml').meta({ description: 'Id of the email.' }),
+  contact_id: idSchema('con').nullable().meta({ description: 'Null if the contact was deleted.' }),
   email: z.string(),
-  count: z.int().optional().meta({ description: 'How often it was opened, or its links followed.' }),
+  count: z.int().optional().meta({ description: 'Number of opens or clicks.' }),
   clicked_links: z.array(z.object({ url: z.string(), clicks: z.int() })).optional(),
   bounce_type: bounceSchema.optional(),
 })
@@ -47,11 +47,11 @@ export function broadcastRecipientRoutes({
       method: 'GET',
       path: '/broadcasts/:id/recipients',
       access: 'session',
-      summary: 'The recipients of a broadcast, by what has become of their emails',
+      summary: 'List the recipients of a broadcast by delivery result',
       query: {
         type: z.enum(RECIPIENT_TYPES).default('sent'),
         email: z.string().optional().meta({ description: "The recipient's address." }),
-        bounce_type: bounceSchema.optional().meta({ description: 'With `type=bounced` alone.' }),
+        bounce_type: bounceSchema.optional().meta({ description: 'Only with `type=bounced`.' }),
         ...cursorPageQuery('eml'),
       },
       replies: { 200: listSchema(recipientSchema) },

@@ -37,7 +37,7 @@ import {
 const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const listQuery = {
-  q: z.string().max(NAME_LENGTH_MAX).optional().meta({ description: 'Part of the name.' }),
+  q: z.string().max(NAME_LENGTH_MAX).optional().meta({ description: 'Substring of the name.' }),
   status: z.enum(BROADCAST_STATUSES).optional(),
   ...cursorPageQuery('brd'),
 }
@@ -60,7 +60,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       path: '/broadcasts',
       access: 'session',
       bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
-      summary: 'Write a broadcast, and send it, now or later, if that is asked for',
+      summary: 'Create a broadcast; with `send`, send or schedule it',
       body: newBroadcastSchema,
       replies: { 201: broadcastSchema },
       async handle(request) {
@@ -93,7 +93,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       method: 'GET',
       path: '/broadcasts/:id',
       access: 'session',
-      summary: 'A broadcast, how far it has got, and what has become of it',
+      summary: 'Retrieve a broadcast, its progress and its results',
       replies: { 200: broadcastSchema },
       async handle(request) {
         return shown(request, await broadcasts.find(request.credential.accountId, idOf(request)))
@@ -104,7 +104,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       path: '/broadcasts/:id',
       access: 'session',
       bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
-      summary: 'Change a broadcast that is a draft or scheduled',
+      summary: 'Update a draft or scheduled broadcast',
       body: broadcastChangeSchema,
       replies: { 200: broadcastSchema },
       async handle(request) {
@@ -122,7 +122,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       method: 'DELETE',
       path: '/broadcasts/:id',
       access: 'session',
-      summary: 'Delete a broadcast that is a draft or scheduled',
+      summary: 'Delete a draft or scheduled broadcast',
       replies: { 200: deletedSchema('broadcast', 'brd') },
       async handle(request) {
         const id = idOf(request)
@@ -149,7 +149,7 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'POST',
       path: '/broadcasts/:id/send',
       access: 'session',
-      summary: 'Send a broadcast, now or later',
+      summary: 'Send or schedule a broadcast',
       body: sendBroadcastSchema,
       replies: { 200: broadcastSchema },
       async handle(request) {
@@ -173,7 +173,7 @@ function copyRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'POST',
       path: '/broadcasts/:id/duplicate',
       access: 'session',
-      summary: 'Make a draft that says the same to the same audience',
+      summary: 'Duplicate a broadcast as a draft',
       replies: { 201: broadcastSchema },
       async handle(request) {
         const copy = await broadcasts.duplicate(request.credential.accountId, idOf(request))
@@ -189,7 +189,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'POST',
       path: '/broadcasts/:id/test',
       access: 'session',
-      summary: 'Send a broadcast to a few addresses to see how it looks',
+      summary: 'Send a test email of a broadcast',
       body: testBroadcastSchema,
       replies: { 200: testSchema },
       async handle(request) {
@@ -204,7 +204,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'POST',
       path: '/broadcasts/:id/lint',
       access: 'session',
-      summary: 'What would keep a broadcast from being read',
+      summary: 'Check the content of a broadcast',
       replies: { 200: lintSchema },
       async handle(request) {
         const id = idOf(request)
@@ -215,9 +215,12 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'GET',
       path: '/broadcasts/:id/preview',
       access: 'session',
-      summary: 'A broadcast as one contact would read it',
+      summary: 'Render a broadcast for a contact',
       query: {
-        contact_id: z.string().optional().meta({ description: 'Somebody unknown, where it is absent.' }),
+        contact_id: z
+          .string()
+          .optional()
+          .meta({ description: 'Contact to render for; without it, an unknown contact.' }),
       },
       replies: { 200: previewSchema },
       async handle(request) {

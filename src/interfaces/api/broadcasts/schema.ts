@@ -44,7 +44,7 @@ const fields = {
 export const newBroadcastSchema = z.object({ ...fields, send: z.boolean().optional() })
 const version = z.string().optional().meta({
   description:
-    'The `version` that the request is about. If the broadcast has another one by now, the request is refused with 422 and changes nothing.',
+    'Expected `version`. If the broadcast has another version, the request fails with 422 and changes nothing.',
 })
 export const broadcastChangeSchema = z.object({ ...fields, version })
 export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, version })
@@ -83,14 +83,20 @@ export const broadcastRowSchema = z.object({
 export const broadcastSchema = broadcastRowSchema
   .extend({
     version: z.string().meta({
-      description: 'Of what it says and to whom it goes; another one once any of that has changed.',
+      description: 'Version of content and recipients; it changes with each of them.',
     }),
     html: z.string().nullable(),
     text: z.string().nullable(),
     progress: z.object({
-      total: count.nullable().meta({ description: 'Members; null until all have been found.' }),
-      expanded: count.meta({ description: 'Members who have got an email or were skipped.' }),
-      handed_over: count.meta({ description: 'Emails that a mail server was given, and not given up.' }),
+      total: count
+        .nullable()
+        .meta({ description: 'Number of recipients; null until the recipient list is complete.' }),
+      expanded: count.meta({
+        description: 'Number of recipients whose email was created or who were skipped.',
+      }),
+      handed_over: count.meta({
+        description: 'Number of emails transmitted to a mail server, excluding failed ones.',
+      }),
     }),
     counts: z.object(Object.fromEntries(EMAIL_STATUSES.map(status => [status, z.int()]))),
     opens: count,

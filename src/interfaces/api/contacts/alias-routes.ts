@@ -24,7 +24,7 @@ export function contactAliasRoutes(options: Options): Route[] {
       ...route,
       ...(mayName && { body: placedContactChangesSchema }),
       path: route.path.replace('/audiences/:id', ''),
-      summary: `${route.summary}, as newer SDKs name it`,
+      summary: `${route.summary} (alias of newer SDKs)`,
       async handle(request: ApiRequest) {
         const { audienceId } = await placedContactOf(options.store, request)
         if (!mayName)

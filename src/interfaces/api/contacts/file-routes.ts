@@ -26,7 +26,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       method: 'POST',
       path: '/audiences/:id/contacts/import',
       access: 'session',
-      summary: 'Take in contacts from CSV; the reply comes when all rows have been seen to',
+      summary: 'Import contacts from CSV; the reply follows when all rows are processed',
       bodyType: CSV,
       bodyLimitBytes: IMPORT_BYTES_MAX,
       query: importQuery,
@@ -47,7 +47,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       method: 'GET',
       path: '/audiences/:id/imports',
       access: 'session',
-      summary: 'List imports of contacts, those under way included',
+      summary: 'List imports of contacts, including those in progress',
       query: pageQuery(),
       replies: { 200: listSchema(importSchema) },
       async handle(request) {
@@ -61,7 +61,7 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
       method: 'GET',
       path: '/audiences/:id/imports/:import_id',
       access: 'session',
-      summary: 'An import of contacts: how far it is, or what became of it',
+      summary: 'Retrieve an import of contacts: progress or result',
       replies: { 200: importSchema },
       async handle(request) {
         const { id: audienceId } = await audienceOf(store.db, request)
@@ -79,7 +79,7 @@ function exportRoute({ store, reader }: ContactFileRoutesOptions): Route {
     method: 'GET',
     path: '/audiences/:id/contacts/export',
     access: 'session',
-    summary: 'Export the contacts of an audience, or of one segment of it, as CSV',
+    summary: 'Export the contacts of an audience or of one of its segments as CSV',
     query: { segment_id: idSchema('seg').optional() },
     replies: { 200: CSV },
     async handle(request) {

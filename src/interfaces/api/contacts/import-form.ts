@@ -40,7 +40,7 @@ export const sdkImportSchema = z.object({
     total: z.int(),
     created: z.int(),
     updated: z.int(),
-    skipped: z.int().meta({ description: 'Those that were there already, and were not to be changed.' }),
+    skipped: z.int().meta({ description: 'Existing contacts that were left unchanged.' }),
     failed: z.int(),
   }),
 })

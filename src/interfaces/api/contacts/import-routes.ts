@@ -47,7 +47,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       path: '/contacts/imports',
       access: 'session',
       summary:
-        'Take in contacts from CSV in a form, as newer SDKs do; the reply comes when all rows have been seen to',
+        'Import contacts from a CSV file in a form (newer SDKs); the reply follows when all rows are processed',
       bodyType: FORM,
       bodyLimitBytes: IMPORT_BYTES_MAX,
       replies: { 201: sdkImportSchema },
@@ -57,7 +57,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       method: 'GET',
       path: '/contacts/imports',
       access: 'session',
-      summary: 'List imports of contacts into all audiences, newest first, as newer SDKs ask for them',
+      summary: 'List imports of contacts into all audiences, newest first (newer SDKs)',
       query: { status: z.enum(SDK_IMPORT_STATUSES).optional(), ...cursorPageQuery('imp') },
       replies: { 200: listSchema(sdkImportSchema) },
       async handle({ query, credential: { accountId } }) {
@@ -70,7 +70,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
       method: 'GET',
       path: '/contacts/imports/:id',
       access: 'session',
-      summary: 'An import of contacts, as newer SDKs ask for it',
+      summary: 'Retrieve an import of contacts (newer SDKs)',
       replies: { 200: sdkImportSchema },
       async handle({ params, credential: { accountId } }) {
         const id = parseWireId('imp', params.id!)

@@ -17,7 +17,7 @@ export const importQuery = {
   on_existing: z
     .enum(['update', 'skip'])
     .default('update')
-    .meta({ description: 'What becomes of a contact whose address is in the audience already.' }),
+    .meta({ description: 'Whether existing contacts are updated or skipped.' }),
 }
 
 export const importSchema = z
@@ -26,8 +26,11 @@ export const importSchema = z
     id: idSchema('imp'),
     audience_id: idSchema('aud'),
     status: z.enum(STATES),
-    error: z.string().nullable().meta({ description: 'Why it ended before the file did.' }),
-    rows: z.int().meta({ description: 'All that were read: the sum of the following.' }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'Reason why the import ended before the end of the file.' }),
+    rows: z.int().meta({ description: 'Number of rows read: the sum of the following.' }),
     created: z.int(),
     updated: z.int(),
     unchanged: z.int(),
@@ -35,7 +38,7 @@ export const importSchema = z
     failed: z.int(),
     errors: z
       .array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() }))
-      .meta({ description: 'Of the first 100 rows that failed; the header is row 1.' }),
+      .meta({ description: 'Errors of the first 100 failed rows; the header is row 1.' }),
     created_at: timeSchema,
     updated_at: timeSchema,
     ended_at: timeSchema.nullable(),

@@ -36,7 +36,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       method: 'GET',
       path: '/contacts',
       access: 'session',
-      summary: 'List and search the contacts of the account, each address once, as newer SDKs ask for them',
+      summary: 'List and search the contacts of the account, each address once (newer SDKs)',
       query: placedContactQuery,
       replies: { 200: listSchema(contactSchema) },
       async handle({ query, credential: { accountId } }) {
@@ -54,7 +54,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       method: 'POST',
       path: '/contacts',
       access: 'session',
-      summary: 'Add a contact to the oldest audience, or to those that are named, as newer SDKs do',
+      summary: 'Add a contact to the given audiences, or to the oldest one (newer SDKs)',
       body: placedContactSchema,
       replies: { 201: contactSchema },
       async handle({ credential: { accountId }, ...request }) {

@@ -41,7 +41,7 @@ function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Rout
       method: 'GET',
       path: '/contact-properties',
       access: 'session',
-      summary: 'The properties whose type and fallback the account has said, newest first',
+      summary: 'List the defined contact properties, newest first',
       query: idPageQuery(PROPERTIES),
       replies: { 200: listSchema(definitionSchema) },
       async handle({ query, credential: { accountId } }) {
@@ -55,8 +55,7 @@ function listRoutes({ store, clock, newId }: ContactPropertyRoutesOptions): Rout
       method: 'POST',
       path: '/contact-properties',
       access: 'session',
-      summary:
-        'Say of which type a property is, and what stands for it in broadcasts where a contact has none',
+      summary: 'Define a contact property: its type and its fallback value in broadcasts',
       body: newDefinitionSchema,
       replies: { 201: definitionSchema },
       async handle({ credential: { accountId }, ...request }) {
@@ -78,7 +77,7 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
       method: 'GET',
       path: '/contact-properties/:id',
       access: 'session',
-      summary: 'A property as the account has described it',
+      summary: 'Retrieve a contact property',
       replies: { 200: definitionSchema },
       async handle(request) {
         return ok(definitionView(await definitionOf(store.db, request)))
@@ -88,7 +87,7 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
       method: 'PATCH',
       path: '/contact-properties/:id',
       access: 'session',
-      summary: 'Give a property another fallback, or none',
+      summary: 'Change or remove the fallback value of a contact property',
       body: definitionChangesSchema,
       replies: { 200: definitionSchema },
       async handle(request) {
@@ -103,7 +102,7 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
       method: 'DELETE',
       path: '/contact-properties/:id',
       access: 'session',
-      summary: 'Forget what was said of a property; what contacts have of it stays',
+      summary: 'Delete the definition of a contact property; values of contacts are kept',
       replies: { 200: deletedSchema('contact_property', 'prp') },
       async handle(request) {
         const key = keyOf(request)

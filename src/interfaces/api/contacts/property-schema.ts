@@ -14,7 +14,7 @@ type PropertyType = PropertyDefinitionRow['type']
 const fallbackSchema = z
   .union([z.string(), z.number()], { error: 'must be a string or a number' })
   .optional()
-  .meta({ description: 'Stands in broadcasts for whoever does not have the property.' })
+  .meta({ description: 'Value in broadcasts for contacts without the property.' })
 export const newDefinitionSchema = z.object({
   key: z.string(),
   type: z.enum(PROPERTY_TYPES),

@@ -89,7 +89,7 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       method: 'GET',
       path: '/audiences/:id/contacts/:contact_id',
       access: 'session',
-      summary: 'A contact, by its id or its address',
+      summary: 'Retrieve a contact by id or address',
       replies: { 200: contactSchema },
       async handle(request) {
         const { id: audienceId, accountId } = await audienceOf(store.db, request)
@@ -102,7 +102,7 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       method: 'PATCH',
       path: '/audiences/:id/contacts/:contact_id',
       access: 'session',
-      summary: 'Change a contact; properties are merged, and null takes one away',
+      summary: 'Update a contact; properties are merged, and null removes a property',
       body: contactChangesSchema,
       replies: { 200: contactSchema },
       async handle(request) {
@@ -116,7 +116,7 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       method: 'DELETE',
       path: '/audiences/:id/contacts/:contact_id',
       access: 'session',
-      summary: 'Remove a contact from its audience',
+      summary: 'Delete a contact from its audience',
       replies: { 200: deletedContactSchema },
       async handle(request) {
         const place = placeNamedBy(request)
@@ -129,7 +129,7 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       method: 'GET',
       path: '/audiences/:id/contacts/:contact_id/topics',
       access: 'session',
-      summary: 'The topics of the account, newest first, and whether a contact hears of them',
+      summary: 'List the topics of the account with the subscriptions of a contact, newest first',
       query: idPageQuery(TOPICS),
       replies: { 200: listSchema(contactTopicSchema) },
       async handle(request) {
@@ -151,7 +151,7 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       method: 'PATCH',
       path: '/audiences/:id/contacts/:contact_id/topics',
       access: 'session',
-      summary: 'Say which topics a contact wants to hear of',
+      summary: 'Update the topic subscriptions of a contact',
       body: subscriptionsSchema,
       replies: { 200: contactSchema },
       async handle(request) {

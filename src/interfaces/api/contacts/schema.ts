@@ -30,7 +30,7 @@ const propertiesSchema = z
   .meta({
     type: 'object',
     additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
-    description: 'Merged into those there are; null takes a key away.',
+    description: 'Merged into the existing properties; null removes a key.',
   })
   .transform((given, context) => {
     const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
@@ -59,8 +59,8 @@ const readTopics = bodyReader(subscriptionsSchema)
 
 /** Without an audience in the path: what newer SDKs call segments are audiences. */
 const oneAudience = {
-  audience_id: z.string().optional().meta({ description: 'The audience that is meant.' }),
-  segment_id: z.string().optional().meta({ description: 'As `audience_id`.' }),
+  audience_id: z.string().optional().meta({ description: 'Id of the audience.' }),
+  segment_id: z.string().optional().meta({ description: 'Alias of `audience_id`.' }),
 }
 const places = {
   ...oneAudience,
@@ -69,7 +69,7 @@ const places = {
     .max(PLACES_MAX)
     .optional()
     .meta({
-      description: 'Audiences it becomes a contact of; the oldest of the account where none is named.',
+      description: 'Audiences to which the contact is added; by default the oldest of the account.',
     }),
 }
 export const placedContactSchema = newContactSchema.extend({
@@ -93,7 +93,7 @@ export const contactSchema = z
     properties: z.record(z.string(), propertySchema),
     unsubscribed_topics: z
       .array(idSchema('top'))
-      .meta({ description: 'Topics that it gets nothing about, by what it has said or by their defaults.' }),
+      .meta({ description: 'Topics the contact is not subscribed to, explicitly or by their defaults.' }),
     created_at: timeSchema,
     updated_at: timeSchema,
   })
@@ -102,20 +102,24 @@ export const contactSchema = z
 export const deletedContactSchema = z.object({
   object: z.literal('contact'),
   id: idSchema('con'),
-  contact: z.string().meta({ description: 'As the path named it.' }),
+  contact: z.string().meta({ description: 'Id or address, as in the path.' }),
   deleted: z.literal(true),
 })
 
 export const contactQuery = {
-  q: z.string().max(SEARCH_LENGTH_MAX).optional().meta({ description: 'Part of the address or of a name.' }),
+  q: z
+    .string()
+    .max(SEARCH_LENGTH_MAX)
+    .optional()
+    .meta({ description: 'Substring of the address or a name.' }),
   ...pageQuery(),
   after: idSchema('con').optional(),
   before: idSchema('con').optional(),
 }
 export const placedContactQuery = {
   ...contactQuery,
-  audience_id: idSchema('aud').optional().meta({ description: 'Those of one audience alone.' }),
-  segment_id: idSchema('aud').optional().meta({ description: 'As `audience_id`.' }),
+  audience_id: idSchema('aud').optional().meta({ description: 'Only contacts of this audience.' }),
+  segment_id: idSchema('aud').optional().meta({ description: 'Alias of `audience_id`.' }),
 }
 
 /** @throws ApiError 422 naming every field at fault */

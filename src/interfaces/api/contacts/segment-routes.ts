@@ -20,7 +20,9 @@ const PATH = '/contacts/:contact_id/segments'
 const addedSchema = z.object({
   object: z.literal('segment'),
   id: idSchema('aud'),
-  contact_id: idSchema('con').meta({ description: 'Of the contact there: each audience has its own.' }),
+  contact_id: idSchema('con').meta({
+    description: 'Id of the contact in this audience; ids differ between audiences.',
+  }),
 })
 
 export function contactSegmentRoutes(options: Options): Route[] {
@@ -32,7 +34,7 @@ function listRoute({ store }: Options): Route {
     method: 'GET',
     path: PATH,
     access: 'session',
-    summary: 'The audiences that the address of a contact is in, newest first, as newer SDKs name them',
+    summary: 'List the audiences that contain the address of a contact, newest first (newer SDKs)',
     query: idPageQuery(SEGMENTS),
     replies: { 200: listSchema(audienceSchema) },
     async handle(request) {
@@ -50,7 +52,7 @@ function addRoute({ store, clock, newId }: Options): Route {
     method: 'POST',
     path: `${PATH}/:segment_id`,
     access: 'session',
-    summary: 'Copy a contact into another audience, as newer SDKs add it to a segment',
+    summary: 'Copy a contact into another audience (newer SDKs: add to segment)',
     replies: { 200: addedSchema },
     async handle(request) {
       const place = await placeOf(store, request)
@@ -68,7 +70,7 @@ function removeRoute({ store, clock }: Options): Route {
     method: 'DELETE',
     path: `${PATH}/:segment_id`,
     access: 'session',
-    summary: 'Take a contact out of one of its audiences, as newer SDKs take it out of a segment',
+    summary: 'Remove a contact from one of its audiences (newer SDKs: remove from segment)',
     replies: { 200: deletedSchema('segment', 'aud') },
     async handle(request) {
       const place = await placeOf(store, request)

@@ -30,7 +30,8 @@ export function doctorRoutes({ examine }: { examine(): Promise<DoctorReport> }):
       method: 'GET',
       path: '/doctor',
       access: 'session',
-      summary: 'Port 25, names, DNS, lists, certificate, clock and disk, with what to do (operator)',
+      summary:
+        'Run diagnostics: port 25, reverse DNS, DNS, blocklists, certificate, clock and disk (operator)',
       replies: { 200: reportSchema },
       async handle(request) {
         insistOnOperator(request)

@@ -17,7 +17,7 @@ const autoconfigureSchema = z.object({
     .string()
     .trim()
     .regex(TOKEN, 'must contain only visible ASCII characters')
-    .meta({ description: 'Opens the zone for reading and editing; kept nowhere.' }),
+    .meta({ description: 'Token with the permissions Zone: Read and DNS: Edit; it is not stored.' }),
   merge_spf: z.boolean().optional(),
 })
 const readAutoconfigure = bodyReader(autoconfigureSchema)
@@ -46,7 +46,7 @@ export function domainAutoconfigureRoutes({ domains, autoconfigure }: DomainAuto
       method: 'POST',
       path: '/domains/:id/autoconfigure',
       access: 'session',
-      summary: 'Put the DNS records into the zone at the DNS provider',
+      summary: 'Create the DNS records in the zone at the DNS provider',
       body: autoconfigureSchema,
       replies: { 200: autoconfiguredSchema },
       async handle(request) {

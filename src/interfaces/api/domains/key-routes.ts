@@ -32,7 +32,7 @@ export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: Doma
       method: 'GET',
       path: '/domains/:id/keys',
       access: 'session',
-      summary: 'Show the DKIM keys of a sending domain, and when they change',
+      summary: 'Retrieve the DKIM keys of a sending domain and the time of the next rotation',
       replies: { 200: domainKeysSchema },
       async handle(request) {
         const domain = await domainOf(request)
@@ -44,7 +44,7 @@ export function domainKeyRoutes({ domains, db, run, clock, rotateAfterMs }: Doma
       method: 'POST',
       path: '/domains/:id/rotate-keys',
       access: 'session',
-      summary: 'Have the next DKIM key of a sending domain take its turn as soon as it may',
+      summary: 'Rotate the DKIM key of a sending domain as soon as possible',
       replies: { 200: domainKeysSchema },
       async handle(request) {
         const domain = await domainOf(request)

@@ -15,7 +15,7 @@ import { timestamp } from '../schema/timestamp.ts'
 
 const keySchema = z.object({
   selector: z.string(),
-  slot: z.int().meta({ description: '1 and 2 alternate, 3 signs beside them.' }),
+  slot: z.int().meta({ description: '1 and 2 alternate; 3 signs in addition.' }),
   algorithm: z.enum(['rsa-sha256', 'ed25519-sha256']),
   state: z.enum(['published', 'signing', 'retired', 'revoked']),
   created_at: timeSchema,
@@ -25,7 +25,7 @@ const keySchema = z.object({
   next_step: z
     .object({ step: z.enum(['may_sign', 'revoke', 'replace']), at: timeSchema })
     .nullable()
-    .meta({ description: 'What becomes of it by itself, and not before when; null while it signs.' }),
+    .meta({ description: 'Next automatic step and its earliest time; null for the active key.' }),
 })
 
 export const domainKeysSchema = z
@@ -34,7 +34,7 @@ export const domainKeysSchema = z
     domain_id: idSchema('dom'),
     rotation_due_at: timeSchema
       .nullable()
-      .meta({ description: 'The next key takes its turn then, once it may; null when nothing is due ever.' }),
+      .meta({ description: 'Time of the next automatic rotation; null if there is none.' }),
     rotation_requested_at: timeSchema.nullable(),
     keys: z.array(keySchema),
   })

@@ -31,7 +31,7 @@ const settings = {
   tracking_subdomain: z
     .string()
     .optional()
-    .meta({ description: 'Such as `links`. With nothing in it links lead to the host of all.' }),
+    .meta({ description: 'For example `links`. An empty string means the shared tracking host.' }),
 }
 const createDomainSchema = z.object({ name: z.string(), region: z.string().optional(), ...settings })
 const readCreateDomain = bodyReader(createDomainSchema)
@@ -91,7 +91,7 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       method: 'GET',
       path: '/domains/:id',
       access: 'session',
-      summary: 'A sending domain and its DNS records',
+      summary: 'Retrieve a sending domain and its DNS records',
       replies: { 200: domainSchema },
       async handle(request) {
         const domain = await domains.find(request.credential.accountId, idOf(request))
@@ -103,7 +103,7 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       method: 'POST',
       path: '/domains/:id/verify',
       access: 'session',
-      summary: 'Look the DNS records up now',
+      summary: 'Verify the DNS records of a sending domain now',
       replies: { 200: verifiedDomainSchema },
       async handle(request) {
         const verified = await domains.verify(request.credential.accountId, idOf(request))
@@ -116,7 +116,7 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       method: 'DELETE',
       path: '/domains/:id',
       access: 'session',
-      summary: 'Delete a sending domain, its keys and its API keys; mail of it that waits fails',
+      summary: 'Delete a sending domain, its DKIM keys and its API keys; its queued emails fail',
       replies: { 200: deletedSchema('domain', 'dom') },
       async handle(request) {
         const id = idOf(request)
@@ -137,7 +137,7 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
     method: 'PATCH',
     path: '/domains/:id',
     access: 'session',
-    summary: 'Change the settings of a sending domain',
+    summary: 'Update the settings of a sending domain',
     body: changeDomainSchema,
     replies: { 200: domainSchema },
     async handle(request) {

@@ -33,10 +33,9 @@ export const domainSchema = z
     records: z.array(recordSchema).min(6).max(7),
     open_tracking: z.boolean(),
     click_tracking: z.boolean(),
-    tracking_subdomain: z
-      .string()
-      .exactOptional()
-      .meta({ description: 'Links of its mail lead to this host below the domain, once it leads here.' }),
+    tracking_subdomain: z.string().exactOptional().meta({
+      description: 'Host of tracked links, a subdomain of the domain; used once its DNS record is verified.',
+    }),
     tls: tlsSchema,
     receiving: z.object({
       enabled: z.boolean(),

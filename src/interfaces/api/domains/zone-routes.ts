@@ -17,8 +17,8 @@ const zoneRecordSchema = z
     name: z.string(),
     type: z.string(),
     ttl: z.int(),
-    value: z.string().meta({ description: 'The data, as in a zone file.' }),
-    line: z.string().meta({ description: 'The whole record, as in a zone file.' }),
+    value: z.string().meta({ description: 'Record data in zone file syntax.' }),
+    line: z.string().meta({ description: 'Whole record in zone file syntax.' }),
   })
   .meta({ id: 'ZoneRecord' })
 
@@ -37,7 +37,7 @@ export function zoneRecordRoutes({ listZone }: ZoneRecordRoutesOptions): Route[]
       method: 'GET',
       path: '/dns/records',
       access: 'session',
-      summary: 'List the records of the provider zone, the keys of domains last (operator)',
+      summary: 'List the records of the provider zone, the DKIM keys of domains last (operator)',
       query: pageQuery(),
       replies: { 200: listSchema(zoneRecordSchema) },
       async handle(request) {

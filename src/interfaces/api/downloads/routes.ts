@@ -23,7 +23,7 @@ export function downloadRoutes({ secrets, clock, open }: DownloadRoutesOptions):
       method: 'GET',
       path: '/downloads',
       access: 'public',
-      summary: 'The bytes of an attachment or a received message, for whoever has a link to it',
+      summary: 'Download an attachment or a received message by a signed link',
       query: { token: z.string() },
       replies: { 200: '*/*' },
       async handle({ query }) {

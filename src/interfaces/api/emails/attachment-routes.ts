@@ -55,7 +55,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
       method: 'GET',
       path: '/emails/:id/attachments',
       access: 'key',
-      summary: 'The attachments of an email, each with a link to its bytes that is good for an hour',
+      summary: 'List the attachments of an email, each with a download link that is valid for one hour',
       query: attachmentPageQuery,
       replies: { 200: listSchema(linkedAttachmentSchema) },
       async handle(request) {
@@ -69,7 +69,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
       method: 'GET',
       path: '/emails/:id/attachments/:attachment_id',
       access: 'key',
-      summary: 'An attachment of an email, with a link to its bytes that is good for an hour',
+      summary: 'Retrieve an attachment of an email with a download link that is valid for one hour',
       replies: { 200: linkedAttachmentSchema.extend({ object: z.literal('attachment') }) },
       async handle(request) {
         const id = parseWireId('att', request.params.attachment_id!)

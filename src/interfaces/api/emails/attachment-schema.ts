@@ -46,7 +46,7 @@ export const attachmentMeta = {
   properties: {
     ...z.toJSONSchema(schema.omit({ content: true }), { io: 'input' }).properties,
     content: {
-      description: 'Base64, or a list of integers from 0 to 255; or a Buffer as Node.js writes it into JSON.',
+      description: 'Base64 string, array of bytes (integers from 0 to 255), or a serialized Node.js Buffer.',
       anyOf: [
         { type: 'string' },
         { type: 'array', items: { type: 'integer', minimum: 0, maximum: 255 } },
@@ -57,7 +57,7 @@ export const attachmentMeta = {
       type: 'string',
       format: 'uri',
       maxLength: LENGTHS_MAX.path,
-      description: 'In place of `content`, where the operator allows it.',
+      description: 'https URL instead of `content`, if the operator has enabled downloads.',
     },
   },
 }

@@ -17,16 +17,16 @@ const text = (description: string) => z.string().optional().meta({ description }
 
 export const emailFilterQuery = {
   status: z.enum(EMAIL_STATUSES).optional(),
-  q: text('Part of the subject.'),
-  from: text("The sender's address."),
-  to: text("A recipient's address."),
+  q: text('Substring of the subject.'),
+  from: text('Address of the sender.'),
+  to: text('Address of a recipient.'),
   tag: text('Name or value of a tag.'),
-  domain: text("The sender's domain."),
+  domain: text('Domain of the sender.'),
   broadcast_id: idSchema('brd').optional(),
-  api_key_id: idSchema('key').optional().meta({ description: 'The key that it was sent with.' }),
-  source: z.enum(EMAIL_ORIGINS).optional().meta({ description: 'How it came.' }),
-  created_after: text('A time, or a date.'),
-  created_before: text('A time, or a date.'),
+  api_key_id: idSchema('key').optional().meta({ description: 'API key the email was sent with.' }),
+  source: z.enum(EMAIL_ORIGINS).optional().meta({ description: 'Source of the email.' }),
+  created_after: text('ISO 8601 time or date.'),
+  created_before: text('ISO 8601 time or date.'),
 }
 export const emailPageQuery = {
   ...pageQuery(),

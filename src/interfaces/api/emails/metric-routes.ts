@@ -35,7 +35,7 @@ export function emailMetricsRoutes({ reader, horizonOf, store, clock }: EmailMet
       method: 'GET',
       path: '/emails/metrics',
       access: 'key',
-      summary: 'How emails fare: what happened to them, counted over a time',
+      summary: 'Retrieve metrics of emails over a period',
       query: metricsQuery,
       replies: { 200: metricsSchema },
       async handle({ query, credential }) {

@@ -47,15 +47,15 @@ const DAY_MS = 86_400_000
 const list = (description: string) => z.string().optional().meta({ description })
 
 export const metricsQuery = {
-  start_date: list('A date or a time; 6 days before the end by default.'),
-  end_date: list('A date, which is included, or a time; now by default.'),
-  timezone: list('Name of a time zone, for dates and periods; UTC by default.'),
+  start_date: list('Date or time; by default 6 days before the end.'),
+  end_date: list('Date (inclusive) or time; by default now.'),
+  timezone: list('Time zone of dates and periods, such as `Europe/Vienna`; by default UTC.'),
   granularity: z.enum(GRANULARITIES).default('daily'),
-  metrics: list(`Names with commas between them, of ${METRICS.join(', ')}; all by default.`),
-  dimensions: list(`Names with commas between them, of ${DIMENSIONS.join(', ')}.`),
-  domain_id: list('Ids with commas between them.'),
-  email_id: list('Ids with commas between them.'),
-  broadcast_id: list('Ids with commas between them.'),
+  metrics: list(`Metrics, separated by commas: ${METRICS.join(', ')}. By default all.`),
+  dimensions: list(`Dimensions, separated by commas: ${DIMENSIONS.join(', ')}.`),
+  domain_id: list('Ids, separated by commas.'),
+  email_id: list('Ids, separated by commas.'),
+  broadcast_id: list('Ids, separated by commas.'),
 }
 
 const counts = z.object(

@@ -43,12 +43,12 @@ export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptio
       method: 'GET',
       path: '/emails/:id/raw',
       access: 'key',
-      summary: 'The signed message as it was sent to a recipient',
+      summary: 'Retrieve the signed message as sent to a recipient',
       query: {
         recipient: z
           .string()
           .optional()
-          .meta({ description: 'Address of a recipient; the first by default.' }),
+          .meta({ description: 'Address of a recipient; by default the first.' }),
       },
       replies: { 200: 'message/rfc822' },
       async handle(request) {

@@ -46,7 +46,7 @@ export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRo
       method: 'PATCH',
       path: '/emails/:id',
       access: 'key',
-      summary: 'Move a scheduled email to another time',
+      summary: 'Reschedule a scheduled email',
       body: rescheduleSchema,
       replies: { 200: emailSchema },
       async handle(request) {

@@ -34,7 +34,7 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       path: '/emails',
       access: 'key',
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
-      summary: 'Send an email, now or later',
+      summary: 'Send or schedule an email',
       body: sendEmailSchema,
       headers: idempotencyHeader,
       replies: { 200: z.object({ id: idSchema('eml') }) },
@@ -49,7 +49,7 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       method: 'GET',
       path: '/emails/:id',
       access: 'key',
-      summary: 'An email: what it says, its recipients, every attempt, its timeline',
+      summary: 'Retrieve an email: content, recipients, delivery attempts and events',
       replies: { 200: emailSchema },
       async handle({ params, credential }) {
         const { accountId } = credential

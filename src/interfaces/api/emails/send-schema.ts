@@ -34,10 +34,10 @@ export const sendEmailSchema = z.object({
   template_id: z.unknown().optional().meta({ type: 'string' }),
   template_data: z.unknown().optional().meta({ type: 'object' }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
-  topic_id: z
-    .unknown()
-    .optional()
-    .meta({ type: 'string', description: 'A topic: recipients who do not want mail about it get none.' }),
+  topic_id: z.unknown().optional().meta({
+    type: 'string',
+    description: 'Topic; recipients who are not subscribed to it do not get the email.',
+  }),
 })
 
 const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })

@@ -45,7 +45,8 @@ const shareSchema = z.object({
     .optional()
     .meta({
       anyOf: [{ type: 'string' }, { type: 'integer' }],
-      description: 'Seconds, or a text such as `2 hours`; at most 48 hours, one hour by default.',
+      description:
+        'Number of seconds or a duration such as `2 hours`; at most 48 hours, by default one hour.',
     }),
 })
 const readShare = bodyReader(shareSchema, { emptyMeansAbsent: ['expires_in'] })
@@ -68,7 +69,7 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
       method: 'POST',
       path: '/emails/:id/share',
       access: 'key',
-      summary: 'Make a link under which an email is shown for a while to whoever has it',
+      summary: 'Create a share link of an email, which needs no login and expires',
       body: shareSchema,
       replies: {
         200: z.object({
@@ -108,7 +109,7 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
       method: 'GET',
       path: '/emails/:id/share',
       access: 'key',
-      summary: 'The links to an email that are still good',
+      summary: 'List the active share links of an email',
       replies: { 200: listSchema(rowSchema) },
       async handle(request) {
         const rows = await listShares(store.db, await findOwnEmail(request, []), clock.now())
@@ -125,7 +126,7 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
       method: 'DELETE',
       path: '/emails/:id/share/:share_id',
       access: 'key',
-      summary: 'Revoke a link to an email',
+      summary: 'Revoke a share link of an email',
       replies: { 200: deletedSchema('share', 'shr') },
       async handle(request) {
         const { accountId, id: emailId } = await findOwnEmail(request, [])
@@ -161,7 +162,7 @@ function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[]
       method: 'GET',
       path: '/s/:token',
       access: 'public',
-      summary: 'The page that shows a shared email',
+      summary: 'Page of a shared email',
       replies: { 200: 'text/html' },
       async handle({ params }) {
         const { content, ...email } = await shared(params.token!)
@@ -173,7 +174,7 @@ function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[]
       method: 'GET',
       path: '/s/:token/html',
       access: 'public',
-      summary: 'What the html of a shared email says, for the frame in its page',
+      summary: 'HTML of a shared email, for the frame in its page',
       replies: { 200: 'text/html' },
       async handle({ params }) {
         const { content } = await shared(params.token!)

@@ -56,7 +56,7 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
       method: 'GET',
       path: '/events',
       access: 'session',
-      summary: 'What happened in the account, newest first',
+      summary: 'List the events of the account, newest first',
       query: eventPageQuery,
       replies: { 200: listSchema(eventSchema) },
       async handle({ query, credential: { accountId } }) {
@@ -74,7 +74,7 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
       method: 'GET',
       path: '/events/stream',
       access: 'session',
-      summary: 'Events as they happen, as server-sent events; with `Last-Event-ID` also those since',
+      summary: 'Stream events as server-sent events; `Last-Event-ID` resumes after an event',
       query: { after: eventPageQuery.after },
       replies: { 200: 'text/event-stream' },
       async handle(request) {

@@ -14,8 +14,10 @@ const FALLBACK_ROWS = 20
 
 export const eventPageQuery = {
   limit: z.int().min(1).max(ROWS_MAX).default(FALLBACK_ROWS),
-  after: idSchema('evt').optional().meta({ description: 'Those older than this event.' }),
-  before: idSchema('evt').optional().meta({ description: 'Those newer than this event, next to it.' }),
+  after: idSchema('evt').optional().meta({ description: 'Only events older than this event.' }),
+  before: idSchema('evt')
+    .optional()
+    .meta({ description: 'The page of newer events that directly precedes this event in the list.' }),
 }
 
 export const eventSchema = z
@@ -24,7 +26,7 @@ export const eventSchema = z
     id: idSchema('evt'),
     type: z.enum(EVENT_TYPES),
     created_at: timeSchema,
-    subject_id: z.string().meta({ description: 'The email, inbound message, contact or domain.' }),
+    subject_id: z.string().meta({ description: 'Id of the email, inbound message, contact or domain.' }),
     recipient: z.string().nullable(),
     data: z.record(z.string(), z.unknown()),
   })

@@ -1,4 +1,4 @@
-/** Figures about the process, for Prometheus: shown to whoever knows the token. */
+/** Prometheus metrics of the process: shown to whoever knows the token. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { ApiError } from '../api-error.ts'
@@ -19,7 +19,7 @@ export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[]
       method: 'GET',
       path: '/metrics',
       access: 'public',
-      summary: 'Figures about the process, for Prometheus',
+      summary: 'Prometheus metrics of the process',
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
         if (token === null)

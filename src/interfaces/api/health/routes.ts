@@ -1,4 +1,4 @@
-/** Whether the process is up, and whether it is ready for work. */
+/** Liveness: the process is running, and whether it is ready for work. */
 import * as z from 'zod'
 import { ApiError } from '../api-error.ts'
 import { ok, type Route } from '../route.ts'
@@ -14,7 +14,7 @@ export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
       method: 'GET',
       path: '/healthz',
       access: 'public',
-      summary: 'Whether the process is up',
+      summary: 'Liveness: the process is running',
       replies: { 200: z.object({ status: z.literal('ok') }) },
       handle: async () => ok({ status: 'ok' }),
     },
@@ -22,7 +22,7 @@ export function healthRoutes({ notReady }: HealthRoutesOptions): Route[] {
       method: 'GET',
       path: '/readyz',
       access: 'public',
-      summary: 'Whether the service can take work',
+      summary: 'Readiness: the service can accept work',
       replies: { 200: z.object({ status: z.literal('ready') }) },
       async handle() {
         const missing = await notReady()

@@ -25,7 +25,7 @@ export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutes
       method: 'GET',
       path: '/inbound/:id/raw',
       access: 'key',
-      summary: 'A received message as it came',
+      summary: 'Retrieve the source of a received message',
       replies: { 200: 'message/rfc822' },
       async handle(request) {
         return fileReply(await files.message(await findOwn(request)))
@@ -35,7 +35,7 @@ export function inboundFileRoutes({ horizonOf, store, files }: InboundFileRoutes
       method: 'GET',
       path: '/inbound/:id/attachments/:n',
       access: 'key',
-      summary: 'The bytes of a file of a received message, by its place in the list, from 0, or its id',
+      summary: 'Download an attachment of a received message by its position, from 0, or its id',
       replies: { 200: '*/*' },
       async handle(request) {
         const row = await findOwn(request)

@@ -48,7 +48,7 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
       method: 'GET',
       path: '/emails/receiving',
       access: 'key',
-      summary: 'List and search received mail, as the SDKs read it',
+      summary: 'List and search received mail (format of the SDKs)',
       query: { ...inboundQuery, ...pageQuery(DEFAULT_ROWS) },
       replies: { 200: listSchema(receivedRowSchema) },
       async handle({ query, credential }) {
@@ -60,7 +60,7 @@ function messageRoutes(options: InboundRoutesOptions): Route[] {
       method: 'GET',
       path: '/emails/receiving/:id',
       access: 'key',
-      summary: 'A received message, as the SDKs read it',
+      summary: 'Retrieve a received message (format of the SDKs)',
       query: receivedQuery,
       replies: { 200: receivedSchema },
       async handle(request) {
@@ -92,7 +92,8 @@ function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): R
       method: 'GET',
       path: '/emails/receiving/:id/attachments',
       access: 'key',
-      summary: 'The files of a received message, each with a link to its bytes that is good for an hour',
+      summary:
+        'List the attachments of a received message, each with a download link that is valid for one hour',
       query: attachmentPageQuery,
       replies: { 200: listSchema(receivedAttachmentSchema) },
       async handle(request) {
@@ -108,7 +109,7 @@ function attachmentRoutes({ horizonOf, store, linkTo }: InboundRoutesOptions): R
       method: 'GET',
       path: '/emails/receiving/:id/attachments/:attachment_id',
       access: 'key',
-      summary: 'A file of a received message, with a link to its bytes that is good for an hour',
+      summary: 'Retrieve an attachment of a received message with a download link that is valid for one hour',
       replies: { 200: receivedAttachmentSchema.extend({ object: z.literal('attachment') }) },
       async handle(request) {
         const row = await findOwn(request)

@@ -29,7 +29,7 @@ export const receivedQuery = {
   html_format: z
     .enum(HTML_FORMATS)
     .default('data_uri')
-    .meta({ description: 'Pictures in the html as `data:` URLs, or as they came.' }),
+    .meta({ description: 'Form of inline images in `html`: `data:` URLs, or the original `cid:` URLs.' }),
 }
 
 /** @throws ApiError 422 */

@@ -63,7 +63,7 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
       method: 'GET',
       path: '/inbound/:id',
       access: 'key',
-      summary: 'A received message: what it says, and what it was judged to be',
+      summary: 'Retrieve a received message and its verdicts',
       replies: { 200: inboundSchema },
       async handle(request) {
         const row = await findOwn(request)
@@ -80,7 +80,7 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
       method: 'DELETE',
       path: '/inbound/:id',
       access: 'key',
-      summary: 'Delete a received message, with its files',
+      summary: 'Delete a received message and its attachments',
       replies: { 200: deletedSchema('inbound_email', 'inb') },
       async handle(request) {
         const { accountId, id } = await findOwn(request)

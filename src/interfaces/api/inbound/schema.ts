@@ -16,7 +16,7 @@ import { timestamp } from '../schema/timestamp.ts'
 const DEFAULT_ROWS = 50
 
 export const inboundQuery = {
-  q: z.string().optional().meta({ description: 'Part of the subject.' }),
+  q: z.string().optional().meta({ description: 'Substring of the subject.' }),
   ...pageQuery(DEFAULT_ROWS),
   after: idSchema('inb').optional(),
   before: idSchema('inb').optional(),
@@ -73,9 +73,10 @@ export const inboundSchema = inboundRowSchema
       helo: z.string().nullable(),
       tls: z.string().nullable(),
     }),
-    verdicts: z
-      .unknown()
-      .meta({ type: 'object', description: 'What the verdicts rest on; null where none was asked for.' }),
+    verdicts: z.unknown().meta({
+      type: 'object',
+      description: 'Details of the checks behind the verdicts; null if no check ran.',
+    }),
     authentication_results: z.string().nullable(),
     raw_url: z.url(),
     raw: linkSchema,

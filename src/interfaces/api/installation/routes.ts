@@ -9,7 +9,7 @@ export function installationRoutes({ describe }: { describe(): Omit<Installation
       method: 'GET',
       path: '/installation',
       access: 'session',
-      summary: 'The names, regions and version of this installation',
+      summary: 'Retrieve host names, regions and version of this installation',
       replies: { 200: installationSchema },
       handle: async () => ok({ object: 'installation', ...describe() }),
     },

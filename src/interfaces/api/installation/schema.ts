@@ -5,11 +5,11 @@ export const installationSchema = z
   .object({
     object: z.literal('installation'),
     version: z.string(),
-    base_url: z.string().meta({ description: 'Where clients reach the API.' }),
-    mail_host: z.string().meta({ description: 'The provider host, which the records of domains lead to.' }),
+    base_url: z.string().meta({ description: 'Base URL of the API.' }),
+    mail_host: z.string().meta({ description: 'Provider host, the target of the DNS records of domains.' }),
     laboratory: z.boolean().meta({
       description:
-        'The provider host is no name that the world can look up: mail goes to the simulator alone.',
+        'Whether the provider host is not a public host name, so that mail can only be sent to the simulator.',
     }),
     simulator_domain: z.string(),
     api_key_prefix: z.string(),

@@ -8,7 +8,7 @@ type Json = Record<string, unknown>
 const ERROR = { $ref: '#/components/responses/Error' }
 const ABOUT =
   'Keys are snake_case, times ISO 8601 in UTC. In a request, null and empty lists mean that a key is absent, and ' +
-  'unknown keys are ignored. Ids are taken with and without their prefix. More fields may come in replies.'
+  'unknown keys are ignored. Ids are accepted with and without their prefix. Replies may contain additional fields.'
 const SECURITY: Record<Access, Json[]> = {
   public: [],
   session: [{ session: [] }, { cookie: [] }],
@@ -38,7 +38,7 @@ export function openapiOf(routes: readonly Route[], cookieName: string): Json {
         session: {
           type: 'http',
           scheme: 'bearer',
-          description: 'The `token` that `POST /auth/login` gives to scripts.',
+          description: '`token` of the reply to `POST /auth/login` of a script.',
         },
         cookie: {
           type: 'apiKey',

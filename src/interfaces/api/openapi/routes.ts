@@ -23,7 +23,7 @@ export function openapiRoutes({ routes, cookie }: OpenapiRoutesOptions): Route[]
     method: 'GET',
     path: '/openapi.json',
     access: 'public',
-    summary: 'This description',
+    summary: 'OpenAPI document',
     replies: { 200: openapiSchema },
     async handle() {
       text ??= Buffer.from(JSON.stringify(openapiOf([...routes, own], cookie.name)))

@@ -43,7 +43,7 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
       method: 'GET',
       path: '/destinations',
       access: 'session',
-      summary: 'How sites take our mail on a day: counts, replies, rests (operator)',
+      summary: 'List delivery results per destination and day: counts, replies, pauses (operator)',
       query: destinationQuery,
       replies: { 200: destinationsSchema },
       async handle(request) {
@@ -61,7 +61,7 @@ export function destinationRoutes(options: DestinationRoutesOptions): Route[] {
       method: 'POST',
       path: '/destinations/resume',
       access: 'session',
-      summary: 'Try a site that rests now, with a single delivery (operator)',
+      summary: 'Probe a paused destination now with a single delivery (operator)',
       body: resumeBodySchema,
       replies: { 200: resumeSchema },
       async handle(request) {
@@ -80,7 +80,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       method: 'GET',
       path: '/destinations/slow',
       access: 'session',
-      summary: 'Sites that have been slowed down (operator)',
+      summary: 'List destinations with a rate limit (operator)',
       replies: { 200: slowListSchema },
       async handle(request) {
         insistOnOperator(request)
@@ -91,7 +91,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       method: 'POST',
       path: '/destinations/slow',
       access: 'session',
-      summary: 'Send a site no more than so many messages a minute (operator)',
+      summary: 'Set the rate limit of a destination in messages per minute (operator)',
       body: slowBodySchema,
       replies: { 200: slowSchema },
       async handle(request) {
@@ -106,7 +106,7 @@ function slowRoutes({ run, db, clock }: DestinationRoutesOptions): Route[] {
       method: 'POST',
       path: '/destinations/unslow',
       access: 'session',
-      summary: 'Send a site as many messages as it bears again (operator)',
+      summary: 'Remove the rate limit of a destination (operator)',
       body: resumeBodySchema,
       replies: { 200: unslowSchema },
       async handle(request) {

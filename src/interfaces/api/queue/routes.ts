@@ -47,7 +47,7 @@ function viewRoute({ reader, clock, pathsTo }: QueueRoutesOptions): Route {
     method: 'GET',
     path: '/queue',
     access: 'session',
-    summary: 'What waits for delivery, by domain or site, and how old it is (operator)',
+    summary: 'List queued deliveries by domain or destination, with their age (operator)',
     query: queueQuery,
     replies: { 200: queueSchema },
     async handle(request) {
@@ -71,7 +71,7 @@ function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
       method: 'POST',
       path: '/queue/hold',
       access: 'session',
-      summary: 'Keep mail in the queue, also what comes later (operator); 200 where it is held already',
+      summary: 'Hold matching mail in the queue, including future mail (operator); 200 if the hold exists',
       body: newHoldSchema,
       replies: { 200: holdSchema, 201: holdSchema },
       async handle(request) {
@@ -86,7 +86,7 @@ function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
       method: 'GET',
       path: '/queue/holds',
       access: 'session',
-      summary: 'What is held (operator)',
+      summary: 'List holds (operator)',
       replies: { 200: holdListSchema },
       async handle(request) {
         insistOnOperator(request)
@@ -97,7 +97,7 @@ function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
       method: 'POST',
       path: '/queue/release',
       access: 'session',
-      summary: 'End the hold of just this mail (operator)',
+      summary: 'Release a hold (operator)',
       body: selectorSchema,
       replies: { 200: releaseSchema },
       async handle(request) {

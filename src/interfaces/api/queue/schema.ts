@@ -40,12 +40,14 @@ export const holdSchema = z.object({
 export const holdListSchema = z.object({ object: z.literal('list'), data: z.array(holdSchema) })
 export const releaseSchema = z.object({
   object: z.literal('queue_release'),
-  released: z.boolean().meta({ description: 'False where nothing held just this mail.' }),
+  released: z.boolean().meta({ description: 'False if there was no hold with exactly this selection.' }),
 })
 export const changeSchema = z.object({
   object: z.literal('queue_change'),
   deliveries: z.int().min(0),
-  has_more: z.boolean().meta({ description: 'There may be more: ask again.' }),
+  has_more: z
+    .boolean()
+    .meta({ description: 'Whether more deliveries may match; if so, repeat the request.' }),
 })
 
 /** @throws ApiError 422 */

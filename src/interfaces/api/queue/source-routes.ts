@@ -12,7 +12,7 @@ export function sourceRoutes({ clock, ...options }: SourceReportOptions & { cloc
       method: 'GET',
       path: '/sources',
       access: 'session',
-      summary: 'The addresses that mail is sent from: how far they are warmed up, where they rest (operator)',
+      summary: 'List source IP addresses with their warm-up and paused destinations (operator)',
       replies: { 200: sourcesSchema },
       async handle(request) {
         insistOnOperator(request)

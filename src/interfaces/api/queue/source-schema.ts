@@ -13,14 +13,14 @@ const sourceSchema = z
     warmup: z
       .object({
         day: z.int().min(1),
-        cap: count.meta({ description: 'Messages to one mailbox provider on this UTC day.' }),
-        caps: z.array(count).meta({ description: 'Likewise on each day of the plan, from the first.' }),
+        cap: count.meta({ description: 'Limit of messages to one mailbox provider on this UTC day.' }),
+        caps: z.array(count).meta({ description: 'Limits of all days of the warm-up, from the first.' }),
         sent: z.array(z.object({ provider: z.string(), count })).meta({
-          description: 'On this UTC day; `other` for all providers that are in no table.',
+          description: 'Messages sent on this UTC day by provider; `other` for unknown providers.',
         }),
       })
       .nullable()
-      .meta({ description: 'Null where the address is warm.' }),
+      .meta({ description: 'Null if the address is not in warm-up.' }),
     rests: z.array(z.object({ site: z.string(), until: timeSchema, reason: z.string() })),
   })
   .meta({ id: 'Source' })

@@ -28,7 +28,7 @@ export const queueQuery = {
   ...pageQuery(),
 }
 export const destinationQuery = {
-  day: z.iso.date().optional().meta({ description: 'A UTC day; today without it.' }),
+  day: z.iso.date().optional().meta({ description: 'UTC day; by default today.' }),
   site: z.string().optional(),
   ...pageQuery(),
 }
@@ -36,28 +36,32 @@ export const destinationQuery = {
 const count = z.int().min(0)
 const pathSchema = z
   .object({
-    source_ips: z.array(z.string()).meta({ description: 'None where the system chooses.' }),
-    window: count.meta({ description: 'Deliveries that the site bears at once from there.' }),
+    source_ips: z
+      .array(z.string())
+      .meta({ description: 'Empty if the operating system chooses the address.' }),
+    window: count.meta({
+      description: 'Limit of concurrent deliveries to the destination from these addresses.',
+    }),
     under_way: count,
-    claimed: count.meta({ description: 'About to begin.' }),
+    claimed: count.meta({ description: 'Number of deliveries that are about to start.' }),
     messages_per_second: z
       .number()
       .min(0)
       .nullable()
-      .meta({ description: 'Null where any number may begin.' }),
+      .meta({ description: 'Null if there is no rate limit.' }),
     paused_until: timeSchema.nullable(),
     pause_reason: z.string().nullable(),
-    probing: z
-      .boolean()
-      .meta({ description: 'The pause is over; one delivery shows whether it was the last.' }),
-    warmup_spent: z.boolean().meta({
+    probing: z.boolean().meta({
       description:
-        'An address that is being warmed up has sent what it may today, but for transactional mail.',
+        'Whether a single delivery probes the destination after a pause (circuit breaker half-open).',
+    }),
+    warmup_spent: z.boolean().meta({
+      description: 'Whether the daily warm-up limit is reached; transactional mail is still sent.',
     }),
   })
   .meta({ id: 'Path' })
 const pathsSchema = z.array(pathSchema).meta({
-  description: 'How mail goes there now, from each of our addresses; empty where it has not gone lately.',
+  description: 'Current delivery state per source address; empty without recent deliveries.',
 })
 const tallySchema = z.object({
   never_tried: count,
@@ -66,12 +70,12 @@ const tallySchema = z.object({
   held: count,
   ages: z
     .array(z.object({ up_to_minutes: z.int().nullable(), deliveries: count }))
-    .meta({ description: 'By the time since their emails came; null stands for any time above.' }),
+    .meta({ description: 'Number of deliveries by age of the email; null stands for any higher age.' }),
 })
 const entrySchema = tallySchema.extend({
   object: z.literal('queue_entry'),
   domain: z.string().nullable(),
-  site: z.string().nullable().meta({ description: 'Null where it is not known yet.' }),
+  site: z.string().nullable().meta({ description: 'Null if it is not known yet.' }),
   oldest_at: timeSchema,
   next_at: timeSchema.nullable(),
   last_reply: z.string().nullable(),
@@ -79,7 +83,9 @@ const entrySchema = tallySchema.extend({
 })
 export const queueSchema = z.object({
   ...listSchema(entrySchema).shape,
-  as_of: timeSchema.meta({ description: 'A long queue is looked through every ten seconds at most.' }),
+  as_of: timeSchema.meta({
+    description: 'Time of the counts; a long queue is counted at most every ten seconds.',
+  }),
   totals: tallySchema,
 })
 
@@ -99,9 +105,9 @@ const destinationSchema = z.object({
   bounced_by_class: counts,
   replies: z.array(
     z.object({
-      form: z
-        .string()
-        .meta({ description: 'Alike but for addresses and numbers; empty for all the others.' }),
+      form: z.string().meta({
+        description: 'Reply text with addresses and numbers replaced; empty for all other replies.',
+      }),
       example: z.string(),
       count,
       result: z.string(),
@@ -117,12 +123,16 @@ export const readResume = bodyReader(resumeBodySchema, { emptyMeansAbsent: ['sit
 export const resumeSchema = z.object({
   object: z.literal('destination_resume'),
   site: z.string(),
-  resumed: z.boolean().meta({ description: 'False where the site did not rest.' }),
+  resumed: z.boolean().meta({ description: 'False if the destination was not paused.' }),
 })
 
 export const slowBodySchema = z.object({
   site: z.string().min(1).max(4_000),
-  messages_per_minute: z.int().min(1).max(60_000).meta({ description: 'By all of our addresses together.' }),
+  messages_per_minute: z
+    .int()
+    .min(1)
+    .max(60_000)
+    .meta({ description: 'Limit of all source addresses together.' }),
 })
 export const readSlow = bodyReader(slowBodySchema, { emptyMeansAbsent: ['site'] })
 export const slowSchema = z
@@ -136,7 +146,7 @@ export const slowSchema = z
 export const unslowSchema = z.object({
   object: z.literal('destination_unslow'),
   site: z.string(),
-  ended: z.boolean().meta({ description: 'False where the site was not slowed down.' }),
+  ended: z.boolean().meta({ description: 'False if the destination had no rate limit.' }),
 })
 export const slowListSchema = z.object({ object: z.literal('list'), data: z.array(slowSchema) })
 

@@ -9,9 +9,11 @@ export function idSchema(prefix: IdPrefix) {
 }
 
 /** As `timestamp()` writes it. */
-export const timeSchema = z.iso
-  .datetime({ precision: 3 })
-  .meta({ id: 'Time', description: 'UTC, with milliseconds', example: '2026-08-05T11:52:01.000Z' })
+export const timeSchema = z.iso.datetime({ precision: 3 }).meta({
+  id: 'Time',
+  description: 'ISO 8601 time in UTC with milliseconds',
+  example: '2026-08-05T11:52:01.000Z',
+})
 
 /** A page of a list. */
 export function listSchema<S extends z.ZodType>(row: S) {

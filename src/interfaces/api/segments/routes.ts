@@ -75,7 +75,7 @@ function countRoute({ store, reader }: SegmentRoutesOptions): Route {
     method: 'POST',
     path: '/audiences/:id/segments/count',
     access: 'session',
-    summary: 'Count the contacts for whom filters hold; nothing is kept',
+    summary: 'Count the contacts that match filters, without saving a segment',
     body: filterQuestionSchema,
     replies: { 200: segmentCountSchema },
     async handle(request) {
@@ -110,7 +110,7 @@ function segmentListRoutes({ store, clock, newId }: SegmentRoutesOptions, view: 
       method: 'POST',
       path: '/audiences/:id/segments',
       access: 'session',
-      summary: 'Make a segment of an audience',
+      summary: 'Create a segment of an audience',
       body: newSegmentSchema,
       replies: { 201: segmentSchema },
       async handle(request) {
@@ -141,7 +141,7 @@ function segmentObjectRoutes({ store, clock }: SegmentRoutesOptions, view: ViewO
       method: 'GET',
       path: '/audiences/:id/segments/:segment_id',
       access: 'session',
-      summary: 'A segment',
+      summary: 'Retrieve a segment',
       replies: { 200: segmentSchema },
       async handle(request) {
         const audience = await audienceOf(store.db, request)
@@ -152,7 +152,7 @@ function segmentObjectRoutes({ store, clock }: SegmentRoutesOptions, view: ViewO
       method: 'PUT',
       path: '/audiences/:id/segments/:segment_id',
       access: 'session',
-      summary: 'Give a segment another name or other filters',
+      summary: 'Update the name or the filters of a segment',
       body: segmentChangesSchema,
       replies: { 200: segmentSchema },
       async handle(request) {
@@ -170,7 +170,7 @@ function segmentObjectRoutes({ store, clock }: SegmentRoutesOptions, view: ViewO
       method: 'DELETE',
       path: '/audiences/:id/segments/:segment_id',
       access: 'session',
-      summary: 'Delete a segment; its contacts stay',
+      summary: 'Delete a segment; its contacts are kept',
       replies: { 200: deletedSchema('segment', 'seg') },
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)

@@ -47,7 +47,7 @@ export const segmentSchema = z
         value: z.union([z.string(), z.number(), z.boolean()]).nullable(),
       }),
     ),
-    contact_count: z.int().min(0).meta({ description: 'Of those for whom all filters hold now.' }),
+    contact_count: z.int().min(0).meta({ description: 'Number of contacts that match all filters now.' }),
     created_at: timeSchema,
     updated_at: timeSchema,
   })

@@ -31,7 +31,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       method: 'POST',
       path: '/suppressions',
       access: 'key',
-      summary: 'Suppress an address; 200 where it was already',
+      summary: 'Suppress an address; 200 if it is already suppressed',
       body: newSuppressionSchema,
       replies: { 200: suppressionSchema, 201: suppressionSchema },
       async handle({ credential, ...request }) {
@@ -58,7 +58,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       method: 'GET',
       path: '/suppressions/:id',
       access: 'key',
-      summary: 'A suppression, by its id or its address',
+      summary: 'Retrieve a suppression by id or address',
       replies: { 200: suppressionSchema },
       async handle({ params, credential: { accountId } }) {
         const ref = suppressionRef(params.id!)
@@ -71,7 +71,7 @@ function entryRoutes(suppressions: Suppressions): Route[] {
       method: 'DELETE',
       path: '/suppressions/:id',
       access: 'key',
-      summary: 'Remove a suppression, by its id or its address',
+      summary: 'Remove a suppression by id or address',
       replies: { 200: deletedSchema('suppression', 'sup') },
       async handle({ params, credential }) {
         insistOnWholeAccount(credential)
@@ -104,7 +104,7 @@ function batchRoutes(suppressions: Suppressions): Route[] {
       method: 'POST',
       path: '/suppressions/batch/remove',
       access: 'key',
-      summary: 'Remove up to 100 suppressions, by `emails` or `ids`',
+      summary: 'Remove up to 100 suppressions by `emails` or `ids`',
       body: removalsSchema,
       replies: { 200: z.object({ data: z.array(removalSchema) }) },
       async handle({ credential, ...request }) {

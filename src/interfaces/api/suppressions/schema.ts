@@ -28,7 +28,7 @@ const readRefs = bodyReader(removalsSchema)
 
 export const suppressionQuery = {
   ...reasons,
-  q: z.string().optional().meta({ description: 'Part of the address.' }),
+  q: z.string().optional().meta({ description: 'Substring of the address.' }),
   ...cursorPageQuery('sup'),
 }
 

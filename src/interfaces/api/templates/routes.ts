@@ -24,7 +24,7 @@ import {
 const TEMPLATE_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const templateQuery = {
-  q: z.string().max(TEMPLATE_NAME_LENGTH_MAX).optional().meta({ description: 'Part of the name.' }),
+  q: z.string().max(TEMPLATE_NAME_LENGTH_MAX).optional().meta({ description: 'Substring of the name.' }),
   ...cursorPageQuery('tpl'),
 }
 
@@ -39,7 +39,7 @@ function templateObjectRoutes(templates: Templates): Route[] {
       path: '/templates',
       access: 'session',
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
-      summary: 'Write a template',
+      summary: 'Create a template',
       body: templateBodySchema,
       replies: { 201: templateSchema },
       async handle(request) {
@@ -64,7 +64,7 @@ function templateObjectRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id',
       access: 'session',
-      summary: 'A template',
+      summary: 'Retrieve a template',
       replies: { 200: templateSchema },
       async handle(request) {
         const template = await templates.find(request.credential.accountId, idOf(request))
@@ -109,7 +109,7 @@ function versionRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id/versions',
       access: 'session',
-      summary: 'The versions of a template',
+      summary: 'List the versions of a template',
       replies: { 200: z.array(versionRowSchema) },
       async handle(request) {
         const versions = await templates.versions(request.credential.accountId, idOf(request))
@@ -121,7 +121,7 @@ function versionRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id/versions/:version',
       access: 'session',
-      summary: 'A version of a template',
+      summary: 'Retrieve a version of a template',
       replies: { 200: versionSchema },
       async handle(request) {
         const { id, version: number } = versionKeyOf(request)
@@ -134,7 +134,7 @@ function versionRoutes(templates: Templates): Route[] {
       method: 'POST',
       path: '/templates/:id/versions/:version/restore',
       access: 'session',
-      summary: 'Put a template back to a version',
+      summary: 'Restore a version of a template',
       replies: { 200: templateSchema },
       async handle(request) {
         const { id, version } = versionKeyOf(request)

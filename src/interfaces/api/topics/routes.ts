@@ -32,7 +32,7 @@ export function topicRoutes({ store, clock, newId }: TopicRoutesOptions): Route[
       method: 'POST',
       path: '/topics',
       access: 'session',
-      summary: 'Make a topic',
+      summary: 'Create a topic',
       body: newTopicSchema,
       replies: { 201: topicSchema },
       async handle({ credential: { accountId }, ...request }) {
@@ -66,7 +66,7 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
       method: 'GET',
       path: '/topics/:id',
       access: 'session',
-      summary: 'A topic',
+      summary: 'Retrieve a topic',
       replies: { 200: topicSchema },
       async handle(request) {
         return ok(topicView(await topicOf(store.db, request)))
@@ -76,7 +76,7 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
       method: 'PATCH',
       path: '/topics/:id',
       access: 'session',
-      summary: 'Change the name or the description of a topic',
+      summary: 'Update the name or the description of a topic',
       body: topicChangesSchema,
       replies: { 200: topicSchema },
       async handle(request) {
@@ -96,7 +96,7 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
       method: 'DELETE',
       path: '/topics/:id',
       access: 'session',
-      summary: 'Delete a topic, and what contacts have said about it',
+      summary: 'Delete a topic and the subscriptions of contacts to it',
       replies: { 200: deletedSchema('topic', 'top') },
       async handle(request) {
         const id = topicIdOf(request)

@@ -10,7 +10,8 @@ import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
 const defaultSchema = z.enum(['opt_in', 'opt_out']).meta({
-  description: '`opt_in`: contacts get it until they say otherwise; `opt_out`: they do not.',
+  description:
+    '`opt_in`: contacts are subscribed unless they opt out; `opt_out`: contacts are not subscribed unless they opt in.',
 })
 const descriptionSchema = z
   .string()

@@ -33,7 +33,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       method: 'GET',
       path: '/o/:token',
       access: 'public',
-      summary: 'The pixel by which opened emails are counted',
+      summary: 'Tracking pixel for opens',
       replies: { 200: 'image/gif' },
       async handle(request): Promise<RawHttpReply> {
         const recipient = readOpenToken(secrets, request.params.token!)
@@ -46,7 +46,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       method: 'GET',
       path: '/c/:token',
       access: 'public',
-      summary: 'A link that is counted: leads to where it was signed for, and nowhere else',
+      summary: 'Tracked link: redirects to the URL it was signed for',
       replies: { 302: 'text/plain' },
       async handle(request): Promise<RawHttpReply> {
         const link = readClickToken(secrets, request.params.token!)

@@ -74,7 +74,7 @@ function notice(page: UnsubscribePage, from: string): string {
   if (isUnsubscribed) return said(`${address(page)} is unsubscribed from all emails of ${from}.`)
   if (topic && !topic.isWanted)
     return said(`${address(page)} is unsubscribed from emails about ${escapeHtml(topic.name)}.`)
-  if (done === 'save') return said('Your choice has been saved.')
+  if (done === 'save') return said('Your preferences were saved.')
   return `<p>${from} sends ${topic ? `emails about ${escapeHtml(topic.name)}` : 'emails'} to ${address(page)}.</p>`
 }
 
@@ -102,8 +102,8 @@ function choosing({ topics, isUnsubscribed }: UnsubscribePage): string {
     )
   })
   const question = isUnsubscribed
-    ? '<h2 id="topics">Choose what to hear of again</h2><p>Whoever chooses nothing stays unsubscribed.</p>'
-    : '<h2 id="topics">Or choose what to hear of</h2>'
+    ? '<h2 id="topics">Subscribe again</h2><p>Select topics to subscribe to. Without a selection you stay unsubscribed.</p>'
+    : '<h2 id="topics">Or choose your topics</h2>'
   return (
     question +
     form(`<fieldset aria-labelledby="topics">${boxes.join('')}</fieldset>${button('save', 'Save', true)}`)

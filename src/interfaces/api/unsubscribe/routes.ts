@@ -37,8 +37,7 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
       method: 'GET',
       path: '/u/:token',
       access: 'public',
-      summary:
-        'The page on which one unsubscribes, or says what one wants to hear of; looking at it changes nothing',
+      summary: 'Unsubscribe and preferences page; a GET changes nothing',
       replies: { 200: 'text/html' },
       handle: async ({ params }) => show(subscriptionOf(params.token!), undefined),
     },
@@ -46,7 +45,7 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
       method: 'POST',
       path: '/u/:token',
       access: 'public',
-      summary: 'Unsubscribe by one click (`List-Unsubscribe=One-Click`), or as the form of the page says',
+      summary: 'Unsubscribe by one click (`List-Unsubscribe=One-Click`, RFC 8058) or by the form of the page',
       replies: { 200: 'text/html' },
       async handle(request) {
         const subscription = subscriptionOf(request.params.token!)

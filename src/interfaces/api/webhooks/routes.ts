@@ -38,7 +38,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
       method: 'POST',
       path: '/webhooks',
       access: 'session',
-      summary: 'Make a webhook; the reply alone has its secret',
+      summary: 'Create a webhook; only this reply contains its signing secret',
       body: newWebhookSchema,
       replies: { 201: webhookWithSecretSchema },
       async handle(request) {
@@ -71,7 +71,7 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       method: 'GET',
       path: '/webhooks/:id',
       access: 'session',
-      summary: 'A webhook',
+      summary: 'Retrieve a webhook',
       replies: { 200: webhookSchema },
       async handle(request) {
         return ok(webhookView(present(await webhooks.find(request.credential.accountId, idOf(request)))))
@@ -81,7 +81,7 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       method: 'PATCH',
       path: '/webhooks/:id',
       access: 'session',
-      summary: 'Change a webhook, or switch it on and off',
+      summary: 'Update, enable or disable a webhook',
       query: webhookChangeQuery,
       body: webhookChangeSchema,
       replies: { 200: webhookSchema },
@@ -96,7 +96,7 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       method: 'DELETE',
       path: '/webhooks/:id',
       access: 'session',
-      summary: 'Delete a webhook, with what waits for it',
+      summary: 'Delete a webhook and its pending deliveries',
       replies: { 200: deletedSchema('webhook', 'wh') },
       async handle(request) {
         const id = idOf(request)
@@ -116,7 +116,7 @@ function rotateRoute(webhooks: Webhooks, path: string): Route {
     method: 'POST',
     path,
     access: 'session',
-    summary: 'Give a webhook another secret; the former one signs, too, for 24 hours',
+    summary: 'Rotate the signing secret of a webhook; the previous secret also signs for 24 hours',
     replies: { 200: webhookWithSecretSchema },
     async handle(request) {
       const { webhook, signingSecret } = present(
@@ -134,7 +134,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       method: 'GET',
       path: '/webhooks/:id/deliveries',
       access: 'session',
-      summary: 'The 50 newest deliveries',
+      summary: 'List the 50 most recent deliveries',
       replies: { 200: listSchema(webhookDeliverySchema) },
       async handle(request) {
         const rows = present(await webhooks.deliveries(request.credential.accountId, idOf(request)))
@@ -145,7 +145,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       method: 'POST',
       path: '/webhooks/:id/test',
       access: 'session',
-      summary: 'Send a test event, once; the reply is its delivery, which then is among the others',
+      summary: 'Send a test event without retries; the reply is its delivery',
       body: webhookTestSchema,
       replies: { 200: webhookDeliverySchema },
       async handle(request) {
@@ -158,7 +158,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       method: 'POST',
       path: '/webhooks/:id/deliveries/:delivery_id/replay',
       access: 'session',
-      summary: 'Send the event of a delivery once more; the reply is the new delivery',
+      summary: 'Replay the event of a delivery; the reply is the new delivery',
       replies: { 200: webhookDeliverySchema },
       async handle(request) {
         const deliveryId = parseWireId('whd', request.params.delivery_id!)

@@ -15,7 +15,7 @@ const statusSchema = z.enum(['enabled', 'disabled'])
 
 export const newWebhookSchema = z.object({
   url: z.string().optional(),
-  endpoint: z.string().optional().meta({ description: 'Another spelling of `url`.' }),
+  endpoint: z.string().optional().meta({ description: 'Alias of `url`.' }),
   events: eventTypes,
   standard_webhooks: z.boolean().optional(),
 })
@@ -24,7 +24,7 @@ export const webhookChangeSchema = z.object({
   endpoint: z.string().optional(),
   events: eventTypes.optional(),
   enabled: z.boolean().optional(),
-  status: statusSchema.optional().meta({ description: 'Another spelling of `enabled`.' }),
+  status: statusSchema.optional().meta({ description: 'Alias of `enabled`.' }),
 })
 export const webhookChangeQuery = { enabled: z.enum(['true', 'false']).optional() }
 export const webhookTestSchema = z.object({ type: z.enum(EVENT_TYPES).optional() })
@@ -43,12 +43,11 @@ export const webhookSchema = z
     enabled: z.boolean(),
     status: statusSchema,
     standard_webhooks: z.boolean(),
-    failing_since: timeSchema.nullable().meta({ description: 'Nothing has succeeded since then.' }),
+    failing_since: timeSchema.nullable().meta({ description: 'Time since which no delivery has succeeded.' }),
     disabled_at: timeSchema.nullable(),
-    disabled_reason: z
-      .enum(['user', 'failing'])
-      .nullable()
-      .meta({ description: '`failing`: by us, because nothing has succeeded for five days.' }),
+    disabled_reason: z.enum(['user', 'failing']).nullable().meta({
+      description: '`failing`: disabled automatically because no delivery succeeded for five days.',
+    }),
     created_at: timeSchema,
   })
   .meta({ id: 'Webhook' })
@@ -68,8 +67,8 @@ export const webhookDeliverySchema = z
     next_attempt_at: timeSchema.nullable(),
     duration_ms: z.int().min(0).nullable(),
     response_status: z.int().nullable(),
-    response_body: z.string().nullable().meta({ description: 'Its first 4 KB.' }),
-    error: z.string().nullable().meta({ description: 'Why there was no reply.' }),
+    response_body: z.string().nullable().meta({ description: 'First 4 KB of the response body.' }),
+    error: z.string().nullable().meta({ description: 'Reason if there was no response.' }),
     request: z.object({ url: z.string().nullable(), body: z.string() }),
     created_at: timeSchema,
   })

@@ -29,7 +29,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       method: 'GET',
       path: CHALLENGE_PATH,
       access: 'public',
-      summary: 'What proves to a certificate authority that a name is ours (RFC 8555 §8.3)',
+      summary: 'ACME http-01 challenge response (RFC 8555 §8.3)',
       replies: { 200: 'application/octet-stream' },
       async handle({ params }) {
         const answer = await findHttpAnswer(db, params.token!, clock.now())
@@ -41,7 +41,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       method: 'GET',
       path: '/.well-known/mta-sts.txt',
       access: 'public',
-      summary: 'The MTA-STS policy of the mail host, at `mta-sts.<mail_host>` alone (RFC 8461 §3.2)',
+      summary: 'MTA-STS policy of the mail host, only at `mta-sts.<mail_host>` (RFC 8461 §3.2)',
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
         const host = headers.host?.replace(/\.?(?::\d*)?$/, '').toLowerCase()
@@ -54,7 +54,7 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       method: 'GET',
       path: PROOF_PATH,
       access: 'public',
-      summary: 'What shows that a host of links leads to this installation',
+      summary: 'Proof that a tracking host points to this installation',
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
         return textReply('text/plain; charset=utf-8', proofFor(secrets, (headers.host ?? '').toLowerCase()))

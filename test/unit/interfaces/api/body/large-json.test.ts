@@ -126,7 +126,7 @@ for (const [what, text] of Object.entries({
 }))
   test(`too many ${what} are refused`, () => {
     const { refused, status } = outcome(parseLargeJson, text)
-    assert.match(refused!, /more than 250000 values/)
+    assert.match(refused!, /at most 250000 JSON values/)
     assert.is(status, 413)
   })
 
