@@ -1,6 +1,6 @@
 /**
- * How the API says no: one error shape for every reply that is not 2xx, with names from the list its clients
- * know.
+ * Defines the error of the HTTP API. Every reply that is not 2xx has this shape, with a name from the closed
+ * list that the SDKs know. Routes throw `ApiError`; `server/app.ts` turns it into a reply.
  */
 import * as z from 'zod'
 import { type FieldProblem, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
@@ -45,7 +45,7 @@ interface ApiErrorOptions {
   headers?: Readonly<Record<string, string>>
 }
 
-/** What a client has made up is told back to it no further than this, so that replies stay small. */
+/** Messages can quote values of the client. These limits keep error replies small. */
 const MESSAGE_LENGTH_MAX = 64 * 1024
 const FIELD_PROBLEM_LENGTH_MAX = 1_000
 
@@ -82,7 +82,7 @@ function shortened(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`
 }
 
-/** A refusal of the accept path, as this door puts it. */
+/** Converts a refusal of the accept pipeline into an error of the API. */
 export function apiErrorOf({ refused, message, errors }: Refusal): ApiError {
   const { http, name } = REFUSALS[refused]
   return new ApiError(http, name, message, { errors })

@@ -1,23 +1,20 @@
-/**
- * What an API key that is bound to one domain may see and do; sessions and other keys act for the whole
- * account.
- */
+/** Restricts API keys that are bound to one domain. Sessions and other keys act for the whole account. */
 import { isSentFrom } from '../../resources/emails/email-rows.ts'
 import { ApiError } from './api-error.ts'
 import type { Credential } from './route.ts'
 
-/** The only domain whose mail the credential sends and sees, or null when it may all. */
+/** Returns the domain that a credential is restricted to, or null without a restriction. */
 export function boundDomain(credential: Credential): string | null {
   return credential.kind === 'key' ? credential.domain : null
 }
 
-/** Whether an email is one the credential may see or change; to others it must look as if there were none. */
+/** Tells whether a credential may access an email. If not, the API answers as if the email did not exist. */
 export function mayTouch(credential: Credential, email: { sender: string }): boolean {
   return isSentFrom(boundDomain(credential), email)
 }
 
 /**
- * Refuses keys that are bound to a domain where the whole account is concerned.
+ * Refuses API keys that are bound to a domain, on routes that affect the whole account.
  *
  * @throws ApiError 403
  */

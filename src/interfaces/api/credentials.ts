@@ -1,4 +1,7 @@
-/** Finds whom a request acts for, and whether the route takes that kind of credential. */
+/**
+ * Authenticates requests. In: the headers of a request and the access of its route. Out: the account and the
+ * session or API key, or an `ApiError`. Called by `server/app.ts` before each route.
+ */
 import type { IncomingMessage } from 'node:http'
 import type { ApiKeys } from '../../resources/accounts/api-keys.ts'
 import { SESSION_TOKEN_PREFIX, type Sessions } from '../../resources/accounts/sessions.ts'
@@ -16,7 +19,7 @@ interface CredentialOptions {
 
 const READING_METHODS = new Set(['GET', 'HEAD'])
 
-/** @throws ApiError 401, or 403 for a cookie write from elsewhere */
+/** @throws ApiError 401, or 403 for a cross-origin write with a session cookie */
 export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOptions): FindCredential {
   const byBearer = async (token: string): Promise<Credential | undefined> => {
     if (token.startsWith(SESSION_TOKEN_PREFIX)) {
@@ -52,7 +55,7 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
   }
 }
 
-/** Whether a browser says that its own page made the request (Fetch Metadata, or the Origin header). */
+/** Tells whether a browser marks the request as same-origin (Fetch Metadata, or the Origin header). */
 export function isSameOrigin({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site === 'same-origin'

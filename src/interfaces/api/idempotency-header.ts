@@ -1,4 +1,4 @@
-/** Requests that send: who sends, and what makes the request known when it is repeated. */
+/** Reads the sender and the `Idempotency-Key` of requests that send emails. */
 import * as z from 'zod'
 import { KEY_CHARACTERS_MAX } from '../../pipeline/accept/idempotency.ts'
 import type { BatchMode, PreparedRequest } from '../../pipeline/accept/prepared.ts'
@@ -17,10 +17,10 @@ export function senderOf({ credential }: ApiRequest): Sender {
 }
 
 /**
- * What the body asks for, with the token of its `Idempotency-Key`.
+ * Prepares the body and creates the token of its `Idempotency-Key`.
  *
- * @param mode null of a single email
- * @throws ApiError 400 when the key is unusable, and what reading the body throws
+ * @param mode null for a single email
+ * @throws ApiError 400 for an invalid key, and the errors of reading the body
  */
 export async function readIdempotent(
   request: ApiRequest,
@@ -33,7 +33,7 @@ export async function readIdempotent(
   return { prepared, idempotency: key === undefined ? null : { endpoint, key, bodyHash: hash! } }
 }
 
-/** @throws ApiError 400 when the key is unusable */
+/** @throws ApiError 400 for an invalid key */
 export function readKey({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const key = headers['idempotency-key']
   if (key === undefined) return undefined

@@ -1,4 +1,4 @@
-/** What only an operator of the installation may do. */
+/** Restricts routes to operators of the installation. */
 import { ApiError } from './api-error.ts'
 import { type ApiRequest, sessionOf } from './route.ts'
 

@@ -1,4 +1,7 @@
-/** What a route is: a method, a path, who may use it, and a function from a request to a reply. */
+/**
+ * Types of routes. A route has a method, a path, an access level, a description for the OpenAPI document, and
+ * a handler from a request to a reply.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type * as z from 'zod'
 import type { Id } from '../../lib/ids.ts'
@@ -8,7 +11,7 @@ import type { SendBody, SendWork } from './body/work.ts'
 
 /** Account and user that a request acts for. */
 export type Credential =
-  /** @param domain name of the only domain the key acts for, see `bound-key.ts` */
+  /** @param domain domain that the key is restricted to (see `bound-key.ts`) */
   | { kind: 'key'; accountId: Id; apiKeyId: Id; domain: string | null }
   | ({ kind: 'session' } & { accountId: Id; session: Session })
 
@@ -22,16 +25,24 @@ export interface ApiRequest<C = Credential> {
   headers: IncomingHttpHeaders
   clientAddress: string
   credential: C
-  /** The JSON body, `{}` when there is none; read once. @throws ApiError */
+  /**
+   * Reads the JSON body, `{}` for an empty body. May be called once.
+   * @throws ApiError
+   */
   body(): Promise<unknown>
   /**
-   * In place of `body`, by routes that take no JSON: the bytes as they come, read once. What reads them
-   * throws ApiError.
+   * Streams the body, for routes that do not read JSON. May be called once. The iteration throws ApiError.
    */
   stream(): AsyncIterable<Uint8Array>
-  /** In place of `body`, by pages: the fields of a form; files are left out. @throws ApiError */
+  /**
+   * Reads the fields of a form except files, for pages.
+   * @throws ApiError
+   */
   form(): Promise<URLSearchParams>
-  /** In place of `body`, by routes that send: what the body asks for, made ready. @throws ApiError */
+  /**
+   * Reads and prepares the body of a request that sends emails.
+   * @throws ApiError
+   */
   sendBody(work: SendWork): Promise<SendBody>
 }
 
@@ -46,33 +57,30 @@ export interface RawHttpReply {
   status: number
   headers: Record<string, string> & { 'content-type': string }
   content: Uint8Array | AsyncIterable<Uint8Array>
-  /** Called once when nothing more will be read of the content, or none of it was. */
+  /** Called once, when the content has been read, or will not be read any further. */
   done?(): void
 }
 
-/** What `/openapi.json` says of a route, and what tests hold its replies against. */
+/** Description of a route in `/openapi.json`. Tests validate replies against it. */
 interface RouteDescription {
   summary: string
-  /** Of the request's JSON body, where one is read. */
+  /** Schema of the JSON body, absent if the route reads none. */
   body?: z.ZodType
-  /** Media type of the request's body, where it is no JSON. */
+  /** Media type of a body that is not JSON. */
   bodyType?: string
-  /** By the names of query parameters; missing ones are optional or have a default. */
+  /** Schemas of query parameters by name. All parameters are optional. */
   query?: Readonly<Record<string, z.ZodType>>
-  /** Request headers the route looks at, by their names. */
+  /** Schemas of request headers by name. */
   headers?: Readonly<Record<string, z.ZodType>>
-  /** By status below 400: the JSON it answers with, or the media type of what is no JSON. */
+  /** Schema of the JSON reply, or media type of another reply, by status below 400. */
   replies: Readonly<Record<number, z.ZodType | string>>
 }
 
 interface RouteShape extends RouteDescription {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
-  /** With `:name` parameters. */
+  /** Path with `:name` parameters. */
   path: string
-  /**
-   * Longest request body; the default serves all but sends and imports, and public routes have a limit of
-   * their own.
-   */
+  /** Maximum size of the body. Public routes ignore it and have a fixed limit. */
   bodyLimitBytes?: number
 }
 
@@ -94,12 +102,12 @@ export function listReply<T>(page: { total: number; offset: number }, data: read
   return ok({ object: 'list', total: page.total, has_more: page.offset + data.length < page.total, data })
 }
 
-/** A page of rows, each as a client reads it. */
+/** Converts a page of rows to a reply. */
 export function pageReply<T>({ total, hasMore, rows }: FoundPage<T>, view: (row: T) => object): ApiReply {
   return ok({ object: 'list', total, has_more: hasMore, data: rows.map(row => view(row)) })
 }
 
-/** The session of a request on a route that takes nothing else. */
+/** Returns the session of a request on a route with the access `session`. */
 export function sessionOf({ credential }: ApiRequest): Session {
   if (credential.kind !== 'session') throw new Error('this route was opened to API keys by mistake')
   return credential.session

@@ -118,7 +118,7 @@ test('an image by path can be inline', async () => {
 })
 
 for (const [what, path, says] of [
-  ['a file on this host', '/etc/passwd', /cannot be read/],
+  ['a file on this host', '/etc/passwd', /must be an absolute URL/],
   ['a file URL', 'file:///etc/passwd', /https/],
   ['plain HTTP', 'http://files.example.test/a.pdf', /https/],
   ['a user name', 'https://user:hidden@files.example.test/a.pdf', /user name/],

@@ -135,7 +135,7 @@ test('records of a host are read page by page', async () => {
 })
 
 for (const [label, type, content, says] of [
-  ['DKIM 1', 'CNAME', 'elsewhere.example', /has CNAME elsewhere\.example: remove it first/],
+  ['DKIM 1', 'CNAME', 'elsewhere.example', /has CNAME elsewhere\.example\. Remove it/],
   ['DKIM 2', 'TXT', '"v=DKIM1; p=OTHER"', /has TXT v=DKIM1; p=OTHER/],
   ['DKIM 3', 'A', '192.0.2.1', /has A 192\.0\.2\.1/],
   ['Verification', 'CNAME', 'pages.example', /has CNAME pages\.example/],
@@ -174,7 +174,7 @@ test('another verification text may stand beside ours; another preference will d
   cloudflare.put('MX', `send.${domain.name}`, domain.records[5].value, { priority: 5 })
   const done = await configure(domain)
   assert.equal(told(done), allBut('created', 'MX', 'already_exists'))
-  assert.match(messageOf(done, 'MX')!, /preference is 5/)
+  assert.match(messageOf(done, 'MX')!, /preference of the MX record is 5/)
 })
 
 for (const [there, merged] of [

@@ -155,7 +155,7 @@ test('links, loopback: faults of the content are refused first', async t => {
   const draft = await draftFor(await audienceOf(SIMULATED, REAL), { from: 'ann@unknown.example' })
   const { status, body } = await call('POST', `/broadcasts/${draft.id}/send`, { version: draft.version })
   assert.equal([status, body.name], [403, 'validation_error'])
-  assert.match(body.message, 'The unknown.example domain is not verified')
+  assert.match(body.message, 'The unknown.example domain in `from` is not verified')
 })
 
 test('links, loopback: a broadcast to simulator contacts only is sent', async t => {

@@ -1,6 +1,6 @@
 /**
- * Accounts: the operator makes and steers all of them; everybody else sees one, with what it has used of its
- * plan.
+ * Serves accounts. Operators create, list and update all accounts; other users read their own account and its
+ * usage.
  */
 
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
@@ -119,14 +119,17 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
   ]
 }
 
-/** An operator sees every account, everybody else the own one. @throws ApiError 404 */
+/**
+ * Operators may read every account, other users only their own.
+ * @throws ApiError 404
+ */
 function seenId(request: ApiRequest): Id {
   const id = parseWireId('acc', request.params.id!)
   if (!id || !(isOperator(request) || sameId(id, request.credential.accountId))) throw notFound('Account')
   return id
 }
 
-/** @throws ApiError 404, or 403 for the own account of somebody who is no operator */
+/** @throws ApiError 404, or 403 for users who are not operators */
 function steeredId(request: ApiRequest): Id {
   const id = seenId(request)
   insistOnOperator(request)

@@ -1,4 +1,4 @@
-/** Accounts, and what they have used of their plans, as the API reads and shows them. */
+/** Schemas of accounts and their usage. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
@@ -37,7 +37,7 @@ export const ownedAccountSchema = accountSchema.extend({
     description: 'All mail of the account is held; `POST /queue/release` with its `account_id` releases it.',
   }),
 })
-/** The answer that shows a password, once. */
+/** Reply that contains the generated password of the owner. No other reply contains it. */
 export const accountWithPasswordSchema = ownedAccountSchema.extend({ password: z.string() })
 
 const periodSchema = z.object({
@@ -53,14 +53,20 @@ export const usageSchema = z.object({
   emails: z.object({ daily: periodSchema, monthly: periodSchema }),
 })
 
-/** @param plans names there are @throws ApiError 422 */
+/**
+ * @param plans known plans by name
+ * @throws ApiError 422
+ */
 export function readNewAccount(body: unknown, plans: ReadonlyMap<string, unknown>): NewAccount {
   const account = readNew(body)
   insistOnPlan(account.plan, plans)
   return { ...account, ownerEmail: readOwner(account.ownerEmail) }
 }
 
-/** @param plans names there are @throws ApiError 422 */
+/**
+ * @param plans known plans by name
+ * @throws ApiError 422
+ */
 export function readAccountChange(body: unknown, plans: ReadonlyMap<string, unknown>): AccountChange {
   const { ownerEmail, ...change } = readChange(body)
   if (change.plan !== undefined) insistOnPlan(change.plan, plans)

@@ -1,4 +1,4 @@
-/** What mail servers have said that the operator must see to. */
+/** Serves alerts for operators, such as replies of mail servers that point to a poor reputation. */
 import { listOperatorAlerts } from '../../../resources/alerts/operator-alerts.ts'
 import type { Db } from '../../../store/schema.ts'
 import { insistOnOperator } from '../operator.ts'

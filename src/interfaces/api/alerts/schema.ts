@@ -1,4 +1,4 @@
-/** Alerts as the API shows them. */
+/** Schemas of alerts. */
 import * as z from 'zod'
 import type { OperatorAlertRow } from '../../../store/schema/alerts.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'

@@ -1,4 +1,4 @@
-/** API keys of the account: made (the token is shown once), listed, deleted. */
+/** Serves the API keys of an account. The token is shown only in the reply to the creation. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { ApiKeys, ApiKeyView } from '../../../resources/accounts/api-keys.ts'

@@ -1,13 +1,12 @@
 /**
- * Audiences under the name that newer SDKs call them by: their segments are our audiences, and they know no
- * audience.
+ * Serves audiences under `/segments` as well. Newer SDKs have no audiences; their segments are our audiences.
  */
 
 import { contactRoutes } from '../contacts/routes.ts'
 import type { Route } from '../route.ts'
 import { audienceRoutes } from './routes.ts'
 
-/** Ours have further names below an audience. */
+/** Routes of audiences that have an alias. Paths below `/audiences/:id/` have different names in the SDKs. */
 const SHARED = new Set(['/audiences', '/audiences/:id'])
 const LIST = 'GET /audiences/:id/contacts'
 

@@ -121,7 +121,10 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
   ]
 }
 
-/** The audience that the path names by `:id`. @throws ApiError 404 */
+/**
+ * Finds the audience that `:id` names.
+ * @throws ApiError 404
+ */
 export async function audienceOf(db: Db, request: ApiRequest) {
   const audience = await findAudience(db, request.credential.accountId, audienceIdOf(request))
   if (!audience) throw notFound('Audience')

@@ -1,4 +1,4 @@
-/** Audiences as the API reads and shows them. */
+/** Schemas of audiences. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
@@ -46,7 +46,10 @@ export function audienceView(row: AudienceRow): z.output<typeof audienceSchema> 
   }
 }
 
-/** The audience that the path names by `:id`. @throws ApiError 404 */
+/**
+ * Reads the id of the audience in `:id`.
+ * @throws ApiError 404
+ */
 export function audienceIdOf({ params }: Pick<ApiRequest, 'params'>) {
   const id = parseWireId('aud', params.id!)
   if (!id) throw notFound('Audience')

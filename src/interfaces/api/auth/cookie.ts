@@ -6,7 +6,7 @@ export interface SessionCookie {
   attributes: string
 }
 
-/** Where the service is reached by https, the cookie is bound to its host and to TLS. */
+/** With an https base URL, the cookie is bound to the host (`__Host-` prefix) and to TLS (`Secure`). */
 export function sessionCookie(baseUrl: string): SessionCookie {
   return baseUrl.startsWith('https:')
     ? { name: '__Host-mailhorn_session', attributes: 'Path=/; HttpOnly; SameSite=Lax; Secure' }

@@ -32,7 +32,7 @@ const sessionSchema = z.object({
   user: z.object({ id: idSchema('usr'), email: z.string(), operator: z.boolean() }),
   account: accountSchema,
 })
-/** To browsers the token is a cookie alone. */
+/** Browsers get the token as a cookie only. */
 const signedInSchema = sessionSchema.extend({ token: z.string().exactOptional() })
 const signedOutSchema = z.object({ object: z.literal('session'), deleted: z.literal(true) })
 const passwordChangedSchema = z.object({
@@ -118,7 +118,7 @@ async function accountOf(db: Db, id: Id) {
   return account
 }
 
-/** Browsers always say where a POST comes from. */
+/** Browsers always send Origin or Sec-Fetch-Site with a POST request. */
 function isScript({ headers }: ApiRequest<unknown>): boolean {
   return headers.origin === undefined && headers['sec-fetch-site'] === undefined
 }

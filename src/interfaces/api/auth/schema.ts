@@ -1,4 +1,4 @@
-/** Sessions as their user sees them. */
+/** Schemas of sessions. */
 import * as z from 'zod'
 import { type Id, sameId, wireId } from '../../../lib/ids.ts'
 import type { SessionRow } from '../../../store/schema.ts'

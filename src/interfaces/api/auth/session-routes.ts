@@ -1,4 +1,4 @@
-/** The sessions of whoever is signed in: looked at, and ended from another place. */
+/** Lists the sessions of the signed-in user and ends single sessions. */
 
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import type { Sessions } from '../../../resources/accounts/sessions.ts'

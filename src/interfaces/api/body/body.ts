@@ -1,6 +1,7 @@
 /**
- * Reads a request's JSON body: bounded while it streams, strict about its type, and `{}` when there is none.
- * Large bodies are read few at a time and worked on in a child process.
+ * Reads the JSON body of a request. In: the stream of the request and the limits of its route. Out: the
+ * parsed value, `{}` for an empty body, or an `ApiError`. Large bodies are limited in total memory and parsed
+ * in a child process (`large-bodies.ts`). Called by `server/app.ts` when a route asks for its body.
  */
 import type { IncomingMessage } from 'node:http'
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
@@ -11,13 +12,13 @@ import type { LargeBodies } from './large-bodies.ts'
 import { type BodyOf, type BodyWork, doBodyWork } from './work.ts'
 
 /**
- * Bytes gathered in memory of their own, which can be handed to another thread; in blocks, so that none is
- * moved twice.
+ * Collects bytes in blocks of separately allocated memory. The blocks can be transferred to another thread,
+ * and no byte is copied twice.
  */
 
 interface ByteBlocks {
   add(bytes: Uint8Array): void
-  /** All of them, in their order. Nothing may be added any more. */
+  /** Returns all blocks in order. No bytes may be added afterwards. */
   end(): Uint8Array<ArrayBuffer>[]
 }
 
@@ -25,7 +26,7 @@ const BLOCK_BYTES = 1024 * 1024
 
 export interface ReadBodyOptions {
   limitBytes: number
-  /** Whose request it is; large bodies of one owner wait for each other. */
+  /** Account id or client address. Large bodies of one owner share a memory limit. */
   owner: string
 }
 
@@ -38,14 +39,18 @@ export type ReadBody = <W extends BodyWork>(
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024
 /**
- * On routes without a credential, whatever they say themselves: less than needs room among the large bodies.
+ * Limit on routes without a credential, whatever limit the route itself sets. It is smaller than
+ * `LARGE_FROM_BYTES`, so anonymous requests never take memory reserved for large bodies.
  */
 export const PUBLIC_BODY_LIMIT_BYTES = 16 * 1024
 export const SEND_BODY_LIMIT_BYTES = 56 * 1024 * 1024
-/** What smaller ones may cost the main thread is little, whatever is in them. */
+/**
+ * Bodies below this size are parsed on the main thread, because their cost is small whatever they contain.
+ */
 const LARGE_FROM_BYTES = 128 * 1024
 /**
- * Room is held by bodies that come on: after this time, at a rate that fills the room within `ROOM_LIMIT_MS`.
+ * A body may hold its reserved memory for this time. After that it must arrive at a rate that completes it
+ * within `ROOM_LIMIT_MS`.
  */
 const ROOM_GRACE_MS = 30_000
 const ROOM_LIMIT_MS = 300_000
@@ -56,7 +61,7 @@ interface BodyRoom {
   make(): Promise<unknown>
 }
 
-/** @param clock of the limits on how long a body may hold room */
+/** @param clock clock of the limits on how long a body may hold reserved memory */
 export function createReadBody(large: LargeBodies, preparation: Preparation, clock: Clock): ReadBody {
   return async (request, { limitBytes, owner }, work) => {
     let place: Promise<() => void> | undefined
@@ -75,22 +80,22 @@ export function createReadBody(large: LargeBodies, preparation: Preparation, clo
     } finally {
       place?.then(
         leave => leave(),
-        () => {}, // there was no room: the request has been told
+        () => {}, // reserving memory failed, and the client already has the error
       )
     }
   }
 }
 
-/** Wrong ones have been refused by the server. */
+/** Node has already refused invalid values. */
 export function declaredLength({ headers }: IncomingMessage): number | undefined {
   const length = headers['content-length']
   return length === undefined ? undefined : Number(length)
 }
 
 /**
- * Counts while the body streams; a stream's events cost half of what iterating over it does.
+ * Collects the body from stream events, which cost half as much as async iteration.
  *
- * @returns a large body as blocks
+ * @returns a buffer, or blocks for a large body
  */
 function readBytes(
   request: IncomingMessage,
@@ -146,7 +151,7 @@ function readBytes(
   })
 }
 
-/** @param onLate called when the room has been held for too long for what has come */
+/** @param onLate called when the body arrives too slowly for the memory that it holds */
 function watchRoom(
   clock: Clock,
   sizeBytes: number,

@@ -1,12 +1,15 @@
 /**
- * Reads what a page's form sends, or a mailbox provider in a form's stead (RFC 8058 §3.1): small, and of
- * either encoding.
+ * Reads the small forms of the unsubscribe page and of one-click unsubscribe requests (RFC 8058 §3.1), in
+ * either form encoding.
  */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge } from '../api-error.ts'
 import { boundaryOf } from './multipart.ts'
 
-/** None where the body is empty or of another type. @throws ApiError 413 */
+/**
+ * Returns no fields for an empty body or another content type.
+ * @throws ApiError 413
+ */
 export async function readForm(request: IncomingMessage, limitBytes: number): Promise<URLSearchParams> {
   const bytes = await readSmall(request, limitBytes)
   const type = request.headers['content-type'] ?? ''
@@ -15,7 +18,7 @@ export async function readForm(request: IncomingMessage, limitBytes: number): Pr
   return boundary === undefined ? new URLSearchParams() : multipartFields(bytes.toString(), boundary)
 }
 
-/** RFC 7578: the fields that are no files. */
+/** Returns the fields of a multipart form that are not files (RFC 7578). */
 function multipartFields(body: string, boundary: string): URLSearchParams {
   const fields = new URLSearchParams()
   for (const part of `\r\n${body}`.split(`\r\n--${boundary}`).slice(1, -1)) {

@@ -1,10 +1,10 @@
 /**
- * Looks a large JSON text over before it is parsed. `JSON.parse` takes a minute and a gigabyte for 50 MB of
- * `{},`, and a second and eight bytes a number for the lists of integers in which some clients send files:
- * values are counted, and long lists of bytes are read here.
+ * Scans a large JSON text before it is parsed. `JSON.parse` takes a minute and 1 GB for 50 MB of `{},`, and 1
+ * s and 8 bytes per number for files that clients send as arrays of integers. The scan counts values and
+ * decodes long byte arrays.
  */
 
-/** A list of bytes in the text, from its bracket to behind its other bracket. */
+/** Position of a byte array in the text, including both brackets. */
 export interface ByteList {
   start: number
   end: number
@@ -12,7 +12,7 @@ export interface ByteList {
 }
 
 export const VALUES_MAX = 250_000
-/** Shorter lists are left to the parser. */
+/** Shorter arrays are left to `JSON.parse`. */
 export const SHORTEST_PACKED_LIST = 1_024
 
 const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [...Buffer.from('"\\,[]')] as [
@@ -25,9 +25,9 @@ const [QUOTE, BACKSLASH, COMMA, OPEN, CLOSE] = [...Buffer.from('"\\,[]')] as [
 const [OPEN_OBJECT, CLOSE_OBJECT, ZERO, NINE] = [...Buffer.from('{}09')] as [number, number, number, number]
 
 /**
- * Whether the text is well formed is left to the parser.
+ * Does not validate the text, which `JSON.parse` does afterwards.
  *
- * @returns the long lists of bytes, in their order, or what there is too much of
+ * @returns the long byte arrays in order, or the limit that is exceeded
  */
 export function surveyJson(text: Buffer, deepest: number): ByteList[] | { tooMuch: 'depth' | 'values' } {
   const lists: ByteList[] = []
@@ -50,7 +50,7 @@ export function surveyJson(text: Buffer, deepest: number): ByteList[] | { tooMuc
   return lists
 }
 
-/** Where the string ends that begins at `start`: at its quote, or at the end of the text. */
+/** Returns the position of the closing quote of the string that begins at `start`, or the end of the text. */
 function endOfString(text: Buffer, start: number): number {
   for (let from = start + 1; ; ) {
     const quote = text.indexOf(QUOTE, from)
@@ -62,7 +62,7 @@ function endOfString(text: Buffer, start: number): number {
   }
 }
 
-/** Undefined for a list that is short, or has anything in it but integers from 0 to 255. */
+/** Returns undefined for a short array or one that contains anything except integers from 0 to 255. */
 function readByteList(text: Buffer, start: number): ByteList | undefined {
   let bytes = new Uint8Array(SHORTEST_PACKED_LIST)
   let count = 0

@@ -1,4 +1,4 @@
-/** From the bytes of a request body to a JSON value, strictly; and what makes two bodies the same. */
+/** Parses request bodies as JSON and hashes them in canonical form. */
 import { isUtf8 } from 'node:buffer'
 import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
@@ -15,8 +15,8 @@ export function parseJson(bytes: Buffer): object {
 }
 
 /**
- * The same for a large body, at a bounded cost: one with very many values is refused, and a long list of
- * bytes that is the content of an attachment comes as a Uint8Array.
+ * Parses a large body at bounded cost. A body with very many values is refused, and a long byte array as the
+ * content of an attachment becomes a Uint8Array.
  *
  * @throws ApiError 400, or 413 for too many values
  */
@@ -28,7 +28,9 @@ export function parseLargeJson(bytes: Buffer): object {
   return putBack(parse(textOf(withMarks(bytes, lists, mark))), lists, mark)
 }
 
-/** SHA-256 of the body in canonical form; the same for a body that was parsed in either way. */
+/**
+ * Returns the SHA-256 of the canonical form. The hash does not depend on which of both parsers read the body.
+ */
 export function requestHash(body: object): Uint8Array {
   return new Uint8Array(createHash('sha256').update(canonicalJson(body)).digest())
 }
@@ -65,7 +67,7 @@ function tooManyValues(): ApiError {
   )
 }
 
-/** The text with a list of one string that nobody could guess in place of each list. */
+/** Replaces each byte array by an array with one random string, which the body cannot contain. */
 function withMarks(text: Buffer, lists: readonly ByteList[], mark: string): Buffer {
   const pieces: Uint8Array[] = []
   let from = 0
@@ -76,7 +78,7 @@ function withMarks(text: Buffer, lists: readonly ByteList[], mark: string): Buff
   return Buffer.concat([...pieces, text.subarray(from)])
 }
 
-/** Where a value stands: on the way from the body to the content of an attachment, or elsewhere. */
+/** Position of a value on the path from the body to the content of an attachment. */
 type Place = 'top' | 'emails' | 'email' | 'attachments' | 'attachment' | 'content' | 'data' | 'elsewhere'
 
 interface Visit {
@@ -84,7 +86,7 @@ interface Visit {
   place: Place
 }
 
-/** Lists that are no content of an attachment come back as lists. */
+/** Puts the byte arrays back. Those that are not the content of an attachment become plain arrays. */
 function putBack(parsed: object, lists: readonly ByteList[], mark: string): object {
   const top = { body: parsed }
   let valueCount = 0
@@ -119,7 +121,7 @@ function markedIndex(value: object, mark: string): number | undefined {
   return typeof only === 'string' && only.startsWith(mark) ? Number(only.slice(mark.length)) : undefined
 }
 
-/** Measures the nesting without recursion, which a hostile body could exhaust. */
+/** Measures the nesting without recursion, because a hostile body could overflow the stack. */
 function isDeeperThan(body: object, levels: number): boolean {
   let level: object[] = [body]
   for (let depth = 1; level.length > 0; depth++) {

@@ -1,7 +1,4 @@
-/**
- * Large request bodies as the main thread sees them: little in memory at a time, and worked on in a child
- * process.
- */
+/** Limits the memory of large request bodies and has them parsed in a child process. */
 import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { JobTooLong, type ReaderPool } from '../../../lib/reader-pool.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
@@ -11,26 +8,30 @@ import { type BodyAnswer, type BodyJob, readAnswer } from './large-body-job.ts'
 import type { BodyOf, BodyWork } from './work.ts'
 
 export interface LargeBodies {
-  /** Resolves when there is room for so many bytes, with what gives the room back. @throws ApiError 503 */
+  /**
+   * Reserves memory for a body.
+   * @returns a function that releases the memory
+   * @throws ApiError 503
+   */
   enter(owner: string, bytes: number): Promise<() => void>
   /** @throws ApiError @throws StorageUnavailable */
   read<W extends BodyWork>(owner: string, pieces: readonly Uint8Array[], work: W): Promise<BodyOf<W>>
 }
 
-/** Four of the largest bodies at once, two of them of one owner; the smaller they are, the more. */
+/** Memory for four bodies of the maximum size, two of them of one owner. Smaller bodies need less. */
 const SIZE_BYTES_MAX = 224 * 1024 * 1024
 const BYTES_OF_AN_OWNER_MAX = 112 * 1024 * 1024
 const WAITING = { most: 200, mostOfAnOwner: 50 }
 const RETRY_AFTER_SECONDS = 5
 
-/** Function of the process that reads bodies. */
+/** Name of the function of the child process that parses bodies. */
 export const READ_BODY = 'readBody'
 
 export function createLargeBodies(readers: Pick<ReaderPool, 'run'>): LargeBodies {
   const room = createFairSemaphore(SIZE_BYTES_MAX, BYTES_OF_AN_OWNER_MAX, WAITING)
   /**
-   * A process may also have died for another reason, such as a lack of memory on the machine: it is tried
-   * once more.
+   * The process may have died for another reason, such as a lack of memory on the host. The job is therefore
+   * tried twice.
    */
   const readTwice = async (owner: string, job: BodyJob): Promise<BodyAnswer> => {
     const sizeBytes = job.pieces.reduce((sum, { length }) => sum + length, 0)

@@ -1,4 +1,4 @@
-/** What the process that reads large bodies is asked, and how its answers travel. */
+/** Job and answer of the child process that parses large bodies. */
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
 import { withOwnMemory } from '../../../pipeline/accept/transferables.ts'
 import { StorageUnavailable } from '../../../store/command.ts'
@@ -7,12 +7,12 @@ import { parseLargeJson } from './json.ts'
 import { type BodyWork, doBodyWork, type SendBody } from './work.ts'
 
 export interface BodyJob {
-  /** Of the body, in their order. */
+  /** Blocks of the body in order. */
   pieces: readonly Uint8Array[]
   work: BodyWork
 }
 
-/** Exceptions that mean something travel as values. */
+/** Errors that are part of the protocol travel as values. */
 export type BodyAnswer =
   | { body: unknown; isSend: boolean }
   | { refused: Pick<ApiError, 'status' | 'errorName' | 'message' | 'errors'> }

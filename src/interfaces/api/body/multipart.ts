@@ -1,20 +1,20 @@
-/** Forms with files (RFC 7578, RFC 2046 §5.1.1), read while they come: nothing of a part is kept here. */
+/** Reads multipart forms with files as a stream (RFC 7578, RFC 2046 §5.1.1). Parts are not buffered. */
 import { ApiError } from '../api-error.ts'
 
 export interface FormPart {
   name: string
-  /** It was given a file name. */
+  /** Whether the part has a file name. */
   isFile: boolean
 }
 
-/** Gets a part piece by piece. */
+/** Receives the content of a part piece by piece. */
 export type TakePiece = (piece: Uint8Array) => Promise<void> | void
 
 const PARTS_MAX = 50
 const HEAD_BYTES_MAX = 16 * 1024
 const LINE_END = '\r\n'
 
-/** Of a content type; undefined where it is no form of this kind. */
+/** Returns the boundary of a content type, or undefined if it is not a multipart form. */
 export function boundaryOf(contentType: string | undefined): string | undefined {
   const found = /^multipart\/form-data\b.*;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(
     contentType ?? '',
@@ -23,8 +23,8 @@ export function boundaryOf(contentType: string | undefined): string | undefined 
 }
 
 /**
- * @param take called for each part, in their order; undefined passes over it
- * @throws ApiError 400 when it is no form, or ends before its end; and what reading and taking throw
+ * @param take called for each part in order; returns undefined to skip the part
+ * @throws ApiError 400 for a malformed or truncated form, and the errors of the stream and of `take`
  */
 export async function readMultipart(
   bytes: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export async function readMultipart(
   let state: 'body' | 'head' | 'done' = 'body'
   let takePiece: TakePiece | undefined
   let partCount = 0
-  // the first delimiter may stand at the very beginning
+  // the first delimiter may be at the very beginning, without a preceding line break
   let rest: Buffer = Buffer.from(LINE_END)
   for await (const chunk of bytes) {
     if (state === 'done') continue
@@ -66,7 +66,7 @@ export async function readMultipart(
   if (state !== 'done') throw malformed('The form is truncated: the closing boundary is missing.')
 }
 
-/** @param head what follows the boundary: the rest of its line, and the lines of the head */
+/** @param head text after the boundary: the rest of its line and the header fields of the part */
 function partOf(head: string): FormPart {
   const disposition = /^content-disposition:[ \t]*form-data\b(.*)$/im.exec(head)?.[1] ?? ''
   const name = /;\s*name="([^"]*)"/i.exec(disposition)?.[1]

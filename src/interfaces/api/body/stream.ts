@@ -1,9 +1,9 @@
-/** Request bodies that are read as they come: as large as a route allows, for as long as they come on. */
+/** Streams request bodies, up to the size limit of the route. */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge } from '../api-error.ts'
 
 /**
- * @throws ApiError 413 while it is read, and an error when the client leaves or is too slow (see
+ * @throws ApiError 413 while the stream is read, and an error when the client disconnects or is too slow (see
  * `connection-watch.ts`)
  */
 export async function* streamBody(request: IncomingMessage, limitBytes: number): AsyncGenerator<Uint8Array> {

@@ -1,7 +1,4 @@
-/**
- * What is done with a parsed request body: the same on the main thread and, for large ones, in a reader
- * process.
- */
+/** Work on a parsed request body. It runs on the main thread, or in the child process for large bodies. */
 
 import type { Id } from '../../../lib/ids.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
@@ -10,22 +7,22 @@ import { readBatch } from '../emails/batch-schema.ts'
 import { readSendEmail } from '../emails/send-schema.ts'
 import { requestHash } from './json.ts'
 
-/** What is wanted of the body of a request that sends. */
+/** Work on the body of a request that sends emails. */
 export interface SendWork {
   accountId: Id
   /** Validation mode of a batch; null for a single email. */
   mode: BatchMode | null
-  /** Whether the hash is wanted. */
+  /** Whether to compute the hash of the body. */
   hashed: boolean
 }
 
 export interface SendBody {
   prepared: PreparedRequest
-  /** SHA-256 of the body's canonical form, where it is wanted. */
+  /** SHA-256 of the canonical form of the body, null unless requested. */
   hash: Uint8Array | null
 }
 
-/** Null: the value as it is. */
+/** Null returns the parsed value unchanged. */
 export type BodyWork = SendWork | null
 export type BodyOf<W extends BodyWork> = W extends SendWork ? SendBody : unknown
 

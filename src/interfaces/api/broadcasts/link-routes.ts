@@ -1,4 +1,4 @@
-/** The links of a broadcast with their counts. */
+/** Serves the links of a broadcast with their click counts. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import {
@@ -85,7 +85,10 @@ export function broadcastLinkRoutes({ db }: { db: Db }): Route[] {
   ]
 }
 
-/** Where a link leads one recipient is nobody else's: placeholders stand for it. */
+/**
+ * A URL that differs between recipients is shown with its placeholders, because it may contain data of one
+ * recipient.
+ */
 function asWritten(rows: readonly BroadcastLinkRow[], { html }: StoredBroadcast): BroadcastLinkRow[] {
   const written = personalLinks(html ?? '')
   return rows.map(row => ({ ...row, url: written.get(row.link) ?? row.url }))

@@ -1,4 +1,4 @@
-/** List the recipients of a broadcast by delivery result, as newer SDKs ask for them. */
+/** Serves the recipients of a broadcast by delivery result, in the format of newer SDKs. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import {

@@ -1,4 +1,4 @@
-/** Serves broadcasts: they are written, tested, sent to an audience, paused and cancelled. */
+/** Serves broadcasts: create, update, test, send, pause, resume and cancel. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
@@ -33,7 +33,7 @@ import {
   testSchema,
 } from './schema.ts'
 
-/** Html and text at their largest, with room for what JSON makes of them. */
+/** Maximum size of html and text, with a margin for their JSON encoding. */
 const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const listQuery = {
@@ -237,7 +237,10 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
   return ok(viewFor(request, answer))
 }
 
-/** The library that wants bare ids can read no `segment_id` that is null. @throws ApiError */
+/**
+ * The .NET SDK, which reads bare ids, cannot read a `segment_id` that is null.
+ * @throws ApiError
+ */
 function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
   return broadcastView(found(answer), isDotnetClient(headers))
 }
@@ -263,7 +266,10 @@ function contactOf({ query }: ApiRequest): Id | null {
   return id
 }
 
-/** Its words are taken over: what the template says later changes nothing. @throws ApiError */
+/**
+ * Copies the content of the template. Later changes of the template do not affect the broadcast.
+ * @throws ApiError
+ */
 async function withTemplate(findTemplate: FindTemplate, accountId: Id, { fields, send }: NewBroadcast) {
   const template = await templateOf(findTemplate, accountId, fields.templateId)
   const subject = fields.subject ?? template?.subject
@@ -287,7 +293,7 @@ async function templateOf(findTemplate: FindTemplate, accountId: Id, id: Id | nu
   throw new ApiError(404, 'not_found', message, { errors: [{ path: 'template_id', message }] })
 }
 
-/** @throws ApiError when no name could contain it */
+/** @throws ApiError for a text that no name can contain */
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.length <= NAME_LENGTH_MAX && !text.includes('\0')) return text

@@ -1,7 +1,4 @@
-/**
- * Broadcasts on the wire: the bodies that write and send one, and how one is shown with what has become of
- * it.
- */
+/** Schemas of broadcasts: bodies that create, update and send one, and replies with content and results. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { BroadcastDetail } from '../../../pipeline/broadcasts/broadcasts.ts'
@@ -134,10 +131,10 @@ export const testSchema = z.object({
   emails: z.array(z.object({ id: idSchema('eml'), to: z.string() })),
 })
 
-/** Words that are absent are to come from its template. */
+/** Absent content comes from the template. */
 export interface NewBroadcast {
   fields: Omit<BroadcastFields, 'subject'> & { subject: string | null }
-  /** Undefined: it stays a draft. */
+  /** Undefined for a draft. */
   send: SendOrder | undefined
 }
 
@@ -168,7 +165,10 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
   }
 }
 
-/** What is absent stays; an empty text takes away what need not be there. @throws ApiError */
+/**
+ * Absent fields are not changed; an empty string removes the value of an optional field.
+ * @throws ApiError
+ */
 export function readBroadcastChange(body: unknown): Changes {
   refuseFiles(body)
   const { scheduledAt, version = null, ...given } = readChange(body)
@@ -179,7 +179,7 @@ export function readBroadcastChange(body: unknown): Changes {
   }
 }
 
-/** Newer SDKs call audiences segments, and know no others. */
+/** Newer SDKs name an audience in `segment_id`. */
 function withAudience<R extends { audienceId?: string | undefined; segmentId?: string | undefined }>(
   request: R,
 ): R {
@@ -189,8 +189,9 @@ function withAudience<R extends { audienceId?: string | undefined; segmentId?: s
 }
 
 /**
- * Unknown fields are ignored; but nobody wants a broadcast without the files that were given with it. @throws
- * ApiError
+ * Refuses attachments instead of ignoring them like other unknown fields, because nobody wants a broadcast
+ * without its files.
+ * @throws ApiError
  */
 function refuseFiles(body: unknown) {
   if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'attachments')) return
@@ -218,7 +219,7 @@ export function readTestRecipients(body: unknown): Mailbox[] {
   return readMailboxes('to', to)
 }
 
-/** What a request says, and nothing else. */
+/** Returns only the fields that the request contains. */
 function changesOf(
   request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version'>,
 ): Partial<BroadcastFields> {
@@ -295,10 +296,10 @@ export function broadcastView(
 }
 
 /**
- * As lists show it.
+ * Converts a broadcast for lists.
  *
- * @param isOfSegment for a client that knows no broadcast without a segment: where it has none, that is its
- * audience
+ * @param isOfSegment for a client that requires a `segment_id`: it gets the audience if the broadcast has no
+ * segment
  */
 export function broadcastRow(row: BroadcastRow, isOfSegment: boolean): z.output<typeof broadcastRowSchema> {
   const segmentId = row.segmentId ?? (isOfSegment ? row.audienceId : null)

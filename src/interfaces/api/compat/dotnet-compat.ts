@@ -1,11 +1,11 @@
 /**
- * The .NET library reads ids as UUIDs, the words of a status as a closed list, and properties of contacts as
- * texts. One value that it cannot read costs it the whole reply, so it is answered in its own terms.
+ * Converts replies for the .NET SDK, which reads ids as UUIDs, statuses as a closed list and properties of
+ * contacts as strings. One value that it cannot read makes it reject the whole reply.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
 const PREFIXED = /^[a-z]{2,3}_(?=[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$)/
-/** What it calls the states of a broadcast that it has no word for. */
+/** Statuses of broadcasts that the SDK does not know, with the closest one that it knows. */
 const BROADCAST_WORDS = new Map([
   ['sending', 'queued'],
   ['paused', 'queued'],
@@ -19,8 +19,8 @@ export function isDotnetClient(headers: IncomingHttpHeaders): boolean {
 }
 
 /**
- * The same body with bare values under `id` and every `…_id`, and with broadcasts and contacts as it knows
- * them.
+ * Returns the body with bare UUIDs in `id` and every `…_id`, and with broadcasts and contacts in the types of
+ * the SDK.
  */
 export function forDotnetClient(body: object): object {
   return JSON.parse(

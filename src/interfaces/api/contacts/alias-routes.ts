@@ -1,6 +1,7 @@
 /**
- * Contacts as newer SDKs name them, without their audience: that of several which is the oldest. What they
- * want to hear of is said for all audiences that the address is in, unless the body names one.
+ * Serves contacts without an audience in the path, as newer SDKs name them: the contact of the oldest
+ * audience that has it. Subscriptions change in all audiences with the same address unless the body names
+ * one.
  */
 
 import { type Id, wireId } from '../../../lib/ids.ts'
@@ -42,7 +43,10 @@ function below(audienceId: Id, request: ApiRequest, body: ApiRequest['body']): A
   return { ...request, params: { ...request.params, id: wireId('aud', audienceId) }, body }
 }
 
-/** The one that the path names, of the oldest audience that has it. @throws ApiError 404 */
+/**
+ * Finds the contact that the path names, in the oldest audience that has it.
+ * @throws ApiError 404
+ */
 export async function placedContactOf(
   { db }: Pick<Options['store'], 'db'>,
   { params, credential: { accountId } }: ApiRequest,
@@ -52,7 +56,7 @@ export async function placedContactOf(
   return contact
 }
 
-/** They send what a contact says of topics as a bare list. */
+/** Newer SDKs send topic subscriptions as a bare array. */
 function inObject(body: unknown): unknown {
   return Array.isArray(body) ? { topics: body } : body
 }

@@ -1,4 +1,4 @@
-/** Files of contacts: taken in while they are uploaded, looked after meanwhile, and written. */
+/** Serves imports and exports of contacts as CSV. Files are streamed in both directions. */
 
 import { parseWireId } from '../../../lib/ids.ts'
 import { contactsHeader, type ExportBatch, type ExportQuery } from '../../../resources/contacts/export.ts'

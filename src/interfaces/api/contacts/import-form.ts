@@ -1,4 +1,4 @@
-/** Imports of contacts as newer SDKs send them, in a form, and ask for them. */
+/** Schemas of contact imports in the format of newer SDKs. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import {
@@ -16,13 +16,15 @@ import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { unknownSegment } from './schema.ts'
 
-/** By name. */
+/** Text fields of the form by name. */
 export type FormFields = ReadonlyMap<string, string>
 
 export const SDK_IMPORT_STATUSES = ['queued', 'in_progress', 'completed', 'failed'] as const
 export type SdkImportStatus = (typeof SDK_IMPORT_STATUSES)[number]
 
-/** An import begins at once: none is ever queued. */
+/**
+ * Import states of our database by status of the SDKs. An import starts immediately, so none is ever queued.
+ */
 const STATES: Readonly<Record<SdkImportStatus, readonly ImportState[]>> = {
   queued: [],
   in_progress: ['running'],
@@ -65,7 +67,7 @@ const topicsSchema = z.array(z.unknown())
 export interface ImportForm {
   onExisting: OnExisting
   columnMap: ColumnMap | undefined
-  /** Undefined: none is named. */
+  /** Undefined if the form names no segment. */
   audienceId: Id | undefined
 }
 
@@ -96,7 +98,7 @@ function onExistingOf(text: string | undefined): OnExisting {
   )
 }
 
-/** Undefined when there is no such field, or null. */
+/** Returns undefined for an absent or null field. */
 function readJson<S extends z.ZodType>(fields: FormFields, name: string, schema: S): z.output<S> | undefined {
   const text = fields.get(name)
   if (text === undefined) return undefined
@@ -119,7 +121,10 @@ function parsed(name: string, text: string): unknown {
   }
 }
 
-/** All where none is named. @throws ApiError 422 */
+/**
+ * Returns all states if the query names no status.
+ * @throws ApiError 422
+ */
 export function readImportStates(query: URLSearchParams): readonly ImportState[] {
   const text = query.get('status')
   if (text === null) return SDK_IMPORT_STATUSES.flatMap(status => STATES[status])

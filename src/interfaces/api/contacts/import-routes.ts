@@ -1,6 +1,6 @@
 /**
- * Files of contacts as newer SDKs send them: in a form, with what its columns are for behind it; and their
- * imports.
+ * Serves contact imports in the format of newer SDKs: a form with the file, followed by the fields that
+ * describe its columns.
  */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
@@ -35,7 +35,7 @@ export interface ImportFormsOptions {
 
 export const IMPORT_BYTES_MAX = 1024 * 1024 * 1024
 const FORM = 'multipart/form-data'
-/** Of all fields that are no file. */
+/** Total size of all fields except the file. */
 const FIELD_BYTES_MAX = 256 * 1024
 const PIECE_BYTES = 64 * 1024
 
@@ -82,7 +82,7 @@ export function importForms(options: ImportFormsOptions): Route[] {
   ]
 }
 
-/** The file is kept aside until all of the form is there: what its columns are for comes behind it. */
+/** Stores the file until the form is complete, because the fields that describe its columns come after it. */
 async function takeForm({ store, importContacts, clock, newId }: ImportFormsOptions, request: ApiRequest) {
   const boundary = boundaryOf(request.headers['content-type'])
   if (boundary === undefined)
@@ -110,13 +110,19 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
   }
 }
 
-/** @throws ApiError 422 for what is wrong with the file */
+/**
+ * Converts errors of the file into errors of the API.
+ * @throws ApiError 422
+ */
 export function asRefused(error: unknown): never {
   if (!(error instanceof ImportFault)) throw error
   throw invalidField(error.part, error.message)
 }
 
-/** @returns the fields that are no file @throws ApiError when there is no file, or the fields are too long */
+/**
+ * @returns the fields except the file
+ * @throws ApiError if the file is missing or the fields are too long
+ */
 async function readInto(
   request: ApiRequest,
   boundary: string,
@@ -141,7 +147,7 @@ async function readInto(
           name,
           `The fields of the form must contain at most ${FIELD_BYTES_MAX} bytes in total; \`${name}\` exceeds that.`,
         )
-      // a view of what is read over and over
+      // copies the bytes, because the reader reuses its buffer
       pieces.push(Uint8Array.from(piece))
     }
   })

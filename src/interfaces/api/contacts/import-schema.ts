@@ -1,4 +1,4 @@
-/** Imports of contacts as the API reads and shows them. */
+/** Schemas of contact imports. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
@@ -55,7 +55,10 @@ export function readOnExisting(query: URLSearchParams): OnExisting {
   )
 }
 
-/** The charset that the content type names, if it does. @throws ApiError 415 */
+/**
+ * Returns the charset that the content type names, if any.
+ * @throws ApiError 415
+ */
 export function insistOnCsv({ headers }: Pick<ApiRequest, 'headers'>): string | undefined {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map(part => part.trim())
   if (type.toLowerCase() !== CSV)

@@ -1,6 +1,6 @@
 /**
- * Contacts of no audience in particular, as newer SDKs add them, to the oldest one, and list them: those of
- * all.
+ * Serves contacts of the whole account, as newer SDKs create and list them. A new contact goes to the oldest
+ * audience unless the request names others.
  */
 
 import { type Id, idKey } from '../../../lib/ids.ts'

@@ -1,4 +1,4 @@
-/** What an account says of the properties of its contacts, as newer SDKs keep it. */
+/** Serves definitions of contact properties (type and fallback value), in the format of newer SDKs. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'

@@ -1,4 +1,4 @@
-/** What an account says of the properties of its contacts, as the API reads and shows it. */
+/** Schemas of contact property definitions. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import { keyFault, valueFault } from '../../../resources/contacts/properties.ts'
@@ -43,7 +43,10 @@ export function readDefinition(body: unknown): DefinitionFields {
   return { key, type, fallback: fallbackOf(type, fallbackValue) }
 }
 
-/** Without one there is none. @throws ApiError 422 */
+/**
+ * Returns null if the body has no fallback value.
+ * @throws ApiError 422
+ */
 export function readFallback(body: unknown, type: PropertyType): string | null {
   return fallbackOf(type, readChanges(body).fallbackValue)
 }

@@ -1,4 +1,4 @@
-/** Serves the contacts of an audience, and their subscriptions to topics. */
+/** Serves the contacts of an audience and their topic subscriptions. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
@@ -41,7 +41,7 @@ interface ContactRoutesOptions {
   reader: { listContacts(query: ContactQuery): Promise<ContactsFound> }
   clock: Clock
   newId: IdSource
-  /** Of what is said of a contact's wish for mail. */
+  /** Whether subscriptions change in one audience or in the whole account. */
   reach?: Reach
 }
 
@@ -172,7 +172,10 @@ function refOf({ params }: ApiRequest) {
   return contactRefOf(params.contact_id!)
 }
 
-/** Looked for before the body is read. @throws ApiError 404 */
+/**
+ * Finds the audience before the body is read.
+ * @throws ApiError 404
+ */
 async function placeOf(
   { db, find }: Pick<ContactRoutesOptions['store'], 'db' | 'find'>,
   request: ApiRequest,

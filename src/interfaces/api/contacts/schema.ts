@@ -1,4 +1,4 @@
-/** Contacts as the API reads and shows them. */
+/** Schemas of contacts. */
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
@@ -24,7 +24,7 @@ const SEARCH_LENGTH_MAX = 254
 const PLACES_MAX = 100
 
 const propertySchema = z.union([z.string(), z.number(), z.boolean()])
-/** No record of a schema, which would leave out a key `__proto__` without a word. */
+/** A zod record would silently drop a key `__proto__`, so the object is checked by hand. */
 const propertiesSchema = z
   .unknown()
   .meta({
@@ -57,7 +57,7 @@ export const subscriptionsSchema = z.object({
 })
 const readTopics = bodyReader(subscriptionsSchema)
 
-/** Without an audience in the path: what newer SDKs call segments are audiences. */
+/** Fields that name an audience, for paths without one. Newer SDKs call audiences segments. */
 const oneAudience = {
   audience_id: z.string().optional().meta({ description: 'Id of the audience.' }),
   segment_id: z.string().optional().meta({ description: 'Alias of `audience_id`.' }),
@@ -140,14 +140,14 @@ export function readContactChanges(body: unknown): ContactChanges {
   return changesOf(readChanges(body))
 }
 
-/** An audience that a request names. */
+/** Audience that a request names. */
 export interface NamedAudience {
   id: Id
-  /** Path in the request. */
+  /** Path of the field in the request, for error messages. */
   path: string
 }
 
-/** @throws ApiError 422 for what cannot be the id of an audience or a topic */
+/** @throws ApiError 422 for an invalid id of an audience or a topic */
 export function readPlacement(body: unknown): {
   audiences: NamedAudience[]
   subscriptions: TopicSubscription[]
@@ -170,7 +170,10 @@ export function readNamedAudience(body: unknown): NamedAudience | undefined {
   return firstNamed(audienceId, segmentId)
 }
 
-/** Of one audience, as some clients ask for its contacts. @throws ApiError 422 */
+/**
+ * Reads the audience that a list of contacts is restricted to.
+ * @throws ApiError 422
+ */
 export function readAudienceQuery(query: URLSearchParams): NamedAudience | undefined {
   return firstNamed(query.get('audience_id'), query.get('segment_id'))
 }
@@ -257,7 +260,7 @@ interface GivenFields {
   properties?: ReadonlyMap<string, PropertyValue | null> | undefined
 }
 
-/** An empty name takes the name away. */
+/** An empty name removes the name. */
 function changesOf({ email, firstName, lastName, unsubscribed, properties }: GivenFields): ContactChanges {
   const faults = [
     ...faultsOfNames({ first_name: firstName, last_name: lastName }),
@@ -287,7 +290,7 @@ function isPropertyValue(value: unknown): boolean {
   )
 }
 
-/** Keys that are taken away may be any. */
+/** A null value removes a key, so its key is not validated. */
 function faultsOfProperties(properties: ReadonlyMap<string, PropertyValue | null>) {
   return [...properties].flatMap(([key, value]) => {
     if (value === null) return []

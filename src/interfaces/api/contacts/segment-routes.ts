@@ -1,4 +1,7 @@
-/** What newer SDKs call the segments of a contact: the audiences that its address is in. */
+/**
+ * Serves the audiences that contain the address of a contact. Newer SDKs call them the segments of the
+ * contact.
+ */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'

@@ -1,4 +1,4 @@
-/** Serves the checks of the installation to operators. */
+/** Serves the diagnostics of the installation to operators. */
 import * as z from 'zod'
 import type { DoctorReport } from '../../doctor/finding.ts'
 import { insistOnOperator } from '../operator.ts'

@@ -1,5 +1,6 @@
 /**
- * Has a domain's records put into its zone at the customer's DNS provider, with a token for this one request.
+ * Creates the records of a domain in its zone at the DNS provider of the customer. The token is used for this
+ * request only.
  */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
@@ -9,7 +10,7 @@ import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { ok, type Route } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
 
-/** As it may stand in a header. */
+/** Characters that a header value may contain. */
 const TOKEN = /^[!-~]{1,1000}$/
 
 const autoconfigureSchema = z.object({

@@ -1,4 +1,4 @@
-/** The DKIM keys of a domain, and when the next one takes its turn, as the API shows them. */
+/** Schemas of the DKIM keys of a domain and of their rotation. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { DkimKeyFacts, DomainWithKeys } from '../../../resources/domains/domain-rows.ts'

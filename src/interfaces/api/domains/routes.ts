@@ -1,4 +1,4 @@
-/** Sending domains: registered, shown with their DNS records, verified, deleted. */
+/** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
@@ -171,7 +171,10 @@ function settingsOf(
   }
 }
 
-/** Null for none. `send` and what begins with an underscore have records of their own. */
+/**
+ * Returns null for an empty string. `send` and names that begin with an underscore have other records and are
+ * refused.
+ */
 function subdomainOf(text: string, name: string): string | null {
   if (text.trim() === '') return null
   const host = parseDomain(`${text.trim()}.${name}`)

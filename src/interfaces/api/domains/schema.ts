@@ -1,4 +1,4 @@
-/** A domain as the API shows it, with the state of each of its records. */
+/** Schemas of sending domains and the status of their records. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import { allRecordsOf } from '../../../resources/domains/dns-records.ts'
@@ -122,7 +122,7 @@ export function domainView(
   }
 }
 
-/** Records that bring the mail of the domain to this service. */
+/** Returns the MX record that routes the mail of the domain to this service. */
 function receivingRecord({ name }: DomainWithKeys, mailHost: string) {
   return { type: 'MX' as const, host: name, value: mailHost, priority: 10 }
 }

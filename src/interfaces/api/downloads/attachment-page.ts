@@ -1,4 +1,4 @@
-/** Attachments of one message, a page at a time, in the order in which they came. */
+/** Pages through the attachments of one message, in their original order. */
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
 import { cutIdPage, type IdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 
@@ -7,7 +7,7 @@ interface Attached {
   id: string
 }
 
-/** An email may have as many as a page. */
+/** The default page size is the maximum number of attachments of an email. */
 const ATTACHMENTS: Listed = { prefix: 'att', name: 'Attachment', fallback: 100 }
 
 export const attachmentPageQuery = idPageQuery(ATTACHMENTS)
@@ -17,7 +17,7 @@ export function readAttachmentPage(query: URLSearchParams): IdPage {
   return readIdPage(query, ATTACHMENTS)
 }
 
-/** @throws ApiError 404 when the page is to begin where nothing is */
+/** @throws ApiError 404 if the cursor names no attachment of the list */
 export function cutPage<A extends Attached>(all: readonly A[], page: IdPage) {
   return cutIdPage(all, page, ATTACHMENTS)
 }

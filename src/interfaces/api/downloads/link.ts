@@ -1,7 +1,4 @@
-/**
- * Links to files that are good for a while, for whoever has them; and the replies with which files are
- * answered.
- */
+/** Creates expiring download links, and replies that contain files. */
 import contentDisposition from 'content-disposition'
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -38,14 +35,14 @@ export function createLinkTo({ secrets, clock, baseUrl }: LinkOptions): LinkTo {
 export interface DownloadedFile {
   filename: string
   contentType: string
-  /** Absent where it is not known before all has been read. */
+  /** Absent if the size is not known before the content has been read. */
   sizeBytes?: number
   content: AsyncIterable<Uint8Array>
 }
 
 /**
- * RFC 6266 and RFC 8187 for the name, of which clients must bear the header; nothing of the file may run
- * where our own pages come from.
+ * Encodes the file name for all clients (RFC 6266, RFC 8187). The other headers prevent that a browser runs
+ * the file on the origin of the dashboard.
  */
 export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawHttpReply {
   return {

@@ -7,7 +7,7 @@ import type { Route } from '../route.ts'
 import { type DownloadedFile, fileReply } from './link.ts'
 import { type FileRef, readDownloadToken } from './token.ts'
 
-/** Undefined where the file is not there, or no longer in its account's sight. */
+/** Returns undefined for a file that does not exist or is outside the retention window of its account. */
 export type OpenFile = (file: FileRef) => Promise<DownloadedFile | undefined>
 
 interface DownloadRoutesOptions {

@@ -1,10 +1,11 @@
 /**
- * Signed tokens that stand for one file until a time: whoever has one gets the file, without a credential.
+ * Creates and reads signed download tokens. A token gives access to one file until its expiry, without a
+ * credential.
  */
 import type { Id } from '../../../lib/ids.ts'
 import { equalBytes, type SecretKeys } from '../../../lib/secret-keys.ts'
 
-/** What a file belongs to, by the number that stands for it in tokens. */
+/** Kinds of files, with their number in the token. */
 const KINDS = {
   'email-attachment': 1,
   'inbound-attachment': 2,
@@ -14,9 +15,9 @@ const KINDS = {
 export interface FileRef {
   kind: keyof typeof KINDS
   accountId: Id
-  /** Id of the email or of the received message. */
+  /** Id of the email or the received message. */
   ownerId: Id
-  /** The attachment; the owner's id once more where that is the file. */
+  /** Id of the attachment, or the owner's id for the message itself. */
   fileId: Id
 }
 
@@ -29,7 +30,10 @@ const EXPIRY_BYTES = 6
 const MAC_AT = EXPIRY_AT + EXPIRY_BYTES
 const TOKEN_BYTES = MAC_AT + 32
 
-/** @param expiresAt epoch ms. @returns base64url */
+/**
+ * @param expiresAt in ms since the epoch
+ * @returns base64url
+ */
 export function createDownloadToken(secrets: SecretKeys, ref: FileRef, expiresAt: number): string {
   const bytes = Buffer.alloc(TOKEN_BYTES)
   bytes[0] = VERSION
@@ -42,7 +46,7 @@ export function createDownloadToken(secrets: SecretKeys, ref: FileRef, expiresAt
   return bytes.toString('base64url')
 }
 
-/** What a token stands for, also when its time is over; undefined when it is not one of ours. */
+/** Reads a token, including an expired one. Returns undefined if the signature is not valid. */
 export function readDownloadToken(
   secrets: SecretKeys,
   token: string,

@@ -1,21 +1,21 @@
-/** Decodes the bytes of an attachment from any of the forms in which clients put them into JSON. */
+/** Decodes the content of an attachment from every encoding that clients use in JSON. */
 import { packBytes } from '../../../lib/bytes.ts'
 
 export interface AttachmentContent {
   bytes: Uint8Array
-  /** It was no encoding of bytes but the text itself, which is UTF-8 now. */
+  /** Whether the content was plain text instead of base64. It is encoded as UTF-8. */
   isPlainText: boolean
 }
 
 const DATA_URL = /^data:([^,;]*(?:;[^,;]*)*?);base64,/i
-/** A longer prefix is none. */
+/** A longer prefix is not recognized as a data URL. */
 const PREFIX_LENGTH_MAX = 1_000
 
 /**
- * Base64 text, with or without the prefix of a data URL; a list of integers from 0 to 255; such a list as
- * `{"type": "Buffer", "data": […]}`; or, where `isText` and it is no base64, the text itself.
+ * Accepts base64 text with or without the prefix of a data URL, an array of integers from 0 to 255, such an
+ * array as `{"type": "Buffer", "data": […]}`, and plain text if `isText` is set and the text is not base64.
  *
- * @returns or what is wrong with it, completing "`content` …"
+ * @returns the bytes, or the rule that the content breaks, completing "`content` …"
  */
 export function readContent(content: unknown, isText: boolean): AttachmentContent | { fault: string } {
   if (typeof content === 'string') return readText(content, isText)
@@ -27,13 +27,13 @@ export function readContent(content: unknown, isText: boolean): AttachmentConten
   return bytes ? { bytes, isPlainText: false } : { fault: 'must contain only integers from 0 to 255' }
 }
 
-/** Shorter contents are not worth the trouble. */
+/** Shorter contents are decoded later, because transferring them as bytes saves nothing. */
 const DECODED_FROM_CHARACTERS = 64 * 1024
 
 /**
- * Puts bytes in place of long base64 texts in the body of a send or a batch; `readContent` reads the rest.
+ * Decodes long base64 contents in the body of a send or a batch. `readContent` decodes the others.
  *
- * @returns all contents that are bytes now, none of which shares its memory
+ * @returns all decoded contents; no two of them share memory
  */
 export function decodeContents(body: object): Uint8Array<ArrayBuffer>[] {
   const found: Uint8Array<ArrayBuffer>[] = []
@@ -59,7 +59,7 @@ function longContent(content: unknown): Uint8Array<ArrayBuffer> | undefined {
   return list instanceof Uint8Array ? (list as Uint8Array<ArrayBuffer>) : undefined
 }
 
-/** The media type that a data URL names; undefined where it names none, or the content is something else. */
+/** Returns the media type of a data URL, or undefined if there is none. */
 export function dataUrlType(content: unknown): string | undefined {
   return (typeof content === 'string' && dataUrlPrefix(content)?.[1]) || undefined
 }
@@ -77,7 +77,7 @@ function dataUrlPrefix(text: string): RegExpExecArray | null {
   return DATA_URL.exec(text.slice(0, PREFIX_LENGTH_MAX))
 }
 
-/** What `JSON.stringify` makes of a Buffer. */
+/** Matches a Buffer that was serialized by `JSON.stringify`. */
 function isBufferObject(value: unknown): value is { data: unknown } {
   return isObject(value) && Object.hasOwn(value, 'data') && value.type === 'Buffer'
 }
@@ -87,8 +87,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * Strict base64 (RFC 4648 §4 or §5), but line breaks may be in it and its padding may be missing; undefined
- * for anything else.
+ * Decodes base64 strictly (RFC 4648 §4 or §5), except that line breaks and missing padding are allowed.
+ * Returns undefined for anything else.
  */
 function decodeBase64(text: string): Buffer<ArrayBuffer> | undefined {
   const packed = /\s/.test(text) ? text.replace(/\s+/g, '') : text

@@ -1,4 +1,4 @@
-/** Serves the attachments of sent emails, with links to their bytes. */
+/** Serves the attachments of sent emails with download links. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
@@ -39,7 +39,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
   const { horizonOf, store, linkTo } = options
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
 
-  /** The attachments of the email a request names, and how each is shown. */
+  /** Returns the attachments of the email that the request names, and their view. */
   const attachmentsOf = async (request: ApiRequest) => {
     const email = await findOwnEmail(request, ['attachments', 'contentId'])
     const [content] = await store.find('contents', [{ id: email.contentId }], ['encoding', 'body'])
@@ -82,7 +82,7 @@ export function emailAttachmentRoutes(options: EmailAttachmentRoutesOptions): Ro
   ]
 }
 
-/** Serves the bytes of attachments under signed links. */
+/** Opens the content of attachments for signed download links. */
 export function emailAttachmentOpener({
   horizonOf,
   store,
@@ -102,8 +102,8 @@ function readStored(json: string | null): StoredAttachment[] {
 }
 
 /**
- * @param html of the email: what it shows by a `cid:` URL is inline
- * @param linkTo makes the link to an attachment's bytes
+ * @param html content of the email; attachments that it shows by a `cid:` URL are inline
+ * @param linkTo creates the download link of an attachment
  */
 function linkedAttachmentViewer(
   html: string | null,

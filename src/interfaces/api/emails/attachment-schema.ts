@@ -1,6 +1,5 @@
 /**
- * The `attachments` of a request that sends an email: from JSON to files whose bytes are at hand, or to be
- * fetched.
+ * Reads the `attachments` of a request that sends an email. Out: files with their bytes, or URLs to download.
  */
 import * as z from 'zod'
 import {
@@ -20,7 +19,7 @@ import { brokenRule, shownValue, valueAt } from '../schema/broken-rule.ts'
 import { presentPicker } from '../schema/read.ts'
 import { dataUrlType, readContent } from './attachment-content.ts'
 
-/** In characters. Those of a content id are counted without its brackets. */
+/** Maximum lengths in characters. The length of a content id excludes its angle brackets. */
 const LENGTHS_MAX = {
   filename: FILE_NAME_CHARACTERS_MAX,
   path: 2_048,
@@ -37,11 +36,11 @@ const schema = z.object({
   path: boundedText(LENGTHS_MAX.path),
   content_type: boundedText(LENGTHS_MAX.content_type),
   content_id: boundedText(LENGTHS_MAX.content_id + CONTENT_ID_BRACKETS),
-  /** The former name of `content_id`. */
+  /** Former name of `content_id`. */
   inline_content_id: boundedText(LENGTHS_MAX.inline_content_id + CONTENT_ID_BRACKETS),
 })
 
-/** How the API's description shows an attachment. */
+/** Description of attachments in the OpenAPI document. */
 export const attachmentMeta = {
   properties: {
     ...z.toJSONSchema(schema.omit({ content: true }), { io: 'input' }).properties,
@@ -63,7 +62,7 @@ export const attachmentMeta = {
 }
 
 type Fields = z.output<typeof schema>
-/** @param key of the attachment, with its dot; empty for the attachment as a whole */
+/** @param key key of the attachment with its dot, or an empty string for the whole attachment */
 type Refuse = (key: string, message: string) => ApiError
 
 const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
@@ -129,7 +128,7 @@ function readFile({ filename, content, content_type: given }: Fields, index: num
   }
 }
 
-/** Some clients put `false` where there is no file name. */
+/** Some clients send `filename: false` for an attachment without a name. */
 function readFields(raw: Record<string, unknown>, refuse: Refuse): Fields {
   const parsed = schema.safeParse(pickPresent(raw.filename === false ? { ...raw, filename: null } : raw))
   if (!parsed.success) {

@@ -1,4 +1,4 @@
-/** Accepts several emails in one request. */
+/** Serves `POST /emails/batch`. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { Accept } from '../../../pipeline/accept/accept.ts'
@@ -12,7 +12,7 @@ import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { batchSchema } from './batch-schema.ts'
 
-/** `errors` name what a permissive batch has left out. */
+/** `errors` lists the emails that a permissive batch skipped. */
 const batchAnswerSchema = z.object({
   data: z.array(z.object({ id: idSchema('eml') })),
   errors: z.array(z.object({ index: z.int(), message: z.string() })).exactOptional(),

@@ -1,4 +1,4 @@
-/** The request that sends a batch: a list of emails, each of the shape of a single one. */
+/** Reads the body of a batch: an array of emails with the shape of a single send. */
 import * as z from 'zod'
 import type { BatchSubmission } from '../../../pipeline/accept/batch.ts'
 import type { BatchMode } from '../../../pipeline/accept/prepared.ts'
@@ -8,14 +8,14 @@ import { ApiError } from '../api-error.ts'
 import { readSendEmail, sendEmailSchema } from './send-schema.ts'
 
 const EMAILS_MAX = 100
-/** Of the body; each email is read by itself. */
+/** Schema of the body for the OpenAPI document. Each email is validated separately. */
 export const batchSchema = z.array(sendEmailSchema).min(1).max(EMAILS_MAX)
-/** Number of errors that are reported for all emails together. */
+/** Maximum number of errors in the reply, for all emails together. */
 const PROBLEMS_MAX = 100
 
 /**
- * @throws ApiError when it is no list of 1 to 100, and in a strict batch when any email is bad: it names all
- * of them
+ * @throws ApiError for anything but an array of 1 to 100 emails, and in a strict batch for invalid emails,
+ * all of which it names
  */
 export function readBatch(body: unknown, mode: BatchMode): BatchSubmission {
   if (!Array.isArray(body))
@@ -52,7 +52,7 @@ function readEmail(email: unknown): Submission | ApiError {
   }
 }
 
-/** Named and worded as the first one is. */
+/** Name and message are those of the first error. */
 function together(bad: readonly { index: number; refused: ApiError }[]): ApiError {
   const { index: first, refused } = bad[0]!
   const problems = bad.flatMap(({ index, refused: { errors, message } }) =>

@@ -1,4 +1,4 @@
-/** Emails as lines of CSV: the columns of the list, and the error. */
+/** Formats emails as CSV lines: the fields of the list, and the error. */
 import { csvLine } from '../../../lib/csv.ts'
 import type { ListedEmail } from '../../../resources/search/list.ts'
 import { emailRowView } from './schema.ts'

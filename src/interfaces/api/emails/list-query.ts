@@ -1,6 +1,4 @@
-/**
- * What a client asks of the list of emails, read from the query. Parameters that are empty count as absent.
- */
+/** Reads the filters and the page of a list of emails from the query. Empty parameters count as absent. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
@@ -86,7 +84,7 @@ function addressOf(text: string): string | undefined {
   return 'fault' in parsed ? undefined : parsed.address
 }
 
-/** A date stands for its beginning in UTC. */
+/** A date stands for its start in UTC. */
 function timeOf(text: string): number | undefined {
   return parseIsoTime(text) ?? parseIsoTime(`${text}T00:00Z`)
 }

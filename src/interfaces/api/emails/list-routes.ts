@@ -1,4 +1,4 @@
-/** Lists, searches and exports emails. */
+/** Serves the list, the search and the export of emails. */
 
 import type { Id } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
@@ -13,12 +13,12 @@ import { emailRowSchema, emailRowView } from './schema.ts'
 
 interface EmailListRoutesOptions {
   reader: Pick<EmailReader, 'listEmails'> & {
-    /** A batch of emails as lines of CSV, and where the next one begins. */
+    /** Returns a batch of emails as CSV lines, and the position of the next batch. */
     exportEmails(
       input: Parameters<EmailReader['readBatch']>[0],
     ): Promise<{ csv: Uint8Array; next: Id | null }>
   }
-  /** Emails that ended then or before are out of the account's sight. */
+  /** Emails that ended at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
 }
 

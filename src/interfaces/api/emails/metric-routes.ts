@@ -1,4 +1,4 @@
-/** Serves email metrics: events, counted per period. */
+/** Serves `GET /emails/metrics`: events counted per period. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, idKey } from '../../../lib/ids.ts'
@@ -23,7 +23,7 @@ import {
 
 interface EmailMetricsRoutesOptions {
   reader: { reportMetrics(question: MetricsQuestion): Promise<MetricsReport> }
-  /** Emails that ended then or before are out of the account's sight. */
+  /** Emails that ended at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
   store: { db: Db; find: Find }
   clock: Clock
@@ -64,7 +64,10 @@ export function emailMetricsRoutes({ reader, horizonOf, store, clock }: EmailMet
   ]
 }
 
-/** Those asked for, of which a key that is bound to one may name no other. @throws ApiError 404 */
+/**
+ * Returns the requested domains. A key that is bound to a domain may request no other.
+ * @throws ApiError 404
+ */
 async function domainsFor(
   find: Find,
   credential: Credential,

@@ -1,4 +1,4 @@
-/** What a client asks of the metrics, read from the query, and how they are shown. */
+/** Reads the query of `GET /emails/metrics`, and defines its reply. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, idKey, parseWireId, wireId } from '../../../lib/ids.ts'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
@@ -18,7 +18,7 @@ import {
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 
-/** Worked out of what is counted of real mail: shares from 0 to 1, 0 where there is nothing to share. */
+/** Rates between 0 and 1, computed from the counts of real mail. A rate without data is 0. */
 const RATES = {
   delivery_rate: of => share(of('delivered'), ended(of)),
   bounce_rate: of => share(of('bounced'), ended(of)),
@@ -27,7 +27,7 @@ const RATES = {
   complaint_rate: of => share(of('complained'), of('delivered')),
   unsubscribe_rate: () => 0,
 } satisfies Record<string, (of: CountOf) => number>
-/** Event types that clients may ask for and that are never counted. */
+/** Metrics of the SDKs that are never counted here. */
 const UNCOUNTED = ['unsubscribed'] as const
 
 type CountOf = (metric: keyof MetricCounts) => number
@@ -128,7 +128,7 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
   return asked
 }
 
-/** @param nameOf of a domain that the account has */
+/** @param nameOf returns the name of a domain of the account */
 export function metricsRowView(
   { period, domainId, broadcastId, emailId, counts }: MetricsRow,
   { metrics, dimensions }: Pick<AskedMetrics, 'metrics' | 'dimensions'>,

@@ -1,6 +1,6 @@
 /**
- * The email that a request names: one of its account's, in its sight, and within what its credential may
- * touch.
+ * Finds the email that a request names. It must belong to the account, be in the retention window, and be
+ * accessible to the credential.
  */
 
 import { type Id, parseWireId } from '../../../lib/ids.ts'
@@ -14,7 +14,7 @@ import type { ApiRequest } from '../route.ts'
 
 export interface OwnEmailParts {
   find: Find
-  /** Emails that ended then or before are out of the account's sight. */
+  /** Emails that ended at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
 }
 

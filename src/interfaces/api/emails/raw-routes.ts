@@ -25,8 +25,8 @@ interface Message {
 }
 
 /**
- * Messages have up to 56 MB and are in memory while they are read: so many at once, and so many of an
- * account.
+ * Limits of concurrent requests, in total and per account. A message has up to 56 MB and is in memory while
+ * it is sent.
  */
 const CONCURRENT_MAX = 8
 const CONCURRENT_PER_ACCOUNT_MAX = 2
@@ -71,7 +71,7 @@ export function rawEmailRoutes({ horizonOf, store, reader }: RawEmailRoutesOptio
 }
 
 /**
- * Reads the recipient, folded; undefined stands for the first one.
+ * Returns the folded address, or undefined for the first recipient.
  *
  * @throws ApiError 422
  */

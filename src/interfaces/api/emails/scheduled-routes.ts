@@ -1,4 +1,4 @@
-/** Emails that wait for their time: moved to another, or canceled. */
+/** Reschedules and cancels scheduled emails. */
 import * as z from 'zod'
 import type { Id } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
@@ -28,7 +28,7 @@ export function scheduledEmailRoutes({ horizonOf, store, now }: ScheduledEmailRo
   const { run } = store
   const findOwnEmail = createFindOwnEmail({ find: store.find, horizonOf })
 
-  /** Has an email of the account changed, and answers with it as the change has left it. */
+  /** Runs a change of an email and returns the changed email. */
   const change = async (
     request: ApiRequest,
     command: (email: { accountId: Id; id: Id; now: number }) => Promise<true | Refusal | undefined>,

@@ -1,4 +1,4 @@
-/** An email as the API shows it. */
+/** Schemas and views of emails. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { StoredAttachment } from '../../../pipeline/accept/new-email.ts'
@@ -109,7 +109,7 @@ export const emailSchema = emailRowSchema
   })
   .meta({ id: 'Email' })
 
-/** @param unsubscribeUrl of an email that says one */
+/** @param unsubscribeUrl unsubscribe link of an email of a broadcast, otherwise empty */
 export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<typeof emailSchema> {
   const { email, deliveries, attempts, events } = parts
   const content = personalContent({ ...email, content: parts.content }, () => unsubscribeUrl)
@@ -158,8 +158,8 @@ export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema
 }
 
 /**
- * Where the region gives no feedback, the account sees that the message was sent, and no more; of who was
- * suppressed or canceled after a try, that much, and nothing of the tries.
+ * In a region without feedback, the account sees `sent` and no details of delivery. It still sees that a
+ * recipient was suppressed or canceled, but none of the attempts before.
  */
 function recipientView(
   email: EmailRow,
@@ -188,7 +188,7 @@ function recipientView(
   }
 }
 
-/** A queued delivery is told as its email is: not yet in the queue, in it, or under way. */
+/** Converts the status of a queued delivery to that of its email: scheduled, queued, or in progress. */
 function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
   if (status !== 'queued') return status
   if (email.status === 'scheduled') return 'scheduled'

@@ -1,4 +1,4 @@
-/** Accepts emails and serves a single one. */
+/** Serves `POST /emails` and `GET /emails/:id`. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
@@ -20,7 +20,7 @@ import { sendEmailSchema } from './send-schema.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
-  /** Emails that ended then or before are out of the account's sight. */
+  /** Emails that ended at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
   store: { db: Db; find: Find; readTogether: ReadTogether }
   secrets: SecretKeys

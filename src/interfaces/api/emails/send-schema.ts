@@ -1,5 +1,7 @@
 /**
- * The request that sends an email: from JSON to a submission whose every field is parsed and good by itself.
+ * Reads the body of `POST /emails`. In: JSON. Out: a `Submission` whose fields are each parsed and valid, or
+ * an `ApiError`. Rules that need the database are checked by `pipeline/accept`. Called by `send-routes.ts`,
+ * `batch-schema.ts` and the child process for large bodies.
  */
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
@@ -86,7 +88,7 @@ export function readSendEmail(body: unknown): Submission {
   }
 }
 
-/** Whether it is a topic of the account is seen when the email is stored. */
+/** Whether the topic belongs to the account is checked when the email is stored. */
 function readTopicId(id: unknown): Id {
   if (typeof id !== 'string')
     throw invalidField('topic_id', `\`topic_id\` must be a string; got ${shownValue(id)}.`)
@@ -100,7 +102,7 @@ function isAmong(mailboxes: readonly Mailbox[]): (mailbox: Mailbox) => boolean {
   return ({ address }) => known.has(foldAddress(address))
 }
 
-/** Before any of them is looked at. */
+/** Checks the number of recipients before any address is parsed. */
 function insistOnFewRecipients(body: unknown) {
   const { to, cc, bcc } = presentRecipients(body as Record<string, unknown>)
   orThrow(refuseTooMany({ to: listOf(to), cc: listOf(cc), bcc: listOf(bcc) }))

@@ -1,6 +1,6 @@
 /**
- * The page on which a shared email is shown. What the email says is shown apart, in a frame that may do
- * nothing; the page itself holds its head alone, every text of it escaped.
+ * Page of a shared email. The html of the email is shown in a sandboxed frame. The page itself contains only
+ * the header fields, and every text is escaped.
  */
 import { hash } from 'node:crypto'
 import { mailboxText } from '../../../protocols/smtp/address.ts'
@@ -8,7 +8,7 @@ import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { escapeHtml } from '../../../resources/templates/escape-html.ts'
 import type { EmailRow } from '../../../store/schema.ts'
 
-/** Nobody keeps the page, finds it, or learns from where its visitors came. */
+/** Headers that prevent caching, indexing and a Referer header. */
 const PRIVATE = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -64,7 +64,7 @@ export type SharedEmail = Pick<
   'sender' | 'toList' | 'ccList' | 'subject' | 'createdAt' | 'scheduledAt'
 >
 
-/** @param framePath where the html is to be had; null where there is none, and the text is shown */
+/** @param framePath path of the html, or null for an email without html, whose text is shown */
 export function sharePage(email: SharedEmail, text: string | null, framePath: string | null): string {
   const rows = [
     ['From', email.sender],

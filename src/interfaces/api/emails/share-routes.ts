@@ -1,4 +1,4 @@
-/** Emails shown to whoever has a link: links made, listed and revoked, and the page they lead to. */
+/** Serves share links of emails (create, list, revoke) and the page of a shared email. */
 import { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import { toBase32 } from '../../../lib/base32.ts'
@@ -31,7 +31,7 @@ interface ShareRoutesOptions {
   store: { db: Db; find: Find; run: Run<typeof shareCommands> }
   clock: Clock
   newId: IdSource
-  /** The address under which links are followed. */
+  /** Base URL of share links. */
   baseUrl(): string
 }
 
@@ -139,7 +139,9 @@ function ownerRoutes({ horizonOf, store, clock, newId, baseUrl }: ShareRoutesOpt
 }
 
 function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[] {
-  /** @throws ApiError 404, whatever the reason: a stranger learns nothing of links that were */
+  /**
+   * @throws ApiError 404 for every kind of invalid link, so that strangers learn nothing about former links
+   */
   const shared = async (token: string): Promise<SharedEmail & { content: Content }> => {
     const share = await findShare(store.find, hashToken(token))
     if (!share || share.expiresAt <= clock.now()) throw notFound('Share')
@@ -154,7 +156,7 @@ function visitorRoutes({ horizonOf, store, clock }: ShareRoutesOptions): Route[]
     if (!email || !isVisible(email, await horizonOf(accountId))) throw notFound('Share')
     const [content] = await store.find('contents', [{ id: email.contentId }], ['encoding', 'body'])
     if (!content) throw notFound('Share')
-    // whoever it is shown to is to unsubscribe nobody
+    // the viewer must not be able to unsubscribe the recipient
     return { ...email, content: personalContent({ ...email, content: decodeContent(content) }, () => '') }
   }
   return [

@@ -1,4 +1,4 @@
-/** The template that an email is to be made from, in either of its two spellings. */
+/** Reads the template of an email in either of its two spellings. */
 
 import { parseWireId } from '../../../lib/ids.ts'
 import type { TemplateUse } from '../../../pipeline/accept/submission.ts'
@@ -12,7 +12,7 @@ interface TemplateFields {
   templateData?: unknown
 }
 
-/** How the API's description shows the `template` field. */
+/** Description of the `template` field in the OpenAPI document. */
 export const templateMeta = {
   type: 'object',
   properties: { id: { type: 'string' }, variables: { type: 'object' } },
@@ -21,7 +21,10 @@ export const templateMeta = {
 
 const presentOfTemplate = presentPicker(['id', 'variables'])
 
-/** Null when the email is to be made without one. @throws ApiError */
+/**
+ * Returns null for an email without a template.
+ * @throws ApiError
+ */
 export function readTemplateUse({ template, templateId, templateData }: TemplateFields): TemplateUse | null {
   if (template !== undefined) {
     if (templateId !== undefined || templateData !== undefined)

@@ -17,7 +17,7 @@ interface EventRoutesOptions {
   store: { db: Db; find: Find }
   feed: EventFeed
   sessions: Pick<Sessions, 'isOpen'>
-  /** Events of then or before are out of the account's sight. */
+  /** Events at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
   clock: Clock
 }
@@ -25,15 +25,15 @@ interface EventRoutesOptions {
 const STREAM_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
-  // nothing follows on it: when the service ends a stream, its connection ends, too
+  // closes the connection when the service ends the stream, because no further request follows
   connection: 'close',
-  // proxies that gather replies let this one pass
+  // tells proxies not to buffer the stream
   'x-accel-buffering': 'no',
 }
 const SESSION_CHECK_MS = 15_000
-/** A client that loses its connection comes back after 2 s. */
+/** Clients reconnect 2 s after a lost connection. */
 const BEGINNING = Buffer.from('retry: 2000\n\n')
-/** A comment, so that nothing in between takes the connection for idle. */
+/** Comment line, which keeps proxies from closing an idle connection. */
 const HEARTBEAT = Buffer.from(':\n\n')
 
 export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRoutesOptions): Route[] {
@@ -89,7 +89,10 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
   ]
 }
 
-/** What comes back after a lost connection says so in a header. @throws ApiError */
+/**
+ * A reconnecting client sends the id of the last event in a header.
+ * @throws ApiError
+ */
 function lastSeen({ headers, query }: ApiRequest): Id | undefined {
   const text = headers['last-event-id']
   if (typeof text !== 'string' || text === '') return readEventId(query, 'after')
@@ -98,7 +101,7 @@ function lastSeen({ headers, query }: ApiRequest): Id | undefined {
   return id
 }
 
-/** Those who have seen the same are sent the same bytes. */
+/** Caches the encoded frame of a batch, so that streams of the same account share its bytes. */
 function rememberedFrames(): (batch: EventBatch) => Uint8Array {
   const frames = new WeakMap<EventBatch, Uint8Array>()
   return batch => {

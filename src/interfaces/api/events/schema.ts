@@ -1,4 +1,4 @@
-/** Events as the API lists and streams them. */
+/** Schemas of events. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { EventPage } from '../../../resources/emails/event-rows.ts'
@@ -41,7 +41,10 @@ export function readEventPage(query: URLSearchParams): EventPage {
   return { limit, after, before }
 }
 
-/** Undefined where it is empty. @throws ApiError 422 */
+/**
+ * Returns undefined for an empty parameter.
+ * @throws ApiError 422
+ */
 export function readEventId(query: URLSearchParams, name: string): Id | undefined {
   const text = query.get(name) ?? ''
   const id = text === '' ? undefined : parseWireId('evt', text)

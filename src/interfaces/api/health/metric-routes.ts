@@ -1,4 +1,4 @@
-/** Prometheus metrics of the process: shown to whoever knows the token. */
+/** Serves Prometheus metrics to clients that know the token. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Metrics } from '../../../lib/metrics.ts'
 import { ApiError } from '../api-error.ts'
@@ -6,11 +6,11 @@ import type { Route } from '../route.ts'
 
 interface MetricsRoutesOptions {
   metrics: Metrics
-  /** Of the configuration; null where they are shown to nobody. */
+  /** Token of the configuration; null disables the metrics. */
   token: string | null
 }
 
-/** Of the format that is written. */
+/** Content type of the Prometheus text format. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[] {
@@ -41,7 +41,7 @@ export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[]
   ]
 }
 
-/** Of one length, whatever it is made of. */
+/** Hashes a text to a fixed length for the comparison in constant time. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

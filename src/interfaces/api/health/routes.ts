@@ -1,10 +1,10 @@
-/** Liveness: the process is running, and whether it is ready for work. */
+/** Serves `/healthz` (liveness) and `/readyz` (readiness). */
 import * as z from 'zod'
 import { ApiError } from '../api-error.ts'
 import { ok, type Route } from '../route.ts'
 
 interface HealthRoutesOptions {
-  /** What is not ready, by name; empty when everything is. */
+  /** Names the parts that are not ready; empty if all are ready. */
   notReady(): Promise<string[]>
 }
 

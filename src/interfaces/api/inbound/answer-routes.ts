@@ -1,4 +1,4 @@
-/** Forwards received messages and replies to them; the results are emails like all others. */
+/** Forwards received messages and replies to them. The results are ordinary emails. */
 import * as z from 'zod'
 import { createFairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { idKey, wireId } from '../../../lib/ids.ts'
@@ -54,7 +54,10 @@ interface InboundAnswerRoutesOptions {
   store: { db: Db; find: Find; blobs: BlobFiles }
 }
 
-/** Files are in memory while an email is made of them: so many at once, and so many of an account. */
+/**
+ * Limits of concurrent requests, in total and per account. Attachments are in memory while an email is built
+ * from them.
+ */
 const CONCURRENT_MAX = 4
 const CONCURRENT_PER_ACCOUNT_MAX = 2
 const WAITING_MAX = 10
@@ -119,7 +122,7 @@ function insistOn(fault: string | undefined) {
     throw new ApiError(422, 'validation_error', `This message cannot be replied to or forwarded: ${fault}.`)
 }
 
-/** A repetition is known by its message, too. */
+/** The idempotency scope contains the received message. */
 async function send(
   { accept, preparation }: InboundAnswerRoutesOptions,
   request: ApiRequest,
@@ -136,7 +139,7 @@ async function send(
   return ok({ id: wireId('eml', accepted.ids[0]!) })
 }
 
-/** @throws ApiError 422 where they are too large to be sent again */
+/** @throws ApiError 422 if the attachments are too large to forward */
 async function filesOf(
   message: ShownInbound,
   store: { db: Db; blobs: BlobFiles },

@@ -1,4 +1,4 @@
-/** Serves the raw bytes of received messages and their attachments. */
+/** Serves the source of received messages and their attachments. */
 
 import { parseWireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'

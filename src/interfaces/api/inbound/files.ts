@@ -1,4 +1,4 @@
-/** Opens the files of received mail: the raw message and its attachments. */
+/** Opens the source and the attachments of received messages. */
 
 import { idText } from '../../../lib/ids.ts'
 import { findInbound, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
@@ -15,10 +15,13 @@ import type { DownloadedFile } from '../downloads/link.ts'
 import type { FileRef } from '../downloads/token.ts'
 
 export interface InboundFiles {
-  /** The message as it came, with what we say of it on top. */
+  /** Opens the source of a message, with the Authentication-Results of this service added at its top. */
   message(row: Pick<ShownInbound, 'id' | 'rawHash' | 'authenticationResults'>): Promise<DownloadedFile>
   part(row: Pick<ShownInbound, 'rawHash'>, part: StoredPart): Promise<DownloadedFile>
-  /** Of a link; undefined where it is not there, or no longer in sight. */
+  /**
+   * Opens the file of a download link. Returns undefined if it does not exist or is outside the retention
+   * window.
+   */
   open(file: FileRef): Promise<DownloadedFile | undefined>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The received message that a request names: one of its account's, in its sight, and of its credential's
- * domain.
+ * Finds the received message that a request names. It must belong to the account, be in the retention window,
+ * and be accessible to the credential.
  */
 
 import { parseWireId } from '../../../lib/ids.ts'
@@ -13,7 +13,7 @@ import type { ApiRequest, Credential } from '../route.ts'
 
 export interface InboundSightParts {
   find: Find
-  /** What was received then or before is out of the account's sight. */
+  /** Messages received at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
 }
 

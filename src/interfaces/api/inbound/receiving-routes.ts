@@ -1,6 +1,6 @@
 /**
- * Received mail under the addresses that the SDKs ask, in their shapes. Stands before the routes of sent
- * emails.
+ * Serves received mail at the paths and in the format of the SDKs (`/emails/receiving`). These routes must be
+ * registered before those of sent emails.
  */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'

@@ -1,4 +1,4 @@
-/** Received mail in the shapes of the SDKs, which know it as `emails.receiving`. */
+/** Schemas of received mail in the format of the SDKs, which call it `emails.receiving`. */
 import * as z from 'zod'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
@@ -45,7 +45,7 @@ export function receivedRowView(row: ListedInbound) {
   return { ...view, object: 'email' as const, message_id: view.message_id ?? '' }
 }
 
-/** A field that is there several times is one text, its values with commas between them. */
+/** The values of a header field that occurs several times are joined by commas. */
 export function receivedView(row: ShownInbound, { html, text, headers }: InboundContent, raw: DownloadLink) {
   const lists = Object.entries(headerLists(headers))
   return {

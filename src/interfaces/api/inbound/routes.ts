@@ -23,7 +23,7 @@ export interface InboundRoutesOptions {
   linkTo: LinkTo
 }
 
-/** Searches look at every message: they are not to be what a process does all day. */
+/** Limit of concurrent searches, because each of them reads every message. */
 const SEARCHES_AT_ONCE = 2
 const SEARCHES_WAITING = 50
 

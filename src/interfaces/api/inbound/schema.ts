@@ -1,4 +1,4 @@
-/** Received mail as the API asks for it and shows it. */
+/** Schemas and queries of received mail. */
 import * as z from 'zod'
 import { foldText } from '../../../lib/fold-text.ts'
 import { parseWireId } from '../../../lib/ids.ts'
@@ -128,7 +128,10 @@ export function linkView({ url, expiresAt }: DownloadLink) {
   return { download_url: url, expires_at: timestamp(expiresAt) }
 }
 
-/** By lower-case name, each in the order of the message; whatever a name is, it is nothing but a key. */
+/**
+ * Groups header values by lower-case name, in the order of the message. `Object.fromEntries` defines own
+ * properties, so that a field named `__proto__` is a key like any other.
+ */
 export function headerLists(headers: InboundContent['headers']): Record<string, string[]> {
   const lists = Map.groupBy(headers, ([name]) => name.toLowerCase())
   return Object.fromEntries([...lists].map(([name, fields]) => [name, fields.map(([, value]) => value)]))

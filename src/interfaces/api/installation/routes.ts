@@ -1,8 +1,8 @@
-/** What is the same for all accounts: names, regions and the version. */
+/** Serves facts about the installation: host names, regions and the version. */
 import { ok, type Route } from '../route.ts'
 import { type InstallationView, installationSchema } from './schema.ts'
 
-/** @param describe to be called once the door is open */
+/** @param describe called per request, because some facts are known only after the listeners are open */
 export function installationRoutes({ describe }: { describe(): Omit<InstallationView, 'object'> }): Route[] {
   return [
     {

@@ -1,4 +1,4 @@
-/** What a client needs to know of the installation to explain it, as the API shows it. */
+/** Schema of the facts about the installation. */
 import * as z from 'zod'
 
 export const installationSchema = z

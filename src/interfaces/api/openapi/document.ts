@@ -1,4 +1,4 @@
-/** The API's description of itself (OpenAPI 3.1), made from the same schemas that read its requests. */
+/** Generates the OpenAPI 3.1 document from the routes and the schemas that validate their requests. */
 import * as z from 'zod'
 import { errorSchema } from '../api-error.ts'
 import type { Access, Route } from '../route.ts'
@@ -15,7 +15,7 @@ const SECURITY: Record<Access, Json[]> = {
   key: [{ apiKey: [] }, { session: [] }, { cookie: [] }],
 }
 
-/** @param cookieName of browsers' sessions */
+/** @param cookieName name of the session cookie */
 export function openapiOf(routes: readonly Route[], cookieName: string): Json {
   const { shown, named } = jsonSchemasOf(routes)
   const paths: Record<string, Json> = {}

@@ -1,5 +1,6 @@
 /**
- * Lists short enough to be read whole, a page at a time, as the SDKs turn pages: from the row of an id on.
+ * Pages through short lists in memory, with the cursors of the SDKs (`after` and `before` name the id of a
+ * row).
  */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, sameId } from '../../../lib/ids.ts'
@@ -7,12 +8,12 @@ import { invalidField, notFound } from '../api-error.ts'
 import { readNumber } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 
-/** What stands in a list, by the prefix of its ids. */
+/** Kind of list. */
 export interface Listed {
   prefix: IdPrefix
-  /** As errors call one, capitalized. */
+  /** Singular name for error messages, capitalized. */
   name: string
-  /** Rows of a page where none are asked for. */
+  /** Default page size. */
   fallback: number
 }
 
@@ -24,7 +25,7 @@ export interface IdPage {
 
 const ROWS_MAX = 100
 
-/** What `readIdPage` reads. */
+/** Query parameters that `readIdPage` reads. */
 export function idPageQuery({ prefix, fallback }: Listed) {
   return {
     limit: z.int().min(1).max(ROWS_MAX).default(fallback),
@@ -52,7 +53,7 @@ function withArticle(name: string): string {
   return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name.toLowerCase()}`
 }
 
-/** @throws ApiError 404 when the page is to begin where nothing is */
+/** @throws ApiError 404 if the cursor names no row of the list */
 export function cutIdPage<T extends { id: string }>(
   all: readonly T[],
   { limit, after, before }: IdPage,

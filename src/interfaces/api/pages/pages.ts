@@ -1,6 +1,6 @@
 /**
- * The dashboard's place in the HTTP door: its pages, and messages shown in its frames. All that they do goes
- * through the API.
+ * Serves the dashboard: its files, and messages in its preview frames. The dashboard itself uses the HTTP
+ * API.
  */
 import type { Context, Middleware } from 'koa'
 import { idKey } from '../../../lib/ids.ts'
@@ -18,9 +18,12 @@ interface PageReply {
 
 /** Pages and files of the dashboard. */
 export interface DashboardPages {
-  /** Undefined for a file that is not there. @param encodings what the client takes */
+  /**
+   * Returns undefined for a file that does not exist.
+   * @param encodings value of the Accept-Encoding header
+   */
   find(path: string, encodings: string): PageReply | undefined
-  /** Undefined where the body is no form of the dashboard. */
+  /** Returns undefined for a body that is not a preview form. */
   preview(body: Uint8Array, withPictures: boolean): PageReply | undefined
   /**
    * Reserves memory for a form.
@@ -32,7 +35,7 @@ export interface DashboardPages {
 
 const ROOT = '/dashboard'
 const PREVIEW = '/dashboard/preview'
-/** What a message may say, and more than a browser shows in one piece. */
+/** Maximum size of a previewed message. */
 const PREVIEW_LIMIT_BYTES = 12 * 1024 * 1024
 
 export function servePages(pages: DashboardPages, findCredential: FindCredential): Middleware {
@@ -50,7 +53,7 @@ export function servePages(pages: DashboardPages, findCredential: FindCredential
   }
 }
 
-/** Somebody has typed the address of the service into a browser. */
+/** Tells whether a browser opened the root of the service. */
 function isVisit({ path, method, headers }: Context): boolean {
   return path === '/' && method === 'GET' && /\btext\/html\b/.test(headers.accept ?? '')
 }

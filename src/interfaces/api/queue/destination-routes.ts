@@ -1,4 +1,4 @@
-/** Destinations, for operators: how each site takes our mail, and a word to one that rests. */
+/** Serves destinations to operators: delivery results, circuit breakers and rate limits. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import type { DestinationQuestion, DestinationReport } from '../../../pipeline/queue/destination-report.ts'

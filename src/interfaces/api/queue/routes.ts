@@ -1,4 +1,4 @@
-/** The queue, for operators: mail is held and released, tried now, or canceled. */
+/** Serves the queue to operators: view, hold, release, retry and cancel. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { listActiveHolds } from '../../../pipeline/queue/hold-rows.ts'

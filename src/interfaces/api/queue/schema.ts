@@ -1,4 +1,4 @@
-/** The queue as operators steer it: which mail is meant, and what came of it. */
+/** Schemas of queue commands: the selection of deliveries and the result. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { NewHold } from '../../../pipeline/queue/hold.ts'

@@ -1,4 +1,4 @@
-/** The addresses we send from, for operators. */
+/** Serves the source IP addresses to operators. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { reportSources, type SourceReportOptions } from '../../../pipeline/delivery/shaping/source-report.ts'

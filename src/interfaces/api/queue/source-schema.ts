@@ -1,4 +1,4 @@
-/** The addresses we send from, as the API shows them. */
+/** Schemas of the source IP addresses and their warm-up. */
 import * as z from 'zod'
 import type { SourceEntry } from '../../../pipeline/delivery/shaping/source-report.ts'
 import { timeSchema } from '../schema/reply-schemas.ts'

@@ -1,4 +1,4 @@
-/** The queue as operators see it, and how destinations take mail, as the API asks and tells. */
+/** Schemas and queries of the queue view and of destinations. */
 import * as z from 'zod'
 import { parseWireId } from '../../../lib/ids.ts'
 import { isUtcDay, utcDay } from '../../../lib/periods.ts'

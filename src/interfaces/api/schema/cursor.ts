@@ -5,12 +5,15 @@ import { invalidField } from '../api-error.ts'
 import { pageQuery, readPage } from './read.ts'
 import { idSchema } from './reply-schemas.ts'
 
-/** What `readCursorPage` reads. */
+/** Query parameters that `readCursorPage` reads. */
 export function cursorPageQuery(prefix: IdPrefix, fallback?: number) {
   return { ...pageQuery(fallback), after: idSchema(prefix).optional(), before: idSchema(prefix).optional() }
 }
 
-/** @param what the ids are of, with its article @throws ApiError 422 */
+/**
+ * @param what kind of row with its article, such as "a contact"
+ * @throws ApiError 422
+ */
 export function readCursorPage(
   query: URLSearchParams,
   prefix: IdPrefix,

@@ -1,4 +1,4 @@
-/** Lengths of time as clients write them: seconds, or a number and a unit in words. */
+/** Parses durations: seconds, or a number with a unit. */
 
 const UNIT_MS = new Map([
   ['s', 1_000],
@@ -10,7 +10,7 @@ const UNIT_MS = new Map([
 const DURATION =
   /^(\d{1,9})\s*(?:(s)(?:ec(?:ond)?s?)?|(m)(?:in(?:ute)?s?)?|(h)(?:ours?|rs?)?|(d)(?:ays?)?)?$/i
 
-/** Milliseconds; undefined for anything else. A number without a unit is seconds. */
+/** Returns milliseconds, or undefined for anything else. A number without a unit is in seconds. */
 export function parseDuration(value: unknown): number | undefined {
   const text = typeof value === 'number' ? String(value) : value
   const match = typeof text === 'string' ? DURATION.exec(text.trim()) : null

@@ -1,6 +1,7 @@
 /**
- * From a JSON body to a typed request: what counts as absent is taken away, old spellings are translated, the
- * schema checks the rest, and keys become camelCase. The one place where wire names meet code names.
+ * Reads request bodies and queries. In: parsed JSON. Out: a typed request with camelCase keys, or an
+ * `ApiError` that names every invalid field. Absent values are removed, camelCase spellings of older SDKs are
+ * accepted, and the zod schema of the resource validates the rest. Called by the `schema.ts` files.
  */
 import * as z from 'zod'
 import { parseIsoTime } from '../../../lib/iso-time.ts'
@@ -12,7 +13,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<CamelCase<Tail>>}`
   : S
 
-/** A request as code sees it; only the schema's own keys are renamed, never those of user data. */
+/** Type of a request in code. Only keys of the schema are renamed, never those of user data. */
 export type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K] }
 
 /** Limit of the number of entries of a list in the body. */
@@ -24,25 +25,28 @@ interface ListLimit {
 }
 
 interface ReadOptions {
-  /** Asked before any entry is looked at: an entry at fault costs a thousand times what a good one does. */
+  /**
+   * Limits that are checked before any entry is validated, because an invalid entry costs a thousand times as
+   * much as a valid one.
+   */
   listLimits?: readonly ListLimit[]
-  /** Keys for which an empty text means absent. */
+  /** Keys for which an empty string means absent. */
   emptyMeansAbsent?: readonly string[]
 }
 
-/** Number of validation errors that a reply names. */
+/** Maximum number of validation errors in a reply. */
 const PROBLEMS_MAX = 100
-/** Number of rows of a page. */
+/** Maximum page size. */
 const ROWS_MAX = 100
 const OFFSET_MAX = 1_000_000_000
 
-/** A key as it is on the wire and in code. */
+/** Spellings of a key. */
 type Spelling = readonly [wire: string, code: string]
 
 /**
- * Makes the reader of one kind of body, once.
- * @returns a function that throws ApiError 400 for an array where an object belongs, 422 naming every field
- * at fault
+ * Creates the reader of one kind of body.
+ * @returns a function that throws ApiError 400 for an array instead of an object, and 422 with every invalid
+ * field
  */
 export function bodyReader<S extends z.ZodObject>(
   schema: S,
@@ -65,7 +69,7 @@ export function bodyReader<S extends z.ZodObject>(
   }
 }
 
-/** Of the lists that have a limit in the schema. */
+/** Lists the array limits of the schema. */
 function limitsIn({ shape }: z.ZodObject): ListLimit[] {
   return Object.entries(shape).flatMap(([key, field]) => {
     const inner = field instanceof z.ZodOptional ? field.unwrap() : field
@@ -83,7 +87,10 @@ function mostEntries(list: z.ZodArray): number | undefined {
   return (list._zod.bag as { maximum?: number }).maximum
 }
 
-/** `null` and empty lists are absent; a snake_case key may come in camelCase when it is absent itself. */
+/**
+ * Removes `null` and empty arrays. The camelCase spelling of a key counts if the snake_case spelling is
+ * absent.
+ */
 export function presentPicker(
   keys: readonly string[],
   { emptyMeansAbsent = [] }: ReadOptions = {},
@@ -106,14 +113,17 @@ export function presentPicker(
   }
 }
 
-/** Accepts one text or a list of texts; code always gets a list. */
+/** Accepts a string or an array of strings and returns an array. */
 export function oneOrMany(): z.ZodType<string[]> {
   return z
     .union([z.string(), z.array(z.string())])
     .transform(value => [value].flat()) as unknown as z.ZodType<string[]>
 }
 
-/** A whole number in a query, within bounds that are refused, never clamped. @throws ApiError 422 */
+/**
+ * Reads an integer from the query. Values outside the bounds are refused, never clamped.
+ * @throws ApiError 422
+ */
 export function readNumber(
   query: URLSearchParams,
   name: string,
@@ -126,7 +136,7 @@ export function readNumber(
   throw invalidParameter(name, `an integer from ${least} to ${most}`, text)
 }
 
-/** What `readPage` reads. */
+/** Query parameters that `readPage` reads. */
 export function pageQuery(fallback = 20) {
   return {
     limit: z.int().min(1).max(ROWS_MAX).default(fallback),

@@ -1,4 +1,4 @@
-/** What the schemas of replies are put together from. */
+/** Common parts of reply schemas. */
 import * as z from 'zod'
 import type { IdPrefix } from '../../../lib/ids.ts'
 
@@ -8,14 +8,14 @@ export function idSchema(prefix: IdPrefix) {
   return z.string().regex(new RegExp(`^${prefix}_${UUID_V7}$`))
 }
 
-/** As `timestamp()` writes it. */
+/** Time in the format of `timestamp()`. */
 export const timeSchema = z.iso.datetime({ precision: 3 }).meta({
   id: 'Time',
   description: 'ISO 8601 time in UTC with milliseconds',
   example: '2026-08-05T11:52:01.000Z',
 })
 
-/** A page of a list. */
+/** Page of a list. */
 export function listSchema<S extends z.ZodType>(row: S) {
   return z.object({
     object: z.literal('list'),

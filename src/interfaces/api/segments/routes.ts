@@ -1,4 +1,4 @@
-/** Segments of an audience: filters under a name, and the contacts for whom they hold. */
+/** Serves the segments of an audience (saved filters) and the contacts that match them. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'
@@ -69,7 +69,7 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
   ]
 }
 
-/** For those who are still choosing. */
+/** Counts the matches of filters that are not saved, for the segment editor. */
 function countRoute({ store, reader }: SegmentRoutesOptions): Route {
   return {
     method: 'POST',

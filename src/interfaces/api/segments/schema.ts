@@ -1,4 +1,4 @@
-/** Segments as the API reads and shows them. */
+/** Schemas of segments. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import {
@@ -69,7 +69,10 @@ export function readSegment(body: unknown): { name: string; filters: SegmentFilt
   return { name: name.toWellFormed(), filters: filtersOf(filters) }
 }
 
-/** What is absent stays as it is. @throws ApiError 422 naming the field at fault */
+/**
+ * Absent fields are not changed.
+ * @throws ApiError 422 naming the field at fault
+ */
 export function readSegmentChanges(body: unknown): { name?: string; filters?: SegmentFilter[] } {
   const { name, filters } = readChanges(body)
   return {

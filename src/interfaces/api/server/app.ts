@@ -1,4 +1,8 @@
-/** The HTTP door: what every request passes through, as a list that reads as a sentence. */
+/**
+ * Assembles the HTTP application: the middleware that every request passes, in order, and the routes. In:
+ * requests of `server.ts`. Out: replies of routes and pages, and every error in the shape of `ApiError`.
+ * Called by `app/http.ts`.
+ */
 import { randomUUID } from 'node:crypto'
 import Koa, { type Context, type Middleware } from 'koa'
 import type { Clock } from '../../../lib/clock.ts'
@@ -26,20 +30,17 @@ import { JSON_HEADERS } from './security-headers.ts'
 import { streamReply } from './stream.ts'
 
 interface HttpAppOptions {
-  /**
-   * Where links in emails lead, if nothing else is to be found there: a host, with its port where that is
-   * unusual.
-   */
+  /** Tells whether a host (with its port unless that is the default) serves only links of emails. */
   isLinkHost(host: string): boolean
   routes: readonly Route[]
-  /** Undefined where there is the API alone. */
+  /** Undefined if only the API is served. */
   pages: DashboardPages | undefined
   findCredential: FindCredential
   clientAddressOf: ClientAddressOf
   readBody: ReadBody
-  /** Of every reply, whatever it says; see `headersOfAll`. */
+  /** Headers of every reply; see `headersOfAll`. */
   headers: Readonly<Record<string, string>>
-  /** Undefined when accounts may make any number of requests. */
+  /** Undefined without a rate limit. */
   spendRequest: SpendRequest | undefined
   clock: Clock
   log: Log
@@ -75,7 +76,7 @@ function identifyRequest({ headers }: Pick<HttpAppOptions, 'headers'>): Middlewa
   }
 }
 
-/** A target may name its host, as proxies send it; one that is no address at all counts as the root. */
+/** A proxy may send an absolute URL as the request target. A target that is not a URL counts as `/`. */
 const readTarget: Middleware = (ctx, next) => {
   const target = ctx.req.url!
   if (!target.startsWith('/')) {
@@ -167,7 +168,7 @@ function logFault(
     log.error({ event: 'http_request_failed', ...context }, 'An HTTP request failed with an internal error')
 }
 
-/** A request that has been read to its end is destroyed, too. */
+/** A completely read request counts as destroyed, too, and its client is still connected. */
 function hasLeft({ req, res }: Context): boolean {
   return res.destroyed || (req.destroyed && !req.complete)
 }
@@ -186,12 +187,18 @@ const insistOnHost: Middleware = ({ req }, next) => {
   return next()
 }
 
-/** Whoever forwards such requests may see other requests on the connection than we do: it is closed. */
+/**
+ * Closes the connection, because a proxy that forwards such requests may disagree with us about where the
+ * next request begins.
+ */
 function refusedHost(message: string): ApiError {
   return new ApiError(400, 'validation_error', message, { headers: { connection: 'close' } })
 }
 
-/** Of two, Node shows the first alone. @param lines names and values by turns, as they came */
+/**
+ * Counts Host headers. Node keeps only the first of several.
+ * @param lines names and values in alternation, as received
+ */
 function hostCount(lines: readonly string[]): number {
   let count = 0
   for (let at = 0; at < lines.length; at += 2)
@@ -199,21 +206,21 @@ function hostCount(lines: readonly string[]): number {
   return count
 }
 
-/** `//emails/` is sent by clients whose base address ends in a slash. */
+/** Removes duplicate and trailing slashes. Clients whose base URL ends in a slash send `//emails`. */
 const tidyPath: Middleware = (ctx, next) => {
   const tidy = ctx.path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
   if (tidy !== ctx.path) ctx.path = tidy
   return next()
 }
 
-/** Of pixels, links that are counted, unsubscribing and shared emails; and what the host is proven by. */
+/** Paths of pixels, tracked links, unsubscribe pages, shared emails and domain proofs. */
 const LINKS = /^\/(?:[ocus]|\.well-known)\//
 
-/** Whoever comes by a host of links finds no API there, and no dashboard. */
+/** A host that serves only links has neither the API nor the dashboard. */
 function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middleware {
   return (ctx, next) => {
     if (!isLinkHost((ctx.headers.host ?? '').toLowerCase())) return next()
-    // it may be a name of a customer, for whom we do not promise TLS
+    // the host may belong to a customer, for whom we cannot promise TLS
     ctx.remove('strict-transport-security')
     if (!LINKS.test(ctx.path)) throw unknownPath(ctx)
     return next()
@@ -275,13 +282,15 @@ async function send(
   else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
 }
 
-/** Sets the headers of JSON without Koa's way, which takes longer. */
+/** Sets the headers of JSON replies directly, because the same in Koa takes longer. */
 function sayJson({ res }: Context): void {
   res.setHeader('cache-control', JSON_HEADERS['cache-control'])
   res.setHeader('x-content-type-options', JSON_HEADERS['x-content-type-options'])
 }
 
-/** Nothing has answered: the path is unknown, or known with other methods only. */
+/**
+ * Answers requests that match no route: 404 for an unknown path, 405 for a known path with another method.
+ */
 function refuseTheRest({ methodsOf }: Routing): Middleware {
   return async ctx => {
     const methods = methodsOf(ctx.path)

@@ -1,4 +1,6 @@
-/** The address a request comes from, believing proxies only where the operator trusts them. */
+/**
+ * Determines the client address of a request. Headers of proxies count only if the operator trusts the proxy.
+ */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import { networks, plainAddress } from '../../../lib/networks.ts'

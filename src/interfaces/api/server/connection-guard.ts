@@ -1,6 +1,6 @@
 /**
- * Stands between a listener and its requests: gives connections their places, keeps count of what is under
- * way on them, and ends those that do not speak HTTP, or do so too slowly.
+ * Guards the connections of a listener: admits them (`connections.ts`), tracks their requests, and closes
+ * connections that do not speak HTTP or are too slow (`connection-watch.ts`).
  */
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -12,9 +12,9 @@ import { endConnection, headerLines, type RawStatus, rawRefusal } from './last-w
 
 interface GuardOptions {
   clock: Clock
-  /** Headers of replies to input that never became a request. */
+  /** Headers of replies to input that is not a valid request. */
   headers: Readonly<Record<string, string>>
-  /** Whether the sockets that are accepted carry TLS. */
+  /** Whether accepted sockets carry TLS. */
   isSecure: boolean
 }
 
@@ -28,7 +28,7 @@ export function guardConnections(
   const refuse = (connection: ClientConnection, status: RawStatus) => {
     const { openReplies, request, reply } = connection
     const isOfRequest = request?.complete === false
-    // what is wrong came behind requests that are still being answered
+    // the invalid input follows requests that are still being answered
     if (openReplies > 0 && !isOfRequest) connection.onAnswered = () => refuse(connection, status)
     else if (openReplies > 1 || reply?.headersSent) connection.destroy()
     else endConnection(connection, clock, rawRefusal(status, lines))
@@ -37,7 +37,7 @@ export function guardConnections(
   const open = (connection: ClientConnection, stream: Socket) => {
     connections.open(connection, stream, clock.monotonic())
     const destroySoon = stream.destroySoon.bind(stream)
-    // Node calls this behind the last reply of a connection
+    // Node calls this after the last reply of a connection
     stream.destroySoon = () => {
       if (connection.request?.complete === false) endConnection(connection, clock)
       else destroySoon()
@@ -69,7 +69,7 @@ export function guardConnections(
   server.once('close', () => watch.stop())
 }
 
-/** What names a connection while its TLS socket is not known. */
+/** Identifies a connection while its TLS socket is not known. */
 function endsOf({ localAddress, remoteAddress, remotePort }: Socket): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`
 }
@@ -81,9 +81,9 @@ function endOrDestroy(stream: Duplex, end: (connection: ClientConnection) => voi
 }
 
 /**
- * Answers requests of one connection one after another, as HTTP/1.1 has them answered in order anyway (RFC
- * 9112 §9.3.2), and keeps the connection up to date about what is under way on it. Thousands of requests that
- * come in one piece would keep everybody else waiting if all of them began at once.
+ * Handles the requests of one connection one after another, since HTTP/1.1 requires replies in order (RFC
+ * 9112 §9.3.2), and updates the state of the connection. Without it, thousands of pipelined requests would
+ * start at once and delay other clients.
  */
 export function answerInTurn(
   request: IncomingMessage,

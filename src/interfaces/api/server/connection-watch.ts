@@ -1,45 +1,46 @@
 /**
- * Ends connections whose peer is too slow. One timer looks at all of them every two seconds: a timer for each
- * request would cost more than the request.
+ * Closes connections whose peer is too slow. One timer checks all connections every two seconds, because a
+ * timer per request would cost more than the request.
  */
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import type { ClientConnection } from './connections.ts'
 import { LINGER_MS } from './last-words.ts'
 
 const LOOK_EVERY_MS = 2_000
-/** From the accept, or the end of the TLS handshake, or the first byte of a further head. */
+/**
+ * Time for the TLS handshake or the header section, from the accept, the end of the handshake, or the first
+ * byte of a further request.
+ */
 export const HEAD_LIMIT_MS = 10_000
 export const HANDSHAKE_LIMIT_MS = 10_000
-/**
- * A body must bring so much on average in each window; the first window is also the grace at its beginning.
- */
+/** Minimum average rate of a body in each window. The first window is also a grace period. */
 export const BODY_BYTES_PER_SECOND_MIN = 1_024
 export const BODY_WINDOW_MS = 10_000
-/** A reply of which the peer takes nothing for so long … */
+/** Time for which the peer may read nothing of a reply, in addition to … */
 export const STALLED_REPLY_MS = 60_000
-/** … and the time that its bytes would take at this rate, since progress within one write is not visible. */
+/** … the time that the unsent bytes take at this rate, because progress within one write is not visible. */
 export const REPLY_BYTES_PER_SECOND_MIN = 10_240
-/** From here on such a connection is closed when another one needs the place. */
+/** After this time, a connection with a stalled reply may be closed in favor of a new connection. */
 const STALLED_FROM_MS = 10_000
 
 interface WatchOptions {
   clock: Clock
-  /** Tells a client whose head or body is late (408), and ends the connection. */
+  /** Answers 408 to a client whose header section or body is late, and closes the connection. */
   onLate(connection: ClientConnection): void
 }
 
-/** What was seen of a connection before. Times are monotonic, ms. */
+/** State of a connection at the last check. Times are monotonic, in ms. */
 interface Seen {
   requestCount: number
-  /** When the window of the body began, or the connection was found idle. */
+  /** Start of the window of the body, or time at which the connection became idle. */
   at: number
-  /** Bytes read by then; -1: nothing is measured. */
+  /** Bytes read at the start of the window; -1 if nothing is measured. */
   bytesRead: number
-  /** When the first byte of a further head was seen; 0: none was. */
+  /** Time of the first byte of a further request; 0 if none has arrived. */
   headAt: number
   unsentBytes: number
   unsentAt: number
-  /** When our side was found closed; 0: it is open. */
+  /** Time at which our side was closed; 0 if it is open. */
   endedAt: number
 }
 
@@ -54,9 +55,9 @@ export class ConnectionWatch {
     this.#options = options
   }
 
-  /** To be called when a connection is accepted. */
+  /** Must be called when a connection is accepted. */
   start(): void {
-    // what has arrived by now is read first, so that nobody is cut off because this thread was busy
+    // reads data that has already arrived first, so that a busy event loop does not cut off its clients
     this.#ticks ??= every(this.#options.clock, LOOK_EVERY_MS, () => setImmediate(() => this.#look()))
   }
 
@@ -119,7 +120,10 @@ export class ConnectionWatch {
     return seen
   }
 
-  /** Between two requests: silence is the business of the keep-alive limit, a head that has begun is not. */
+  /**
+   * Between requests, the keep-alive limit handles silence. This function handles an incomplete header
+   * section.
+   */
   #lookAtIdle(connection: ClientConnection, seen: Seen, now: number): void {
     const { bytesRead } = connection.stream!
     connection.isStalled = false
@@ -145,14 +149,14 @@ export class ConnectionWatch {
   }
 }
 
-/** What has come of the body waits for us, not the other way round. */
+/** Tells whether the body waits for this service instead of the client. */
 function isHeldBack({ request, stream }: ClientConnection): boolean {
   if (request!.readableLength > 0 || stream!.isPaused()) return true
-  // a body that is read piece by piece counts as paused all the time
+  // a body that is read piece by piece always counts as paused
   return request!.isPaused() && request!.listenerCount('readable') === 0
 }
 
-/** The peer has been told that this is the end, by FIN, and keeps its side open. */
+/** Our side is closed (FIN sent) and the peer keeps its side open. */
 function lookAtEnded(connection: ClientConnection, seen: Seen, now: number): void {
   if (seen.endedAt === 0) seen.endedAt = now
   else if (now - seen.endedAt >= LINGER_MS) connection.destroy()

@@ -1,6 +1,6 @@
 /**
- * The connections of one HTTP listener: how many there may be, how many of one client network, and which of
- * them are closed when a new one needs the place.
+ * Limits the connections of an HTTP listener, in total and per client network, and chooses which connection
+ * is closed when a new one needs its place.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -8,18 +8,21 @@ import { type Networks, networks } from '../../../lib/networks.ts'
 import { Slab } from '../../../lib/slab.ts'
 import { clientNetworkOf } from '../../../protocols/dns/netblock.ts'
 
-/** What the connections of one client network have in common. */
+/** State that the connections of one client network share. */
 interface ClientNetwork {
   readonly name: string
   readonly mostConnections: number
-  /** Of a proxy: many clients share it, so it is not told apart as one. */
+  /**
+   * Whether the network is a trusted proxy. Many clients share a proxy, so the limit per client does not
+   * apply to it.
+   */
   readonly isTrusted: boolean
   connectionCount: number
 }
 
 /**
- * What a connection is doing. The lower the number, the sooner it makes room for another one; `busy` never
- * does.
+ * State of a connection. Connections with a lower number are closed first; a `busy` connection is never
+ * closed.
  */
 const PHASE = { handshake: 0, silent: 1, closing: 2, idle: 3, stalled: 4, busy: 5 } as const
 
@@ -28,29 +31,29 @@ type Tracked = object & { [CONNECTION]?: ClientConnection }
 
 /** One connection, from the first packet until the socket is closed. */
 export class ClientConnection {
-  /** As it was accepted: under TLS the carrier of `stream`. */
+  /** Accepted socket; for TLS, the carrier of `stream`. */
   readonly socket: Socket
-  /** What requests are read from; undefined during the TLS handshake. */
+  /** Stream from which requests are read; undefined during the TLS handshake. */
   stream: Socket | undefined
-  /** In monotonic time: the accept, or the end of the TLS handshake. */
+  /** Monotonic time of the accept or of the end of the TLS handshake, in ms. */
   since: number
-  /** So many requests have begun. */
+  /** Number of requests that have started. */
   requestCount = 0
-  /** So many of them have not been answered to the end. */
+  /** Number of requests whose replies are not complete. */
   openReplies = 0
-  /** Begins the requests that came behind one that is being answered. */
+  /** Functions that start the pipelined requests. */
   readonly pipelined: (() => void)[] = []
-  /** The last request that has begun, and its reply; undefined when all have been answered. */
+  /** Request in progress and its reply; undefined when all requests have been answered. */
   request: IncomingMessage | undefined
   reply: ServerResponse | undefined
-  /** It has had its last reply, and is destroyed soon. */
+  /** Whether the last reply was sent, so that the connection is about to be closed. */
   isClosing = false
-  /** The peer has not read anything of a reply for a while. */
+  /** Whether the peer has not read a reply for a while. */
   isStalled = false
-  /** Called when nothing is under way any more. */
+  /** Called when no request is in progress any more. */
   onAnswered: (() => void) | undefined
   readonly network: ClientNetwork
-  /** Its number among those that are open. */
+  /** Index in the array of open connections. */
   number = -1
 
   constructor(socket: Socket, network: ClientNetwork, now: number) {
@@ -67,26 +70,26 @@ export class ClientConnection {
     return this.isStalled ? PHASE.stalled : PHASE.busy
   }
 
-  /** Nothing has come by it yet, or nothing more will. */
+  /** Tells whether no byte of a request has arrived yet, or none will be read any more. */
   get isUnused(): boolean {
     return this.isClosing || !this.stream || (this.requestCount === 0 && this.stream.bytesRead === 0)
   }
 
   destroy(): void {
-    // a TLS socket is destroyed with its carrier
+    // destroying the carrier destroys the TLS socket, too
     this.socket.destroy()
   }
 }
 
-/** @returns the connection that a request, or what is left of one, came by */
+/** @returns the connection of a request or of its socket */
 export function connectionOf(stream: object): ClientConnection | undefined {
   return (stream as Tracked)[CONNECTION]
 }
 
 interface ConnectionLimits {
-  /** Number of connections of the listener. */
+  /** Maximum number of connections of the listener. */
   mostConnections: number
-  /** Number of connections of one client network. */
+  /** Maximum number of connections of one client network. */
   mostPerClient: number
   /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
   trustedProxies: readonly string[]
@@ -94,7 +97,7 @@ interface ConnectionLimits {
 
 const LOOPBACK = networks(['127.0.0.0/8', '::1'])
 
-/** The connections that are open. */
+/** Open connections of a listener. */
 export class Connections implements Iterable<ClientConnection> {
   readonly #open = new Slab<ClientConnection>()
   readonly #networks = new Map<string, ClientNetwork>()
@@ -115,9 +118,9 @@ export class Connections implements Iterable<ClientConnection> {
   }
 
   /**
-   * Gives a socket that was just accepted a place, for which another connection may be closed.
+   * Admits an accepted socket, and closes another connection if that is needed.
    *
-   * @returns undefined when there is no place; the socket has been destroyed
+   * @returns undefined if there is no place; the socket is destroyed
    */
   admit(socket: Socket, now: number): ClientConnection | undefined {
     const network = this.#networkOf(socket.remoteAddress ?? '')
@@ -137,7 +140,7 @@ export class Connections implements Iterable<ClientConnection> {
     return connection
   }
 
-  /** Requests are read from this stream from now on. */
+  /** Sets the stream from which requests are read. */
   open(connection: ClientConnection, stream: Socket, now: number): void {
     connection.stream = stream
     connection.since = now
@@ -160,11 +163,11 @@ export class Connections implements Iterable<ClientConnection> {
   }
 
   /**
-   * Closes the connection that is the least loss: by its phase, then of the network that holds the most, then
+   * Closes one connection: the one in the lowest phase, then of the network with the most connections, then
    * the oldest.
    *
-   * @param network among whose connections alone
-   * @returns false when all of them are at work
+   * @param network restricts the choice to one network
+   * @returns false if all connections are busy
    */
   #makeRoom(network?: ClientNetwork): boolean {
     let chosen: ClientConnection | undefined

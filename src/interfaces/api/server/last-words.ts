@@ -1,19 +1,18 @@
-/**
- * How a connection ends that is not to be kept: with a last reply where there is one, and so that the client
- * finds it.
- */
+/** Closes connections in an orderly way, with a last reply that reaches the client. */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../../lib/clock.ts'
 import type { ClientConnection } from './connections.ts'
 import { JSON_HEADERS } from './security-headers.ts'
 
-/** A client has this long to read its last reply and to close the connection; then we do. */
+/**
+ * Time for a client to read its last reply and close the connection. Afterwards the connection is destroyed.
+ */
 export const LINGER_MS = 2_000
 
 /**
- * Sends the last words, closes our side, and destroys the connection 2 s later, or as soon as the peer has
- * closed its side. What comes in between is read and thrown away: the system resets a connection that is
- * closed over unread bytes, and the client may lose the reply.
+ * Sends the last reply, closes our side, and destroys the connection after 2 s or when the peer has closed
+ * its side. Until then, incoming data is read and discarded, because the kernel resets a connection that is
+ * closed with unread data, and the client could lose the reply.
  */
 export function endConnection(connection: ClientConnection, clock: Clock, lastWords?: string): void {
   const { stream } = connection
@@ -22,7 +21,7 @@ export function endConnection(connection: ClientConnection, clock: Clock, lastWo
     return
   }
   connection.isClosing = true
-  // the parser of requests reads no more of it
+  // the HTTP parser must not read any further
   stream.removeAllListeners('data')
   stream.on('data', () => {})
   stream.resume()
@@ -43,7 +42,7 @@ export type RawStatus = keyof typeof REFUSALS
 const JSON_LINES = headerLines(JSON_HEADERS)
 
 /**
- * Writes the reply to input that never became a request, in the shape of the API's errors.
+ * Formats the reply to input that is not a valid request, in the shape of the API's errors.
  *
  * @param headers additional header lines
  */
@@ -57,7 +56,7 @@ export function rawRefusal(status: RawStatus, headers: string): string {
   )
 }
 
-/** Complete header lines. */
+/** Formats complete header lines. */
 export function headerLines(headers: Readonly<Record<string, string>>): string {
   return Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)

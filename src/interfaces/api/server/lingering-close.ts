@@ -1,7 +1,7 @@
 /**
- * What is left of a body when the reply is known is read away, the first of it before the reply and the rest
- * behind it: a connection closed over unread bytes is reset, and takes the reply with it. A body that is not
- * over by then is not waited for any longer: the connection is destroyed.
+ * Discards the unread rest of a request body (lingering close): a part before the reply and the rest after
+ * it. The kernel resets a connection that is closed with unread data, and the client could lose the reply. If
+ * the body does not end in time, the connection is destroyed.
  */
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'
@@ -13,9 +13,12 @@ interface Patience {
   longestMs: number
 }
 
-/** Where nobody has begun to read, for clients that want their connection closed behind the reply. */
+/**
+ * Applies if nobody has started to read the body, for clients that send everything before they read the
+ * reply.
+ */
 const BEFORE_REPLY: Patience = { mostBytes: 4 * 1024 * 1024, longestMs: 2_000 }
-/** For all of the rest to come, and for the client to find the reply. */
+/** Applies after the reply, for the rest of the body and for the client to read the reply. */
 const BEHIND_REPLY: Patience = { mostBytes: 64 * 1024 * 1024, longestMs: LINGER_MS }
 
 export function readUnreadBodies(clock: Clock): Middleware {
@@ -32,13 +35,13 @@ export function readUnreadBodies(clock: Clock): Middleware {
   }
 }
 
-/** It has a body, and not all of it is here. */
+/** Tells whether a body is incomplete. */
 function isComing({ headers, complete, destroyed }: IncomingMessage): boolean {
   const { 'transfer-encoding': encoding, 'content-length': length = '0' } = headers
   return (encoding !== undefined || length !== '0') && !complete && !destroyed
 }
 
-/** @returns whether nothing of it is left */
+/** @returns whether the body was read to its end */
 function readAway(
   request: IncomingMessage,
   { mostBytes, longestMs }: Patience,
@@ -59,9 +62,9 @@ function readAway(
     }
     const timer = clock.timer(longestMs, end)
     request.on('data', count).on('end', end)
-    // behind its reply a request does not hear of it
+    // after its reply, a request emits no event for the end of the connection
     socket.on('close', end)
-    // whoever read it piece by piece, and gave up, would hold it back
+    // a reader that has stopped in the middle would keep the stream paused
     request.removeAllListeners('readable').resume()
   })
 }

@@ -1,4 +1,4 @@
-/** The path of a request as logs may have it: what opens something by itself is left out. */
+/** Removes tokens that give access by themselves from a path, for logs. */
 export function loggedPath(path: string): string {
   return path.replace(/^(\/+[ocsu]\/+)[^/]+/, '$1…')
 }

@@ -1,6 +1,4 @@
-/**
- * Spends an account's requests, and tells on every reply how many are left, in the headers its clients read.
- */
+/** Applies the request rate limit of the account and sets the `ratelimit-*` headers on every reply. */
 import type { Context } from 'koa'
 import type { Id } from '../../../lib/ids.ts'
 import { type RateLimit, REFILL_MS } from '../../../resources/accounts/rate-limit.ts'
@@ -8,10 +6,10 @@ import { ApiError } from '../api-error.ts'
 
 export type SpendRequest = (ctx: Context, accountId: Id) => void
 
-/** The clients convert the values to integers. */
+/** SDKs parse the values as integers. */
 const RESET_SECONDS = String(REFILL_MS / 1_000)
 
-/** @returns a function that throws ApiError 429 when the account has no request left */
+/** @returns a function that throws ApiError 429 when the limit is exceeded */
 export function createSpendRequest(rateLimit: RateLimit): SpendRequest {
   const { requestsPerSecond } = rateLimit
   const limit = String(requestsPerSecond)

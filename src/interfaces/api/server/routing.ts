@@ -1,18 +1,16 @@
-/**
- * Which route answers a request: those are tried whose paths begin as its own does, not all that there are.
- */
+/** Finds the route of a request. Only routes whose path begins with the same segment are tried. */
 import Router from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Route } from '../route.ts'
 
 export interface Routing {
-  /** Has the route answer that the path and the method name, or the next middleware where there is none. */
+  /** Calls the route for path and method, or the next middleware if there is none. */
   dispatch: Middleware
-  /** What a path takes; none where nothing is to be found. */
+  /** Returns the methods of a path; empty for an unknown path. */
   methodsOf(path: string): string[]
 }
 
-/** @param handlerOf what a route does with a request, whose `params` are those of its path */
+/** @param handlerOf converts a route to a middleware, whose `params` are those of the path */
 export function createRouting<R extends Pick<Route, 'method' | 'path'>>(
   routes: readonly R[],
   handlerOf: (route: R) => Middleware,
@@ -43,7 +41,7 @@ function routerOf<R extends Pick<Route, 'method' | 'path'>>(
   }
 }
 
-/** The first part of a path, which no route leaves open. */
+/** Returns the first segment of a path, which is never a parameter. */
 function beginningOf(path: string): string {
   const end = path.indexOf('/', 1)
   return path.slice(1, end < 0 ? undefined : end)

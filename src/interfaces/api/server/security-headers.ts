@@ -1,6 +1,8 @@
-/** Headers by which browsers are told how to treat replies. */
+/** Security headers of replies. */
 
-/** Of replies in JSON, unless a route sets others: they are for the client alone that has asked. */
+/**
+ * Headers of JSON replies unless a route sets others. They prevent caching by proxies and content sniffing.
+ */
 export const JSON_HEADERS = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 const YEAR_SECONDS = 31_536_000

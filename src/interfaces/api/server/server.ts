@@ -1,4 +1,7 @@
-/** Listens for HTTP, with limits on what a slow or greedy client can hold. */
+/**
+ * Starts HTTP and HTTPS listeners, with limits on connections, time and header size. In: TCP connections.
+ * Out: requests for the listener that `app.ts` in this folder creates. Called by `app/http.ts`.
+ */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
@@ -9,11 +12,11 @@ import { answerInTurn, guardConnections } from './connection-guard.ts'
 import { Connections } from './connections.ts'
 
 export interface HttpServer {
-  /** Where it listens, once it does. */
+  /** Returns the address after the listener has started. */
   address(): AddressInfo
-  /** Of those that are open. */
+  /** Returns the number of open connections. */
   connectionCount(): number
-  /** Takes no more requests, lets those under way finish, but waits no longer than this for them. */
+  /** Stops accepting requests, and waits at most this long for those in progress. */
   close(graceMs: number): Promise<void>
 }
 
@@ -23,22 +26,25 @@ const HEADER_BYTES_MAX = 16 * 1024
 interface ServerOptions {
   host: string
   port: number
-  /** Of all limits on time but that of idle connections. */
+  /** Clock of all time limits except the keep-alive limit. */
   clock?: Clock
-  /** When there are more, those that are not at work make room; see `connections.ts`. */
+  /** Maximum number of connections. Above it, idle connections are closed (see `connections.ts`). */
   mostConnections?: number
-  /** Number of connections of one client network (an IPv4 address, an IPv6 /56). */
+  /** Maximum number of connections of one client network (an IPv4 address or an IPv6 /56). */
   mostPerClient?: number
   /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
   trustedProxies?: readonly string[]
-  /** Headers of replies to input that never became a request. */
+  /** Headers of replies to input that is not a valid request. */
   headers?: Readonly<Record<string, string>>
 }
 
-/** The certificate of most names, and those of others. */
+/** Default certificate, and certificates by host name. */
 type NamedCertificates = Certificates & { contextFor?: ContextFor }
 
-/** @param certificates for TLS; without them it is plain HTTP @throws when the address is not to be had */
+/**
+ * @param certificates certificates for TLS; without them the listener is plain HTTP
+ * @throws if the address cannot be bound
+ */
 export async function startHttpServer(
   app: Koa,
   {
@@ -79,7 +85,7 @@ export async function startHttpServer(
       await new Promise<void>(resolve => {
         server.close(() => resolve())
         server.closeIdleConnections()
-        // those that Node does not count as idle
+        // connections that Node does not count as idle
         for (const connection of connections) if (connection.isUnused) connection.destroy()
       })
       cut.cancel()
@@ -87,7 +93,7 @@ export async function startHttpServer(
   }
 }
 
-/** Node's own limits on time are off: `connection-watch.ts` has ours. */
+/** Time limits of Node are off, because `connection-watch.ts` enforces ours. */
 const LIMITS = {
   requireHostHeader: false,
   headersTimeout: 0,
@@ -116,12 +122,15 @@ function secured(certificates: NamedCertificates, listener: RequestListener): Se
   return server
 }
 
-/** A client that keeps its connection busy would never find it closed. */
+/**
+ * Ends keep-alive, since a client with back-to-back requests would never see its connection closed while
+ * idle.
+ */
 function sayGoodbye(response: ServerResponse) {
   if (!response.headersSent) response.setHeader('connection', 'close')
 }
 
-/** What never ends by itself ends before the door waits for what is under way. */
+/** Returns a server that closes endless streams before it waits for requests in progress. */
 export function endingFirst<S extends HttpServer>(endless: { close(): void }, http: S): S {
   return {
     ...http,

@@ -1,17 +1,17 @@
-/** Replies that are made while they are sent, no faster than the client reads. */
+/** Sends streamed replies at the speed of the client. */
 import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
 import { loggedPath } from './logged-path.ts'
 
-/** A client that takes less than a piece in so long is let go. */
+/** A client that reads less than one piece in this time is disconnected. */
 const STALLED_MS = 120_000
 const PIECE_BYTES = 64 * 1024
 
 /**
- * Resolves when all is sent, or the client has left. A failure cuts the connection, so that it is not taken
- * for the end.
+ * Resolves when everything was sent or the client has disconnected. An error destroys the connection, so that
+ * a truncated reply is not mistaken for a complete one.
  */
 export async function streamReply(
   ctx: Context,
@@ -41,7 +41,7 @@ export async function streamReply(
   }
 }
 
-/** @param onPiece is called before each, and when there are no more */
+/** @param onPiece called before each piece and at the end */
 async function* inPieces(
   content: AsyncIterable<Uint8Array>,
   onPiece: () => void,

@@ -1,4 +1,4 @@
-/** Lists, searches, adds and removes suppressions of the account, one at a time or in bulk. */
+/** Serves the suppression list of the account: list, search, add and remove, one by one or in bulk. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { Suppressions } from '../../../resources/suppressions/suppressions.ts'

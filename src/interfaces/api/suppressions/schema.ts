@@ -1,4 +1,4 @@
-/** Suppressions as the API reads and shows them. */
+/** Schemas of suppressions. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
@@ -44,7 +44,7 @@ export const suppressionSchema = z
   })
   .meta({ id: 'Suppression' })
 
-/** What was named to be removed: `id` is as it was given where there was nothing. */
+/** Result of a removal. `id` is the given text if nothing matched it. */
 export const removalSchema = z.object({
   object: z.literal('suppression'),
   id: z.string(),
@@ -52,7 +52,7 @@ export const removalSchema = z.object({
 })
 
 export interface WantedSuppressions {
-  /** Folded, in the order given. */
+  /** Folded addresses in the given order. */
   emails: string[]
   reason: SuppressionReason
 }
@@ -74,8 +74,9 @@ export function readSuppressions(body: unknown): WantedSuppressions {
 }
 
 /**
- * What is to be removed, as given and as it may be found; undefined for what names nothing. @throws ApiError
- * 422
+ * Reads the entries to remove, each as given and as a reference; the reference is undefined for a text that
+ * is neither an id nor an address.
+ * @throws ApiError 422
  */
 export function readRemovals(body: unknown): { text: string; ref: SuppressionRef | undefined }[] {
   const { emails, ids } = readRefs(body)
@@ -85,7 +86,7 @@ export function readRemovals(body: unknown): { text: string; ref: SuppressionRef
   return texts.map(text => ({ text, ref: suppressionRef(text) }))
 }
 
-/** An id or an address; undefined for what is neither. */
+/** Reads an id or an address; returns undefined for anything else. */
 export function suppressionRef(text: string): SuppressionRef | undefined {
   const id = parseWireId('sup', text)
   if (id) return { id }
@@ -110,7 +111,7 @@ export function readSuppressionQuery(query: URLSearchParams): {
   }
 }
 
-/** In the form in which addresses are stored. */
+/** Converts the search text to the stored form of addresses. */
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')

@@ -1,4 +1,4 @@
-/** Serves templates, which can be created, listed, replaced, deleted and restored to an earlier version. */
+/** Serves templates and their versions. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts'
@@ -20,7 +20,7 @@ import {
   versionView,
 } from './schema.ts'
 
-/** Html and text at their largest, with room for what JSON makes of them. */
+/** Maximum size of html and text, with a margin for their JSON encoding. */
 const TEMPLATE_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
 const templateQuery = {
@@ -158,7 +158,7 @@ function versionKeyOf({ params }: ApiRequest) {
   return { id, version: Number(params.version) }
 }
 
-/** @throws ApiError when no name could contain it */
+/** @throws ApiError for a text that no name can contain */
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.length <= TEMPLATE_NAME_LENGTH_MAX && !text.includes('\0')) return text

@@ -1,4 +1,4 @@
-/** Templates on the wire: the body that writes one, and how one and its versions are shown. */
+/** Schemas of templates and their versions. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { TemplateFields } from '../../../resources/templates/commands.ts'
@@ -66,7 +66,10 @@ export const versionSchema = versionRowSchema.extend({
   text: z.string().nullable(),
 })
 
-/** All four fields; what is absent is null. @throws ApiError */
+/**
+ * Reads all four fields. An absent field is null.
+ * @throws ApiError
+ */
 export function readTemplateBody(body: unknown): TemplateFields {
   const { name, subject, html = null, text = null } = readBody(body)
   const fields = {
@@ -92,7 +95,10 @@ export function templateView(template: StoredTemplate): z.output<typeof template
   }
 }
 
-/** As lists show it. There are no drafts here, and no other names. */
+/**
+ * Converts a template for lists. `status` and `alias` exist for the SDKs: there are no drafts and no aliases
+ * here.
+ */
 export function templateRow(template: TemplateFacts): z.output<typeof templateRowSchema> {
   const { id, name, subject, createdAt, updatedAt } = template
   return {
@@ -108,7 +114,7 @@ export function templateRow(template: TemplateFacts): z.output<typeof templateRo
   }
 }
 
-/** A variable without a fallback must be given a value. */
+/** A variable without a fallback is required. */
 function variablesOf(template: StoredTemplate): z.output<typeof variableSchema>[] {
   const [created_at, updated_at] = [timestamp(template.createdAt), timestamp(template.updatedAt)]
   return compileTemplate(template).variables.map(({ name, fallback }) => ({

@@ -1,4 +1,4 @@
-/** Topics of the account: what contacts can hear of, or say that they do not want to. */
+/** Serves the topics of the account, which contacts subscribe to and unsubscribe from. */
 
 import type { Clock } from '../../../lib/clock.ts'
 import { type IdSource, parseWireId, wireId } from '../../../lib/ids.ts'

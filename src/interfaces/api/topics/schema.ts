@@ -1,4 +1,4 @@
-/** Topics as the API reads and shows them. */
+/** Schemas of topics. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import { DESCRIPTION_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
@@ -39,7 +39,7 @@ export const topicSchema = z
   })
   .meta({ id: 'Topic' })
 
-/** Of one contact: whether it gets what is about the topic, by what it has said or by the default. */
+/** Subscription of one contact to a topic: its explicit choice, or the default of the topic. */
 export const contactTopicSchema = topicSchema.pick({ id: true, name: true, description: true }).extend({
   subscription: z.enum(['opt_in', 'opt_out']),
 })
@@ -50,7 +50,10 @@ export function readTopic(body: unknown): TopicFields {
   return { name: name.toWellFormed(), description: description?.toWellFormed() ?? null, defaultSubscription }
 }
 
-/** What is absent stays as it is; an empty description takes it away. @throws ApiError 422 */
+/**
+ * Absent fields are not changed; an empty description removes the description.
+ * @throws ApiError 422
+ */
 export function readTopicChanges(body: unknown): Partial<TopicFields> {
   const { name, description, defaultSubscription } = readChanges(body)
   return {

@@ -1,4 +1,7 @@
-/** The pixel, and links that are counted: who follows them goes on at once, and is noted afterwards. */
+/**
+ * Serves the tracking pixel and tracked links. Redirects are sent at once; opens and clicks are recorded
+ * afterwards.
+ */
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { visitorOf } from '../../../pipeline/tracking/bot-detection.ts'
@@ -13,7 +16,7 @@ interface TrackingRoutesOptions {
   clock: Clock
 }
 
-/** Transparent GIF of one pixel, 43 octets. */
+/** Transparent GIF with one pixel, 43 bytes. */
 const POINT = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64')
 /** Headers that prevent caching and indexing. */
 const UNKEPT = {
@@ -62,7 +65,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
   ]
 }
 
-/** Signed targets are; whoever gets at the key some day shall not have them be anything else. */
+/** Targets are signed and always web URLs. The check limits the damage of a leaked signing key. */
 function isWeb(target: string): boolean {
   return /^https?:\/\/[!-~]+$/i.test(target)
 }

@@ -1,7 +1,4 @@
-/**
- * The page on which one leaves a list, or says what one wants to hear of: plain, without scripts, every text
- * escaped.
- */
+/** Unsubscribe and preferences page: plain HTML without scripts, with every text escaped. */
 import { hash } from 'node:crypto'
 import { wireId } from '../../../lib/ids.ts'
 import type { Preferences, TopicPreference } from '../../../pipeline/tracking/preferences.ts'
@@ -38,15 +35,17 @@ export const UNSUBSCRIBE_PAGE_HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 } as const
 
-/** What its forms say: `leave` what the link is for, `leave-all`, or `save` these topics. */
+/**
+ * Actions of the forms: unsubscribe from the topic of the link, from everything, or save the selected topics.
+ */
 export const CHOICES = ['leave', 'leave-all', 'save'] as const
 export type Choice = (typeof CHOICES)[number]
 
 export interface UnsubscribePage extends Preferences {
   address: string
-  /** What the link is for; undefined for everything, and where the topic is gone. */
+  /** Topic of the link; undefined for a link without a topic, or when the topic was deleted. */
   topic: TopicPreference | undefined
-  /** What has just been done. */
+  /** Action that was just performed. */
   done: Choice | undefined
 }
 
@@ -67,7 +66,7 @@ function address({ address: text }: UnsubscribePage): string {
   return `<strong>${escapeHtml(text)}</strong>`
 }
 
-/** How things stand, and whether that is new. */
+/** Shows the current subscription, and whether it has just changed. */
 function notice(page: UnsubscribePage, from: string): string {
   const { done, topic, isUnsubscribed } = page
   const said = (text: string) => `<p class="done" role="status">${text}</p>`

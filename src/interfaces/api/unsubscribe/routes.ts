@@ -1,5 +1,6 @@
 /**
- * Leaving a list: the page behind the link in an email, and the one click of a mailbox provider (RFC 8058).
+ * Serves the unsubscribe page of links in emails, and one-click unsubscribe requests of mailbox providers
+ * (RFC 8058).
  */
 import type { Clock } from '../../../lib/clock.ts'
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
@@ -19,7 +20,7 @@ interface UnsubscribeRoutesOptions {
 }
 
 export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOptions): Route[] {
-  /** @throws ApiError 404, whatever is wrong with it */
+  /** @throws ApiError 404 for every kind of invalid token */
   const subscriptionOf = (token: string): Subscription => {
     const subscription = readUnsubscribeToken(secrets, token)
     if (!subscription) throw notFound('Link')
@@ -67,7 +68,10 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
   ]
 }
 
-/** Whoever posts without a word means what the link is for, as mailbox providers do. @throws ApiError 422 */
+/**
+ * A POST without a choice, as mailbox providers send it, unsubscribes from what the link is for.
+ * @throws ApiError 422
+ */
 function choiceOf(form: URLSearchParams): Choice {
   const said = form.get('choice') ?? 'leave'
   const choice = CHOICES.find(each => each === said)

@@ -1,6 +1,4 @@
-/**
- * The link by which the recipient of a broadcast's email leaves its list, for showing what the email says.
- */
+/** Creates the unsubscribe link of an email of a broadcast, for showing the rendered content. */
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { createEmailLinks } from '../../../pipeline/tracking/email-links.ts'
 import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
@@ -13,7 +11,7 @@ type ListedEmail = Pick<
   'accountId' | 'id' | 'sender' | 'toList' | 'broadcastId' | 'topicId' | 'linkTermsId'
 >
 
-/** @returns empty where the email has none */
+/** @returns a function that returns an empty string for an email without an unsubscribe link */
 export function createFindUnsubscribeUrl({
   find,
   secrets,

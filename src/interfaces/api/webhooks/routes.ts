@@ -1,4 +1,4 @@
-/** Webhooks: made, listed, changed, deleted, tried out; and what they were told. */
+/** Serves webhooks (create, list, update, delete, test) and their deliveries. */
 import type { Id } from '../../../lib/ids.ts'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { type RequestedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
@@ -104,7 +104,7 @@ function objectRoutes(webhooks: Webhooks): Route[] {
         return ok({ object: 'webhook', id: wireId('wh', id), deleted: true })
       },
     },
-    // the second is how the SDKs spell it
+    // the SDKs use the second spelling
     ...['/webhooks/:id/rotate-secret', '/webhooks/:id/signing-secret/rotate'].map(
       (path): Route => rotateRoute(webhooks, path),
     ),

@@ -1,4 +1,4 @@
-/** Webhooks and their deliveries on the wire: the bodies that make and change one, and how they are shown. */
+/** Schemas of webhooks and their deliveries. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import { bodyOf } from '../../../pipeline/webhooks/body.ts'
@@ -82,7 +82,10 @@ export function readNewWebhook(body: unknown): NewWebhook {
   return { url: place, events: eachOnce(events), isStandard: standardWebhooks }
 }
 
-/** What the query says counts more than the body. @throws ApiError */
+/**
+ * Values of the query take precedence over the body.
+ * @throws ApiError
+ */
 export function readWebhookChange(body: unknown, query: URLSearchParams): WebhookChange {
   const { url, endpoint, events, enabled, status } = readChange(body)
   const isEnabled = enabled ?? (status === undefined ? undefined : status === 'enabled')

@@ -1,6 +1,6 @@
 /**
- * What others look for under `/.well-known/`: proofs for a certificate authority, the MTA-STS policy of the
- * provider host; and what we look for ourselves at the hosts of links.
+ * Serves `/.well-known/`: ACME challenges, the MTA-STS policy of the provider host, and the proof that a
+ * tracking host points to this installation.
  */
 
 import type { Clock } from '../../../lib/clock.ts'
@@ -17,7 +17,7 @@ interface WellKnownRoutesOptions {
   clock: Clock
   mailHost: string
   secrets: SecretKeys
-  /** Undefined where there is none. */
+  /** Undefined if no policy is published. */
   policy: OwnPolicy | undefined
 }
 
