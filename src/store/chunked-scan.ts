@@ -55,7 +55,7 @@ interface Chunk {
   to: Id | undefined
 }
 
-/** The columns that any listed table has. */
+/** Columns that every scanned table has. */
 type Entries = SelectQueryBuilder<{ entries: { id: Id; [column: string]: unknown } }, 'entries', object>
 
 function walkOf<Q, C extends string>(
@@ -72,8 +72,8 @@ function walkOf<Q, C extends string>(
   const matchingIn = (chunk: Chunk) => matching(within(chunk) as Q) as unknown as Entries
   return {
     /**
-     * The last entry of a chunk, or undefined when it is shorter than others. @param length entries of a
-     * chunk
+     * Returns the last entry of a chunk, or undefined when the chunk is the last one.
+     * @param length number of entries per chunk
      */
     async endOf(chunk: Chunk, length: number): Promise<Id | undefined> {
       const those = within(chunk).select('id').orderBy('id', direction)

@@ -1,6 +1,8 @@
 /**
- * Commands are the only way to write: functions of a transaction and an input, run by the writer in groups
- * that share one commit. What a command may do to the database is what `Tx` offers.
+ * Commands are the only way to write. A command is a function of a transaction and an input; the writer runs
+ * commands in groups that share one commit. `Tx` is everything that a command may do to the database.
+ *
+ * In: commands of all resources, which `workers/commands.ts` lists. Out: rows, counters and announcements.
  */
 import { type Id, type IdSource, idKey } from '../lib/ids.ts'
 import type { RowOps } from './row-ops.ts'
@@ -17,7 +19,7 @@ export interface QueueKey {
   accountId: Id
 }
 
-/** A compact string for Map keys. */
+/** Returns a compact string for Map keys. */
 export function queueKeyText({ domain, class: deliveryClass, accountId }: QueueKey): string {
   return `${domain} ${deliveryClass} ${idKey(accountId)}`
 }
@@ -39,7 +41,7 @@ export interface ClaimedDelivery {
 
 export interface Claim {
   deliveries: ClaimedDelivery[]
-  /** When the queue key's next delivery is due; null when none is waiting. */
+  /** Time at which the queue key's next delivery is due, in ms since the epoch; null when none is waiting. */
   nextAt: number | null
 }
 
@@ -109,8 +111,8 @@ type InputOf<C> = C extends Command<infer I, unknown> ? I : never
 type OutputOf<C> = C extends Command<never, infer O> ? O : never
 
 /**
- * Has the writer run a command. Resolves after the commit.
- * @param memory of the input, which moves to the writer instead of being copied
+ * Runs a command in the writer. Resolves after the commit.
+ * @param memory buffers of the input that move to the writer instead of being copied
  * @throws StorageUnavailable when nothing could be stored
  */
 export type Run<C extends Commands> = <K extends keyof C & string>(

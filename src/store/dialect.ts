@@ -15,10 +15,13 @@ import { openSqliteWriting } from './sqlite/writing.ts'
 import type { GroupOptions } from './writer/group.ts'
 import type { WritingStore } from './writer/serve.ts'
 
-/** What a thread needs to open the store by itself. */
+/** Everything that a thread needs to open the store. */
 export type StoreLocation = ({ kind: 'sqlite' } & SqliteLocation) | ({ kind: 'postgres' } & PostgresLocation)
 
-/** What is wrong with a URL, completing "database.url …"; undefined when it can be used. */
+/**
+ * @returns what is wrong with a URL, as the rest of a sentence that starts with "database.url"; undefined
+ * when it can be used
+ */
 export function faultIn(url: string): string | undefined {
   try {
     located({ dataDir: '', url })
@@ -29,14 +32,14 @@ export function faultIn(url: string): string | undefined {
   }
 }
 
-/** @throws when the URL names no database that there can be */
+/** @throws when the URL names no possible database */
 export function locate(place: { dataDir: string; url: string }): StoreLocation {
   const fault = faultIn(place.url)
   if (fault !== undefined) throw new Error(`database.url ${fault}`)
   return located(place)
 }
 
-/** @throws AddressFault */
+/** @throws DatabaseUrlFault */
 function located({ dataDir, url }: { dataDir: string; url: string }): StoreLocation {
   const blobFolder = join(resolve(dataDir), 'blobs')
   if (/^postgres(?:ql)?:/.test(url)) return { kind: 'postgres', address: readPostgresUrl(url), blobFolder }
@@ -46,56 +49,60 @@ function located({ dataDir, url }: { dataDir: string; url: string }): StoreLocat
   return { kind: 'sqlite', databaseFile: resolve(dataDir, file), blobFolder }
 }
 
-/** For people. */
+/** @returns a description of the database for messages */
 export function describe(location: StoreLocation): string {
   return location.kind === 'sqlite' ? location.databaseFile : describeAddress(location.address)
 }
 
-/** Undefined where it is kept elsewhere. */
+/** @returns undefined when the database is not a file */
 export function databaseFile(location: StoreLocation): string | undefined {
   return location.kind === 'sqlite' ? location.databaseFile : undefined
 }
 
-/** Whether other processes may be at work on the store. */
+/** Whether other processes may use the store at the same time. */
 export function isShared(location: StoreLocation): boolean {
   return location.kind === 'postgres'
 }
 
-/** False where the database has certainly not been made yet. */
+/** @returns false when the database certainly does not exist yet */
 export function databaseExists(location: StoreLocation): boolean {
   return location.kind === 'postgres' || existsSync(location.databaseFile)
 }
 
-/**
- * Whether nothing is stored yet, as far as can be told from outside: a file that is missing or has no bytes.
- */
+/** Whether the database file is missing or empty. A PostgreSQL database cannot be judged from outside. */
 export function isBlank(location: StoreLocation): boolean {
   if (location.kind === 'postgres') return false
   return (statSync(location.databaseFile, { throwIfNoEntry: false })?.size ?? 0) === 0
 }
 
-/** Whether an error says that the database holds no sound data. */
+/** Whether an error means that the database is corrupt. */
 export function isDamaged(error: unknown): boolean {
   return isDamagedSqlite(error) || postgresTroubleOf(error) === 'fatal'
 }
 
-/** For the operator. @param error of which `isDamaged` is true */
+/**
+ * @returns a message for the operator
+ * @param error an error of which `isDamaged` is true
+ */
 export function damageText(location: StoreLocation, { message }: Error): string {
   return `the database ${describe(location)} is damaged (${message}): restore a backup, see "Backup" in docs/operations.md`
 }
 
-/** Whether a query failed for want of a table. */
+/** Whether a query failed because a table is missing. */
 export function lacksTable(error: unknown): boolean {
   return lacksSqliteTable(error) || lacksPostgresTable(error)
 }
 
-/** The reading half, for any thread. @param now tells when attachments were staged */
+/**
+ * Opens the reading half of a store, for any thread.
+ * @param now returns the time at which attachments are staged, in ms since the epoch
+ */
 export function openReader(location: StoreLocation, now?: () => number): Reader {
   return location.kind === 'sqlite' ? openSqliteReader(location, now) : openPostgresReader(location, now)
 }
 
 /**
- * The writing half, for the writer thread; brings the database to the present schema.
+ * Opens the writing half of a store, for the writer thread, and migrates the database to the current schema.
  * @param mayBegin whether an empty database may become a store
  */
 export function openWriting(

@@ -6,7 +6,7 @@ import { chmodSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { SECRET_FILE } from './secret-file.ts'
 
-/** For `process.umask`: what a program makes is for its owner alone. */
+/** Umask of the programs: files that they create are accessible to their owner alone. */
 export const OWNER_ONLY_UMASK = 0o077
 /** Permission bits of the group and of all others. */
 const OTHERS = 0o077
@@ -16,14 +16,14 @@ const FOLDER_MODE = 0o700
 export interface StoredFiles {
   dataDir: string
   blobFolder: string
-  /** Undefined where the database is no file. */
+  /** Undefined when the database is not a file. */
   databaseFile: string | undefined
 }
 
 /**
- * Takes the files of a store away from the group and all others. The certificate file is left as it is, which
- * a proxy may read on purpose, and so is the folder itself. What cannot be changed (another user owns it) is
- * left, too: `mailhorn doctor` reports it.
+ * Removes the permissions of the group and of others from the files of a store. The certificate file, which a
+ * proxy may read on purpose, and the folder itself stay unchanged. Files that cannot be changed, because
+ * another user owns them, are skipped; `mailhorn doctor` reports them.
  */
 export function tightenFiles(files: StoredFiles): void {
   for (const { path, mode } of looseEntries(files))
@@ -34,14 +34,14 @@ export function tightenFiles(files: StoredFiles): void {
     }
 }
 
-/** Files that other users of the machine can read or write, where their folder lets them in. */
+/** @returns the files that other users of the machine can read or write and whose folder admits them */
 export function filesForOthers(files: StoredFiles): string[] {
   return looseEntries(files)
     .map(({ path }) => path)
     .filter(path => isForOthers(dirname(path)))
 }
 
-/** Whether others may do anything with it; false where it is not there. */
+/** Whether the group or others have any permission on the file; false when the file does not exist. */
 export function isForOthers(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   return found !== undefined && (found.mode & OTHERS) !== 0

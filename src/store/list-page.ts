@@ -5,20 +5,20 @@ import type { Schema } from './schema.ts'
 
 export interface ListPage {
   limit: number
-  /** Rows to skip; without meaning beside a cursor. */
+  /** Number of rows to skip. A cursor takes precedence. */
   offset: number
-  /** Shows the rows next to this one, which need not exist any more. */
+  /** The page begins next to this row, which may have been deleted. */
   cursor: { id: Id; side: 'older' | 'newer' } | null
 }
 
 export interface FoundPage<T> {
-  /** On all pages. */
+  /** Number of rows on all pages. */
   total: number
   hasMore: boolean
   rows: T[]
 }
 
-/** A query of rows that have ids, as far as it is needed to cut a page from them. */
+/** Part of a query builder that cutting a page needs. */
 interface IdQuery<T> {
   where(column: 'id', sign: '<' | '>', id: Id): IdQuery<T>
   orderBy(column: 'id', order: 'asc' | 'desc'): IdQuery<T>
@@ -27,7 +27,10 @@ interface IdQuery<T> {
   execute(): Promise<T[]>
 }
 
-/** @param all the rows of the list, which are counted @param shown the same, with what is selected of each */
+/**
+ * @param all query over all rows of the list, which are counted
+ * @param shown the same query with the selected columns
+ */
 export async function findPage<Table extends keyof Schema, T>(
   all: SelectQueryBuilder<Schema, Table, object>,
   shown: IdQuery<T>,
@@ -43,7 +46,7 @@ export async function findPage<Table extends keyof Schema, T>(
   return { total: Number(total), ...cutFound(found, page) }
 }
 
-/** What the query of a page says beside whose rows they are; it finds one row more than the page has. */
+/** Range of the query of a page. The query finds one row more than the page contains. */
 function idRange({ limit, offset, cursor }: ListPage) {
   const isUpwards = cursor?.side === 'newer'
   return {
@@ -54,7 +57,7 @@ function idRange({ limit, offset, cursor }: ListPage) {
   }
 }
 
-/** The page, of what its query has found. */
+/** Cuts the page from the rows that its query has found. */
 export function cutFound<T>(
   found: readonly T[],
   { limit, cursor }: ListPage,

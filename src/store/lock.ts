@@ -11,7 +11,6 @@ export interface FolderLock {
   release(): void
 }
 
-/** Another process, or another app of this one, holds the folder. */
 export class FolderInUse extends StartFault {}
 
 /**

@@ -5,7 +5,8 @@ import { columnsOf, type Dialect } from './migrations/columns.ts'
 import { type Migration, migrations } from './migrations/index.ts'
 
 /**
- * To be called inside one transaction, so that a kill leaves the old schema or the new one.
+ * Applies the missing migrations. The caller runs this in one transaction, so that a kill leaves the old
+ * schema or the new one.
  * @returns names of the migrations applied now
  * @throws StartFault when the database was written by a newer version
  */
@@ -32,16 +33,16 @@ export async function migrate(
 }
 
 /**
- * Refuses a database that was empty before its migration; to be called in the transaction of that, which is
- * then rolled back.
- * @param database its file or address, for the message
+ * Refuses a database that was empty before its migration. The caller runs this in the transaction of the
+ * migration, which is then rolled back.
+ * @param database file or address of the database, for the message
  * @throws StartFault
  */
 export function insistOnFormerData(applied: readonly string[], database: string): void {
   if (applied.length === migrations.length) throw new StartFault(emptyText(database))
 }
 
-/** For the operator whose database is empty where it cannot be that of a first start. */
+/** @returns the message for an empty database beside a data folder that has been used before */
 export function emptyText(database: string): string {
   return (
     `the database is empty (${database}), but the data folder is that of an installation that has run: it holds secret.key or ` +
@@ -50,7 +51,7 @@ export function emptyText(database: string): string {
   )
 }
 
-/** Whether the database is of the present schema. */
+/** Whether the database has the current schema. */
 export async function isCurrent(db: Kysely<unknown>): Promise<boolean> {
   const { rows } = await sql<{ name: string }>`select name from migrations`.execute(db)
   const applied = new Set(rows.map(({ name }) => name))

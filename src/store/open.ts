@@ -1,4 +1,10 @@
-/** Opens the store: locks the data folder, starts the writer thread, opens the reading connection. */
+/**
+ * Opens the store: locks the data folder, starts the writer thread and opens the reading connection of the
+ * main thread.
+ *
+ * In: the location and the entry file of the writer, from `app/app.ts` and the command line. Out: `run` for
+ * commands, `db` and `find` for queries, `on` for announcements.
+ */
 import { mkdirSync } from 'node:fs'
 import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 import { type Clock, sleep, type Timer } from '../lib/clock.ts'
@@ -26,47 +32,50 @@ import type { Db } from './schema.ts'
 import { type ClientOptions, createWriterClient, type WriterClient } from './writer/client.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
 
-/** While another process holds the folder. */
-const LOOK_EVERY_MS = 100
+/** Interval between two attempts to lock the folder. */
+const LOCK_RETRY_MS = 100
 
 export interface StoreOptions {
   dataDir: string
   /** `sqlite:<file in dataDir>`, or `postgres://…` */
   url: string
-  /** Entry file of the writer thread; it names the commands there are. */
+  /** Entry file of the writer thread, which lists the commands. */
   writerThread: URL
   clock: Clock
   /** Called when nothing can be stored any more: the writer thread has died, or the database file is gone. */
   onLoss(error: Error): void
-  /** Commands whose answer the main thread is in no hurry for: they wait so long, ms, for company. */
+  /**
+   * Commands whose answer the main thread does not wait for, with the time in ms that each may wait to share
+   * a commit.
+   */
   lazyMs?: ClientOptions['lazyMs']
-  /** Whether an empty database may become a store; it may when absent. */
+  /** Whether an empty database may become a store. The default is true. */
   mayBegin?: boolean
-  /** How long another process may still hold the folder; not at all when absent. */
+  /** Time that another process may still hold the folder, in ms. The default is 0. */
   patienceMs?: number
 }
 
 export interface Store<C extends Commands> {
   run: WriterClient<C>['run']
   on: WriterClient<C>['on']
-  /** Reads only; every statement sees the last commit. */
+  /** Read-only queries. Every statement sees the last commit. */
   db: Db
   find: Find
   readTogether: ReadTogether
   blobs: BlobFiles
   location: StoreLocation
-  /** Other processes may be at work on it. */
+  /** Whether other processes may use the store at the same time. */
   isShared: boolean
   /** Names of the migrations applied by this start. */
   migrations: string[]
-  /** The end of a channel to the writer, for another thread. */
+  /** Returns the end of a channel to the writer, for another thread. */
   connectThread(): MessagePort
   close(): Promise<void>
 }
 
 /**
- * @throws StartFault when the folder is in use or cannot be written, or when its database is of a newer
- * version, or empty and may not be
+ * @throws StartFault when the folder is in use or cannot be written, or when the database is newer than this
+ * version, or is empty although `mayBegin` is false
  */
 export async function openStore<C extends Commands>(options: StoreOptions): Promise<Store<C>> {
   const location = locate(options)
@@ -132,7 +141,7 @@ async function lockPatiently({ dataDir, clock, patienceMs = 0 }: StoreOptions): 
       return lockFolder(dataDir)
     } catch (error) {
       if (!(error instanceof FolderInUse) || clock.monotonic() >= endsAt) throw error
-      await sleep(clock, LOOK_EVERY_MS)
+      await sleep(clock, LOCK_RETRY_MS)
     }
   }
 }

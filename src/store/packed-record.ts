@@ -2,8 +2,9 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 
 /**
- * What records are likely to say, the likeliest last (RFC 1951 §3.2.5: what is nearer costs less). What has
- * been packed by one is unpacked by the same: a better one takes the next number, beside this.
+ * Dictionary of common words of records, the most common last: DEFLATE encodes short distances in fewer bits
+ * (RFC 1951 §3.2.5). Records must be unpacked with the dictionary that packed them, so a better dictionary
+ * gets a new number and this one stays.
  */
 const FIRST_WORDS = [
   '["ehlo",0,"250 "],["connect",0,null],["banner",0,"220  ESMTP"],["starttls",0,"220 2.0.0 Ready to start TLS"],["tls",0,null]',
@@ -32,7 +33,7 @@ export function pack(text: string): Uint8Array {
   return bytes
 }
 
-/** @throws when it was not packed by `pack` */
+/** @throws when the dictionary is unknown */
 export function unpack(bytes: Uint8Array): string {
   if (bytes[0] !== FIRST) throw new Error(`a record is packed in a way that is not known: ${bytes[0]}`)
   return inflateRawSync(bytes.subarray(1), { dictionary }).toString()

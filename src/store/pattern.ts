@@ -1,4 +1,4 @@
-/** Escapes search text for `like … escape '!'`. */
+/** Escapes text for conditions of the form `like … escape '!'`. */
 
 export function containing(text: string): string {
   return `%${text.replace(/[!%_]/g, '!$&')}%`

@@ -1,4 +1,7 @@
-/** Read access to the store: what a thread gets that reads without writing, and reads of several queries. */
+/**
+ * Types of read access to the store: the reading half that a thread opens, and reads of several queries in
+ * one commit.
+ */
 import type { CompiledQuery } from 'kysely'
 import type { BlobFiles } from './blobs/blobs.ts'
 import type { RowOps } from './row-ops.ts'
@@ -12,16 +15,16 @@ export type RowsOf<Q extends readonly Compilable[]> = {
   [K in keyof Q]: Q[K] extends Compilable<infer R> ? R[] : never
 }
 
-/** Runs queries that must see the same commit; one list of rows per query, in their order. */
+/** Runs queries that must see the same commit. Returns one list of rows per query, in their order. */
 export type ReadTogether = <Q extends readonly Compilable[]>(...queries: Q) => Promise<RowsOf<Q>>
 
 /**
- * Reads that must see the same commit, where later ones depend on what earlier ones have found. One at a
- * time.
+ * Runs reads that must see the same commit and depend on each other's results. Snapshots run one after
+ * another.
  */
 export type Snapshot = <T>(work: (db: Db) => Promise<T>) => Promise<T>
 
-/** Point reads on a reading connection, by kept statements: what is read for every message goes this way. */
+/** Reads single rows by their keys with prepared statements. Reads that happen for every message use this. */
 export type Find = RowOps['find']
 
 /** The reading half of a store, for one thread. */

@@ -5,12 +5,12 @@
 import { statSync } from 'node:fs'
 import { type Clock, every, type Timer } from '../lib/clock.ts'
 
-const LOOK_EVERY_MS = 5_000
+const CHECK_INTERVAL_MS = 5_000
 
-/** @param onOther called once */
+/** @param onOther called once, when the file was removed or replaced */
 export function watchSameFile(path: string, clock: Clock, onOther: (error: Error) => void): Timer {
   const opened = placeOf(path)
-  const looking = every(clock, LOOK_EVERY_MS, () => {
+  const looking = every(clock, CHECK_INTERVAL_MS, () => {
     const place = placeOf(path)
     if (place === opened) return
     looking.cancel()
@@ -19,7 +19,10 @@ export function watchSameFile(path: string, clock: Clock, onOther: (error: Error
   return looking
 }
 
-/** Undefined where there is none. @throws what else may be wrong with the path */
+/**
+ * @returns device and inode of the file; undefined when it does not exist
+ * @throws when the path cannot be examined for another reason
+ */
 function placeOf(path: string): string | undefined {
   const found = statSync(path, { throwIfNoEntry: false, bigint: true })
   return found && `${found.dev} ${found.ino}`

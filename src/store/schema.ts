@@ -1,6 +1,6 @@
 /**
- * The tables as TypeScript sees them: camelCase names, one interface a table.
- * Ids are 16 bytes, times epoch ms, flags 0 or 1, JSON is text.
+ * Tables of the database, one interface per table, with camelCase names. Ids have 16 bytes, times are ms
+ * since the epoch, flags are 0 or 1, and JSON is text.
  */
 import type { Kysely } from 'kysely'
 import type { AccountRow, ApiKeyRow, SessionRow, SignInPlaceRow, UserRow } from './schema/accounts.ts'

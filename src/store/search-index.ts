@@ -6,14 +6,14 @@
 import type { Id } from '../lib/ids.ts'
 import { EMAIL_STATUSES, type EmailStatus } from './schema.ts'
 
-/** Most emails of one segment. */
+/** Maximum number of emails in one index block. */
 export const BLOCK_EMAILS = 1024
-/** Of one id, where many stand in a row. */
+/** Size of one id in a row of ids, in bytes. */
 export const ID_BYTES = 16
-/** Announced with an account's id when it has emails to be sealed. */
+/** Topic of announcements: ids of accounts that have emails to be sealed. */
 export const UNSEALED = 'unsealed'
 
-/** A segment about to be sealed; see the rows of the same names. */
+/** An index block about to be sealed; see `EmailSegmentRow` for its fields. */
 export interface NewIndexBlock {
   accountId: Id
   afterId: Id
@@ -23,11 +23,11 @@ export interface NewIndexBlock {
   ids: Uint8Array
   subjects: Uint8Array
   terms: readonly string[]
-  /** By term. */
+  /** Ordinals of the emails with each term. */
   ordinals: readonly Uint8Array[]
 }
 
-/** An email has got another status; null when it has been deleted. */
+/** Change of an email's status; null when the email was deleted. */
 export interface IndexBlockMove {
   accountId: Id
   id: Id
@@ -35,26 +35,32 @@ export interface IndexBlockMove {
 }
 
 /**
- * Keeps the segments in step with the emails; part of every command that stores emails, moves or deletes
+ * Keeps the index blocks in step with the emails. Every command that stores, changes or deletes emails calls
  * them.
  */
 export interface IndexBlockOps {
-  /** Emails have been stored. One whose id was made long ago breaks up the segment it would belong to. */
+  /**
+   * Reports stored emails. An email whose id lies in the range of an existing index block dissolves that
+   * block.
+   */
   arrived(emails: readonly { accountId: Id; id: Id }[]): Promise<void>
   moved(moves: readonly IndexBlockMove[]): Promise<void>
-  /** False when the emails in its range are not, or no longer, those of the segment. */
+  /**
+   * Stores an index block.
+   * @returns false when the emails in its range are no longer those of the block
+   */
   seal(segment: NewIndexBlock): Promise<boolean>
 }
 
-/** The byte of an email that has been deleted. */
+/** Byte of an email that was deleted. */
 export const GONE = 0
 
-/** A status in one byte, as segments keep it. */
+/** @returns the status as a byte, as index blocks store it */
 export function statusByte(status: EmailStatus | null): number {
   return status === null ? GONE : EMAIL_STATUSES.indexOf(status) + 1
 }
 
-/** The place of an id among ascending ids of 16 bytes each, or -1. */
+/** @returns the index of an id in a row of ascending ids, or -1 */
 export function ordinalOf(ids: Buffer, id: Id): number {
   let low = 0
   let high = ids.length / ID_BYTES
@@ -68,7 +74,6 @@ export function ordinalOf(ids: Buffer, id: Id): number {
   return -1
 }
 
-/** One of many ids in a row. */
 export function idAt(ids: Uint8Array, ordinal: number): Id {
   return ids.subarray(ordinal * ID_BYTES, (ordinal + 1) * ID_BYTES)
 }

@@ -12,18 +12,18 @@ import type { Run } from './command.ts'
 import type { Db } from './schema.ts'
 import { readSetting, type settingCommands } from './settings.ts'
 
-/** In the data folder. */
+/** Name of the file in the data folder. */
 export const SECRET_FILE = 'secret.key'
 const SECRET_BYTES = 32
 const SECRET = /^[0-9a-f]{64}$/i
 
-/** Whether an installation has run with the folder: its secret is there, or files that it stored. */
+/** Whether an installation has used the folder: it contains the secret or stored files. */
 export function hasBeenUsed(folder: string, blobFolder: string): boolean {
   if (existsSync(join(folder, SECRET_FILE))) return true
   return existsSync(blobFolder) && readdirSync(blobFolder).some(name => name !== DRAFTS_FOLDER)
 }
 
-/** Reads `secret.key`, or makes it. */
+/** Reads `secret.key`, or creates it. */
 export function readOrCreateSecret(folder: string): Buffer {
   const path = join(folder, SECRET_FILE)
   try {
@@ -49,8 +49,8 @@ const CHECK_SETTING = 'secret_check'
 const CHECK_CONTEXT = 'secret check'
 
 /**
- * Ties the database to the secret its contents are sealed with.
- * @throws when it was sealed with another one
+ * Ties the database to the secret that its contents are sealed with.
+ * @throws StartFault when the contents were sealed with another secret
  */
 export async function insistOnSameSecret(
   db: Db,

@@ -2,13 +2,15 @@
 import { command } from './command.ts'
 import type { Db } from './schema.ts'
 
-/** Topic of announcements: keys whose values have been put. */
+/** Topic of announcements: keys of settings that were written. */
 export const SETTING_PUT = 'setting'
 
-/** The id of the MTA-STS policy of the provider host while it is published; empty while it is not. */
+/**
+ * Key of the id of the provider host's MTA-STS policy; the value is empty while the policy is not published.
+ */
 export const MTA_STS_ID = 'mta_sts_id'
 
-/** What the simulator is or was called after `mail_host`, with spaces between them. */
+/** Key of the simulator's current and former domains below `mail_host`, separated by spaces. */
 export const SIMULATOR_DOMAINS = 'simulator_domains'
 
 export async function readSetting(db: Db, key: string): Promise<string | undefined> {
@@ -16,7 +18,7 @@ export async function readSetting(db: Db, key: string): Promise<string | undefin
   return row?.value
 }
 
-/** The id of the MTA-STS policy that is published; undefined while none is. */
+/** @returns the id of the published MTA-STS policy; undefined when none is published */
 export async function publishedPolicy(db: Db): Promise<string | undefined> {
   return (await readSetting(db, MTA_STS_ID)) || undefined
 }

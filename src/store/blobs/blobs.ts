@@ -1,6 +1,9 @@
 /**
  * Blob store addressed by SHA-256, for attachments and raw messages. Small blobs are rows; large ones are
  * files, which are synced together with their folder before the row that names them is committed.
+ *
+ * In: bytes or streams, from the API, the SMTP listeners and reports. Out: staged blobs, which a command then
+ * refers to, and the bytes of stored blobs.
  */
 import { createReadStream } from 'node:fs'
 import { readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
@@ -14,54 +17,60 @@ import { type BlobStream, createBlobStream } from './stream.ts'
 
 export interface BlobFiles {
   /**
-   * Gets bytes ready to be claimed: hashed, and written to a draft when they are large. @throws
-   * StorageUnavailable
+   * Stages bytes: hashes them and, if they are large, writes them to a draft.
+   * @throws StorageUnavailable
    */
   stage(bytes: Uint8Array): Promise<StagedBlob>
-  /** The same for bytes that come piece by piece. */
+  /** Stages bytes that arrive in pieces. */
   receive(): BlobStream
   drafts: Pick<Drafts, 'create' | 'pieces' | 'discard'>
-  /** Puts a draft where a row may name it. @throws StorageUnavailable */
+  /**
+   * Moves a draft to its final name, so that a row may refer to it.
+   * @throws StorageUnavailable
+   */
   place(blob: StagedBlob): Promise<void>
   /**
-   * Removes a file that no row names, unless somebody counts on it. @param isClaimed is asked when nothing is
-   * placed
+   * Removes a file that no row names, unless a request has reserved it.
+   * @param isClaimed whether a request has reserved the file; called while no other call stages or removes it
    */
   remove(db: Db, hash: Uint8Array, isClaimed: () => boolean): Promise<void>
   /** @throws when there is no such blob */
   read(db: Db, hash: Uint8Array): Promise<Buffer>
-  /** For bytes that are passed on: a file is read piece by piece. @throws when there is no such blob */
+  /**
+   * Opens a blob whose bytes are passed on. A file is read piece by piece.
+   * @throws when there is no such blob
+   */
   open(db: Db, hash: Uint8Array): Promise<OpenBlob>
   /**
-   * Removes a file that no row names, unless it was staged a short while ago: a row may be about to name it.
-   * @param name as `names` tells it; that of a blob's file is its hash in hex
+   * Removes a file that no row names, unless it was staged recently, so that a row may be about to name it.
+   * @param name a name from `names`; the name of a blob's file is its hash in hex
    * @returns whether there was such a file
    */
   discard(db: Db, name: string): Promise<boolean>
-  /** Every file there is, those that were not finished included; folder by folder. */
+  /** Lists all files, including unfinished ones, folder by folder. */
   names(): AsyncGenerator<string[]>
 }
 
 interface OpenBlob {
   sizeBytes: number
-  /** To be read once, or not at all: a file is opened with the first piece, and closed after the last. */
+  /** The bytes, which can be read once. A file is opened with the first piece and closed after the last. */
   content: AsyncIterable<Uint8Array>
 }
 
 const HASH_DIGITS = 64
 const INNER_FOLDER = /^[0-9a-f]{2}$/
-/** One that was not finished has its draft's number behind it. */
+/** Matches file names. The name of an unfinished file ends in the number of its draft. */
 const FILE = /^[0-9a-f]{64}(\.[0-9a-f]{12})?$/
-/** No request takes so long from staging its attachments to the end of its command. */
+/** Upper limit of the time from staging attachments to the end of the command that uses them. */
 export const STAGED_FOR_MS = 3_600_000
 
 /**
- * @param folder where the files lie; made when needed
- * @param now epoch ms; tells when a file was last staged
+ * @param folder folder of the files, which is created when it is needed
+ * @param now returns ms since the epoch; sets the time at which a file was last staged
  */
 export function createBlobFiles(folder: string, now: () => number = Date.now): BlobFiles {
   const pathOf = (name: string) => join(folder, name.slice(0, 2), name)
-  /** Of one hash, staging and removing wait for each other. */
+  /** Staging and removing the same hash exclude each other. */
   const alone = createKeyedLock()
   const drafts = createDrafts(folder)
 
@@ -104,7 +113,7 @@ export function createBlobFiles(folder: string, now: () => number = Date.now): B
   }
 }
 
-/** How bytes are made ready; the same wherever they are going to lie. */
+/** Stages bytes. Both databases share it, whatever they do with drafts. */
 export function stagingIn(drafts: Drafts): Pick<BlobFiles, 'stage' | 'receive' | 'drafts'> {
   return {
     async stage(bytes) {
@@ -140,7 +149,7 @@ export async function findBlob(db: Db, hash: Uint8Array) {
   return db.selectFrom('blobs').select('sizeBytes').where('hash', '=', hash).executeTakeFirst()
 }
 
-/** Part of a command: one more use of each blob. */
+/** Adds one use of each blob. Part of a command. */
 export async function referBlobs(tx: Tx, blobs: readonly StagedBlob[], nowMs: number): Promise<void> {
   const byName = [...Map.groupBy(blobs, ({ hash }) => blobName(hash))].sort(([a], [b]) => (a < b ? -1 : 1))
   const rows = byName.map(([, same]) => {
@@ -151,8 +160,9 @@ export async function referBlobs(tx: Tx, blobs: readonly StagedBlob[], nowMs: nu
 }
 
 /**
- * Part of a command: one use less for every time a hash (in hex) is named; what nobody uses any more goes.
- * @returns names of files that no row names any more, once the command is committed
+ * Removes one use for each time that a hash (in hex) is listed, and deletes blobs without uses. Part of a
+ * command.
+ * @returns names of files that no row names once the command is committed
  */
 export async function releaseBlobs(tx: Tx, hashes: readonly string[]): Promise<string[]> {
   const unused: string[] = []
@@ -174,12 +184,12 @@ export async function releaseBlobs(tx: Tx, hashes: readonly string[]): Promise<s
   return unused
 }
 
-/** Epoch ms; undefined when there is no such file. */
+/** @returns time of the last change in ms since the epoch; undefined when there is no such file */
 async function modifiedAt(path: string): Promise<number | undefined> {
   return (await unlessMissing(stat(path)))?.mtimeMs
 }
 
-/** None where there is no such folder. */
+/** @returns no names when there is no such folder */
 async function entriesOf(folder: string, kind: RegExp): Promise<string[]> {
   return ((await unlessMissing(readdir(folder))) ?? []).filter(name => kind.test(name))
 }

@@ -11,20 +11,25 @@ import { StorageUnavailable } from '../command.ts'
 export interface Drafts {
   /** @throws StorageUnavailable */
   create(): Promise<BlobDraft>
-  /** @returns the draft's name @throws StorageUnavailable, and leaves nothing */
+  /**
+   * Writes bytes to a new draft. A failed write leaves no file.
+   * @returns the name of the draft
+   * @throws StorageUnavailable
+   */
   write(bytes: Uint8Array): Promise<string>
   /**
-   * Synced, renamed, and the folder synced; a file already there is only marked as fresh.
-   * @param nowMs epoch ms, which the file bears
+   * Syncs and renames a draft and syncs its folder. If a file with the final name exists, only its time is
+   * updated.
+   * @param nowMs time of the file, in ms since the epoch
    * @throws StorageUnavailable
    */
   place(name: string, path: string, nowMs: number): Promise<void>
   /**
-   * Piece by piece, for a place that is no file; the draft stays. To be destroyed by those who do not read it
-   * to its end.
+   * Reads a draft piece by piece, for a database that stores the bytes. The draft stays. A caller that does
+   * not read to the end must call `destroy`.
    */
   pieces(name: string, size: number): AsyncIterable<Uint8Array> & { destroy(): void }
-  /** Nothing happens where it has been placed. */
+  /** Deletes a draft, unless it was moved. */
   discard(name: string): Promise<void>
 }
 
@@ -36,9 +41,12 @@ interface BlobDraft {
   close(): Promise<void>
 }
 
-/** Below the folder of stored files. */
+/** Name of the folder of drafts, in the folder of stored files. */
 export const DRAFTS_FOLDER = 'drafts'
-/** Of a machine that cannot store files at the moment: full, read-only, failing, or busy with too many. */
+/**
+ * Error codes of a machine that cannot store files at the moment: the disk is full, read-only or failing, or
+ * too many files are open.
+ */
 const UNAVAILABLE = new Set([
   'ENOSPC',
   'EDQUOT',
@@ -51,7 +59,7 @@ const UNAVAILABLE = new Set([
   'ENOMEM',
 ])
 
-/** @param folder of the blobs */
+/** @param folder folder of the blobs */
 export function createDrafts(folder: string): Drafts {
   const pathOf = (name: string) => join(folder, DRAFTS_FOLDER, name)
   const newDraft = () => orUnavailable(create(join(folder, DRAFTS_FOLDER)))
@@ -63,7 +71,7 @@ export function createDrafts(folder: string): Drafts {
       try {
         await draft.append([bytes])
       } catch (error) {
-        await discard(draft.name).catch(() => {}) // the next start clears what has to stay
+        await discard(draft.name).catch(() => {}) // the next start deletes drafts that cannot be deleted now
         throw error
       } finally {
         await draft.close()
@@ -76,7 +84,10 @@ export function createDrafts(folder: string): Drafts {
   }
 }
 
-/** What a former process has left; for the one to whom the folder belongs. @param folder of the blobs */
+/**
+ * Deletes the drafts that a previous process left. The caller must hold the lock of the data folder.
+ * @param folder folder of the blobs
+ */
 export function clearDrafts(folder: string): void {
   rmSync(join(folder, DRAFTS_FOLDER), { recursive: true, force: true })
 }
@@ -96,7 +107,7 @@ async function create(folder: string): Promise<BlobDraft> {
   }
 }
 
-/** @param now epoch seconds */
+/** @param now time of the file, in seconds since the epoch */
 async function place(draft: string, path: string, now: number): Promise<void> {
   if (await touched(path, now)) return rm(draft)
   await utimes(draft, now, now)
@@ -118,7 +129,7 @@ async function touched(path: string, now: number): Promise<boolean> {
   }
 }
 
-/** A file or a folder. */
+/** Syncs a file or a folder. */
 async function synced(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -128,13 +139,13 @@ async function synced(path: string): Promise<void> {
   }
 }
 
-/** What the machine cannot do at the moment is no fault of the program. */
+/** Turns errors of a full or failing disk into StorageUnavailable. */
 async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
     const { code = '', syscall } = error as NodeJS.ErrnoException
-    // a folder that cannot be made, for whatever reason, is told of as one that is not there
+    // Node reports any failure to create a folder recursively as ENOENT
     if (!UNAVAILABLE.has(code) && syscall !== 'mkdir') throw error
     throw new StorageUnavailable(`no file can be stored at the moment (${code})`, { cause: error })
   }

@@ -4,13 +4,13 @@ import { hash } from 'node:crypto'
 export interface StagedBlob {
   hash: Uint8Array
   sizeBytes: number
-  /** Null when it is in a file. */
+  /** The bytes; null when they are in a draft. */
   body: Uint8Array | null
-  /** Name of its draft, which a claim puts in its place; null when there is none. */
+  /** Name of the draft; null when there is none. */
   draft: string | null
 }
 
-/** Larger ones are in files. */
+/** Larger blobs are stored in files, or in pieces on PostgreSQL. */
 export const INLINE_BYTES_MAX = 64 * 1024
 
 export function sha256(bytes: Uint8Array): Uint8Array {

@@ -6,10 +6,13 @@ import type { Drafts } from './drafts.ts'
 import { INLINE_BYTES_MAX, type StagedBlob, sha256 } from './staged.ts'
 
 export interface BlobStream {
-  /** Resolves when it may be called again. @throws StorageUnavailable */
+  /**
+   * Adds a piece. Resolves when the next piece may be added.
+   * @throws StorageUnavailable
+   */
   write(piece: Uint8Array): Promise<void>
   finish(): Promise<StagedBlob>
-  /** In place of `finish`, or when it has failed. */
+  /** Deletes the draft. Called instead of `finish`, or after it has failed. */
   discard(): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Tables of the main path: accounts, domains, emails, the queue, and what became of each message. */
+/** Creates the tables of accounts, domains, emails, the queue and the results of deliveries. */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 
@@ -113,7 +113,10 @@ async function createContents({ schema }: Kysely<unknown>, { serial, text, integ
     .execute()
 }
 
-/** Clustered by account and id, which is by account and time: lists and retention read neighbours. */
+/**
+ * The table is clustered by account and id, and thereby by account and time, so that lists and retention read
+ * adjacent rows.
+ */
 async function createEmails({ schema }: Kysely<unknown>, { id, text, integer, flag, clustered }: Columns) {
   await schema
     .createTable('emails')

@@ -1,4 +1,4 @@
-/** Templates and the versions they had. */
+/** Creates the tables of templates and their versions. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

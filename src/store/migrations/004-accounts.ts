@@ -1,4 +1,4 @@
-/** What quotas, retention and suppressions need: when an email has ended, and what is found by age. */
+/** Adds columns and indexes for quotas, retention and suppressions. */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

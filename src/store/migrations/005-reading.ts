@@ -1,6 +1,4 @@
-/**
- * What reading emails needs: sealed segments to search in, and links under which an email is shown to others.
- */
+/** Creates the search index of emails and the table of links that show an email to others. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

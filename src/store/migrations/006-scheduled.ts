@@ -1,4 +1,4 @@
-/** Emails that wait for their time are found by it; used idempotency keys are found by their age. */
+/** Indexes scheduled emails by their time, and idempotency keys by their age. */
 import { type Kysely, sql } from 'kysely'
 
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

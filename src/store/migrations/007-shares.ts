@@ -1,4 +1,4 @@
-/** Links to emails that have expired are found by their time. */
+/** Indexes links to emails by the time at which they expire. */
 import type { Kysely } from 'kysely'
 
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

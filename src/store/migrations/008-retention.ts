@@ -1,4 +1,4 @@
-/** Sessions that nobody uses any more are found by when they were last used. */
+/** Indexes sessions by the time of their last use. */
 import type { Kysely } from 'kysely'
 
 export async function up({ schema }: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 /**
- * What securing connections needs: a domain's wish, the policies of others, and what became of sessions, to
- * be reported.
+ * Adds the TLS policy of domains, the MTA-STS policies of other domains, and results of TLS sessions for
+ * reports.
  */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'

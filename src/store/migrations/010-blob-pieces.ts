@@ -1,4 +1,7 @@
-/** Large blobs in pieces, for a database that several machines share; beside SQLite they lie in files. */
+/**
+ * Creates the table of large blobs in pieces, for a database that several machines share. With SQLite, large
+ * blobs are files.
+ */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

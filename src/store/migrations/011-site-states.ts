@@ -1,4 +1,4 @@
-/** What is remembered of sites in trouble, so that a restart does not run against them anew. */
+/** Creates the table of paused destinations, so that a restart does not contact them again at once. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,7 +1,4 @@
-/**
- * What an operator steers the queue by: holds, the deliveries that are kept apart because of one, and how
- * sites take mail.
- */
+/** Creates the tables of holds and of the replies of destinations, and an index of held deliveries. */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

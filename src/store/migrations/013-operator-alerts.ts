@@ -1,4 +1,4 @@
-/** What the operator must see to: one row for each kind, provider and source address an hour. */
+/** Creates the table of alerts to the operator: one row per kind, provider and source address an hour. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

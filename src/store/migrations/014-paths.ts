@@ -1,6 +1,6 @@
 /**
- * Sites rest by the addresses we go there from; attempts remember that it was the host that was in trouble,
- * and what goes to a site is found by its name: so that just this mail is tried when it answers again.
+ * Pauses destinations per source address. Attempts record that the host failed, and deliveries are found by
+ * their destination, so that exactly these are retried when the destination responds again.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'

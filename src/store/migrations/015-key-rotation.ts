@@ -1,5 +1,5 @@
 /**
- * Keys take turns: which are revoked, what former ones were, and whose keys shall change before their time.
+ * Adds the rotation of DKIM keys: revoked keys, former keys, and domains whose keys are to be rotated early.
  */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'

@@ -1,11 +1,11 @@
-/** When domains are checked next, and deleted domains whose mail has not been seen to yet. */
+/** Adds the time of the next check of a domain, and deleted domains whose mail has not been processed yet. */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 
 export async function up(db: Kysely<unknown>, { id, text, integer, clustered }: Columns): Promise<void> {
   const { schema } = db
   await schema.alterTable('domains').addColumn('check_at', integer).execute()
-  // those that are there already are seen to at the next start
+  // existing domains are checked at the next start
   await sql`update domains set check_at = created_at`.execute(db)
   await schema
     .createIndex('domains_check')

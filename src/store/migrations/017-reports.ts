@@ -1,4 +1,4 @@
-/** Mail that came back, kept as it came and with what was read in it. */
+/** Creates the table of received reports, with the message and the parsed fields. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

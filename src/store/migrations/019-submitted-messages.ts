@@ -1,4 +1,4 @@
-/** Emails that came as whole messages keep them as they came. */
+/** Adds the column for emails that were submitted as complete messages, which are stored unchanged. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,4 @@
-/** Mail received for customers' domains. */
+/** Creates the tables of mail received for customers' domains. */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,4 +1,4 @@
-/** Audiences with their contacts and segments, topics, and files of contacts that are taken in. */
+/** Creates the tables of audiences, contacts, segments, topics and imports. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 
@@ -58,7 +58,7 @@ async function createContacts(schema: Schema, { id, text, integer, flag, cluster
     .columns(['account_id', 'email', 'audience_id'])
     .unique()
     .execute()
-  // holds all that a search looks at, so that it need not read the contacts themselves
+  // the index covers every column that a search compares, so that the search does not read the table
   await schema
     .createIndex('contacts_search')
     .on('contacts')

@@ -1,7 +1,4 @@
-/**
- * Broadcasts, the members they are still to be sent to, and what an email of one says differently from the
- * others.
- */
+/** Creates the tables of broadcasts and their remaining members, and adds the variables of an email. */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'
 

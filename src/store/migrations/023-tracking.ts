@@ -1,4 +1,4 @@
-/** Links in emails: the terms on which they are made, and who has followed them. */
+/** Creates the tables of link settings, opens and clicks. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,5 +1,6 @@
 /**
- * Webhooks and what is to be told them; the events of an account in the order in which they were recorded.
+ * Creates the tables of webhooks and their deliveries, and indexes the events of an account in the order of
+ * recording.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'

@@ -1,4 +1,4 @@
-/** Certificates from an authority: accounts there, what was got, and what is under way. */
+/** Creates the tables of certificates from an authority: accounts, certificates and challenges. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,7 +1,4 @@
-/**
- * Records of mail that is done are small; and who has left is remembered by the address, whatever becomes of
- * its contacts.
- */
+/** Adds packed records of completed mail, and the table of opt-outs by address, which outlive contacts. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,6 +1,6 @@
 /**
- * How much a site gets by the operator's order. Emails are also found by their keys and by how they came: the
- * segments in which they are found are made anew, as they are after any start.
+ * Creates the table of rate limits of destinations. Emails are also found by API key and by source, so the
+ * index blocks are deleted; the service builds them again after its start.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'

@@ -1,7 +1,4 @@
-/**
- * What an account says of the properties of its contacts; and the subject of a broadcast as its emails have
- * it.
- */
+/** Creates the table of property definitions, and adds the subject of a broadcast as its emails have it. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

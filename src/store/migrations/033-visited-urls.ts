@@ -1,4 +1,4 @@
-/** Where a link led one recipient, if that is another place than the first who followed it was led to. */
+/** Adds the target of a link for one recipient, if it differs from the target of the first visit. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

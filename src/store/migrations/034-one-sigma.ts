@@ -1,7 +1,4 @@
-/**
- * What is compared without regard to case has one sigma, see `lib/fold-text.ts`: at the end of a word it used
- * to have another.
- */
+/** Replaces the final sigma in folded text, which `lib/fold-text.ts` no longer produces. */
 import { type Kysely, sql } from 'kysely'
 
 const FOLDED = [

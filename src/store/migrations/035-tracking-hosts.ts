@@ -1,6 +1,4 @@
-/**
- * The host below a domain that links in its mail lead to, and the terms under it, once it has been proven.
- */
+/** Adds the tracking host of a domain, and its link settings once the host has been verified. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

@@ -1,6 +1,6 @@
 /**
- * When reading of a received message began, so that one whose reading ended the process is not read in full
- * again; and large messages that are to be read, by account.
+ * Adds the time at which parsing of a received message began, so that a message whose parsing ended the
+ * process is not parsed in full again, and an index of large unparsed messages by account.
  */
 import { type Kysely, sql } from 'kysely'
 import type { Columns } from './columns.ts'

@@ -1,4 +1,4 @@
-/** Number of runs of the service that began to read a received message. */
+/** Adds the number of runs of the service that began to read a received message. */
 import type { Kysely } from 'kysely'
 import type { Columns } from './columns.ts'
 

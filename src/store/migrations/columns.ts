@@ -11,7 +11,7 @@ export interface Columns {
   /** 64 bits: times, sizes, counts. */
   integer: RawBuilder<unknown>
   flag: RawBuilder<unknown>
-  /** An integer key the database hands out. */
+  /** Integer key that the database assigns. */
   serial: RawBuilder<unknown>
   /** Clusters a table by its primary key where the database can. */
   clustered: RawBuilder<unknown>

@@ -1,4 +1,7 @@
-/** All migrations, oldest first. A released one is never changed. */
+/**
+ * All migrations, oldest first. A released migration never changes. Called by `store/migrate.ts` when the
+ * writer starts.
+ */
 import type { Kysely } from 'kysely'
 import { up as mainPath } from './001-main-path.ts'
 import { up as templates } from './003-templates.ts'

@@ -4,7 +4,7 @@ import type { ConnectionOptions } from 'node:tls'
 import { codeOf } from '../errors.ts'
 
 export interface PostgresAddress {
-  /** A name, an address, or the folder of a Unix socket. */
+  /** Host name, IP address, or folder of a Unix socket. */
   host: string
   port: number
   user: string
@@ -13,7 +13,10 @@ export interface PostgresAddress {
   tls: ConnectionOptions | null
 }
 
-/** What is wrong with the URL, completing "database.url …"; nothing secret. */
+/**
+ * Error in the URL. The message is the rest of a sentence that starts with "database.url" and contains no
+ * secret.
+ */
 export class DatabaseUrlFault extends Error {}
 
 const DEFAULT_PORT = 5432
@@ -21,10 +24,9 @@ const URL_FORM = 'postgres://user:password@host:port/database'
 const PARAMETERS = ['host', 'port', 'user', 'password', 'sslmode', 'sslrootcert']
 
 /**
- * Reads `postgres://user:password@host:port/database`, with `sslmode` (`disable`, `require`, `verify-full`)
- * and `sslrootcert` as parameters; a `host` given as a parameter that begins with `/` is the folder of a Unix
- * socket.
- * @throws AddressFault
+ * Reads `postgres://user:password@host:port/database`, with the parameters `sslmode` (`disable`, `require`,
+ * `verify-full`) and `sslrootcert`. A parameter `host` that begins with `/` is the folder of a Unix socket.
+ * @throws DatabaseUrlFault
  */
 export function readPostgresUrl(url: string): PostgresAddress {
   const parsed = URL.parse(url.replace(/^(\w+:\/\/(?:[^/@]*@)?)\//, '$1localhost/'))
@@ -48,7 +50,7 @@ export function readPostgresUrl(url: string): PostgresAddress {
   }
 }
 
-/** For people; without the password. */
+/** @returns a description of the database for messages, without the password */
 export function describeAddress({ host, port, user, database }: PostgresAddress): string {
   return `database "${database}" at ${host.startsWith('/') ? host : `${host}:${port}`} as user "${user}"`
 }

@@ -8,11 +8,11 @@ import type { PostgresPool, Result, SqlQuery } from './connection.ts'
 import { kyselyOver } from './kysely.ts'
 
 const PIECE_BYTES = 256 * 1024
-const NAMES_AT_ONCE = 500
+const NAMES_PER_QUERY = 500
 const MARK = `
   update blob_pieces set staged_at = greatest(staged_at + 1, $2) where hash = $1 and number = 0
   returning staged_at as "stagedAt"`
-/** Whoever stores the same at the same time is waited for. */
+/** Inserts a piece. Another transaction that stores the same piece is waited for. */
 const INSERT = `
   insert into blob_pieces (hash, number, staged_at, body) values ($1, $2, $3, $4)
   on conflict (hash, number) do update set staged_at = greatest(blob_pieces.staged_at + 1, excluded.staged_at)
@@ -20,10 +20,10 @@ const INSERT = `
 
 /**
  * @param drafts files of this machine, which become pieces when they are placed
- * @param now epoch ms; tells when pieces were last staged, which the first of them knows
+ * @param now returns ms since the epoch; sets the time of staging, which the first piece holds
  */
 export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => number): BlobFiles {
-  /** When this process placed what it has not removed or seen named by a row. */
+  /** Times at which this process placed blobs that it has not removed since. */
   const placed = new Map<string, number>()
   const writing = <T>(work: (query: SqlQuery) => Promise<T>): Promise<T> =>
     pool.use(async ({ query }) => {
@@ -39,7 +39,7 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
       placed.set(blobName(hash), await writing(query => writePieces(query, hash, pieces, now())))
       await drafts.discard(draft!)
     },
-    /** Pieces that another process has staged since are counted on there. */
+    /** Removes pieces, unless another process has staged them since. */
     async remove(_, hash, isClaimed) {
       const stagedAt = placed.get(blobName(hash))
       if (isClaimed() || stagedAt === undefined) return
@@ -70,10 +70,10 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
           .where('number', '=', 0)
           .where('hash', '>', last)
           .orderBy('hash')
-          .limit(NAMES_AT_ONCE)
+          .limit(NAMES_PER_QUERY)
           .execute()
         yield rows.map(({ hash }) => blobName(hash))
-        more = rows.length === NAMES_AT_ONCE
+        more = rows.length === NAMES_PER_QUERY
         last = rows.at(-1)?.hash ?? last
       }
     },
@@ -81,8 +81,8 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
 }
 
 /**
- * All of them or none; those that are there already are only marked as fresh.
- * @returns when they were staged, which is another time for everyone who stages them
+ * Writes all pieces or none. If they exist already, only their time of staging is updated.
+ * @returns the time of staging, which differs for each caller that stages the same pieces
  */
 async function writePieces(
   query: SqlQuery,
@@ -103,7 +103,10 @@ async function writePieces(
   return first
 }
 
-/** Whoever stages the same bytes meanwhile waits for the end of it, and stores them again. */
+/**
+ * Deletes pieces. Another transaction that stages the same bytes waits for the end of this one and stores
+ * them again.
+ */
 async function discard(
   query: SqlQuery,
   hash: Uint8Array,
@@ -119,7 +122,10 @@ async function discard(
   return true
 }
 
-/** One at a time. @throws when they are not as many as they were */
+/**
+ * Reads the pieces one at a time.
+ * @throws when pieces are missing
+ */
 async function* piecesOf(db: Db, hash: Uint8Array, sizeBytes: number): AsyncGenerator<Uint8Array> {
   let left = sizeBytes
   for (let number = 0; left > 0; number++) {

@@ -3,7 +3,8 @@ import { snake } from '../sql-names.ts'
 import type { SqlQuery } from './connection.ts'
 
 /**
- * By table and column in camel case; such as `int8`, `bytea`, `text`. @throws when there is no such column
+ * Returns the type of a column, such as `int8`, `bytea` or `text`. Table and column are in camel case.
+ * @throws when there is no such column
  */
 export type ColumnTypes = (table: string, column: string) => string
 
@@ -15,7 +16,7 @@ export async function readColumnTypes(query: SqlQuery): Promise<ColumnTypes> {
   return columnTypes(new Map((rows as { place: string; type: string }[]).map(row => [row.place, row.type])))
 }
 
-/** @param types by `table_name.column_name` */
+/** @param types types by `table_name.column_name` */
 export function columnTypes(types: ReadonlyMap<string, string>): ColumnTypes {
   return (table, column) => {
     const place = `${snake(table)}.${snake(column)}`

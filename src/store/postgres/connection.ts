@@ -7,65 +7,65 @@ import type { PostgresAddress } from './address.ts'
 import { postgresErrorKind } from './errors.ts'
 
 export interface Statement {
-  /** Of several, the last says what came of them. */
+  /** SQL text. The result of several statements is that of the last. */
   sql: string
   values?: readonly unknown[]
-  /** It comes again and again: it is prepared once a connection. */
+  /** Whether the statement is used often, so that it is prepared once per connection. */
   kept?: boolean
 }
 
 export interface Result {
   rows: unknown[]
-  /** Rows found or changed. */
+  /** Number of rows that were found or changed. */
   rowCount: number
-  /** What was carried out: `SELECT`, `COMMIT`, … */
+  /** Command that was executed, such as `SELECT` or `COMMIT`. */
   command: string
 }
 
 /**
- * Statements of a connection are carried out in the order in which they are asked for; to wait for one before
- * the next is asked for is not necessary.
- * @throws StorageUnavailable when the database cannot be reached, or takes nothing at the moment
+ * Executes a statement. Statements of a connection are executed in the order of the calls; a caller need not
+ * wait for one before it sends the next.
+ * @throws StorageUnavailable when the database cannot be reached or accepts no statements at the moment
  */
 export type SqlQuery = (statement: Statement) => Promise<Result>
 
 export interface PostgresConnection {
   query: SqlQuery
-  /** Once all that was asked for has been answered: whether a transaction is open that takes more. */
+  /** Whether a transaction is open that accepts statements. Valid when all statements have been answered. */
   isInTransaction(): boolean
-  /** Each time somebody notifies a channel that is listened to. */
+  /** Calls the listener for each notification of a channel to which the connection listens. */
   onNotice(listener: (payload: string) => void): void
-  /** Once the connection is lost. */
+  /** Calls the listener once, when the connection is lost. */
   onLost(listener: () => void): void
 }
 
 export interface PostgresPool {
-  /** On whichever connection is free. */
+  /** Executes a statement on any free connection. */
   query: SqlQuery
   /**
-   * Lends a connection, always the same object for it, until the work is done. One on which it failed is
-   * given up.
+   * Lends a connection until the work is done. A connection is always represented by the same object. A
+   * connection on which the work failed is closed.
    */
   use<T>(work: (connection: PostgresConnection) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
 
 interface PoolOptions {
-  /** Most connections. */
+  /** Maximum number of connections. */
   size: number
-  /** Settings of each session. */
+  /** Settings of each session, by name. */
   settings: Readonly<Record<string, string>>
 }
 
 /**
- * Small statements that are alike come again and again: what compiling them well would save is not worth its
- * time.
+ * Settings of all sessions. JIT is off, because compiling costs more time than it saves for small statements.
  */
 const COMMON_SETTINGS = { jit: 'off', timezone: 'UTC', idle_in_transaction_session_timeout: '60s' }
 /**
- * For what is written: every statement of the hot path meets its rows by an index. A planner that has not
- * seen a table grow would read all of it instead. A process that stands still in the middle of a group loses
- * it before its leases run out, so that it keeps nobody from taking them.
+ * Settings for writing. Every statement of the hot path finds its rows by an index, but a planner that has
+ * not seen a table grow would scan the table. The transaction of a process that stops in the middle of a
+ * group ends before its delivery leases expire, so that it does not keep other processes from taking them
+ * over.
  */
 export const WRITING = {
   idle_in_transaction_session_timeout: '10s',
@@ -77,15 +77,15 @@ export const WRITING = {
 export const READING = { default_transaction_read_only: 'on', enable_seqscan: 'off' }
 
 const CONNECT_TIMEOUT_MS = 10_000
-/** Beyond it the server is taken for gone. */
+/** Time after which a server that does not answer counts as lost. */
 const ANSWER_TIMEOUT_MS = 60_000
-/** As opposed to none, and one that has failed. */
+/** Transaction status of an open transaction that has not failed. */
 const IN_TRANSACTION = 'T'
 const INT8 = 20
 const BYTEA = 17
 const NUMERIC = 1700
 
-/** Counts and times are numbers here. */
+/** Parsers of column types. Integers of 64 bits hold counts and times, which are numbers in the program. */
 const types = {
   getTypeParser(oid: number, format?: 'text' | 'binary') {
     if (oid === INT8 || oid === NUMERIC) return Number
@@ -93,7 +93,10 @@ const types = {
   },
 } as pg.CustomTypesConfig
 
-/** In memory of their own: a part of a shared piece would take all of it along to another thread. */
+/**
+ * Decodes bytes into a buffer that shares no memory: a part of a shared buffer would take the whole buffer
+ * along to another thread.
+ */
 function bytesFromHex(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow((text.length - '\\x'.length) / 2)
   bytes.write(text.slice('\\x'.length), 'hex')
@@ -130,7 +133,7 @@ export function openPool(address: PostgresAddress, { size, settings }: PoolOptio
     names.set(sql, name)
     return name
   }
-  pool.on('connect', client => client.on('error', () => {})) // what is asked next on it fails, and says so
+  pool.on('connect', client => client.on('error', () => {})) // the next statement on the connection fails
   pool.on('error', () => {}) // an idle connection was lost; the pool opens another when one is needed
 
   const connections = new WeakMap<pg.PoolClient, OpenConnection>()
@@ -221,8 +224,8 @@ function unavailable(cause: unknown): never {
 }
 
 /**
- * A value as its parameter: what is neither text, number, bytes nor null is an error instead of its text.
- * Text in PostgreSQL cannot hold NUL; it becomes the replacement character there.
+ * Converts a value to a parameter. Anything but text, numbers, bytes and null is an error. PostgreSQL text
+ * cannot contain NUL, which becomes the replacement character.
  */
 function bindable(value: unknown): unknown {
   if (Array.isArray(value)) return value.every(isPlain) ? value : value.map(bindable)
@@ -232,7 +235,7 @@ function bindable(value: unknown): unknown {
   throw new TypeError(`a ${typeof value} cannot be stored`)
 }
 
-/** It can be sent as it is. */
+/** Whether the value can be sent without conversion. */
 function isPlain(value: unknown): boolean {
   if (typeof value === 'string') return !value.includes('\0')
   return value === null || Number.isFinite(value) || value instanceof Uint8Array

@@ -2,15 +2,18 @@
 import { codeOf, type StoreErrorKind } from '../errors.ts'
 
 /**
- * Connections, resources, shutdowns, a standby that takes no writes, and time-outs (Appendix A of its
- * manual).
+ * Codes of connection errors, exhausted resources, shutdowns, a standby that accepts no writes, and time-outs
+ * (Appendix A of the PostgreSQL manual).
  */
 const UNAVAILABLE = /^(?:08...|53...|57014|57P0\d|58...|25006|25P0[34]|28...|3D000|E[A-Z_]+)$/
-/** The database of a server that starts, ends or fails over is locked or behind for a moment. */
+/**
+ * Codes of conflicts with other transactions. A server that starts, stops or fails over reports them for a
+ * moment, too.
+ */
 const CONTENDED = /^(?:40001|40P01|55P03)$/
-/** Data or an index is corrupted. */
+/** Codes of corrupt data or indexes. */
 const FATAL = /^(?:XX001|XX002)$/
-/** The client has no code for these. */
+/** Messages of connection errors for which the client has no code. */
 const BROKEN =
   /^(?:Connection terminated|Client has encountered|Client was closed|Query read timeout|timeout e)/
 

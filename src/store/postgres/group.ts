@@ -14,7 +14,7 @@ import { postgresRows, type RowStatements } from './rows.ts'
 import { type PendingIndexBlocks, postgresSearchIndex } from './search-index.ts'
 import { createWrites } from './writes.ts'
 
-/** The two halves of the key of the lock that a group takes: shared, or, to run alone, for itself. */
+/** Key of the advisory lock of groups. A group takes it shared, or exclusively to run alone. */
 const GATE = '1886350436, 1'
 
 export const COUNT = `
@@ -63,14 +63,14 @@ export function postgresSession(
       await run('rollback to command; release command')
     },
     /**
-     * Its last statements travel together; a transaction of which one has failed is not committed, and that
-     * is an error.
+     * Sends the last statements together. A transaction in which a statement failed is rolled back by
+     * `commit`, which is reported as an error.
      */
     async commit(sums) {
       const [, { command }] = await Promise.all([writeCounts(query, sums), query({ sql: 'commit' })])
       if (command !== 'COMMIT') throw new Error('the transaction was not committed')
     },
-    /** A connection that is broken is given up with its transaction. */
+    /** Rolls back. The transaction of a broken connection ends with it. */
     async rollback() {
       indexBlocks?.drop()
       await dropped()
@@ -81,8 +81,9 @@ export function postgresSession(
 }
 
 /**
- * Locks are taken in one order by all, before anything is read: no two groups wait for each other. Behind the
- * gate nobody changes webhooks any more, and what is read then is so until the end.
+ * Begins a transaction and takes its locks. All groups take their locks in the same order before they read,
+ * so that no two groups wait for each other. While the gate is held, no other process changes webhooks, so
+ * the edition stays valid until the end of the transaction.
  */
 export function beginSql({ alone, names }: ConflictKeys): string {
   const gate = `begin; select pg_advisory_xact_lock${alone ? '' : '_shared'}(${GATE})`
@@ -92,12 +93,12 @@ export function beginSql({ alone, names }: ConflictKeys): string {
   return `${gate}; select pg_advisory_xact_lock(key) from unnest('{${keys}}'::int8[]) as key; ${edition}`
 }
 
-/** 64 bits that stand for a name. */
+/** @returns 64 bits of a hash of the name */
 function keyOf(name: string): bigint {
   return hash('sha1', name, 'buffer').readBigInt64BE()
 }
 
-/** In the order of their keys, so that no two groups wait for each other's rows. */
+/** Writes counters in the order of their keys, so that no two groups wait for each other's rows. */
 async function writeCounts(query: SqlQuery, sums: readonly CountDelta[]) {
   if (sums.length === 0) return
   const sorted = sums.toSorted(

@@ -30,7 +30,7 @@ export function kyselyOver(query: SqlQuery, close = async () => {}): Db {
     },
     plugins: [camelCase, new HandleEmptyInListsPlugin({ strategy: replaceWithNoncontingentExpression })],
   })
-  // a driver that was never asked anything is not destroyed, though others may have used the connections
+  // Kysely does not destroy a driver that ran no query, although other code may have used the connections
   const destroy = db.destroy.bind(db)
   let closing: Promise<void> | undefined
   db.destroy = () => {
@@ -59,7 +59,7 @@ function driverOver(query: SqlQuery): Driver {
   }
 }
 
-/** Rows of several queries, all as of one commit. */
+/** Reads the rows of several queries as of one commit. */
 export function readTogetherOver(pool: PostgresPool): ReadTogether {
   return async <Q extends readonly Compilable[]>(...queries: Q) => {
     const compiled = queries.map(query => query.compile())
@@ -76,7 +76,7 @@ export function readTogetherOver(pool: PostgresPool): ReadTogether {
   }
 }
 
-/** One at a time, as the promise is. */
+/** Runs snapshots one after another. */
 export function snapshotOver(pool: PostgresPool): Snapshot {
   let last: Promise<unknown> = Promise.resolve()
   return work => {

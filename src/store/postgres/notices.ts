@@ -1,7 +1,7 @@
 /**
- * Announcements between processes by LISTEN and NOTIFY on a separate connection. They are hints: sent in
- * batches a few times a second, never within a command's transaction. A listener that may have missed some is
- * notified and reads the database.
+ * Announcements between processes by LISTEN and NOTIFY on a separate connection. They are hints: they are
+ * sent in batches a few times a second, never within a command's transaction. A listener that may have missed
+ * announcements is notified and reads the database.
  */
 import { randomUUID } from 'node:crypto'
 import { MISSED } from '../command.ts'
@@ -14,9 +14,9 @@ export interface Notices {
 }
 
 interface NoticesOptions {
-  /** Of one connection. */
+  /** Pool with one connection. */
   pool: PostgresPool
-  /** Gets what other processes announce. */
+  /** Receives the announcements of other processes. */
   hear(announcements: Announcement[]): void
 }
 
@@ -26,9 +26,9 @@ interface Notice {
 }
 
 const CHANNEL = 'mailhorn'
-const SEND_EVERY_MS = 100
-const RECONNECT_AFTER_MS = 1_000
-/** The database takes notices of less than 8,000 bytes. */
+const SEND_INTERVAL_MS = 100
+const RECONNECT_DELAY_MS = 1_000
+/** Maximum size of a notification. PostgreSQL accepts less than 8,000 bytes. */
 const PAYLOAD_BYTES_MAX = 7_500
 
 export function startNotices({ pool, hear }: NoticesOptions): Notices {
@@ -53,10 +53,10 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
     await connection
       .query({ sql: `select pg_notify('${CHANNEL}', $1)`, values: [text], kept: true })
       .catch(() => {
-        // the connection is lost, which its listener sees to
+        // the connection is lost; `keep` opens another
       })
   }
-  /** Resolves when the connection is lost, or not needed any more. */
+  /** Listens on a connection. Resolves when the connection is lost or no longer needed. */
   const listen = async (opened: PostgresConnection) => {
     const lost = new Promise<void>(resolve => opened.onLost(resolve))
     opened.onNotice(text => {
@@ -72,11 +72,11 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
   }
   const keep = async (): Promise<void> => {
     await pool.use(listen).catch(() => {
-      // it is tried again, and who writes meanwhile is told
+      // the loop connects again; announcements meanwhile become MISSED
     })
     if (isClosing) return
     await new Promise<void>(resolve => {
-      again = setTimeout(resolve, RECONNECT_AFTER_MS)
+      again = setTimeout(resolve, RECONNECT_DELAY_MS)
       void closing.promise.then(resolve)
     })
     if (!isClosing) return keep()
@@ -90,9 +90,9 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
         waiting.set(topic, known)
         for (const payload of payloads) known.add(JSON.stringify(payload, packBytes))
       }
-      if (waiting.size > 0) sending ??= setTimeout(flush, SEND_EVERY_MS)
+      if (waiting.size > 0) sending ??= setTimeout(flush, SEND_INTERVAL_MS)
     },
-    /** What waits is told first. */
+    /** Sends waiting announcements, then closes the connection. */
     async close() {
       isClosing = true
       if (sending) await flush()
@@ -104,7 +104,9 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
   }
 }
 
-/** When it is too much for one notice, others are told to look for themselves. */
+/**
+ * Encodes announcements. If they do not fit into one notification, listeners are asked to read the database.
+ */
 function encode(from: string, waiting: ReadonlyMap<string, ReadonlySet<string>>): string {
   const topics = [...waiting].map(
     ([topic, payloads]) => `{"topic":${JSON.stringify(topic)},"payloads":[${[...payloads]}]}`,

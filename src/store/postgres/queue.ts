@@ -49,7 +49,7 @@ export function postgresQueue(query: SqlQuery): QueueOps {
       ])
       const claims = queueKeys.map((): Claim => ({ deliveries: [], nextAt: null }))
       for (const { place, ...row } of claimed.rows as ClaimedRow[]) {
-        // one account id for all is one object for the message to the claiming thread
+        // deliveries share one account id object, which makes the message to the delivery thread smaller
         const { accountId, domain } = queueKeys[place - 1]!
         claims[place - 1]!.deliveries.push({ ...row, accountId, domain })
       }

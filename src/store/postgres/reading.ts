@@ -9,12 +9,12 @@ import { openPool, READING } from './connection.ts'
 import { kyselyOver, readTogetherOver, snapshotOver } from './kysely.ts'
 import { postgresRows, rowStatements } from './rows.ts'
 
-/** Of one thread. */
+/** Number of connections per thread. */
 const CONNECTIONS = 3
 
 export interface PostgresLocation {
   address: PostgresAddress
-  /** Of drafts only. */
+  /** Folder that contains drafts only. */
   blobFolder: string
 }
 
@@ -32,7 +32,7 @@ export function openPostgresReader(
   }
 }
 
-/** The types of the columns are asked for with the first question; also again, when that failed. */
+/** Creates `find`, which reads the column types before its first query, and again if that failed. */
 function createFind(query: Parameters<typeof readColumnTypes>[0]): Find {
   let finding: Promise<Find> | undefined
   const prepare = async () => postgresRows(query, rowStatements(await readColumnTypes(query))).find

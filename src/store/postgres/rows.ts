@@ -6,7 +6,7 @@ import type { SqlQuery, Statement } from './connection.ts'
 
 type Row = Record<string, unknown>
 
-/** Texts of statements by what they are for. */
+/** SQL texts of the operations on rows. */
 export interface RowStatements {
   insert(table: string, columns: readonly string[]): string
   refer(table: string, columns: readonly string[]): string
@@ -14,15 +14,15 @@ export interface RowStatements {
   find(table: string, key: readonly string[], columns: readonly string[], isLocking: boolean): string
 }
 
-/** More in one statement would only make it large. */
+/** Maximum number of rows per statement. More would not be faster. */
 const STATEMENT_ROWS_MAX = 1_000
 const STATEMENT_BYTES_MAX = 8 * 1024 * 1024
-const SERIALS_AT_ONCE = 500
+const SERIALS_PER_QUERY = 500
 
-/** Asks for a statement of which nothing comes back. */
+/** Executes a statement that returns no rows. */
 export type Write = (statement: Statement) => Promise<unknown>
 
-/** @param write may resolve before its statement is carried out */
+/** @param write may resolve before its statement is executed */
 export function postgresRows(query: SqlQuery, statements: RowStatements, write: Write = query): RowOps {
   const serials: number[] = []
   const meet = async (
@@ -68,13 +68,13 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
     find: (table, keys, columns) => meet(table, keys as readonly Row[], columns, false),
     lock: (table, keys, columns) => meet(table, keys as readonly Row[], columns, true),
     /**
-     * Some more than are needed are taken at a time; those that are left over when the session ends are never
+     * Reserves more keys than requested, for later calls. Keys that are left when the session ends are never
      * used.
      */
     async reserve(table, count) {
       if (serials.length < count) {
         const sql = `select nextval(pg_get_serial_sequence('${table}', 'id')) as id from generate_series(1, $1)`
-        const { rows } = await query({ sql, values: [Math.max(count, SERIALS_AT_ONCE)], kept: true })
+        const { rows } = await query({ sql, values: [Math.max(count, SERIALS_PER_QUERY)], kept: true })
         serials.push(...(rows as { id: number }[]).map(({ id }) => id))
       }
       return serials.splice(0, count)
@@ -82,7 +82,7 @@ export function postgresRows(query: SqlQuery, statements: RowStatements, write: 
   }
 }
 
-/** Each text is made once. */
+/** Creates the SQL texts, each once. */
 export function rowStatements(typeOf: ColumnTypes): RowStatements {
   const texts = new Map<string, string>()
   const once = (purpose: string, make: () => string): string => {
@@ -130,7 +130,7 @@ export function rowStatements(typeOf: ColumnTypes): RowStatements {
   }
 }
 
-/** Values of rows of one shape, column by column. */
+/** Returns the values of rows of one shape, column by column. */
 function columnsOf(rows: readonly Row[], columns: readonly string[]): unknown[][] {
   return columns.map(column => rows.map(row => row[column]))
 }
@@ -140,7 +140,7 @@ interface Shape<T> {
   some: T[]
 }
 
-/** Things whose rows have the same columns, together. */
+/** Groups things whose rows have the same columns. */
 function shapesOf<T>(things: readonly T[], rowOf: (thing: T) => Row): Shape<T>[] {
   const shapes = new Map<string, Shape<T>>()
   let last: { columns: string[]; shape: Shape<T> } | undefined
@@ -160,12 +160,12 @@ function shapeOf<T>(shapes: Map<string, Shape<T>>, by: string[]): Shape<T> {
   return shape
 }
 
-/** In the same order, as those are that were made in one place. */
+/** Whether the columns are the same in the same order, as they are for rows that one function made. */
 function isSame(columns: readonly string[], others: readonly string[]): boolean {
   return columns.length === others.length && columns.every((column, i) => column === others[i])
 }
 
-/** Of several rows with one key, each is in a pass of its own: the last one counts. */
+/** Distributes rows with the same key to separate passes, so that the last one counts. */
 function passesOf(rows: readonly Row[], key: readonly string[]): Row[][] {
   if (rows.length < 2) return [[...rows]]
   const passes: Row[][] = []
@@ -180,7 +180,7 @@ function passesOf(rows: readonly Row[], key: readonly string[]): Row[][] {
   return passes
 }
 
-/** So many that no statement becomes too large. */
+/** Splits rows, so that no statement becomes too large. */
 function* inParts(rows: readonly Row[]): Iterable<Row[]> {
   let part: Row[] = []
   let bytes = 0

@@ -18,16 +18,16 @@ import {
 import type { SqlQuery } from './connection.ts'
 
 export interface PendingIndexBlocks extends IndexBlockOps {
-  /** Carries out what has been said. */
+  /** Executes the collected changes. */
   flush(): Promise<void>
-  /** Nothing has been said. */
+  /** Discards the collected changes. */
   drop(): void
 }
 
 interface Said {
   accountId: Id
   id: Id
-  /** Undefined for an email that has come. */
+  /** New status; null when the email was deleted, undefined when it was stored. */
   status: EmailStatus | null | undefined
 }
 
@@ -53,9 +53,7 @@ const INSERT = `
   values (nextval(pg_get_serial_sequence('email_segments', 'id')), $1, $2, $3, $4, $5, $6, $7) returning id`
 const COUNTED_ACCOUNTS_MAX = 10_000
 
-/**
- * @param arrivals how many emails have come of each account since it was announced; shared by all sessions
- */
+/** @param arrivals number of emails stored per account since it was announced; shared by all sessions */
 export function postgresSearchIndex(
   query: SqlQuery,
   announce: (topic: string, payload: unknown) => void,
@@ -99,7 +97,7 @@ export function postgresSearchIndex(
   }
 }
 
-/** Emails with which a segment's worth has come of their account, or which broke a segment up. */
+/** Returns emails whose accounts are announced: the email completes an index block, or dissolved one. */
 function* arrivedIn(
   all: readonly Said[],
   covering: ReadonlyMap<Said, number>,
@@ -116,7 +114,7 @@ function* arrivedIn(
   }
 }
 
-/** An email with an id made long ago has come into the segments. */
+/** Dissolves index blocks in whose range an email was stored. */
 async function breakUp(query: SqlQuery, all: readonly Said[], covering: ReadonlyMap<Said, number>) {
   await remove(query, [
     ...new Set(all.flatMap(one => (one.status === undefined ? (covering.get(one) ?? []) : []))),
@@ -163,7 +161,7 @@ async function remove(query: SqlQuery, segmentIds: readonly number[]) {
     })
 }
 
-/** The statuses its emails have now; undefined when there are others in its range. */
+/** @returns the current statuses of the emails; undefined when other emails lie in the range */
 async function statusesFor(
   query: SqlQuery,
   { accountId, afterId, lastId, ids }: NewIndexBlock,

@@ -6,13 +6,13 @@ import { describeAddress, type PostgresAddress } from './address.ts'
 import type { PostgresPool, SqlQuery } from './connection.ts'
 
 const MAJOR_VERSION_MIN = 14
-/** Those that take any text; SQL_ASCII keeps its bytes as they are. */
+/** Encodings that can hold any text. SQL_ASCII stores the bytes unchanged. */
 const ENCODINGS = ['UTF8', 'SQL_ASCII']
 const LOCK = '1886350436, 2'
 
 /**
- * Ids are bytes, which PostgreSQL can compare from of old, but take the least or greatest of from 18 on only.
- * Features may ask for these anywhere.
+ * Aggregates `min` and `max` of `bytea`, which PostgreSQL has from version 18 on only. Queries use them for
+ * ids.
  */
 const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
   const pick = name === 'min' ? 'least' : 'greatest'
@@ -24,9 +24,9 @@ const BYTEA_AGGREGATES = (['min', 'max'] as const).map(name => {
 })
 
 /**
- * Runs `work` in one transaction under a lock of its own.
- * @throws Error for the operator: unreachable, refused, unknown, too old, of another encoding, without the
- * rights it needs
+ * Runs `work` in one transaction under a lock that no other use has.
+ * @throws StartFault for the operator when the server is unreachable, refuses the user, has no such database,
+ * is too old, has another encoding, or denies a necessary right
  */
 export async function prepareDatabase<T>(
   pool: PostgresPool,

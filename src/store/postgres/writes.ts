@@ -6,13 +6,16 @@
 import type { SqlQuery, Statement } from './connection.ts'
 
 export interface Writes {
-  /** @throws what failed first, if a statement before this one did */
+  /** @throws the first error, if a statement before this one failed */
   query: SqlQuery
-  /** Resolves at once. */
+  /** Sends a statement. Resolves at once. */
   write(statement: Statement): Promise<void>
-  /** Resolves when all are done. @throws what failed first */
+  /**
+   * Resolves when all statements have been answered.
+   * @throws the first error
+   */
   done(): Promise<void>
-  /** The same, whatever became of them. */
+  /** Resolves when all statements have been answered, and ignores errors. */
   dropped(): Promise<void>
 }
 

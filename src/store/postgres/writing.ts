@@ -1,6 +1,6 @@
 /**
- * Write access to a PostgreSQL store: migrated, with two concurrent groups, so that one gathers while the
- * other commits.
+ * Write access to a PostgreSQL store: migrates it and runs two concurrent groups, so that one gathers while
+ * the other commits.
  */
 import type { Kysely } from 'kysely'
 import { DiskFailure } from '../errors.ts'
@@ -21,7 +21,7 @@ import { prepareDatabase } from './start.ts'
 
 const GROUPS_AT_ONCE = 2
 
-/** @throws when the database cannot be used, in words for the operator */
+/** @throws StartFault when the database cannot be used */
 export async function openPostgresWriting(
   address: PostgresAddress,
   options: GroupOptions,
@@ -62,8 +62,8 @@ export async function openPostgresWriting(
 }
 
 /**
- * Each group on whichever connection is free. One that runs alone also does so in its turn: commands of that
- * kind are carried out in the order in which they were asked for.
+ * Runs each group on a free connection. A group that runs alone waits for the groups before it and runs in
+ * the order of arrival.
  */
 export function groupsOver(pool: PostgresPool, typeOf: ColumnTypes, options: GroupOptions): GroupRunner {
   const shared = { statements: rowStatements(typeOf), arrivals: new Map<string, number>() }

@@ -1,4 +1,4 @@
-/** Tables of accounts, and of those who act for them. */
+/** Tables of accounts, users, sessions and API keys. */
 import type { Id } from '../../lib/ids.ts'
 import type { Flag } from './values.ts'
 
@@ -12,7 +12,7 @@ export interface AccountRow {
 export interface UserRow {
   id: Id
   accountId: Id
-  /** Folded. */
+  /** E-mail address, folded. */
   email: string
   passwordHash: string
   operator: Flag
@@ -34,7 +34,7 @@ export interface SignInPlaceRow {
   userId: Id
   /** HMAC of the network under the installation's secret. */
   networkHash: Uint8Array
-  /** When the user signed in from there last. */
+  /** Time of the last sign-in from the network, in ms since the epoch. */
   lastAt: number
 }
 
@@ -43,7 +43,7 @@ export interface ApiKeyRow {
   accountId: Id
   name: string
   tokenHash: Uint8Array
-  /** The first characters, kept for display. */
+  /** First characters of the token, for display. */
   tokenStart: string
   domainId: Id | null
   createdAt: number

@@ -1,12 +1,12 @@
-/** The table of the operator's alerts. */
+/** Table of alerts to the operator. */
 
-/** What the operator must see to; the first reply of its hour. */
+/** A condition that needs the operator's attention, with the first reply of the hour that showed it. */
 export interface OperatorAlertRow {
-  /** Its beginning, epoch ms. */
+  /** Start of the hour, in ms since the epoch. */
   hour: number
   kind: string
   provider: string
-  /** Empty where the system chooses. */
+  /** Source address; empty when the system chooses it. */
   sourceIp: string
   raisedAt: number
   mxHost: string | null

@@ -18,75 +18,72 @@ export interface BroadcastRow {
   accountId: Id
   id: Id
   name: string
-  /** As searches see it. */
+  /** Name, folded for searches. */
   foldedName: string
   audienceId: Id
-  /** Null: it goes to the whole audience. */
+  /** Null when the broadcast goes to the whole audience. */
   segmentId: Id | null
   topicId: Id | null
-  /** From which its words were taken. */
+  /** Template from which the content was copied. */
   templateId: Id | null
-  /** Mailboxes as JSON, as an email has them. */
+  /** Mailboxes as JSON, in the form of `EmailRow.sender`. */
   sender: Json
   replyToList: Json | null
-  /** With its placeholders. */
+  /** Subject with placeholders. */
   subject: string
-  /** What inboxes show beside the subject; with its placeholders. */
+  /** Text that mail programs show beside the subject, with placeholders. */
   previewText: string | null
-  /** As its author has written it. */
+  /** Content as the author wrote it. */
   contentId: number
   status: BroadcastStatus
-  /** Why it has failed. */
+  /** Reason of the failure. */
   error: string | null
   createdAt: number
   updatedAt: number
   scheduledAt: number | null
-  /** When its sending began: the moment at which its members are found. */
+  /** Time at which sending started. The members are determined as of this time. */
   startedAt: number | null
-  /** When its last email was handed over. */
+  /** Time at which the last email was handed to the transfer agent. */
   sentAt: number | null
-  /** When there is something to be done for it; null where nothing is. */
+  /** Time of the next step; null when there is none. */
   nextAt: number | null
-  /** What its emails say, with its placeholders; null before the sending. */
+  /** Content of the emails, with placeholders; null before the sending. */
   sentContentId: number | null
-  /**
-   * Its subject with the fallbacks of properties; null before the sending, and where it is the subject as it
-   * was written.
-   */
+  /** Subject with the fallbacks of properties; null before the sending, and when it equals `subject`. */
   sentSubject: string | null
   /**
-   * Names of the variables whose values its emails keep, JSON; null before the sending, and where nothing is
-   * to be filled in.
+   * JSON list of the variables whose values are stored with each email; null before the sending, and when the
+   * content has no variables.
    */
   variables: Json | null
-  /** The conditions of its segment when the sending began. */
+  /** Conditions of the segment at the start of the sending. */
   filters: Json | null
-  /** The last contact of its audience when the sending began; null before, and where there was none. */
+  /** Last contact of the audience at the start of the sending; null before, and when there was none. */
   toContactId: Id | null
-  /** The last contact that has been looked at for its members; null at the beginning. */
+  /** Last contact that was checked for membership; null at the beginning. */
   lastContactId: Id | null
-  /** When all its members had been found. */
+  /** Time at which all members had been determined. */
   countedAt: number | null
-  /** Members found. */
+  /** Number of members found so far. */
   memberCount: number
-  /** Members who have been seen to: each has got an email, or was skipped. */
+  /** Number of members that were processed: each got an email or was skipped. */
   expandedCount: number
-  /** When the last of them were. */
+  /** Time at which the last member was processed. */
   expandedAt: number | null
-  /** Its emails lie between these; null before there is one. */
+  /** Ids of the first and the last email; null before there is one. */
   firstEmailId: Id | null
   lastEmailId: Id | null
-  /** The hold of the queue that keeps its emails; null where nothing does. */
+  /** Hold that keeps the emails in the queue; null when there is none. */
   holdId: Id | null
-  /** While what waits of a canceled one is being given up: the last email that was looked at. */
+  /** Last email that was processed while the waiting emails of a canceled broadcast are canceled. */
   canceledTo: Id | null
 }
 
-/** Some members of a broadcast who have not been seen to. */
+/** Members of a broadcast that have not been processed. */
 export interface BroadcastPageRow {
   broadcastId: Id
-  /** From 1, in the order of their contacts. */
+  /** Number of the page, from 1, in the order of the contacts. */
   number: number
-  /** Of contacts, 16 bytes each. */
+  /** Ids of the contacts, 16 bytes each. */
   ids: Uint8Array
 }

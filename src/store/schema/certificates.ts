@@ -1,47 +1,47 @@
-/** The tables of certificates that are got from an authority. */
+/** Tables of certificates that a certificate authority issues (ACME, RFC 8555). */
 import type { Json } from './values.ts'
 
 export interface AcmeAccountRow {
   directoryUrl: string
   /** Sealed PEM. */
   key: Uint8Array
-  /** Null until the authority has said it. */
+  /** URL of the account; null until the authority has returned it. */
   url: string | null
   createdAt: number
 }
 
 /**
- * The certificate of the listeners, or of a host of links; the order that is under way for the next one, and
- * who sees to it.
+ * Certificate of the listeners or of a tracking host, the order in progress for the next one, and the process
+ * that runs the order.
  */
 export interface CertificateRow {
-  /** The provider host, or that of the links. */
+  /** The provider host, or the tracking host. */
   host: string
   directoryUrl: string
-  /** What the next one is to be for: a list of hosts. */
+  /** JSON list of the host names of the next certificate. */
   names: Json
-  /** PEM; null before the first. */
+  /** Certificate chain in PEM; null before the first certificate. */
   chain: string | null
   /** Sealed PEM. */
   key: Uint8Array | null
   startsAt: number | null
   endsAt: number | null
-  /** When the next one is asked for. */
+  /** Time of the next order, in ms since the epoch. */
   nextAt: number
   orderUrl: string | null
-  /** Sealed PEM, of the order under way. */
+  /** Private key of the order in progress, sealed PEM. */
   orderKey: Uint8Array | null
-  /** In a row. */
+  /** Number of consecutive failures. */
   failures: number
-  /** Why it failed last; null since it succeeded. */
+  /** Reason of the last failure; null after a success. */
   fault: string | null
   failedAt: number | null
-  /** Of the process that orders; null while none does. */
+  /** Process that runs the order; null when there is none. */
   leaseOwner: string | null
   leaseUntil: number
 }
 
-/** What whoever wants a proof is told, at any of our processes. */
+/** Answer to a challenge of the authority, which any process may have to give. */
 export interface AcmeChallengeRow {
   token: string
   type: 'http-01' | 'dns-01'

@@ -6,35 +6,35 @@ export interface AudienceRow {
   accountId: Id
   id: Id
   name: string
-  /** Kept in step by `resources/contacts/write-contacts.ts`. */
+  /** Number of contacts, maintained by `resources/contacts/write-contacts.ts`. */
   contactCount: number
-  /** How many of them are unsubscribed. */
+  /** Number of unsubscribed contacts. */
   unsubscribedCount: number
   createdAt: number
 }
 
-/** An audience that is gone, while its contacts are still being deleted. */
+/** A deleted audience whose contacts are still being deleted. */
 export interface DeletedAudienceRow {
   id: Id
   accountId: Id
   deletedAt: number
 }
 
-/** The folded columns are what searches and segments compare. */
+/** A contact. Searches and segments compare the folded columns. */
 export interface ContactRow {
   accountId: Id
   audienceId: Id
   id: Id
-  /** Lower-case; one contact of an audience has it. */
+  /** E-mail address in lower case, unique within the audience. */
   email: string
   foldedEmail: string
   firstName: string | null
   foldedFirstName: string | null
   lastName: string | null
   foldedLastName: string | null
-  /** From everything. */
+  /** Whether the contact is unsubscribed from everything. */
   unsubscribed: Flag
-  /** An object of texts, numbers and booleans; what segments find of it stands in `ContactValueRow`. */
+  /** JSON object of texts, numbers and booleans. Segments read them from `ContactValueRow`. */
   properties: Json
   createdAt: number
   updatedAt: number
@@ -42,23 +42,23 @@ export interface ContactRow {
 
 export const PROPERTY_TYPES = ['string', 'number'] as const
 
-/** What an account says of a property that its contacts may have. */
+/** Definition of a property that the account's contacts may have. */
 export interface PropertyDefinitionRow {
   accountId: Id
   id: Id
   key: string
   type: (typeof PROPERTY_TYPES)[number]
-  /** What stands in broadcasts for one that is missing, as text. */
+  /** Text that broadcasts use for contacts without the property. */
   fallback: string | null
   createdAt: number
 }
 
-/** A key that contacts of an audience have or had. */
+/** A property key that contacts of an audience have or had. */
 export interface ContactPropertyRow {
   id: number
   audienceId: Id
   key: string
-  /** How many contacts have it now. */
+  /** Number of contacts that have the property now. */
   contactCount: number
 }
 
@@ -80,7 +80,7 @@ export interface SegmentRow {
   updatedAt: number
 }
 
-/** `opt_in`: contacts get it until they say otherwise; `opt_out`: they do not. */
+/** Whether contacts receive a topic by default (`opt_in`) or not (`opt_out`). */
 export type DefaultSubscription = 'opt_in' | 'opt_out'
 
 export interface TopicRow {
@@ -93,7 +93,7 @@ export interface TopicRow {
   updatedAt: number
 }
 
-/** What a contact has said about a topic; without a row, the topic's default holds. */
+/** A contact's choice for a topic; without a row, the topic's default applies. */
 export interface ContactTopicRow {
   contactId: Id
   topicId: Id
@@ -101,50 +101,48 @@ export interface ContactTopicRow {
   changedAt: number
 }
 
-/** A topic that is gone, while what was said about it is still being deleted. */
+/** A deleted topic whose subscriptions are still being deleted. */
 export interface DeletedTopicRow {
   id: Id
   deletedAt: number
 }
 
 /**
- * `interrupted`: the rest of the file never came; `failed`: it could not be read on. What is counted is
- * stored.
+ * State of an import. `interrupted`: the rest of the file never arrived. `failed`: the file could not be read
+ * further. Contacts that were counted are stored.
  */
 export type ImportState = 'running' | 'done' | 'interrupted' | 'failed'
 
-/** A file of contacts being taken in, or how that ended. */
+/** An import of a file of contacts. */
 export interface ContactImportRow {
   accountId: Id
   audienceId: Id
   id: Id
   state: ImportState
-  /** Rows seen so far, all of the following together. */
+  /** Number of rows read so far, the sum of the following counts. */
   rowCount: number
   createdCount: number
   updatedCount: number
-  /** They were there, and nothing was to be changed. */
+  /** Number of existing contacts without a change. */
   unchangedCount: number
-  /** They were there, and are left alone because that was asked for. */
+  /** Number of existing contacts that were skipped as requested. */
   skippedCount: number
   failedCount: number
-  /**
-   * The first rows that could not be taken, and why: a list of `RowError`, see `contacts/import-report.ts`.
-   */
+  /** JSON list of `RowError` for the first rows that failed, see `contacts/import-report.ts`. */
   errors: Json
-  /** Why it ended early. */
+  /** Reason of an early end. */
   fault: string | null
   createdAt: number
   updatedAt: number
   endedAt: number | null
 }
 
-/** The owner of an address wants no more mail of an account, whichever contacts there are. */
+/** Opt-out of an address from mail of an account, independent of contacts. */
 export interface OptOutRow {
   accountId: Id
-  /** Lower-case. */
+  /** E-mail address in lower case. */
   email: string
-  /** A topic's id; empty for everything. */
+  /** Id of the topic; empty for all mail. */
   scope: Uint8Array
   saidAt: number
 }

@@ -1,19 +1,19 @@
-/** Tables of what emails say and carry. */
+/** Tables of texts and attachments. */
 
-/** What an email or a template says. */
+/** HTML and plain text of an email or a template. */
 export interface Content {
   html: string | null
   text: string | null
 }
 
-/** What emails and templates say, stored once and compressed. */
+/** Content of emails and templates, stored once and compressed. */
 export interface ContentRow {
   id: number
-  /** Of the JSON `{html, text}` before compression. */
+  /** Size of the JSON `{html, text}` before compression. */
   sizeBytes: number
   encoding: 'plain' | 'zstd'
   body: Uint8Array
-  /** Emails, templates and versions of templates that use it. */
+  /** Number of emails, templates and template versions that use the content. */
   refs: number
 }
 
@@ -27,12 +27,12 @@ export interface BlobRow {
   createdAt: number
 }
 
-/** A large blob, piece by piece, where large ones lie in no files. */
+/** A piece of a large blob, on databases that store large blobs without files. */
 export interface BlobPieceRow {
   hash: Uint8Array
-  /** From 0. */
+  /** Number of the piece, from 0. */
   number: number
-  /** Of the first piece: when the blob was last staged. */
+  /** In the first piece: time at which the blob was last staged, in ms since the epoch. */
   stagedAt: number
   body: Uint8Array
 }

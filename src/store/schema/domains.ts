@@ -13,25 +13,28 @@ export interface DomainRow {
   verificationToken: string
   openTracking: Flag
   clickTracking: Flag
-  /** The host that links of its mail lead to, without the domain; null: to that of all. */
+  /** Host of tracking links, relative to the domain; null when the common host is used. */
   trackingSubdomain: string | null
-  /** The first of the terms (`linkTerms`) under that host; null while it is not known to be served by us. */
+  /**
+   * Id of the first of the link terms (`linkTerms`) for that host; null while the host is not known to lead
+   * to this service.
+   */
   trackingTerms: number | null
   receiving: Flag
-  /** What its outgoing mail asks of connections: `enforced` is TLS with a certificate that verifies. */
+  /** TLS policy of outgoing mail: `enforced` requires TLS with a valid certificate. */
   tls: 'opportunistic' | 'enforced'
   createdAt: number
   verifiedAt: number | null
   lastCheckedAt: number | null
-  /** Since when checks have not found the records; null while they do. */
+  /** Time since which checks have not found the records; null while they do. */
   failingSince: number | null
   /** Result of the last check, as the API shows it. */
   checks: Json | null
-  /** When it is checked next by itself; null when it is not. */
+  /** Time of the next automatic check; null when none is planned. */
   checkAt: number | null
 }
 
-/** A domain that is gone, while mail from it may still wait. */
+/** A deleted domain whose mail may still wait in the queue. */
 export interface DeletedDomainRow {
   id: Id
   accountId: Id
@@ -47,20 +50,20 @@ export interface DkimKeyRow {
   /** Selector at the customer's domain and name in the provider zone. */
   token: string
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
-  /** Base64, as in the `p=` tag. */
+  /** Public key in base64, as in the `p=` tag (RFC 6376 §3.6.1). */
   publicKey: string
   /** PKCS#8, sealed. */
   privateKey: Uint8Array
   createdAt: number
-  /** Signs from then on; null while it is only published. */
+  /** Time from which the key signs; null while it is only published. */
   activeFrom: number | null
-  /** Signs no more from then on, and stays published for a while. */
+  /** Time from which the key no longer signs. It stays published for a while. */
   retiredAt: number | null
-  /** From then on its record says that it is not to be trusted. */
+  /** Time from which the record states that the key is revoked. */
   revokedAt: number | null
 }
 
-/** A key whose place another one has taken: mail that it has signed can be shown as it was sent. */
+/** A replaced key. It is kept so that mail which it signed can be shown as it was sent. */
 export interface FormerDkimKeyRow {
   id: Id
   domainId: Id
@@ -68,11 +71,11 @@ export interface FormerDkimKeyRow {
   algorithm: 'rsa-sha256' | 'ed25519-sha256'
   publicKey: string
   retiredAt: number
-  /** PKCS#8, sealed; null once no mail that it has signed is shown any more. */
+  /** PKCS#8, sealed; null when no mail that the key signed is shown any more. */
   privateKey: Uint8Array | null
 }
 
-/** A domain whose keys shall change before it is their time. */
+/** A domain whose keys are to be rotated before their time. */
 export interface KeyRotationRow {
   domainId: Id
   wantedAt: number

@@ -3,7 +3,7 @@ import type { Id } from '../../lib/ids.ts'
 import type { Content } from './contents.ts'
 import type { Flag, Json } from './values.ts'
 
-/** Segments keep a status by its place here: new ones come last. */
+/** Statuses of an email. Index blocks store the position of a status, so new ones are added at the end. */
 export const EMAIL_STATUSES = [
   'queued',
   'scheduled',
@@ -51,12 +51,12 @@ export interface EmailRow {
    * it.
    */
   raw: Uint8Array | null
-  /** On what terms its own links are made; null where it has none. */
+  /** Settings of the tracking links; null when the email has none. */
   linkTermsId: number | null
   /** Empty where it follows from the id, see `messageIdOf`. */
   messageId: string
   status: EmailStatus
-  /** Deliveries of it. */
+  /** Number of deliveries. */
   recipientCount: number
   /** 0 where the region of its domain has no delivery feedback. */
   feedback: Flag
@@ -68,10 +68,13 @@ export interface EmailRow {
   error: string | null
   createdAt: number
   scheduledAt: number | null
-  /** When its first delivery was handed to the transfer agent. */
+  /** Time at which the first delivery was handed to the transfer agent. */
   sentAt: number | null
   lastEventAt: number | null
-  /** When the last of its deliveries was done: its age counts from then. Null while anything is under way. */
+  /**
+   * Time at which the last delivery was done, from which retention counts; null while any delivery is in
+   * progress.
+   */
   endedAt: number | null
   openCount: number
   clickCount: number
@@ -80,7 +83,7 @@ export interface EmailRow {
   topicId: Id | null
 }
 
-/** A link under which an email is shown to whoever has it. */
+/** A link that shows an email to anyone who has it. */
 export interface EmailShareRow {
   id: Id
   accountId: Id

@@ -1,22 +1,22 @@
-/** Tables of what happened, and of how often. */
+/** Tables of events and counters. */
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
 export interface EventRow {
-  /** The email, contact or domain it is about. */
+  /** Email, contact or domain that the event concerns. */
   subjectId: Id
   id: Id
   accountId: Id
   type: string
-  /** Address concerned, where the event is about one recipient. */
+  /** Recipient address, if the event concerns one recipient. */
   recipient: string | null
-  /** Empty where it is packed. */
+  /** JSON of the event; empty when `packed` has it. */
   data: Json
   packed: Uint8Array | null
   createdAt: number
 }
 
-/** Exact counts kept beside what they count; `period` is a UTC day, a UTC month, or empty for a total. */
+/** An exact count. `period` is a UTC day, a UTC month, or empty for a total. */
 export interface CounterRow {
   accountId: Id
   kind: string

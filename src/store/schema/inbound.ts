@@ -1,33 +1,33 @@
-/** Tables of mail that was received for customers' domains. */
+/** Tables of mail received for customers' domains. */
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
-/** What a look at a received message came to. */
+/** Results of the checks of a received message. */
 export const VERDICTS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
-/** One message for one account, however many of its addresses it was sent to. */
+/** A received message of an account, stored once for all of the account's recipients. */
 export interface InboundMessageRow {
   accountId: Id
   id: Id
-  /** When it was received: its age counts from then. */
+  /** Time of receipt, from which retention counts. */
   createdAt: number
-  /** Of the first of its recipients. */
+  /** Domain of the first recipient. */
   domainId: Id
-  /** As on the envelope; empty for the null sender. */
+  /** Envelope sender; empty for the null sender. */
   sender: string
-  /** JSON list of addresses, as on the envelope. */
+  /** JSON list of envelope recipients. */
   recipients: Json
-  /** Null where it came from ourselves. */
+  /** Address of the client; null when the message came from this service. */
   clientIp: string | null
-  /** What the client called itself. */
+  /** Name that the client gave in EHLO or HELO. */
   helo: string | null
-  /** Such as `TLSv1.3`; null for plain text. */
+  /** TLS version, such as `TLSv1.3`; null for plain text. */
   tls: string | null
   sizeBytes: number
-  /** Of the message as it came. */
+  /** Hash of the message as received. */
   rawHash: Uint8Array
-  /** The delivery of ours that it was; null for mail from elsewhere. */
+  /** Delivery of this service that arrived as this message; null for mail from elsewhere. */
   sourceEmailId: Id | null
   sourceOrdinal: number | null
   /** Time at which a child process last began to read the message; null before and after an orderly stop. */
@@ -37,9 +37,11 @@ export interface InboundMessageRow {
    * while they read it, the message is read by its header alone.
    */
   readingCount: number
-  /** When it had been read, and was listed; null before. All below is not known until then. */
+  /**
+   * Time at which the message was parsed and listed; null before. The fields below are unknown until then.
+   */
   listedAt: number | null
-  /** Why it could not be read, or what of it was not. */
+  /** Error of the parser, or the part of the message that was not parsed. */
   parseError: string | null
   subject: string
   messageId: string | null
@@ -54,22 +56,22 @@ export interface InboundMessageRow {
   spfVerdict: Verdict
   dkimVerdict: Verdict
   dmarcVerdict: Verdict
-  /** What the verdicts rest on. */
+  /** Details of the verdicts. */
   verdictDetail: Json | null
-  /** Value of the header field that tells of them. */
+  /** Value of the `Authentication-Results` header field. */
   authenticationResults: string | null
   /** JSON, see `StoredPart`. */
   attachments: Json | null
-  /** Its texts and headers. */
+  /** Content with texts and headers. */
   contentId: number | null
 }
 
-/** A listed message as it is searched: a narrow row beside the wide one. */
+/** Narrow row of a listed message, for searches. */
 export interface InboundSubjectRow {
   accountId: Id
   id: Id
-  /** Folded. */
+  /** Folded subject. */
   subject: string
-  /** Domains of its recipients, a blank around each. */
+  /** Domains of the recipients, with a blank before and after each. */
   domains: string
 }

@@ -1,12 +1,15 @@
-/** Tables of the queue: deliveries, what became of their attempts, and the sites they go to. */
+/**
+ * Tables of the queue: deliveries, their attempts, and the state of destinations (called *sites* in the
+ * columns).
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { Flag, Json } from './values.ts'
 
-/** A site in trouble. */
+/** State of a destination that is paused. */
 export interface SiteStateRow {
-  /** As the route names it. */
+  /** Name of the destination. */
   site: string
-  /** Our addresses that do not go there, with a space between them; empty for all. */
+  /** Source addresses that are paused, separated by blanks; empty for all. */
   source: string
   pausedUntil: number
   pauseMs: number
@@ -14,10 +17,10 @@ export interface SiteStateRow {
   changedAt: number
 }
 
-/** An order of the operator. */
+/** Rate limit that the operator has set for a destination. */
 export interface SiteCapRow {
   site: string
-  /** Messages, by all of our addresses together. */
+  /** Messages per minute over all source addresses. */
   perMinute: number
   createdAt: number
 }
@@ -35,25 +38,27 @@ export type DeliveryStatus =
   | 'canceled'
 
 /**
- * Where a delivery stands in the queue: waiting, being attempted, out of it, not in it before its email's
- * time, or kept apart by a hold of its email or broadcast.
+ * State of a delivery in the queue. `scheduled`: before its time. `held`: kept by a hold or a paused
+ * broadcast.
  */
 export const DELIVERY_STATE = { waiting: 0, leased: 1, done: 2, scheduled: 3, held: 4 } as const
 
-/** Which deliveries go first; deferred ones compete apart from fresh ones. */
+/**
+ * Classes of deliveries, which share the capacity by weight. Deferred deliveries compete in their own class.
+ */
 export const DELIVERY_CLASS = { transactional: 0, broadcast: 1, retry: 2 } as const
 
-/** What a delivery has that nobody is at. */
+/** Columns of a delivery without a lease. */
 export const NO_LEASE = { leaseOwner: null, leaseUntil: null }
 
-/** One envelope recipient of an email: the queue. */
+/** A delivery: one envelope recipient of an email. */
 export interface DeliveryRow {
   emailId: Id
-  /** 0 to 49. */
+  /** Index of the recipient in the email, 0 to 49. */
   ordinal: number
   accountId: Id
   address: string
-  /** Lower-case A-labels; deliveries of one domain share its MX hosts. */
+  /** Domain in lower-case A-labels. Deliveries of one domain share its MX hosts. */
   domain: string
   /** 1: the recipient is at the simulator. Decided when the email is accepted, see `EmailRow.simulated`. */
   simulated: Flag
@@ -61,21 +66,21 @@ export interface DeliveryRow {
   class: number
   state: number
   status: DeliveryStatus
-  /** Attempts begun; also the fencing token of the lease. */
+  /** Number of attempts that were started; also the fencing token of the lease. */
   attempts: number
   nextAt: number
   expiresAt: number
   leaseOwner: string | null
   leaseUntil: number | null
-  /** Of a delivery that waits; once it is done, the record of its last attempt says so. */
+  /** Last reply of a waiting delivery; when it is done, the record of its last attempt has it. */
   lastReply: string | null
   lastMxHost: string | null
   lastAttemptAt: number | null
-  /** `t=` of the signatures, epoch ms. */
+  /** Time of the signatures (`t=`), in ms since the epoch. */
   signedAt: number | null
-  /** JSON `[{keyId, bytes}]`, base64, of a delivery that is tried again: the next attempt sends the same. */
+  /** JSON `[{keyId, bytes}]`, base64, of a deferred delivery: the next attempt sends the same signatures. */
   signatures: Json | null
-  /** By what the signatures of a delivery that is done are known again when they are made anew. */
+  /** Fingerprint by which the signatures of a finished delivery are verified when they are made again. */
   proof: Uint8Array | null
 }
 
@@ -89,15 +94,18 @@ export interface AttemptRow {
   startedAt: number
   finishedAt: number | null
   outcome: AttemptOutcome
-  /** What was said, packed; null where nobody knows, and in former rows, which have the columns below. */
+  /**
+   * Packed record of the SMTP dialogue; null when it is unknown, and in rows of older versions, which use the
+   * columns below.
+   */
   record: Uint8Array | null
   phase: string | null
   reply: string | null
   mxHost: string | null
   mxIp: string | null
   tls: string | null
-  /** Times and replies by phase, JSON. */
+  /** JSON of times and replies by phase. */
   transcript: Json | null
-  /** 1: the host was in trouble, and nothing is said of the recipient. */
+  /** 1 when the host failed, so that the attempt says nothing about the recipient. */
   brokeOff: Flag | null
 }

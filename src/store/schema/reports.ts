@@ -1,7 +1,4 @@
-/**
- * The table of mail that came back: what was sent to return paths, to the feedback loop and to the
- * postmaster.
- */
+/** Table of mail to return paths, the feedback loop, unsubscribe addresses and the postmaster. */
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
@@ -10,14 +7,12 @@ export type ReportDoor = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'post
 
 export const REPORT_STATE = { unread: 0, read: 1 } as const
 
-/** One mail, for one of its recipients. */
+/** A report for one of its recipients. */
 export interface ReportRow {
   id: Id
   receivedAt: number
   door: ReportDoor
-  /**
-   * The delivery that the token of a return path, or of an unsubscribe address, names; null at other doors.
-   */
+  /** Delivery named by the token of a return path or an unsubscribe address; null for other addresses. */
   emailId: Id | null
   ordinal: number | null
   /** Envelope sender; empty for the null sender. */
@@ -29,10 +24,7 @@ export interface ReportRow {
   blobHash: Uint8Array
   state: number
   readAt: number | null
-  /**
-   * What kind of report it is, as `protocols/bounces/report.ts` calls it; null before it is read, and when it
-   * could not be.
-   */
+  /** Kind of report, as in `protocols/bounces/report.ts`; null before parsing and when it failed. */
   kind: string | null
   /** Effect of the report: an event, or the reason why there is none. */
   effect: string | null

@@ -1,32 +1,31 @@
-/** Tables of emails as they are searched. */
+/** Tables of the search index of emails. The columns call an index block a *segment*. */
 import type { Id } from '../../lib/ids.ts'
 
-/**
- * Emails of an account that follow each other, as they are searched: packed once, and changed in their
- * statuses only.
- */
+/** An index block: consecutive emails of an account. Only the statuses change after it was sealed. */
 export interface EmailSegmentRow {
   id: number
   accountId: Id
-  /** It holds every email of its account whose id is greater than this, up to and with `lastId`. */
+  /**
+   * The block contains all emails of the account with ids greater than this, up to and including `lastId`.
+   */
   afterId: Id
   lastId: Id
-  /** Of their `createdAt`. */
+  /** Earliest `createdAt` of the emails. */
   earliestAt: number
   latestAt: number
-  /** 16 bytes an email, ascending: the place of an email in it is its ordinal. */
+  /** Ids in ascending order, 16 bytes each. The index of an email is its ordinal. */
   ids: Uint8Array
-  /** Their folded subjects, see `resources/search/subjects.ts`. */
+  /** Folded subjects, see `resources/search/subjects.ts`. */
   subjects: Uint8Array
 }
 
-/** The statuses of a segment's emails, a byte each, see `store/search-index.ts`. */
+/** Statuses of the emails of an index block, one byte each, see `store/search-index.ts`. */
 export interface EmailSegmentStatusRow {
   segmentId: number
   statuses: Uint8Array
 }
 
-/** Which emails of a segment have something by which emails are found, see `resources/search/facets.ts`. */
+/** Emails of an index block that have a term, see `resources/search/facets.ts`. */
 export interface EmailTermRow {
   segmentId: number
   term: string

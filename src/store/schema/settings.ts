@@ -1,4 +1,4 @@
-/** Facts about the installation, as a table. */
+/** Table of facts about the installation. */
 
 export interface SettingRow {
   key: string

@@ -1,43 +1,43 @@
-/** Tables by which an operator steers the queue, and sees how sites take mail. */
+/** Tables of holds, and of replies and destinations that the operator sees. */
 import type { Id } from '../../lib/ids.ts'
 import type { Flag } from './values.ts'
 
-/** Which mail something of the operator's is about: all of what is named must be true of it. */
+/** Selects mail by all fields that are not null. */
 export interface MailSelector {
-  /** Of the recipients. */
+  /** Domain of the recipients. */
   domain: string | null
   accountId: Id | null
   broadcastId: Id | null
   emailId: Id | null
 }
 
-/** An order, mostly the operator's: mail like this stays in the queue. */
+/** A hold: matching mail stays in the queue. */
 export interface QueueHoldRow extends MailSelector {
   id: Id
-  /** The words of who gave it. */
+  /** Reason that the operator gave. */
   reason: string | null
   createdAt: number
-  /** 1: a broadcast that its account has paused, and no order of the operator. */
+  /** 1 when the hold is the pause of a broadcast and was not set by the operator. */
   isPause: Flag
-  /** Null while it is in force. */
+  /** Time of the release; null while the hold is in force. */
   releasedAt: number | null
 }
 
-/** Where the mail of a domain went last. */
+/** Destination to which the mail of a domain went last. */
 export interface DomainSiteRow {
   domain: string
   site: string
   seenAt: number
 }
 
-/** What a site said on a day when it took no mail. */
+/** Reply of a destination that did not accept mail, counted per day. */
 export interface DestinationReplyRow {
-  /** UTC, as in `2026-11-21`. */
+  /** UTC day, such as `2026-11-21`. */
   day: string
   site: string
-  /** The reply without what differs from mail to mail; empty for all beyond the first few. */
+  /** The reply without the parts that differ between messages; empty for all replies beyond the first few. */
   form: string
-  /** One as it came. */
+  /** One of the replies, unchanged. */
   example: string
   result: string
   class: string

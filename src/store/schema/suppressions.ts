@@ -1,15 +1,15 @@
-/** The table of suppressed addresses. */
+/** Table of suppressed addresses. */
 import type { Id } from '../../lib/ids.ts'
 
 export type SuppressionReason = 'manual' | 'bounce' | 'complaint'
 
 export interface SuppressionRow {
   accountId: Id
-  /** Folded. */
+  /** E-mail address, folded. */
   email: string
   id: Id
   reason: SuppressionReason
-  /** The email that brought it about; null when somebody entered it. */
+  /** Email that caused the suppression; null for a manual one. */
   sourceId: Id | null
   createdAt: number
 }

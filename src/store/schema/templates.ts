@@ -5,25 +5,25 @@ export interface TemplateRow {
   accountId: Id
   id: Id
   name: string
-  /** As searches see it. */
+  /** Name, folded for searches. */
   foldedName: string
   subject: string | null
   contentId: number
-  /** Also the number of its last version. */
+  /** Number of versions, which is also the number of the last one. */
   versionCount: number
   createdAt: number
   updatedAt: number
 }
 
-/** What a template said before it was changed. */
+/** A former version of a template. */
 export interface TemplateVersionRow {
   accountId: Id
   templateId: Id
-  /** From 1, without gaps. */
+  /** Number of the version, from 1, without gaps. */
   version: number
   name: string
   subject: string | null
   contentId: number
-  /** When it was replaced. */
+  /** Time at which the version was replaced. */
   createdAt: number
 }

@@ -1,43 +1,46 @@
-/** Tables of links in emails, and of who has followed them. */
+/** Tables of tracking links, opens and clicks. */
 import type { Id } from '../../lib/ids.ts'
 import type { Flag } from './values.ts'
 
-/** Never changed, and shared by all emails that were accepted on the same terms. */
+/**
+ * Settings of links. A row never changes and is shared by all emails that were accepted with the same
+ * settings.
+ */
 export interface LinkTermsRow {
   id: number
-  /** Where the links of its emails lead. */
+  /** Base URL of the links. */
   baseUrl: string
   trackOpens: Flag
   trackClicks: Flag
 }
 
-/** What one recipient has opened or followed, and how often. */
+/** Number of opens or clicks of one recipient. */
 export interface VisitRow {
   emailId: Id
   ordinal: number
-  /** -1 for the pixel, else the number of the link in the email, or of its URL. */
+  /** -1 for the pixel; otherwise the number of the link in the email, or of its URL. */
   link: number
   accountId: Id
   /**
-   * Where it led this recipient; null where that is what the link of the broadcast says, and where there is
-   * no broadcast.
+   * Target of the link for this recipient; null when it equals the link of the broadcast, and without a
+   * broadcast.
    */
   url: string | null
-  /** By people, as far as can be told. */
+  /** Number of visits by people, as far as they can be distinguished. */
   count: number
-  /** By machines: previews, scanners, prefetching. */
+  /** Number of visits by machines: previews, scanners, prefetching. */
   machineCount: number
   firstAt: number
   lastAt: number
 }
 
-/** How often a link of a broadcast has been followed, by all of its recipients. */
+/** Number of clicks on a link of a broadcast, by all recipients. */
 export interface BroadcastLinkRow {
   broadcastId: Id
-  /** Its number in what the author has written; or of its URL, where a recipient's values have brought it. */
+  /** Number of the link in the author's content, or of its URL if the values of a recipient contain it. */
   link: number
   accountId: Id
-  /** Where it leads; in the email in which it was followed first, where that differs. */
+  /** Target of the link; if it differs between emails, the target in the first email that was clicked. */
   url: string
   clickCount: number
   /** Recipients who followed it. */

@@ -1,4 +1,4 @@
-/** What columns hold. */
+/** Types of column values. */
 
 export type Flag = 0 | 1
 export type Json = string

@@ -1,4 +1,4 @@
-/** Tables of webhooks: who is told of what, and what is still to be told them. */
+/** Tables of webhooks and of their deliveries. */
 import type { Id } from '../../lib/ids.ts'
 import type { Flag, Json } from './values.ts'
 
@@ -6,57 +6,57 @@ export interface WebhookRow {
   id: Id
   accountId: Id
   url: string
-  /** Event types. */
+  /** JSON list of event types. */
   events: Json
-  /** The signing secret, sealed. */
+  /** Signing secret, sealed. */
   secret: Uint8Array
-  /** The one before it, which also signs until then. */
+  /** Previous secret, which also signs until `formerUntil`. */
   formerSecret: Uint8Array | null
   formerUntil: number | null
-  /** The headers of Standard Webhooks go along. */
+  /** Whether the headers of Standard Webhooks are sent. */
   standard: Flag
   enabled: Flag
-  /** The first of the failures since which nothing has succeeded. */
+  /** Time of the first failure since the last success. */
   failingSince: number | null
   disabledAt: number | null
   disabledReason: 'user' | 'failing' | null
-  /** Its account is still to be told that it was disabled. */
+  /** Whether the account must still be notified that the webhook was disabled. */
   noticeDue: Flag
   createdAt: number
 }
 
 export const WEBHOOK_DELIVERY_STATE = { waiting: 0, done: 1 } as const
 
-/** An event on its way to a webhook, or how it arrived. */
+/** Delivery of an event to a webhook. */
 export interface WebhookDeliveryRow {
   webhookId: Id
   id: Id
   accountId: Id
   eventId: Id
   eventType: string
-  /** What is sent, the same each time. */
+  /** Request body, the same for each attempt. */
   body: Json
-  /** Tried once. */
+  /** Whether the delivery is a test, which is attempted once. */
   isTest: Flag
   state: number
   success: Flag
   /**
-   * Begun so far, and the fencing token: a result counts only while the row has the number its attempt began
-   * with.
+   * Number of attempts that were started; also the fencing token: a result counts only while the row has the
+   * number of its attempt.
    */
   attempts: number
-  /** While an attempt is under way, when it is taken for lost. */
+  /** Time of the next attempt; while an attempt is in progress, the time at which it counts as lost. */
   nextAt: number
-  /** Null while no attempt is under way. */
+  /** End of the lease; null while no attempt is in progress. */
   leaseUntil: number | null
   lastAttemptAt: number | null
-  /** These are of the last attempt that ended. */
+  /** Duration of the last completed attempt. The next fields describe the same attempt. */
   durationMs: number | null
   url: string | null
   responseStatus: number | null
-  /** Its beginning. */
+  /** Beginning of the reply. */
   responseBody: string | null
-  /** Why there was no reply. */
+  /** Reason why there was no reply. */
   error: string | null
   createdAt: number
 }

@@ -3,21 +3,24 @@ import Database, { type Statement } from 'better-sqlite3'
 
 export interface SqliteConnection {
   readonly raw: Database.Database
-  /** The statement for a SQL text, prepared once. */
+  /** Returns the statement of a SQL text, which is prepared once. */
   prepare(sql: string): Statement<unknown[], unknown>
-  /** Statements whose rows are being read one by one; they keep the connection in one read transaction. */
+  /**
+   * Number of statements whose rows are being read one by one. They keep the connection in one read
+   * transaction.
+   */
   streamCount: number
   close(): void
 }
 
 const STATEMENT_CACHE_MAX = 500
 const CACHE_KIB = 16_384
-/** A second process may hold the write lock for a moment, as a backup tool does. */
+/** Time to wait for a write lock that another process holds, such as a backup tool. */
 const BUSY_TIMEOUT_MS = 5_000
 
 /**
- * The write connection: WAL, and every commit synced to the disk before it returns.
- * Checkpoints are the writer's to run, so that they never fall into a commit.
+ * Opens the write connection. It uses WAL, and every commit is synced to the disk before it returns. The
+ * writer runs the checkpoints, so that none delays a commit.
  */
 export function openForWriting(file: string): SqliteConnection {
   const raw = new Database(file, { timeout: BUSY_TIMEOUT_MS })
@@ -31,7 +34,7 @@ export function openForWriting(file: string): SqliteConnection {
   return withStatements(raw)
 }
 
-/** A read-only connection; each statement sees the last commit. */
+/** Opens a read-only connection. Each statement sees the last commit. */
 export function openForReading(file: string): SqliteConnection {
   const raw = new Database(file, { readonly: true, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
   raw.pragma(`cache_size = -${CACHE_KIB / 2}`)

@@ -11,7 +11,7 @@ export function sqliteErrorKind(error: unknown): StoreErrorKind {
   return UNAVAILABLE.test(code) ? 'unavailable' : 'own'
 }
 
-/** Whether an error says that the file holds no sound database. */
+/** Whether an error means that the file is not a sound database. */
 export function isDamaged(error: unknown): boolean {
   return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
 }

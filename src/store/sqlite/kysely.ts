@@ -92,7 +92,7 @@ function driverOf(connection: SqliteConnection): Driver {
   }
 }
 
-/** Rows of several queries, all as of one commit: that of the streams under way, where there are any. */
+/** Reads the rows of several queries as of one commit: the commit that open streams see, if there are any. */
 export function readTogetherOver(connection: SqliteConnection): ReadTogether {
   const begin = connection.prepare('begin')
   const commit = connection.prepare('commit')
@@ -114,7 +114,9 @@ export function readTogetherOver(connection: SqliteConnection): ReadTogether {
   }
 }
 
-/** Keeps the connection in one read transaction; other reads on it see the same commit meanwhile. */
+/**
+ * Keeps the connection in one read transaction. Other reads on the connection see the same commit meanwhile.
+ */
 export function snapshotOver(connection: SqliteConnection, db: Db): Snapshot {
   const begin = connection.prepare('begin')
   const commit = connection.prepare('commit')
@@ -144,7 +146,10 @@ function execute<R>(connection: SqliteConnection, { sql, parameters }: CompiledQ
   return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
 }
 
-/** A statement of its own: a kept one could not be used again while its rows are still being read. */
+/**
+ * Streams rows from a new statement, because a cached statement cannot run again while its rows are being
+ * read.
+ */
 async function* stream<R>(connection: SqliteConnection, query: CompiledQuery) {
   const statement = connection.raw.prepare(query.sql)
   connection.streamCount++

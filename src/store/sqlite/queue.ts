@@ -26,7 +26,7 @@ export function sqliteQueue(connection: SqliteConnection): QueueOps {
         const rows = connection
           .prepare(CLAIM)
           .all(owner, until, domain, deliveryClass, accountId, now, limit) as ClaimedRow[]
-        // one account id for all is one object for the message to the claiming thread
+        // deliveries share one account id object, which makes the message to the delivery thread smaller
         const deliveries = rows.map((row): ClaimedDelivery => ({ ...row, accountId, domain }))
         const { nextAt } = connection.prepare(NEXT_DUE).get(domain, deliveryClass, accountId) as {
           nextAt: number | null

@@ -9,7 +9,10 @@ type Row = Record<string, unknown>
 
 export function sqliteRows(connection: SqliteConnection): RowOps {
   const sqlOf = remembered()
-  /** Of rows that follow each other and have the same columns, the statement is looked up once. */
+  /**
+   * Returns a function that binds rows. The statement is looked up once for consecutive rows with the same
+   * columns.
+   */
   const bindings = (
     purpose: string,
     sqlFor: (columns: readonly string[]) => string,
@@ -50,7 +53,7 @@ export function sqliteRows(connection: SqliteConnection): RowOps {
       runEach(bind, rows)
     },
     find,
-    /** There is only one who writes. */
+    /** SQLite has one writer, so no row needs a lock. */
     lock: find,
     async refer(table, rows) {
       runEach(
@@ -79,7 +82,7 @@ function sameNames(names: readonly string[], others: readonly string[]): boolean
   return names.length === others.length && names.every((name, i) => name === others[i])
 }
 
-/** SQL texts by what they are for; the same text object makes statement look-ups cheap. */
+/** Caches SQL texts by their purpose. The same string object makes looking up statements cheap. */
 function remembered() {
   const texts = new Map<string, string>()
   return (purpose: string, make: () => string): string => {

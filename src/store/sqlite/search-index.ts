@@ -1,5 +1,6 @@
 /**
- * Search index blocks on SQLite: prepared statements, and in memory how far each account's emails are sealed.
+ * Search index blocks on SQLite. For each account, the writer keeps in memory up to which id emails are
+ * sealed.
  */
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import {
@@ -15,11 +16,11 @@ import {
 } from '../search-index.ts'
 import type { SqliteConnection } from './connection.ts'
 
-/** What is known of an account. */
+/** State of an account. */
 interface Edge {
-  /** No segment reaches beyond this id; it may be greater than need be. */
+  /** Upper bound of the ids in index blocks. It may be greater than necessary. */
   sealedTo: Id | undefined
-  /** Emails that have come since the last announcement. */
+  /** Number of emails stored since the last announcement. */
   arrivedCount: number
 }
 
@@ -33,7 +34,10 @@ const COVERING = `
   select id, after_id as "afterId", last_id as "lastId" from email_segments
   where account_id = +? and last_id >= +? order by last_id limit 1`
 const ACCOUNT_EDGES_MAX = 10_000
-/** Segments whose ids are remembered, 16 KB each: emails that came together are mostly delivered together. */
+/**
+ * Number of index blocks whose ids are cached, 16 KB each. Emails that arrive together are mostly delivered
+ * together.
+ */
 const KNOWN_BLOCKS_MAX = 16
 
 export function sqliteSearchIndex(
@@ -41,10 +45,10 @@ export function sqliteSearchIndex(
   announce: (topic: string, payload: unknown) => void,
 ): IndexBlockOps {
   const edges = new Map<string, Edge>()
-  /** They never change, and no later segment has the same number. */
+  /** Ids by index block. They never change, and numbers of index blocks are not reused. */
   const knownIds = new Map<number, Buffer>()
   let lastSegmentId = 0
-  /** Never one that was there before: readers keep what they have unpacked by it. */
+  /** Returns a number that no index block has had, because readers cache unpacked blocks by number. */
   const newSegmentId = () => {
     const { last } = connection.prepare('select max(id) as last from email_segments').get() as {
       last: number | null
@@ -65,7 +69,7 @@ export function sqliteSearchIndex(
     edges.set(key, edge)
     return edge
   }
-  /** The segment an id lies in; undefined beyond the edge and in a gap. */
+  /** Returns the index block that contains an id; undefined beyond the last block and in a gap. */
   const covering = (accountId: Id, id: Id): Covering | undefined => {
     const { sealedTo } = edgeOf(accountId)
     if (sealedTo === undefined || Buffer.compare(id, sealedTo) > 0) return undefined
@@ -110,7 +114,10 @@ export function sqliteSearchIndex(
   }
 }
 
-/** The segment of one after the other: mostly it is the same again, which is not asked for anew. */
+/**
+ * Returns the index block of each email. Consecutive emails mostly lie in the same block, which is then not
+ * looked up again.
+ */
 function nearBy(covering: (accountId: Id, id: Id) => Covering | undefined) {
   let near: (Covering & { accountId: Id }) | undefined
   return ({ accountId, id }: IndexBlockMove): number | undefined => {
@@ -125,7 +132,7 @@ function covers({ afterId, lastId }: Covering, id: Id): boolean {
   return Buffer.compare(afterId, id) < 0 && Buffer.compare(id, lastId) <= 0
 }
 
-/** A segment of which nothing is left goes altogether. */
+/** Changes statuses of an index block. A block in which every email is deleted is removed. */
 function setStatuses(
   connection: SqliteConnection,
   segmentId: number,
@@ -151,7 +158,7 @@ function remove(connection: SqliteConnection, segmentId: number) {
   connection.prepare('delete from email_segments where id = ?').run(segmentId)
 }
 
-/** The statuses its emails have now; undefined when there are others in its range. */
+/** @returns the current statuses of the emails; undefined when other emails lie in the range */
 function statusesFor(
   connection: SqliteConnection,
   { accountId, afterId, lastId, ids }: NewIndexBlock,

@@ -1,4 +1,4 @@
-/** Write access to a SQLite store: migrated, one group at a time, with checkpoints. */
+/** Write access to a SQLite store: migrates it, runs one group at a time, and runs checkpoints. */
 import type { Kysely } from 'kysely'
 import { insistOnFormerData, migrate } from '../migrate.ts'
 import { createGroupRunner, type GroupOptions } from '../writer/group.ts'
@@ -44,13 +44,13 @@ async function migrated(connection: SqliteConnection, nowMs: number, mayBegin: b
   }
 }
 
-/** Moves the log into the database file. */
+/** Moves the write-ahead log into the database file. */
 function checkpoint(connection: SqliteConnection, mode: 'PASSIVE' | 'TRUNCATE'): boolean {
   connection.raw.pragma(`wal_checkpoint(${mode})`)
   return true
 }
 
-/** False also when the disk has no room for it: it waits for another time. */
+/** @returns false also when the disk has no space for the maintenance, which is tried again later */
 function attempted(upkeep: () => boolean): boolean {
   try {
     return upkeep()

@@ -8,9 +8,9 @@ import type { GroupReport, WriteReply } from './protocol.ts'
 
 export interface WriterClient<C extends Commands> {
   run: Run<C>
-  /** Calls `listener` with everything a committed group announced under `topic`. */
+  /** Calls `listener` with everything that a committed group announced under `topic`. */
   on(topic: string, listener: (payloads: unknown[]) => void): void
-  /** Requests not answered yet. */
+  /** Number of requests that have not been answered. */
   pendingCount(): number
   close(): void
 }
@@ -23,7 +23,9 @@ interface Pending {
 
 export interface ClientOptions {
   clock: Clock
-  /** Commands that nobody waits for, and how long each may wait for company while many come. */
+  /**
+   * Commands that no caller waits for, with the time in ms that each may wait to share a commit under load.
+   */
   lazyMs?: Readonly<Record<string, number>> | undefined
 }
 

@@ -3,9 +3,9 @@ import type { Commands } from '../command.ts'
 import type { WriteRequest } from './protocol.ts'
 
 export interface ConflictKeys {
-  /** No other group may run meanwhile. */
+  /** Whether the group must run while no other group does. */
   alone: boolean
-  /** Each once. */
+  /** Conflict keys, each once. */
   names: string[]
 }
 

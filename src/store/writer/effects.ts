@@ -11,10 +11,10 @@ export interface CountDelta {
 
 export interface Effects {
   count(change: CountDelta): void
-  /** What has been added to a counter so far. */
+  /** @returns the sum that was added to a counter so far */
   counted(accountId: Id, kind: string, period: string): number
   announce(topic: string, payload: unknown): void
-  /** Takes over everything from the effects of one savepoint. */
+  /** Adds the effects of one savepoint. */
   absorb(other: Effects): void
   counts(): Iterable<CountDelta>
   announcements(): Announcement[]

@@ -15,7 +15,7 @@ import type { RecentEmails } from './recent.ts'
 import { createSubscriberCache, type SubscriberCache, writeEdition } from './subscribers.ts'
 
 export interface GroupResult {
-  /** In the order of the requests. */
+  /** Replies in the order of the requests. */
   replies: WriteReply[]
   announcements: Announcement[]
 }
@@ -25,39 +25,45 @@ export interface GroupRunner {
   run(requests: readonly WriteRequest[]): Promise<GroupResult>
 }
 
-/** One connection that writes, as groups use it: one transaction after the other, each with savepoints. */
+/** A writing connection, as groups use it: one transaction after another, each with savepoints. */
 export interface GroupSession extends Pick<Tx, 'db' | 'rows' | 'queue'> {
   indexBlocks(announce: Tx['announce']): IndexBlockOps
   storedCount(accountId: Id, kind: string, period: string): Promise<number>
   /**
-   * Whether savepoints cost next to nothing. Where they do not, a group runs without them, and once more with
+   * Whether savepoints are cheap. When they are not, a group first runs without savepoints, and again with
    * them when one of its commands has failed.
    */
   savepointsAreCheap: boolean
-  /** @returns the edition of what is known of webhooks, see `subscribers.ts` */
+  /**
+   * Begins a transaction.
+   * @returns the edition of the webhook subscriptions, see `subscribers.ts`
+   */
   begin(holds: ConflictKeys): Promise<string | null>
   savepoint(): Promise<void>
-  /** Resolves when all that a command has asked for is done. */
+  /** Resolves when all statements of a command have been executed. */
   done(): Promise<void>
-  /** Ends the savepoint, its changes kept. */
+  /** Ends the savepoint and keeps its changes. */
   keep(): Promise<void>
-  /** Ends the savepoint, its changes undone. @throws when the transaction is gone */
+  /**
+   * Ends the savepoint and undoes its changes.
+   * @throws when the transaction is gone
+   */
   undo(): Promise<void>
-  /** Adds the sums to the counters. */
+  /** Adds the sums to the counters and commits. */
   commit(sums: readonly CountDelta[]): Promise<void>
-  /** Also where nothing was begun, or the transaction is gone. */
+  /** Rolls back. May be called without a transaction. */
   rollback(): Promise<void>
   troubleOf(error: unknown): StoreErrorKind
 }
 
-/** What all groups of a writer share. */
+/** Options that all groups of a writer share. */
 export interface GroupOptions {
   commands: Commands
   recent: RecentEmails
   newId: IdSource
 }
 
-/** The transaction ended under a command, or cannot be committed: no command of the group has happened. */
+/** The transaction ended during a command or cannot be committed. No command of the group took effect. */
 class GroupLost extends Error {
   constructor(cause: unknown) {
     super('the transaction was lost', { cause })
@@ -65,14 +71,14 @@ class GroupLost extends Error {
 }
 
 interface GroupState {
-  /** Of the group. */
+  /** Effects of the whole group. */
   effects: Effects
-  /** Of the command that runs. */
+  /** Effects of the running command. */
   own: Effects
   hasSavepoints: boolean
 }
 
-/** Others were faster so often. */
+/** Number of attempts to run a group that conflicts with other transactions. */
 const ATTEMPTS_MAX = 5
 
 export function createGroupRunner(session: GroupSession, options: GroupOptions): GroupRunner {
@@ -81,7 +87,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
   const subscribers = createSubscriberCache()
   const tx = transactionOver(session, options, state, subscribers)
 
-  /** @throws what the command threw, its changes undone; GroupLost when the transaction is gone */
+  /** @throws the error of the command, whose changes are undone; GroupLost when the transaction is gone */
   const attempt = async (name: string, inputs: readonly unknown[]): Promise<unknown[]> => {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined
     if (!command) throw new Error(`there is no command "${name}"`)
@@ -150,7 +156,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
   }
 }
 
-/** No command of the group has happened. */
+/** Answers every request with the error. No command of the group took effect. */
 export function refuseAll(
   requests: readonly WriteRequest[],
   cause: unknown,

@@ -10,7 +10,7 @@ import type { WriteRequest } from './protocol.ts'
 interface QueuedRequest {
   request: WriteRequest
   memory: readonly ArrayBuffer[]
-  /** How long it may wait for others; 0 where somebody waits for its answer. */
+  /** Time that the request may wait for others, in ms; 0 when a caller waits for its answer. */
   patienceMs: number
 }
 
@@ -20,14 +20,18 @@ interface Outbox {
 }
 
 const POST_REQUESTS_MAX = 8
-/** Of those that nobody waits for. */
+/** Limit for requests that no caller waits for. */
 const POST_PATIENT_REQUESTS_MAX = 32
-/** Requests that nobody waits for wait for company while 16 came within 64 ms, which are 250 a second. */
+/**
+ * Requests that no caller waits for are delayed while the last 16 arrived within 64 ms, a rate of 250 per
+ * second.
+ */
 const BUSY_REQUESTS = 16
 const BUSY_SPAN_MS = 64
 
 /**
- * Requests made in one turn of the event loop leave together, but the writer can begin with the first few.
+ * Creates the outbox. Requests made in one turn of the event loop are sent together, in batches small enough
+ * that the writer can start with the first.
  */
 export function createOutbox(
   port: MessagePort,
@@ -62,7 +66,7 @@ export function createOutbox(
       moved,
     )
   }
-  /** One that cannot be cloned must not hold up the others. */
+  /** Sends a request alone, so that a request that cannot be cloned does not block the others. */
   const postAlone = (leaving: QueuedRequest) => {
     try {
       post([leaving])
@@ -86,11 +90,11 @@ export function createOutbox(
 }
 
 /**
- * @returns a function that is called for each request that nobody waits for, and says whether they come
- * quickly
+ * @returns a function that is called for each request that no caller waits for, and returns whether they
+ * arrive in quick succession
  */
 function createBusyCheck(clock: Clock): () => boolean {
-  /** Monotonic times of the last requests, the oldest at `next`. */
+  /** Monotonic times of the last requests; the oldest is at `next`. */
   const times = new Float64Array(BUSY_REQUESTS).fill(Number.NEGATIVE_INFINITY)
   let next = 0
   return () => {

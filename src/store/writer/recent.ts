@@ -10,31 +10,31 @@ export interface RecentEmails {
   put(emailId: Id, source: EmailSource): void
   /** The email for one of its deliveries, or undefined when it must be read. */
   take(emailId: Id): EmailSource | undefined
-  /** Lets go of what nobody came for in ten seconds. */
+  /** Drops emails that were not taken within `STALE_AFTER_MS`. */
   dropStale(): void
 }
 
 interface Kept {
   source: EmailSource
   size: number
-  /** Deliveries that have not taken it yet. */
+  /** Number of deliveries that have not taken the email yet. */
   left: number
   at: number
 }
 
 const TOTAL_CHARACTERS_MAX = 16 * 1024 * 1024
 const RESULT_CHARACTERS_MAX = 64 * 1024
-/** A delivery that was going to be claimed at once has been by then. */
+/** Time by which a delivery that is to be claimed at once has been claimed. */
 const STALE_AFTER_MS = 10_000
 
 /**
- * When it is full, new emails are left out: those that wait longest are claimed first.
+ * Creates the cache. A full cache does not accept new emails: those that wait longest are claimed first.
  *
- * @param now ms of a time that never goes back
+ * @param now returns a monotonic time in ms
  */
 export function createRecentEmails(now: () => number = () => performance.now()): RecentEmails {
   const kept = new Slab<Kept>()
-  /** By email; the oldest first. */
+  /** Numbers in `kept` by email, the oldest first. */
   const numbers = new Map<string, number>()
   let total = 0
 

@@ -7,30 +7,33 @@ import type { Announcement, GroupReport, WriteReply, WriteRequest } from './prot
 
 export interface ServedStore {
   run(requests: readonly WriteRequest[]): Promise<{ replies: WriteReply[]; announcements: Announcement[] }>
-  /** 1 for a usual request. */
+  /** Relative cost of a request; 1 for a usual one. */
   weigh(request: WriteRequest): number
-  /** How many groups it takes at once. */
+  /** Number of groups that may run at the same time. */
   groupsAtOnce: number
-  /** Moves the log into the database file, where there is one. */
+  /** Moves the write-ahead log into the database file, if the database has one. */
   checkpoint(): void
-  /** Does a little of what can wait for an idle moment; false when there is nothing to do. */
+  /**
+   * Does a small part of the maintenance.
+   * @returns false when there is nothing to do
+   */
   tidy(): boolean
 }
 
-/** The writing half of a store, with the present schema. */
+/** The writing half of a store, with the current schema. */
 export interface WritingStore extends Omit<ServedStore, 'weigh'> {
-  /** Names of the migrations applied now. */
+  /** Names of the migrations that were applied now. */
   migrations: string[]
-  /** Calls `listener` with what other processes announce, where there may be any. */
+  /** Calls `listener` with the announcements of other processes, if there are any. */
   onHeard(listener: (announcements: Announcement[]) => void): void
   close(): Promise<void>
 }
 
 interface WriterLoop {
   connect(port: MessagePort): void
-  /** Tells all clients. */
+  /** Sends announcements to all clients. */
   announce(announcements: Announcement[]): void
-  /** Answers what has been asked, then lets go of all clients. */
+  /** Answers the requests received so far and disconnects all clients. */
   end(): Promise<void>
 }
 
@@ -40,11 +43,11 @@ interface Waiting {
   weight: number
 }
 
-/** By weight; so much memory a group takes, and so long its last request waits. */
+/** Maximum weight of a group, which bounds its memory and the wait of its last request. */
 const GROUP_WEIGHT_MAX = 1_000
-const IDLE_MS = 50
-/** About 64 MiB of log, when no idle moment comes. */
-const CHECKPOINT_AFTER = 8_000
+const IDLE_DELAY_MS = 50
+/** Weight of commands after which a checkpoint runs without an idle moment; about 64 MiB of log. */
+const CHECKPOINT_WEIGHT = 8_000
 
 export function serveWriter(store: ServedStore): WriterLoop {
   const ports = new Set<MessagePort>()
@@ -66,21 +69,21 @@ export function serveWriter(store: ServedStore): WriterLoop {
       const { replies, announcements } = await store.run(group.map(({ request }) => request))
       report(ports, group, replies, announcements)
       sinceCheckpoint += weight
-      if (sinceCheckpoint >= CHECKPOINT_AFTER) checkpoint()
+      if (sinceCheckpoint >= CHECKPOINT_WEIGHT) checkpoint()
       line.gather()
     }
   }
 
   const whenIdle = () => {
     checkpoint()
-    if (store.tidy()) idle = setTimeout(whenIdle, IDLE_MS)
+    if (store.tidy()) idle = setTimeout(whenIdle, IDLE_DELAY_MS)
   }
 
   const start = () => {
     if (line.isEmpty() || running.size >= store.groupsAtOnce) return
     const queueKey = loop().finally(() => {
       running.delete(queueKey)
-      if (running.size === 0) idle = setTimeout(whenIdle, IDLE_MS)
+      if (running.size === 0) idle = setTimeout(whenIdle, IDLE_DELAY_MS)
     })
     running.add(queueKey)
   }
@@ -107,7 +110,7 @@ export function serveWriter(store: ServedStore): WriterLoop {
   }
 }
 
-/** Requests that wait for their group. */
+/** Queue of requests that wait for their group. */
 function createLine(ports: ReadonlySet<MessagePort>, weigh: ServedStore['weigh']) {
   let waiting: Waiting[] = []
   let waitingWeight = 0
@@ -122,7 +125,10 @@ function createLine(ports: ReadonlySet<MessagePort>, weigh: ServedStore['weigh']
   return {
     add,
     isEmpty: () => waiting.length === 0,
-    /** From each client in turn, so that none with very much to ask keeps the others from being heard. */
+    /**
+     * Receives requests from each client in turn, so that one client with many requests does not block the
+     * others.
+     */
     gather() {
       let heard = true
       while (heard && waitingWeight < GROUP_WEIGHT_MAX) {
@@ -135,7 +141,7 @@ function createLine(ports: ReadonlySet<MessagePort>, weigh: ServedStore['weigh']
         }
       }
     },
-    /** The next group, in the order of asking: what is too heavy for any goes alone. */
+    /** Takes the next group, in the order of arrival. A request that exceeds the limit runs alone. */
     takeGroup() {
       let weight = 0
       let count = 0

@@ -6,7 +6,7 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import type { RowOps } from '../row-ops.ts'
 import type { Db } from '../schema.ts'
 
-/** A webhook that is to be told of these types. */
+/** Webhook that receives events of these types. */
 interface Subscriber {
   webhookId: Id
   types: ReadonlySet<string>
@@ -15,19 +15,22 @@ interface Subscriber {
 export type SubscribersOf = (accountId: Id) => readonly Subscriber[]
 
 export interface SubscriberCache {
-  /** A group begins. @param edition as its transaction sees it; null before there was any */
+  /**
+   * Starts a group.
+   * @param edition the edition that its transaction sees; null when there is none yet
+   */
   begin(edition: string | null): void
-  /** What was looked up may be of a change that is undone. */
+  /** Drops the cache, because it may contain a change that was undone. */
   forget(): void
   of(db: Db, accountIds: readonly Id[]): Promise<SubscribersOf>
 }
 
 /** Key of the setting that holds the edition. */
 export const WEBHOOKS_EDITION = 'webhooks.edition'
-/** Accounts known at once. */
+/** Maximum number of accounts in the cache. */
 const ACCOUNTS_MAX = 50_000
-/** Looked up by one statement. */
-const ACCOUNTS_AT_ONCE = 500
+/** Number of accounts that one query looks up. */
+const ACCOUNTS_PER_QUERY = 500
 const NOBODY: readonly Subscriber[] = []
 
 export function createSubscriberCache(): SubscriberCache {
@@ -58,20 +61,20 @@ export function createSubscriberCache(): SubscriberCache {
 
 async function lookUp(db: Db, known: Map<string, Subscriber[]>, accounts: ReadonlyMap<string, Id>) {
   const ids = [...accounts.values()]
-  for (let at = 0; at < ids.length; at += ACCOUNTS_AT_ONCE) {
+  for (let at = 0; at < ids.length; at += ACCOUNTS_PER_QUERY) {
     const rows = await db
       .selectFrom('webhooks')
       .select(['id', 'accountId', 'events'])
-      .where('accountId', 'in', ids.slice(at, at + ACCOUNTS_AT_ONCE))
+      .where('accountId', 'in', ids.slice(at, at + ACCOUNTS_PER_QUERY))
       .where('enabled', '=', 1)
       .execute()
-    for (const id of ids.slice(at, at + ACCOUNTS_AT_ONCE)) known.set(idKey(id), [])
+    for (const id of ids.slice(at, at + ACCOUNTS_PER_QUERY)) known.set(idKey(id), [])
     for (const { id, accountId, events } of rows)
       known.get(idKey(accountId))!.push({ webhookId: id, types: new Set(JSON.parse(events) as string[]) })
   }
 }
 
-/** Part of a command that changes what webhooks are told of. */
+/** Writes a new edition. Every command that changes subscriptions of webhooks calls this. */
 export async function writeEdition(rows: RowOps, edition: string): Promise<void> {
   const [former] = await rows.lock('settings', [{ key: WEBHOOKS_EDITION }], ['value'])
   const row = { key: WEBHOOKS_EDITION, value: edition }

@@ -19,14 +19,14 @@ export interface WriterThreadData {
 export type WriterOrder = { order: 'connect'; port: MessagePort } | { order: 'stop' }
 export type WriterNotice = { notice: 'ready'; migrations: string[] } | { notice: 'stopped' }
 
-const DROP_EVERY_MS = 5_000
+const DROP_INTERVAL_MS = 5_000
 
-/** The body of the writer thread's entry file. A failure ends the thread, and with it the process. */
+/** Body of the entry file of the writer thread. A failure ends the thread, and with it the process. */
 export async function runWriterThread(commands: Commands): Promise<void> {
   const control = parentPort!
   const { location, nowMs, mayBegin } = workerData as WriterThreadData
   const recent = createRecentEmails()
-  setInterval(recent.dropStale, DROP_EVERY_MS).unref()
+  setInterval(recent.dropStale, DROP_INTERVAL_MS).unref()
   const options = { commands, recent, newId: createIdSource() }
   const store = await openWriting(location, options, nowMs, mayBegin)
   const loop = serveWriter({

@@ -8,15 +8,24 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('store/packed')
 
 const TRIAL = {
-  ...{ host: 'mx.there.test', ip: '192.0.2.1', phase: 'final-dot', reply: '250 2.0.0 Ok: queued as 4XyzAB' },
-  ...{ tls: null, tlsFallback: null, policy: 'none' },
+  host: 'mx.there.test',
+  ip: '192.0.2.1',
+  phase: 'final-dot',
+  reply: '250 2.0.0 Ok: queued as 4XyzAB',
+  tls: null,
+  tlsFallback: null,
+  policy: 'none',
   phases: [
     ['mail', 3, '250 2.1.0 Ok'],
     ['final-dot', 15, '250 2.0.0 Ok: queued as 4XyzAB'],
   ],
 }
 const RECORD = {
-  ...{ phase: 'final-dot', reply: TRIAL.reply, mxHost: TRIAL.host, mxIp: TRIAL.ip, tls: null },
+  phase: 'final-dot',
+  reply: TRIAL.reply,
+  mxHost: TRIAL.host,
+  mxIp: TRIAL.ip,
+  tls: null,
   transcript: JSON.stringify([TRIAL]),
 }
 
@@ -47,8 +56,15 @@ test('the record of an attempt comes back, one of nobody as well, and that of a 
   const nobody = { phase: null, reply: 'no "route"', mxHost: null, mxIp: null, tls: null, transcript: null }
   assert.equal(readRecord(packRecord(nobody)), nobody)
   const row: AttemptRow = {
-    ...{ emailId: newId(1), ordinal: 0, number: 1, startedAt: 1, finishedAt: 2, outcome: 'delivered' },
-    ...{ record: null, brokeOff: null, ...RECORD },
+    emailId: newId(1),
+    ordinal: 0,
+    number: 1,
+    startedAt: 1,
+    finishedAt: 2,
+    outcome: 'delivered',
+    record: null,
+    brokeOff: null,
+    ...RECORD,
   }
   assert.is(withRecord(row), row)
   const packed = { ...row, ...nobody, record: packRecord(RECORD) }
