@@ -1,6 +1,7 @@
 /**
- * The process: reads the configuration, starts the service, says where it is, and stops it on the first of
- * several signals.
+ * The service: reads the configuration, starts the parts, prints the address, and stops on the first signal.
+ *
+ * The image and `npm start` run the file that is built from this one.
  */
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
@@ -14,9 +15,9 @@ import type { FirstRun } from './resources/accounts/first-run.ts'
 import { OWNER_ONLY_UMASK } from './store/file-modes.ts'
 
 /**
- * Each thread has a heap of its own. Young generations that start small and grow to 16 MB where there is much
- * to do (the main thread's by the command line; the others are bounded where they are started, see
- * `lib/thread-memory.ts`) and old ones that at most double between collections keep the whole small.
+ * Heap limits of the process. Young generations start at 2 MB and grow to 16 MB in busy threads; the command
+ * line limits that of the main thread, and `lib/thread-memory.ts` those of the other threads. Old generations
+ * at most double between collections (decision 0017).
  */
 for (const flag of ['--min-semi-space-size=2', '--max-semi-space-size=0', '--heap-growing-percent=100'])
   setFlagsFromString(flag)
@@ -71,7 +72,10 @@ try {
   process.exit(1)
 }
 
-/** The first password and key are nowhere else: they go to stderr where stdout takes nothing. */
+/**
+ * Prints the first password and API key, which are stored nowhere else in clear text, to stdout, or to stderr
+ * if stdout accepts nothing.
+ */
 function showOnce(text: string, log: Log) {
   if (createLogOutput().write(text)) return
   process.stderr.write(text)

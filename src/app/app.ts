@@ -1,6 +1,6 @@
 /**
- * The composition root: builds every part of the service from the configuration, starts and stops them in
- * order.
+ * The composition root: builds every part of the service from the configuration, starts the parts in order
+ * and stops them in reverse order. Called by `main.ts` and by tests.
  */
 
 import type { Config } from '../config/config.ts'
@@ -46,42 +46,51 @@ import { startWebhookDispatch } from './webhooks.ts'
 
 interface AppDeps {
   log: Log
-  /** The service cannot go on: nothing can be stored any more. */
+  /** Called when nothing can be stored any more, so that the service must end. */
   onFatal(error: Error): void
-  /** Replaces the system's clock, in all threads. */
+  /** Replaces the system clock in all threads. */
   clock?: AdjustableClock
   generateKey?: GenerateKey
   passwords?: Passwords
 }
 
 export interface App {
-  /** Where clients reach the API. */
+  /** URL of the API. */
   baseUrl: string
-  /** The same over TLS; null where it is off. */
+  /** Address of the HTTPS listener; null when it is off. */
   secureAddress: { address: string; port: number } | null
   dnsAddress: { host: string; port: number } | null
-  /** Where mail from the world comes in. */
+  /** Address of the SMTP listener for inbound mail; null when it is off. */
   inboundAddress: { address: string; port: number } | null
-  /** Where users' mail comes in over SMTP. */
+  /** Addresses of the listeners for SMTP submission. */
   submission: SubmissionService
-  /** Secrets of the first start, to be shown once. */
+  /** Secrets of the first start, which are shown once. */
   firstRun: FirstRun | undefined
-  /** Takes nothing more, lets what is under way end, and closes everything. */
+  /** Accepts no more work, waits for work in progress and closes everything. */
   stop(): Promise<void>
 }
 
-/** The command line holds the data folder of a service that does not run, but not for long. */
-const COMMAND_LINE_MS = 5_000
+/** Time to wait for the lock of the data folder, which the command line holds for a moment. */
+const LOCK_WAIT_MS_MAX = 5_000
 const HTTP_GRACE_MS = 5_000
 const DELIVERY_GRACE_MS = 20_000
-/** A request body of 56 MB may be held three times, in two octets a character, while it is parsed. */
+/**
+ * Heap limit of a reader process. A request body of 56 MB may exist three times, in two octets per character,
+ * while it is parsed.
+ */
 const READER_HEAP_MIB = 768
-/** Received mail is listed in company, as attempts end in company: fewer and larger commits. */
+/** Time that commands without a waiting caller are delayed, in ms, so that they share larger commits. */
 const LAZY_MS = { listInbound: 20 }
-/** Where others change the store, too: hints of what is due may get lost. */
-const LOOK_EVERY_MS = 30_000
+/**
+ * Interval of looking up due work when other processes use the store, because their announcements may be
+ * lost.
+ */
+const LOOKUP_INTERVAL_MS = 30_000
 
-/** Builds and starts the service; resolves when it is ready for work. @throws when a part cannot start */
+/**
+ * Builds and starts the service. Resolves when the service is ready.
+ * @throws when a part cannot start
+ */
 export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   const { log } = deps
   const clock = deps.clock ?? systemClock
@@ -154,7 +163,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   }
 }
 
-/** @throws when the database was made with another secret */
+/** @throws StartFault when the database was created with another secret */
 async function openSecrets(config: Config, { db, run }: Store<ServiceCommands>) {
   const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
   const secrets = createSecretKeys(secret)
@@ -162,7 +171,7 @@ async function openSecrets(config: Config, { db, run }: Store<ServiceCommands>) 
   return { secret, secrets }
 }
 
-/** The processes start when there is something to read. */
+/** Creates the pool of reader processes, which start on demand. */
 function openReaders(
   { config, store, ...parts }: Pick<AppContext, 'config' | 'store' | 'metrics' | 'clock' | 'log'>,
   started: (() => unknown)[],
@@ -179,8 +188,8 @@ function openReaders(
 }
 
 /**
- * @throws StartFault when the database is empty where an installation has run, unless the operator wants to
- * begin anew
+ * @throws StartFault when the database is empty although the data folder has been used, unless
+ * `database.start_new` is set
  */
 async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock: Clock) {
   const place = { dataDir: config.dataDir, url: config.database.url }
@@ -191,7 +200,8 @@ async function openServiceStore(config: Config, { log, onFatal }: AppDeps, clock
     writerThread: new URL('../workers/writer.ts', import.meta.url),
     clock,
     onLoss: onFatal,
-    ...{ lazyMs: LAZY_MS, patienceMs: COMMAND_LINE_MS },
+    lazyMs: LAZY_MS,
+    patienceMs: LOCK_WAIT_MS_MAX,
   })
   if (store.migrations.length > 0)
     log.info({ event: 'database_migrated', migrations: store.migrations }, 'The database was migrated')
@@ -258,7 +268,7 @@ async function startDelivery(
     releaser.note(clock.now())
   }
   store.on(MISSED, look)
-  const looking = store.isShared ? every(clock, LOOK_EVERY_MS, look) : undefined
+  const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, look) : undefined
   return {
     look,
     pathsTo: threads.pathsTo,

@@ -1,7 +1,4 @@
-/**
- * Broadcasts: what the HTTP door offers of them, and their sending in the background. Part of the composition
- * root.
- */
+/** Broadcasts: their routes in the API, and their sending in the background. Part of the composition root. */
 
 import { broadcastRoutes } from '../interfaces/api/broadcasts/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
@@ -25,37 +22,40 @@ import type { BroadcastRow } from '../store/schema.ts'
 import type { AppContext } from './context.ts'
 
 const HOUR_MS = 3_600_000
-/** Where others change the store, too: hints of what is due may get lost. */
-const LOOK_EVERY_MS = 30_000
+/**
+ * Interval of looking up due broadcasts when other processes use the store, because their announcements may
+ * be lost.
+ */
+const LOOKUP_INTERVAL_MS = 30_000
 
-interface BroadcastingOptions {
+interface BroadcastsOptions {
   newId: IdSource
   accept: Accept
   preparation: Preparation
-  hands: QueueAdmin
+  queueAdmin: QueueAdmin
   linkTerms(): Promise<LinkTermsIds>
-  /** Where the API is reached; to be called once the door is open. */
+  /** Returns the URL of the API; it is called once the HTTP listener is bound. */
   baseUrl(): string
 }
 
-interface Broadcasting {
+interface BroadcastParts {
   routes: Route[]
-  /** Begins to send what is due, where this process sends; once links can be made. */
+  /** Starts to send due broadcasts if this process sends mail. Called once links can be made. */
   start(): Promise<void>
 }
 
-/** @param started gets what is to be closed, in the order of the starts */
+/** @param started receives functions that close the parts, in the order of their starts */
 export function startBroadcasts(
   parts: AppContext,
-  { newId, accept, preparation, hands, linkTerms, baseUrl }: BroadcastingOptions,
+  { newId, accept, preparation, queueAdmin, linkTerms, baseUrl }: BroadcastsOptions,
   started: (() => unknown)[],
-): Broadcasting {
+): BroadcastParts {
   const { config, clock, log, store } = parts
   const { db, run } = store
-  // cut off by a stop or a kill, the next start does the rest
-  const goingOn = singleFlight<Pick<BroadcastRow, 'accountId' | 'id'>>(
+  // after a stop or a kill, the next start releases the remaining emails
+  const resuming = singleFlight<Pick<BroadcastRow, 'accountId' | 'id'>>(
     async broadcasts => {
-      for (const broadcast of broadcasts) await hands.resume(mailOfBroadcast(broadcast))
+      for (const broadcast of broadcasts) await queueAdmin.resume(mailOfBroadcast(broadcast))
     },
     ({ id }) => idKey(id),
     error =>
@@ -64,15 +64,21 @@ export function startBroadcasts(
         'Held emails of a broadcast could not be released; they are released at the next start',
       ),
   )
-  started.push(goingOn.stop)
+  started.push(resuming.stop)
   const linkBase = (): LinkBase =>
     config.tracking.baseUrl
       ? { url: config.tracking.baseUrl, setting: 'tracking.base_url' }
       : { url: baseUrl(), setting: 'http.base_url' }
   const broadcasts = createBroadcasts({
-    ...{ db, run, clock, newId, accept, preparation, linkBase },
+    db,
+    run,
+    clock,
+    newId,
+    accept,
+    preparation,
+    linkBase,
     simulatorDomains: parts.simulatorDomains,
-    resumeEmails: goingOn.ask,
+    resumeEmails: resuming.ask,
   })
   const findWords = (accountId: Id, id: Id) => findTemplate(db, accountId, id)
   return {
@@ -83,12 +89,12 @@ export function startBroadcasts(
         log.warn({ event: 'link_base_not_usable', base_url: linkBase().url }, fault)
       if (!config.roles.includes('all')) return
       const links = { linkTerms: await linkTerms(), linkFault: fault ?? null }
-      started.push(startRunner(parts, goingOn.ask, links))
+      started.push(startRunner(parts, resuming.ask, links))
     },
   }
 }
 
-/** @returns a function that resolves when nothing is under way */
+/** @returns a function that stops the runner and resolves when it has stopped */
 function startRunner(
   { config, simulatorDomains, clock, log, store, plans }: AppContext,
   resumeEmails: (broadcast: BroadcastRow) => void,
@@ -102,7 +108,12 @@ function startRunner(
     'A broadcast could not be processed; retrying',
   )
   const runner = startBroadcastRunner({
-    ...{ db: store.db, run: store.run, clock, resumeEmails, quotaOf: plans.quotaOf, ...links },
+    db: store.db,
+    run: store.run,
+    clock,
+    resumeEmails,
+    quotaOf: plans.quotaOf,
+    ...links,
     simulatorDomains,
     feedbackRegions: regions.filter(region => config.regions[region]?.feedback),
     expireAfterMs: config.delivery.expireAfterHours * HOUR_MS,
@@ -113,7 +124,7 @@ function startRunner(
   })
   const look = () => runner.note(clock.now())
   store.on(MISSED, look)
-  const looking = store.isShared ? every(clock, LOOK_EVERY_MS, look) : undefined
+  const looking = store.isShared ? every(clock, LOOKUP_INTERVAL_MS, look) : undefined
   return async () => {
     looking?.cancel()
     await runner.stop()

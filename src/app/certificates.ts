@@ -1,4 +1,7 @@
-/** What our listeners show, and who gets it: a part of the composition root. */
+/**
+ * TLS certificates of the listeners, and their orders at a certificate authority. Part of the composition
+ * root.
+ */
 import { randomUUID } from 'node:crypto'
 import { type Config, ConfigError } from '../config/config.ts'
 import { type Certificates, followCertificate, heldCertificate, ownCertificate } from '../lib/certificates.ts'
@@ -11,7 +14,10 @@ import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 
-/** From files, from an authority, or made by ourselves. @throws ConfigError when the files cannot be used */
+/**
+ * Opens the certificate of the listeners: from files, from an authority, or self-signed.
+ * @throws ConfigError when the files cannot be used
+ */
 export async function openCertificates(
   parts: Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
 ): Promise<Certificates> {
@@ -35,7 +41,7 @@ export async function openCertificates(
   }
 }
 
-/** That of the authority, whichever process has got it; until there is one, our own. */
+/** Certificate of the authority, which any process may have obtained; the self-signed one until then. */
 async function givenCertificate(
   { config: { mailHost }, log, store, secrets }: Pick<AppContext, 'config' | 'log' | 'store' | 'secrets'>,
   own: Certificates,
@@ -55,19 +61,19 @@ async function givenCertificate(
   return held
 }
 
-/** All names of the certificate, the provider host first. */
+/** @returns all names of the certificate, the provider host first */
 export function certificateNames(config: Pick<Config, 'mailHost' | 'acme' | 'dns' | 'smtp'>): string[] {
   const { mailHost, acme, smtp } = config
   const hasPolicy = servesZone(config) && smtp.inbound.listen !== null && smtp.inbound.mtaSts !== 'off'
   return [...new Set([mailHost, ...(hasPolicy ? [`mta-sts.${mailHost}`] : []), ...acme.names])]
 }
 
-/** Whether names of the provider zone can be proven by records of it. */
+/** Whether challenges for names in the provider zone can be answered by its records. */
 function servesZone({ acme, dns }: Pick<Config, 'acme' | 'dns'>): boolean {
   return acme.challenge !== 'http-01' && dns.listen.length > 0
 }
 
-/** @returns a function that resolves when nothing is under way */
+/** @returns a function that stops the orders and resolves when none is in progress */
 export function startCertificateOrders(parts: AppContext): () => Promise<void> {
   const { config } = parts
   if (!config.acme.enabled) return async () => {}
@@ -85,13 +91,13 @@ export function startCertificateOrders(parts: AppContext): () => Promise<void> {
 }
 
 export interface KeeperParts {
-  /** Whatever the certificate is for. */
+  /** Options that do not depend on the host of the certificate. */
   keeper: Omit<KeeperOptions, 'host' | 'names' | 'typeFor'>
-  /** Breaks requests off. */
+  /** Aborts requests in progress. */
   close(): void
 }
 
-/** What keeps certificates of the configured authority. */
+/** Creates the common parts of all certificate keepers. */
 export function keeperParts({ config, clock, log, store, secrets }: AppContext): KeeperParts {
   const { acme, dns } = config
   const resolver = createResolver({ servers: dns.resolvers, clock })
@@ -103,7 +109,11 @@ export function keeperParts({ config, clock, log, store, secrets }: AppContext):
     ...(authorities && { authorities }),
   })
   const keeper = {
-    ...{ db: store.db, run: store.run, secrets, outbound, clock },
+    db: store.db,
+    run: store.run,
+    secrets,
+    outbound,
+    clock,
     random: Math.random,
     owner: randomUUID(),
     isAlone: !store.isShared,
@@ -132,8 +142,8 @@ export function keeperParts({ config, clock, log, store, secrets }: AppContext):
 }
 
 /**
- * Names outside the zone can be proven by a file alone; those within it in turns, where nothing else is asked
- * for.
+ * Names outside the provider zone can be validated by HTTP alone. Names within it alternate between both
+ * types of challenge, unless the configuration chooses one.
  */
 function challengeFor(config: Config, name: string, failures: number): ChallengeType {
   const isOurs = name === config.mailHost || name.endsWith(`.${config.mailHost}`)

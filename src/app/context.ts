@@ -1,4 +1,7 @@
-/** What the parts of the composition root are built from. */
+/**
+ * Common parts of the service, from which the composition root builds the others. `app.ts` creates one
+ * context; every file of this folder takes what it needs from it.
+ */
 
 import type { Config } from '../config/config.ts'
 import type { Certificates } from '../lib/certificates.ts'
@@ -17,7 +20,7 @@ import type { QueryWorker } from './query-worker.ts'
 
 export interface AppContext {
   config: Config
-  /** Every name of the simulator, former ones included. */
+  /** All domains of the simulator, including former ones. */
   simulatorDomains: ReadonlySet<string>
   clock: Clock
   log: Log
@@ -27,10 +30,10 @@ export interface AppContext {
   passwords: Passwords
   secrets: SecretKeys
   reading: QueryWorker
-  /** Child processes that read what may be hostile or large. */
+  /** Child processes that parse hostile or large input. */
   readers: ReaderPool
   generateKey: GenerateKey
   certificates: Certificates
-  /** Of none before delivery has begun. */
+  /** Returns the egress paths of destinations; no paths until delivery has started. */
   pathsTo: PathsTo
 }

@@ -1,4 +1,7 @@
-/** Builds the DNS parts: the server of the provider zone, and the resolvers that look for keys in it. */
+/**
+ * Builds the DNS parts: the server of the provider zone, and the resolvers that verify published keys. Part
+ * of the composition root.
+ */
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config/config.ts'
@@ -18,20 +21,20 @@ import { certificateNames } from './certificates.ts'
 import type { AppContext } from './context.ts'
 
 interface ProviderDns {
-  /** The first of them; null where the zone is not served. */
+  /** Address of the first listener; null when the zone is not served. */
   address: { host: string; port: number } | null
   close(): Promise<void>
 }
 
 interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'clock' | 'log'> {
   entry: URL
-  /** Of the same clock. */
+  /** Seat of `clock`, for the worker. */
   clockSeat: ClockSeat | null
 }
 
 /**
- * Serves `<mail_host>`, on a thread of its own: what customers' records point to. @throws when it cannot
- * listen
+ * Starts the DNS worker, which serves the zone `<mail_host>` that records of customers point to.
+ * @throws when a listener cannot be bound
  */
 export async function startProviderDns(options: ProviderDnsOptions): Promise<ProviderDns> {
   const { config, clock, log } = options
@@ -73,7 +76,11 @@ function threadData(
 ) {
   const writer = store.connectThread()
   const data: DnsThreadData = {
-    ...{ listen, records, writer, clockSeat, location: store.location },
+    listen,
+    records,
+    writer,
+    clockSeat,
+    location: store.location,
     withPolicy: withPolicy(config, records, clock.now()),
     provenNames: config.acme.enabled ? certificateNames(config) : [],
     mailHost: config.mailHost,
@@ -84,8 +91,9 @@ function threadData(
 }
 
 /**
- * The records of the provider zone, but for the keys of domains.
- * @param mtaStsId of the policy that is published @throws RecordFault
+ * Records of the provider zone, without the keys of domains.
+ * @param mtaStsId id of the published MTA-STS policy
+ * @throws RecordFault
  */
 export function zoneRecords(config: Config, now: number, mtaStsId?: string): DnsRecord[] {
   const { mailHost, dns, delivery, regions, simulator } = config
@@ -109,27 +117,28 @@ export function zoneRecords(config: Config, now: number, mtaStsId?: string): Dns
   })
 }
 
-/** The MTA-STS policy of the provider host; undefined where there is none. */
+/** @returns the MTA-STS policy of the provider host; undefined when there is none */
 export function policyOf({ mailHost, smtp }: Config, records: readonly DnsRecord[]): OwnPolicy | undefined {
   const { mtaSts: mode, listen } = smtp.inbound
   return mode === 'off' || listen === null ? undefined : ownPolicy(mailHost, mode, records)
 }
 
 /**
- * What is served in their place while the policy of the provider host is published; null where there is none.
+ * Records that are served while the MTA-STS policy of the provider host is published; null when there is
+ * none.
  */
 function withPolicy(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['withPolicy'] {
   const policy = policyOf(config, records)
   return policy ? { id: policy.id, records: zoneRecords(config, now, policy.id) } : null
 }
 
-/** As the interfaces of this host have them: none where it is behind a translator of addresses. */
+/** Public addresses of the interfaces of this host; none behind NAT. */
 function publicAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap(entries => entries ?? [])
   return all.map(({ address }) => address).filter(isGlobalUnicast)
 }
 
-/** One resolver a server, so that a check can tell who sees a record already. */
+/** Creates one resolver per server, so that a check can tell which servers see a record. */
 export function verifyingResolvers(
   servers: readonly string[],
   clock: Clock,

@@ -1,4 +1,7 @@
-/** What `mailhorn doctor` and `GET /doctor` look at, by the configuration. Part of the composition root. */
+/**
+ * Selects the examinations of `mailhorn doctor` and `GET /doctor` by the configuration, and runs them. Part
+ * of the composition root.
+ */
 import type { Config } from '../config/config.ts'
 import { baseUrl } from '../interfaces/doctor/base-url.ts'
 import { blocklists } from '../interfaces/doctor/blocklists.ts'
@@ -28,7 +31,7 @@ import { fdBudget } from './fd-budget.ts'
 
 const SAMPLE_KEYS = 3
 
-/** @param db null where there is none yet */
+/** @param db null when there is no database yet */
 export async function runDoctor(config: Config, db: Db | null, clock: Clock): Promise<DoctorReport> {
   const { mailHost, dns, delivery } = config
   const { authorityPort, verifyResolvers: servers } = dns
@@ -41,14 +44,18 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
   const addresses = sendingAddresses(config, records)
   const examinations = [
     outboundPort({
-      ...{ resolver, clock, isAllowed },
+      resolver,
+      clock,
+      isAllowed,
       port: delivery.port,
       probes: config.doctor.probes,
       smartHost: delivery.smartHost,
     }),
     reverseNames({ resolver, addresses }),
     ...providerZone({
-      ...{ mailHost, inquiries, records },
+      mailHost,
+      inquiries,
+      records,
       laboratory: isLaboratory(mailHost),
       sampleKeys: async () =>
         db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
@@ -80,8 +87,10 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
 function baseUrlOf({ http, tracking, mailHost }: Config): Examination {
   const { host, port } = http.listen ?? { host: '127.0.0.1', port: 0 }
   return baseUrl({
-    ...{ mailHost, laboratory: isLaboratory(mailHost) },
-    ...{ baseUrl: http.baseUrl, trackingBaseUrl: tracking.baseUrl },
+    mailHost,
+    laboratory: isLaboratory(mailHost),
+    baseUrl: http.baseUrl,
+    trackingBaseUrl: tracking.baseUrl,
     listensAt: `${host.includes(':') ? `[${host}]` : host}:${port}`,
   })
 }
@@ -100,7 +109,7 @@ function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, clock: C
   return acme.enabled ? [givenCertificate({ find, mailHost, clock })] : []
 }
 
-/** Those of the configuration; else those of the provider host. */
+/** Sending addresses of the configuration; otherwise the addresses of the provider host. */
 function sendingAddresses(
   { delivery, mailHost }: Config,
   records: ReturnType<typeof zoneRecords>,
@@ -114,7 +123,7 @@ function sendingAddresses(
   )
 }
 
-/** One examination at a time, however many ask; what it found is told for a while. */
+/** Shares one run between concurrent callers, and its report for `REPORT_REUSE_MS` afterwards. */
 export function sharedDoctorRun(
   examine: () => Promise<DoctorReport>,
   clock: Clock,
@@ -126,7 +135,7 @@ export function sharedDoctorRun(
     kept = entry
     entry.report.then(
       () => {
-        entry.until = clock.monotonic() + KEPT_MS
+        entry.until = clock.monotonic() + REPORT_REUSE_MS
       },
       () => {
         kept = undefined // whoever asked is told; the next one tries again
@@ -136,7 +145,7 @@ export function sharedDoctorRun(
   }
 }
 
-const KEPT_MS = 30_000
+const REPORT_REUSE_MS = 30_000
 
 function storedFilesOf({ dataDir, database: { url } }: Config) {
   const location = locate({ dataDir, url })

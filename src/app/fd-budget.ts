@@ -1,28 +1,28 @@
 /**
- * What each part may have open at once, where the system allows few files: whoever comes by one door leaves
- * room for the others, and for the files that are opened in between. Part of the composition root.
+ * Divides the limit of open files between the listeners and deliveries, so that each leaves descriptors to
+ * the others and to files that are opened in between. Part of the composition root.
  */
 import { availableParallelism } from 'node:os'
 import type { Config } from '../config/config.ts'
 import { openFileLimit } from '../lib/open-files.ts'
 
 interface FdBudget {
-  /** Of each HTTP listener. */
+  /** Maximum number of connections of each HTTP listener. */
   http: number
-  /** Of each SMTP listener. */
+  /** Maximum number of connections of each SMTP listener. */
   smtp: number
-  /** Deliveries under way. */
+  /** Maximum number of deliveries in progress. */
   deliveries: number
-  /** Connections to MX hosts that are kept for the next message. */
+  /** Maximum number of idle connections to MX hosts. */
   idle: number
 }
 
-/** Threads, the database, logs, look-ups. */
+/** Descriptors of threads, the database, logs and DNS queries. */
 const OTHER_FILES = 160
 const LEFT_MIN = 64
 /**
- * Three HTTP listeners and four of SMTP, in the worst case, with deliveries and idle connections: within the
- * whole.
+ * Shares of the remaining descriptors. Three HTTP and four SMTP listeners, deliveries and idle connections
+ * together stay within the limit.
  */
 const SHARES = { http: 0.12, smtp: 0.07, deliveries: 0.22, idle: 0.1 }
 const COUNT_MAX = { http: 5_000, smtp: 500 }

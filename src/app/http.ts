@@ -1,4 +1,7 @@
-/** The HTTP door with all that stands behind it: the part of the composition root that answers requests. */
+/**
+ * The HTTP service: builds the routes of the API, starts the listeners, and starts what the routes need. Part
+ * of the composition root.
+ */
 
 import type { Config } from '../config/config.ts'
 import { accountRoutes } from '../interfaces/api/accounts/routes.ts'
@@ -75,13 +78,13 @@ import { prepareTracking } from './tracking.ts'
 import { startUserOutbound } from './user-outbound.ts'
 
 const HOUR_MS = 3_600_000
-/** Where `scripts/build-dashboard.js` puts it. */
+/** Folder that `scripts/build-dashboard.js` writes. */
 const DASHBOARD = new URL('../../dist/dashboard', import.meta.url).pathname
 const HTTP_GRACE_MS = 5_000
 
 export type HttpService = Awaited<ReturnType<typeof startHttpService>>
 
-/** @param started gets what is to be closed, in the order of the starts */
+/** @param started receives functions that close the parts, in the order of their starts */
 export async function startHttpService(
   parts: AppContext,
   notReady: () => Promise<string[]>,
@@ -93,8 +96,8 @@ export async function startHttpService(
   const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
   const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
-  const hands = createQueueAdmin(common)
-  await hands.recover()
+  const queueAdmin = createQueueAdmin(common)
+  await queueAdmin.recover()
   started.push(apiKeys.close)
   store.on(KEYS_DELETED, apiKeys.forget)
   store.on(MISSED, apiKeys.forget)
@@ -116,10 +119,10 @@ export async function startHttpService(
   })
   const outbound = startUserOutbound(parts, started)
   const links = prepareTracking(parts, started)
-  const accept = openDoor(parts, common.newId, outbound, links.terms)
+  const accept = openAccept(parts, common.newId, outbound, links.terms)
   const baseUrl = () => baseUrlOf(config, http.address())
-  const ways = { accept, preparation, hands, linkTerms: links.terms, baseUrl }
-  const broadcasts = startBroadcasts(parts, { ...common, ...ways }, started)
+  const sending = { accept, preparation, queueAdmin, linkTerms: links.terms, baseUrl }
+  const broadcasts = startBroadcasts(parts, { ...common, ...sending }, started)
   const stopReports = startTlsReports({ ...parts, accept, preparation })
   if (stopReports) started.push(stopReports)
   const routes = [
@@ -130,7 +133,7 @@ export async function startHttpService(
     ...sessionRoutes({ sessions }),
     ...installationRoutesOf(config, baseUrl),
     ...accountRoutes({ accounts, plans }),
-    ...operatorRoutes(parts, hands),
+    ...operatorRoutes(parts, queueAdmin),
     ...apiKeyRoutes({ apiKeys }),
     ...domainParts(parts, common.newId, started),
     ...eventRoutesOf(parts, common.newId, { feed, sessions }),
@@ -160,8 +163,11 @@ export async function startHttpService(
   return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
 }
 
-/** The machine, its queue and its names. */
-function operatorRoutes({ config, clock, store, reading, pathsTo }: AppContext, hands: QueueAdmin): Route[] {
+/** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
+function operatorRoutes(
+  { config, clock, store, reading, pathsTo }: AppContext,
+  queueAdmin: QueueAdmin,
+): Route[] {
   const { db, run } = store
   const { reader } = reading
   const listZonePage = async (page: { limit: number; offset: number }) => {
@@ -171,7 +177,7 @@ function operatorRoutes({ config, clock, store, reading, pathsTo }: AppContext, 
   return [
     ...alertRoutes({ db }),
     ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock), clock) }),
-    ...queueRoutes({ hands, db, clock, reader, pathsTo }),
+    ...queueRoutes({ hands: queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...zoneRecordRoutes({ listZone: listZonePage }),
@@ -216,7 +222,7 @@ async function openListeners(
   return { ...plain, secureAddress: secure ? secure.address() : null }
 }
 
-/** What the command line asks of a running service. */
+/** Starts the control socket, which the command line uses while the service runs. */
 function startControl({ config, clock, log, store, passwords, pathsTo }: AppContext): Promise<ControlServer> {
   const { db, run } = store
   const apiKeyPrefix = config.apiKeys.prefix
@@ -224,8 +230,8 @@ function startControl({ config, clock, log, store, passwords, pathsTo }: AppCont
   return startControlServer({ folder: config.dataDir, parts, log })
 }
 
-/** What every submission goes through. */
-function openDoor(
+/** Creates the acceptance of emails that all kinds of submission share. */
+function openAccept(
   { config, simulatorDomains, clock, log, store, plans }: AppContext,
   newId: IdSource,
   outbound: Outbound,
@@ -259,7 +265,7 @@ function openDoor(
   })
 }
 
-/** Emails: sent, listed, looked at, moved and canceled; and the addresses that get none. */
+/** Routes of sent emails and suppressions. */
 function sendingRoutes({ clock, store, plans, reading, secrets }: AppContext, accept: Accept): Route[] {
   const { horizonOf } = plans
   return [
@@ -273,7 +279,10 @@ function sendingRoutes({ clock, store, plans, reading, secrets }: AppContext, ac
   ]
 }
 
-/** What more there is to read of emails. @param baseUrl to be called once the door is open */
+/**
+ * Routes of raw emails and shared links.
+ * @param baseUrl returns the URL of the API; it is called once the HTTP listener is bound
+ */
 function readingRoutes(
   { config, clock, store, plans, reading }: AppContext,
   newId: IdSource,
@@ -287,12 +296,12 @@ function readingRoutes(
   ]
 }
 
-/** Undefined where the rate is not limited. */
+/** @returns undefined when the rate is not limited */
 function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock): RateLimit | undefined {
   return requestsPerSecond === 0 ? undefined : createRateLimit({ clock, requestsPerSecond })
 }
 
-/** Who may do what. */
+/** Creates sessions, API keys and accounts. */
 function accountParts(
   { config, clock, log, store, plans, passwords, secrets, metrics }: AppContext,
   newId: IdSource,
@@ -300,7 +309,12 @@ function accountParts(
   const { db, find, run } = store
   return {
     sessions: createSessions({
-      ...{ db, run, clock, newId, passwords, secrets },
+      db,
+      run,
+      clock,
+      newId,
+      passwords,
+      secrets,
       report: createSignInReport({ metrics, log, clock }, 'http'),
     }),
     apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
@@ -308,7 +322,7 @@ function accountParts(
   }
 }
 
-/** Where clients reach the API. */
+/** @returns the URL of the API */
 export function baseUrlOf(
   { http }: Config,
   { address, family, port }: { address: string; family: string; port: number },

@@ -1,4 +1,7 @@
-/** Port 25 and what becomes of what it takes: a part of the composition root. */
+/**
+ * The SMTP listener for inbound mail, and the processing of received messages and reports. Part of the
+ * composition root.
+ */
 
 import type { AddressInfo } from 'node:net'
 import { startBounceProcessor } from '../pipeline/inbound/bounce-processor.ts'
@@ -26,12 +29,12 @@ import type { AppContext } from './context.ts'
 import { fdBudget } from './fd-budget.ts'
 
 interface InboundService {
-  /** Null where it is off. */
+  /** Address of the listener; null when it is off. */
   address: AddressInfo | null
   close(): Promise<void>
 }
 
-/** @throws when the address is not to be had, or a certificate cannot be read */
+/** @throws when the listener cannot be bound or a certificate cannot be read */
 export async function startInboundService(parts: AppContext): Promise<InboundService> {
   const { config, clock, log, store, secrets, certificates, metrics, readers } = parts
   const { mailHost } = config
@@ -44,10 +47,16 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
   const ingestLoad = createIngestLoad(clock)
   const inboxParts = {
     ...store,
-    ...{ recentMessages, ingestLoad },
+    recentMessages,
+    ingestLoad,
     reader: createMailReader({
       entry: new URL('../workers/inbound.ts', import.meta.url),
-      ...{ mailHost, readers, run: store.run, metrics, clock, log },
+      mailHost,
+      readers,
+      run: store.run,
+      metrics,
+      clock,
+      log,
     }),
     counts: countInbox(metrics),
     judge: createJudging({ judge: judgeBy(verdicts), clock, log }),
@@ -85,7 +94,10 @@ export async function startInboundService(parts: AppContext): Promise<InboundSer
         await take(mail)
         if (mail.reports.length > 0) feedback.note()
       },
-      ...{ ingestLoad, counts: countMail(metrics, 'inbound'), clock, log },
+      ingestLoad,
+      counts: countMail(metrics, 'inbound'),
+      clock,
+      log,
     })
     return {
       address: listener.address(),

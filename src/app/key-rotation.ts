@@ -10,30 +10,36 @@ import { verifyingResolvers } from './dns.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
-/** In the queue, with time for reports that come late. */
-const WAY_DAYS_MAX = 30
+/** Maximum time from the signature of a message to its end in the queue, with time for late reports. */
+const DELIVERY_DAYS_MAX = 30
 
-/** Null where keys change only when somebody asks. */
+/** @returns the age at which keys are rotated; null when they are rotated on request only */
 export function rotateAfterMs({ dkim }: Pick<Config, 'dkim'>): number | null {
   return dkim.rotateAfterDays === 0 ? null : dkim.rotateAfterDays * DAY_MS
 }
 
 /**
- * As long as the plan that keeps mail longest, and what a message may take from its signature to its end;
- * null for ever.
+ * Time for which a former key is kept: the longest retention of all plans plus `DELIVERY_DAYS_MAX`; null when
+ * a plan keeps mail for ever.
  */
 function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
   const days = Object.values(plans).map(({ retentionDays }) => retentionDays)
-  return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + WAY_DAYS_MAX) * DAY_MS
+  return days.includes(null) ? null : (Math.max(0, ...days.map(Number)) + DELIVERY_DAYS_MAX) * DAY_MS
 }
 
-/** @returns a function that resolves when nothing is under way */
+/** @returns a function that stops the rotation and resolves when it has stopped */
 export function startKeyRotation(parts: AppContext): () => Promise<void> {
   const { config, clock, log, store, secrets, generateKey } = parts
   const { resolvers, close } = verifyingResolvers(config.dns.verifyResolvers, clock)
   const options = {
-    ...{ db: store.db, run: store.run, newId: createIdSource() },
-    ...{ clock, log, secrets, generateKey, resolvers },
+    db: store.db,
+    run: store.run,
+    newId: createIdSource(),
+    clock,
+    log,
+    secrets,
+    generateKey,
+    resolvers,
     mailHost: config.mailHost,
     laboratory: isLaboratory(config.mailHost),
     rotateAfterMs: rotateAfterMs(config),

@@ -1,6 +1,6 @@
 /**
- * Certificates for the hosts of links below customers' domains, where we speak TLS ourselves: each has its
- * own, so that one whose proof fails keeps nobody else waiting. Part of the composition root.
+ * Certificates of tracking hosts below customers' domains, if this service terminates TLS. Each host has a
+ * separate certificate, so that a failing challenge delays no other host. Part of the composition root.
  */
 import { createSecureContext, type SecureContext } from 'node:tls'
 import type { ContextFor } from '../lib/certificates.ts'
@@ -16,16 +16,19 @@ import type { AppContext } from './context.ts'
 import { trackingBaseOf } from './tracking.ts'
 
 /**
- * An authority gives an account some hundred orders in three hours, and the installation's own must be among
- * them.
+ * Limit of first orders at once. An authority accepts some hundred orders of an account in three hours, and
+ * the installation's certificate must be among them.
  */
-const CONCURRENT_MAX = 20
-const BEGIN_EVERY_MS = 60_000
+const ORDERS_AT_ONCE_MAX = 20
+const ORDER_INTERVAL_MS = 60_000
 
-/** Every process has read a new certificate by then. */
-const SHOWN_AFTER_MS = 2_000
+/** Time after which every process has read a new certificate. */
+const RECHECK_DELAY_MS = 2_000
 
-/** By the name that a client asks for; undefined for the certificate of all. */
+/**
+ * @returns a function that finds the certificate for the host name that a client requests; undefined when the
+ * installation's certificate is to be used
+ */
 export async function openLinkCertificates({
   config,
   log,
@@ -56,8 +59,8 @@ export async function openLinkCertificates({
 }
 
 /**
- * Orders them for the hosts whose records lead here. @returns a function that resolves when nothing is under
- * way
+ * Orders certificates for tracking hosts whose records lead to this service.
+ * @returns a function that stops the orders and resolves when none is in progress
  */
 export function startLinkCertificateOrders(parts: AppContext): () => Promise<void> {
   const { config, clock, log, store } = parts
@@ -66,7 +69,7 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   const { keeper, close } = keeperParts(parts)
   const keepers = new Map<string, () => Promise<void>>()
   let isOver = false
-  let mayBegin = CONCURRENT_MAX
+  let mayBegin = ORDERS_AT_ONCE_MAX
   const follow = async () => {
     const known = (await listTrackingHosts(store.db, place)).filter(({ leadsHere }) => leadsHere)
     if (isOver) return
@@ -93,9 +96,9 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
   store.on(LINK_HOST_CHANGED, followAgain)
   store.on(MISSED, followAgain)
   followAgain()
-  const pace = every(clock, BEGIN_EVERY_MS, () => {
+  const pace = every(clock, ORDER_INTERVAL_MS, () => {
     const wasSpent = mayBegin === 0
-    mayBegin = Math.min(mayBegin + 1, CONCURRENT_MAX)
+    mayBegin = Math.min(mayBegin + 1, ORDERS_AT_ONCE_MAX)
     if (wasSpent) followAgain()
   })
   return async () => {
@@ -108,8 +111,8 @@ export function startLinkCertificateOrders(parts: AppContext): () => Promise<voi
 }
 
 /**
- * Their zones are others': a file is what they can be proven by. Once there is a certificate, links can lead
- * there.
+ * Tracking hosts lie in zones of customers, so challenges use HTTP. Once a host has a certificate, its domain
+ * is checked again, after which links can use the host.
  */
 function keep(
   { clock, store }: AppContext,
@@ -124,7 +127,7 @@ function keep(
     onCertificate(got) {
       keeper.onCertificate(got)
       if (!isServed)
-        store.run('checkDomainAt', { id, at: clock.now() + SHOWN_AFTER_MS }).catch(keeper.onError)
+        store.run('checkDomainAt', { id, at: clock.now() + RECHECK_DELAY_MS }).catch(keeper.onError)
     },
   })
 }

@@ -1,6 +1,6 @@
 /**
- * What is taken away in the background: each kind in a round of its own, and none in the way of what users
- * ask for.
+ * Background maintenance: deletes old and unneeded rows and files, each kind in a separate task. The tasks
+ * pause between steps, so that they do not delay requests. Part of the composition root.
  */
 
 import type { Clock } from '../lib/clock.ts'

@@ -1,6 +1,6 @@
 /**
- * The MTA-STS policy of the provider host: published only while the world gets it as it should. Part of the
- * composition root.
+ * The MTA-STS policy of the provider host (RFC 8461). It is published only while other servers would receive
+ * it correctly. Part of the composition root.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Config } from '../config/config.ts'
@@ -16,11 +16,11 @@ import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'
 
-const LOOK_EVERY_MS = 3_600_000
-const LIMIT_MS = 10_000
-const LIMIT_BYTES = 64 * 1024
+const CHECK_INTERVAL_MS = 3_600_000
+const FETCH_MS_MAX = 10_000
+const POLICY_BYTES_MAX = 64 * 1024
 
-/** @returns a function that resolves when nothing is under way */
+/** @returns a function that stops the checks and resolves when none is in progress */
 export function startMtaSts({ config, clock, log, store }: AppContext): () => Promise<void> {
   const records = zoneRecords(config, clock.now())
   const policy = policyOf(config, records)
@@ -37,7 +37,7 @@ export function startMtaSts({ config, clock, log, store }: AppContext): () => Pr
     async *sweep() {
       yield await look()
     },
-    everyMs: LOOK_EVERY_MS,
+    everyMs: CHECK_INTERVAL_MS,
     clock,
     onError: error =>
       log.error({ event: 'mta_sts_check_failed', err: error }, 'The MTA-STS policy could not be checked'),
@@ -49,7 +49,7 @@ export function startMtaSts({ config, clock, log, store }: AppContext): () => Pr
   }
 }
 
-/** Why the policy is not to be had as the world would fetch it; undefined when it is. */
+/** @returns why the policy cannot be fetched as other servers would; undefined when it can */
 async function faultOf(
   { mailHost, delivery }: Config,
   { text }: OwnPolicy,
@@ -57,14 +57,15 @@ async function faultOf(
 ): Promise<string | undefined> {
   const port = delivery.policyPort === 443 ? '' : `:${delivery.policyPort}`
   const url = `https://mta-sts.${mailHost}${port}/.well-known/mta-sts.txt`
-  const reply = await outbound.send({ url, limitMs: LIMIT_MS, limitBytes: LIMIT_BYTES })
+  const reply = await outbound.send({ url, limitMs: FETCH_MS_MAX, limitBytes: POLICY_BYTES_MAX })
   if (reply instanceof OutboundFault) return reply.message
   if (reply.status !== 200) return `the policy host answers ${reply.status}`
   return reply.body.toString('utf8') === text ? undefined : 'the policy host serves another policy'
 }
 
 /**
- * The policy host has no address in the zone until it is published: it will have those of the provider host.
+ * Creates a client that resolves the policy host to the addresses of the provider host, because the policy
+ * host has no address in the zone until the policy is published.
  */
 function outboundToOurselves(
   config: Config,

@@ -1,6 +1,7 @@
 /**
- * Main-thread side of the query worker, which answers expensive queries (lists, exports, metrics). In:
- * calls of `reader`. Out: their results. Started by `app.ts`; the API's list routes call it.
+ * Main-thread side of the query worker, which answers expensive queries (lists, exports, metrics).
+ *
+ * In: calls of `reader`, from the routes of the API. Out: their results. Started by `app.ts`.
  */
 import { MessageChannel, type MessagePort } from 'node:worker_threads'
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
@@ -16,20 +17,20 @@ import type { ReadingFunctions, ReadingThreadData } from '../workers/query.ts'
 
 export interface QueryWorker {
   /**
-   * Its functions throw TooManyWaiting when more has been asked than can be answered soon, and ThreadEnded
-   * until a thread that died has been started again.
+   * Functions of the worker. They throw TooManyWaiting when more than `WAITING_MAX` calls wait, and
+   * WorkerEnded until a worker that died has been restarted.
    */
   reader: ReadingFunctions
   stop(): Promise<void>
 }
 
-interface ReadingOptions {
+interface QueryWorkerOptions {
   entry: URL
   location: StoreLocation
   connectWriter(): MessagePort
   secret: Uint8Array
   clock: Clock
-  /** Of the same clock. */
+  /** Seat of `clock`, for the worker. */
   clockSeat: ClockSeat | null
   logLevel: LogLevel
   log: Log
@@ -38,7 +39,7 @@ interface ReadingOptions {
 const WAITING_MAX = 200
 const NOT_STARTED = 'The query worker did not start; it is started again'
 
-export function startQueryWorker(options: ReadingOptions): QueryWorker {
+export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
   const { entry, clock, log } = options
   let caller: Caller
   const worker = new SupervisedWorker({
@@ -90,7 +91,7 @@ function asThrown(error: Error): never {
   throw error.name === 'StorageUnavailable' ? new StorageUnavailable(error.message, { cause: error }) : error
 }
 
-function threadData({ location, connectWriter, secret, clockSeat, logLevel }: ReadingOptions) {
+function threadData({ location, connectWriter, secret, clockSeat, logLevel }: QueryWorkerOptions) {
   const { port1, port2 } = new MessageChannel()
   const data: ReadingThreadData = {
     location,

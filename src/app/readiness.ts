@@ -1,5 +1,6 @@
 /**
- * Whether the service can take work: everything has started, nothing is stopping, and the store takes writes.
+ * Readiness of the service: every part has started, none is stopping, and the store accepts writes. Called by
+ * `GET /ready`.
  */
 import { type Clock, within } from '../lib/clock.ts'
 import { type Run, StorageUnavailable } from '../store/command.ts'
@@ -8,14 +9,14 @@ import type { settingCommands } from '../store/settings.ts'
 interface Readiness {
   started(): void
   stopping(): void
-  /** What is missing, by name; empty when the service is ready. */
+  /** @returns names of what is missing; empty when the service is ready */
   notReady(): Promise<string[]>
 }
 
-/** A write is good for so long, however often anybody asks. */
-const WRITE_GOOD_FOR_MS = 1_000
-/** A store that takes longer takes no writes, as far as those are concerned who wait for them. */
-const WRITE_LIMIT_MS = 5_000
+/** Time for which the result of a write is reused, however many callers ask. */
+const WRITE_REUSE_MS = 1_000
+/** Time after which a store counts as not accepting writes. */
+const WRITE_MS_MAX = 5_000
 
 export function createReadiness(run: Run<typeof settingCommands>, clock: Clock): Readiness {
   let phase: 'starting' | 'running' | 'stopping' = 'starting'
@@ -41,8 +42,8 @@ export function createReadiness(run: Run<typeof settingCommands>, clock: Clock):
     async notReady() {
       if (phase !== 'running') return [phase]
       const now = clock.monotonic()
-      if (now - written.at > WRITE_GOOD_FOR_MS) written = { at: now, good: writes() }
-      return (await within(clock, WRITE_LIMIT_MS, written.good)) ? [] : ['database']
+      if (now - written.at > WRITE_REUSE_MS) written = { at: now, good: writes() }
+      return (await within(clock, WRITE_MS_MAX, written.good)) ? [] : ['database']
     },
   }
 }

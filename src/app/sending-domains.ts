@@ -1,4 +1,4 @@
-/** Sending domains: what is asked and told of them, and their checks. Part of the composition root. */
+/** Sending domains: their routes in the API and their periodic checks. Part of the composition root. */
 
 import { domainAutoconfigureRoutes } from '../interfaces/api/domains/autoconfigure-routes.ts'
 import { domainKeyRoutes } from '../interfaces/api/domains/key-routes.ts'
@@ -21,13 +21,13 @@ import { startUserOutbound } from './user-outbound.ts'
 
 type Started = (() => unknown)[]
 
-/** @param started gets what is to be closed, in the order of the starts */
+/** @param started receives functions that close the parts, in the order of their starts */
 export function domainParts(parts: AppContext, newId: IdSource, started: Started): Route[] {
   const { config, clock, store } = parts
   const { db, run } = store
   const { mailHost } = config
   const linkPlace = trackingBaseOf(config)
-  /** What is to be closed before checks are waited for. */
+  /** Parts that are closed before checks in progress are awaited. */
   const asking: Started = []
   const inquiries = openInquiries(parts, asking)
   const domains = openDomains(parts, newId, { inquiries, linkPlace }, asking)
@@ -41,7 +41,9 @@ export function domainParts(parts: AppContext, newId: IdSource, started: Started
   return [
     ...domainAutoconfigureRoutes({ domains, autoconfigure }),
     ...domainRoutes({
-      ...{ domains, mailHost, linkPlace },
+      domains,
+      mailHost,
+      linkPlace,
       simulatorDomain: config.simulator.domain,
       pendingMax: config.domains.pendingMax,
       regions: Object.keys(config.regions),
@@ -69,7 +71,14 @@ function openDomains(
   const authorities = readAuthorities(config.delivery.caFile)
   const visits = startUserOutbound(parts, asking, { freshDns: true, ...(authorities && { authorities }) })
   return createDomains({
-    ...{ db, run, clock, newId, secrets, generateKey, inquiries, linkPlace },
+    db,
+    run,
+    clock,
+    newId,
+    secrets,
+    generateKey,
+    inquiries,
+    linkPlace,
     mailHost: config.mailHost,
     pendingMax: config.domains.pendingMax,
     visitHost: createVisitHost(visits, secrets),
@@ -81,10 +90,14 @@ function openDomains(
   })
 }
 
-/** Domains are also checked by themselves. @returns ends that */
+/**
+ * Starts the periodic checks of domains.
+ * @returns a function that stops them
+ */
 function recheck({ clock, log, store }: AppContext, { verify }: Domains): () => Promise<void> {
   const rechecks = startRechecks({
-    ...{ run: store.run, clock },
+    run: store.run,
+    clock,
     check: verify,
     onError: error =>
       log.error(

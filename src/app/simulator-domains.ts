@@ -1,4 +1,4 @@
-/** Every name of the simulator. Part of the composition root. */
+/** Domains of the simulator. Part of the composition root. */
 
 import type { Config } from '../config/config.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
@@ -7,9 +7,9 @@ import { readSetting, SIMULATOR_DOMAINS } from '../store/settings.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 
 /**
- * The simulator's present domain, `simulator.test`, and what it is or was called after `mail_host`. Mail to a
- * former name stays inside after the installation was renamed. A former value of `simulator.domain` is not
- * kept: it may be somebody's real domain.
+ * Returns the simulator's current domain, `simulator.test`, and the current and former simulator domains
+ * below `mail_host`. Mail to a former domain is still simulated after the installation was renamed. A former
+ * value of `simulator.domain` is not kept, because it may be a real domain.
  */
 export async function knownSimulatorDomains(
   { mailHost, simulator }: Pick<Config, 'mailHost' | 'simulator'>,

@@ -1,4 +1,6 @@
-/** What each file that `scripts/build-service.js` makes begins with. */
+/**
+ * First module of each file that `scripts/build-service.js` creates: installs the mapping of stack traces.
+ */
 import { fileURLToPath } from 'node:url'
 import { traceSources } from '../lib/source-traces.ts'
 

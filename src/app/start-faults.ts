@@ -1,13 +1,13 @@
 /**
- * What the program prints where the service cannot start: one line with what to do, or a stack trace for what
- * nobody foresaw.
+ * Text that the program prints when the service cannot start: one line with what to do, or a stack trace for
+ * an unexpected error. Called by `main.ts`.
  */
 import { type Config, ConfigError } from '../config/config.ts'
 import { isStartFault } from '../lib/start-fault.ts'
 import { RecordFault } from '../protocols/dns/record-text.ts'
 import { damageText, isDamaged, locate } from '../store/dialect.ts'
 
-/** @param config undefined where it could not be read */
+/** @param config undefined when the configuration could not be read */
 export function startFaultText(error: unknown, config: Config | undefined): string {
   if (error instanceof ConfigError) return `The configuration is wrong:\n${error.message}`
   if (error instanceof RecordFault) return `The configuration is wrong:\ndns.records: ${error.message}`
@@ -29,14 +29,14 @@ interface ListenFault extends NodeJS.ErrnoException {
   port?: number
 }
 
-/** `bind` is of UDP, `getaddrinfo` of a host that is given by its name. */
+/** System calls of a failed listener: `bind` for UDP, `getaddrinfo` for a host name. */
 const LISTEN_CALLS = ['listen', 'bind', 'getaddrinfo']
 
 function isListenFault(error: unknown): error is ListenFault {
   return error instanceof Error && 'syscall' in error && LISTEN_CALLS.includes(`${error.syscall}`)
 }
 
-/** Undefined where it is none of the listeners in the configuration. */
+/** @returns undefined when the address belongs to no listener of the configuration */
 function listenText(fault: ListenFault, config: Config): string | undefined {
   const host = fault.address ?? fault.hostname
   const found = listenersOf(config).find(

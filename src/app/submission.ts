@@ -1,4 +1,7 @@
-/** The doors for mail programs, on ports 587 and 465: a part of the composition root. */
+/**
+ * The listeners for SMTP submission on ports 587 and 465, and the relay listener. Part of the composition
+ * root.
+ */
 
 import type { Config } from '../config/config.ts'
 import { createIncoming } from '../interfaces/submission/incoming.ts'
@@ -22,26 +25,26 @@ import { fdBudget } from './fd-budget.ts'
 interface Behind {
   accept: Accept
   apiKeys: ApiKeys
-  /** Undefined where the rate is not limited. */
+  /** Undefined when the rate is not limited. */
   rateLimit: RateLimit | undefined
 }
 
 export interface SubmissionService {
-  /** STARTTLS; null where it is off. */
+  /** Address of the listener with STARTTLS; null when it is off. */
   submission: { address: string; port: number } | null
-  /** TLS from the first octet. */
+  /** Address of the listener with implicit TLS; null when it is off. */
   submissionTls: { address: string; port: number } | null
-  /** For trusted networks, without a login. */
+  /** Address of the listener for trusted networks, which needs no login; null when it is off. */
   relay: { address: string; port: number } | null
 }
 
-type Door = 'submission' | 'submission_tls' | 'relay'
+type ListenerName = 'submission' | 'submission_tls' | 'relay'
 type Place = { host: string; port: number }
 
-/** Messages that are on their way in, or wait to be read. */
-const SIZE_BYTES_MAX = 256 * 1024 * 1024
+/** Total size of messages that are being received or wait to be parsed. */
+const PENDING_BYTES_MAX = 256 * 1024 * 1024
 
-/** @param started gets what is to be closed, in the order of the starts */
+/** @param started receives functions that close the parts, in the order of their starts */
 export async function startSubmissionService(
   { config, clock, log, store, certificates, metrics, readers }: AppContext,
   { accept, apiKeys, rateLimit }: Behind,
@@ -54,11 +57,11 @@ export async function startSubmissionService(
     certificates,
     spend: (accountId: Uint8Array) => rateLimit === undefined || rateLimit.take(accountId) !== undefined,
     submit: createSubmit(accept, reader),
-    incoming: createIncoming(SIZE_BYTES_MAX),
+    incoming: createIncoming(PENDING_BYTES_MAX),
     clock,
     log,
   }
-  const open = async (name: Door, listen: Place | null, admission: Admission) => {
+  const open = async (name: ListenerName, listen: Place | null, admission: Admission) => {
     if (!listen) return null
     const isTls = name === 'submission_tls'
     const counts = countMail(metrics, name)
@@ -76,7 +79,7 @@ export async function startSubmissionService(
   }
 }
 
-/** @throws when there is no such account */
+/** @throws when the account of the relay does not exist */
 async function nearby({ networks: entries, account }: Config['smtp']['relay'], db: Db): Promise<Admission> {
   const accountId = await findAccountOfUser(db, account && foldAddress(account))
   if (!accountId) throw new Error(`smtp.relay.account: there is no user ${account}`)

@@ -1,4 +1,4 @@
-/** Sends the daily reports on TLS, where the operator has said from whom. Part of the composition root. */
+/** Sends the daily TLS reports (RFC 8460), if a sender is configured. Part of the composition root. */
 
 import type { Config } from '../config/config.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -25,7 +25,10 @@ interface TlsReportsOptions {
 
 const HOUR_MS = 3_600_000
 
-/** @returns what stops it; undefined where it is off @throws when the address is none */
+/**
+ * @returns a function that stops the reports; undefined when they are off
+ * @throws when the address of the sender is invalid
+ */
 export function startTlsReports(options: TlsReportsOptions): (() => Promise<void>) | undefined {
   const { config, store, clock, log } = options
   const { mailHost, delivery, dns } = config

@@ -1,5 +1,6 @@
 /**
- * Links of ours in emails: where they lead, what is there, and who is noted. Part of the composition root.
+ * Tracking and unsubscribe links: their routes, hosts and settings, and the recording of opens and clicks.
+ * Part of the composition root.
  */
 import { isIP } from 'node:net'
 import type { Config } from '../config/config.ts'
@@ -17,15 +18,18 @@ import type { AppContext } from './context.ts'
 
 interface TrackingLinks {
   routes: Route[]
-  /** Whether nothing but links is to be found there. @param host as in the `Host` header; lower case */
+  /**
+   * Whether the host serves tracking links only.
+   * @param host value of the `Host` header in lower case
+   */
   isHost(host: string): boolean
-  /** On what terms links are made now; resolves once `open` has been called. */
+  /** Settings of new links. Resolves once `open` has been called. */
   terms(): Promise<LinkTermsIds>
-  /** @param baseUrl of the door */
+  /** @param baseUrl URL of the API */
   open(baseUrl: string): Promise<void>
 }
 
-/** @param started gets what is to be closed, in the order of the starts */
+/** @param started receives functions that close the parts, in the order of their starts */
 export function prepareTracking(
   { config, clock, log, store, secrets }: AppContext,
   started: (() => unknown)[],
@@ -68,7 +72,7 @@ function linkHostOf({ tracking, http }: Config): string | undefined {
   return host === URL.parse(http.baseUrl)?.host ? undefined : host
 }
 
-/** How hosts of links below customers' domains lead here. */
+/** @returns the target that CNAME records of tracking hosts need, and the port of their links */
 export function trackingBaseOf({ tracking, http, mailHost }: Config): LinkPlace {
   const base = URL.parse(tracking.baseUrl || http.baseUrl)
   const isNamed = base && base.hostname !== 'localhost' && isIP(base.hostname.replace(/[[\]]/g, '')) === 0
@@ -79,7 +83,7 @@ export function trackingBaseOf({ tracking, http, mailHost }: Config): LinkPlace 
   }
 }
 
-/** Those that are known to lead here. */
+/** Follows the tracking hosts that are known to lead to this service. */
 function followTrackingHosts({ config, log, store }: Pick<AppContext, 'config' | 'log' | 'store'>) {
   const place = trackingBaseOf(config)
   let hosts: ReadonlySet<string> = new Set()

@@ -1,6 +1,6 @@
 /**
- * Starts the thread that serves webhooks once there are any, and tells accounts whose webhooks were disabled:
- * a part of the composition root.
+ * Starts the webhook worker once there are webhooks, and notifies accounts whose webhooks were disabled. Part
+ * of the composition root.
  */
 import type { ClockSeat } from '../lib/adjustable-clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
@@ -19,7 +19,7 @@ import { readAuthorities } from './delivery-settings.ts'
 interface DispatchOptions extends AppContext {
   entry: URL
   secret: Uint8Array
-  /** Of the same clock. */
+  /** Seat of `clock`, for the worker. */
   clockSeat: ClockSeat | null
   accept: Accept
   preparation: Preparation
@@ -28,7 +28,7 @@ interface DispatchOptions extends AppContext {
 const NOT_STARTED = 'The webhook worker did not start; it is started again'
 const HOUR_MS = 3_600_000
 
-/** @returns what stops it */
+/** @returns a function that stops the worker and the notices */
 export async function startWebhookDispatch(options: DispatchOptions): Promise<() => Promise<void>> {
   const { store, clock, log } = options
   const worker = new SupervisedWorker({
@@ -77,7 +77,11 @@ function startNotices({ config, store, clock, log, accept, preparation }: Dispat
 function threadData({ config, store, secret, clockSeat }: DispatchOptions) {
   const writer = store.connectThread()
   const data: WebhookThreadData = {
-    ...{ writer, secret, clockSeat, location: store.location, mailHost: config.mailHost },
+    writer,
+    secret,
+    clockSeat,
+    location: store.location,
+    mailHost: config.mailHost,
     resolvers: config.dns.resolvers,
     authorities: readAuthorities(config.delivery.caFile),
     allowLoopback: config.fetch.allowLoopback,

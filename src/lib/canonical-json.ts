@@ -6,7 +6,7 @@ import { packBytes } from './bytes.ts'
  * Lists of bytes from this length on are represented by their hash. The hash is the same for an array of
  * numbers and a Uint8Array.
  */
-const HASHED_FROM_BYTES = 1_024
+const HASHED_BYTES_MIN = 1_024
 
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_, node: unknown) => {
@@ -19,7 +19,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 function hashedWhenLong(list: readonly unknown[] | Uint8Array): unknown {
-  if (list.length < HASHED_FROM_BYTES) return list instanceof Uint8Array ? Array.from(list) : list
+  if (list.length < HASHED_BYTES_MIN) return list instanceof Uint8Array ? Array.from(list) : list
   const bytes = list instanceof Uint8Array ? list : packBytes(list)
   return bytes ? { sha256: createHash('sha256').update(bytes).digest('hex') } : list
 }

@@ -40,11 +40,11 @@ interface FollowOptions {
   onError(error: unknown): void
 }
 
-const LOOK_EVERY_MS = 60_000
+const CHECK_INTERVAL_MS = 60_000
 const DAY_MS = 86_400_000
-const GOOD_FOR_MS = 3 * 365 * DAY_MS
+const VALIDITY_MS = 3 * 365 * DAY_MS
 /** A self-signed certificate is replaced this long before it expires. */
-const MARGIN_MS = 30 * DAY_MS
+const RENEW_BEFORE_MS = 30 * DAY_MS
 const OWN_FILE = 'self-signed.pem'
 
 /**
@@ -72,7 +72,7 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
       onError(error)
     }
   }
-  const looking = every(clock, LOOK_EVERY_MS, look)
+  const looking = every(clock, CHECK_INTERVAL_MS, look)
   return {
     current: () => pair,
     onChange(listener) {
@@ -118,7 +118,7 @@ function keptPair(file: string, host: string, now: number): CertificatePair | un
     createSecureContext(pair)
     const certificate = new X509Certificate(text)
     const isGood =
-      certificate.checkHost(host) !== undefined && Date.parse(certificate.validTo) > now + MARGIN_MS
+      certificate.checkHost(host) !== undefined && Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
     return isGood ? pair : undefined
   } catch {
     return undefined
@@ -126,7 +126,7 @@ function keptPair(file: string, host: string, now: number): CertificatePair | un
 }
 
 function newPair(file: string, host: string, now: number): CertificatePair {
-  const pair = selfSigned({ host, notBefore: now - DAY_MS, notAfter: now + GOOD_FOR_MS })
+  const pair = selfSigned({ host, notBefore: now - DAY_MS, notAfter: now + VALIDITY_MS })
   writeFileSync(file, pair.cert + pair.key, { mode: 0o600, flush: true })
   return pair
 }

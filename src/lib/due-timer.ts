@@ -37,7 +37,7 @@ export function startDueTimer(options: DueTimerOptions): DueTimer {
     for (let now = clock.now(); !stopped && nextAt <= now; now = clock.now()) {
       nextAt = Number.POSITIVE_INFINITY
       const found = await work(now)
-      nextAt = Math.min(nextAt, found ?? Number.POSITIVE_INFINITY) // something may have been noted meanwhile
+      nextAt = Math.min(nextAt, found ?? Number.POSITIVE_INFINITY) // `note` may have been called meanwhile
     }
     return 0
   }

@@ -86,7 +86,7 @@ export function outliveBrokenStreams(): void {
 }
 
 function ignore() {
-  // there is nowhere left to say it
+  // the error cannot be reported, since the output is broken
 }
 
 /** Returns the counts of the process. Threads inherit environment data that was set before they started. */

@@ -53,7 +53,7 @@ interface Running {
 }
 
 /** Time after which an idle thread ends. Only its end returns the memory of a thread that has worked much. */
-const ENDS_AFTER_MS = 10_000
+const IDLE_END_MS = 10_000
 
 export function createOnDemandWorker(options: OnDemandWorkerOptions): OnDemandWorker {
   const {
@@ -113,7 +113,7 @@ export function createOnDemandWorker(options: OnDemandWorkerOptions): OnDemandWo
           clearTimeout(idle)
           idle = setTimeout(() => {
             if (running?.caller === caller && caller.pendingCount() === 0) void end()
-          }, ENDS_AFTER_MS)
+          }, IDLE_END_MS)
           idle.unref()
         }
       }

@@ -12,24 +12,24 @@ import { WorkerEnded } from './worker-rpc.ts'
 export interface ReaderJob {
   /** Function of the process. */
   name: string
-  /** Who shares the processes with whom: an account. */
+  /** Account that the job counts for when processes are shared. */
   owner: string
-  /** Size of the input: what the job is expected to cost. */
+  /** Size of the input, which estimates the cost of the job. */
   sizeBytes: number
-  /** Makes the input. Called when a process has started and is free for the job. */
+  /** Creates the input. Called when a process is ready for the job. */
   load(): Promise<unknown>
 }
 
 export interface ReaderPool {
   /**
-   * @throws JobTooLong; ProcessDied when the process died of the job; ProcessNotStarted when the machine
-   * cannot start one; ThreadEnded when the pool is closed; Error what `load` or the function threw
+   * @throws JobTooLong; ProcessDied when the process died during the job; ProcessNotStarted when the system
+   * cannot start one; WorkerEnded when the pool is closed; Error that `load` or the function threw
    */
   run(job: ReaderJob): Promise<unknown>
   close(): Promise<void>
 }
 
-/** The job took longer than a job may, and its process was killed. */
+/** The job exceeded its time limit, and its process was killed. */
 export class JobTooLong extends Error {}
 
 interface ReaderPoolOptions extends WorkerProcessOptions {
@@ -37,9 +37,9 @@ interface ReaderPoolOptions extends WorkerProcessOptions {
 }
 
 const PROCESS_COUNT = 2
-/** Larger jobs leave one process to the small ones. */
-const SMALL_JOB_MAX_BYTES = 1024 * 1024
-const JOB_MAX_MS = 20_000
+/** Larger jobs leave one process free for small jobs. */
+const SMALL_JOB_BYTES_MAX = 1024 * 1024
+const JOB_MS_MAX = 20_000
 
 interface Waiting extends ReaderJob {
   begin(process: WorkerProcess): void
@@ -94,13 +94,13 @@ class Pool implements ReaderPool {
   async #within(process: WorkerProcess, answer: Promise<unknown>): Promise<unknown> {
     const result = await within(
       this.#clock,
-      JOB_MAX_MS,
+      JOB_MS_MAX,
       answer.then(output => ({ output })),
     )
     if (result) return result.output
     process.kill()
-    answer.catch(() => {}) // it ends with its process
-    throw new JobTooLong(`it took longer than ${JOB_MAX_MS / 1_000} s`)
+    answer.catch(() => {}) // the call fails when its process ends
+    throw new JobTooLong(`it took longer than ${JOB_MS_MAX / 1_000} s`)
   }
 
   #beginWaiting() {
@@ -114,5 +114,5 @@ class Pool implements ReaderPool {
 }
 
 function isLarge({ sizeBytes }: ReaderJob): boolean {
-  return sizeBytes > SMALL_JOB_MAX_BYTES
+  return sizeBytes > SMALL_JOB_BYTES_MAX
 }

@@ -24,8 +24,7 @@ export function serveProcess<D>(open: (data: D) => Callable): void {
     try {
       writeFileSync('/proc/self/oom_score_adj', OOM_SCORE_ADJUSTMENT)
     } catch {
-      // containers may mount /proc read-only; the order in which processes are ended is then the system's
-      // choice
+      // containers may mount /proc read-only; the system then chooses which process it kills first
     }
   process.once('message', data => {
     const channel: CallChannel = {

@@ -69,6 +69,6 @@ function readPlaces(url: string): SourcePlaces | undefined {
   try {
     return JSON.parse(readFileSync(`${fileURLToPath(url)}.places`, 'utf8')) as SourcePlaces
   } catch {
-    return undefined // no bundle of ours: its frames stay as they are
+    return undefined // the file is not a bundle of this program
   }
 }

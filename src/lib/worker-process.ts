@@ -1,9 +1,9 @@
 /**
- * Runs functions in a child process that is started on demand and ends after it has been idle for a while.
+ * Runs functions in a child process that starts on demand and ends after it has been idle for a while.
  *
- * Memory limits of a worker thread do not protect the process: where the heap fills up inside a builtin, V8
- * aborts the whole process. What reads hostile input therefore runs in a child, whose end is an error for the
- * call it was working on.
+ * Memory limits of a worker thread do not protect the process: when the heap fills up inside a builtin, V8
+ * aborts the whole process. Hostile input is therefore parsed in a child process, whose end is an error of
+ * the call that it worked on. Called by `reader-pool.ts`; `serve-process.ts` is the child's side.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import type { Socket } from 'node:net'
@@ -21,19 +21,19 @@ export interface WorkerProcess {
   start(): Promise<void>
   /**
    * @throws ProcessNotStarted when the process could not start; ProcessDied when it ended before it answered;
-   * ThreadEnded when it was closed; Error what the function there threw
+   * WorkerEnded when it was closed; Error that the function threw
    */
   call(name: string, input: unknown): Promise<unknown>
   /** Kills the process; the next call starts another. */
   kill(): void
-  /** Kills the process for good: further calls throw ThreadEnded. Resolves when it is gone. */
+  /** Kills the process for good: further calls throw WorkerEnded. Resolves when it is gone. */
   close(): Promise<void>
 }
 
-/** The machine cannot start the process now. The call was not begun and may be made again later. */
+/** The system cannot start the process now. The call was not started and may be repeated later. */
 export class ProcessNotStarted extends Error {}
 
-/** The process ended while it worked on the call: of what it was given, as far as is known. */
+/** The process ended while it worked on the call, probably because of the input. */
 export class ProcessDied extends Error {}
 
 export interface WorkerProcessOptions {
@@ -41,7 +41,7 @@ export interface WorkerProcessOptions {
   name: string
   /** Source file of the process, which passes its functions to `serveProcess()`. */
   entry: URL
-  /** Handed to the process as its first message. */
+  /** First message to the process. */
   data: unknown
   /** Limit of the JavaScript heap. Buffers are not counted; the caller bounds the size of inputs. */
   heapMib: number
@@ -49,12 +49,14 @@ export interface WorkerProcessOptions {
   log: Log
 }
 
-/** The process keeps the memory of what it has worked on until it ends. */
+/** Time after which an idle process ends. It keeps the memory of its work until its end. */
 const IDLE_END_MS = 30_000
 const YOUNG_GENERATION_MIB = 16
-/** Last bytes of what a dying process wrote, which name the reason. */
+/** Number of last bytes of standard error that are kept, since they name the reason of a crash. */
 const STDERR_KEPT_BYTES = 2_000
-/** The child has no use for secrets that the service was given in its environment. */
+/**
+ * Environment variables that the child inherits. It needs none of the secrets in the service's environment.
+ */
 const INHERITED = /^(?:NODE_COMPILE_CACHE|MALLOC_ARENA_MAX|TZ|LANG|LC_\w+|PG\w+|PATH)$/
 
 export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
@@ -64,7 +66,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
     'Child processes that died of what they worked on, or were killed for it.',
   )
   let running: RunningProcess | undefined
-  /** Ended on purpose. */
+  /** Processes that were ended on purpose. */
   const killed = new WeakSet<RunningProcess>()
   let idle: NodeJS.Timeout | undefined
   let isClosed = false
@@ -204,7 +206,7 @@ class RunningProcess {
     })
   }
 
-  /** Keeps the service from ending while the process is waited for. */
+  /** Keeps the service from ending while a caller waits for the process. */
   async #keptAlive<T>(use: () => Promise<T>): Promise<T> {
     this.#callCount += 1
     this.#keepServiceAlive(true)
@@ -217,11 +219,11 @@ class RunningProcess {
   }
 
   kill() {
-    this.#child.ref() // whoever waits for its end is told
+    this.#child.ref() // `ended` must resolve even if nothing else keeps the service alive
     this.#child.kill('SIGKILL')
   }
 
-  /** A process that has nothing to do is no reason for the service not to end. */
+  /** An idle process does not keep the service from ending. */
   #keepServiceAlive(wanted: boolean) {
     const change = wanted ? 'ref' : 'unref'
     this.#child[change]()
@@ -230,7 +232,7 @@ class RunningProcess {
   }
 }
 
-/** A message that cannot be sent is followed by the end of the process, which its calls are told. */
+/** Sends a message. If it cannot be sent, the process has ended, and its calls fail. */
 function send(child: ChildProcess, message: unknown) {
   child.send(message as object, () => {})
 }
@@ -245,7 +247,7 @@ function channelOf(child: ChildProcess): CallChannel {
   }
 }
 
-/** The first message of a process says that it serves calls. */
+/** Whether this is the first message of a process, which says that the process serves calls. */
 function isReadiness(message: unknown): boolean {
   return typeof message === 'object' && message !== null && 'ready' in message
 }

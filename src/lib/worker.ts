@@ -53,7 +53,7 @@ export class RunningWorker {
       this.thread.once('error', reject)
       void this.ended.then(code => reject(new Error(`the thread ${name} ended with code ${code}`)))
     })
-    this.ready.catch(() => {}) // some threads are not waited for
+    this.ready.catch(() => {}) // some callers do not wait for it
     this.thread.on('error', error => onError(error as Error, wasReady))
   }
 

@@ -1,4 +1,7 @@
-/** Every command there is; the writer thread runs them, everybody else names them. */
+/**
+ * Lists every command, that is, every write to the database. The writer thread runs commands; other threads
+ * call them by name.
+ */
 import { acceptCommands } from '../pipeline/accept/commit.ts'
 import { idempotencyKeyCommands } from '../pipeline/accept/key-sweeper.ts'
 import { scheduledCommands } from '../pipeline/accept/scheduled.ts'

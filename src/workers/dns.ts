@@ -1,7 +1,6 @@
 /**
- * Entry of the thread that answers for the provider zone. Anybody can have it work without end, by datagrams
- * alone: it is apart from the thread that takes requests, and behind all others when there is not enough for
- * everybody.
+ * Entry of the DNS worker, which answers queries for the provider zone. Anyone can cause it unlimited work by
+ * datagrams, so it runs apart from the main thread and at a lower priority than all other threads.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { type ClockSeat, createAdjustableClock } from '../lib/adjustable-clock.ts'
@@ -25,14 +24,14 @@ import { invalidateOn } from '../store/writer/invalidation.ts'
 
 export interface DnsThreadData {
   listen: readonly { host: string; port: number }[]
-  /** The apex. */
+  /** Apex of the zone. */
   mailHost: string
   records: readonly DnsRecord[]
-  /** The records while the policy with this id is published; null where there is none. */
+  /** Records while the MTA-STS policy with this id is published; null when there is none. */
   withPolicy: { id: string; records: readonly DnsRecord[] } | null
-  /** Hosts that we prove to be ours by a text at `_acme-challenge.<host>`. */
+  /** Host names of ACME challenges that are answered by a TXT record at `_acme-challenge.<host>`. */
   provenNames: readonly string[]
-  /** Any number when 0. */
+  /** Responses per second; 0 for no limit. */
   responsesPerSecond: number
   location: StoreLocation
   writer: MessagePort
@@ -41,8 +40,8 @@ export interface DnsThreadData {
 }
 
 /**
- * The ports bound, in the order of what was to be listened on. Where one cannot be, the thread dies of the
- * error.
+ * First message of the worker: the bound ports, in the order of `listen`. If a listener cannot be bound, the
+ * worker dies of the error.
  */
 export interface DnsReady {
   ports: number[]
@@ -75,7 +74,9 @@ writer.on(MISSED, keys.forget)
 const { mailHost, withPolicy, provenNames, responsesPerSecond: perSecond } = data
 const zoneOf = (records: readonly DnsRecord[]) =>
   createZone({
-    ...{ apex: mailHost, records, provenNames },
+    apex: mailHost,
+    records,
+    provenNames,
     dkim: keys.textOf,
     proofs: name => listDnsAnswers(db, name, clock.now()),
   })

@@ -1,6 +1,7 @@
 /**
- * Entry of the reading thread: what takes long to read is read here, apart from the thread that takes
- * requests.
+ * Entry of the query worker, which runs expensive queries apart from the main thread.
+ *
+ * In: calls, from `app/query-worker.ts`. Out: their results.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
@@ -89,7 +90,7 @@ const functions = {
     return { fidelity, head: new Uint8Array(head), body: new Uint8Array(body) }
   },
 }
-/** What can be asked of this thread. */
+/** Functions of the worker. */
 export type ReadingFunctions = typeof functions
 
 serveCalls(data.calls, functions)

@@ -1,6 +1,6 @@
 /**
- * Entry of the thread that brings events to webhooks: hosts of strangers, their certificates and their
- * replies stay on it.
+ * Entry of the webhook worker, which delivers events to webhooks. Names, certificates and replies of foreign
+ * hosts are processed in this thread alone.
  */
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
@@ -26,10 +26,10 @@ export interface WebhookThreadData {
   location: StoreLocation
   writer: MessagePort
   secret: Uint8Array
-  /** The provider host. */
+  /** Provider host. */
   mailHost: string
   resolvers: readonly string[]
-  /** PEM of the authorities to trust, in place of the runtime's. */
+  /** PEM of the trusted certificate authorities, in place of those of the runtime. */
   authorities: string[] | undefined
   allowLoopback: boolean
   allowInsecureLoopback: boolean
@@ -37,11 +37,14 @@ export interface WebhookThreadData {
   logLevel: LogLevel
 }
 
-/** What has become due is announced; this is for what was missed, and for leases of those that are gone. */
-const LOOK_EVERY_MS = 30_000
+/**
+ * Interval of looking up due deliveries, in case an announcement was missed, and of ending leases of
+ * processes that no longer run.
+ */
+const LOOKUP_INTERVAL_MS = 30_000
 const GRACE_MS = 5_000
-/** Ends of attempts are stored together. */
-const PATIENCE_MS = 5
+/** Time that the result of an attempt waits for others, so that they are stored together. */
+const RESULT_DELAY_MS = 5
 
 collectGarbageWhenIdle()
 
@@ -51,13 +54,17 @@ const clock = adjustable ?? systemClock
 const log = createLog(data.logLevel).child({ thread: 'webhooks' })
 const writer = createWriterClient<ServiceCommands>(data.writer, {
   clock,
-  lazyMs: { finishWebhookAttempt: PATIENCE_MS },
+  lazyMs: { finishWebhookAttempt: RESULT_DELAY_MS },
 })
 const { db } = openReader(data.location)
 const resolver = createResolver({ servers: data.resolvers, clock })
 const { allowLoopback, allowInsecureLoopback, authorities } = data
 const outbound = createOutbound({
-  ...{ resolver, clock, allowLoopback, allowInsecureLoopback, keepAlive: true },
+  resolver,
+  clock,
+  allowLoopback,
+  allowInsecureLoopback,
+  keepAlive: true,
   ...(authorities && { authorities }),
 })
 const failed = throttledLog(
@@ -68,7 +75,10 @@ const failed = throttledLog(
 )
 const dispatcher = new Dispatcher({
   run: writer.run,
-  ...{ clock, outbound, random: Math.random, mailHost: data.mailHost },
+  clock,
+  outbound,
+  random: Math.random,
+  mailHost: data.mailHost,
   secrets: createSecretKeys(data.secret),
   onError: error => failed({ err: error }),
 })
@@ -92,7 +102,7 @@ writer.on(WEBHOOK_CHANGED, ids => {
   for (const id of ids) dispatcher.changed(id as Id)
 })
 writer.on(MISSED, lookAgain)
-const looking = every(clock, LOOK_EVERY_MS, lookAgain)
+const looking = every(clock, LOOKUP_INTERVAL_MS, lookAgain)
 lookAgain()
 
 parentPort!.once('message', async () => {

@@ -28,7 +28,10 @@ function given(t: TestContext, listen: string, mailHost: string) {
     },
   } as unknown as AppContext['store']
   const options = {
-    ...{ config, clock, store, clockSeat: null },
+    config,
+    clock,
+    store,
+    clockSeat: null,
     log: createLog('error', { write: line => void logged.push(JSON.parse(line).msg) }),
     entry: new URL('./scripted-dns.ts', import.meta.url),
   }

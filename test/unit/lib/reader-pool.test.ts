@@ -13,7 +13,9 @@ const entry = new URL('./scripted-reader.ts', import.meta.url)
 const MIB = 1024 * 1024
 
 const job = (name: string, input: unknown = null, { owner = 'ann', sizeBytes = 1 } = {}) => ({
-  ...{ name, owner, sizeBytes },
+  name,
+  owner,
+  sizeBytes,
   load: async () => input,
 })
 
