@@ -34,9 +34,9 @@ interface Waiting {
 const WALL = 0
 const MONOTONIC = 1
 /** Shorter timers pace work. Timers from this duration on are deadlines. */
-const DEADLINE_MS_MIN = 1_500
+const DEADLINE_FROM_MS = 1_500
 /** Factor by which a deadline takes longer while the clock is not moved. */
-const DEADLINE_FACTOR = 20
+const SLOWDOWN_FACTOR = 20
 let clocks = 0
 
 /** Joins the clock of `seat`, or starts a new one that runs with `base`. */
@@ -51,7 +51,7 @@ export function createAdjustableClock(seat?: ClockSeat, base: Clock = systemCloc
   const monotonic = () => base.monotonic() + offset[MONOTONIC]!
 
   const timer = (ms: number, fn: () => void): Timer => {
-    const patience = ms < DEADLINE_MS_MIN ? 1 : DEADLINE_FACTOR
+    const patience = ms < DEADLINE_FROM_MS ? 1 : SLOWDOWN_FACTOR
     const setAt = { system: base.monotonic(), moved: offset[MONOTONIC]! }
     const entry: Waiting = {
       at: monotonic() + ms,

@@ -23,7 +23,7 @@ interface SweeperOptions {
  */
 const REST_FACTOR = 2
 /** Upper limit of a rest, in case the clock jumped during a step. */
-const REST_MS_MAX = 60_000
+const PAUSE_MS_MAX = 60_000
 
 /**
  * Runs the first round at once and then one round per interval. A round that fails is reported and ends; the
@@ -46,7 +46,7 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
     let beganAt = clock.monotonic()
     for await (const _ of sweep()) {
       const tookMs = clock.monotonic() - beganAt
-      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST_FACTOR, REST_MS_MAX))
+      if (tookMs > 0 && !stopped) await rest(Math.min(tookMs * REST_FACTOR, PAUSE_MS_MAX))
       if (stopped) return
       beganAt = clock.monotonic()
     }

@@ -81,6 +81,8 @@ const RESTART_DELAY_MS = 1_000
 export class SupervisedWorker {
   readonly #options: SupervisedWorkerOptions
   readonly #fields: { worker: string; index?: number }
+  /** Begins a log message, such as "The delivery 1 worker". */
+  readonly #label: string
   #current: RunningWorker | undefined
   #wasStarted = false
   #restart: Timer | undefined
@@ -88,7 +90,9 @@ export class SupervisedWorker {
 
   constructor(options: SupervisedWorkerOptions) {
     this.#options = options
-    this.#fields = { worker: options.name, ...(options.index !== undefined && { index: options.index }) }
+    const { name, index } = options
+    this.#fields = { worker: name, ...(index !== undefined && { index }) }
+    this.#label = index === undefined ? `The ${name} worker` : `The ${name} ${index} worker`
   }
 
   /**
@@ -100,16 +104,21 @@ export class SupervisedWorker {
    * @throws Error that the thread died of before it was ready, or because of which it could not be created
    */
   async start(): Promise<unknown> {
+    const { log } = this.#options
     this.#wasStarted = true
     let hasDied = false
     const running = this.#create((error, wasReady) => {
       hasDied = true
-      if (wasReady) this.#logError('worker_died', error, 'died')
+      if (wasReady) log.error({ event: 'worker_died', ...this.#fields, err: error }, `${this.#label} died`)
     })
     this.#current = running
     void running.ended.then(code => {
       if (this.#isStopping) return
-      if (!hasDied) this.#logError('worker_ended', new Error(`exit code ${code}`), 'ended unexpectedly')
+      if (!hasDied)
+        log.error(
+          { event: 'worker_ended', ...this.#fields, err: new Error(`exit code ${code}`) },
+          `${this.#label} ended unexpectedly`,
+        )
       this.#restartLater()
     })
     return running.ready
@@ -141,8 +150,14 @@ export class SupervisedWorker {
       terminateAfterMs === undefined
         ? undefined
         : setTimeout(() => {
-            const error = new Error(`it did not stop within ${terminateAfterMs} ms`)
-            this.#logError('worker_terminated', error, 'did not stop in time and is terminated')
+            this.#options.log.error(
+              {
+                event: 'worker_terminated',
+                ...this.#fields,
+                err: new Error(`it did not stop within ${terminateAfterMs} ms`),
+              },
+              `${this.#label} did not stop in time and is terminated`,
+            )
             void thread.terminate()
           }, terminateAfterMs)
     const code = await this.#current.stop(message)
@@ -165,12 +180,11 @@ export class SupervisedWorker {
   }
 
   async #restartNow() {
-    const { beforeRestart, onRestart } = this.#options
+    const { beforeRestart, onRestart, log } = this.#options
     const failed = (error: unknown) =>
-      this.#logError(
-        'worker_restart_failed',
-        error,
-        `could not be restarted; retrying in ${RESTART_DELAY_MS} ms`,
+      log.error(
+        { event: 'worker_restart_failed', ...this.#fields, err: error },
+        `${this.#label} could not be restarted; retrying in ${RESTART_DELAY_MS} ms`,
       )
     try {
       await beforeRestart?.()
@@ -181,11 +195,5 @@ export class SupervisedWorker {
     }
     if (this.#isStopping) return
     await this.start().then(onRestart, failed)
-  }
-
-  #logError(event: string, err: unknown, what: string) {
-    const { worker, index } = this.#fields
-    const name = index === undefined ? worker : `${worker} ${index}`
-    this.#options.log.error({ event, ...this.#fields, err }, `The ${name} worker ${what}`)
   }
 }
