@@ -1,6 +1,6 @@
 /**
- * Reads a setting that names a PEM file of certificate authorities. The file is parsed while the configuration is
- * read, so that an invalid file prevents the start.
+ * Reads a setting that names a PEM file of certificate authorities. The file is parsed while the
+ * configuration is read, so that an invalid file prevents the start.
  */
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Loads the configuration. In: `config/default.json`, the operator's file and the environment; later sources override
- * earlier ones. Out: a frozen, typed `Config` and warnings, or a `ConfigError` that lists every problem. Called once by
- * each program (`main.ts`, `cli.ts`) at its start.
+ * Loads the configuration. In: `config/default.json`, the operator's file and the environment; later
+ * sources override earlier ones. Out: a frozen, typed `Config` and warnings, or a `ConfigError` that lists
+ * every problem. Called once by each program (`main.ts`, `cli.ts`) at its start.
  */
 import { resolve } from 'node:path'
 import { PROVIDERS } from '../pipeline/delivery/providers.ts'
@@ -71,7 +71,9 @@ export function settingsFor(files: readonly Source[], problems: string[]): Map<s
   return settings
 }
 
-/** Lists the names that `providers.<name>` accepts: the known providers and the destinations of smart hosts. */
+/**
+ * Lists the names that `providers.<name>` accepts: the known providers and the destinations of smart hosts.
+ */
 function limitedSites(files: readonly Source[]): string[] {
   return [
     ...PROVIDERS.map(({ name }) => name),

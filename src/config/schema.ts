@@ -1,6 +1,7 @@
 /**
- * Lists every setting with its kind, unit, default and description. `config.ts` reads the settings by this table, and
- * `npm run docs` generates docs/configuration.md from it. The names are stable: scripts and images rely on them.
+ * Lists every setting with its kind, unit, default and description. `config.ts` reads the settings by this
+ * table, and `npm run docs` generates docs/configuration.md from it. The names are stable: scripts and
+ * images rely on them.
  */
 import { authoritiesFile } from './authorities-file.ts'
 import { databaseUrl } from './database-url.ts'

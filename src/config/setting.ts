@@ -28,7 +28,10 @@ const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
 type Extras = Pick<Setting<unknown>, 'shown' | 'unit' | 'secret'>
 
-/** Marks a setting whose feature is not implemented. The value is validated, and setting it causes a warning. */
+/**
+ * Marks a setting whose feature is not implemented. The value is validated, and setting it causes a
+ * warning.
+ */
 export function planned<T>(setting: Setting<T>): Setting<T> {
   return { ...setting, planned: true }
 }

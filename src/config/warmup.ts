@@ -11,10 +11,10 @@ export interface WarmupEntry {
 const DATE = /^\d{4}-\d\d-\d\d$/
 
 /**
- * Messages per UTC day to one mailbox provider. Published plans of large senders begin with 50 to 200 messages a day
- * and at most double them every day. This plan doubles up to 800 a day, and then grows by a quarter to a half per day.
- * In the second week it passes 5,000 a day, above which Gmail and Outlook treat a sender as a bulk sender. It ends
- * after four weeks.
+ * Messages per UTC day to one mailbox provider. Published plans of large senders begin with 50 to 200
+ * messages a day and at most double them every day. This plan doubles up to 800 a day, and then grows by a
+ * quarter to a half per day. In the second week it passes 5,000 a day, above which Gmail and Outlook treat
+ * a sender as a bulk sender. It ends after four weeks.
  */
 const CAPS = [
   ...[50, 100, 200, 400, 800, 1_200, 1_800],

@@ -160,7 +160,10 @@ for (const [what, item] of [
   test(`${what} is refused as an email`, async () => {
     await refused([mail(), item], { status: 422, name: 'validation_error', path: '[1]', says: /JSON object/ })
     const { data, errors } = insistOnOk(await permissively([item, mail()]))
-    assert.equal([data.length, errors], [1, [{ index: 0, message: 'Each email of a batch must be a JSON object.' }]])
+    assert.equal(
+      [data.length, errors],
+      [1, [{ index: 0, message: 'Each email of a batch must be a JSON object.' }]],
+    )
   })
 
 test('permissive: valid emails are sent and invalid ones reported by index', async () => {

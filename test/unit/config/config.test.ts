@@ -250,10 +250,7 @@ test('a file of authorities is looked into', t => {
       `${key} (environment): names /nonexistent, which cannot be read (ENOENT)`,
     )
     const none = join(root, 'config/none.pem')
-    assert.is(
-      problemWith(none),
-      `${key} (environment): names ${none}, which contains no PEM certificate`,
-    )
+    assert.is(problemWith(none), `${key} (environment): names ${none}, which contains no PEM certificate`)
     assert.match(problemWith(join(root, 'config/bad.pem')), 'bad.pem, which contains an invalid certificate')
   }
 })

@@ -26,7 +26,11 @@ test('records of the operator are lines, kept apart by semicolons outside of quo
 
 const WRONG: [variable: string, value: string, complaint: RegExp][] = [
   ['DNS_LISTEN', '127.0.0.1:53,5300', /^dns\.listen \(environment\): must be host:port/],
-  ['DNS_ADDRESSES', '192.0.2.1,mail.example', /^dns\.addresses .* "mail\.example", which is not an IP address/],
+  [
+    'DNS_ADDRESSES',
+    '192.0.2.1,mail.example',
+    /^dns\.addresses .* "mail\.example", which is not an IP address/,
+  ],
   ['DNS_NAME_SERVERS', 'ns1.example.com,ns2', /^dns\.name_servers .* "ns2", which is not a host name/],
   ['DNS_RECORDS', 'www A 192.0.2', /^dns\.records .* contains "www A 192\.0\.2", which has no address for A/],
   ['DNS_RECORDS', '@ SOA a b 1 2 3 4 5', /^dns\.records .* can be added/],

@@ -51,7 +51,10 @@ for (const [status, isTaken] of [
 test('sender domain: the domain of another account counts as unregistered', async t => {
   const { outcome, domain, account } = await open(t)
   domain(account('Other'), 'here.test')
-  assert.match(await outcome('x@here.test'), /^domain_not_verified: The here.test domain in `from` is not registered/)
+  assert.match(
+    await outcome('x@here.test'),
+    /^domain_not_verified: The here.test domain in `from` is not registered/,
+  )
 })
 
 test('sender domain: a verified domain does not cover its parent or subdomains', async t => {
