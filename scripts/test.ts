@@ -42,8 +42,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Tests that measure memory or change their process: each of them has one for itself. */
 const ALONE = /\/test\/(?:faults|peers|browser|program|attacks)\//
 /** Number of neighbouring files that share a process: few where each starts the whole service. */
-const FILES_PER_PROCESS = 12
-const FLOW_FILES_PER_PROCESS = 4
+const FILES_PER_PROCESS = 16
+const FLOW_FILES_PER_PROCESS = 6
 const STARTS_SERVICE = /\/test\/(?:flow|api)\//
 
 const texts = new Map<string, string>()

@@ -2,7 +2,7 @@
  * The whole service in this process, on ports of its own and with a data folder of its own. Scripted are only
  * its clock, the DNS it asks, and the MX hosts it delivers to.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../src/app/app.ts'
@@ -15,6 +15,7 @@ import { readOrCreateSecret } from '../../src/store/secret-file.ts'
 import { assertAsDescribed } from './contract.ts'
 import { databaseOf, isOnPostgres, type TestDatabase } from './database.ts'
 import { readyKeys } from './dkim-keys.ts'
+import { migratedDatabase } from './migrated-database.ts'
 import { quickPasswords } from './quick-passwords.ts'
 import { replyText } from './reply-text.ts'
 import { until } from './until.ts'
@@ -93,6 +94,8 @@ export async function startMailhorn(options: MailhornOptions = {}): Promise<Mail
   const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'mailhorn-'))
   const clock = createAdjustableClock()
   const database = databaseOf(dataDir)
+  if (!isOnPostgres && readdirSync(dataDir).length === 0)
+    writeFileSync(join(dataDir, 'mailhorn.db'), await migratedDatabase())
   const { config } = loadConfig(root, {
     MAILHORN_DATA_DIR: dataDir,
     ...(isOnPostgres && { MAILHORN_DATABASE_URL: database.url }),

@@ -41,10 +41,9 @@ export interface SmallHeap {
   close(): Promise<unknown>
 }
 
-const HEAP_MIB = 96
-
-export function openSmallHeap(): SmallHeap {
-  const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB, maxYoungGenerationSizeMb: 16 }
+/** @param heapMib the smaller it is, the smaller is a message that shows what it costs; the modules take about 25 MiB */
+export function openSmallHeap(heapMib = 96): SmallHeap {
+  const resourceLimits = { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: 16 }
   let running: Worker | undefined
   const start = () => {
     const worker = new Worker(new URL('./hostile-reader.ts', import.meta.url), { resourceLimits })

@@ -5,24 +5,22 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Kysely } from 'kysely'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createIdSource } from '../../src/lib/ids.ts'
 import { type Commands, type Run, StorageUnavailable } from '../../src/store/command.ts'
 import { locate, openReader, openWriting, type StoreLocation } from '../../src/store/dialect.ts'
-import { migrate } from '../../src/store/migrate.ts'
 import { openStore, type Store } from '../../src/store/open.ts'
 import type { Reader } from '../../src/store/read.ts'
 import { openForWriting, type SqliteConnection } from '../../src/store/sqlite/connection.ts'
 import { sqliteSession } from '../../src/store/sqlite/group.ts'
-import { kyselyOver } from '../../src/store/sqlite/kysely.ts'
 import { createGroupRunner, type GroupResult, type GroupRunner } from '../../src/store/writer/group.ts'
 import type { Announcement, WriteReply } from '../../src/store/writer/protocol.ts'
 import { createRecentEmails } from '../../src/store/writer/recent.ts'
 import { commands as allCommands } from '../../src/workers/commands.ts'
 import { createDatabase, isOnPostgres, sqliteDatabase, type TestDatabase } from './database.ts'
+import { migratedDatabase, STORE_EPOCH } from './migrated-database.ts'
 
-export const STORE_EPOCH = Date.UTC(2026, 10, 21, 13, 0, 0)
+export { STORE_EPOCH }
 
 export interface TempFolder {
   path: string
@@ -118,7 +116,8 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
 ): Promise<SqliteStore<C>> {
   const folder = tempFolder()
   const file = join(folder.path, 'test.db')
-  const connection = await openMigrated(file)
+  writeFileSync(file, await migratedDatabase())
+  const connection = openForWriting(file)
   const runner = createGroupRunner(sqliteSession(connection), groupOptions(commands))
   const location = locate({ dataDir: folder.path, url: 'sqlite:test.db' })
   const reader = openReader(location)
@@ -134,20 +133,6 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
       folder.close()
     },
   }
-}
-
-/** What every test of this process begins with. */
-let migrated: Buffer | undefined
-
-async function openMigrated(file: string): Promise<SqliteConnection> {
-  if (migrated) writeFileSync(file, migrated)
-  const connection = openForWriting(file)
-  if (migrated) return connection
-  connection.raw.exec('begin')
-  await migrate(kyselyOver(connection) as unknown as Kysely<unknown>, 'sqlite', STORE_EPOCH)
-  connection.raw.exec('commit')
-  migrated = connection.raw.serialize()
-  return connection
 }
 
 function groupOptions(commands: Commands) {

@@ -171,16 +171,12 @@ test('with unknown_outcome set to hold, deliveries of a killed process are held 
   )
 })
 
-test('readiness is reported while the service runs', async t => {
+test('readiness is reported while the service runs, and its data folder serves no other process', async t => {
   const mailhorn = await t.using(startMailhorn())
   assert.equal((await mailhorn.call('GET', '/healthz')).body, { status: 'ok' })
   const { status, body } = await mailhorn.call('GET', '/readyz')
   assert.is(status, 200)
   assert.equal(body, { status: 'ready' })
-})
-
-test('a data folder is used by one process only', async t => {
-  const mailhorn = await t.using(startMailhorn())
   await startMailhorn({ dataDir: mailhorn.dataDir }).then(
     () => assert.unreachable('started twice'),
     error => assert.match(error.message, 'is in use by another process'),
