@@ -2,8 +2,8 @@
 
 import { foldText } from '../../src/lib/fold-text.ts'
 import { createIdSource, type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
-import { readMail } from '../../src/pipeline/inbound/parts/read-mail.ts'
 import { encodeInboundContent } from '../../src/pipeline/inbound/stored-content.ts'
+import { readMail } from '../../src/protocols/mime/read/read-mail.ts'
 import { sha256 } from '../../src/store/blobs/staged.ts'
 import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'

@@ -39,7 +39,7 @@ const PARTS: Record<string, string[][]> = {
     ['suppressions', 'certificates'],
     ['alerts'],
   ],
-  protocols: [['http-client'], ['dns', 'mime', 'dkim', 'bounces'], ['smtp']],
+  protocols: [['http-client'], ['dns', 'dkim', 'bounces'], ['mime'], ['smtp']],
 }
 /** Only the composition root and the two programs read the configuration. */
 const CONFIG_READERS = ['main.ts, cli.ts', 'app', 'config']

@@ -6,12 +6,12 @@ import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { formatDate } from '../../protocols/mime/compose-head.ts'
 import { userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
+import { unfold } from '../../protocols/mime/read/head.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import { staysHere } from './control-fields.ts'
 import { withShortFieldLines } from './lines.ts'
 import { parametersInAscii } from './raw-parameters.ts'
-import { unfolded } from './unfolded.ts'
 
 /** At most one each (RFC 5322 §3.6, RFC 2045): receivers disagree about which of two counts. */
 const ONCE = new Set([
@@ -65,7 +65,7 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
 /** Text beyond ASCII is encoded, as few servers take it as it is; a local part can only stay. */
 function inAscii({ name, value }: HeaderField): HeaderField {
   if (!NOT_ASCII.test(value)) return { name, value }
-  const plain = unfolded(value)
+  const plain = unfold(value)
   if (WITH_PARAMETERS.test(name))
     return { name, value: parametersInAscii(name, plain) ?? userText(name, plain) }
   if (!ADDRESSES.test(name)) return { name, value: userText(name, plain) }

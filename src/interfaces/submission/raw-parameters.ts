@@ -1,45 +1,36 @@
-/**
- * Parameters that a program has written with characters beyond ASCII between the quotes, mostly the name of a
- * file.
- */
+/** Encodes parameters of header fields that a program has sent with 8-bit text, mostly file names. */
 import {
   fileNameParameters,
   parameter,
   plainFileName,
   withParameters,
 } from '../../protocols/mime/parameters.ts'
+import { type RawParameter, rawParameters } from '../../protocols/mime/read/content-field.ts'
 
-const PARAMETER = /;[ \t]*([^\s=;"]+)[ \t]*=[ \t]*("(?:[^"\\]|\\.)*"|[^\s;"]+)[ \t]*/y
 const NOT_ASCII = /[^\x00-\x7f]/
 
 /**
- * The value of a Content-Type or Content-Disposition with those parameters as RFC 2231 writes them. An
- * encoded word in their place would take the closing quote along. Undefined where the value cannot be read.
- * @param value unfolded
+ * Formats a Content-Type or Content-Disposition with its parameters by RFC 2231. Encoded words in their place
+ * would enclose the closing quote.
+ *
+ * @param value unfolded value
+ * @returns undefined when the value cannot be parsed
  */
 export function parametersInAscii(fieldName: string, value: string): string | undefined {
-  const semicolon = value.indexOf(';')
-  const head = value.slice(0, semicolon).trimEnd()
-  if (semicolon < 0 || NOT_ASCII.test(head)) return undefined
-  const found: [name: string, text: string][] = []
-  const extended = new Set<string>()
-  let end = semicolon
-  PARAMETER.lastIndex = semicolon
-  for (let match = PARAMETER.exec(value); match; match = PARAMETER.exec(value)) {
-    const [, name, text] = match as unknown as [string, string, string]
-    found.push([name, text])
-    if (name.includes('*')) extended.add(name.slice(0, name.indexOf('*')).toLowerCase())
-    end = PARAMETER.lastIndex
-  }
-  const parameters = found.flatMap(([name, text]) => written(name, text, extended.has(name.toLowerCase())))
-  if (NOT_ASCII.test(parameters.join('')) || NOT_ASCII.test(value.slice(end))) return undefined
-  return withParameters(fieldName, head, parameters)
+  const found = [...rawParameters(value)]
+  const main = value.slice(0, found[0]?.start ?? value.length).trimEnd()
+  const between = found.map(({ end }, i) => value.slice(end, found[i + 1]?.start ?? value.length))
+  if (found.length === 0 || NOT_ASCII.test(main + between.join(''))) return undefined
+  const extended = new Set(
+    found.filter(({ name }) => name.includes('*')).map(({ name }) => name.split('*')[0]!.toLowerCase()),
+  )
+  const parameters = found.flatMap(one => written(one, extended.has(one.name.toLowerCase())))
+  return NOT_ASCII.test(parameters.join('')) ? undefined : withParameters(fieldName, main, parameters)
 }
 
-/** @param isExtended the same parameter stands beside it in the extended form */
-function written(name: string, text: string, isExtended: boolean): string[] {
+/** @param isExtended whether the extended form of the same parameter stands beside it */
+function written({ name, value, written: text }: RawParameter, isExtended: boolean): string[] {
   if (!NOT_ASCII.test(text)) return [`${name}=${text}`]
-  const plain = text.startsWith('"') ? text.slice(1, -1).replace(/\\(.)/g, '$1') : text
-  if (isExtended) return [`${name}="${plainFileName(plain)}"`]
-  return name.toLowerCase() === 'filename' ? fileNameParameters(plain) : parameter(name, plain)
+  if (isExtended) return [`${name}="${plainFileName(value)}"`]
+  return name.toLowerCase() === 'filename' ? fileNameParameters(value) : parameter(name, value)
 }

@@ -3,18 +3,20 @@ import { createHash, hash } from 'node:crypto'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/field-rules.ts'
 import { isRefusal, type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
-import { newSubmission, type Submission } from '../../pipeline/accept/submission.ts'
-import { decodeWords } from '../../protocols/bounces/parts/encoded-words.ts'
+import { newSubmission, type Submission, type SubmittedAttachment } from '../../pipeline/accept/submission.ts'
+import { decodeWords } from '../../protocols/mime/read/encoded-words.ts'
+import { unfold } from '../../protocols/mime/read/head.ts'
+import { readMail } from '../../protocols/mime/read/read-mail.ts'
+import { decodeBytes } from '../../protocols/mime/read/transfer.ts'
 import { joinMessage } from '../../protocols/mime/whole-message.ts'
 import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
 import { legibleMailboxes, parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
+import type { Content } from '../../resources/emails/content.ts'
 import { readControl } from './control-fields.ts'
 import { readSubmittedHead } from './head.ts'
 import { withShortLines, withWholeLines } from './lines.ts'
 import { outgoingFields } from './outgoing-fields.ts'
-import type { MessageParts } from './parts.ts'
-import { unfolded } from './unfolded.ts'
 
 export interface Submitted {
   /** Message as received after DATA, without dot-stuffing. */
@@ -32,10 +34,20 @@ export interface ReadMessage {
   idempotency: { key: string; bodyHash: Uint8Array } | null
 }
 
+/** Texts and attachments of a submitted message, as the dashboard and the API show them. */
+export interface MessageParts {
+  content: Content
+  attachments: SubmittedAttachment[]
+  /** True if nothing was cut or left out, so that different messages have different parts. */
+  isWhole: boolean
+}
+
 /** Header fields that are shown as fields of the email, or are of no interest to people. */
 const NOT_SHOWN =
   /^(?:from|to|cc|reply-to|subject|date|message-id|mime-version|content-.*|received|dkim-.*|arc-.*)$/i
-const SHOWN_MAX = 100
+const SHOWN_HEADERS_MAX = 100
+/** Further attachments are sent, and not shown. */
+const SHOWN_ATTACHMENTS_MAX = 100
 const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 
 /** @param partsOf takes the message apart for those who look at it; null where that has failed */
@@ -46,7 +58,7 @@ export async function readMessage(
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
   const head = readSubmittedHead(withWholeLines(octets))
   if (isRefusal(head)) return head
-  const shown = head.fields.map(({ name, value }) => ({ name, value: decodeWords(unfolded(value)) }))
+  const shown = head.fields.map(({ name, value }) => ({ name, value: decodeWords(unfold(value)) }))
   const from = readFrom(head.fields)
   if (isRefusal(from)) return from
   const control = readControl(shown)
@@ -83,13 +95,34 @@ export async function readMessage(
   }
 }
 
+/**
+ * Extracts texts and attachments. A message whose parts cannot be found is sent, and shown without its texts.
+ */
+export async function partsOf(message: Buffer): Promise<MessageParts> {
+  const { html, text, parts, faults } = readMail(message)
+  const attachments: SubmittedAttachment[] = []
+  // A file is hardly ever larger than its encoding, unless it is meant to exhaust the memory of its reader.
+  let room = message.length
+  for (const { filename, contentType, contentId, sizeBytes, start, end, encoding } of parts) {
+    if (attachments.length === SHOWN_ATTACHMENTS_MAX || sizeBytes > room) continue
+    room -= sizeBytes
+    const content = decodeBytes(message.subarray(start, end), encoding, sizeBytes)
+    attachments.push({ filename, contentType, contentId, content })
+  }
+  return {
+    content: { html, text: text || null },
+    attachments,
+    isWhole: faults.length === 0 && attachments.length === parts.length,
+  }
+}
+
 const NOTHING_READ: MessageParts = { content: { html: null, text: null }, attachments: [], isWhole: false }
 
 /** The one mailbox whose domain must be the sender's. */
 function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
   const values = fields.filter(({ name }) => name.toLowerCase() === 'from')
   if (values.length === 0) return refuseField('missing_field', 'From', 'The message has no From field.')
-  const mailboxes = parseMailboxes(unfolded(values[0]!.value))
+  const mailboxes = parseMailboxes(unfold(values[0]!.value))
   if ('fault' in mailboxes)
     return refuseField('invalid_from', 'From', `The address in From ${mailboxes.fault}.`)
   if (mailboxes.length > 1 || values.length > 1)
@@ -101,7 +134,7 @@ function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
 function mailboxesIn(fields: readonly HeaderField[], field: string): Mailbox[] {
   return fields
     .filter(({ name }) => name.toLowerCase() === field)
-    .flatMap(({ value }) => legibleMailboxes(unfolded(value)))
+    .flatMap(({ value }) => legibleMailboxes(unfold(value)))
     .map(named)
 }
 
@@ -117,8 +150,8 @@ function isHiddenIn(shown: readonly Mailbox[]): (mailbox: Mailbox) => boolean {
 function shownHeaders(fields: readonly HeaderField[]): [string, string][] {
   return fields
     .filter(({ name }) => !NOT_SHOWN.test(name))
-    .slice(0, SHOWN_MAX)
-    .map(({ name, value }) => [name, decodeWords(unfolded(value))])
+    .slice(0, SHOWN_HEADERS_MAX)
+    .map(({ name, value }) => [name, decodeWords(unfold(value))])
 }
 
 function textOf(fields: readonly HeaderField[], wanted: string): string | undefined {

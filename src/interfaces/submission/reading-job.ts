@@ -6,8 +6,7 @@ import type { PreparedRequest } from '../../pipeline/accept/prepared.ts'
 import { isRefusal, type Refusal } from '../../pipeline/accept/refusal.ts'
 import type { IdempotencyToken } from '../../pipeline/accept/submission.ts'
 import { StorageUnavailable } from '../../store/command.ts'
-import { partsOf } from './parts.ts'
-import { readMessage, type Submitted } from './read-message.ts'
+import { partsOf, readMessage, type Submitted } from './read-message.ts'
 
 export interface ReadingJob extends Omit<Submitted, 'octets'> {
   accountId: Id

@@ -1,5 +1,5 @@
 /** Embeds images that the HTML of a message references by `cid:` URLs (RFC 2392) as `data:` URLs. */
-import type { StoredPart } from './parts/parsed-mail.ts'
+import type { StoredPart } from './stored-content.ts'
 
 /** Ends where no URL goes on: at a quote, a blank, a bracket. */
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi

@@ -5,6 +5,8 @@
 
 import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
+import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
+import type { FoundPart } from '../../protocols/mime/read/read-mail.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
 import { recordEvents } from '../../resources/events/record.ts'
@@ -12,8 +14,7 @@ import { command, type Tx } from '../../store/command.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { type Verdicts, verdictColumns } from './message-verdicts.ts'
-import type { ReceivedMailbox } from './parts/addresses.ts'
-import type { FoundPart, StoredPart } from './parts/parsed-mail.ts'
+import type { StoredPart } from './stored-content.ts'
 import { inboundRowView, LISTED_COLUMNS } from './view.ts'
 
 export interface ListInbound {

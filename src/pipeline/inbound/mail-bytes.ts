@@ -1,6 +1,7 @@
 /**
  * Inspects the bytes of a message while they are received: size, bare line ends, number of `Received` fields.
  */
+import { fieldRanges, isFieldNamed } from '../../protocols/mime/read/head.ts'
 
 export interface MailBytes {
   add(chunk: Uint8Array): void
@@ -35,23 +36,25 @@ export function createMailBytes(): MailBytes {
       if (beginning.length >= PIECES_MAX) beginning = [Buffer.concat(beginning)]
     },
     hopCount() {
-      return headOf(beginning).match(/^received[ \t]{0,8}:/gim)?.length ?? 0
+      const bytes = headerIn(beginning)
+      let count = 0
+      for (const field of fieldRanges(bytes)) if (isFieldNamed(bytes, field, 'received')) count += 1
+      return count
     },
   }
-}
-
-function headOf(pieces: readonly Uint8Array[]): string {
-  const [first, ...others] = pieces
-  if (!first) return ''
-  const bytes = Buffer.from(first.buffer, first.byteOffset, first.length)
-  const end = bytes.indexOf(EMPTY_LINE)
-  if (end >= 0 || others.length === 0) return bytes.toString('latin1', 0, end < 0 ? bytes.length : end)
-  return headOf([Buffer.concat(pieces)])
 }
 
 const EMPTY_LINE = '\r\n\r\n'
 const CR = 0x0d
 const LF = 0x0a
+
+/** Joins the pieces, unless the first one holds the whole header section. */
+function headerIn(pieces: readonly Uint8Array[]): Uint8Array {
+  const [first] = pieces
+  if (!first || pieces.length === 1) return first ?? new Uint8Array()
+  const holdsEnd = Buffer.from(first.buffer, first.byteOffset, first.length).includes(EMPTY_LINE)
+  return holdsEnd ? first : Buffer.concat(pieces)
+}
 
 /** @param afterReturn whether the preceding bytes ended in CR */
 export function holdsBareLineEnd(bytes: Uint8Array, afterReturn: boolean): boolean {

@@ -2,7 +2,7 @@
  * Handles mail to a `List-Unsubscribe` mailto address: the recipient is unsubscribed, whatever the mail says.
  */
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import { readReportHead } from '../../protocols/bounces/parts/head.ts'
+import { readHead } from '../../protocols/mime/read/head.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ReportRow } from '../../store/schema/reports.ts'
@@ -16,8 +16,7 @@ export interface UnsubscribeMail {
   spare: Subscription | undefined
 }
 
-/** Longer header sections are cut. */
-const HEAD_BYTES = 64 * 1024
+const HEADER_BYTES_MAX = 64 * 1024
 const TOKEN = /[\w-]{40,1024}/g
 
 /** @returns undefined for automatic mail: a bounce or an automatic response (RFC 3834 §5) */
@@ -26,8 +25,9 @@ export function readUnsubscribeMail(
   bytes: Uint8Array,
   secrets: SecretKeys,
 ): UnsubscribeMail | undefined {
-  const text = Buffer.from(bytes.subarray(0, HEAD_BYTES)).toString('latin1').replace(/\r\n?/g, '\n')
-  const { head } = readReportHead(text, 0, text.length)
+  const { head } = readHead(
+    Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEADER_BYTES_MAX)),
+  )
   const isByItself = !/^(?:no\b.*)?$/i.test(head.raw('auto-submitted') ?? '')
   if (sender === '' || isByItself) return undefined
   const words = (head.text('subject') ?? '').replace(/\s/g, '').match(TOKEN) ?? []

@@ -1,8 +1,8 @@
 /** Streams the decoded bytes of an attachment out of a stored message. */
+import type { FoundPart } from '../../protocols/mime/read/read-mail.ts'
+import { createDecoder } from '../../protocols/mime/read/transfer.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Db } from '../../store/schema.ts'
-import type { FoundPart } from './parts/parsed-mail.ts'
-import { createDecoder } from './parts/transfer.ts'
 
 type Place = Pick<FoundPart, 'start' | 'end' | 'encoding'>
 

@@ -3,9 +3,8 @@
  * reader process.
  */
 
+import { type ParsedMail, readHeadOnly, readMail } from '../../protocols/mime/read/read-mail.ts'
 import type { ReadMail } from './mail-reader.ts'
-import type { ParsedMail } from './parts/parsed-mail.ts'
-import { readHeadOnly, readMail } from './parts/read-mail.ts'
 import { encodeInboundContent } from './stored-content.ts'
 import { isForgedAuthResults } from './verdicts/strip-auth-results.ts'
 

@@ -1,9 +1,9 @@
 /** Builds the email for a reply to a received message, or for forwarding it, at the request of its owner. */
 
+import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import { newSubmission, type Submission, type SubmittedAttachment } from '../accept/submission.ts'
 import type { ShownInbound } from './find-inbound.ts'
-import type { ReceivedMailbox } from './parts/addresses.ts'
 import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
 

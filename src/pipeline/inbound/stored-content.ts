@@ -1,6 +1,14 @@
-/** Encodes and decodes the texts and headers of a received message, which are stored together. */
+/**
+ * Stored form of a received message: texts and headers, which are encoded together, and attachments.
+ */
+import type { FoundPart, ParsedMail } from '../../protocols/mime/read/read-mail.ts'
 import { decodeJson, type EncodedContent, encodeJson } from '../../resources/emails/content.ts'
-import type { ParsedMail } from './parts/parsed-mail.ts'
+
+/** An attachment of a stored message. */
+export interface StoredPart extends FoundPart {
+  /** Id of the attachment, `att_<uuid>`. */
+  id: string
+}
 
 export type InboundContent = Pick<ParsedMail, 'html' | 'text' | 'headers'>
 

@@ -1,9 +1,9 @@
 /** A received message as lists, events and webhooks show it. */
 import { wireId } from '../../lib/ids.ts'
+import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import { mailboxText } from '../../protocols/smtp/address.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
-import type { ReceivedMailbox } from './parts/addresses.ts'
-import type { StoredPart } from './parts/parsed-mail.ts'
+import type { StoredPart } from './stored-content.ts'
 
 /** What the row of a list is made of. */
 export const LISTED_COLUMNS = [

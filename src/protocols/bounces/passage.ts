@@ -1,13 +1,12 @@
 /** Extracts the text of a bounce that the reporting system wrote, without the returned message. */
-import type { ReportHead } from './parts/head.ts'
-import { readReportHead } from './parts/head.ts'
-import type { Part } from './parts/part.ts'
+import type { Head } from '../mime/read/head.ts'
 import { fold } from './reading.ts'
+import { headOfText, type ReportMail, type ReportPart } from './report-mail.ts'
 
 export interface OwnText {
   lines: readonly string[]
   /** Header section of the returned mail, as a part or as text after that of the reporting system. */
-  returned: ReportHead | undefined
+  returned: Head | undefined
 }
 
 const LINES_MAX = 400
@@ -17,12 +16,12 @@ const FOLLOWS =
   /^[\s>*=_~#.-]{0,80}(?:this is a copy of|below this line is|here is a copy|(?:possibly truncated )?(?:the )?(?:original|unsent|returned|undelivered|bounced) (?:message|mail|e-?mail)(?: headers?| header| text| body| follows?)*[\s:.*=_~#-]{0,80}$|(?:included|attached|below) is (?:a copy|the)|(?:the )?headers? of the (?:original|message)|message (?:headers?|body|text)? ?(?:follows|is following)|message headers?[\s:.*=_~-]{0,80}$|returned message header|ursprungliche (?:nachricht|mail)|message (?:d.)?origin|mensaje original|messaggio originale|mensagem original|исходное (?:сообщение|письмо)|元のメッセージ|原(?:始)?邮件|原始郵件)/
 const HEADER_LINE =
   /^(?:received|return-path|message-id|date|from|to|subject|mime-version|content-type|dkim-signature|x-[\w-]{1,40}|delivered-to|reply-to|x-mailer)[\t ]{0,4}:/i
+/** Media types of parts that hold the header section of the returned mail alone. */
+const HEADERS_ONLY = new Set(['text/rfc822-headers', 'message/global-headers', 'text/rfc822'])
 const TELLING_LINE = /^(?:received|return-path|message-id|mime-version|content-type)[\t ]{0,4}:/i
 
-export function ownTextOf(mail: Part): OwnText {
-  const leaves: Part[] = []
-  const heads: ReportHead[] = []
-  gather(mail, leaves, heads)
+export function ownTextOf(mail: ReportMail): OwnText {
+  const { leaves, heads } = ownParts(mail)
   const plain = leaves.filter(({ type }) => type.value === 'text/plain')
   const texts = (plain.length > 0 ? plain : leaves.filter(({ type }) => type.value === 'text/html')).slice(
     0,
@@ -34,20 +33,19 @@ export function ownTextOf(mail: Part): OwnText {
   return { lines: own.filter(line => !/^\s?>(?!>>)/.test(line)), returned }
 }
 
-/** Leaves of the mail itself; of what it encloses only the first head. */
-function gather(part: Part, leaves: Part[], heads: ReportHead[]): void {
-  const { value } = part.type
-  if (value === 'message/rfc822' || value === 'message/global') {
-    if (part.parts[0]) heads.push(part.parts[0].head)
-  } else if (
-    value === 'text/rfc822-headers' ||
-    value === 'message/global-headers' ||
-    value === 'text/rfc822'
-  ) {
-    const text = part.text()
-    heads.push(readReportHead(text, 0, text.length).head)
-  } else if (part.parts.length > 0) for (const one of part.parts) gather(one, leaves, heads)
-  else leaves.push(part)
+/** Separates the parts of the mail itself from the header sections of enclosed messages. */
+function ownParts({ parts }: ReportMail): { leaves: ReportPart[]; heads: Head[] } {
+  const leaves: ReportPart[] = []
+  const heads: Head[] = []
+  for (const part of parts) {
+    const { value } = part.type
+    if (value === 'message/rfc822' || value === 'message/global') {
+      const enclosed = part.enclosed()
+      if (enclosed) heads.push(enclosed.head)
+    } else if (HEADERS_ONLY.has(value)) heads.push(headOfText(part.text()))
+    else leaves.push(part)
+  }
+  return { leaves, heads }
 }
 
 function cut(text: string): { own: string[]; rest: string | undefined } {
@@ -76,12 +74,12 @@ function isHeadAt(lines: readonly string[], at: number): boolean {
   return run.length >= 3 && run.some(line => TELLING_LINE.test(line))
 }
 
-function headIn(rest: string): ReportHead | undefined {
+function headIn(rest: string): Head | undefined {
   const lines = rest.split('\n').slice(0, 60)
   const at = lines.findIndex((_, i) => isHeadAt(lines, i))
   if (at < 0) return undefined
   const text = rest.split('\n').slice(at).join('\n')
-  return readReportHead(text, 0, text.length).head
+  return headOfText(text)
 }
 
 function tidy(lines: readonly string[]): string[] {

@@ -1,4 +1,5 @@
 /** Parses a returned mail into a report. Pure; never throws; its work is bounded. */
+import type { Head } from '../mime/read/head.ts'
 import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
 import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'
@@ -9,12 +10,11 @@ import {
   type StatusGroup,
   withoutType,
 } from './delivery-status.ts'
-import type { ReportHead } from './parts/head.ts'
-import { type Part, readReportParts } from './parts/part.ts'
 import { type OwnText, ownTextOf } from './passage.ts'
 import { BOUNCE_PHRASE, CHALLENGE_ACT, CHALLENGE_PHRASE, DELAY_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'
 import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
+import { type ReportMail, type ReportPart, readReportMail } from './report-mail.ts'
 import { type Signs, signsOf } from './sender.ts'
 import { verdictOf } from './verdict.ts'
 
@@ -29,13 +29,12 @@ const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-deliver
 const RECEIPT_TYPES = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
 
 export function readReport(raw: Uint8Array, options: ReadingOptions): BounceReport {
-  const mail = readReportParts(raw)
-  return readMailAs(mail, options, 0)
+  return readMailAs(readReportMail(raw), options, 0)
 }
 
-function readMailAs(mail: Part, options: ReadingOptions, depth: number): BounceReport {
+function readMailAs(mail: ReportMail, options: ReadingOptions, depth: number): BounceReport {
   const signs = signsOf(mail.head)
-  const parts = [...walk(mail)]
+  const { parts } = mail
   const own = ownTextOf(mail)
   const base = { ...MAIL, ...returnedOf(own.returned, options) }
   return (
@@ -48,13 +47,7 @@ function readMailAs(mail: Part, options: ReadingOptions, depth: number): BounceR
   )
 }
 
-/** The mail and its parts, without what enclosed messages hold. */
-function* walk(part: Part): Iterable<Part> {
-  yield part
-  if (!part.type.value.startsWith('message/')) for (const one of part.parts) yield* walk(one)
-}
-
-function returnedOf(returned: ReportHead | undefined, { correlationHeader }: ReadingOptions) {
+function returnedOf(returned: Head | undefined, { correlationHeader }: ReadingOptions) {
   const id = returned?.raw('message-id')
   return {
     messageId: id === undefined ? undefined : withoutBrackets(id),
@@ -63,7 +56,11 @@ function returnedOf(returned: ReportHead | undefined, { correlationHeader }: Rea
 }
 
 /** Abuse reports (RFC 5965), and those of Microsoft, which are a bare copy from an address of theirs. */
-function feedbackIn(mail: Part, parts: readonly Part[], base: BounceReport): BounceReport | undefined {
+function feedbackIn(
+  mail: ReportMail,
+  parts: readonly ReportPart[],
+  base: BounceReport,
+): BounceReport | undefined {
   const part = parts.find(({ type }) => type.value === 'message/feedback-report')
   if (part) {
     const type =
@@ -83,16 +80,16 @@ function feedbackIn(mail: Part, parts: readonly Part[], base: BounceReport): Bou
  * Reports on DMARC (RFC 7489 §7.2) and TLS (RFC 8460 §5.3): by their files, since not all set their fields.
  */
 function aggregateIn(
-  mail: Part,
-  parts: readonly Part[],
+  mail: ReportMail,
+  parts: readonly ReportPart[],
   { subject }: Signs,
   base: BounceReport,
 ): BounceReport | undefined {
   const reportType = mail.type.params.get('report-type')?.toLowerCase()
-  const isTls = ({ type, fileName }: Part) =>
+  const isTls = ({ type, fileName }: ReportPart) =>
     type.value.startsWith('application/tlsrpt') ||
     /^[^!]{1,255}![^!]{1,255}!.{1,80}\.json(?:\.gz)?$/.test(fileName)
-  const isDmarc = ({ fileName }: Part) =>
+  const isDmarc = ({ fileName }: ReportPart) =>
     /^[^!]{1,255}![^!]{1,255}!\d{1,12}!\d{1,12}.{0,80}\.(?:xml|zip|gz)/.test(fileName)
   if (reportType === 'tlsrpt' || parts.some(isTls)) return { ...base, kind: 'tls-report' }
   const namesReport = /^report domain:/.test(subject) && parts.some(({ type }) => /zip|xml/.test(type.value))
@@ -108,7 +105,7 @@ interface Found {
   options: ReadingOptions
 }
 
-function deliveryStatusIn(parts: readonly Part[], found: Found): BounceReport | undefined {
+function deliveryStatusIn(parts: readonly ReportPart[], found: Found): BounceReport | undefined {
   const { signs, base } = found
   const typed = parts.filter(({ type }) => STATUS_TYPES.has(type.value))
   const bySystem = signs.isDaemon || signs.hasNullSender || signs.failed.length > 0
@@ -132,9 +129,9 @@ function deliveryStatusIn(parts: readonly Part[], found: Found): BounceReport | 
   }
 }
 
-function mayHoldStatus({ type, parts, text }: Part): boolean {
+function mayHoldStatus({ type, text }: ReportPart): boolean {
   const plain = type.value.startsWith('text/plain') || type.value.startsWith('application/octet')
-  return parts.length === 0 && plain && holdsDeliveryStatus(text())
+  return plain && holdsDeliveryStatus(text())
 }
 
 function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options }: Found): ReportedRecipient {
@@ -202,14 +199,14 @@ function actionOf(
 
 /** A bounce that a gateway or a list passed on whole; what a person passes on is a person's mail. */
 function enclosedIn(
-  parts: readonly Part[],
+  parts: readonly ReportPart[],
   signs: Signs,
   options: ReadingOptions,
   depth: number,
 ): BounceReport | undefined {
   if (depth > 1 || !(signs.isDaemon || signs.hasNullSender)) return undefined
   for (const part of parts) {
-    const inner = part.type.value.startsWith('message/') ? part.parts[0] : undefined
+    const inner = part.enclosed()
     if (!inner || !signsOf(inner.head).isDaemon) continue
     const report = readMailAs(inner, options, depth + 1)
     if (report.kind === 'bounce') return report
@@ -218,7 +215,7 @@ function enclosedIn(
 }
 
 /** By its type, though there is nothing to be read in its status, or it has been taken out on the way. */
-function saysThatItReports(mail: Part, parts: readonly Part[]): boolean {
+function saysThatItReports(mail: ReportMail, parts: readonly ReportPart[]): boolean {
   return (
     mail.type.params.get('report-type')?.toLowerCase() === 'delivery-status' ||
     parts.some(({ type }) => STATUS_TYPES.has(type.value))

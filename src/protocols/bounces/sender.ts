@@ -1,6 +1,6 @@
 /** Reads who sent a returned mail, and what its header section says about how it was generated. */
+import type { Head } from '../mime/read/head.ts'
 import { addressesIn } from './addresses.ts'
-import type { ReportHead } from './parts/head.ts'
 import { AUTO_SUBJECT } from './phrases.ts'
 import { fold } from './reading.ts'
 
@@ -31,7 +31,7 @@ const DAEMON_NAME =
   /mailer[ -]?daemon|mail(?:er)? daemon|(?:mail|message|e-?mail|internet mail) delivery|delivery (?:sub|agent|notif|status|system)|mail (?:system|server|admin|gateway|transport)|system administrator|domino mailer|content-?filter|^postmaster|postmaster$|microsoft (?:outlook|exchange)|\bexchange\b.{0,30}(?:server|system)|systemadministrator|courier mail/
 const REPLY_SUBJECT = /^\s*(?:(?:re|fwd?|aw|wg|antw|sv|vs|tr|rv|enc|res|odp|rif|i|ynt)(?:\[\d\])?\s?:)/
 
-export function signsOf(head: ReportHead): Signs {
+export function signsOf(head: Head): Signs {
   const subject = fold(head.text('subject') ?? '')
   const from = head.text('from') ?? ''
   const [address = ''] = addressesIn(from)
@@ -63,7 +63,7 @@ export function signsOf(head: ReportHead): Signs {
   }
 }
 
-function setsVacationFields(head: ReportHead): boolean {
+function setsVacationFields(head: Head): boolean {
   return (
     [
       'x-autoreply',

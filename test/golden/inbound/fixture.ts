@@ -1,5 +1,5 @@
 /** A received mail by its text, and what is to be read in it. */
-import type { FoundPart, ParsedMail } from '../../../src/pipeline/inbound/parts/parsed-mail.ts'
+import type { FoundPart, ParsedMail } from '../../../src/protocols/mime/read/read-mail.ts'
 
 export interface Fixture {
   name: string

@@ -2,7 +2,7 @@
 
 import { parseWireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
-import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Find } from '../../../store/read.ts'
 import { notFound } from '../api-error.ts'

@@ -3,7 +3,7 @@
 import { idText } from '../../../lib/ids.ts'
 import { findInbound, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
-import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { streamWithOwnResults } from '../../../pipeline/inbound/verdicts/strip-auth-results.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'

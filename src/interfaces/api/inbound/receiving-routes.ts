@@ -7,7 +7,7 @@ import { parseWireId } from '../../../lib/ids.ts'
 import { contentOf, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import { withInlineImages } from '../../../pipeline/inbound/inline-images.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
-import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
+import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import { notFound } from '../api-error.ts'
 import {

@@ -1,8 +1,7 @@
 /** Schemas of received mail in the format of the SDKs, which call it `emails.receiving`. */
 import * as z from 'zod'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
-import type { StoredPart } from '../../../pipeline/inbound/parts/parsed-mail.ts'
-import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
+import type { InboundContent, StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { attachmentView, inboundRowView, type ListedInbound } from '../../../pipeline/inbound/view.ts'
 import { invalidField } from '../api-error.ts'
 import type { DownloadLink } from '../downloads/link.ts'

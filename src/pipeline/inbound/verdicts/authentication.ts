@@ -5,7 +5,7 @@ import { type BoundedCheckOptions, messageOf, plainText, resultOf, runBoundedChe
 import { type CheckedDkim, checkDkim, type Verified } from './dkim.ts'
 import { judgeDmarc } from './dmarc.ts'
 import type { Envelope, Mail } from './mail.ts'
-import { sanitize } from './sanitize.ts'
+import { type ShownAuthors, sanitize } from './sanitize.ts'
 import { checkSpf } from './spf.ts'
 import type { ArcFinding, Authentication, CheckFinding } from './verdict.ts'
 
@@ -21,7 +21,7 @@ export async function authenticate(
   envelope: Envelope,
   options: AuthenticationOptions,
 ): Promise<Authentication> {
-  const [spf, dkim] = await Promise.all([
+  const [spf, { dkim, authors }] = await Promise.all([
     checkSpf(envelope, options.mailHost, options),
     verifiedDkim(mail, envelope, options),
   ])
@@ -31,7 +31,7 @@ export async function authenticate(
     return { spf, dkim: told, dmarc: fault, arc: fault }
   }
   const [dmarc, arc] = await Promise.all([
-    judgeDmarc(spf, dkim, verified, options),
+    judgeDmarc(spf, dkim, { verified, authors }, options),
     checkArc(verified, options),
   ])
   return { spf, dkim: told, dmarc, arc }
@@ -41,19 +41,19 @@ async function verifiedDkim(
   mail: Mail,
   envelope: Envelope,
   options: BoundedCheckOptions,
-): Promise<CheckedDkim> {
+): Promise<{ dkim: CheckedDkim; authors: ShownAuthors }> {
   try {
     const fit = await sanitize(mail)
-    if ('fault' in fit) return { result: 'permerror', reason: fit.fault, signatures: [] }
-    const found = await checkDkim(fit.pieces, envelope, options)
-    if (fit.leftOut === 0 || found.result === 'pass') return found
-    return { ...found, reason: `${found.reason}; ${fit.leftOut} signatures more are not looked at` }
-  } catch (error) {
+    if ('fault' in fit) return unverified({ result: 'permerror', reason: fit.fault })
+    const { authors, leftOut } = fit
+    const dkim = await checkDkim(fit.pieces, envelope, options)
+    if (leftOut === 0 || dkim.result === 'pass') return { dkim, authors }
     return {
-      result: 'temperror',
-      reason: `the message could not be read: ${messageOf(error)}`,
-      signatures: [],
+      dkim: { ...dkim, reason: `${dkim.reason}; ${leftOut} signatures more are not looked at` },
+      authors,
     }
+  } catch (error) {
+    return unverified({ result: 'temperror', reason: `the message could not be read: ${messageOf(error)}` })
   }
 }
 
@@ -82,4 +82,8 @@ function unansweredOf({ lastEntry }: NonNullable<Verified['arc']>): string | und
   return status?.result === 'temperror'
     ? (plainText(status.comment) ?? 'a key could not be looked up')
     : undefined
+}
+
+function unverified(finding: CheckFinding): { dkim: CheckedDkim; authors: ShownAuthors } {
+  return { dkim: { ...finding, signatures: [] }, authors: { fieldCount: 0, addresses: [] } }
 }

@@ -5,14 +5,12 @@
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { CheckedDkim, Verified } from './dkim.ts'
+import type { ShownAuthors } from './sanitize.ts'
 import type { DmarcFinding, SpfFinding } from './verdict.ts'
 
-/**
- * A tree walk is eight look-ups at most (RFC 9989 §4.10), and there are few walks in mail that is meant to
- * arrive.
- */
+/** A tree walk takes at most eight look-ups (RFC 9989 §4.10), and legitimate mail needs few walks. */
 const LIMITS = { ms: 10_000, lookups: 30 }
-/** Why there is no one domain that could be asked (RFC 9989 §5.3.1). */
+/** Reasons why a message has no single author domain (RFC 9989 §5.3.1). */
 const NO_AUTHOR = {
   'no-author-domain': 'there is no domain in a From field',
   'multiple-author-domains': 'the From field names several domains',
@@ -23,7 +21,7 @@ const NO_AUTHOR = {
 export async function judgeDmarc(
   spf: SpfFinding,
   dkim: CheckedDkim,
-  { headerFrom, fromFields }: Verified,
+  { verified, authors }: { verified: Verified; authors: ShownAuthors },
   options: BoundedCheckOptions,
 ): Promise<DmarcFinding> {
   const proven = dkim.signatures.filter(({ result }) => result === 'pass')
@@ -32,8 +30,7 @@ export async function judgeDmarc(
     LIMITS,
     async ({ ask: resolver }) => {
       const { response, reason } = await evaluateDmarc({
-        headerFrom,
-        fromFields,
+        ...authorsOf(verified, authors),
         spfDomains: spf.result === 'pass' && spf.domain !== undefined ? [spf.domain] : [],
         dkimDomains: proven.map(({ domain }) => ({ domain: domain! })),
         resolver,
@@ -50,6 +47,18 @@ export async function judgeDmarc(
     },
     fault => fault,
   )
+}
+
+/**
+ * Returns the author addresses of both readings of the From field: mailauth's, and the one that users are
+ * shown. If the readings name different domains, or if no From field is shown, DMARC has no author domain and
+ * cannot pass.
+ */
+function authorsOf({ headerFrom, fromFields }: Verified, { addresses, fieldCount }: ShownAuthors) {
+  if (addresses.length === 0) return { headerFrom: [], fromFields }
+  // mailauth takes text without an @ for a domain.
+  const shown = addresses.map(address => (address.includes('@') ? address : `${address}@`))
+  return { headerFrom: [...shown, ...headerFrom], fromFields: Math.max(fromFields, fieldCount) }
 }
 
 function reasonOf(result: DmarcFinding['result'], error: string | undefined): string | undefined {

@@ -1,49 +1,86 @@
 /**
  * Prepares a message for verification by mailauth: refuses or removes input that would only cause excessive
- * work.
+ * work. Also reads the authors that users are shown, for the evaluation of DMARC.
  */
-import { type FieldRange, readVerdictHead, takeHead } from './head.ts'
+import { addressesOf } from '../../../protocols/mime/read/addresses.ts'
+import { type FieldRange, fieldRanges, isFieldNamed, readHead } from '../../../protocols/mime/read/head.ts'
 import type { Mail } from './mail.ts'
 
-/** Those above are checked; what has more is made to be work (RFC 6376 §6.1). */
+/** Further signatures are removed, since they are only made to cause work (RFC 6376 §6.1). */
 export const SIGNATURES_MAX = 10
-/** Ten times what large providers let through. */
+/** Ten times the limit of large providers. */
 const HEADER_BYTES_MAX = 512 * 1024
 const FIELDS_MAX = 5_000
-/** A list of 64 addresses is a thousand characters. */
+/** A list of 64 addresses takes about 1,000 octets. */
 const FROM_BYTES_MAX = 16 * 1024
 const MESSAGE_BYTES_MAX = 64 * 1024 * 1024
 /**
- * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). A line is canonicalized as a whole, and anew with
- * each piece that comes, so that the work grows with the square of its length.
+ * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). mailauth canonicalizes a line as a whole, and again
+ * with each piece that arrives, so that the work grows with the square of the length.
  */
 const LINE_MAX_BYTES = 1024 * 1024
 const LF = 0x0a
-/** Fields for which the body is hashed (RFC 6376, RFC 8617). */
-const SIGNATURES = new Set(['dkim-signature', 'arc-message-signature'])
+
+/** The From fields of a message as users are shown them. */
+export interface ShownAuthors {
+  fieldCount: number
+  addresses: readonly string[]
+}
 
 export interface SanitizedMail {
   pieces: AsyncIterable<Uint8Array>
-  /** Signatures that are left out, because there are so many. */
+  /** Number of signatures that were removed because of their number. */
   leftOut: number
+  authors: ShownAuthors
 }
 
-/** @returns why it is not looked at, in place of that which is */
+/** @returns the reason as `fault` if the message is not verified */
 export async function sanitize(mail: Mail): Promise<SanitizedMail | { fault: string }> {
   if (mail.sizeBytes > MESSAGE_BYTES_MAX) return { fault: 'the message is too large' }
   const pieces = mail.read()[Symbol.asyncIterator]()
   const { bytes, isWhole } = await takeHead(pieces, HEADER_BYTES_MAX)
-  const { fields, end = bytes.length } = readVerdictHead(bytes, FIELDS_MAX + 1)
-  const isTooLarge = !isWhole || (fields.length <= FIELDS_MAX && end > HEADER_BYTES_MAX)
-  const fault = isTooLarge ? 'the header section is too large' : faultOf(fields)
-  if (fault !== undefined) {
+  const checked = isWhole ? checkedFields(bytes) : { fault: TOO_LARGE }
+  if ('fault' in checked) {
     await pieces.return?.()
-    return { fault }
+    return checked
   }
-  const surplus = fields.filter(({ name }) => name === 'dkim-signature').slice(SIGNATURES_MAX)
+  const { surplus, isSigned } = checked
   const left = joined(without(bytes, surplus), pieces)
-  const isSigned = fields.some(({ name }) => SIGNATURES.has(name))
-  return { pieces: isSigned ? withShortLines(left) : left, leftOut: surplus.length }
+  return {
+    pieces: isSigned ? withShortLines(left) : left,
+    leftOut: surplus.length,
+    authors: shownAuthors(bytes),
+  }
+}
+
+const TOO_LARGE = 'the header section is too large'
+
+/**
+ * Finds the surplus signatures, or the reason why the message is not verified. The body is hashed only for
+ * DKIM-Signature and ARC-Message-Signature (RFC 6376, RFC 8617).
+ */
+function checkedFields(bytes: Buffer): { surplus: FieldRange[]; isSigned: boolean } | { fault: string } {
+  const signatures: FieldRange[] = []
+  let isSigned = false
+  let fieldCount = 0
+  let end = 0
+  for (const range of fieldRanges(bytes)) {
+    if (++fieldCount > FIELDS_MAX) return { fault: 'there are too many header fields' }
+    end = range.to
+    if (isFieldNamed(bytes, range, 'from') && range.to - range.from > FROM_BYTES_MAX)
+      return { fault: 'the From field is too long' }
+    const isDkim = isFieldNamed(bytes, range, 'dkim-signature')
+    if (isDkim) signatures.push(range)
+    isSigned ||= isDkim || isFieldNamed(bytes, range, 'arc-message-signature')
+  }
+  if (end > HEADER_BYTES_MAX) return { fault: TOO_LARGE }
+  return { surplus: signatures.slice(SIGNATURES_MAX), isSigned }
+}
+
+function shownAuthors(bytes: Buffer): ShownAuthors {
+  const { head } = readHead(bytes)
+  const addresses = addressesOf(head, 'from').map(({ address }) => address)
+  return { fieldCount: head.all('from').length, addresses }
 }
 
 /** @throws Error at a line that is too long */
@@ -58,13 +95,31 @@ async function* withShortLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
   }
 }
 
-function faultOf(fields: readonly FieldRange[]): string | undefined {
-  if (fields.length > FIELDS_MAX) return 'there are too many header fields'
-  const isLong = fields.some(({ name, from, to }) => name === 'from' && to - from > FROM_BYTES_MAX)
-  return isLong ? 'the From field is too long' : undefined
+/**
+ * Joins the pieces up to the one in which the header section ends. `isWhole` is false if `mostBytes` were
+ * exceeded before its end.
+ */
+export async function takeHead(
+  pieces: AsyncIterator<Uint8Array>,
+  mostBytes: number,
+): Promise<{ bytes: Buffer; isWhole: boolean }> {
+  const taken: Uint8Array[] = []
+  let sizeBytes = 0
+  let tail = ''
+  for (;;) {
+    const { value, done } = await pieces.next()
+    if (done) return { bytes: Buffer.concat(taken), isWhole: true }
+    taken.push(value)
+    sizeBytes += value.length
+    const seen = tail + Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('latin1')
+    if (/(?:^|\n)\r?\n/.test(taken.length === 1 ? seen : `-${seen}`))
+      return { bytes: Buffer.concat(taken), isWhole: true }
+    if (sizeBytes > mostBytes) return { bytes: Buffer.concat(taken), isWhole: false }
+    tail = seen.slice(-2)
+  }
 }
 
-/** The bytes but for some ranges, which are in their order. */
+/** Yields the bytes without some ranges, which are given in their order. */
 export function* without(bytes: Uint8Array, ranges: Iterable<FieldRange>): Generator<Uint8Array> {
   let at = 0
   for (const { from, to } of ranges) {

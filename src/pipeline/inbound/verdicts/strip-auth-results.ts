@@ -3,10 +3,10 @@
  * before a message is passed to consumers that rely on the field. All other bytes stay unchanged.
  */
 import { domainToASCII } from 'node:url'
-import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
-import { type FieldRange, fieldsNamed, fieldValue, takeHead } from './head.ts'
+import { decodeWords } from '../../../protocols/mime/read/encoded-words.ts'
+import { type FieldRange, fieldRanges, isFieldNamed, rangeValue } from '../../../protocols/mime/read/head.ts'
 import { RESULTS_FIELD } from './results-field.ts'
-import { joined, without } from './sanitize.ts'
+import { joined, takeHead, without } from './sanitize.ts'
 
 const NAME = RESULTS_FIELD.toLowerCase()
 /** A longer field is removed without being parsed. */
@@ -55,9 +55,10 @@ export function isForgedAuthResults(name: string, value: string, mailHost: strin
 }
 
 function* forgedFields(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
-  for (const field of fieldsNamed(bytes, NAME)) {
+  for (const field of fieldRanges(bytes)) {
+    if (!isFieldNamed(bytes, field, NAME)) continue
     const isReadable = field.to - field.from <= FIELD_BYTES_MAX
-    if (!isReadable || isForgedAuthResults(NAME, fieldValue(bytes, field), mailHost)) yield field
+    if (!isReadable || isForgedAuthResults(NAME, rangeValue(bytes, field), mailHost)) yield field
   }
 }
 

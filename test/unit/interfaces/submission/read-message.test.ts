@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
-import { partsOf } from '../../../../src/interfaces/submission/parts.ts'
-import { type ReadMessage, readMessage } from '../../../../src/interfaces/submission/read-message.ts'
+import { partsOf, type ReadMessage, readMessage } from '../../../../src/interfaces/submission/read-message.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import { splitMessage } from '../../../../src/protocols/mime/whole-message.ts'
 import { mailbox } from '../../../kit/mail.ts'
@@ -186,6 +185,16 @@ test('a file name beyond ASCII that stands in the header is read by the recipien
   assert.not.match(text, /[^\x00-\x7f]/)
   assert.match(text, "name*=utf-8''Rechnung%20f%C3%BCr%20M%C3%BCller.pdf; x-a=1\n")
   assert.match(text, /filename="Rechnung fur Muller\.pdf"; size=4\n/)
+})
+
+test('submitted header: a file name beyond ASCII without quotes keeps its blanks', async () => {
+  const head = 'From: ann@here.example\r\nContent-Type: application/pdf\r\n'
+  const rest = 'Content-Disposition: attachment; filename=Grüße 2026.pdf; size=4\r\n\r\n%PDF\r\n'
+  const result = await readOctets(Buffer.from(head + rest))
+  if (isRefusal(result)) throw new Error(result.message)
+  assert.is(result.message.attachments.length, 1)
+  assert.is((result.message.attachments[0] as { filename: string }).filename, 'Grüße 2026.pdf')
+  assert.match(sent({ message: result.message, idempotency: null }), /filename="Gru_e 2026\.pdf";\s+size=4\n/)
 })
 
 test('the line of a mailbox file in front is left out, and a line of blanks ends no header', async () => {

@@ -1,8 +1,8 @@
 /** Stands in for the thread that reads received mail: whole messages are too much for it. */
 import { workerData } from 'node:worker_threads'
 import { serveCalls } from '../../../../src/lib/worker-rpc.ts'
-import { readHeadOnly } from '../../../../src/pipeline/inbound/parts/read-mail.ts'
 import { encodeInboundContent } from '../../../../src/pipeline/inbound/stored-content.ts'
+import { readHeadOnly } from '../../../../src/protocols/mime/read/read-mail.ts'
 
 serveCalls(workerData.calls, {
   async read({ fault }: { fault: string | null }) {

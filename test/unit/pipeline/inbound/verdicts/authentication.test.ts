@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { MessageVerdicts } from '../../../../../src/pipeline/inbound/verdicts/verdict.ts'
+import { readMail } from '../../../../../src/protocols/mime/read/read-mail.ts'
 import { suite } from '../../../../kit/suite.ts'
 import { createTestKey } from '../../../protocols/dkim/signed.ts'
 import {
@@ -335,6 +336,40 @@ for (const { what, zone, from, fields, mailFrom = 'ann@here.test', result, polic
     assert.is(detail.dmarc.result, result, JSON.stringify(detail))
     assert.is(detail.dmarc.policy, policy)
     if (reason) assert.match(String(detail.dmarc.reason), reason)
+  })
+
+/** Header sections whose author other programs may read differently, for a client that may send for evil.test. */
+const FORGED: [what: string, header: string, result: string][] = [
+  ['the shown address is judged', 'From: "ceo@here.test" <x@evil.test>', 'pass'],
+  ['From behind a line that is not a field', 'Subject: x\r\nno field\r\nFrom: x@evil.test', 'permerror'],
+  ['From with a line break before its colon', 'Subject: x\r\nFrom\r\n : x@evil.test', 'permerror'],
+  ['From behind a first line of blanks', ' \r\nFrom: x@evil.test', 'permerror'],
+  [
+    'a second From behind a line that is not a field',
+    `From: ann@here.test\r\nno field\r\nFrom: x@evil.test`,
+    'permerror',
+  ],
+  ['a line that is not a field below From', 'From: ann@here.test,\r\nx@evil.test', 'permerror'],
+  ['two addresses in angle brackets', 'From: <ceo@here.test> <x@evil.test>', 'fail'],
+  ['an address in an encoded word', 'From: =?utf-8?q?ceo=40here.test=3e?= <x@evil.test>', 'pass'],
+  [
+    'an address that ends in an encoded word',
+    'From: <=?utf-8?q?ceo=40here.test=20?=@evil.test>',
+    'permerror',
+  ],
+  ['a name that is shown as the first address', 'From: here.test, <x@evil.test>', 'permerror'],
+]
+for (const [what, header, result] of FORGED)
+  test(`DMARC never passes for a domain that is not shown: ${what}: ${result}`, async t => {
+    const { judge } = await startScene(
+      t,
+      `${GOOD_ZONE}${spf('evil.test')}\n_dmarc.evil.test TXT "v=DMARC1; p=reject"`,
+    )
+    const text = `${header}\r\nTo: bob@there.test\r\n\r\nbody\r\n`
+    const { detail } = await judge(mailOf(text), envelope({ mailFrom: 'x@evil.test' }))
+    assert.is(detail.dmarc.result, result, JSON.stringify(detail.dmarc))
+    const [shown] = readMail(Buffer.from(text)).from
+    if (result === 'pass') assert.is(shown?.address.split('@').at(-1), detail.dmarc.domain)
   })
 
 test('DMARC by DKIM: the domain of the signature counts, and a signature over a part of the body does not', async t => {

@@ -2,15 +2,19 @@
 import { decodeText } from './charset.ts'
 
 const ENCODED_WORD = /=\?([^?\s]{1,40})\?([bq])\?([^?\n]{0,2000})\?=/gi
-/** Blanks between two encoded words are not text (RFC 2047 §6.2). */
+/** Blanks between two encoded words are not part of the text (RFC 2047 §6.2). */
 const BETWEEN_WORDS = /(\?=)[ \t\n]{1,80}(?==\?[^?\s]{1,40}\?[bq]\?)/gi
 const CHARACTERS_MAX = 4096
 
-/** @param value one character a byte, unfolded @param mostCharacters of it; further ones are left out */
+/**
+ * @param value unfolded value with one character per octet
+ * @param mostCharacters characters behind this limit are left out
+ */
 export function decodeWords(value: string, mostCharacters = CHARACTERS_MAX): string {
   const text = value.slice(0, mostCharacters)
   if (!text.includes('=?')) return decodeText(text, undefined)
-  // Characters may be split between words of one charset: their bytes are joined before they are decoded.
+  // A character may be split between words of one charset, so their octets are joined before they are
+  // decoded.
   const parts: { bytes: string; charset: string | undefined }[] = []
   let at = 0
   const joined = text.replace(BETWEEN_WORDS, '$1')

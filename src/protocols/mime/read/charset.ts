@@ -2,7 +2,7 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { type CharsetDecoder, STATEFUL } from './stateful-charsets.ts'
 
-/** Labels that mail uses and the Encoding Standard does not know. */
+/** Labels that occur in mail and are not in the Encoding Standard. */
 const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cp932', 'shift_jis'],
   ['iso-2022-jp-1', 'iso-2022-jp'],
@@ -19,19 +19,24 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
   ['cp-1251', 'windows-1251'],
   ['ansi', 'windows-1252'],
 ])
-/** What these say of octets beyond ASCII is nothing, or seldom true. */
-const TELLS_NOTHING = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso-8859-1', 'latin1', 'unknown-8bit'])
+/** Labels that say nothing about octets beyond ASCII, or are often wrong. */
+const UNRELIABLE = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso-8859-1', 'latin1', 'unknown-8bit'])
 const ISO_2022_JP = ['\x1b$@', '\x1b$B'] as const
 const BEYOND_ASCII = /[\x80-\xff]/
 const PIECE_OCTETS = 64 * 1024
 
-/** @param bytes one character an octet @param label as in `charset=`; never fails, whatever it is */
+/**
+ * Decodes a text; never throws.
+ *
+ * @param bytes text with one character per octet
+ * @param label value of `charset`, which may be unknown or wrong
+ */
 export function decodeText(bytes: string, label: string | undefined): string {
   if (isPlain(bytes, nameOf(label))) return bytes
   return [...textPieces(Buffer.from(bytes, 'latin1'), label)].join('')
 }
 
-/** The same in pieces of some 64 KB, one after another as they are asked for. */
+/** Yields the decoded text in pieces of about 64 KB. */
 export function* textPieces(octets: Buffer, label: string | undefined): Generator<string> {
   const decoder = decoderFor(octets, nameOf(label))
   for (let at = 0; at < octets.length; at += PIECE_OCTETS)
@@ -43,7 +48,7 @@ function nameOf(label: string | undefined): string {
   return label?.toLowerCase().trim() ?? ''
 }
 
-/** Whether the text is its octets, one by one. */
+/** Tells whether each octet is a character of ASCII. */
 function isPlain(bytes: string, name: string): boolean {
   if (STATEFUL.has(name) || name.startsWith('utf-16') || BEYOND_ASCII.test(bytes)) return false
   return !ISO_2022_JP.some(sequence => bytes.includes(sequence))
@@ -54,7 +59,7 @@ function decoderFor(octets: Buffer, name: string): CharsetDecoder {
   if (stateful) return stateful()
   if (ISO_2022_JP.some(sequence => octets.includes(sequence))) return platformDecoder('iso-2022-jp')!
   if (!name.startsWith('utf-16') && isAscii(octets)) return ASCII
-  const known = name === '' || TELLS_NOTHING.has(name) ? undefined : (OTHER_NAMES.get(name) ?? name)
+  const known = name === '' || UNRELIABLE.has(name) ? undefined : (OTHER_NAMES.get(name) ?? name)
   const named = known === undefined || known === 'utf-8' ? undefined : platformDecoder(known)
   return named ?? platformDecoder(known === 'utf-8' || isUtf8(octets) ? 'utf-8' : 'windows-1252')!
 }
@@ -64,7 +69,7 @@ const ASCII: CharsetDecoder = {
   end: () => '',
 }
 
-/** Undefined where the platform does not know the label. */
+/** Returns undefined for a label that the platform does not support. */
 function platformDecoder(label: string): CharsetDecoder | undefined {
   try {
     const decoder = new TextDecoder(label)

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
-import { unflowed } from '../../../../../src/pipeline/inbound/parts/flowed.ts'
-import { readMail } from '../../../../../src/pipeline/inbound/parts/read-mail.ts'
+import { readMail } from '../../../../../src/protocols/mime/read/read-mail.ts'
+import { unflowed } from '../../../../../src/protocols/mime/read/text.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('inbound/parts/read-mail')
+const test = suite('mime/read/read-mail')
 
 const TEXTS_LENGTH_MAX = 2_000_000
 const TEXT_FAULT = 'The text is longer than 2,000,000 characters; the rest was cut'

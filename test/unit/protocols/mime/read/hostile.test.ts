@@ -4,7 +4,7 @@ import { openSmallHeap, type ReadingFacts, type SmallHeap } from '../../../../ki
 import { suite } from '../../../../kit/suite.ts'
 
 /** Every shape at a size that shows what it costs, and one of each encoding at the size that a message may have. */
-const test = suite('inbound/parts: hostile mail within a small heap')
+const test = suite('mime/read: hostile mail within a small heap')
 const USUAL_BYTES = 20_000_000
 const SIZE_BYTES_MAX = 60_000_000
 const TEXTS_LENGTH_MAX = 2_000_000

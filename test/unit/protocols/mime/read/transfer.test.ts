@@ -4,11 +4,11 @@ import {
   decodeBytes,
   decodedSize,
   type Encoding,
-} from '../../../../../src/pipeline/inbound/parts/transfer.ts'
+} from '../../../../../src/protocols/mime/read/transfer.ts'
 import { type Arbitrary, fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('inbound/parts/transfer')
+const test = suite('mime/read/transfer')
 
 /** Lines of their own, joined as they come: what an encoder writes, and what it never should. */
 function bodies(...tokens: string[]): Arbitrary<string> {

@@ -1,20 +1,23 @@
 /**
- * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying any of it. What is
- * beyond the bounds is not looked at; what stands before it is found all the same.
+ * Finds the parts of a message (RFC 2046 §5.1) in one pass over its lines, without copying its octets. Parts
+ * beyond the limits are left out; parts before them are still found.
+ *
+ * In: the octets of a message. Out: its header section, and its leaves in their order. Called by
+ * `read-mail.ts` for received and submitted mail, and by the reader of reports
+ * (`protocols/bounces/report-mail.ts`).
  */
-import { FAULTS, PART_DEPTH_MAX, PARTS_MAX } from './faults.ts'
+import { type ContentField, readContentField } from './content-field.ts'
 import { type Head, readHead } from './head.ts'
-import { type Described, readDescribed } from './params.ts'
 import { type Encoding, encodingOf } from './transfer.ts'
 
-/** A part that holds no further parts, or none that are looked at. */
+/** A part without further parts, or beyond the limit of nesting. */
 export interface Leaf {
-  type: Described
-  disposition: Described
+  type: ContentField
+  disposition: ContentField
   encoding: Encoding
-  /** As it was written. */
+  /** Content-ID as it was written. */
   contentId: string | undefined
-  /** Of the part's body, before its encoding is undone. */
+  /** Position of the encoded body. */
   start: number
   end: number
 }
@@ -22,42 +25,62 @@ export interface Leaf {
 export interface Walked {
   /** Header section of the message itself. */
   head: Head
+  /** Content-Type of the message itself. */
+  type: ContentField
   leaves: readonly Leaf[]
-  /** Of what was not looked at. */
+  /** Values of `FAULTS` for the parts that were left out. */
   faults: readonly string[]
 }
 
-interface Open {
+const PARTS_MAX = 1_000
+const PART_DEPTH_MAX = 50
+/** Limit of UTF-16 units for all texts of a message together. */
+export const TEXT_CHARACTERS_MAX = 2_000_000
+
+const number = (count: number) => count.toLocaleString('en-US')
+
+/** Descriptions of what was not read of a message, which users see as its `parse_error`. */
+export const FAULTS = {
+  head: 'The header is too large: only its first 1,000 fields and 256 KB were read',
+  partHead: 'The header of a part is too large: only its first 1,000 fields and 256 KB were read',
+  parts: `The message has more than ${number(PARTS_MAX)} parts; the others were not read`,
+  depth: `Parts are nested more than ${PART_DEPTH_MAX} levels deep; those further inside were not read`,
+  text: `The text is longer than ${number(TEXT_CHARACTERS_MAX)} characters; the rest was cut`,
+} as const
+
+/** A multipart that has begun and not ended. */
+interface OpenMultipart {
   boundary: Buffer
-  /** Of the boundary, by which lines that differ from it somewhere are told apart from it at once. */
+  /** Hash of the boundary, by which most other lines are told from it without a comparison. */
   hash: number
-  usual: string
+  /** Media type of parts that name none. */
+  defaultType: string
 }
 
 type Entity = Omit<Leaf, 'end'>
 
-/** Of a field that describes a part: those of a thousand parts are kept at the same time. */
+/** Limit of a field that describes a part, since the fields of all parts are in memory at the same time. */
 const FIELD_BYTES_MAX = 8_000
 const BOUNDARY_LINE_BYTES_MAX = 250
-const UUENCODE_SCAN_BYTES = 16 * 1024
+const UNNAMED_BOUNDARY_SCAN_BYTES = 16 * 1024
 const LF = 0x0a
 const CR = 0x0d
 const MINUS = 0x2d
-/** What may stand behind a boundary on its line. */
+/** Octets that may follow a boundary on its line. */
 const BLANKS = new Set([...' \t\r\n\v\f\xa0'].map(blank => blank.charCodeAt(0)))
 
 export function walkMail(bytes: Buffer): Walked {
-  const open: Open[] = []
+  const open: OpenMultipart[] = []
   const leaves: Leaf[] = []
   const faults = new Set<string>()
-  const entityAt = (start: number, usual: string, fault: string): Entity & { head: Head } => {
+  const entityAt = (start: number, defaultType: string, fault: string): Entity & { head: Head } => {
     const isBoundary = (lineAt: number) => boundaryAt(bytes, lineAt, open) !== undefined
     const { head, bodyAt } = readHead(bytes, start, bytes.length, isBoundary)
     if (head.isCut) faults.add(fault)
     return {
       head,
-      type: typeOf(head, usual),
-      disposition: readDescribed(head.raw('content-disposition', FIELD_BYTES_MAX)),
+      type: typeOf(head, defaultType),
+      disposition: readContentField(head.raw('content-disposition', FIELD_BYTES_MAX)),
       encoding: encodingOf(head.raw('content-transfer-encoding', FIELD_BYTES_MAX)),
       contentId: head.raw('content-id', FIELD_BYTES_MAX),
       start: bodyAt,
@@ -80,14 +103,14 @@ export function walkMail(bytes: Buffer): Walked {
       faults.add(FAULTS.parts)
       break
     }
-    const { head: _, ...part } = entityAt(line.end, open.at(-1)!.usual, FAULTS.partHead)
+    const { head: _, ...part } = entityAt(line.end, open.at(-1)!.defaultType, FAULTS.partHead)
     at = part.start
     current = enter(part)
   }
   if (current) close(current, bytes.length)
-  return { head, leaves, faults: [...faults] }
+  return { head, type: root.type, leaves, faults: [...faults] }
 
-  /** A multipart is gone into; anything else is a leaf, whose end is to be found. */
+  /** Opens a multipart; returns any other entity, which is a leaf without its end. */
   function enter(entity: Entity): Entity | undefined {
     const { type, start } = entity
     if (!type.value.startsWith('multipart/')) return entity
@@ -97,8 +120,8 @@ export function walkMail(bytes: Buffer): Walked {
     }
     const named = type.params.get('boundary')?.trimEnd() || boundaryLike(bytes, start)
     const boundary = Buffer.from(named ?? '', 'latin1')
-    const usual = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), usual }
+    const defaultType = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
+    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), defaultType }
     const first = nextBoundary(bytes, start, [...open, opened])
     if (boundary.length === 0 || !first || first.depth < open.length)
       return { ...entity, type: { value: 'text/plain', params: type.params } }
@@ -106,7 +129,7 @@ export function walkMail(bytes: Buffer): Walked {
     return undefined
   }
 
-  /** The line end in front of a boundary belongs to the boundary. */
+  /** Ends a leaf. The line end in front of a boundary belongs to the boundary. */
   function close(entity: Entity, boundaryAt: number) {
     let end = boundaryAt
     if (boundaryAt < bytes.length) {
@@ -119,18 +142,15 @@ export function walkMail(bytes: Buffer): Walked {
 
 interface BoundaryLine {
   start: number
-  /** Where the next line begins. */
+  /** Position of the next line. */
   end: number
-  /** Of the multipart that it belongs to. */
+  /** Index of its multipart in the list of open ones. */
   depth: number
   isLast: boolean
 }
 
-/**
- * The next line that is a boundary of one of these, in one pass over the bytes. @param from where a line
- * begins
- */
-function nextBoundary(bytes: Buffer, from: number, open: readonly Open[]): BoundaryLine | undefined {
+/** Returns the next boundary of an open multipart. @param from position of the beginning of a line */
+function nextBoundary(bytes: Buffer, from: number, open: readonly OpenMultipart[]): BoundaryLine | undefined {
   let at = from
   while (at < bytes.length) {
     if (bytes[at] === MINUS && bytes[at + 1] === MINUS) {
@@ -143,8 +163,8 @@ function nextBoundary(bytes: Buffer, from: number, open: readonly Open[]): Bound
   return undefined
 }
 
-/** The boundary that the line at this place is, of the innermost multipart that has it. */
-function boundaryAt(bytes: Buffer, start: number, open: readonly Open[]): BoundaryLine | undefined {
+/** Returns the line at `start` if it is a boundary, of the innermost multipart that has it. */
+function boundaryAt(bytes: Buffer, start: number, open: readonly OpenMultipart[]): BoundaryLine | undefined {
   const from = start + 2
   const limit = Math.min(bytes.length, start + BOUNDARY_LINE_BYTES_MAX)
   let end = from
@@ -172,13 +192,17 @@ function hashOf(bytes: Uint8Array, from: number, end: number): number {
   return hash
 }
 
-function typeOf(head: Head, usual: string): Described {
-  const type = readDescribed(head.raw('content-type', FIELD_BYTES_MAX))
-  return type.value.includes('/') ? type : { value: usual, params: type.params }
+function typeOf(head: Head, defaultType: string): ContentField {
+  const type = readContentField(head.raw('content-type', FIELD_BYTES_MAX))
+  return type.value.includes('/') ? type : { value: defaultType, params: type.params }
 }
 
-/** Where nobody has named it: a line of its own in front of a part. */
+/** Returns a boundary that no parameter names: a line that precedes the header section of a part. */
 function boundaryLike(bytes: Buffer, start: number): string | undefined {
-  const beginning = bytes.toString('latin1', start, Math.min(bytes.length, start + UUENCODE_SCAN_BYTES))
+  const beginning = bytes.toString(
+    'latin1',
+    start,
+    Math.min(bytes.length, start + UNNAMED_BOUNDARY_SCAN_BYTES),
+  )
   return /^--([^\s][^\r\n]{0,69})\r?\ncontent-[a-z-]{3,25}:/im.exec(beginning)?.[1]?.trimEnd()
 }

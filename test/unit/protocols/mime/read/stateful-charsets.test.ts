@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
-import { decodeText } from '../../../../../src/protocols/bounces/parts/charset.ts'
-import { STATEFUL } from '../../../../../src/protocols/bounces/parts/stateful-charsets.ts'
+import { decodeText } from '../../../../../src/protocols/mime/read/charset.ts'
+import { STATEFUL } from '../../../../../src/protocols/mime/read/stateful-charsets.ts'
 import { fc } from '../../../../kit/property.ts'
 import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('reports/parts/stateful-charsets')
+const test = suite('mime/read/stateful-charsets')
 
 const shifted = (pairs: string, encoding: string) =>
   new TextDecoder(encoding).decode(Buffer.from(pairs, 'latin1').map(octet => octet | 0x80))

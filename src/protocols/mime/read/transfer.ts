@@ -1,20 +1,17 @@
 /**
- * Decodes the transfer encoding of a part in pieces, and a malformed one as far as possible (RFC 2045 §6).
+ * Decodes content transfer encodings (RFC 2045 §6), and malformed ones as far as possible. Bodies are decoded
+ * in pieces of 16 KB, so that an attachment need not be in memory as a whole.
  */
-import { base64Decoder } from '../../../protocols/bounces/parts/base64.ts'
-import {
-  decodeInPieces,
-  decodeOctets,
-  type OctetDecoder,
-} from '../../../protocols/bounces/parts/octet-decoder.ts'
-import { quotedPrintableDecoder } from '../../../protocols/bounces/parts/quoted-printable.ts'
+import { base64Decoder } from './base64.ts'
+import { decodeInPieces, decodeOctets, type OctetDecoder } from './octet-decoder.ts'
+import { quotedPrintableDecoder } from './quoted-printable.ts'
 import { uuDecoder } from './uuencode.ts'
 
 export type Encoding = 'none' | 'base64' | 'quoted-printable' | 'uuencode'
 
-/** Undoes the encoding of a part that comes in pieces of any size. */
+/** Decodes a part whose octets are added in pieces of any size. */
 export interface PartDecoder {
-  /** @returns what is whole by now; may share memory with the piece */
+  /** @returns the octets that are complete by now; they may share memory with the piece */
   add(piece: Uint8Array): Buffer
   end(): Buffer
 }
@@ -25,6 +22,7 @@ const ENCODINGS: ReadonlyMap<string, Encoding> = new Map([
   ...['uuencode', 'x-uuencode', 'x-uue'].map(name => [name, 'uuencode'] as const),
 ])
 
+/** @param field value of `Content-Transfer-Encoding` */
 export function encodingOf(field: string | undefined): Encoding {
   const name = /[a-z0-9-]+/i.exec(field ?? '')?.[0]?.toLowerCase()
   return ENCODINGS.get(name ?? '') ?? 'none'
@@ -50,8 +48,8 @@ export function createDecoder(encoding: Encoding): PartDecoder {
 }
 
 /**
- * The first octets of a decoded part; they may share memory with `bytes`.
- * @param mostOctets what so many take up is taken at once; without it, what the part needs
+ * Returns the first octets of a decoded part; they may share memory with `bytes`.
+ * @param mostOctets memory for this many octets is allocated at once; without it, the size is computed first
  */
 export function decodeBytes(bytes: Uint8Array, encoding: Encoding, mostOctets?: number): Buffer {
   const decoder = octetDecoder(encoding)
@@ -60,7 +58,7 @@ export function decodeBytes(bytes: Uint8Array, encoding: Encoding, mostOctets?: 
   return decodeOctets(decoder, bytes, Math.min(needed, mostOctets ?? needed))
 }
 
-/** How long a part is once it is decoded; its bytes are nowhere all together. */
+/** Returns the size of the decoded part, without holding the decoded part in memory. */
 export function decodedSize(bytes: Uint8Array, encoding: Encoding): number {
   const decoder = octetDecoder(encoding)
   if (!decoder) return bytes.length

@@ -1,12 +1,13 @@
 /**
- * Addresses of a header field as somebody else has written it (RFC 5322 §3.4): groups and comments are
- * understood, and what is no address does not keep others from being found.
+ * Reads the addresses of a header field (RFC 5322 §3.4), tolerating errors: groups and comments are
+ * understood, and text that is not an address does not hide the addresses beside it.
  */
-import { decodeWords } from '../../../protocols/bounces/parts/encoded-words.ts'
+import { decodeWords } from './encoded-words.ts'
+import type { Head } from './head.ts'
 
 export interface ReceivedMailbox {
   name: string | null
-  /** As it was written, without a route in front of it. */
+  /** Address as it was written, without a source route (RFC 5322 §4.4). */
   address: string
 }
 
@@ -17,8 +18,13 @@ const ENCODED_WORD = /=\?[^?\s]{1,40}\?[bq]\?[^?\r\n]{0,2000}\?=/iy
 const PLAIN_TEXT = /[^"(),:;<>\\=]+/y
 const CONTROLS = /[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]+/g
 
-/** @param value one character a byte, unfolded */
-export function readAddresses(value: string): ReceivedMailbox[] {
+/** Reads the addresses of all fields of that name, given in lower case. */
+export function addressesOf(head: Head, name: string): ReceivedMailbox[] {
+  return readAddresses(head.all(name).join(', '))
+}
+
+/** @param value unfolded value with one character per octet */
+function readAddresses(value: string): ReceivedMailbox[] {
   const found: ReceivedMailbox[] = []
   let one = nothing()
   const flush = () => {
@@ -84,22 +90,26 @@ function mailboxOf({ text, quoted: isQuoted, comment: said, angle }: Pending): R
   return /^[^\s]+$/.test(phrase) && !isQuoted ? mailbox(phrase, said) : undefined
 }
 
-/** Words beside an address that stands in no brackets are no part of it. */
+/** Separates an address without angle brackets from the words beside it. */
 function bareMailbox(phrase: string, said: string | undefined): ReceivedMailbox | undefined {
-  // Blanks become one each first: looking for those in front of an @ would begin anew at each of them.
+  // Runs of blanks are replaced first: a search for blanks before an @ would start again at each blank of a
+  // run.
   const words = phrase.replace(/\s+/g, ' ').replace(/ ?@ ?/g, '@').split(' ')
   const at = words.findIndex(word => word.includes('@'))
   return mailbox(words[at]!, said ?? words.toSpliced(at, 1).join(' '))
 }
 
 function mailbox(address: string, name: string | undefined): ReceivedMailbox | undefined {
-  const said = decodeWords(address).replace(CONTROLS, '').replace(/\s+/g, '').slice(0, ADDRESS_CHARACTERS_MAX)
+  const plain = decodeWords(address)
+    .replace(CONTROLS, '')
+    .replace(/\s+/g, '')
+    .slice(0, ADDRESS_CHARACTERS_MAX)
   const shown = decodeWords(name ?? '')
     .replace(CONTROLS, '')
     .replace(/\s+/g, ' ')
     .trim()
     .slice(0, NAME_CHARACTERS_MAX)
-  return said === '' ? undefined : { name: shown === '' || shown === said ? null : shown, address: said }
+  return plain === '' ? undefined : { name: shown === '' || shown === plain ? null : shown, address: plain }
 }
 
 function quoted(value: string, from: number): { text: string; end: number } {

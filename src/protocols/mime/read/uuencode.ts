@@ -2,7 +2,7 @@
  * Undoes uuencode, as programs from before MIME encoded files, and some after it: between `begin` and `end`,
  * line by line.
  */
-import type { OctetDecoder } from '../../../protocols/bounces/parts/octet-decoder.ts'
+import type { OctetDecoder } from './octet-decoder.ts'
 
 const LF = 0x0a
 const CR = 0x0d

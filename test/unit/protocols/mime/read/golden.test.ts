@@ -1,13 +1,13 @@
 import * as assert from 'uvu/assert'
-import { readMail } from '../../../../src/pipeline/inbound/parts/read-mail.ts'
-import { decodeBytes } from '../../../../src/pipeline/inbound/parts/transfer.ts'
-import { CHARSETS } from '../../../golden/inbound/charsets.ts'
-import type { Fixture } from '../../../golden/inbound/fixture.ts'
-import { HEADS } from '../../../golden/inbound/heads.ts'
-import { STRUCTURES } from '../../../golden/inbound/structures.ts'
-import { suite } from '../../../kit/suite.ts'
+import { readMail } from '../../../../../src/protocols/mime/read/read-mail.ts'
+import { decodeBytes } from '../../../../../src/protocols/mime/read/transfer.ts'
+import { CHARSETS } from '../../../../golden/inbound/charsets.ts'
+import type { Fixture } from '../../../../golden/inbound/fixture.ts'
+import { HEADS } from '../../../../golden/inbound/heads.ts'
+import { STRUCTURES } from '../../../../golden/inbound/structures.ts'
+import { suite } from '../../../../kit/suite.ts'
 
-const test = suite('inbound parser: golden mails')
+const test = suite('mime/read: golden mails')
 const ALL = [...STRUCTURES, ...HEADS, ...CHARSETS]
 
 function read({ mail }: Fixture) {

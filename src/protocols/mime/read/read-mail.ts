@@ -1,0 +1,186 @@
+/**
+ * Parses a message into the form in which users see it: addresses, subject, header fields, texts, and the
+ * positions of its attachments.
+ *
+ * In: the octets of a received or submitted message. Out: `ParsedMail`. Called by
+ * `pipeline/inbound/read-inbound.ts` and by `interfaces/submission/read-message.ts`.
+ */
+import { shownBy } from '../compose-body.ts'
+import { shortFileName } from '../file-name.ts'
+import { nameForType } from '../file-type.ts'
+import { addressesOf, type ReceivedMailbox } from './addresses.ts'
+import { decodeWords } from './encoded-words.ts'
+import { type Head, readHead } from './head.ts'
+import { type LeafText, textOfLeaf } from './text.ts'
+import { decodeBytes, decodedSize, type Encoding } from './transfer.ts'
+import { FAULTS, type Leaf, TEXT_CHARACTERS_MAX, walkMail } from './walk.ts'
+
+/** An attachment: its position in the message, and its encoding there. */
+export interface FoundPart {
+  filename: string
+  /** Media type, `type/subtype` in lower case. */
+  contentType: string
+  /** Content-ID without its angle brackets. */
+  contentId: string | null
+  disposition: 'inline' | 'attachment'
+  /** Size after decoding, in octets. */
+  sizeBytes: number
+  start: number
+  end: number
+  encoding: Encoding
+}
+
+export interface ParsedMail {
+  from: ReceivedMailbox[]
+  to: ReceivedMailbox[]
+  cc: ReceivedMailbox[]
+  bcc: ReceivedMailbox[]
+  replyTo: ReceivedMailbox[]
+  subject: string
+  /** Message-ID with its angle brackets. */
+  messageId: string | null
+  /** Fields in their order, with names as they were written. */
+  headers: [name: string, value: string][]
+  html: string | null
+  text: string | null
+  parts: FoundPart[]
+  /** What of the message was not read, and why. */
+  faults: string[]
+}
+
+const SUBJECT_CHARACTERS_MAX = 2_000
+const MESSAGE_ID_CHARACTERS_MAX = 1_000
+const HEADER_CHARACTERS_MAX = 64 * 1024
+const MEDIA_TYPE_CHARACTERS_MAX = 127
+const CONTENT_ID_CHARACTERS_MAX = 255
+const MESSAGE_NAME_CHARACTERS_MAX = 100
+/** Octets of an enclosed message that are decoded to find its subject. */
+const SUBJECT_SCAN_BYTES = 64 * 1024
+const TEXT_JOINT = '\n'
+const HTML_JOINT = '<br>\n'
+const JOINT_CHARACTERS_MAX = HTML_JOINT.length
+const BODY_TYPES = new Set(['text/plain', 'text/html'])
+const MESSAGE_TYPES = new Set(['message/rfc822', 'message/global'])
+/** Control characters, and characters that make a file name look like another one. */
+const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
+
+export function readMail(bytes: Buffer): ParsedMail {
+  const walked = walkMail(bytes)
+  const { leaves, head } = walked
+  const { text, html, faults } = textsOf(bytes, leaves.filter(isBody))
+  const shows = html === null ? () => false : shownBy(html)
+  const files = leaves.filter(leaf => !isBody(leaf))
+  return {
+    ...headerOf(head),
+    text,
+    html,
+    parts: files.map((leaf, index) => partOf(bytes, leaf, index, shows)),
+    faults: [...walked.faults, ...faults],
+  }
+}
+
+/** Parses the header section alone. @param bytes the beginning of the message is enough */
+export function readHeadOnly(bytes: Buffer, fault: string): ParsedMail {
+  const { head } = readHead(bytes)
+  return { ...headerOf(head), text: null, html: null, parts: [], faults: [fault] }
+}
+
+function headerOf(head: Head): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
+  const subject = clean(decodeWords(head.raw('subject') ?? '')).slice(0, SUBJECT_CHARACTERS_MAX)
+  const messageId = clean(head.raw('message-id') ?? '').slice(0, MESSAGE_ID_CHARACTERS_MAX)
+  return {
+    from: addressesOf(head, 'from'),
+    to: addressesOf(head, 'to'),
+    cc: addressesOf(head, 'cc'),
+    bcc: addressesOf(head, 'bcc'),
+    replyTo: addressesOf(head, 'reply-to'),
+    subject: subject.toWellFormed(),
+    messageId: messageId === '' ? null : messageId,
+    headers: head
+      .fields()
+      .map(({ name, value }) => [name, decodeWords(value, HEADER_CHARACTERS_MAX).replaceAll('\0', '')]),
+  }
+}
+
+function clean(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f]+/g, ' ').trim()
+}
+
+/** Tells whether a leaf is a text of the message itself, and not an attachment. */
+function isBody({ type, disposition }: Leaf): boolean {
+  if (!BODY_TYPES.has(type.value) || disposition.value === 'attachment') return false
+  return !disposition.params.get('filename') && !type.params.get('name')
+}
+
+/**
+ * Decodes the texts of a message. The limit applies to all texts together: a text is cut at the limit, and a
+ * text behind the limit is left out.
+ */
+function textsOf(bytes: Buffer, bodies: readonly Leaf[]) {
+  const read: (LeafText & { type: string })[] = []
+  let room = TEXT_CHARACTERS_MAX
+  let isCut = false
+  for (const leaf of bodies) {
+    const one = textOfLeaf(bytes, leaf, room)
+    isCut ||= one.isCut
+    if (room > 0 || !one.isCut) read.push({ type: leaf.type.value, ...one })
+    room = Math.max(0, room - one.text.length - JOINT_CHARACTERS_MAX)
+  }
+  const join = (type: string, joint: string) => {
+    const own = read.filter(one => one.type === type)
+    return own.length === 0 ? null : own.map(({ text }) => text).join(joint)
+  }
+  return {
+    text: join('text/plain', TEXT_JOINT),
+    html: join('text/html', HTML_JOINT),
+    faults: isCut ? [FAULTS.text] : [],
+  }
+}
+
+function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<typeof shownBy>): FoundPart {
+  const { type, disposition, encoding, start, end } = leaf
+  const contentId = contentIdOf(leaf)
+  const isShown = shows({ contentId })
+  return {
+    filename: nameOf(bytes, leaf, index),
+    contentType: (/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)
+      ? type.value
+      : 'application/octet-stream'
+    ).slice(0, MEDIA_TYPE_CHARACTERS_MAX),
+    contentId,
+    disposition: disposition.value === 'inline' || isShown ? 'inline' : 'attachment',
+    sizeBytes: decodedSize(bytes.subarray(start, end), encoding),
+    start,
+    end,
+    encoding,
+  }
+}
+
+function contentIdOf({ contentId }: Leaf): string | null {
+  const said = clean(contentId ?? '').replace(/^<|>$/g, '')
+  return said === '' ? null : said.slice(0, CONTENT_ID_CHARACTERS_MAX).toWellFormed()
+}
+
+/**
+ * Returns the given file name without folders; for an enclosed message, its subject; or else a numbered name.
+ */
+function nameOf(bytes: Buffer, leaf: Leaf, index: number): string {
+  const { type, disposition } = leaf
+  const given = disposition.params.get('filename') ?? type.params.get('name')
+  if (!given && MESSAGE_TYPES.has(type.value)) return messageName(bytes, leaf, index)
+  return safeName(given ?? '') || nameForType(`attachment-${index + 1}`, type.value)
+}
+
+function messageName(bytes: Buffer, { encoding, start, end }: Leaf, index: number): string {
+  const enclosed = decodeBytes(bytes.subarray(start, end), encoding, SUBJECT_SCAN_BYTES)
+  const subject = readHead(enclosed).head.text('subject') ?? ''
+  const name = safeName(subject.replace(/[/\\:*?"<>|]+/g, ' ')).slice(0, MESSAGE_NAME_CHARACTERS_MAX)
+  return name.trim() === '' ? `attachment-${index + 1}.eml` : `${name.trim()}.eml`
+}
+
+/** Removes folders; returns an empty text for a name that denotes a folder. */
+function safeName(given: string): string {
+  const name = given.replace(HARMFUL, '').split(/[/\\]/).at(-1)!.trim()
+  if (/^\.{0,2}$/.test(name)) return ''
+  return shortFileName(name).toWellFormed()
+}
