@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Route } from '../../../src/interfaces/api/route.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { assertRefusal } from '../../kit/refusals.ts'
+import { assertRefusal, type ExpectedRefusal } from '../../kit/refusals.ts'
 import { allRoutes, pathOf } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
@@ -26,13 +26,15 @@ const IN = 'let in'
 /** What a kind of route says to a kind of credential. */
 interface Row {
   who: string
+  /** Asked of every route; the others, of one route of each kind. */
+  everywhere?: true
   with(): CallOptions | Promise<CallOptions>
-  key: object | typeof IN
-  session: object | typeof IN
+  key: ExpectedRefusal | typeof IN
+  session: ExpectedRefusal | typeof IN
   /** Where writing differs from reading. */
-  write?: object
+  write?: ExpectedRefusal
   /** Where a write concerns the account as a whole. */
-  wholeAccount?: object
+  wholeAccount?: ExpectedRefusal
 }
 
 const bearer = (token: string): CallOptions => ({ headers: { authorization: `Bearer ${token}` } })
@@ -75,12 +77,12 @@ async function loggedOut(kind: 'bearer' | 'cookie'): Promise<string> {
 }
 
 const TABLE: Row[] = [
-  { who: 'nobody', with: () => ({}), key: NO_KEY, session: NO_KEY },
+  { who: 'nobody', everywhere: true, with: () => ({}), key: NO_KEY, session: NO_KEY },
   { who: 'an empty header', with: () => authorization(''), key: NO_KEY, session: NO_KEY },
   { who: 'a scheme alone', with: () => authorization('Bearer'), key: NO_KEY, session: NO_KEY },
   { who: 'another scheme', with: () => authorization('Basic YTpi'), key: NO_KEY, session: NO_KEY },
   { who: 'garbage', with: () => bearer('garbage'), key: BAD_KEY, session: BAD_KEY },
-  { who: 'an unknown key', with: () => bearer(unknownKey), key: BAD_KEY, session: BAD_KEY },
+  { who: 'an unknown key', everywhere: true, with: () => bearer(unknownKey), key: BAD_KEY, session: BAD_KEY },
   {
     who: 'the beginning of a good key',
     with: () => bearer(mailhorn.apiKey.slice(0, -1)),
@@ -94,9 +96,16 @@ const TABLE: Row[] = [
     session: BAD_KEY,
   },
   { who: 'a deleted key', with: async () => bearer(await deletedKey()), key: BAD_KEY, session: BAD_KEY },
-  { who: 'an API key', with: () => bearer(mailhorn.apiKey), key: IN, session: ONLY_SENDING },
+  {
+    who: 'an API key',
+    everywhere: true,
+    with: () => bearer(mailhorn.apiKey),
+    key: IN,
+    session: ONLY_SENDING,
+  },
   {
     who: 'an API key bound to a domain',
+    everywhere: true,
     with: async () => bearer(await boundKey()),
     key: IN,
     session: ONLY_SENDING,
@@ -114,9 +123,16 @@ const TABLE: Row[] = [
     key: NO_KEY,
     session: NO_KEY,
   },
-  { who: 'a session', with: () => bearer(openSession(mailhorn, 'bearer')), key: IN, session: IN },
+  {
+    who: 'a session',
+    everywhere: true,
+    with: () => bearer(openSession(mailhorn, 'bearer')),
+    key: IN,
+    session: IN,
+  },
   {
     who: 'an unknown session',
+    everywhere: true,
     with: () => bearer(`phs_${'x'.repeat(40)}`),
     key: NO_KEY,
     session: NO_KEY,
@@ -141,6 +157,7 @@ const TABLE: Row[] = [
   },
   {
     who: 'a browser at our own page',
+    everywhere: true,
     with: () => cookie(freshCookie(), { origin: mailhorn.baseUrl }),
     key: IN,
     session: IN,
@@ -159,6 +176,7 @@ const TABLE: Row[] = [
   },
   {
     who: 'a browser at another page',
+    everywhere: true,
     with: () => cookie(freshCookie(), { origin: 'https://evil.example' }),
     key: IN,
     session: IN,
@@ -212,6 +230,10 @@ const TABLE: Row[] = [
   },
 ]
 
+function isWrite({ method }: Route): boolean {
+  return method !== 'GET'
+}
+
 function isOfWholeAccount({ path }: Route): boolean {
   return path.startsWith('/suppressions')
 }
@@ -220,16 +242,35 @@ function isLetIn({ status, body }: ApiAnswer): boolean {
   return ![401, 403, 405].includes(status) && !(status === 404 && /^There is no \//.test(body.message))
 }
 
+async function assertAccess(route: Route, row: Row) {
+  const expected = expectedOf(route, row)
+  const answer = await mailhorn.call(route.method, pathOf(route), await row.with())
+  const said = JSON.stringify([row.who, answer.status, answer.body])
+  if (expected === IN) return assert.ok(isLetIn(answer), said)
+  assert.is(answer.status, expected.status, said)
+  assertRefusal(answer, expected)
+}
+
+function expectedOf(route: Route, row: Row): ExpectedRefusal | typeof IN {
+  if (route.access === 'public') return IN
+  const special = isWrite(route) && (row.write ?? (isOfWholeAccount(route) && row.wholeAccount))
+  return special || row[route.access]
+}
+
+/** Routes that differ in nothing of this say the same to every credential. */
+function kindOf(route: Route): string {
+  return [route.access, isWrite(route) ? 'write' : 'read', isOfWholeAccount(route)].join(' ')
+}
+
 for (const route of routes)
+  test(`${route.method} ${route.path}: each kind of credential has its access`, async () => {
+    for (const row of TABLE) if (row.everywhere) await assertAccess(route, row)
+  })
+
+for (const route of new Map(routes.map(route => [kindOf(route), route])).values())
   for (const row of TABLE) {
-    const writes = route.method !== 'GET'
-    const special = writes && (row.write ?? (isOfWholeAccount(route) && row.wholeAccount))
-    const expected = route.access === 'public' ? IN : special || row[route.access]
-    test(`${route.method} ${route.path} ${expected === IN ? 'lets in' : 'refuses'} ${row.who}`, async () => {
-      const answer = await mailhorn.call(route.method, pathOf(route), await row.with())
-      if (expected === IN) assert.ok(isLetIn(answer), JSON.stringify([answer.status, answer.body]))
-      else assertRefusal(answer, expected as { status: number; name: string })
-    })
+    const verb = expectedOf(route, row) === IN ? 'lets in' : 'refuses'
+    test(`${route.method} ${route.path} ${verb} ${row.who}`, () => assertAccess(route, row))
   }
 
 test('every route is reached, under the access it was written for', () => {
