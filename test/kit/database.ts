@@ -3,6 +3,7 @@
  * by one that may make others.
  */
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
@@ -15,6 +16,8 @@ export interface TestDatabase {
   rows<T = Record<string, unknown>>(sql: string, ...parameters: unknown[]): T[]
   /** Changes it behind the service's back, where no command can bring about what a test needs. */
   change(sql: string, ...parameters: unknown[]): void
+  /** Closes the connection that the test holds, so that the service can be the last to close the database. */
+  release(): void
   drop(): void
 }
 
@@ -80,22 +83,35 @@ export function insertRows(
   }
 }
 
-/** The SQLite file is made by whoever opens it first. */
+/**
+ * The SQLite file is made by whoever opens it first. One connection stays open, since to open another for every
+ * question means to read the schema every time; `release` closes it.
+ */
 export function sqliteDatabase(file: string): TestDatabase {
-  const withDatabase = <T>(use: (database: Database.Database) => T): T => {
-    const database = new Database(file, { fileMustExist: true, timeout: 5_000 })
-    try {
-      return use(database)
-    } finally {
-      database.close()
-    }
+  let kept: { database: Database.Database; inode: number } | undefined
+  const release = () => {
+    kept?.database.close()
+    kept = undefined
+  }
+  const database = () => {
+    const { ino: inode } = statSync(file)
+    // A test may have put another file in its place.
+    if (kept?.inode !== inode) release()
+    kept ??= { database: new Database(file, { fileMustExist: true, timeout: 5_000 }), inode }
+    return kept.database
   }
   return {
     url: `sqlite:${file}`,
     rows: <T>(sql: string, ...parameters: unknown[]) =>
-      withDatabase(database => database.prepare(sql).all(...parameters) as T[]),
-    change: (sql, ...parameters) => withDatabase(database => void database.prepare(sql).run(...parameters)),
-    drop() {},
+      database()
+        .prepare(sql)
+        .all(...parameters) as T[],
+    change: (sql, ...parameters) =>
+      void database()
+        .prepare(sql)
+        .run(...parameters),
+    release,
+    drop: release,
   }
 }
 
@@ -111,6 +127,7 @@ export function postgresDatabase(serverUrl: string, isMigrated = false): TestDat
     url: url.href,
     rows: <T>(sql: string, ...parameters: unknown[]) => query(sql, parameters) as T[],
     change: (sql, ...parameters) => void query(sql, parameters),
+    release() {},
     drop: () => void ask({ ask: 'drop', name }),
   }
 }

@@ -241,6 +241,7 @@ class RunningMailhorn implements Mailhorn {
   }
 
   async close() {
+    this.#database.release()
     await this.app.stop()
     await this.zone.close()
     this.clock.close()

@@ -121,7 +121,7 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
   const runner = createGroupRunner(sqliteSession(connection), groupOptions(commands))
   const location = locate({ dataDir: folder.path, url: 'sqlite:test.db' })
   const reader = openReader(location)
-  const { rows } = sqliteDatabase(file)
+  const { rows, release } = sqliteDatabase(file)
   const change = (sql: string, ...parameters: unknown[]) => void connection.prepare(sql).run(...parameters)
   return {
     ...localStore(runner, reader, { rows, change }, location),
@@ -129,6 +129,7 @@ export async function openSqliteStore<C extends Commands = typeof allCommands>(
     file,
     async close() {
       await reader.db.destroy()
+      release()
       connection.close()
       folder.close()
     },
