@@ -1,5 +1,6 @@
 /**
- * Entry of the program `mailhorn`: the operator's commands. `bin/mailhorn` starts it on the right runtime.
+ * Entry of the program `mailhorn`, the operator's command line. `bin/mailhorn` starts it with the right
+ * Node.js version.
  */
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -23,7 +24,7 @@ const root = new URL('..', import.meta.url).pathname
 process.umask(OWNER_ONLY_UMASK)
 
 process.stdout.on('error', error => {
-  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit() // the reader has seen enough
+  if ((error as NodeJS.ErrnoException).code === 'EPIPE') process.exit() // the reader of the pipe has closed it
   process.stderr.write(`mailhorn: the output cannot be written: ${error.message}\n`)
   process.exit(1)
 })

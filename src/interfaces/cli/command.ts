@@ -1,6 +1,4 @@
-/**
- * What a command of the program is: its usage, its options, and a function from its arguments to a result.
- */
+/** Types of commands: a command has a usage, options, and a function from its arguments to a result. */
 import type { ParseArgsConfig } from 'node:util'
 import type { Clock } from '../../lib/clock.ts'
 import type { SourceReportOptions } from '../../pipeline/delivery/shaping/source-report.ts'
@@ -11,13 +9,19 @@ import type { DoctorReport } from '../doctor/finding.ts'
 import type { Change } from './control/operations.ts'
 import type { CliResult } from './result.ts'
 
-/** The installation that a command is about. */
+/** Installation that a command works on. */
 export interface Installation {
-  /** Reads the database as it is, whether the service runs or not. */
+  /** Reads the database directly, whether the service runs or not. */
   db: Db
-  /** Has whoever holds the data folder change something. @throws OperationRefused */
+  /**
+   * Runs a change in the process that holds the lock of the data folder.
+   * @throws OperationRefused
+   */
   change: Change
-  /** How mail goes to these sites now, by the running service; none is known where there is none. */
+  /**
+   * Returns the current delivery state of destinations from the running service; empty if the service does
+   * not run.
+   */
   pathsTo(sites: readonly string[]): Promise<{ site: string; paths: PathView[] }[]>
   clock: Clock
 }
@@ -33,7 +37,7 @@ export interface CheckedSource {
   address: string
   /** EHLO name for connections from that address. */
   name: string
-  /** What receivers would find wrong. */
+  /** Problems that receivers would find. */
   faults: readonly string[]
 }
 
@@ -41,17 +45,21 @@ export interface CommandInput {
   values: Readonly<Record<string, string | boolean | undefined>>
   positionals: readonly string[]
   /**
-   * To be called once the arguments are found good. @throws CommandError when there is none that can be used
+   * Opens the installation. Commands call it after they have validated their arguments.
+   * @throws CommandError if the installation cannot be used
    */
   open(): Promise<Installation>
-  /** Looks up the names of the addresses in the configuration. @throws CommandError */
-  checkSources(): Promise<CheckedSource[]>
   /**
-   * Returns the provider zone by the configuration, without the keys of domains.
-   *
+   * Checks reverse DNS of the configured source addresses.
    * @throws CommandError
    */
-  /** @param mtaStsId of the policy that is published */
+  checkSources(): Promise<CheckedSource[]>
+  /**
+   * Returns the provider zone of the configuration, without the DKIM keys of domains.
+   *
+   * @param mtaStsId id of the published MTA-STS policy
+   * @throws CommandError
+   */
   zoneRecords(mtaStsId?: string): ProviderZone
   /**
    * Returns the source addresses of the configuration.
@@ -60,26 +68,27 @@ export interface CommandInput {
    */
   sourceSettings(): SourceSettings
   /**
-   * Looks at the installation from all sides.
-   * @param db null where there is none yet @param dataDir in place of that in the configuration @throws
-   * CommandError
+   * Runs all diagnostics.
+   * @param db null if there is no database yet
+   * @param dataDir data folder instead of the configured one
+   * @throws CommandError
    */
   examine(db: Db | null, dataDir: string | undefined): Promise<DoctorReport>
-  /** Reads all of the standard input. */
+  /** Reads standard input to its end. */
   readInput(): Promise<string>
 }
 
 export interface CliCommand {
-  /** Two words: what it is about, and what is done. */
+  /** Two words: the subject and the action. */
   name: `${string} ${string}`
-  /** What follows the name, as in `<address> [--operator]`. */
+  /** Arguments after the name, such as `<address> [--operator]`. */
   usage: string
-  /** A sentence without its full stop. */
+  /** Sentence without its full stop. */
   summary: string
   /** Additional lines of the help text of the command. */
   details?: string
   options?: ParseArgsConfig['options']
-  /** How many words may follow the name. */
+  /** Minimum and maximum number of arguments. */
   positionals?: { least: number; most: number }
   /** @throws UsageError, CommandError, OperationRefused */
   run(input: CommandInput): Promise<CliResult>

@@ -66,7 +66,7 @@ export const holdCliCommands: CliCommand[] = [
   },
 ]
 
-/** @throws UsageError when nothing is named */
+/** @throws UsageError if no selection is given */
 export function selectedIn(values: CommandInput['values']): Selected {
   const named = (option: keyof typeof SELECTING) =>
     typeof values[option] === 'string' ? values[option] : null

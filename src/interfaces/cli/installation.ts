@@ -1,6 +1,7 @@
 /**
- * The installation in a data folder. It is read directly, whether the service runs or not; changes are made
- * by whoever holds the folder: the service, asked over its control socket, or else this program itself.
+ * Opens the installation in a data folder. Reads go to the database directly, whether the service runs or
+ * not. Changes run in the process that holds the lock of the folder: the service, over its control socket, or
+ * else this program.
  */
 import { existsSync, statSync } from 'node:fs'
 import type { Kysely } from 'kysely'
@@ -38,7 +39,9 @@ export interface InstallationOptions {
   clock: Clock
 }
 
-/** A service that starts or stops holds the folder for a moment without listening. */
+/**
+ * Maximum time to wait for a service that is starting or stopping, which holds the lock without listening.
+ */
 const PATIENCE_MS = 10_000
 const LOOK_EVERY_MS = 200
 
@@ -59,7 +62,7 @@ export async function openInstallation(
   return { db, clock, change, pathsTo: sites => pathsTo(dataDir, sites), close: () => db.destroy() }
 }
 
-/** Files that root made would be out of the service's reach. */
+/** Switches to the owner of the folder, because the service could not access files that root creates. */
 export function actAsOwner(folder: string): void {
   const { uid, gid } = statSync(folder)
   if (process.getuid?.() !== 0 || uid === 0) return
@@ -105,7 +108,7 @@ function changeIn(options: InstallationOptions): Change {
   return change as Change
 }
 
-/** A service that does not run sends nothing anywhere. */
+/** Without a running service there is no delivery state. */
 async function pathsTo(dataDir: string, sites: readonly string[]): ReturnType<Installation['pathsTo']> {
   const answer = await askService(dataDir, 'site.paths', { sites })
   return answer === NOT_RUNNING ? [] : (answer as OperationOutput<(typeof queueOperations)['site.paths']>)

@@ -1,4 +1,4 @@
-/** Which part of a long list is shown. */
+/** Options for paging through long lists. */
 import { UsageError } from './result.ts'
 
 export interface CliPage {

@@ -70,7 +70,7 @@ const domainCliCommands: CliCommand[] = [
 
 export interface ProgramDeps {
   version: string
-  /** @throws CommandError when there is none in the folder, or it cannot be used */
+  /** @throws CommandError if the folder has no usable installation */
   openInstallation(dataDir: string | undefined): Promise<Installation & { close(): Promise<void> }>
   /** @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
@@ -99,7 +99,7 @@ const COMMANDS: readonly CliCommand[] = [
   ...domainCliCommands,
   ...zoneCommands,
 ]
-/** Their messages say it all. */
+/** Errors whose message is sufficient, without a stack. */
 const FORESEEN = [CommandError, OperationRefused, OperationFailed, StorageUnavailable]
 const COMMON = {
   json: { type: 'boolean' },
@@ -107,7 +107,10 @@ const COMMON = {
   'data-dir': { type: 'string' },
 } as const
 
-/** @param args without the program's own name. @returns the exit code */
+/**
+ * @param args arguments without the program name
+ * @returns the exit code
+ */
 export async function runProgram(args: readonly string[], deps: ProgramDeps): Promise<number> {
   try {
     return await run(args, deps)
@@ -164,7 +167,7 @@ function say(
   return isBad ? EXIT.failure : EXIT.ok
 }
 
-/** `show` need not be said. */
+/** `show` is the default action. */
 function commandOf([first, second]: readonly string[]): CliCommand | undefined {
   const named = (name: string) => COMMANDS.find(command => command.name === name)
   return named(`${first} ${second}`) ?? named(`${first} show`)

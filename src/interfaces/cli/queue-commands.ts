@@ -56,7 +56,10 @@ async function retryDomains({ change }: Installation, domains: readonly string[]
   return deliveries
 }
 
-/** As deliveries have it: lower case, in A-labels. @throws UsageError */
+/**
+ * Converts a domain to the form in the queue: lower-case A-labels.
+ * @throws UsageError
+ */
 function asQueued(domain: string): string {
   const queued = domainToASCII(domain)
   if (queued === '') throw new UsageError(`"${domain}" is not a valid domain`)

@@ -1,21 +1,21 @@
-/** What a command has to say, for people and for programs, and why it could not do what was asked. */
+/** Results and errors of commands, and the formatting of their output. */
 
 export interface CliResult {
   /** Output for `--json`: snake_case keys, ISO times. */
   json: unknown
   /** Output for people, without the final line break. */
   text: string
-  /** Something is wrong, though not with the command: exit code 1. */
+  /** Whether the command found a problem: exit code 1. */
   isBad?: boolean
 }
 
-/** The command line is wrong: exit code 2. */
+/** Error in the command line: exit code 2. */
 export class UsageError extends Error {}
 
-/** What was asked for cannot be had: exit code 1, and the message without a stack. */
+/** Error of a command: exit code 1, printed without a stack. */
 export class CommandError extends Error {}
 
-/** Rows in aligned columns under their headings; numbers stand on the right. */
+/** Formats rows in aligned columns. Numbers are right-aligned. */
 export function table(headings: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
   const texts = rows.map(row => row.map(String))
   const widths = headings.map((heading, column) =>
@@ -32,7 +32,7 @@ export function table(headings: readonly string[], rows: readonly (readonly (str
   return [line(headings), ...texts.map(line)].join('\n')
 }
 
-/** What may stand in a line on a terminal: no control characters, which a stranger's words may hold. */
+/** Removes control characters, which text from remote servers may contain. */
 export function printable(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
 }

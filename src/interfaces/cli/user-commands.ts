@@ -92,7 +92,10 @@ ${PASSWORD_DETAILS}`,
   },
 ]
 
-/** Null when one is to be made. @throws CommandError */
+/**
+ * Returns null if a password is to be generated.
+ * @throws CommandError
+ */
 async function passwordOf({ values, readInput }: CommandInput): Promise<string | null> {
   if (values['password-stdin'] !== true) return null
   const [line = ''] = (await readInput()).split(/\r?\n/)

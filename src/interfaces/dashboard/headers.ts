@@ -1,9 +1,8 @@
-/** What the dashboard's own page may do, and what a message that it shows may not. */
+/** Security headers of the dashboard and of messages in its preview frames. */
 
 /**
- * Scripts, styles and requests of this origin alone, and nothing written into the page. Frames are for
- * messages, which forms put there; pictures may be written out, as small charts and the preview of an
- * attachment are.
+ * The page may load scripts and styles of its origin only, without inline code. Frames are for message
+ * previews, which forms fill. Images may be `data:` URLs, such as small charts and previews of attachments.
  */
 export const PAGE_HEADERS = {
   'cache-control': 'no-cache',
@@ -26,8 +25,8 @@ export const PAGE_HEADERS = {
 } as const
 
 /**
- * For what strangers wrote: no scripts, no forms, no links that lead anywhere, and nothing loaded.
- * @param withPictures pictures may be fetched, by which a sender learns that the message is looked at
+ * For content of strangers: no scripts, forms or links, and nothing is loaded.
+ * @param withPictures allows remote images, which reveal to the sender that the message was opened
  */
 export function previewHeaders(withPictures: boolean) {
   return {

@@ -1,6 +1,6 @@
 /**
- * The dashboard as it was built: its page, which stands for every address under `/dashboard`, and what the
- * page loads.
+ * Serves the built dashboard from memory. In: a path under `/dashboard` and the accepted encodings. Out: a
+ * file, or the page for every other path. Called by `interfaces/api/pages/pages.ts`.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
@@ -14,9 +14,9 @@ export interface DashboardPage {
 
 export interface Pages {
   /**
-   * @param path under `/dashboard`, without a slash at its end
-   * @param encodings what the client says it takes (`Accept-Encoding`)
-   * @returns undefined for a file that is not there
+   * @param path path under `/dashboard` without a final slash
+   * @param encodings value of the `Accept-Encoding` header
+   * @returns undefined for a file that does not exist
    */
   find(path: string, encodings: string): DashboardPage | undefined
 }
@@ -32,11 +32,14 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 }
-/** Their names change with their content. */
+/** File names contain a hash of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASSETS = '/dashboard/assets/'
 
-/** @param folder what `scripts/build-dashboard.js` has made; where there is nothing, every page says so */
+/**
+ * @param folder output of `scripts/build-dashboard.js`; without it, every page says that the dashboard is not
+ * built
+ */
 export function openPages(folder: string): Pages {
   const page = readIfThere(join(folder, 'index.html'))
   if (page === undefined) return { find: () => NOT_BUILT }

@@ -1,8 +1,8 @@
 /**
- * Shows a message in a frame of the dashboard. The page sends what it is to show in a form, and gets it back
- * as a document with rules of its own: a frame that is filled from within the page would be under the page's
- * rules, which let no message keep its looks
- * ([why](../../docs/decisions/0055-dashboard-stack-and-message-previews.md)).
+ * Serves a message as a separate document for a preview frame. The page sends the content in a form and gets
+ * it back with its own security headers. A frame that is filled by script would inherit the policy of the
+ * page, which blocks the styles of messages ([decision
+ * 0055](../../docs/decisions/0055-dashboard-stack-and-message-previews.md)).
  */
 import { previewHeaders } from './headers.ts'
 import type { DashboardPage } from './pages.ts'
@@ -10,8 +10,8 @@ import type { DashboardPage } from './pages.ts'
 const FIELD = 'html='
 
 /**
- * @param body of a form whose only field is `html`, as `text/plain` (HTML §4.10.22.8); undefined for anything
- * else
+ * @param body form with the only field `html`, as `text/plain` (HTML §4.10.22.8); the result is undefined for
+ * any other body
  */
 export function previewOf(body: Uint8Array, withPictures: boolean): DashboardPage | undefined {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)

@@ -3,14 +3,14 @@ import { isHttps, reachOf } from '../../protocols/dns/url-reach.ts'
 import { bad, type DoctorFinding, type Examination, good } from './finding.ts'
 
 export interface BaseUrlOptions {
-  /** `http.base_url`; empty where it is not set. */
+  /** Value of `http.base_url`; empty if it is not set. */
   baseUrl: string
   /** Value of `tracking.base_url`, in the same form. */
   trackingBaseUrl: string
   /** Listen address that `http.base_url` is derived from when it is not set, such as `127.0.0.1:3000`. */
   listensAt: string
   mailHost: string
-  /** `mail_host` is not a public DNS name, so email can only be sent to the simulator. */
+  /** Whether `mail_host` is not a public DNS name, so that email can only be sent to the simulator. */
   laboratory: boolean
 }
 

@@ -19,7 +19,10 @@ interface FilesOptions extends CertificateOptions {
 }
 
 interface GivenOptions extends CertificateOptions {
-  /** What the authority has given, and said; undefined before anything was asked for. */
+  /**
+   * Returns the certificate and the last error of the certificate authority; undefined before the first
+   * order.
+   */
   find(): Promise<Pick<CertificateRow, 'chain' | 'fault' | 'nextAt'> | undefined>
 }
 
@@ -29,7 +32,7 @@ const WARN_BEFORE_MS = 21 * DAY_MS
 const RENEW = 'Renew the certificate. The service reloads it within a minute.'
 const ASK = 'Resolve the error reported by the certificate authority. Mailhorn retries automatically.'
 
-/** A certificate that was issued by ACME. */
+/** Checks the certificate that was issued by ACME. */
 export function givenCertificate({ find, mailHost, clock }: GivenOptions): Examination {
   return {
     check: CHECK,

@@ -1,7 +1,10 @@
-/** Findings of a check, and the report of all checks. */
+/**
+ * Runs the checks of the doctor. In: a list of `Examination`s. Out: a report with one or more findings per
+ * check. Called by `app/doctor.ts` for the dashboard, the API and the command line.
+ */
 import { type Clock, within } from '../../lib/clock.ts'
 
-/** `unknown`: the check could not be completed. */
+/** `unknown` means that the check could not be completed. */
 export type FindingStatus = 'ok' | 'unknown' | 'warning' | 'failed'
 
 /** Finding in the spelling of the API. */
@@ -17,7 +20,7 @@ export interface DoctorFinding {
 
 export interface Examination {
   check: string
-  /** Ends soon after the signal. */
+  /** Runs the check. It must end soon after the signal aborts. */
   examine(signal: AbortSignal): Promise<DoctorFinding[]>
 }
 

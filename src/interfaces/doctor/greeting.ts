@@ -5,7 +5,10 @@ import type { Clock } from '../../lib/clock.ts'
 const LIMIT_MS = 8_000
 const SIZE_BYTES_MAX = 1_024
 
-/** @returns its greeting, one line @throws Error when none comes */
+/**
+ * @returns the first line of the greeting
+ * @throws Error if the server sends none
+ */
 export function greetingOf(host: string, port: number, clock: Clock, signal: AbortSignal): Promise<string> {
   return new Promise((resolve, reject) => {
     let heard = ''

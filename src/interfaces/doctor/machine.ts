@@ -110,7 +110,7 @@ interface OpenFilesOptions {
   /** Configured number of concurrent deliveries, and the number that the limit allows. */
   wanted: number
   allowed: number
-  /** Connections to each HTTP listener. */
+  /** Maximum number of connections of each HTTP listener. */
   requests: number
 }
 

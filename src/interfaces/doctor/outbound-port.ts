@@ -78,7 +78,7 @@ async function ofSmartHost(
   return greetingOf(address, port, clock, signal).then(
     greeting => [good(CHECK, subject, `The smart host responded with "${greeting}".`)],
     error => {
-      // with implicit TLS the client speaks first, so the server sends no greeting
+      // a client speaks first on implicit TLS, so that there is no greeting to read
       const { message } = error as Error
       if (message.startsWith('nothing within'))
         return [good(CHECK, subject, 'The smart host accepts connections.')]

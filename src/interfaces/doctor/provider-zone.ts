@@ -15,7 +15,7 @@ export interface ZoneCheckOptions {
   records: readonly DnsRecord[]
   /** A sample of DKIM keys of customers, as expected in the zone. */
   sampleKeys(): Promise<readonly DnsRecord[]>
-  /** The zone cannot be delegated, because its name is reserved (RFC 2606). */
+  /** Whether the zone cannot be delegated, because its name is reserved (RFC 2606). */
   laboratory: boolean
 }
 
@@ -117,7 +117,7 @@ async function keys(
   return [good(check, null, `The DKIM keys are in public DNS (${sample.length} checked).`)]
 }
 
-/** Also of mail in the name of the provider host, such as reports. */
+/** Checks the DMARC policy of the provider host, which sends mail such as reports itself. */
 async function dmarc(
   { mailHost }: ZoneCheckOptions,
   resolvers: readonly DnsObserver[],

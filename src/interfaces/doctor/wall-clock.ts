@@ -10,7 +10,7 @@ import { bad, type Examination, good, unknownFinding } from './finding.ts'
 interface WallClockOptions {
   outbound: Outbound
   clock: Clock
-  /** Of any web server whose clock is right. */
+  /** URL of a web server with an accurate clock. */
   url: string
 }
 

@@ -1,12 +1,12 @@
-/** Accounts with their owners: the user who was made with the account. */
+/** Rows of accounts with their owner, the user that was created with the account. */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { AccountRow, Db, UserRow } from '../../store/schema.ts'
 
 export interface AccountWithOwner extends AccountRow {
-  /** Folded; the owner signs in with it. */
+  /** Folded email address with which the owner signs in. */
   ownerEmail: string
-  /** Since when all its mail is held; null where it is not. */
+  /** Time since which all mail of the account is held, in ms since the epoch; null if it is not held. */
   pausedAt: number | null
   pauseReason: string | null
 }
@@ -28,13 +28,13 @@ export async function listAccounts(
   return { total: Number(total), rows }
 }
 
-/** Names of the plans that accounts are on. */
+/** Returns the names of the plans in use. */
 export async function plansInUse(db: Db): Promise<string[]> {
   return (await db.selectFrom('accounts').select('plan').distinct().execute()).map(({ plan }) => plan)
 }
 
 export const accountCommands = {
-  /** An account and its owner; false when somebody signs in with that address already. */
+  /** Creates an account and its owner. Returns false if a user with this address exists. */
   createAccount: command<{ account: AccountRow; owner: UserRow }, boolean>(async (tx, { account, owner }) => {
     if (await isTaken(tx, owner.email)) return false
     await tx.db.insertInto('accounts').values(account).execute()
@@ -43,8 +43,8 @@ export const accountCommands = {
   }),
 
   /**
-   * Changes what is given; `missing` when there is no such account, `taken` when the address is somebody
-   * else's.
+   * Changes the given fields. Returns `missing` if there is no such account, `taken` if another user has the
+   * address.
    */
   changeAccount: command<
     { id: Id; set: Partial<Record<'name' | 'plan' | 'ownerEmail', string | undefined>> },
@@ -66,9 +66,7 @@ export const accountCommands = {
     return 'changed'
   }),
 
-  /**
-   * Replaces the owner's password and ends all of the owner's sessions; false when there is no such account.
-   */
+  /** Replaces the password of the owner and ends all sessions. Returns false if there is no such account. */
   resetOwnerPassword: command<{ id: Id; passwordHash: string }, boolean>(async (tx, { id, passwordHash }) => {
     const account = await findAccountWithOwner(tx.db, id)
     if (!account) return false

@@ -1,4 +1,7 @@
-/** Accounts as the operator makes and steers them, and what an account has used of its plan. */
+/**
+ * Accounts: create, list and update, and usage of plans. In: calls of operators and users. Out: accounts and
+ * their usage. Called by the API's account routes.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
 import type { Id, IdSource } from '../../lib/ids.ts'
@@ -25,12 +28,12 @@ export interface NewAccount {
 
 export type AccountChange = { [K in keyof NewAccount]?: NewAccount[K] | undefined }
 
-/** Recipients taken in one period. */
+/** Number of recipients accepted in one period. */
 export interface PeriodUsage {
   used: number
-  /** Null is no limit. */
+  /** Quota; null means no limit. */
   limit: number | null
-  /** Epoch ms at which counting starts anew. */
+  /** Start of the next period, in ms since the epoch. */
   resetsAt: number
 }
 
@@ -42,12 +45,15 @@ export interface Usage {
 }
 
 export interface Accounts {
-  /** With the owner's password, which is shown once. @throws TooManyWaiting */
+  /**
+   * Resolves to the account with the generated password of its owner, which is shown once.
+   * @throws TooManyWaiting
+   */
   create(account: NewAccount): Promise<{ account: AccountWithOwner; password: string } | 'taken'>
   find(id: Id): Promise<AccountWithOwner | undefined>
   list(page: { limit: number; offset: number }): Promise<{ total: number; rows: AccountWithOwner[] }>
   change(id: Id, set: AccountChange): Promise<AccountWithOwner | 'missing' | 'taken'>
-  /** The owner's new password; all sessions of the owner end. Undefined when there is no such account. */
+  /** Resolves to the new password of the owner, whose sessions end; undefined if there is no such account. */
   resetPassword(id: Id): Promise<string | undefined>
   usage(id: Id): Promise<Usage | undefined>
 }

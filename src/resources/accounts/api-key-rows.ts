@@ -1,16 +1,19 @@
-/** API keys: what an application shows to act for its account. */
+/** Rows of API keys. */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { ApiKeyRow, Db } from '../../store/schema.ts'
 
-/** What a request must know of the key it shows. */
+/** Facts about a key that each request needs. */
 export interface KeyHolder extends Pick<ApiKeyRow, 'id' | 'accountId'> {
-  /** Name of the only domain the key acts for; null when it acts for the whole account. */
+  /** Domain that the key is restricted to; null without a restriction. */
   domain: string | null
 }
 
-/** Undefined also for a key whose domain is gone: it must not become one for the whole account. */
+/**
+ * Returns undefined for a key whose domain was deleted, too. Such a key must not gain access to the whole
+ * account.
+ */
 export async function findKeyHolder(find: Find, tokenHash: Uint8Array): Promise<KeyHolder | undefined> {
   const [key] = await find('apiKeys', [{ tokenHash }], ['id', 'accountId', 'domainId'])
   if (!key) return undefined
@@ -30,14 +33,14 @@ export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
     .execute()
 }
 
-/** Topic of the announcement that keys were deleted: nobody may go by what was read of a key before. */
+/** Topic of announcements that keys were deleted, which invalidates cached keys. */
 export const KEYS_DELETED = 'keys deleted'
 
 export function announceDeletedKeys(tx: Tx): void {
   tx.announce(KEYS_DELETED, null)
 }
 
-/** Whose key it is; undefined when there is no such key. */
+/** Returns the account of a key; undefined if there is no such key. */
 export async function findApiKeyAccount(db: Db, id: Id): Promise<Id | undefined> {
   const key = await db.selectFrom('apiKeys').select('accountId').where('id', '=', id).executeTakeFirst()
   return key?.accountId
@@ -58,7 +61,7 @@ export async function listEveryApiKey(
 }
 
 export const apiKeyCommands = {
-  /** False when the account has no such domain as the key is to be bound to. */
+  /** Returns false if the account does not have the domain that the key is restricted to. */
   createApiKey: command<ApiKeyRow, boolean>(async (tx, key) => {
     const { domainId, accountId } = key
     const [domain] = domainId ? await tx.rows.find('domains', [{ id: domainId, accountId }], ['id']) : []
@@ -67,7 +70,7 @@ export const apiKeyCommands = {
     return true
   }),
 
-  /** False when the account has no such key. */
+  /** Returns false if the account has no such key. */
   deleteApiKey: command<{ accountId: Id; id: Id }, boolean>(async (tx, { accountId, id }) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('apiKeys')

@@ -1,4 +1,7 @@
-/** API keys: made, recognised, and their last use written down now and then. */
+/**
+ * API keys: create, authenticate, list and delete. Recent keys are cached, and their time of last use is
+ * written lazily. Called by the API (`credentials.ts`) and SMTP submission.
+ */
 import type { Clock, Timer } from '../../lib/clock.ts'
 import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -16,20 +19,20 @@ export type ApiKeyView = Pick<
 
 export interface ApiKeys {
   /**
-   * @param domainId the only domain the key is to act for
-   * @returns undefined when the account has no such domain
+   * @param domainId domain that the key is restricted to
+   * @returns undefined if the account has no such domain
    */
   create(
     accountId: Id,
     key: { name: string; domainId: Id | null },
   ): Promise<{ id: Id; token: string } | undefined>
   find(token: string): Promise<KeyHolder | undefined>
-  /** Keys were deleted: what was read of them does not count any more. */
+  /** Drops cached keys after a deletion. */
   forget(): void
   list(accountId: Id): Promise<ApiKeyView[]>
-  /** False when the account has no such key. */
+  /** Resolves to false if the account has no such key. */
   delete(accountId: Id, id: Id): Promise<boolean>
-  /** Writes down what use is still only remembered. */
+  /** Writes the remaining times of last use. */
   close(): Promise<void>
 }
 
@@ -44,11 +47,11 @@ interface ApiKeyOptions {
   clock: Clock
   newId: IdSource
   log: Log
-  /** What every key begins with. */
+  /** Prefix of every key. */
   prefix: string
 }
 
-/** A new key for an account, to be stored; the token is shown once. */
+/** Creates a key for an account. The caller stores it; the token is shown once. */
 export function newApiKey(options: {
   id: Id
   accountId: Id
@@ -69,7 +72,7 @@ export function newApiKey(options: {
 
 export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
   const used = new Map<string, Id>()
-  /** Cached keys, by the hash of their token. */
+  /** Cached keys by the hash of their token. */
   const remembered = new Map<string, KeyHolder>()
   let timer: Timer | undefined
 

@@ -1,5 +1,5 @@
 /**
- * The first start: an account, its operator and an API key, whose secrets are handed back to be shown once.
+ * Prepares the first start: creates an account, its operator and an API key, whose secrets are shown once.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs'
@@ -21,7 +21,7 @@ interface Credentials {
 }
 
 export interface FirstRun extends Credentials {
-  /** Where the secrets are, which are then not to be printed; null where there is no such file. */
+  /** Path of the file with the secrets, which are then not printed; null if there is none. */
   credentialsFile: string | null
 }
 
@@ -34,12 +34,13 @@ interface FirstRunOptions {
   email: string
   password: string | null
   apiKeyPrefix: string
-  /** Gets the secrets; none does when it is null. */
+  /** Path of the file for the secrets; null to return them instead. */
   credentialsFile: string | null
 }
 
 /**
- * Undefined when somebody is there already. @throws StartFault when the file for the secrets cannot be made
+ * Returns undefined if a user exists.
+ * @throws StartFault if the file for the secrets cannot be created
  */
 export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRun | undefined> {
   const { db, run, clock, newId, passwords, email, password, apiKeyPrefix, credentialsFile } = options
@@ -65,7 +66,7 @@ export async function prepareFirstRun(options: FirstRunOptions): Promise<FirstRu
     now,
   })
   const credentials = { email: user.email, generatedPassword, apiKey: key.token }
-  if (credentialsFile !== null) writeCredentialsFile(credentialsFile, credentials) // before they are of use to anybody
+  if (credentialsFile !== null) writeCredentialsFile(credentialsFile, credentials) // the secrets are written before they become valid
   const created = await run('createFirstUser', { account, user, apiKey: key.row })
   if (created) return { ...credentials, credentialsFile }
   if (credentialsFile !== null) rmSync(credentialsFile)

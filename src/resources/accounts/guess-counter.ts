@@ -6,12 +6,12 @@ import type { Clock } from '../../lib/clock.ts'
 import { createGuessMemory } from './guess-memory.ts'
 
 export interface GuessCounter {
-  /** Ms until the next guess under this key is checked; 0 where it is checked at once. */
+  /** Returns the time until the next guess under this key is checked, in ms; 0 if it is checked at once. */
   waitMs(key: string): number
-  /** Wrong guesses under this key that are neither forgiven nor taken back. */
+  /** Returns the number of wrong guesses under this key that are neither forgiven nor taken back. */
   countOf(key: string): number
   addWrong(key: string): void
-  /** Takes back so many wrong guesses, with the wait where few enough are left. */
+  /** Takes back wrong guesses, and the wait if few enough remain. */
   takeBack(key: string, count: number): void
 }
 
@@ -19,24 +19,24 @@ interface Entry {
   count: number
   /** Monotonic time from which wrong guesses decay, in ms. */
   since: number
-  /** Monotonic ms at which the wait is over. */
+  /** Monotonic time at which the wait ends, in ms. */
   until: number
 }
 
 export const FIRST_WAIT_MS = 60_000
 export const WAIT_MAX_MS = 15 * 60_000
 /**
- * One wrong guess is forgiven after each such period. Waits are shorter, so that steady guessing still makes
- * them grow.
+ * One wrong guess is forgiven per interval. The maximum wait is shorter than this interval, so that waits
+ * keep growing under a steady attack.
  */
 export const FORGIVEN_EVERY_MS = 30 * 60_000
 /**
- * A key under penalty is pushed out by as many others under penalty only, each of which costs the free
+ * A delayed key is evicted only by this many other delayed keys, each of which costs the attacker the free
  * guesses.
  */
 const KEYS_MAX = 10_000
 
-/** @param freeCount wrong guesses after which a key has to wait for the first time */
+/** @param freeCount number of wrong guesses without a wait */
 export function createGuessCounter(clock: Pick<Clock, 'monotonic'>, freeCount: number): GuessCounter {
   const memory = createGuessMemory<Entry>(KEYS_MAX)
 

@@ -13,7 +13,7 @@ import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
 import { createGuessCounter, type GuessCounter } from './guess-counter.ts'
 import { createGuessMemory } from './guess-memory.ts'
 
-/** Which counter a guess has to wait for. */
+/** Counter that delays a guess. */
 export type GuessLimit = 'network_and_account' | 'network' | 'account' | 'session'
 
 export type GuessVerdict =
@@ -23,38 +23,43 @@ export type GuessVerdict =
   | { kind: 'too-many'; waitMs: number; limit: GuessLimit }
 
 export interface Guess {
-  /** Of the client, as sockets write it. */
+  /** Address of the client as in `socket.remoteAddress`. */
   address: string
-  /** Folded; undefined where the secret alone says whose it is. */
+  /** Folded address of the user; undefined if the secret alone identifies the account. */
   account: string | undefined
-  /** Whether this account has signed in from this client network before. Strangers do not make it wait. */
+  /**
+   * Whether this account has signed in from this client network before. Guesses from other networks do not
+   * delay it.
+   */
   isKnownPlace: boolean
 }
 
 export interface GuessGuard {
   /**
-   * Has a guess checked, unless it has to wait. Guesses made at once learn no more than guesses in a row: an
-   * answer that is found after another guess has used up the last free one is withheld. A right guess takes
-   * back the wrong ones that this network made at this account, from all counters.
+   * Checks a guess, unless it has to wait. Concurrent guesses learn no more than sequential ones: a result is
+   * withheld if another guess has used the last free one in the meantime. A right guess takes back the wrong
+   * ones of this network for this account, from all counters.
    */
   hear(guess: Guess, isRight: () => Promise<boolean>): Promise<GuessVerdict>
-  /** Likewise for a guess by somebody who holds a session, counted by that session alone. */
+  /** Checks a guess of a signed-in user. It is counted per session only. */
   hearInSession(session: string, isRight: () => Promise<boolean>): Promise<GuessVerdict>
 }
 
-/** Wrong guesses after which a counter makes the next one wait. */
+/** Number of wrong guesses without a wait, by counter. */
 export const FREE_GUESSES = { networkAndAccount: 5, network: 20, account: 10 }
-/** Networks of /56 with a wrong guess within the hour, from which on their /48 counts as one network. */
+/**
+ * Number of /56 networks with a wrong guess within the hour from which on their /48 counts as one network.
+ */
 export const CROWDED_SITE_NETWORKS = 5
 const SITE_PERIOD_MS = 60 * 60_000
 const SITES_MAX = 10_000
 
-/** A counter that a guess goes into. */
+/** Counter of a guess. */
 interface Counted {
   counter: GuessCounter
   key: string
   limit: GuessLimit
-  /** Whether a guess has to wait for it. */
+  /** Whether the guess has to wait for this counter. */
   isHeeded: boolean
 }
 
@@ -65,7 +70,7 @@ export function createGuessGuard(clock: Pick<Clock, 'monotonic'>): GuessGuard {
   const sessions = createGuessCounter(clock, FREE_GUESSES.networkAndAccount)
   const sites = createSiteWatch(clock)
 
-  /** The first of them counts this network at this account. */
+  /** The first counter is the one of this network and this account. */
   const countersOf = ({ address, account, isKnownPlace }: Guess): Counted[] => {
     const of = (network: string, isPairHeeded: boolean, isNetworkHeeded: boolean): Counted[] => [
       {
@@ -100,7 +105,7 @@ export function createGuessGuard(clock: Pick<Clock, 'monotonic'>): GuessGuard {
   }
 }
 
-/** The wrong guesses that the first counter holds are those that a right one takes back from all of them. */
+/** A right guess takes back the wrong guesses of the first counter from all counters. */
 async function check(
   isRight: () => Promise<boolean>,
   { countersNow, onWrong }: { countersNow: () => Counted[]; onWrong?: () => void },
@@ -131,7 +136,7 @@ function longestWait(counters: Counted[]): Extract<GuessVerdict, { kind: 'too-ma
   return longest
 }
 
-/** Knows which /48 have had wrong guesses from so many of their /56 lately that they count as one network. */
+/** Finds /48 networks with recent wrong guesses from many of their /56 networks. */
 function createSiteWatch(clock: Pick<Clock, 'monotonic'>) {
   /**
    * Networks (/48) with the latest wrong guesses, oldest first, with the monotonic time of the last one in

@@ -1,16 +1,15 @@
-/**
- * A bounded map for counters of wrong guesses, in which a flood of new keys does not push out what is under
- * penalty.
- */
+/** Bounded map for counters of wrong guesses. A flood of new keys does not evict delayed keys. */
 
 export interface GuessMemory<V> {
   get(key: string): V | undefined
-  /** @param isProtected whether other protected entries alone may push it out; may change with every call */
+  /** @param isProtected whether only other protected entries may evict this one; may differ between calls */
   set(key: string, value: V, isProtected: boolean): void
   delete(key: string): void
 }
 
-/** @param entriesMax of each kind, protected and not; the entry set longest ago is forgotten first */
+/**
+ * @param entriesMax limit per kind (protected or not); the entry that was set longest ago is evicted first
+ */
 export function createGuessMemory<V>(entriesMax: number): GuessMemory<V> {
   const ordinary = new Map<string, V>()
   const protectedOnes = new Map<string, V>()

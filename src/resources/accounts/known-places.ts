@@ -1,6 +1,6 @@
 /**
- * The client networks from which users have signed in. Networks are personal data: they are stored as keyed
- * hashes, 20 for each user at most, and deleted 90 days after the last sign-in from there.
+ * Remembers the client networks from which users have signed in. Networks are personal data. They are stored
+ * as keyed hashes, at most 20 per user, and are deleted 90 days after the last sign-in.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -12,12 +12,12 @@ import type { signInPlaceCommands } from './sign-in-place-rows.ts'
 export const PLACE_KEPT_MS = 90 * 86_400_000
 const DELETED_AT_ONCE_MAX = 500
 
-/** The hash by which the network of a client is stored. */
+/** Returns the keyed hash of a client network. */
 export function networkHashOf(secrets: Pick<SecretKeys, 'mac'>, clientAddress: string): Uint8Array {
   return secrets.mac('sign-in-place', clientNetworkOf(clientAddress))
 }
 
-/** For a sweeper: deletes places that are too old. */
+/** Deletes expired networks in steps. */
 export async function* sweepSignInPlaces({
   run,
   clock,

@@ -1,23 +1,23 @@
 /**
- * Shares out password hashing, of which few are done at a time, among those who wait for it. Known places,
- * sessions and the operator are served ahead of strangers, three to one; within each of the two, owners take
- * turns. A full queue still takes an owner's first attempt, in place of one further down in another owner's
- * line. Called by `password.ts` only.
+ * Schedules password hashing, which is limited to a few at a time. Known places, sessions and the operator
+ * are served before strangers, at a ratio of three to one; within both groups, owners are served round robin.
+ * A full queue still admits the first attempt of an owner, in place of a later attempt of another owner.
+ * Called by `password.ts` only.
  */
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 
-/** For whom a password is hashed. */
+/** Attribution of a password check to an owner. */
 export interface PasswordTurn {
-  /** Waits in one line: a client network (of IPv6 its /48), a known place, a user, the operator. */
+  /** Owner of the attempt: a client network (for IPv6 the /48), a known place, a user, or the operator. */
   owner: string
-  /** A part of the owner with a bound of its own: the /56 of an IPv6 client. */
+  /** Part of the owner with a separate limit: the /56 of an IPv6 client. */
   part?: string | undefined
   standing: 'operator' | 'known' | 'stranger'
 }
 
 export interface PasswordQueue {
   /**
-   * @throws TooManyWaiting when too many wait, at once or when an attempt of another owner takes the place
+   * @throws TooManyWaiting if the queue is full, at once or when an attempt of another owner takes the place
    */
   run<T>(turn: PasswordTurn, task: () => Promise<T>): Promise<T>
 }
@@ -26,7 +26,7 @@ const RUNNING_MAX = 2
 const WAITING_MAX = 32
 const WAITING_MAX_PER_OWNER = { operator: WAITING_MAX, known: 8, stranger: 8 }
 const WAITING_MAX_PER_PART = 4
-/** Starts of known owners in a row while strangers wait. */
+/** Maximum number of consecutive starts of known owners while strangers wait. */
 const KNOWN_IN_A_ROW_MAX = 3
 
 interface Waiting {
@@ -40,13 +40,13 @@ export function createPasswordQueue(): PasswordQueue {
   const running: PasswordTurn[] = []
   let knownInARow = 0
 
-  /** How many of the same owner are ahead: those that run and those that have waited for longer. */
+  /** Returns the number of attempts of the same owner that are running or waiting ahead. */
   const rankOf = (turn: PasswordTurn, position = waiting.length) =>
     running.filter(({ owner }) => owner === turn.owner).length +
     waiting.slice(0, position).filter(one => one.turn.owner === turn.owner).length
 
   const ranked = () => waiting.map((one, at) => ({ ...one, at, rank: rankOf(one.turn, at) }))
-  /** The longest waiting of those that have the fewest of their own ahead. */
+  /** Chooses among the attempts with the fewest of the same owner ahead the one that has waited longest. */
   const firstOf = (isStranger: boolean) =>
     ranked()
       .filter(({ turn }) => isStrangers(turn) === isStranger)
@@ -66,7 +66,9 @@ export function createPasswordQueue(): PasswordQueue {
     started.start()
   }
 
-  /** The newest of those furthest down in a line, where the turn would be nearer to its owner's front. */
+  /**
+   * Chooses the newest of the attempts with the most of the same owner ahead, if the new attempt has fewer.
+   */
   const displacedBy = (turn: PasswordTurn) => {
     const rank = rankOf(turn)
     const strangers = ranked().filter(one => isStrangers(one.turn))

@@ -1,6 +1,6 @@
 /**
- * Passwords: scrypt (RFC 7914), a bounded number at a time in fair turns, because each costs 32 MiB and a
- * core for a while.
+ * Hashes passwords with scrypt (RFC 7914). The number of concurrent hashes is limited, because each needs 32
+ * MiB and a CPU core.
  */
 import { randomBytes, type ScryptOptions, scrypt } from 'node:crypto'
 import { equalBytes } from '../../lib/secret-keys.ts'
@@ -8,28 +8,26 @@ import { createPasswordQueue, type PasswordTurn } from './password-queue.ts'
 
 export interface Passwords {
   /**
-   * `scrypt$<N>$<r>$<p>$<salt>$<hash>`, base64.
+   * Returns `scrypt$<N>$<r>$<p>$<salt>$<hash>` in base64.
    *
-   * @param turn the operator's where it is left out
+   * @param turn attribution; by default the operator
    * @throws TooManyWaiting
    */
   hash(password: string, turn?: PasswordTurn): Promise<string>
   /**
-   * With no stored hash the work is done all the same, so that the answer's time tells nothing.
+   * Computes a hash even without a stored one, so that the response time does not reveal whether a user
+   * exists.
    *
-   * @param turn the operator's where it is left out
+   * @param turn attribution; by default the operator
    * @throws TooManyWaiting
    */
   verify(password: string, stored: string | undefined, turn?: PasswordTurn): Promise<boolean>
 }
 
-/** Characters of a password that somebody chooses. */
+/** Limits of the length of a password, in characters. */
 export const PASSWORD_LENGTH = { least: 8, most: 1024 }
 
-/**
- * Parameters of scrypt (RFC 7914 §2): new hashes are made with them, stored ones name those they were made
- * with.
- */
+/** Parameters of scrypt (RFC 7914 §2) for new hashes. Stored hashes contain their own parameters. */
 export interface PasswordCost {
   N: number
   r: number

@@ -1,31 +1,35 @@
 /**
- * Plans: how much an account may send, and how long its emails are kept. They are configuration; an account
- * names one.
+ * Plans: the quota of an account and the retention of its emails. Plans are configuration; an account refers
+ * to one by name.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'
 
 export interface Plan {
-  /** Null keeps emails for ever. */
+  /** Null keeps emails forever. */
   retentionDays: number | null
-  /** Recipients a UTC day; null is no limit. */
+  /** Recipients per UTC day; null means no limit. */
   daily: number | null
   /** Recipients per calendar month (UTC). */
   monthly: number | null
 }
 
-/** What an account may send, where its plan sets a limit. */
+/** Quota of an account whose plan sets a limit. */
 export type Quota = Pick<Plan, 'daily' | 'monthly'>
 
 export interface Plans {
-  /** The plans there are, by name. */
+  /** Configured plans by name. */
   readonly all: ReadonlyMap<string, Plan>
-  /** The plan with this name; one that is no longer configured limits nothing and deletes nothing. */
+  /**
+   * Returns the plan with this name. A plan that is no longer configured has no limits and deletes nothing.
+   */
   named(name: string): Plan
-  /** Null where the account's plan has no limit. */
+  /** Returns null if the plan of the account has no limit. */
   quotaOf(accountId: Id): Promise<Quota | null>
-  /** Epoch ms; emails that ended then or before are out of the account's sight. */
+  /**
+   * Returns ms since the epoch. Emails that ended at or before this time are outside the retention window.
+   */
   horizonOf(accountId: Id): Promise<number>
 }
 
@@ -33,11 +37,11 @@ interface PlanOptions {
   plans: Readonly<Record<string, Plan>>
   find: Find
   clock: Clock
-  /** Calls back with every account that has been changed. */
+  /** Calls the listener with each account that was changed. */
   onAccountChanged(listener: (accountId: Id) => void): void
 }
 
-/** What a new account is on, unless its maker says otherwise. */
+/** Default plan of new accounts. */
 export const DEFAULT_PLAN = 'scale'
 const NO_PLAN: Plan = { retentionDays: null, daily: null, monthly: null }
 const DAY_MS = 86_400_000
@@ -73,7 +77,7 @@ export function createPlans({ plans, find, clock, onAccountChanged }: PlanOption
   }
 }
 
-/** Epoch ms; 0 for a plan that keeps emails for ever. */
+/** Returns ms since the epoch; 0 for a plan that keeps emails forever. */
 export function horizon({ retentionDays }: Plan, now: number): number {
   return retentionDays === null ? 0 : now - retentionDays * DAY_MS
 }

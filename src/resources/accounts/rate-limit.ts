@@ -1,12 +1,13 @@
 /**
- * How many requests an account may make: a token bucket that holds one second's worth and fills all the time.
+ * Request rate limit per account: a token bucket that holds the requests of one second and refills
+ * continuously.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 
 export interface RateLimit {
   readonly requestsPerSecond: number
-  /** Takes a request from the account's bucket and says how many are left; undefined when it is empty. */
+  /** Takes a token and returns the number of remaining tokens; undefined if the bucket is empty. */
   take(accountId: Id): number | undefined
 }
 
@@ -17,7 +18,7 @@ interface Bucket {
   at: number
 }
 
-/** After so long any bucket is full again, and need not be remembered. */
+/** Time after which every bucket is full again and need not be remembered, in ms. */
 export const REFILL_MS = 1_000
 
 /** @param options.requestsPerSecond at least 1 */

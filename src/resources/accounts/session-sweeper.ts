@@ -1,4 +1,4 @@
-/** Takes sessions away that have ended by themselves: nobody has used them for two weeks. */
+/** Deletes expired sessions, which were not used for two weeks. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Run } from '../../store/command.ts'
 import { SESSION_IDLE_MS } from './sessions.ts'

@@ -1,4 +1,7 @@
-/** Dashboard sessions: opened by a password, kept alive by use, ended by idleness or a new password. */
+/**
+ * Dashboard sessions. A password opens a session, and it ends by sign-out, idleness or a new password. In:
+ * passwords and tokens. Out: the session of a request. Called by the API (`credentials.ts`, `auth/`).
+ */
 
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, type IdSource, idKey, wireId } from '../../lib/ids.ts'
@@ -29,7 +32,7 @@ export interface Session extends Person {
   kind: SessionRow['kind']
 }
 
-/** @param waitMs until the next try is heard */
+/** @param waitMs time until the next attempt is checked, in ms */
 type NotRight = { kind: 'refused' } | { kind: 'too-many'; waitMs: number }
 
 export type SignIn = { kind: 'signed-in'; token: string; user: UserRow } | NotRight
@@ -37,7 +40,10 @@ export type SignIn = { kind: 'signed-in'; token: string; user: UserRow } | NotRi
 export type PasswordChange = { kind: 'changed'; endedCount: number } | NotRight
 
 export interface Sessions {
-  /** Checks the password of the user with this folded address. @throws TooManyWaiting */
+  /**
+   * Checks the password of the user with this folded address.
+   * @throws TooManyWaiting
+   */
   signIn(attempt: {
     email: string
     password: string
@@ -45,20 +51,22 @@ export interface Sessions {
     kind: SessionRow['kind']
   }): Promise<SignIn>
   /**
-   * Another session for a user who has just signed in; undefined when the password has been changed since.
+   * Opens another session for a user who has just signed in; undefined if the password was changed in the
+   * meantime.
    */
   open(user: Pick<UserRow, 'id' | 'passwordHash'>, kind: SessionRow['kind']): Promise<string | undefined>
-  /** The session a token opens, or undefined when it has none or has expired. */
+  /** Returns the session of a token; undefined if there is none or it has expired. */
   find(token: string): Promise<Session | undefined>
-  /** Whether it has not been ended meanwhile. */
+  /** Tells whether a session is still open. */
   isOpen(sessionId: Id): Promise<boolean>
   end(sessionId: Id): Promise<void>
-  /** All of a user that have not expired, last seen first. */
+  /** Lists the sessions of a user that have not expired, last seen first. */
   list(userId: Id): Promise<SessionFacts[]>
-  /** False where the user has no such session. */
+  /** Resolves to false if the user has no such session. */
   endOwn(userId: Id, sessionId: Id): Promise<boolean>
   /**
-   * Gives the session's user another password and ends all other sessions of the user. @throws TooManyWaiting
+   * Replaces the password of the session's user and ends all other sessions of the user.
+   * @throws TooManyWaiting
    */
   changePassword(
     session: Pick<Session, 'sessionId' | 'userId'>,
@@ -66,7 +74,7 @@ export interface Sessions {
   ): Promise<PasswordChange>
 }
 
-/** Tells session tokens from API keys, which share the `Authorization` header. */
+/** Prefix that distinguishes session tokens from API keys in the `Authorization` header. */
 export const SESSION_TOKEN_PREFIX = 'phs_'
 export const SESSION_IDLE_MS = 14 * 86_400_000
 const TOUCH_EVERY_MS = 5 * 60_000
@@ -133,7 +141,7 @@ export function createSessions(options: SessionOptions): Sessions {
       if (!user) return { kind: 'refused' }
       const { passwordHash: former } = user
       const turn = { owner: `user ${idKey(userId)}`, standing: 'known' } as const
-      // Counted by session: a stolen one slows nobody else down.
+      // wrong guesses are counted per session, so that a stolen session delays nobody else
       const verdict = await guard.hearInSession(idKey(sessionId), () =>
         passwords.verify(current, former, turn),
       )
@@ -146,7 +154,7 @@ export function createSessions(options: SessionOptions): Sessions {
   }
 }
 
-/** Accounts wait in lines of their own where they are known, and strangers in those of their networks. */
+/** Known places have a queue per account; strangers have a queue per network. */
 function turnOf({ address, account, isKnownPlace }: Guess): PasswordTurn {
   const network = clientNetworkOf(address)
   if (isKnownPlace) return { owner: `account ${account}`, part: `${network} ${account}`, standing: 'known' }

@@ -1,16 +1,17 @@
 /**
- * Client networks from which users have signed in: looked up before a password is checked, written with each
- * new session.
+ * Rows of client networks from which users have signed in. They are read before a password is checked and
+ * written with each new session.
  */
 import { command, type Tx } from '../../store/command.ts'
 import type { Db, SignInPlaceRow, UserRow } from '../../store/schema.ts'
 
-/** Networks remembered for one user; those used last are kept. */
+/** Maximum number of networks per user. The most recently used ones are kept. */
 const PLACES_PER_USER_MAX = 20
 
 /**
- * The user with this address, and whether the user has signed in from this network since `since` (epoch ms).
- * One statement whether there is such a user or not, so that the time it takes does not tell.
+ * Finds the user with this address, and whether the user has signed in from this network since `since` (ms
+ * since the epoch). The same single statement runs if there is no such user, so that the response time
+ * reveals nothing.
  */
 export async function findUserAtPlace(
   db: Db,
@@ -31,7 +32,7 @@ export async function findUserAtPlace(
 }
 
 /**
- * Part of a command: notes that the user has signed in from this network, and forgets the networks used
+ * Part of a command. Stores that the user has signed in from this network, and deletes the networks used
  * longest ago.
  */
 export async function rememberPlace({ db }: Pick<Tx, 'db'>, place: SignInPlaceRow): Promise<void> {
@@ -57,8 +58,7 @@ export async function rememberPlace({ db }: Pick<Tx, 'db'>, place: SignInPlaceRo
 
 export const signInPlaceCommands = {
   /**
-   * Deletes networks from which nobody has signed in since `before` (epoch ms), at most `limit`; answers how
-   * many.
+   * Deletes networks last used before `before` (ms since the epoch), at most `limit`. Returns their number.
    */
   forgetSignInPlaces: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const old = await tx.db

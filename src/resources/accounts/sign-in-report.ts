@@ -1,6 +1,4 @@
-/**
- * What the operator sees of attempts to sign in: a counter, and a log line while attempts are turned away.
- */
+/** Reports sign-in attempts to the operator: a counter, and a log line while attempts are delayed. */
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
@@ -8,27 +6,25 @@ import { type ThrottledLog, throttledLog } from '../../lib/throttled-log.ts'
 import type { GuessLimit, GuessVerdict } from './guess-guard.ts'
 
 interface Client {
-  /** As sockets write it. */
+  /** Address of the client as in `socket.remoteAddress`. */
   address: string
-  /** Whom the attempt is for, as the log names users; null where that is nobody here. */
+  /** User of the attempt as named in the log; null if there is no such user. */
   user: string | null
 }
 
 export interface SignInReport {
   checked(result: 'right' | 'wrong'): void
   /**
-   * @param limit what the attempt was turned away for: a counter of wrong guesses, or a full queue of
-   * password work
-   * @param waitMs until the next attempt is checked, where that is known
+   * @param limit reason of the refusal: a counter of wrong guesses, or a full queue of password checks
+   * @param waitMs time until the next attempt is checked, if known
    */
   throttled(client: Client, limit: GuessLimit | 'queue', waitMs?: number): void
 }
 
 /**
- * The log has a line at once and then one a minute at most for each limit, with how many attempts it stands
- * for.
+ * Logs at once, and then at most once per minute and limit, with the number of attempts.
  *
- * @param door where clients sign in: the HTTP API, or SMTP submission
+ * @param door interface of the sign-in: HTTP API or SMTP submission
  */
 export function createSignInReport(
   { metrics, log, clock }: { metrics: Metrics; log: Log; clock: Pick<Clock, 'monotonic'> },

@@ -1,9 +1,9 @@
-/** Random tokens that are shown once and kept as hashes: API keys and sessions. */
+/** Creates random tokens of API keys and sessions. They are shown once and stored as hashes. */
 import { hash, randomBytes } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN_CHARACTERS = 40
-/** Bytes at or above are thrown away, so that every character is equally likely. */
+/** Bytes from this value on are discarded, so that all characters are equally likely. */
 const FAIR_BYTES = 256 - (256 % 62)
 
 /** Creates a token of `prefix` and 40 base62 characters, which hold 238 bits. */
@@ -15,7 +15,7 @@ export function createToken(prefix: string): string {
   return token
 }
 
-/** What is stored of a token. A token has enough bits of its own to need no salt. */
+/** Hashes a token for storage. Its entropy is sufficient without a salt. */
 export function hashToken(token: string): Uint8Array {
   return new Uint8Array(hash('sha256', token, 'buffer'))
 }

@@ -1,4 +1,4 @@
-/** Accounts, the users who sign in to them, and their sessions. */
+/** Rows of users, their accounts and their sessions. */
 import type { Id } from '../../lib/ids.ts'
 import { command } from '../../store/command.ts'
 import type { AccountRow, ApiKeyRow, Db, SessionRow, UserRow } from '../../store/schema.ts'
@@ -22,7 +22,7 @@ export async function findAccount(db: Db, id: Id): Promise<AccountRow | undefine
   return db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Everybody who can sign in, oldest first. */
+/** Lists all users, oldest first. */
 export async function listUsers(
   db: Db,
 ): Promise<(Pick<UserRow, 'id' | 'accountId' | 'email' | 'operator' | 'createdAt'> & { account: string })[]> {
@@ -35,7 +35,7 @@ export async function listUsers(
     .execute()
 }
 
-/** The only account there is; undefined when there are several, or none. */
+/** Returns the only account; undefined if there are several or none. */
 export async function findOnlyAccount(db: Db): Promise<AccountRow | undefined> {
   const [account, another] = await db.selectFrom('accounts').selectAll().limit(2).execute()
   return another ? undefined : account
@@ -45,7 +45,7 @@ export async function hasUsers(db: Db): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** The session with this token hash and its user; whether it has expired is the caller's question. */
+/** Finds the session with this token hash and its user. The caller checks the expiry. */
 export async function findSession(
   db: Db,
   tokenHash: Uint8Array,
@@ -83,7 +83,10 @@ export async function listSessions(db: Db, userId: Id, since: number): Promise<S
     .execute()
 }
 
-/** The account of a user, or the first there is. @param email folded; null for the first */
+/**
+ * Finds the account of a user, or the first account.
+ * @param email folded; null for the first account
+ */
 export async function findAccountOfUser(db: Db, email: string | null): Promise<Id | undefined> {
   const users = db.selectFrom('users').select('accountId')
   const wanted = email === null ? users.orderBy('createdAt').orderBy('id') : users.where('email', '=', email)
@@ -91,7 +94,7 @@ export async function findAccountOfUser(db: Db, email: string | null): Promise<I
 }
 
 export const userCommands = {
-  /** The first account, its operator and its first API key; false when somebody is there already. */
+  /** Creates the first account, its operator and its first API key. Returns false if a user exists. */
   createFirstUser: command<{ account: AccountRow; user: UserRow; apiKey: ApiKeyRow }, boolean>(
     async (tx, { account, user, apiKey }) => {
       if (await hasUsers(tx.db)) return false
@@ -102,7 +105,7 @@ export const userCommands = {
     },
   ),
 
-  /** Another user, in an account that is there or in a new one. */
+  /** Creates a user in an existing or new account. */
   createUser: command<{ user: UserRow; newAccount: AccountRow | null }, 'created' | 'taken' | 'no-account'>(
     async (tx, { user, newAccount }) => {
       const [known] = await tx.rows.find('users', [{ email: user.email }], ['id'])
@@ -115,7 +118,10 @@ export const userCommands = {
     },
   ),
 
-  /** Replaces the password and ends all sessions of the user; answers how many, or undefined for nobody. */
+  /**
+   * Replaces the password and ends all sessions of the user. Returns their number; undefined if there is no
+   * such user.
+   */
   resetPassword: command<{ email: string; passwordHash: string }, number | undefined>(
     async (tx, { email, passwordHash }) => {
       const user = await tx.db
@@ -134,9 +140,9 @@ export const userCommands = {
   ),
 
   /**
-   * Opens a session; the user's oldest ones beyond the limit end. False when the password that was checked is
-   * no longer the user's. `networkHash` names the network that is remembered as a place of the user's; null
-   * names none.
+   * Opens a session and ends the oldest sessions beyond the limit. Returns false if the checked password is
+   * no longer that of the user. `networkHash` names the network to remember as a known place; null remembers
+   * none.
    */
   createSession: command<
     { session: SessionRow; passwordHash: string; networkHash: Uint8Array | null },
@@ -171,7 +177,7 @@ export const userCommands = {
     await tx.db.deleteFrom('sessions').where('id', '=', id).execute()
   }),
 
-  /** False where the user has no such session. */
+  /** Returns false if the user has no such session. */
   endOwnSession: command<{ userId: Id; id: Id }, boolean>(async (tx, { userId, id }) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('sessions')
@@ -182,8 +188,7 @@ export const userCommands = {
   }),
 
   /**
-   * Deletes sessions last seen earlier than `before` (epoch ms), at most `limit`; answers how many there
-   * were.
+   * Deletes sessions last seen before `before` (ms since the epoch), at most `limit`. Returns their number.
    */
   forgetSessions: command<{ before: number; limit: number }, number>(async (tx, { before, limit }) => {
     const ended = tx.db
@@ -200,8 +205,8 @@ export const userCommands = {
   }),
 
   /**
-   * Replaces the password and ends all sessions of the user but one; answers how many. Undefined when the
-   * former password is no longer the user's, or the session has ended.
+   * Replaces the password and ends all other sessions of the user. Returns their number; undefined if the
+   * former password is no longer that of the user, or the session has ended.
    */
   changePassword: command<
     { userId: Id; sessionId: Id; former: string; passwordHash: string },

@@ -1,4 +1,7 @@
-/** What the operator must see to, as mail servers have told us: kept by the hour. */
+/**
+ * Alerts for the operator, such as replies of mail servers that point to a poor reputation. Alerts are
+ * deduplicated by the hour.
+ */
 
 import { command } from '../../store/command.ts'
 import type { OperatorAlertRow } from '../../store/schema/alerts.ts'
@@ -37,7 +40,8 @@ export function hourOf(at: number): number {
 
 export const alertCommands = {
   /**
-   * The first of its kind, provider and source address in an hour is kept. @returns whether this is the one
+   * Stores the first alert of its kind, provider and source address in an hour.
+   * @returns whether this alert is the first one
    */
   raiseAlert: command<OperatorAlertRow, boolean>(async (tx, row) => {
     const key = ['hour', 'kind', 'provider', 'sourceIp'] as const

@@ -1,12 +1,12 @@
 /**
- * Certificates from an authority, as stored: the one in use, the order under way, and what is told to whoever
- * wants proof.
+ * Rows of ACME certificates: the certificate in use, the order in progress, and the answers to pending
+ * challenges.
  */
 import { command } from '../../store/command.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from '../../store/schema/certificates.ts'
 import type { Db } from '../../store/schema.ts'
 
-/** Topic of announcements: the host whose certificate is another one now. */
+/** Topic of announcements with the host whose certificate has changed. */
 export const CERTIFICATE_CHANGED = 'certificate'
 
 export type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'names'> & {
@@ -14,18 +14,18 @@ export type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'n
   now: number
   /** End of the lease, in ms since the epoch. */
   until: number
-  /** No other process can be at work: whoever has a lease is gone. */
+  /** Whether no other process can be at work, so that existing leases are void. */
   isAlone: boolean
 }
 
-/** A lease as it is held. */
+/** Lease of a process on a host. */
 type Held = { host: string; owner: string }
 
 export function findCertificate(db: Db, host: string): Promise<CertificateRow | undefined> {
   return db.selectFrom('certificates').selectAll().where('host', '=', host).executeTakeFirst()
 }
 
-/** Those that have been given. */
+/** Lists the hosts with an issued certificate. */
 export async function listCertificates(db: Db): Promise<{ host: string; chain: string; key: Uint8Array }[]> {
   const rows = await db
     .selectFrom('certificates')
@@ -39,7 +39,7 @@ export function findAcmeAccount(db: Db, directoryUrl: string): Promise<AcmeAccou
   return db.selectFrom('acmeAccounts').selectAll().where('directoryUrl', '=', directoryUrl).executeTakeFirst()
 }
 
-/** What is served as a file under a challenge's token. */
+/** Finds the content of an `http-01` challenge by its token. */
 export async function findHttpAnswer(db: Db, token: string, now: number): Promise<string | undefined> {
   const row = await db
     .selectFrom('acmeChallenges')
@@ -51,7 +51,7 @@ export async function findHttpAnswer(db: Db, token: string, now: number): Promis
   return row?.answer
 }
 
-/** What is served as texts at `_acme-challenge.<name>`. */
+/** Lists the TXT records of `dns-01` challenges at `_acme-challenge.<name>`. */
 export async function listDnsAnswers(db: Db, name: string, now: number): Promise<string[]> {
   const rows = await db
     .selectFrom('acmeChallenges')
@@ -65,7 +65,7 @@ export async function listDnsAnswers(db: Db, name: string, now: number): Promise
 }
 
 export const certificateCommands = {
-  /** The first key is kept. */
+  /** Keeps an existing key. */
   putAcmeAccount: command<AcmeAccountRow, void>(async (tx, row) => {
     const { url } = row
     await tx.db
@@ -75,7 +75,10 @@ export const certificateCommands = {
       .execute()
   }),
 
-  /** @returns the row, leased, when its time has come; else when that may be, epoch ms */
+  /**
+   * @returns the leased row if its time has come, otherwise the earliest time to try again, in ms since the
+   * epoch
+   */
   claimCertificate: command<CertificateClaim, CertificateRow | { dueAt: number }>(async (tx, claim) => {
     const { host, directoryUrl, names, owner, now, until, isAlone } = claim
     await tx.db
@@ -99,8 +102,8 @@ export const certificateCommands = {
   }),
 
   /**
-   * Prolongs the lease, and notes the order under way where it is given. @returns false when the lease is
-   * lost
+   * Extends the lease, and stores the order in progress if it is given.
+   * @returns false if the lease is lost
    */
   keepCertificate: command<
     Held & { until: number; order?: Pick<CertificateRow, 'orderUrl' | 'orderKey'> },
@@ -116,9 +119,9 @@ export const certificateCommands = {
   }),
 
   /**
-   * What proved the names is told no longer.
+   * Stores the certificate and deletes the answers to its challenges.
    *
-   * @returns false when the lease is lost
+   * @returns false if the lease is lost
    */
   putCertificate: command<
     Held &
@@ -139,7 +142,7 @@ export const certificateCommands = {
     return true
   }),
 
-  /** The certificate before stays. */
+  /** Stores the failure. The previous certificate is kept. */
   failCertificate: command<
     Held & { fault: string; failedAt: number; nextAt: number; failures: number; keepsOrder: boolean },
     void
@@ -152,7 +155,7 @@ export const certificateCommands = {
       .execute()
   }),
 
-  /** Takes those away whose time is over. */
+  /** Stores an answer to a challenge and deletes expired ones. */
   putAcmeChallenge: command<AcmeChallengeRow & { now: number }, void>(async (tx, { now, ...row }) => {
     const { token: _, ...answer } = row
     await tx.db.deleteFrom('acmeChallenges').where('expiresAt', '<=', now).execute()

@@ -1,15 +1,15 @@
 /**
- * Why a certificate was not given: a problem that the authority has told (RFC 8555 §6.7), or one with
- * reaching it.
+ * Error of an order: a problem document of the certificate authority (RFC 8555 §6.7), or a failure to reach
+ * it.
  */
 
 export class AcmeFault extends Error {
   /**
-   * `rateLimited`, `dns`, … as in RFC 8555 §6.7; ours are `unreachable`, `unreadable`, `too-slow` and
-   * `refused`.
+   * Type of the problem as in RFC 8555 §6.7, such as `rateLimited` or `dns`; also `unreachable`,
+   * `unreadable`, `too-slow` and `refused` for failures on our side.
    */
   readonly kind: string
-  /** The authority wants to be left alone for so long; null when it did not say. */
+  /** Delay that the authority requests, in ms; null if it requests none. */
   readonly retryAfterMs: number | null
 
   constructor(kind: string, message: string, retryAfterMs: number | null = null) {
@@ -18,7 +18,9 @@ export class AcmeFault extends Error {
     this.retryAfterMs = retryAfterMs
   }
 
-  /** It is about the way there, or the authority itself: what was begun can be gone on with. */
+  /**
+   * Tells whether the failure concerns the connection or the authority, so that the order can be continued.
+   */
   get isPassing(): boolean {
     return PASSING.has(this.kind)
   }

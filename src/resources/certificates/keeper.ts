@@ -1,6 +1,7 @@
 /**
- * Sees to it that there is a good certificate: one process at a time orders, in time before the present one
- * ends.
+ * Keeps the certificate of a host valid. One process at a time orders a new certificate before the current
+ * one expires. In: host names and ACME settings. Out: certificates in the store, and an alert after failures.
+ * Called by `app/certificates.ts`.
  */
 import { createPrivateKey, generateKeyPairSync, X509Certificate } from 'node:crypto'
 import type { Clock } from '../../lib/clock.ts'
@@ -24,22 +25,22 @@ export interface KeeperOptions {
   secrets: SecretKeys
   outbound: Pick<Outbound, 'send'>
   clock: Clock
-  /** Returns a number from 0 to 1. */
+  /** Returns a number between 0 and 1. */
   random(): number
-  /** Of this process; another one has another. */
+  /** Owner of leases; differs between processes. */
   owner: string
-  /** No other process can be at work on the store. */
+  /** Whether no other process can use the store. */
   isAlone: boolean
   directoryUrl: string
   email: string | null
-  /** The provider host, and what else the certificate is to be for. */
+  /** Provider host, and the additional names of the certificate. */
   host: string
   names: readonly string[]
-  /** @param failures in a row before: another way may be tried */
+  /** @param failures number of consecutive failures, after which another challenge type may be tried */
   typeFor(name: string, failures: number): ChallengeType
   onCertificate(got: { names: readonly string[]; endsAt: number }): void
   onFailure(alert: OperatorAlertRow, nextAt: number): void
-  /** The store, and other accidents: it is tried again in a minute. */
+  /** Called with unexpected errors, such as those of the store. The work is retried after a minute. */
   onError(error: unknown): void
 }
 
@@ -51,7 +52,7 @@ const LEASE_MS = 5 * MINUTE_MS
 const CHALLENGE_MS = 60 * MINUTE_MS
 const SLEEP_MS_MAX = 60 * MINUTE_MS
 
-/** @returns a function that resolves when nothing is under way */
+/** @returns a function that stops the keeper and resolves when no work is in progress */
 export function startCertificateKeeper(options: KeeperOptions): () => Promise<void> {
   const stopping = new AbortController()
   const watch = startDueTimer({
@@ -67,13 +68,13 @@ export function startCertificateKeeper(options: KeeperOptions): () => Promise<vo
   }
 }
 
-/** The service stops: what is begun stays, and is gone on with at the next start. */
+/** The service stops. The order stays stored and continues at the next start. */
 class Stopped extends Error {}
 
-/** Another process has taken over. */
+/** Another process has taken the lease. */
 class LeaseLost extends Error {}
 
-/** @returns when to look again, epoch ms */
+/** @returns time of the next check, in ms since the epoch */
 async function keep(options: KeeperOptions, signal: AbortSignal): Promise<number> {
   const { run, host, directoryUrl, owner, isAlone, clock } = options
   const now = clock.now()
@@ -88,7 +89,7 @@ async function keep(options: KeeperOptions, signal: AbortSignal): Promise<number
   } catch (error) {
     if (error instanceof Stopped || error instanceof LeaseLost) return now + LEASE_MS
     if (!(error instanceof AcmeFault)) throw error
-    // its requests are broken off when the service stops
+    // aborts its requests when the service stops
     return signal.aborted ? now + LEASE_MS : failed(options, claimed, error)
   }
 }
@@ -180,7 +181,7 @@ async function openSession(options: KeeperOptions) {
   return { session, accountKey, accountUrl }
 }
 
-/** An authority may have forgotten an account: test authorities do so at each start. */
+/** Creates a new account if the authority has deleted the old one, as test authorities do at each start. */
 async function accountOf(session: AcmeSession, known: string | null, email: string | null): Promise<string> {
   if (known === null) return openAccount(session, email)
   try {
@@ -197,7 +198,7 @@ function newKey(): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-/** @throws AcmeFault when what was given is of no use to us */
+/** @throws AcmeFault if the certificate does not match the key or the names */
 function lifeOf({ chain, key }: { chain: string; key: string }, names: readonly string[], now: number) {
   const own = certificateIn(chain)
   const endsAt = Date.parse(own.validTo)
@@ -220,7 +221,7 @@ function sealOf(host: string): string {
   return `certificate ${host}`
 }
 
-/** @throws when it was sealed under another secret */
+/** @throws if the key was sealed with another secret */
 export function unsealed(secrets: SecretKeys, key: Uint8Array, host: string): string {
   return secrets.open(key, sealOf(host)).toString()
 }

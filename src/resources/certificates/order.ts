@@ -1,6 +1,6 @@
 /**
- * From the names to their certificate (RFC 8555 §7.4): an order, a proof for each name, a request, the chain.
- * What was begun is gone on with, wherever it was left off.
+ * Orders a certificate (RFC 8555 §7.4): order, challenges, certificate request, chain. An interrupted order
+ * continues where it stopped. Called by `keeper.ts`.
  */
 import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import * as z from 'zod'
@@ -14,17 +14,17 @@ export type ChallengeType = 'http-01' | 'dns-01'
 
 export interface ChallengeAnswer {
   type: ChallengeType
-  /** The host that is proven. */
+  /** Host name to validate. */
   name: string
   token: string
-  /** The file for `http-01` (RFC 8555 §8.3), the text of the record for `dns-01` (§8.4). */
+  /** Content of the file for `http-01` (RFC 8555 §8.3), or of the TXT record for `dns-01` (§8.4). */
   answer: string
 }
 
-/** An order under way, with the key that its certificate will be for. */
+/** Order in progress, with the key of its certificate. */
 export interface BegunOrder {
   url: string
-  /** Private key, in PEM. */
+  /** Private key, PEM. */
   key: string
 }
 
@@ -34,12 +34,12 @@ export interface OrderParts {
   accountUrl: string
   names: readonly string[]
   begun: BegunOrder | null
-  /** Resolves when it is stored. */
+  /** Resolves when the order is stored. */
   save(begun: BegunOrder | null): Promise<void>
   typeFor(name: string): ChallengeType
-  /** Resolves when whoever asks gets it. */
+  /** Resolves when the answer is publicly visible. */
   put(answer: ChallengeAnswer): Promise<void>
-  /** Called between steps, while time passes; throws when the work is no longer ours. */
+  /** Called between steps while time passes. Throws if the lease is lost. */
   keep(): Promise<void>
   clock: Clock
   signal: AbortSignal
@@ -74,7 +74,10 @@ const WAIT_MS_MAX = 15_000
 /** Time to wait for the authority to finish a validation or a certificate. */
 const PATIENCE_MS = 180_000
 
-/** @returns the chain and its key, PEM @throws AcmeFault */
+/**
+ * @returns certificate chain and private key, PEM
+ * @throws AcmeFault
+ */
 export async function obtainCertificate(parts: OrderParts): Promise<{ chain: string; key: string }> {
   const { begun, order: first } = (await resumed(parts)) ?? (await begin(parts))
   let order = first
@@ -98,7 +101,7 @@ export async function obtainCertificate(parts: OrderParts): Promise<{ chain: str
   return { chain, key: begun.key }
 }
 
-/** Undefined where nothing was begun, or nothing can come of it any more. */
+/** Returns undefined if there is no order in progress, or it cannot succeed any more. */
 async function resumed(parts: OrderParts): Promise<{ begun: BegunOrder; order: Order } | undefined> {
   const { begun } = parts
   if (!begun) return undefined
@@ -106,7 +109,7 @@ async function resumed(parts: OrderParts): Promise<{ begun: BegunOrder; order: O
     const order = await read(parts, begun.url, orderSchema)
     return order.status === 'invalid' ? undefined : { begun, order }
   } catch (error) {
-    if (error instanceof AcmeFault && !error.isPassing) return undefined // it has been forgotten there
+    if (error instanceof AcmeFault && !error.isPassing) return undefined // the authority has deleted the order
     throw error
   }
 }
@@ -143,7 +146,10 @@ function notProven({ status, identifier, challenges }: Authorization, type: Chal
   return new AcmeFault('unproven', `${identifier.value} was not proven by ${type}: ${why}`)
 }
 
-/** Asks again and again, ever more seldom, or as often as the authority says. @throws AcmeFault */
+/**
+ * Polls with increasing delays, or at the interval that the authority requests.
+ * @throws AcmeFault
+ */
 async function waitFor<T>(
   parts: OrderParts,
   url: string,

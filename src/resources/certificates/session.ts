@@ -1,6 +1,6 @@
 /**
- * Sends signed requests to one certificate authority, one at a time (RFC 8555 §6), and reads nonces, problems
- * and JSON replies.
+ * Sends signed requests to a certificate authority, one at a time (RFC 8555 §6). Manages nonces and parses
+ * problem documents and JSON replies.
  */
 import type { KeyObject } from 'node:crypto'
 import * as z from 'zod'
@@ -18,7 +18,7 @@ const problemSchema = z.object({ type: z.string().default(''), detail: z.string(
 export interface AcmeReply {
   /** URL of the resource that the request created. */
   location: string | null
-  /** It may be asked again after so long; null when nothing is said of it. */
+  /** Delay before the next request that the authority asks for, in ms; null if it asks for none. */
   retryAfterMs: number | null
   text: string
 }
@@ -26,7 +26,10 @@ export interface AcmeReply {
 export interface AcmeSession {
   /** @throws AcmeFault */
   directory(): Promise<Directory>
-  /** @param kid the account's URL; null when there is none yet @throws AcmeFault */
+  /**
+   * @param kid URL of the account; null before it exists
+   * @throws AcmeFault
+   */
   post(url: string, payload: object | null, kid: string | null): Promise<AcmeReply>
 }
 
@@ -41,7 +44,7 @@ interface SessionOptions {
 
 const LIMIT_MS = 30_000
 const LIMIT_BYTES = 256 * 1024
-/** Nonces run out while we wait; another one comes with the refusal. */
+/** Maximum number of requests with expired nonces. A refusal contains a new nonce. */
 const NONCES_MAX = 6
 const PROBLEM = /^urn:ietf:params:acme:error:(\w+)$/
 
@@ -98,7 +101,7 @@ export function readJson<T>(schema: z.ZodType<T>, text: string): T {
   throw new AcmeFault('unreadable', `the authority's reply cannot be read: ${where}: ${issue?.message}`)
 }
 
-/** Undefined where it is no JSON. */
+/** Returns undefined for a text that is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -135,7 +138,7 @@ function waitOf(header: string | undefined, now: number): number | null {
 
 const DETAIL_LENGTH_MAX = 300
 
-/** As it may stand in a log line or a list. */
+/** Shortens a text of the authority for a log line or a list. */
 export function shortened(detail: string): string {
   return detail.replace(/[\0-\x1f\x7f]+/g, ' ').slice(0, DETAIL_LENGTH_MAX)
 }

@@ -1,7 +1,10 @@
 /**
- * The contacts of an account, whichever audience they are in, for those who know no audiences: each address
- * once, as the contact of the oldest audience that has it. Those of the oldest audience come first; of one
- * audience, the newest.
+ * Pages through all contacts of an account, for SDKs that have no audiences. Each address is listed once, as
+ * the contact of the oldest audience that has it. The contacts of the oldest audience come first; within an
+ * audience, the newest come first.
+ *
+ * In: account, search text and cursor. Out: a page of contacts and the total. Called by the API's
+ * `placed-contact-routes.ts`.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, sameId } from '../../lib/ids.ts'
@@ -14,16 +17,16 @@ export interface AccountContactsQuery extends Omit<ContactQuery, 'audience' | 'f
   accountId: Id
 }
 
-/** Of one audience, in the order of the walk. */
+/** Part of a page from one audience, in the order of the scan. */
 interface Part {
   audienceId: Id
   ids: Id[]
 }
 
 /**
- * Undefined when the contact is gone next to which the page was to begin.
+ * Returns undefined if the contact of the cursor does not exist any more.
  *
- * @param size of a chunk, in contacts
+ * @param size number of contacts per chunk
  */
 export async function listAccountContacts(
   db: Db,
@@ -56,7 +59,10 @@ export async function listAccountContacts(
   }
 }
 
-/** One contact more than the page has. @param begin index of the audience in which the walk begins */
+/**
+ * Returns one contact more than the page has.
+ * @param begin index of the audience in which the scan starts
+ */
 async function pageOf(
   db: Db,
   audiences: readonly AudienceRow[],
@@ -83,7 +89,7 @@ async function pageOf(
   return parts
 }
 
-/** Those of an audience whose addresses no older one has. */
+/** Returns the contacts of an audience whose addresses are in no older audience. */
 async function firstsOf(
   db: Db,
   [oldest]: readonly AudienceRow[],
@@ -95,7 +101,7 @@ async function firstsOf(
   return { ...membership, conditions: [...membership.conditions, { on: 'first' }] }
 }
 
-/** The place of the one that a contact is in. */
+/** Returns the index of the audience that a contact is in. */
 async function audienceOf(
   db: Db,
   audiences: readonly AudienceRow[],
@@ -128,7 +134,7 @@ async function countFound(
   return all
 }
 
-/** Searches by the index of addresses. */
+/** Counts distinct addresses by their index. */
 async function countAddresses(db: Db, accountId: Id, size: number): Promise<number> {
   const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
   let all = 0

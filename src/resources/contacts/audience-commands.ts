@@ -1,6 +1,6 @@
 /**
- * What makes, renames and deletes audiences. The contacts of one that is deleted are seen to by
- * `deleted-audiences.ts`.
+ * Commands that create, rename and delete audiences. `deleted-audiences.ts` deletes the contacts of a deleted
+ * audience.
  */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -8,7 +8,7 @@ import type { AudienceRow } from '../../store/schema.ts'
 import type { ContactPlace } from './contact.ts'
 import { AUDIENCES_MAX } from './limits.ts'
 
-/** Topic of announcements: the id of an audience, or of a topic, that is gone. */
+/** Topic of announcements with the id of a deleted audience or topic. */
 export const CONTACTS_DELETED = 'contacts_deleted'
 
 export interface AudienceKey {
@@ -17,7 +17,7 @@ export interface AudienceKey {
 }
 
 export const audienceCommands = {
-  /** Undefined when the account has too many. */
+  /** Returns undefined if the account has the maximum number of audiences. */
   createAudience: command<AudienceKey & { name: string; at: number }, AudienceRow | undefined>(
     async ({ db }, { accountId, id, name, at }) => {
       const { count } = await db
@@ -30,7 +30,7 @@ export const audienceCommands = {
     },
   ),
 
-  /** Undefined when the account has no such audience. */
+  /** Returns undefined if the account has no such audience. */
   renameAudience: command<AudienceKey & { name: string }, AudienceRow | undefined>(
     ({ db }, { accountId, id, name }) =>
       db
@@ -42,7 +42,7 @@ export const audienceCommands = {
         .executeTakeFirst(),
   ),
 
-  /** It is out of sight at once. False when the account has no such audience. */
+  /** Hides the audience at once. Returns false if the account has no such audience. */
   deleteAudience: command<AudienceKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('audiences')
@@ -56,7 +56,7 @@ export const audienceCommands = {
   }),
 }
 
-/** Part of a command, of an account that has few enough. */
+/** Inserts an audience as part of a command. The caller checks the maximum number of audiences. */
 export async function insertAudience(
   { db }: Pick<Tx, 'db'>,
   { accountId, id, name, at }: AudienceKey & { name: string; at: number },
@@ -66,7 +66,7 @@ export async function insertAudience(
   return row
 }
 
-/** For commands that write into an audience. */
+/** Tells whether an audience exists, for commands that write to it. */
 export async function hasAudience({ rows }: Tx, { accountId, audienceId }: ContactPlace): Promise<boolean> {
   const [audience] = await rows.find('audiences', [{ accountId, id: audienceId }], ['id'])
   return audience !== undefined

@@ -1,6 +1,9 @@
 /**
- * Who gets no mail about a topic, and why: by what the contacts with an address have said, in all audiences
- * of the account.
+ * Decides which addresses do not get mail about a topic, and why. The subscriptions of all contacts with the
+ * address count, in all audiences of the account.
+ *
+ * In: topics and addresses of the emails of a transaction. Out: the reason per topic and address. Called by
+ * `pipeline/accept` and `pipeline/queue` before an email is stored or sent.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
@@ -13,18 +16,18 @@ export interface TopicRef {
   topicId: Id
 }
 
-/** Mail about a topic, and whom it is for. */
+/** Topic of an email and the addresses of its recipients. */
 export interface TopicMail extends TopicRef {
   addresses: readonly string[]
 }
 
-/** As of the transaction, of the topics and addresses it was opened for. */
+/** Subscriptions as of the transaction, for the topics and addresses that it was opened with. */
 export interface ConsentBook {
-  /** Whether it is a topic of that account. */
+  /** Tells whether the topic belongs to the account. */
   knows(topic: TopicRef): boolean
   /**
-   * Why the address gets nothing about the topic; null where it does. One that is no contact's gets what is
-   * opt-in.
+   * Returns the reason why the address does not get mail about the topic, or null if it does. An address
+   * without a contact gets mail about opt-in topics.
    */
   objectionOf(topic: TopicRef, address: string): string | null
 }
@@ -33,16 +36,16 @@ export const LEFT_EVERYTHING = 'The recipient has unsubscribed from everything.'
 export const LEFT_TOPIC = 'The recipient has unsubscribed from the topic.'
 const NEVER_JOINED = 'The recipient has not subscribed to the topic.'
 
-/** Number of addresses that one statement looks up. */
+/** Number of addresses per statement. */
 const ADDRESSES_AT_ONCE = 1_000
 
 interface Contact {
   isUnsubscribed: boolean
-  /** Choices, by topic. */
+  /** Explicit subscriptions by topic. */
   said: Map<string, boolean>
 }
 
-/** What is known of all of them is read together; where there are none, nothing is. */
+/** Reads the data of all emails together. Reads nothing if no email has a topic. */
 export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promise<ConsentBook> {
   const accounts = byAccount(mail)
   const [defaults, contacts, optOuts] = await Promise.all([
@@ -70,7 +73,7 @@ export async function openConsentBook(tx: Tx, mail: readonly TopicMail[]): Promi
 interface AccountMail {
   accountId: Id
   topicIds: Id[]
-  /** Distinct addresses, in lower case. */
+  /** Distinct addresses in lower case. */
   emails: string[]
 }
 
@@ -91,7 +94,7 @@ async function defaultsOf(tx: Tx, mail: readonly TopicMail[]): Promise<Map<strin
   )
 }
 
-/** By account and address, whether or not it is a contact's. */
+/** Reads opt-outs by account and address, including addresses without a contact. */
 async function leftBy({ db }: Tx, accounts: readonly AccountMail[]): Promise<Map<string, OptOut>> {
   const left = new Map<string, OptOut>()
   for (const { accountId, emails } of accounts)
@@ -104,7 +107,7 @@ type Row = Pick<ContactRow, 'accountId' | 'audienceId' | 'id' | 'email' | 'unsub
   [K in 'topicId' | 'subscribed']: ContactTopicRow[K] | null
 }
 
-/** By account and address; in audiences that are there. */
+/** Reads contacts of existing audiences by account and address. */
 async function contactsOf(tx: Tx, accounts: readonly AccountMail[]): Promise<Map<string, Contact[]>> {
   const rows = (await Promise.all(accounts.flatMap(one => rowsOf(tx, one)))).flat()
   const audiences = await tx.rows.find(

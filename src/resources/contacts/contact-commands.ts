@@ -1,4 +1,9 @@
-/** What adds, changes and removes single contacts. */
+/**
+ * Commands that create, change and delete single contacts.
+ *
+ * In: the audience and the changes. Out: the contact as the API shows it, or a `ContactRefusal`. Called by
+ * the contact routes of the API through the writer.
+ */
 import { type Id, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { ContactRow } from '../../store/schema.ts'
@@ -23,8 +28,8 @@ import { unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
 /**
- * Why nothing was changed: the audience or the contact is not there; the address is taken; the contact would
- * have too many properties, or the audience too many different ones.
+ * Reason why nothing was changed: audience or contact does not exist, the address is taken, the contact would
+ * have too many properties, or the audience would have too many different property keys.
  */
 export type ContactRefusal = 'no-audience' | 'no-contact' | 'taken' | 'too-many-properties' | 'too-many-keys'
 
@@ -54,7 +59,7 @@ export const contactCommands = {
     return answer
   }),
 
-  /** The contact as it was. */
+  /** Returns the contact before its deletion. */
   removeContact: command<ContactPlace & { ref: ContactRef; at: number }, ContactAnswer>(
     async (tx, { ref, at, ...place }) => {
       if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
@@ -67,7 +72,7 @@ export const contactCommands = {
   ),
 }
 
-/** In the other audiences that have the address of this contact. */
+/** Applies the change to contacts with the same address in other audiences. */
 async function setUnsubscribedOfOthers(
   tx: Tx,
   { id, accountId, email }: ContactRow,
@@ -78,7 +83,7 @@ async function setUnsubscribedOfOthers(
     if (!sameId(other.id, id)) await setUnsubscribed(tx, other, unsubscribed, at)
 }
 
-/** Part of a command. What is so already stays untouched, and nothing tells of it. */
+/** Part of a command. Contacts that already have the value are not changed and cause no event. */
 export async function setUnsubscribed(tx: Tx, before: ContactRow, unsubscribed: boolean, at: number) {
   if ((before.unsubscribed === 1) === unsubscribed) return
   const { accountId, audienceId } = before
@@ -98,7 +103,7 @@ async function store(
   return { contact: await viewOf(tx, written!) }
 }
 
-/** Part of a command, for an audience that is there. Undefined when the contact can be written so. */
+/** Part of a command for an existing audience. Returns undefined if the contact can be written. */
 export async function refusalOf(
   tx: Tx,
   place: ContactPlace,
@@ -114,7 +119,7 @@ export async function refusalOf(
   return (await hasRoomForKeys(tx, place.audienceId, keys)) ? undefined : 'too-many-keys'
 }
 
-/** Part of a command: the contact as the API shows it. */
+/** Part of a command. Returns the contact as the API shows it. */
 export async function viewOf(tx: Tx, contact: ContactRow): Promise<ContactView> {
   const topicsOf = await unsubscribedTopicsOf(tx.db, contact.accountId, [contact.id])
   return contactView(contact, topicsOf(contact.id))

@@ -89,8 +89,8 @@ export function hasSameFields(one: ContactRow, other: ContactRow): boolean {
 }
 
 /**
- * The contact as the API and events show it. @param unsubscribedTopics topics the contact is unsubscribed
- * from
+ * Renders a contact for the API and for events.
+ * @param unsubscribedTopics topics the contact is unsubscribed from
  */
 export function contactView(row: ContactRow, unsubscribedTopics: readonly Id[]) {
   return {

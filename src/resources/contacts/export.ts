@@ -1,4 +1,4 @@
-/** Contacts as CSV, a batch at a time: what an import takes in again. */
+/** Exports contacts as CSV in batches. An import reads the same format. */
 import { csvLine } from '../../lib/csv.ts'
 import type { Id } from '../../lib/ids.ts'
 import type { Db, SegmentRow } from '../../store/schema.ts'
@@ -10,15 +10,15 @@ export interface ExportQuery {
   audienceId: Id
   /** Segment to export; null for all contacts. */
   filters: SegmentRow['filters'] | null
-  /** The properties that get a column each. */
+  /** Property keys, each of which gets a column. */
   keys: readonly string[]
-  /** Where the batch before has ended; null begins. */
+  /** Last contact of the previous batch; null for the first batch. */
   after: Id | null
 }
 
 export interface ExportBatch {
   csv: string
-  /** To be given as `after` for what follows; null at the end. */
+  /** Value of `after` for the next batch; null at the end. */
   next: Id | null
 }
 

@@ -1,6 +1,8 @@
 /**
- * What a segment asks of a contact: filters, all of which must hold; made ready for the database that
- * evaluates them.
+ * Compiles the filters of a segment into conditions for the database. A contact must match all filters.
+ *
+ * In: filters as stored and on the wire. Out: a `Membership`. Called by the files of this folder that list,
+ * count and page through contacts.
  */
 import { type ExpressionBuilder, type ExpressionWrapper, type SqlBool, sql } from 'kysely'
 import { foldText } from '../../lib/fold-text.ts'
@@ -10,28 +12,28 @@ import type { Db, Flag, Schema } from '../../store/schema.ts'
 
 export const FILTER_OPS = ['eq', 'neq', 'contains', 'exists', 'not_exists'] as const
 export const FILTER_FIELDS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
-/** Stands before the key of a property. */
+/** Prefix of the key of a property in a filter. */
 export const PROPERTY_PREFIX = 'properties.'
 
 export type FilterOp = (typeof FILTER_OPS)[number]
 
-/** As it is stored, and on the wire. */
+/** Filter in its stored form, which is also the form on the wire. */
 export interface SegmentFilter {
-  /** One of `FILTER_FIELDS`, or a property's key after `PROPERTY_PREFIX`. */
+  /** One of `FILTER_FIELDS`, or a property key after `PROPERTY_PREFIX`. */
   field: string
   op: FilterOp
-  /** Compared as text, without regard to case; null where the operator compares nothing. */
+  /** Compared as text, ignoring case; null for operators without a value. */
   value: string | number | boolean | null
 }
 
-/** Who belongs, as the database is asked. */
+/** Conditions of membership in an audience or a segment, for a query. */
 export interface Membership {
   audienceId: Id
-  /** A filter can hold for no contact. */
+  /** Whether no contact can match. */
   isEmpty: boolean
-  /** The value of a property that every member has, by which members are found without looking at others. */
+  /** Property value that every member has. Its index finds the members without scanning other contacts. */
   lead: { propertyId: number; value: string } | undefined
-  /** What else is asked. */
+  /** All other conditions. */
   conditions: readonly Condition[]
 }
 
@@ -41,11 +43,11 @@ export type Condition =
   | { on: 'column'; column: FoldedColumn; op: FilterOp; text: string }
   | { on: 'flag'; flag: Flag }
   | { on: 'property'; propertyId: number; holderCount: number; op: FilterOp; text: string }
-  /** Part of the address or of a name. */
+  /** Substring of the address or of a name. */
   | { on: 'search'; text: string }
-  /** The address is at another domain than this one. */
+  /** Matches addresses outside this domain. */
   | { on: 'elsewhere'; domain: string }
-  /** No older audience of the account has the address. */
+  /** Matches if no older audience of the account has the address. */
   | { on: 'first' }
 
 const COLUMNS = new Map<string, FoldedColumn>([
@@ -54,7 +56,7 @@ const COLUMNS = new Map<string, FoldedColumn>([
   ['last_name', 'foldedLastName'],
 ])
 
-/** A value that more contacts have leads no better than another such. */
+/** Counting stops at this number, because a value with more contacts is a poor index anyway. */
 const COMPARED_CONTACTS_MAX = 2_000
 
 /** Matches all contacts of an audience. */
@@ -62,7 +64,7 @@ export function everybodyOf(audienceId: Id): Membership {
   return { audienceId, isEmpty: false, lead: undefined, conditions: [] }
 }
 
-/** @param search part of the address or of a name; empty for any */
+/** @param search substring of the address or of a name; empty for all */
 export async function membershipOf(
   db: Db,
   audienceId: Id,
@@ -90,13 +92,15 @@ export async function membershipOf(
   return { audienceId, isEmpty, ...(await withLead(db, conditions)) }
 }
 
-/** For `where(meeting(membership))` in a query over contacts: the conditions, but not the lead. */
+/**
+ * Returns the conditions except the indexed value, for `where(meeting(membership))` in a query over contacts.
+ */
 export function meeting({ conditions }: Membership) {
   return (eb: ExpressionBuilder<Schema, 'contacts'>): ExpressionWrapper<Schema, 'contacts', SqlBool> =>
     eb.and(conditions.map(condition => expressionOf(eb, condition)))
 }
 
-/** Whether a filter holds for one who has a value. Both texts are folded. */
+/** Tells whether a filter matches a value. Both texts are folded. */
 function holds(op: FilterOp, value: string, text: string): boolean {
   if (op === 'eq') return value === text
   if (op === 'neq') return value !== text
@@ -118,7 +122,7 @@ async function propertiesOf(db: Db, audienceId: Id, filters: readonly SegmentFil
   return new Map(rows.map(({ key, ...row }) => [key, row]))
 }
 
-/** Of several values that all must have, the one that the fewest have. */
+/** Chooses the indexed value with the fewest contacts among several required values. */
 async function withLead(db: Db, conditions: readonly Condition[]) {
   const equal = conditions.flatMap(one => (one.on === 'property' && one.op === 'eq' ? [one] : []))
   let first = equal[0]
@@ -132,7 +136,7 @@ async function withLead(db: Db, conditions: readonly Condition[]) {
   }
 }
 
-/** How many have a value, but no further than it matters. */
+/** Counts the contacts with a value, up to the number that matters. */
 async function countSome(db: Db, propertyId: number, value: string): Promise<number> {
   const some = db
     .selectFrom('contactValues')

@@ -6,19 +6,22 @@ import { containing } from '../../store/pattern.ts'
 import type { AudienceRow, Db } from '../../store/schema.ts'
 import type { Condition, FilterOp, Membership } from './filters.ts'
 
-/** Whose counts say what need not be counted. */
+/** Audience with the counts that can replace a scan. */
 export type CountedAudience = Pick<AudienceRow, 'id' | 'contactCount' | 'unsubscribedCount'>
 
 type PropertyCondition = Extract<Condition, { on: 'property' }>
 type PropertyValue = Pick<PropertyCondition, 'propertyId' | 'text'>
 
-/** Of a value that fewer of an audience have, each contact is asked for the other values by its key. */
-const WORTH_MERGING = 10
+/**
+ * The indexes of several values are merged only if at least one in this many contacts has the first value.
+ * For a rarer value, looking up the other values of each contact is faster.
+ */
+const CONTACTS_PER_VALUE_MAX = 10
 
 /**
- * Where it follows from counts that are kept, or from the index of values alone; undefined elsewhere.
+ * Returns the count if stored counts or the value index alone determine it, otherwise undefined.
  *
- * @param size entries that one statement looks at
+ * @param size entries per statement
  */
 export async function knownCount(
   db: Db,
@@ -50,11 +53,11 @@ async function countOfLed(
   if (conditions.length === 0) return countValues(db, all)
   const [equal, unequal] = [comparing(conditions, 'eq'), comparing(conditions, 'neq')]
   if (equal.length + unequal.length < conditions.length) return undefined
-  if ((await countValues(db, all)) * WORTH_MERGING < contactCount) return undefined
+  if ((await countValues(db, all)) * CONTACTS_PER_VALUE_MAX < contactCount) return undefined
   return countBut(db, { all, equal, unequal }, size)
 }
 
-/** Those that compare a property in this way. */
+/** Returns the conditions that compare a property with this operator. */
 function comparing(conditions: readonly Condition[], op: FilterOp): PropertyCondition[] {
   return conditions.flatMap(one => (one.on === 'property' && one.op === op ? [one] : []))
 }
@@ -76,7 +79,7 @@ function valuesEqual(db: Db, { propertyId, text }: PropertyValue) {
   return db.selectFrom('contactValues').where('propertyId', '=', propertyId).where('foldedValue', '=', text)
 }
 
-/** By the index, in the order of which the contacts with one value follow each other. */
+/** Counts by the index, in which the contacts with one value are adjacent. */
 async function countValues(db: Db, value: PropertyValue): Promise<number> {
   const { count } = await valuesEqual(db, value)
     .select(eb => eb.fn.countAll<number>().as('count'))
@@ -90,7 +93,8 @@ function holders(db: Db, value: PropertyValue, after: Id | undefined) {
 }
 
 /**
- * How many have at least one of these: the contacts of each come in the order of their ids, and are merged.
+ * Counts the contacts that have at least one of the values. The contacts of each value are sorted by id and
+ * merged.
  */
 async function countAnyOf(db: Db, wanted: readonly PropertyValue[], size: number): Promise<number> {
   let total = 0
@@ -114,7 +118,10 @@ async function countAnyOf(db: Db, wanted: readonly PropertyValue[], size: number
   }
 }
 
-/** Of all with one value, those who have these values too and none of those: merged likewise. */
+/**
+ * Counts the contacts with one value that also have other required values and none of the excluded values, by
+ * the same merge.
+ */
 async function countBut(
   db: Db,
   { all, equal, unequal }: { all: PropertyValue; equal: PropertyValue[]; unequal: PropertyValue[] },
@@ -130,7 +137,7 @@ async function countBut(
       .executeTakeFirst()
     const within = (value: PropertyValue) =>
       end ? beyond(value).where('contactId', '<=', end.contactId) : beyond(value)
-    // in this order, since intersections come first in PostgreSQL wherever they stand
+    // in this order, because PostgreSQL evaluates intersections first wherever they are written
     const both = equal.reduce((some, one) => some.intersect(within(one)), within(all))
     const merged = unequal.reduce((some, one) => some.except(within(one)), both).orderBy('contactId')
     const { count } = await db
@@ -143,7 +150,7 @@ async function countBut(
   }
 }
 
-/** In chunks of values; one that many contacts have is looked at once, whatever their number. */
+/** Scans values in chunks. A value is matched once, no matter how many contacts have it. */
 async function countContaining(db: Db, { propertyId, text }: PropertyValue, size: number): Promise<number> {
   let total = 0
   for (let after: string | undefined; ; await turn()) {

@@ -3,12 +3,12 @@
 /** Length of the name of an audience, a segment or a topic, in characters. */
 export const NAME_CHARACTERS_MAX = 200
 export const DESCRIPTION_CHARACTERS_MAX = 1_000
-/** Of a first or last name, in characters. */
+/** Length of a first or last name, in characters. */
 export const CONTACT_NAME_CHARACTERS_MAX = 200
 export const KEY_CHARACTERS_MAX = 100
-/** Of a property that is a text, and of what a filter compares with, in characters. */
+/** Length of a property value or of a value in a filter, in characters. */
 export const VALUE_CHARACTERS_MAX = 500
-/** Of either in its folded form: what an index takes. */
+/** Sizes of the folded forms, as allowed by the database index. */
 export const FOLDED_NAME_BYTES_MAX = 800
 export const FOLDED_VALUE_BYTES_MAX = 2_000
 /** Number of properties of one contact. */

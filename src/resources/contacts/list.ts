@@ -1,4 +1,9 @@
-/** Lists contacts with search and filters, newest first, and counts the contacts of a segment. */
+/**
+ * Lists contacts with search and filters, newest first, and counts the contacts of a segment.
+ *
+ * In: an audience, filters and a page. Out: rows and the total. Called by the contact and segment routes of
+ * the API.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { ContactRow, Db } from '../../store/schema.ts'

@@ -10,17 +10,20 @@ import { CHUNK_CONTACTS, memberChunks } from './member-chunks.ts'
 
 const COLUMNS = ['id', 'email', 'firstName', 'lastName', 'unsubscribed', 'properties'] as const
 
-/** `unsubscribed` is shown, not heeded: who gets no broadcast is for the caller to leave out. */
+/** `unsubscribed` is informational. The caller decides whether a contact is skipped. */
 export type Member = Pick<ContactRow, (typeof COLUMNS)[number]>
 
 export interface MemberPage {
-  /** By id, ascending; there may be none although more follow. */
+  /** Sorted by id in ascending order. A page may be empty although more follow. */
   members: Member[]
-  /** To be given as `after` for what follows; null at the end. */
+  /** Value of `after` for the next page; null at the end. */
   next: Id | null
 }
 
-/** Contacts of the audience with an id greater than `after`, at most `limit`. Null begins. */
+/**
+ * Returns contacts of the audience with an id greater than `after`, at most `limit`. Null starts from the
+ * beginning.
+ */
 export function audienceMembers(
   db: Db,
   { id }: { id: Id },
@@ -31,9 +34,9 @@ export function audienceMembers(
 }
 
 /**
- * The same of a segment: contacts of its audience for which all its filters hold now.
+ * Returns contacts of a segment, evaluated now.
  *
- * @param size how many are looked at, at most
+ * @param size maximum number of contacts to scan
  */
 export async function segmentMembers(
   db: Db,
@@ -47,12 +50,11 @@ export async function segmentMembers(
 }
 
 /**
- * Whether an audience, or a segment of it, has a subscribed member whose address is at another domain than
- * these. It is looked through in chunks, so that a million contacts keep nobody else waiting; it ends at the
- * first such member.
+ * Tells whether an audience or a segment has a subscribed member whose address is outside the given domains.
+ * Scans in chunks, so that other queries run in between, and stops at the first such member.
  *
- * @param filters those of the segment; null for the whole audience
- * @param size how many are looked at by one statement
+ * @param filters filters of the segment; null for the whole audience
+ * @param size contacts per statement
  */
 export async function hasMemberElsewhere(
   db: Db,
@@ -80,7 +82,7 @@ export async function hasMemberElsewhere(
   }
 }
 
-/** Which of these contacts get what is sent about a topic, by what they have said or by its default. */
+/** Returns the contacts that are subscribed to a topic, explicitly or by its default. */
 export async function subscribersOf(
   db: Db,
   { id, defaultSubscription }: Pick<TopicRow, 'id' | 'defaultSubscription'>,
@@ -99,7 +101,7 @@ export async function subscribersOf(
   return contactId => said.get(idKey(contactId)) ?? defaultSubscription === 'opt_in'
 }
 
-/** One chunk is looked through, and no more. */
+/** Scans exactly one chunk. */
 async function pageOf(
   db: Db,
   membership: Membership,

@@ -9,8 +9,8 @@ export type Objection = 'unsubscribed' | 'opted_out'
 type Contact = Pick<ContactRow, 'id' | 'unsubscribed'>
 
 /**
- * @param topicId what the broadcast is about; one that is gone is nobody's reason
- * @param contactIds of those who will be asked about
+ * @param topicId topic of the broadcast; a deleted topic excludes nobody
+ * @param contactIds contacts that will be looked up
  */
 export async function objectionsTo(
   tx: Tx,

@@ -19,7 +19,7 @@ interface Owner {
 }
 
 const EVERYTHING = new Uint8Array(0)
-/** Number of addresses that one statement looks up. */
+/** Number of addresses per statement. */
 const ADDRESSES_AT_ONCE = 1_000
 
 /**
@@ -38,7 +38,7 @@ export async function rememberOptOut(
   if (!known) await tx.rows.insert('optOuts', [{ ...key, saidAt: at }])
 }
 
-/** Part of a command: whoever has left wants it again. */
+/** Part of a command. Removes all opt-outs of an address that subscribes again. */
 export async function forgetOptOut(tx: Tx, { accountId, email }: Owner, topicId: Id | null): Promise<void> {
   await tx.db
     .deleteFrom('optOuts')
@@ -48,7 +48,7 @@ export async function forgetOptOut(tx: Tx, { accountId, email }: Owner, topicId:
     .execute()
 }
 
-/** Of a topic that is gone. False when none is left. */
+/** Deletes opt-outs of a deleted topic. Returns false when none is left. */
 export async function forgetSomeOf(db: Db, topicId: Id, limit: number): Promise<boolean> {
   const emails = db
     .selectFrom('optOuts')
@@ -64,7 +64,7 @@ export async function forgetSomeOf(db: Db, topicId: Id, limit: number): Promise<
   return numDeletedRows > 0n
 }
 
-/** By lower-case address; of those alone who have left something. */
+/** Returns opt-outs by lower-case address, only for addresses that have any. */
 export async function optOutsOf(
   db: Db,
   accountId: Id,
@@ -82,12 +82,12 @@ export async function optOutsOf(
   return found
 }
 
-/** Whether it is about a topic, or what all is about. */
+/** Tells whether the opt-out covers the topic, or all mail. */
 export function isOutOf({ isFromEverything, topicIds }: OptOut, topicId: Id): boolean {
   return isFromEverything || topicIds.some(id => sameId(id, topicId))
 }
 
-/** An import of a million asks for each batch; most accounts have been left by nobody. */
+/** Avoids a lookup per batch of a large import, since most accounts have no opt-outs. */
 async function hasAny(db: Db, accountId: Id): Promise<boolean> {
   const any = await db
     .selectFrom('optOuts')

@@ -12,16 +12,19 @@ import { audiencesWith, oldestAudience } from './read.ts'
 import { hasTopics, setSubscriptions, type TopicSubscription } from './topic-commands.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
-/** Of the audience that the first contact of an account makes. */
+/** Name of the audience that is created with the first contact of an account. */
 const FIRST_AUDIENCE = 'Contacts'
 
 interface NewPlacedContact {
   accountId: Id
-  /** Different ones; none stands for the oldest of the account, which is made where it has none. */
+  /**
+   * Distinct audiences. An empty list stands for the oldest audience of the account, which is created if
+   * there is none.
+   */
   audienceIds: readonly Id[]
-  /** For the contacts, one an audience. */
+  /** Ids of the new contacts, one per audience. */
   ids: readonly Id[]
-  /** For an audience, where one is made. */
+  /** Id of the audience if one is created. */
   newAudienceId: Id
   fields: ContactFields
   subscriptions: readonly TopicSubscription[]
@@ -34,7 +37,7 @@ interface ContactKey {
 }
 
 export const placingCommands = {
-  /** The oldest audience of the account, which is made where it has none. */
+  /** Returns the oldest audience of the account, which is created if there is none. */
   homeAudience: command<{ accountId: Id; newAudienceId: Id; at: number }, Id>(
     async (tx, { accountId, newAudienceId, at }) => {
       const oldest = await oldestAudience(tx.db, accountId)
@@ -45,8 +48,8 @@ export const placingCommands = {
   ),
 
   /**
-   * In all of the audiences, or in none. The contact of the first of them; 'no-topic' names none of the
-   * account's.
+   * Creates the contact in all of the audiences or in none. Returns the contact in the first of them, or
+   * 'no-topic' if a topic does not belong to the account.
    */
   placeContact: command<NewPlacedContact, ContactAnswer | 'no-topic'>(async (tx, input) => {
     const { accountId, ids, fields, subscriptions, at } = input
@@ -67,8 +70,8 @@ export const placingCommands = {
   }),
 
   /**
-   * Into another audience, with what it has said about topics. The contact there, also where the address was
-   * in it already.
+   * Copies a contact with its subscriptions to another audience. Returns the contact there, including one
+   * that existed before.
    */
   copyContact: command<ContactPlace & { from: ContactKey; id: Id; at: number }, ContactAnswer>(
     async (tx, { from, id, at, accountId, audienceId }) => {
@@ -87,7 +90,10 @@ export const placingCommands = {
     },
   ),
 
-  /** Out of one of its audiences. 'only-audience': it would be nowhere, and is left. */
+  /**
+   * Deletes a contact from one of its audiences. Returns 'only-audience' without a change if it is in no
+   * other.
+   */
   takeOutContact: command<ContactPlace & { email: string; at: number }, ContactAnswer | 'only-audience'>(
     async (tx, { email, at, ...place }) => {
       if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
@@ -101,7 +107,7 @@ export const placingCommands = {
   ),
 }
 
-/** Before the contact is written: who has left since by a link has left here too. */
+/** Runs before the contact is written, so that an opt-out that happened in the meantime takes precedence. */
 async function copySubscriptions({ db, rows }: Tx, from: Id, contactId: Id): Promise<void> {
   const said = await db.selectFrom('contactTopics').selectAll().where('contactId', '=', from).execute()
   await rows.insert(

@@ -10,7 +10,7 @@ import {
 
 export type PropertyValue = string | number | boolean
 
-/** By key, in the order in which they were first given. */
+/** Values by key, in the order of their creation. */
 export type Properties = ReadonlyMap<string, PropertyValue>
 
 /** Names that broadcasts use for built-in fields. */
@@ -48,7 +48,7 @@ function textFault(text: string, mostCharacters: number, mostFoldedBytes: number
   return undefined
 }
 
-/** As it is compared. */
+/** Folds a value for comparisons. */
 export function foldValue(value: PropertyValue): string {
   return foldText(String(value))
 }
@@ -61,7 +61,7 @@ export function propertiesJson(properties: Properties): string {
   return JSON.stringify(Object.fromEntries(properties))
 }
 
-/** A null takes the key away. */
+/** A null value removes the key. */
 export function mergeProperties(
   properties: Properties,
   changes: ReadonlyMap<string, PropertyValue | null>,

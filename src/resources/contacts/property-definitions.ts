@@ -31,7 +31,7 @@ export const definitionCommands = {
     return row
   }),
 
-  /** Undefined when the account has no such definition. */
+  /** Returns undefined if the account has no such definition. */
   changePropertyDefinition: command<
     DefinitionKey & Pick<DefinitionFields, 'fallback'>,
     PropertyDefinitionRow | undefined
@@ -45,7 +45,7 @@ export const definitionCommands = {
       .executeTakeFirst(),
   ),
 
-  /** What contacts have under its key stays. False when the account has no such definition. */
+  /** Keeps the values of contacts. Returns false if the account has no such definition. */
   deletePropertyDefinition: command<DefinitionKey, boolean>(async ({ db }, { accountId, id }) => {
     const { numDeletedRows } = await db
       .deleteFrom('propertyDefinitions')
@@ -78,7 +78,7 @@ export function findDefinition(
     .executeTakeFirst()
 }
 
-/** By key, what stands for a property that a contact does not have. */
+/** Returns the fallback values by key. */
 export function fallbacksIn(definitions: readonly PropertyDefinitionRow[]): ReadonlyMap<string, string> {
   return new Map(
     definitions.flatMap(({ key, fallback }) => (fallback === null ? [] : [[key, fallback] as const])),

@@ -4,7 +4,9 @@ import type { Tx } from '../../store/command.ts'
 import type { ContactPropertyRow, Db } from '../../store/schema.ts'
 import { KEYS_MAX } from './limits.ts'
 
-/** Whether an audience may have these keys, too. Keys that no contact has any more make room. */
+/**
+ * Tells whether an audience may get these additional keys. Keys that no contact has any more do not count.
+ */
 export async function hasRoomForKeys(
   { db }: Pick<Tx, 'db'>,
   audienceId: Id,
@@ -20,7 +22,7 @@ export async function hasRoomForKeys(
   return new Set([...rows.map(({ key }) => key), ...keys]).size <= KEYS_MAX
 }
 
-/** @returns their numbers; a key that is new gets one */
+/** @returns the numbers of the keys; a new key gets a new number */
 export async function addPropertyKeys(
   tx: Tx,
   audienceId: Id,
@@ -48,7 +50,7 @@ async function addKey({ db }: Tx, audienceId: Id, key: string): Promise<number> 
   return id
 }
 
-/** Adds to the counts, by the keys' numbers. */
+/** Adds to the counts by key number. */
 export async function countProperties({ db }: Tx, deltas: ReadonlyMap<number, number>): Promise<void> {
   for (const [id, delta] of deltas)
     if (delta !== 0)
@@ -59,7 +61,7 @@ export async function countProperties({ db }: Tx, deltas: ReadonlyMap<number, nu
         .execute()
 }
 
-/** Those of the keys that a contact of the audience has, or has had. */
+/** Returns the given keys that a contact of the audience has or had. */
 export async function keysAmong(db: Db, audienceId: Id, keys: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('contactProperties')
@@ -70,7 +72,7 @@ export async function keysAmong(db: Db, audienceId: Id, keys: readonly string[])
   return rows.map(({ key }) => key)
 }
 
-/** Those that contacts have now, by key. */
+/** Lists the keys that contacts have now. */
 export function listPropertyKeys(
   db: Db,
   audienceId: Id,

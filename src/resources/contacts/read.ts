@@ -1,4 +1,7 @@
-/** Reads audiences, contacts, segments and topics, individually and by page. */
+/**
+ * Reads audiences, contacts, segments, topics and imports, individually and by page. Called by the API, the
+ * dashboard and other resources; commands read inside their transaction instead.
+ */
 import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
 import type { Find } from '../../store/read.ts'
@@ -34,7 +37,7 @@ export function findAudience(db: Db, accountId: Id, id: Id): Promise<AudienceRow
     .executeTakeFirst()
 }
 
-/** Undefined where the account has none. */
+/** Returns undefined if the account has no audience. */
 export function oldestAudience(db: Db, accountId: Id): Promise<AudienceRow | undefined> {
   return db
     .selectFrom('audiences')
@@ -45,7 +48,7 @@ export function oldestAudience(db: Db, accountId: Id): Promise<AudienceRow | und
     .executeTakeFirst()
 }
 
-/** Contacts in audiences that are there, those of the oldest first. */
+/** Selects contacts of existing audiences, those of the oldest audience first. */
 function placed(db: Db, accountId: Id) {
   return db
     .selectFrom('audiences')
@@ -58,17 +61,17 @@ function placed(db: Db, accountId: Id) {
     .orderBy('audiences.id')
 }
 
-/** All contacts of an account that have the address: one in each audience at most. */
+/** Returns all contacts of an account with the address, at most one per audience. */
 export function contactsByAddress(db: Db, accountId: Id, email: string): Promise<ContactRow[]> {
   return placed(db, accountId).selectAll('contacts').where('contacts.email', '=', email).execute()
 }
 
-/** Those that have a contact of this address, oldest first. */
+/** Returns the audiences that contain the address, oldest first. */
 export function audiencesWith(db: Db, accountId: Id, email: string): Promise<AudienceRow[]> {
   return placed(db, accountId).selectAll('audiences').where('contacts.email', '=', email).execute()
 }
 
-/** Of the oldest audience that has it. */
+/** Finds a contact in the oldest audience that has it. */
 export function findPlacedContact(db: Db, accountId: Id, ref: ContactRef): Promise<ContactRow | undefined> {
   const contacts = placed(db, accountId).selectAll('contacts').limit(1)
   return 'id' in ref
@@ -82,7 +85,7 @@ export async function listAudiences(db: Db, accountId: Id, page: ListPage): Prom
   return findPage(own, own.selectAll(), page)
 }
 
-/** Of an audience that is there. */
+/** Finds a contact of an existing audience. */
 export async function findContact(
   { db, find }: { db: Db; find: Find },
   place: ContactPlace,
@@ -92,7 +95,7 @@ export async function findContact(
   return row && (await viewsOf(db, place.accountId, [row]))[0]
 }
 
-/** How contacts of one account are shown. */
+/** Renders contacts of one account. */
 export async function viewsOf(db: Db, accountId: Id, rows: readonly ContactRow[]): Promise<ContactView[]> {
   const topicsOf = await unsubscribedTopicsOf(
     db,
@@ -102,7 +105,7 @@ export async function viewsOf(db: Db, accountId: Id, rows: readonly ContactRow[]
   return rows.map(row => contactView(row, topicsOf(row.id)))
 }
 
-/** Of an audience that is there. */
+/** Finds a segment of an existing audience. */
 export function findSegment(db: Db, audienceId: Id, id: Id): Promise<SegmentRow | undefined> {
   return db
     .selectFrom('segments')
@@ -135,7 +138,7 @@ export async function listTopics(db: Db, accountId: Id, page: ListPage): Promise
   return findPage(own, own.selectAll(), page)
 }
 
-/** Of an audience that is there. */
+/** Finds an import of an existing audience. */
 export function findImport(db: Db, audienceId: Id, id: Id): Promise<ContactImportRow | undefined> {
   return db
     .selectFrom('contactImports')
@@ -145,7 +148,7 @@ export function findImport(db: Db, audienceId: Id, id: Id): Promise<ContactImpor
     .executeTakeFirst()
 }
 
-/** In whichever audience of the account, which is there. */
+/** Selects imports into all existing audiences of the account. */
 function placedImports(db: Db, accountId: Id) {
   const audiences = db.selectFrom('audiences').select('id').where('accountId', '=', accountId)
   return db.selectFrom('contactImports').where('audienceId', 'in', audiences)
@@ -155,7 +158,7 @@ export function findPlacedImport(db: Db, accountId: Id, id: Id): Promise<Contact
   return placedImports(db, accountId).selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Newest first. */
+/** Lists imports of the account, newest first. */
 export async function listPlacedImports(
   db: Db,
   accountId: Id,
@@ -167,7 +170,7 @@ export async function listPlacedImports(
   return findPage(own, own.selectAll(), page)
 }
 
-/** Newest first. */
+/** Lists imports of an audience, newest first. */
 export async function listImports(db: Db, audienceId: Id, page: Page): Promise<Found<ContactImportRow>> {
   const own = db.selectFrom('contactImports').where('audienceId', '=', audienceId)
   const { total } = await own.select(eb => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()

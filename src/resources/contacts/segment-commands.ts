@@ -31,7 +31,7 @@ export const segmentCommands = {
     return row
   }),
 
-  /** Undefined when there is no such segment. What is absent stays as it is. */
+  /** Returns undefined if there is no such segment. Absent fields are not changed. */
   changeSegment: command<
     SegmentKey & { name?: string; filters?: readonly SegmentFilter[]; at: number },
     SegmentRow | undefined
@@ -50,7 +50,7 @@ export const segmentCommands = {
       .executeTakeFirst()
   }),
 
-  /** False when there is no such segment. */
+  /** Returns false if there is no such segment. */
   deleteSegment: command<SegmentKey, boolean>(async (tx, { accountId, audienceId, id }) => {
     if (!(await hasAudience(tx, { accountId, audienceId }))) return false
     const { numDeletedRows } = await tx.db

@@ -3,7 +3,7 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import type { ContactTopicRow, Db } from '../../store/schema.ts'
 
-/** The topics of their account that these contacts get nothing about, in the order of the topics' making. */
+/** Returns the topics that each contact is not subscribed to, in the order of their creation. */
 export async function unsubscribedTopicsOf(
   db: Db,
   accountId: Id,
@@ -32,7 +32,7 @@ export async function unsubscribedTopicsOf(
       .map(({ id }) => id)
 }
 
-/** Part of a command: in place of what they said before. Each is named once. */
+/** Part of a command. Replaces previous subscriptions. Each contact and topic occurs once. */
 export async function putSubscriptions(tx: Tx, rows: readonly ContactTopicRow[]): Promise<void> {
   const known = await tx.rows.find(
     'contactTopics',

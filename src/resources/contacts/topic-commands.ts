@@ -18,14 +18,14 @@ export interface TopicKey {
 
 export type TopicFields = Pick<TopicRow, 'name' | 'description' | 'defaultSubscription'>
 
-/** Whether a contact wants to hear of a topic. */
+/** Subscription of a contact to a topic. */
 export interface TopicSubscription {
   topicId: Id
   subscribed: boolean
 }
 
 export const topicCommands = {
-  /** Undefined when the account has too many. */
+  /** Returns undefined if the account has the maximum number of topics. */
   createTopic: command<TopicKey & { fields: TopicFields; at: number }, TopicRow | undefined>(
     async ({ db }, { accountId, id, fields, at }) => {
       const { count } = await db
@@ -40,7 +40,7 @@ export const topicCommands = {
     },
   ),
 
-  /** Undefined when the account has no such topic. Its default stays what it was made with. */
+  /** Returns undefined if the account has no such topic. The default subscription never changes. */
   changeTopic: command<
     TopicKey & { changes: Partial<Omit<TopicFields, 'defaultSubscription'>>; at: number },
     TopicRow | undefined
@@ -54,7 +54,10 @@ export const topicCommands = {
       .executeTakeFirst(),
   ),
 
-  /** What was said about it goes later, a little at a time. False when the account has no such topic. */
+  /**
+   * Deletes the topic. Its subscriptions are deleted later in steps. Returns false if the account has no such
+   * topic.
+   */
   deleteTopic: command<TopicKey & { at: number }, boolean>(async (tx, { accountId, id, at }) => {
     const { numDeletedRows } = await tx.db
       .deleteFrom('topics')
@@ -67,7 +70,7 @@ export const topicCommands = {
     return true
   }),
 
-  /** A contact says what it wants to hear of. 'no-topic' names none of the account's. */
+  /** Sets subscriptions of a contact. Returns 'no-topic' if a topic does not belong to the account. */
   subscribe: command<
     ContactPlace & {
       ref: ContactRef
@@ -90,7 +93,10 @@ export const topicCommands = {
   }),
 }
 
-/** Part of a command. The topics must be the account's. @returns the contact as it is then */
+/**
+ * Part of a command. The topics must belong to the account.
+ * @returns the contact after the change
+ */
 export async function setSubscriptions(
   tx: Tx,
   contact: ContactRow,
@@ -112,7 +118,7 @@ export async function setSubscriptions(
   return after
 }
 
-/** Part of a command: whether all are topics of the account. */
+/** Part of a command. Tells whether all topics belong to the account. */
 export async function hasTopics(
   tx: Tx,
   accountId: Id,

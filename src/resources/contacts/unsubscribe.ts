@@ -11,7 +11,7 @@ export interface Unsubscription {
   accountId: Id
   /** Address in lower case. */
   email: string
-  /** Topic; null for all mail. */
+  /** Id of the topic; null for all mail. */
   topicId: Id | null
   at: number
 }
@@ -21,10 +21,10 @@ export const unsubscribeCommands = {
 }
 
 /**
- * Part of a command. What is so already stays untouched, and nothing tells of it. It is remembered by the
- * address, too: whoever has it later has left already.
+ * Part of a command. Contacts that are already unsubscribed are not changed and cause no event. The opt-out
+ * is also stored by address, for contacts created later.
  *
- * @returns how many contacts have the address
+ * @returns the number of contacts with the address
  */
 export async function unsubscribeContact(
   tx: Tx,

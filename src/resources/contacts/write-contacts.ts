@@ -1,6 +1,8 @@
 /**
- * The only place that writes contacts: rows, indexed property values for segments, counts, and events, in one
- * transaction.
+ * Writes contacts: rows, indexed property values for segments, counts and events, in one transaction. No
+ * other code writes them.
+ *
+ * In: rows before and after the change. Out: the rows as written. Called by the commands of this folder.
  */
 
 import { type Id, idKey } from '../../lib/ids.ts'
@@ -14,7 +16,7 @@ import { foldValue, type Properties, readProperties } from './properties.ts'
 import { addPropertyKeys, countProperties } from './property-keys.ts'
 import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
 
-/** Null before: it is new. Null after: it is gone. One contact stands in one write of a call at most. */
+/** `before` is null for a new contact, `after` for a deleted one. A contact occurs at most once per call. */
 export interface ContactWrite {
   before: ContactRow | null
   after: ContactRow | null
@@ -23,11 +25,11 @@ export interface ContactWrite {
 const NONE: Properties = new Map()
 
 /**
- * Of one audience, which must be there. The keys of their properties must be few enough, see
- * `hasRoomForKeys`.
+ * Writes contacts of one existing audience. The caller checks the number of property keys (see
+ * `hasRoomForKeys`).
  *
- * @returns what is left of each, which is unsubscribed where the owner of an address that is new to it has
- * left before
+ * @returns the rows as written; a contact with a new address is unsubscribed if the owner of the address has
+ * opted out
  */
 export async function writeContacts(
   tx: Tx,
@@ -58,7 +60,7 @@ export async function writeContacts(
   return writes.map(({ after }) => after)
 }
 
-/** An address that comes to stand in a contact brings what its owner has said. */
+/** Applies existing opt-outs to contacts whose address is new. */
 async function heedOptOuts(
   tx: Tx,
   { accountId }: ContactPlace,
@@ -94,7 +96,7 @@ async function leaveTopics(tx: Tx, contact: ContactRow, topicIds: readonly Id[],
   )
 }
 
-/** How contacts are told of, as what they have said about topics stands now. */
+/** Renders contacts for events, with their current subscriptions. */
 async function toldOf(tx: Tx, accountId: Id, contacts: readonly ContactRow[]) {
   const topicsOf = await unsubscribedTopicsOf(
     tx.db,
@@ -121,7 +123,7 @@ function changeable({ accountId: _, createdAt: __, ...row }: ContactRow) {
   return row
 }
 
-/** Brings what segments find into step with the properties. */
+/** Updates the indexed property values that segments use. */
 async function writeValues(tx: Tx, audienceId: Id, writes: readonly ContactWrite[]) {
   const known = writes.map(({ before, after }) => ({
     contactId: (after ?? before)!.id,
@@ -182,7 +184,10 @@ async function countContacts(
     .execute()
 }
 
-/** For reading what is to be changed. @returns one a reference, in their order */
+/**
+ * Reads contacts that are about to be changed.
+ * @returns one row per reference, in order
+ */
 export async function findContacts(
   find: Tx['rows']['find'],
   { accountId, audienceId }: ContactPlace,

@@ -1,6 +1,6 @@
 /**
- * Opens what a check asks: the resolvers of the configuration, and name servers as they are found; within a
- * time limit.
+ * Opens the DNS clients of one domain check: the configured resolvers and the name servers of the zone. All
+ * of them share a time limit.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -9,27 +9,27 @@ import { authorityObserver, resolverObserver } from '../../protocols/dns/dns-obs
 import type { Inquiry } from './verify.ts'
 
 export interface CheckSessions {
-  /** What is open since then learns nothing more. */
+  /** Tells whether the session was closed. Open clients get no further answers then. */
   isClosed(): boolean
-  /** To be closed when the check is over. */
+  /** Opens clients. The caller closes them after the check. */
   open(): Inquiry & { close(): void }
-  /** Ends all that are open. */
+  /** Closes all open clients. */
   close(): void
 }
 
 interface InquiriesOptions {
-  /** Resolvers, as `address:port`. */
+  /** Resolvers as `address:port`. */
   servers: readonly string[]
   clock: Clock
-  /** Port of customers' name servers. */
+  /** Port of authoritative name servers. */
   authorityPort: number
-  /** Lets name servers be asked that are not on the public internet, for laboratories. */
+  /** Allows queries to name servers with private addresses, for test setups. */
   allowPrivateAddresses: boolean
   timeoutMs?: number
   tries?: number
 }
 
-/** A whole check takes no longer. */
+/** Time limit of a whole check. */
 const LIMIT_MS = 20_000
 
 export function createCheckSessions(options: InquiriesOptions): CheckSessions {

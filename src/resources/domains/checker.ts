@@ -1,4 +1,7 @@
-/** Checks domains and records what came of it: what is asked for by users, and what comes due by itself. */
+/**
+ * Checks domains and stores the results. In: requests of users and due automatic checks. Out: a new status,
+ * the result of each record, and events. Called by `domains.ts` and `rechecks.ts`.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import { createFairSemaphore } from '../../lib/fair-semaphore.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
@@ -23,7 +26,7 @@ export interface CheckerOptions {
   inquiries: CheckSessions
   linkPlace: LinkPlace
   visitHost: VisitHost
-  /** Is called for each change of status. */
+  /** Called for each change of a status. */
   onStatus?(domain: DomainWithKeys, former: DomainWithKeys['status']): void
 }
 
@@ -32,14 +35,14 @@ export interface CheckedResult {
   checks: DomainChecks
 }
 
-/** Top-level domains that nobody can delegate (RFC 2606 §2). */
+/** Reserved top-level domains, which cannot be delegated (RFC 2606 §2). */
 const RESERVED = /\.(?:test|example|invalid|localhost)$/
-/** Checks under way at once, those of one account, and how many may wait. */
+/** Limits of concurrent checks, in total and per account, and of waiting checks. */
 const CHECKS_MAX = 16
 const CHECKS_OF_ACCOUNT_MAX = 6
 const WAITING_MAX = { mostOfAnOwner: 20, most: 200 }
 
-/** Whether the provider zone cannot be seen from outside, so that nobody can ask for what is in it. */
+/** Tells whether the provider zone is not visible in public DNS, so that its records cannot be required. */
 export function isLaboratory(mailHost: string): boolean {
   return RESERVED.test(mailHost)
 }
@@ -68,11 +71,13 @@ export function createChecker(
   }
 }
 
-/** @throws StorageUnavailable when the service stops meanwhile: what was learnt then means nothing */
+/**
+ * @throws StorageUnavailable when the service stops during the check, because its results are then incomplete
+ */
 async function checkNow(options: CheckerOptions, domain: DomainWithKeys): Promise<CheckedResult | undefined> {
   const { run, clock, inquiries } = options
   const first = await inquire(options, domain)
-  // what would take a domain's standing away must be said twice
+  // a result that would revoke the verification is confirmed by a second check
   const isLost = maySend(domain.status) && outcomeOf(first, domain) === 'gone'
   const isDoubtful = isLost || (domain.trackingTerms !== null && !first.linksAreServed)
   const found = isDoubtful ? await inquire(options, domain) : first
@@ -91,7 +96,7 @@ async function checkNow(options: CheckerOptions, domain: DomainWithKeys): Promis
   return { domain: checked.domain, checks: toldOf(found.checks, checked) }
 }
 
-/** Of the host that the check was about: another one may be wanted by now. */
+/** Returns the tracking host that was checked. The setting may have changed in the meantime. */
 function linksOf({ linkPlace }: CheckerOptions, domain: DomainWithKeys, { linksAreServed }: CheckedDomain) {
   const tracking = trackingHostOf(domain, linkPlace)
   if (!tracking || linksAreServed === undefined) return undefined
@@ -130,7 +135,9 @@ function outcomeOf({ ownership, selectors }: CheckedDomain, { keys }: DomainWith
   return active >= 0 && standings.every(standing => standing === 'right') ? 'good' : 'unknown'
 }
 
-/** Of the RSA key that signs, or that will once the domain is verified; -1 where there is none. */
+/**
+ * Returns the index of the RSA key that signs, or that will sign after the verification; -1 if there is none.
+ */
 function activeIndex(keys: DomainWithKeys['keys']): number {
   const isRsa = ({ algorithm, retiredAt }: (typeof keys)[number]) =>
     algorithm === 'rsa-sha256' && retiredAt === null

@@ -1,4 +1,7 @@
-/** Which names nobody can register as a domain: those whose DNS records no account could ever publish. */
+/**
+ * Refuses names that cannot be registered as a sending domain, because no account could publish their DNS
+ * records.
+ */
 import { getPublicSuffix } from 'tldts'
 
 interface OwnNames {
@@ -6,7 +9,10 @@ interface OwnNames {
   simulatorDomain: string
 }
 
-/** Their sub-domains, too. The list need not be complete: what is not in it stays unverified. */
+/**
+ * Mailbox providers; their subdomains are refused, too. The list need not be complete, since other names stay
+ * unverified anyway.
+ */
 const MAILBOX_PROVIDERS = new Set(
   (
     '126.com 163.com aol.com att.net bk.ru bluewin.ch btinternet.com comcast.net fastmail.com free.fr freenet.de gmail.com ' +
@@ -19,8 +25,8 @@ const MAILBOX_PROVIDERS = new Set(
 )
 
 /**
- * @param name in A-labels, of at least two labels
- * @returns the reason as a sentence when the name cannot be registered, otherwise undefined
+ * @param name A-labels, at least two labels
+ * @returns the reason as a sentence if the name cannot be registered, otherwise undefined
  */
 export function claimFault(name: string, { mailHost, simulatorDomain }: OwnNames): string | undefined {
   if (isWithin(name, mailHost)) return `\`name\` must not be in the provider zone ${mailHost}; got ${name}.`
@@ -38,7 +44,7 @@ function isWithin(name: string, zone: string): boolean {
   return name === zone || name.endsWith(`.${zone}`)
 }
 
-/** The name, and those it is a sub-domain of. */
+/** Returns the name and its parent domains. */
 function namesAbove(name: string): string[] {
   const labels = name.split('.')
   return labels.map((_, at) => labels.slice(at).join('.'))

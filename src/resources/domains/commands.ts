@@ -1,4 +1,9 @@
-/** What changes domains in the store, with the events that tell of it. */
+/**
+ * Commands that create, change, check and delete domains, with their events.
+ *
+ * In: changes of users and results of checks. Out: rows and events in one transaction. Called through the
+ * writer by `domains.ts` and `checker.ts`.
+ */
 
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -15,16 +20,16 @@ import { afterCheck, type CheckOutcome, EARLY_CHECKS_MS, nextCheckAt } from './s
 import type { DomainChecks } from './verify.ts'
 
 export type CreateDomainResult = 'created' | DomainRefusal
-/** Why a domain is not registered. */
+/** Reason why a domain cannot be registered. */
 export type DomainRefusal = 'exists' | 'verified-elsewhere' | 'too-many'
 
-/** What decides on a new domain. */
+/** Data that decides whether a domain can be registered. */
 export interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
-  /** Domains of the account that may wait for their verification; any number when absent. */
+  /** Maximum number of unverified domains of the account; no limit if absent. */
   pendingMax?: number | undefined
 }
 
-/** Settings that their owner changes; those absent stay as they are. */
+/** Settings that users can change. Absent settings are not changed. */
 export type DomainChanges = Partial<
   Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'receiving'>
 >
@@ -36,11 +41,11 @@ export interface DomainCheckRecord {
   outcome: CheckOutcome
   /** Slots whose key is publicly visible. */
   visibleSlots: number[]
-  /** JSON, as the API shows it. */
+  /** JSON in the format of the API. */
   checks: string
   /**
-   * Of the host of its links: where they are from now on, null while nobody gets here by it. Absent where it
-   * has none.
+   * Result for the tracking host: `servedUnder` is the host that links use from now on, null if requests do
+   * not reach this service. Absent for a domain without a tracking host.
    */
   links?: { subdomain: string; servedUnder: string | null } | undefined
 }
@@ -48,14 +53,14 @@ export interface DomainCheckRecord {
 export interface CheckedDomainRow {
   domain: DomainWithKeys
   former: DomainRow['status']
-  /** All is as asked, but another account has verified the name. */
+  /** Whether all records are correct but another account has verified the name. */
   verifiedElsewhere: boolean
 }
 
-/** Topic of announcements: when a domain is to be checked, epoch ms. */
+/** Topic of announcements with the time of the next domain check, in ms since the epoch. */
 export const DOMAIN_CHECK = 'domain_check'
 
-/** Topic of announcements: a domain whose links lead to another host from now on, or may do so soon. */
+/** Topic of announcements about a domain whose links use another host, or may soon. */
 export const LINK_HOST_CHANGED = 'link_host'
 
 export const domainCommands = {
@@ -73,7 +78,7 @@ export const domainCommands = {
     return 'created'
   }),
 
-  /** Undefined when the account has no such domain (any more). */
+  /** Returns undefined if the domain does not exist. */
   recordDomainCheck: command<DomainCheckRecord, CheckedDomainRow | undefined>(async (tx, check) => {
     const domain = await findDomain(tx.db, check.accountId, check.id)
     if (!domain) return undefined
@@ -100,8 +105,8 @@ export const domainCommands = {
   }),
 
   /**
-   * Domains to be checked now, the longest due first; they are due again at `until`, unless a result comes
-   * before.
+   * Returns the domains to check now, the longest overdue first. They are due again at `until`, unless a
+   * result is stored before.
    */
   takeDueDomains: command<
     { now: number; until: number; limit: number },
@@ -127,13 +132,16 @@ export const domainCommands = {
     return { due, nextAt }
   }),
 
-  /** Whenever it would have been next. */
+  /** Sets the time of the next check. */
   checkDomainAt: command<{ id: Id; at: number }, void>(async (tx, { id, at }) => {
     await tx.db.updateTable('domains').set({ checkAt: at }).where('id', '=', id).execute()
     tx.announce(DOMAIN_CHECK, at)
   }),
 
-  /** A new host for its links is looked at soon. Undefined when the account has no such domain. */
+  /**
+   * Changes settings. A new tracking host is checked soon. Returns undefined if the account has no such
+   * domain.
+   */
   changeDomain: command<
     { accountId: Id; id: Id; changes: DomainChanges; at: number },
     DomainWithKeys | undefined
@@ -155,8 +163,8 @@ export const domainCommands = {
   }),
 
   /**
-   * With its keys, and the API keys that are bound to it; its mail is seen to afterwards, by
-   * `pipeline/queue/deleted-domains.ts`. False when the account has no such domain.
+   * Deletes a domain with its keys and the API keys that are bound to it. `pipeline/queue/deleted-domains.ts`
+   * fails its queued emails afterwards. Returns false if the account has no such domain.
    */
   deleteDomain: command<{ accountId: Id; id: Id; at: number }, boolean>(async (tx, { accountId, id, at }) => {
     const domain = await findDomain(tx.db, accountId, id)
@@ -175,7 +183,7 @@ export const domainCommands = {
   }),
 }
 
-/** The first of the terms under the host of its links, once it is served; null for the host of all. */
+/** Returns the link terms of the tracking host once it is served; null for the shared host. */
 async function trackingTermsOf(
   tx: Tx,
   { trackingSubdomain, trackingTerms }: DomainRow,
@@ -185,7 +193,9 @@ async function trackingTermsOf(
   return links.servedUnder === null ? null : (await termsUnder(tx, links.servedUnder))[0]
 }
 
-/** A key signs only once its record is publicly visible: the first RSA key, and the Ed25519 one beside it. */
+/**
+ * A key signs only after its record is publicly visible. This affects the first RSA key and the Ed25519 key.
+ */
 async function activateKeys(
   tx: Tx,
   { keys, createdAt }: DomainWithKeys,
@@ -195,7 +205,7 @@ async function activateKeys(
     key => key.algorithm === 'rsa-sha256' && key.activeFrom !== null && key.retiredAt === null,
   )
   for (const key of keys) {
-    const isFirst = key.createdAt === createdAt // one that has taken another's place waits its turn
+    const isFirst = key.createdAt === createdAt // a replacement key waits for the rotation
     const wanted = isFirst && (key.algorithm === 'ed25519-sha256' || (key.slot === 1 && !rsaActive))
     if (!wanted || key.activeFrom !== null || !visibleSlots.includes(key.slot)) continue
     await tx.db.updateTable('dkimKeys').set({ activeFrom: at }).where('id', '=', key.id).execute()
@@ -203,7 +213,7 @@ async function activateKeys(
   }
 }
 
-/** Why a domain cannot be registered, by what is stored; undefined when it can. */
+/** Returns the reason, by stored data, why a domain cannot be registered; undefined if it can. */
 export async function domainRefusalOf(
   db: Db,
   { accountId, name, pendingMax }: WantedDomain,
@@ -215,7 +225,7 @@ export async function domainRefusalOf(
   return undefined
 }
 
-/** @returns how many there are, up to `most` */
+/** @returns the number of unverified domains, up to `most` */
 async function countPending(db: Db, accountId: Id, most: number): Promise<number> {
   const rows = await db
     .selectFrom('domains')
@@ -261,13 +271,11 @@ async function recordDomainEvent(
 
 type EventDomain = DomainRow & { keys: readonly Pick<DkimKeyRow, 'slot' | 'token'>[] }
 
-/**
- * All that the domain's object is made of, since webhooks tell of it when it may have changed, or be gone.
- */
+/** Fields of the domain in events. A deleted domain needs all of them, because they cannot be read later. */
 function eventData(domain: EventDomain): EventData {
   const { name, region, status, tls, verificationToken, keys } = domain
   const checks = domain.checks === null ? null : (JSON.parse(domain.checks) as DomainChecks)
-  // the same records whatever the provider host is
+  // the records do not depend on the provider host here
   const records = dnsRecordsOf(domain, '')
   return {
     ...{ name, region, status, tls },

@@ -1,6 +1,6 @@
-/** What is said of mail whose domain has been deleted, wherever it is stopped. */
+/** Announcement and error text for mail of deleted domains. */
 
-/** Topic of announcements: the id of a domain that is gone. */
+/** Topic of announcements with the id of a deleted domain. */
 export const DOMAIN_DELETED = 'domain_deleted'
 
 export function deletedReason(name: string): string {

@@ -1,5 +1,6 @@
 /**
- * The records a customer puts into the DNS of a domain, once; everything that changes later lies behind them.
+ * Lists the DNS records that a customer creates once for a domain. They are aliases wherever values change
+ * later.
  */
 import type { DkimKeyFacts } from './domain-rows.ts'
 import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
@@ -9,7 +10,7 @@ export interface DomainDnsRecord {
   type: 'TXT' | 'CNAME' | 'MX'
   host: string
   value: string
-  /** Of MX records only: their preference. */
+  /** Preference of an MX record. */
   priority?: number
 }
 
@@ -22,7 +23,10 @@ export interface RecordsSource {
   keys: readonly Pick<DkimKeyFacts, 'slot' | 'token'>[]
 }
 
-/** The six that every domain needs, in the order of the contract. @param mailHost the provider host */
+/**
+ * Returns the six records that every domain needs, in the order of the API contract.
+ * @param mailHost provider host
+ */
 export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DomainDnsRecord[] {
   const { name, region, verificationToken, keys } = domain
   return [
@@ -44,7 +48,7 @@ export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DomainDns
   ]
 }
 
-/** Those six, and that of the host of its links where it has one. */
+/** Returns the six records, and that of the tracking host if there is one. */
 export function allRecordsOf(
   domain: RecordsSource & TrackedDomain,
   mailHost: string,

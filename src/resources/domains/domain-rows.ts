@@ -1,21 +1,21 @@
-/** Reads and writes domains and their DKIM keys. */
+/** Reads domains and their DKIM keys from the store. */
 import type { Id } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
 import type { Find } from '../../store/read.ts'
 import type { Db, DkimKeyRow, DomainRow } from '../../store/schema.ts'
 
-/** What may be known of a key without its secret. */
+/** Fields of a key except its private half. */
 export type DkimKeyFacts = Omit<DkimKeyRow, 'privateKey'>
 
 export interface DomainWithKeys extends DomainRow {
-  /** Keys, by slot. */
+  /** Keys by slot. */
   keys: DkimKeyFacts[]
 }
 
-/** Topic of announcements: the id of a domain whose keys, or which of them sign, have changed. */
+/** Topic of announcements with the id of a domain whose keys, or active keys, have changed. */
 export const DKIM_KEYS_CHANGED = 'dkim-keys'
 
-/** Topic of announcements: the name of a domain that receives mail from now on, or no more. */
+/** Topic of announcements with the name of a domain that starts or stops receiving mail. */
 export const HOSTING_CHANGED = 'hosting'
 
 const KEY_FACTS = [
@@ -56,8 +56,8 @@ export async function findPublishedKey(find: Find, token: string): Promise<Publi
 }
 
 /**
- * What its signatures are proven by, also where another key has taken its place; undefined when its domain is
- * gone.
+ * Finds the public key of a former or current selector, for showing that a signature is valid. Returns
+ * undefined if the domain was deleted.
  */
 export async function findKeyFacts(
   db: Db,
@@ -79,11 +79,14 @@ export interface DomainInTurns {
   id: Id
   name: string
   keys: DkimKeyFacts[]
-  /** When somebody asked for other keys; null when nobody did. */
+  /** Time at which a rotation was requested, in ms since the epoch; null if none was. */
   wantedAt: number | null
 }
 
-/** Domains that have been verified, by id, with their keys. @param after the last one of the page before */
+/**
+ * Lists verified domains by id with their keys.
+ * @param after last id of the previous page
+ */
 export async function listDomainsInTurns(db: Db, after: Id, limit: number): Promise<DomainInTurns[]> {
   const rows = await db
     .selectFrom('domains')
@@ -97,7 +100,7 @@ export async function listDomainsInTurns(db: Db, after: Id, limit: number): Prom
   return withKeys(db, rows)
 }
 
-/** The keys of a domain by which mail can be signed once more as it was, present and former. */
+/** Finds the current and former keys of a domain, for signing a message again exactly as it was sent. */
 export async function findKeysToProve(
   db: Db,
   domainId: Id,
@@ -114,7 +117,7 @@ export async function findKeysToProve(
   return keys.flat().flatMap(({ privateKey, ...key }) => (privateKey?.length ? [{ ...key, privateKey }] : []))
 }
 
-/** Time at which a rotation was requested; null when none was. */
+/** Returns the time at which a rotation was requested; null if none was. */
 export async function findWantedRotation(db: Db, domainId: Id): Promise<number | null> {
   const row = await db
     .selectFrom('keyRotations')
@@ -141,7 +144,7 @@ export async function listPublishedKeys(
   return { total: Number(total), rows }
 }
 
-/** The keys that sign for a domain now. */
+/** Finds the active keys of a domain. */
 export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[]> {
   return db
     .selectFrom('dkimKeys')
@@ -153,7 +156,7 @@ export async function findSigningKeys(db: Db, domainId: Id): Promise<DkimKeyRow[
     .execute()
 }
 
-/** The one account's domain that has been verified under this name. */
+/** Finds the domain that is verified under this name, of which there is at most one. */
 export async function findVerifiedDomain(
   db: Db,
   name: string,
@@ -166,10 +169,10 @@ export async function findVerifiedDomain(
     .executeTakeFirst()
 }
 
-/** A domain whose mail is taken here. */
+/** Domain that receives mail here. */
 export type HostedDomain = Pick<DomainRow, 'accountId' | 'id'>
 
-/** The one domain under this name that receives mail; undefined when there is none. */
+/** Finds the domain with this name that receives mail; undefined if there is none. */
 export async function findHostedDomain(db: Db, name: string): Promise<HostedDomain | undefined> {
   return db
     .selectFrom('domains')
@@ -180,7 +183,7 @@ export async function findHostedDomain(db: Db, name: string): Promise<HostedDoma
     .executeTakeFirst()
 }
 
-/** What its mail asks of connections; undefined when it is gone. */
+/** Finds the TLS requirement of a domain; undefined if the domain was deleted. */
 export async function findDomainTls(db: Db, domainId: Id): Promise<DomainRow['tls'] | undefined> {
   const row = await db.selectFrom('domains').select('tls').where('id', '=', domainId).executeTakeFirst()
   return row?.tls

@@ -1,5 +1,8 @@
 /**
- * Sending domains of an account: registered with fresh keys, shown with their records, verified by look-ups.
+ * Sending domains of an account: create with new DKIM keys, read, verify, change and delete.
+ *
+ * In: calls of the domain routes. Out: domains as stored, or the reason of a refusal. Called by
+ * `interfaces/api/domains`.
  */
 import { randomBytes } from 'node:crypto'
 import { toBase32 } from '../../lib/base32.ts'
@@ -24,11 +27,12 @@ export interface Domains {
   list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
   /**
-   * Looks the records up now; whoever asks while that is under way gets the same answer. Undefined when the
-   * account has no such domain. @throws TooManyWaiting
+   * Checks the DNS records now. Concurrent requests for one domain share a check. Resolves to undefined if
+   * the account has no such domain.
+   * @throws TooManyWaiting
    */
   verify(accountId: Id, id: Id): Promise<CheckedResult | undefined>
-  /** Undefined when the account has no such domain. */
+  /** Resolves to undefined if the account has no such domain. */
   change(accountId: Id, id: Id, changes: DomainChanges): Promise<DomainWithKeys | undefined>
   delete(accountId: Id, id: Id): Promise<boolean>
 }
@@ -39,11 +43,11 @@ interface DomainOptions extends CheckerOptions {
   newId: IdSource
   secrets: SecretKeys
   generateKey: GenerateKey
-  /** Domains of an account that may wait for their verification; any number when absent. */
+  /** Maximum number of unverified domains per account; no limit if absent. */
   pendingMax?: number
 }
 
-/** Slots 1 and 2 alternate, 3 signs beside them. */
+/** Slots 1 and 2 alternate; slot 3 signs in addition. */
 const SLOTS: readonly { slot: number; algorithm: DkimAlgorithm }[] = [
   { slot: 1, algorithm: 'rsa-sha256' },
   { slot: 2, algorithm: 'rsa-sha256' },
@@ -95,7 +99,7 @@ export function createDomains(options: DomainOptions): Domains {
   }
 }
 
-/** A key that nobody has used yet, at its place among those of a domain. */
+/** Generates a key for a slot of a domain and seals its private half. */
 export async function sealedKey(
   { newId, secrets, generateKey }: Pick<DomainOptions, 'newId' | 'secrets' | 'generateKey'>,
   domainId: Id,
@@ -123,7 +127,7 @@ export function dkimContext(token: string): string {
   return `dkim ${token}`
 }
 
-/** 32 characters that are good in a DNS label, 160 bits. */
+/** Returns 32 characters of a DNS label, 160 bits. */
 function randomToken(): string {
   return toBase32(randomBytes(20))
 }

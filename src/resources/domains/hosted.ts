@@ -1,19 +1,22 @@
-/** Which domains' mail is taken here: asked for every recipient, and so remembered until it changes. */
+/** Caches which domains receive mail here. The inbound listener asks for every recipient. */
 import type { Clock } from '../../lib/clock.ts'
 import { createExpiringMap, keepUnlessFailed } from '../../lib/expiring-map.ts'
 import type { Db } from '../../store/schema.ts'
 import { findHostedDomain, type HostedDomain } from './domain-rows.ts'
 
 export interface HostedDomains {
-  /** @param name lower-case A-labels @throws when the store cannot be asked */
+  /**
+   * @param name lower-case A-labels
+   * @throws if the store is unavailable
+   */
   find(name: string): Promise<HostedDomain | undefined>
-  /** What was known of these names, or of all, is asked for anew. */
+  /** Drops cached entries of these names, or all. */
   forget(names?: readonly string[]): void
 }
 
-/** Where changes may be missed, they are known after so long. */
+/** Maximum age of an entry, which bounds the delay if an announcement is lost. */
 const KEPT_MS = 10_000
-/** Names come from whoever writes to us. */
+/** Bounds the memory, because remote senders choose the names. */
 const KEPT_MAX = 20_000
 
 export function createHostedDomains({ db, clock }: { db: Db; clock: Clock }): HostedDomains {

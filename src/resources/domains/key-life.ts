@@ -1,7 +1,7 @@
 /**
- * The life of a DKIM key: published, signing, retired, revoked; then another takes its place under the same
- * selector. Of two RSA keys one signs while the other waits its turn; the Ed25519 key has no companion and
- * rests between turns. Pure.
+ * Life cycle of a DKIM key: published, signing, retired, revoked; then a new key replaces it under the same
+ * selector. Of two RSA keys, one signs while the other waits. The Ed25519 key has no counterpart and pauses
+ * between rotations. Pure functions.
  */
 import type { DkimKeyFacts } from './domain-rows.ts'
 
@@ -9,15 +9,16 @@ const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 
 /**
- * A record is out for so long before its key signs: whoever looked for it before has forgotten what they saw.
+ * A key signs only after its record has been published for this time, so that negative DNS answers have
+ * expired from caches.
  */
 export const PUBLISHED_AHEAD_MS = 48 * HOUR_MS
 /**
- * After its last use, with an hour for delivery threads that hear of its end late: mail is verified on
- * arrival.
+ * A retired key stays published for this time. Receivers verify mail on arrival; the additional hour covers
+ * delivery threads that learn late about the rotation.
  */
 export const KEPT_MS = 7 * DAY_MS + HOUR_MS
-/** So long a selector says that its key is revoked, before it leads to another. */
+/** A selector publishes a revoked key for this time before it gets a new key. */
 export const REVOKED_FOR_MS = DAY_MS
 
 export type KeyState = 'published' | 'signing' | 'retired' | 'revoked'
@@ -31,23 +32,26 @@ export function keyState({ activeFrom, retiredAt, revokedAt }: Life): KeyState {
 }
 
 export type KeyStep =
-  /** The RSA key that signs gives way to the other one, and the Ed25519 key, if it signs, begins its rest. */
+  /** The other RSA key becomes active, and an active Ed25519 key pauses. */
   | { kind: 'switch'; from: DkimKeyFacts; to: DkimKeyFacts }
-  /** The Ed25519 key signs, for the first time or after its rest. */
+  /** The Ed25519 key becomes active, for the first time or after a pause. */
   | { kind: 'begin'; key: DkimKeyFacts }
   | { kind: 'revoke'; key: DkimKeyFacts }
-  /** Another key takes its place. */
+  /** A new key replaces the revoked one. */
   | { kind: 'replace'; key: DkimKeyFacts }
 
 export interface KeyTurns {
   now: number
-  /** When somebody asked for other keys; null when nobody did. */
+  /** Time at which a rotation was requested, in ms since the epoch; null if none was. */
   wantedAt: number | null
-  /** A key signs for so long; null for ever. */
+  /** Maximum time for which a key signs; null means no limit. */
   rotateAfterMs: number | null
 }
 
-/** What it is time for. A step that brings a key into use needs its record to be publicly visible, too. */
+/**
+ * Returns the steps that are due. A step that activates a key also requires that its record is publicly
+ * visible.
+ */
 export function stepsDue(keys: readonly DkimKeyFacts[], turns: KeyTurns): KeyStep[] {
   const { now } = turns
   const steps: KeyStep[] = []
@@ -66,12 +70,14 @@ export function stepsDue(keys: readonly DkimKeyFacts[], turns: KeyTurns): KeySte
   return steps
 }
 
-/** From when on a key that is published may sign. */
+/** Returns the time from which a published key may sign. */
 export function readyAt({ createdAt }: Pick<DkimKeyFacts, 'createdAt'>): number {
   return createdAt + PUBLISHED_AHEAD_MS
 }
 
-/** When the key that signs is to give way, which may be past; infinity when it is not. */
+/**
+ * Returns the time at which the active key is to be rotated, which may be in the past; infinity if it is not.
+ */
 export function turnEndsAt(
   { activeFrom }: Pick<DkimKeyFacts, 'activeFrom'>,
   { wantedAt, rotateAfterMs }: Omit<KeyTurns, 'now'>,

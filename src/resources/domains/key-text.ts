@@ -1,13 +1,13 @@
-/** What the provider zone says of a key, as long as it is there. */
+/** TXT record of a DKIM key in the provider zone. */
 import { dkimRecord, revokedDkimRecord } from '../../protocols/dkim/keys.ts'
 import type { PublishedKey } from './domain-rows.ts'
 
-/** The text of the TXT record at its token. */
+/** Returns the text of the TXT record. */
 export function keyText({ algorithm, publicKey, revokedAt }: PublishedKey): string {
   return revokedAt === null ? dkimRecord(algorithm, publicKey) : revokedDkimRecord(algorithm)
 }
 
-/** What stands in `p=` of it. */
+/** Returns the content of its `p=` tag. */
 export function publishedKeyOf({
   publicKey,
   revokedAt,

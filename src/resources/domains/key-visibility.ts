@@ -1,6 +1,6 @@
 /**
- * Whether the world sees a key: no key is used before, since mail that nobody can verify is worse than an old
- * key.
+ * Tells whether a DKIM key is publicly visible. A key does not sign before, because unverifiable signatures
+ * are worse than an old key.
  */
 import { publicKeyIn } from '../../protocols/dkim/keys.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
@@ -8,13 +8,13 @@ import type { Resolver } from '../../protocols/dns/resolver.ts'
 export interface PublicKeyPlace {
   /** Host of the record, `<token>._domainkey.<domain>`. */
   host: string
-  /** Where its CNAME must lead. */
+  /** Expected target of the CNAME. */
   target: string
-  /** As it stands in `p=`. */
+  /** Content of the `p=` tag. */
   publicKey: string
 }
 
-/** A resolver and the address it is known by. */
+/** Resolver with its address for reports. */
 export interface NamedResolver {
   server: string
   resolver: Resolver
@@ -22,13 +22,13 @@ export interface NamedResolver {
 
 export interface VisibilityOptions {
   resolvers: readonly NamedResolver[]
-  /** The provider zone cannot be delegated to (RFC 2606): the CNAME is all that can be asked for. */
+  /** Whether the provider zone cannot be delegated (RFC 2606), so that only the CNAME can be checked. */
   laboratory: boolean
 }
 
 type Sight = 'seen' | 'not-seen' | 'unknown'
 
-/** Of the resolvers that answer every one must see the key, and at least one must answer. */
+/** Requires that at least one resolver answers, and that each one that answers sees the key. */
 export async function isPublic(
   place: PublicKeyPlace,
   { resolvers, laboratory }: VisibilityOptions,

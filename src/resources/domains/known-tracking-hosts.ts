@@ -1,4 +1,4 @@
-/** Hosts of links that lead to this installation, by what the last checks of their domains found. */
+/** Lists tracking hosts that point to this installation, by the results of the last checks. */
 import type { Id } from '../../lib/ids.ts'
 import type { Db } from '../../store/schema.ts'
 import { maySend } from './status.ts'
@@ -7,12 +7,12 @@ import type { DomainChecks } from './verify.ts'
 
 export interface KnownTrackingHost extends TrackingHost {
   domainId: Id
-  /** Its name leads to us, whether or not we can be spoken to there. */
+  /** Whether its DNS points to this installation, even if requests do not reach it. */
   leadsHere: boolean
   isServed: boolean
 }
 
-/** Of all domains that may send, as found when they were checked last. */
+/** Lists the tracking hosts of all domains that may send, by their last check. */
 export async function listTrackingHosts(db: Db, place: LinkPlace): Promise<KnownTrackingHost[]> {
   const domains = await db
     .selectFrom('domains')

@@ -1,21 +1,22 @@
-/**
- * The MTA-STS policy of the provider host (RFC 8461 §3.2): what senders to it are told of its mail servers.
- */
+/** MTA-STS policy of the provider host (RFC 8461 §3.2). */
 import { hash } from 'node:crypto'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 
 export interface OwnPolicy {
   /** Content of the policy file. */
   text: string
-  /** Another text has another id (RFC 8461 §3.1). */
+  /** Id of the policy, which changes with its text (RFC 8461 §3.1). */
   id: string
 }
 
-/** A week: after that a policy that was withdrawn is forgotten. */
+/** One week. A withdrawn policy expires after this time. */
 const MAX_AGE_SECONDS = 604_800
 const ID_CHARACTERS = 20
 
-/** @param records of the provider zone @returns undefined where nobody is to send there */
+/**
+ * @param records records of the provider zone
+ * @returns undefined if the zone has no MX record
+ */
 export function ownPolicy(
   mailHost: string,
   mode: 'enforce' | 'testing',

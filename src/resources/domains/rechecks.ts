@@ -1,7 +1,4 @@
-/**
- * Checks domains by themselves when their time has come: a few at once, the longest due first, none forgotten
- * by a crash.
- */
+/** Runs automatic domain checks when they are due, the longest overdue first. A crash loses none of them. */
 import type { Clock } from '../../lib/clock.ts'
 import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import type { Id } from '../../lib/ids.ts'
@@ -15,14 +12,14 @@ interface RechecksOptions {
   onError(error: unknown): void
 }
 
-/** So many at once, however many are due: nobody's resolvers are flooded. */
+/** Maximum number of concurrent checks, to limit the load on resolvers. */
 const AT_ONCE = 4
-/** A check that was begun and left no result is due again after this. */
+/** A check without a result is due again after this time. */
 export const DUE_AGAIN_AFTER_MS = 10 * 60_000
 const SLEEP_MS_MAX = 30_000
 const AFTER_FAILURE_MS = 5_000
 
-/** To be told of the times at which domains are to be checked. */
+/** Starts the automatic checks. The returned timer takes note of new due times. */
 export function startRechecks({ run, clock, check, onError }: RechecksOptions): DueTimer {
   let stopped = false
 
@@ -35,7 +32,7 @@ export function startRechecks({ run, clock, check, onError }: RechecksOptions): 
     await Promise.all(
       due.map(async ({ accountId, id }) => {
         await check(accountId, id).catch(error => {
-          if (!stopped) onError(error) // cut off: it is due again after the next start
+          if (!stopped) onError(error) // the check was aborted and is due again after the next start
         })
       }),
     )

@@ -1,11 +1,11 @@
-/** What the last check found of each record of a domain. */
+/** Status of each record of a domain by the last check. */
 import type { CheckStatus } from './checks/observation.ts'
 import type { DomainDnsRecord } from './dns-records.ts'
 import type { DomainChecks } from './verify.ts'
 
 export type RecordStatus = CheckStatus | 'not_started'
 
-/** @param checks null before the first; those of an older version may lack some */
+/** @param checks null before the first check; checks of an older version may lack fields */
 export function recordStatus(
   { record, host }: DomainDnsRecord,
   checks: Partial<DomainChecks> | null,

@@ -1,6 +1,6 @@
 /**
- * The steps of key rotation in the store. Each is one transaction that looks again whether it is still due,
- * so that a step which was killed, or is taken by two processes, has been taken once or not at all.
+ * Commands of DKIM key rotation. Each command is one transaction that verifies that its step is still due, so
+ * that a step that is interrupted, or attempted by two processes, happens at most once.
  */
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
@@ -8,13 +8,13 @@ import type { DkimKeyRow } from '../../store/schema.ts'
 import { DKIM_KEYS_CHANGED } from './domain-rows.ts'
 import { keyState } from './key-life.ts'
 
-/** Topic of announcements: the id of a domain whose keys are to be rotated now. */
+/** Topic of announcements with the id of a domain whose rotation was requested. */
 export const ROTATION_WANTED = 'key-rotation'
 
 export const rotationCommands = {
   /**
-   * When it was asked for first, this time or before; undefined when the domain is unknown or has no key that
-   * signs.
+   * Returns the time of the first request that is pending; undefined if the domain does not exist or has no
+   * active key.
    */
   wantRotation: command<{ domainId: Id; at: number }, number | undefined>(async (tx, { domainId, at }) => {
     const keys = await keysOf(tx, domainId)
@@ -58,7 +58,7 @@ export const rotationCommands = {
     changeFrom(tx, { domainId, key, state: 'retired' }, { revokedAt: at }),
   ),
 
-  /** The old key moves among the former ones: what it has signed is still shown as it was sent. */
+  /** Replaces a key. The former key is kept, because mail that it signed can still be shown as sent. */
   replaceKey: command<{ old: Id; key: DkimKeyRow }, boolean>(async (tx, { old, key }) => {
     const keys = await keysOf(tx, key.domainId)
     const former = keys.find(({ id }) => sameId(id, old))
@@ -74,7 +74,7 @@ export const rotationCommands = {
     return true
   }),
 
-  /** Private halves of former keys whose mail is no longer shown. */
+  /** Deletes the private halves of former keys whose mail is no longer shown. */
   destroyKeys: command<{ retiredBefore: number }, void>(async (tx, { retiredBefore }) => {
     await tx.db
       .updateTable('formerDkimKeys')

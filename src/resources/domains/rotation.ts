@@ -1,7 +1,7 @@
 /**
- * Keys change by themselves: on schedule or because somebody asked, one step after another over days, and
- * without the owner of the domain, whose CNAMEs lead to whatever is published. What was done is in the store
- * alone, so that the work goes on after a kill where it stopped.
+ * Rotates DKIM keys on schedule or on request, in steps over several days. The customer's CNAMEs point to the
+ * provider zone, so that no action of the customer is needed. All state is in the store, so that an
+ * interrupted rotation continues after a restart. Called by the maintenance jobs of `app`.
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, wireId } from '../../lib/ids.ts'
@@ -23,9 +23,9 @@ export interface RotationOptions extends VisibilityOptions {
   secrets: SecretKeys
   generateKey: GenerateKey
   mailHost: string
-  /** A key signs for so long; null for ever. */
+  /** Maximum time for which a key signs; null means no limit. */
   rotateAfterMs: number | null
-  /** Mail may be shown for so long after it was signed; null for ever. */
+  /** Time for which sent mail can be shown; null means forever. */
   shownForMs: number | null
   log: Log
 }
@@ -33,10 +33,7 @@ export interface RotationOptions extends VisibilityOptions {
 const DOMAINS_PER_PAGE = 200
 const BEFORE_ALL = new Uint8Array(16)
 
-/**
- * One round over all domains: whatever it is time for is done. Yields after every page and every domain with
- * work.
- */
+/** Executes all due steps of all domains. Yields after every page and every domain with a step. */
 export async function* rotateKeys(options: RotationOptions): AsyncGenerator<void> {
   const { shownForMs } = options
   if (shownForMs !== null)

@@ -1,4 +1,6 @@
-/** How a domain's status follows from what a check found, and when it is checked again. Pure. */
+/**
+ * Derives the status of a domain from the result of a check, and the time of the next check. Pure functions.
+ */
 import type { Id } from '../../lib/ids.ts'
 import type { DomainRow, DomainStatus } from '../../store/schema.ts'
 
@@ -6,26 +8,30 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 
-/** After this long without the records a domain counts as failed. */
+/** A domain whose records are missing for this time becomes `failed`. */
 export const GIVE_UP_AFTER_MS = 72 * HOUR_MS
-/** Ages at which a new domain is checked; then every hour. */
+/** Ages at which a new domain is checked; afterwards it is checked hourly. */
 export const EARLY_CHECKS_MS = [1, 2, 5, 10, 30].map(minutes => minutes * MINUTE_MS)
-/** A domain that has failed is looked at for so long, in case its records come back. */
+/** A failed domain is checked for this time, in case its records appear. */
 const LOOK_AFTER_FAILED_MS = 30 * DAY_MS
-/** Hourly and daily checks come up to this much of their interval early, each domain's by its own share. */
+/**
+ * Hourly and daily checks are brought forward by up to this share of their interval, by a different share for
+ * each domain.
+ */
 const SPREAD = 1 / 12
 
 /**
- * `good`: ownership and the active selector were found as asked. `gone`: clean answers say that they are not
- * there. `unknown`: nothing was learnt that could take a domain's standing away.
+ * `good`: the ownership record and the active selector are correct. `gone`: definite answers say that they
+ * are not there. `unknown`: no definite answer that could revoke the verification.
  */
 export type CheckOutcome = 'good' | 'gone' | 'unknown'
 
 type Standing = Pick<DomainRow, 'status' | 'verifiedAt' | 'failingSince' | 'createdAt'>
 
 /**
- * `pending` and `failed` become `verified` by one good check; `verified` becomes `temporary_failure` when the
- * records are gone, and `failed` when that lasts; `pending` becomes `failed` when they have not come in time.
+ * `pending` and `failed` become `verified` by one good check. `verified` becomes `temporary_failure` when the
+ * records are gone, and then `failed` if they stay missing. `pending` becomes `failed` if they do not appear
+ * in time.
  */
 export function afterCheck(domain: Standing, outcome: CheckOutcome, now: number): Standing {
   if (outcome === 'good')
@@ -39,7 +45,7 @@ export function afterCheck(domain: Standing, outcome: CheckOutcome, now: number)
   return { ...domain, status, failingSince }
 }
 
-/** Epoch ms; null when the domain is not checked by itself any more. */
+/** Returns ms since the epoch; null if the domain is no longer checked automatically. */
 export function nextCheckAt(
   domain: Pick<
     DomainRow,
@@ -60,13 +66,13 @@ export function nextCheckAt(
   return now + spread(linksAreAwaited ? HOUR_MS : DAY_MS, id)
 }
 
-/** By the random end of the id, so that many domains of one hour come one after another. */
+/** Derives the share from the random end of the id, so that the domains of one hour are spread. */
 function spread(intervalMs: number, id: Id): number {
   const share = (id[14]! * 256 + id[15]!) / 65_536
   return Math.round(intervalMs * (1 - SPREAD * share))
 }
 
-/** Whether mail may be sent from the domain. */
+/** Tells whether mail may be sent from the domain. */
 export function maySend(status: DomainStatus): boolean {
   return status === 'verified' || status === 'temporary_failure'
 }

@@ -1,7 +1,6 @@
 /**
- * The host below a domain that the links of its mail lead to. It is used from when it has been seen to be
- * served by this installation: by its DNS alone nobody could tell whether readers get there, over TLS and
- * past proxies.
+ * Tracking host of a domain: a subdomain for tracked links. It is used only after a request to it has reached
+ * this service, because DNS alone does not show that TLS and proxies work.
  */
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import type { DomainRow } from '../../store/schema.ts'
@@ -10,19 +9,19 @@ export type TrackedDomain = Pick<DomainRow, 'name' | 'trackingSubdomain'>
 
 export interface TrackingHost {
   host: string
-  /** Of links there, without a slash at its end. */
+  /** Base URL of links, without a final slash. */
   baseUrl: string
 }
 
 /** Results of checks of tracking hosts. */
 export interface LinkPlace {
-  /** The name that their CNAME records lead to. */
+  /** Target of the CNAME records. */
   target: string
-  /** Of `https` there, where it is not 443. */
+  /** Port of `https`; null for 443. */
   port: number | null
 }
 
-/** Shows at each host that it leads here. */
+/** Path at which each host proves that it points to this service. */
 export const PROOF_PATH = '/.well-known/mailhorn-links'
 
 export function trackingHostOf(
@@ -34,10 +33,13 @@ export function trackingHostOf(
   return { host, baseUrl: `https://${host}${port === null ? '' : `:${port}`}` }
 }
 
-/** What is said at `PROOF_PATH` of a host. @param host as in the `Host` header; lower case */
+/**
+ * Returns the content at `PROOF_PATH` for a host.
+ * @param host value of the `Host` header in lower case
+ */
 export function proofFor(secrets: SecretKeys, host: string): string {
   return secrets.mac('link-host', host).toString('base64url')
 }
 
-/** A problem of a host whose name leads to us. */
+/** Code of the problem that a host points to this service, but requests do not reach it. */
 export const NOT_SERVED = 'not_served'

@@ -1,11 +1,11 @@
-/** The whole provider zone as a list: its static records, and after them the keys of all domains. */
+/** Lists the whole provider zone: its static records, then the keys of all domains. */
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { DKIM_TTL_SECONDS } from '../../protocols/dns/zone.ts'
 import type { Db } from '../../store/schema.ts'
 import { listPublishedKeys, type PublishedKey } from './domain-rows.ts'
 import { keyText } from './key-text.ts'
 
-/** @param fixed the static records, in the order to be shown */
+/** @param fixed static records in their order */
 export async function listZone(
   db: Db,
   fixed: readonly DnsRecord[],

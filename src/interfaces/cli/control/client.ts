@@ -1,9 +1,9 @@
-/** The other end of the control socket: asks the running service, where there is one. */
+/** Client of the control socket: sends operations to the running service. */
 import { connect, type Socket } from 'node:net'
 import { OperationFailed, OperationRefused } from './operation.ts'
 import { type ControlReply, controlPath, readLine } from './protocol.ts'
 
-/** The longest operations take seconds. */
+/** The longest operations take several seconds. */
 const LIMIT_MS = 60_000
 
 class StandsStill extends OperationFailed {
@@ -14,11 +14,11 @@ class StandsStill extends OperationFailed {
   }
 }
 
-/** Nobody listens: the service does not run, or is just starting or stopping. */
+/** Result if nothing listens: the service is not running, or is starting or stopping. */
 export const NOT_RUNNING = Symbol('not running')
 
 /**
- * Resolves with what the operation gave, or `NOT_RUNNING`.
+ * Resolves to the result of the operation, or to `NOT_RUNNING`.
  * @throws OperationRefused, OperationFailed
  */
 export async function askService(

@@ -1,4 +1,4 @@
-/** Operations on sending domains: they rotate DKIM keys on request. */
+/** Operations on sending domains: request a DKIM key rotation. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
@@ -7,7 +7,10 @@ import { OperationRefused, operation } from './operation.ts'
 import { accountOf } from './user-operations.ts'
 
 export const domainOperations = {
-  /** Of the account named, or of the only domain of that name that has a key which signs. */
+  /**
+   * Rotates the key of the domain in the given account, or of the only domain with this name and an active
+   * key.
+   */
   'domain.rotate_keys': operation(
     z.object({ name: z.string().max(253), account_id: z.string().nullable() }),
     async (parts, { name, account_id: accountText }) => {
@@ -34,7 +37,7 @@ export const domainOperations = {
   ),
 }
 
-/** Those in use first: a name that was verified before may belong to somebody else now. */
+/** Returns verified domains first, because an unverified domain with the name may belong to somebody else. */
 async function domainsNamed(
   db: Db,
   name: string,

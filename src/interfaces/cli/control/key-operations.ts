@@ -17,7 +17,7 @@ export const keyOperations = {
         .max(50)
         .regex(/^\P{Cc}*$/u),
       account_id: z.string().nullable(),
-      /** Name of the only domain the key is to act for. */
+      /** Domain that the key is restricted to. */
       domain: z.string().nullable(),
     }),
     async (parts, { name, account_id: accountText, domain }) => {
@@ -37,7 +37,7 @@ export const keyOperations = {
     },
   ),
 
-  /** Whosever it is. */
+  /** Deletes a key of any account. */
   'key.delete': operation(z.object({ id: z.string() }), async ({ db, run }, { id: text }) => {
     const id = parseWireId('key', text)
     const accountId = id && (await findApiKeyAccount(db, id))

@@ -1,6 +1,6 @@
 /**
- * Operations: what the operator may change from the command line, whoever holds the data folder carries them
- * out.
+ * Types of operations: changes that the command line requests. The process that holds the lock of the data
+ * folder executes them.
  */
 import type * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
@@ -15,7 +15,7 @@ import type { rotationCommands } from '../../../resources/domains/rotation-comma
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
 
-/** What operations work with. */
+/** Dependencies of operations. */
 export interface OperationParts {
   db: Db
   run: Run<
@@ -29,26 +29,21 @@ export interface OperationParts {
   newId: IdSource
   passwords: Passwords
   apiKeyPrefix: string
-  /** How mail goes to sites now; nothing where no service runs. */
+  /** Returns the current delivery state of destinations; empty if the service does not run. */
   pathsTo: PathsTo
 }
 
-/** Input and output travel as JSON: plain values, ids as on the wire, and no names in camelCase. */
+/** Input and output travel as JSON: plain values, prefixed ids and snake_case names. */
 export interface Operation<I, O> {
   input: z.ZodType<I>
   /** @throws OperationRefused */
   run(parts: OperationParts, input: I): Promise<O>
 }
 
-/**
- * The operation cannot be done as it was asked for; the message is for the operator, and nothing has changed.
- */
+/** Refusal of an operation. The message is for the operator, and nothing has changed. */
 export class OperationRefused extends Error {}
 
-/**
- * The operation was begun and did not end well, or nobody knows how it ended; the message is for the
- * operator.
- */
+/** Failure of an operation, or loss of its result. The message is for the operator. */
 export class OperationFailed extends Error {}
 
 export function operation<I, O>(

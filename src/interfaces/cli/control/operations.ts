@@ -1,4 +1,4 @@
-/** Every operation there is, by name, and how one is carried out. */
+/** Lists all operations by name, and executes one of them. */
 import { domainOperations } from './domain-operations.ts'
 import { keyOperations } from './key-operations.ts'
 import {
@@ -21,7 +21,10 @@ export type Change = <K extends keyof Table & string>(
   input: OperationInput<Table[K]>,
 ) => Promise<OperationOutput<Table[K]>>
 
-/** Carries out an operation named by a stranger, whose input is checked. @throws OperationRefused */
+/**
+ * Executes an operation received over the socket. The input is validated.
+ * @throws OperationRefused
+ */
 export async function carryOut(parts: OperationParts, name: string, input: unknown): Promise<unknown> {
   const wanted = Object.hasOwn(operations, name) ? (operations as Operations)[name] : undefined
   if (!wanted) throw new OperationRefused(`The service does not support ${name}; it may run another version.`)

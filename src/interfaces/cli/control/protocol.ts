@@ -1,6 +1,7 @@
 /**
- * What passes over the control socket: a line of JSON each way, one request a connection. The socket lies in
- * the data folder and is its owner's alone: whoever may write to it may write to the database, too.
+ * Protocol of the control socket: one request per connection, one line of JSON in each direction. The socket
+ * is in the data folder and accessible to its owner only. Whoever may write to it could write to the
+ * database, too.
  */
 import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
@@ -12,16 +13,16 @@ export interface ControlRequest {
 
 export type ControlReply =
   | { output: unknown }
-  /** The operation cannot be done as it was asked for. */
+  /** The operation was refused. */
   | { refused: string }
-  /** Something went wrong; the service's log says what. */
+  /** The operation failed. The log of the service has the details. */
   | { failed: string }
 
 export const LINE_BYTES_MAX = 1024 * 1024
-/** What the system takes as the path of a socket, less its final zero. */
+/** Maximum length of a socket path in `sockaddr_un`, without its final NUL. */
 const PATH_BYTES_MAX = 107
 
-/** As short as it can be said from here; undefined where even that is too long for a socket. */
+/** Returns the shortest path of the socket, absolute or relative; undefined if even that is too long. */
 export function controlPath(folder: string): string | undefined {
   const path = join(folder, 'control.sock')
   const shorter = relative(process.cwd(), path)
@@ -30,7 +31,8 @@ export function controlPath(folder: string): string | undefined {
 }
 
 /**
- * Reads one line; undefined when the stream ends before it does, or it is too long. The stream stays open.
+ * Reads one line. Returns undefined if the stream ends before the line or the line is too long. Does not
+ * close the stream.
  */
 export async function readLine(stream: Readable): Promise<string | undefined> {
   const chunks: Buffer[] = []

@@ -1,4 +1,7 @@
-/** The control socket of a running service: carries out what the command line asks for. */
+/**
+ * Server of the control socket in the running service. It executes the operations that the command line
+ * requests.
+ */
 import { rmSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import type { Log } from '../../../lib/log.ts'
@@ -7,12 +10,12 @@ import { carryOut } from './operations.ts'
 import { type ControlReply, type ControlRequest, controlPath, readLine } from './protocol.ts'
 
 export interface ControlServer {
-  /** Takes nothing more, and lets what is under way end. */
+  /** Stops accepting operations and waits for those in progress. */
   close(): Promise<void>
 }
 
 interface ControlServerOptions {
-  /** The data folder, whose lock the caller holds. */
+  /** Data folder, whose lock the caller holds. */
   folder: string
   parts: OperationParts
   log: Log
@@ -20,7 +23,7 @@ interface ControlServerOptions {
 
 const CONNECTIONS_MAX = 16
 const ASK_WITHIN_MS = 10_000
-/** Nobody else may even connect. */
+/** umask that denies access to other users. */
 const OWNER_ONLY = 0o177
 
 export async function startControlServer({
@@ -42,11 +45,11 @@ export async function startControlServer({
     underWay.add(serving)
   })
   server.maxConnections = CONNECTIONS_MAX
-  rmSync(path, { force: true }) // a former process that was killed has left it
+  rmSync(path, { force: true }) // a process that was killed leaves its socket behind
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     const mask = process.umask(OWNER_ONLY)
-    server.listen(path, resolve) // makes the socket before it returns
+    server.listen(path, resolve) // the socket exists when this call returns
     process.umask(mask)
   })
   server.on('error', error =>
@@ -99,6 +102,6 @@ function readRequest(line: string): ControlRequest | undefined {
     const { operation, input } = JSON.parse(line) as Partial<ControlRequest>
     return typeof operation === 'string' ? { operation, input } : undefined
   } catch {
-    return undefined // it is answered with a refusal
+    return undefined // answers with a refusal
   }
 }

@@ -16,7 +16,10 @@ const name = z
 const password = z.string().max(PASSWORD_LENGTH.most).nullable()
 
 export const userOperations = {
-  /** In the account named, in a new one, or in the only one; a password is made where none is given. */
+  /**
+   * Creates a user in the given account, in a new one, or in the only one. Generates a password if none is
+   * given.
+   */
   'user.create': operation(
     z.object({
       address: z.string(),

@@ -1,4 +1,7 @@
-/** The dashboard: an ordinary client of the API that runs in a browser. */
+/**
+ * Entry of the dashboard, a client of the HTTP API in the browser. It shows the sign-in page or the pages of
+ * `shell/routes.tsx`.
+ */
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Route, Router, Switch, useLocation } from 'wouter-preact'

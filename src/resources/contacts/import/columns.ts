@@ -1,4 +1,4 @@
-/** What the columns of a file of contacts are for, by its header: fields of contacts, else properties. */
+/** Maps the columns of a contact file to fields and properties by the header row. */
 import { unguarded } from '../../../lib/csv.ts'
 import { keyFault } from '../properties.ts'
 import { ImportFault } from './fault.ts'
@@ -11,23 +11,23 @@ export const COLUMN_TYPES = ['string', 'number', 'boolean'] as const
 export type ColumnType = (typeof COLUMN_TYPES)[number]
 
 /**
- * What whoever sends a file says that its columns are for; others are passed over, but for that of the
+ * Column mapping given by the client. Columns that it does not name are ignored, except the one of the
  * address.
  */
 export interface ColumnMap {
-  /** Names of columns. */
+  /** Names of columns by field. */
   fields: ReadonlyMap<FieldColumn, string>
-  /** Columns of properties, by key. */
+  /** Columns of properties by key. */
   properties: ReadonlyMap<string, { column: string; type: ColumnType }>
 }
 
 export type Column =
   | { kind: 'field'; field: FieldColumn }
   | { kind: 'property'; key: string; type: ColumnType }
-  /** It has no name. */
+  /** Column without a name. */
   | { kind: 'none' }
 
-/** Names that other programs give to them; without spaces, hyphens and underscores. */
+/** Alternative column names of other programs, without spaces, hyphens and underscores. */
 const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
   email: ['email', 'emailaddress', 'mail', 'mailaddress'],
   first_name: ['firstname', 'givenname', 'forename'],
@@ -35,7 +35,7 @@ const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
   unsubscribed: ['unsubscribed'],
 }
 
-/** @throws ImportFault when a column is missing, twice there, or no name for a property */
+/** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
 export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
   const names = header.map(name => unguarded(name).trim())
   const columns = map ? mappedColumns(names, map) : names.map(name => columnNamed(name, names))
@@ -81,7 +81,7 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
   })
 }
 
-/** The exact name, or another where no column has the exact one. */
+/** Prefers the exact name to an alternative one. */
 function fieldNamed(name: string, names: readonly string[]): FieldColumn | undefined {
   const exact = FIELD_COLUMNS.find(field => field === name)
   if (exact) return exact

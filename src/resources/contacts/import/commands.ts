@@ -1,6 +1,4 @@
-/**
- * What keeps a file of contacts that is taken in: each batch of rows together with the report of the import.
- */
+/** Commands that store an import. Each batch of rows is stored together with the report of the import. */
 import type { Id } from '../../../lib/ids.ts'
 import { command, type Tx } from '../../../store/command.ts'
 import type { ContactImportRow, ContactRow, ImportState } from '../../../store/schema.ts'
@@ -12,20 +10,20 @@ import { hasRoomForKeys } from '../property-keys.ts'
 import { type ContactWrite, findContacts, writeContacts } from '../write-contacts.ts'
 import type { ImportRow, RowError } from './row.ts'
 
-/** What becomes of a contact that is there already. */
+/** What an import does with an existing contact. */
 export type OnExisting = 'update' | 'skip'
 
 export type ImportKey = ContactPlace & { id: Id }
 
 export interface ImportBatch extends ImportKey {
   rows: readonly ImportRow[]
-  /** Rows that could not be read. */
+  /** Rows that could not be imported. */
   errors: readonly RowError[]
   onExisting: OnExisting
   at: number
 }
 
-/** Errors that a report names; all are counted. */
+/** Maximum number of errors in a report. The count includes all errors. */
 export const ERRORS_MAX = 100
 
 const COUNTS = [
@@ -40,7 +38,7 @@ const COUNTS = [
 type Counts = Record<(typeof COUNTS)[number], number>
 
 export const importCommands = {
-  /** Nothing is begun where the audience is not there, or would have too many different properties. */
+  /** Refuses to start if the audience does not exist or would have too many different property keys. */
   beginImport: command<
     ImportKey & { keys: readonly string[]; at: number },
     'begun' | 'no-audience' | 'too-many-keys'
@@ -57,7 +55,7 @@ export const importCommands = {
     return 'begun'
   }),
 
-  /** False when the audience has gone. */
+  /** Returns false if the audience was deleted. */
   importRows: command<ImportBatch, boolean>(
     async (tx, { accountId, audienceId, id, rows, errors, onExisting, at }) => {
       const place = { accountId, audienceId }
@@ -73,7 +71,7 @@ export const importCommands = {
     { weigh: ({ rows }) => rows.length },
   ),
 
-  /** Undefined when the audience has gone. */
+  /** Returns undefined if the audience was deleted. */
   endImport: command<
     ImportKey & { state: ImportState; fault: string | null; at: number },
     ContactImportRow | undefined
@@ -87,7 +85,7 @@ export const importCommands = {
       .executeTakeFirst(),
   ),
 
-  /** Imports of which nothing has been heard since `before` were cut off with their process. */
+  /** Marks imports that were not updated since `before` as interrupted; their process has ended. */
   endLostImports: command<{ before: number; at: number }, void>(async ({ db }, { before, at }) => {
     await db
       .updateTable('contactImports')
@@ -102,13 +100,13 @@ export const importCommands = {
       .execute()
   }),
 
-  /** Their reports; the contacts stay. */
+  /** Deletes import reports. The contacts are kept. */
   forgetImports: command<{ endedBefore: number }, void>(async ({ db }, { endedBefore }) => {
     await db.deleteFrom('contactImports').where('endedAt', '<', endedBefore).execute()
   }),
 }
 
-/** A contact of a batch as it was and as it comes to be. */
+/** Contact of a batch before and after the change. */
 interface Touched {
   before: ContactRow | null
   after: ContactRow
@@ -151,7 +149,7 @@ async function readBatch(
   return { writes, counts, errors }
 }
 
-/** A file can unsubscribe a contact, but not take back that somebody has unsubscribed. */
+/** An import can unsubscribe a contact but cannot resubscribe one. */
 function kept({ changes: { unsubscribed, ...changes } }: ImportRow) {
   return { ...changes, ...(unsubscribed && { unsubscribed }) }
 }

@@ -1,8 +1,8 @@
-/** Errors that say why an import cannot start or go on. The user can correct them in the file. */
+/** Error of a file that cannot be imported any further. Users can fix it in the file. */
 
 export class ImportFault extends Error {
   override readonly name = 'ImportFault'
-  /** The part of the file that is to blame: a column or a row. */
+  /** Part of the file with the error: a column or a row. */
   readonly part: string
 
   constructor(part: string, message: string) {

@@ -1,7 +1,8 @@
 /**
- * Takes in files of contacts: read no faster than they are stored, in batches each of which is stored whole
- * with the report as it stands then. What comes in between, a cut connection or a row that is no CSV, ends
- * the import and not what is stored.
+ * Imports a contact file. In: a stream of CSV bytes. Out: contacts in the store and a report. The stream is
+ * read at the speed at which batches are stored, and each batch is committed with the report up to that
+ * point. A lost connection or an invalid row ends the import and keeps what was stored. Called by the import
+ * routes of the API.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
@@ -17,20 +18,23 @@ import { openText } from './text.ts'
 
 export interface ImportRequest {
   accountId: Id
-  /** Or what finds or makes one, asked once the file is known to have a header that can be used. */
+  /**
+   * Id of the audience, or a function that finds or creates one. The function is called once the header is
+   * valid.
+   */
   audienceId: Id | (() => Promise<Id>)
   onExisting: OnExisting
   bytes: AsyncIterable<Uint8Array>
-  /** Of the content type, if it names one. */
+  /** Charset in the content type, if any. */
   charset: string | undefined
-  /** What its columns are for; absent: what their names say. */
+  /** Column mapping; by default the names in the header. */
   columnMap?: ColumnMap | undefined
 }
 
 /**
- * Undefined when there is no such audience (any more).
+ * Resolves to undefined if the audience does not exist.
  *
- * @throws ImportFault, and what reading the bytes throws; the import, if it had begun, says so too
+ * @throws ImportFault, and the errors of the stream; the report of a started import records both
  */
 export type ImportContacts = (request: ImportRequest) => Promise<ContactImportRow | undefined>
 
@@ -40,7 +44,7 @@ interface ImporterOptions {
   newId: IdSource
 }
 
-/** Stored together: others who write wait some 10 ms. */
+/** Rows per transaction. Other writes wait about 10 ms for it. */
 const BATCH_ROWS = 200
 
 export function createImporter({ run, clock, newId }: ImporterOptions): ImportContacts {
@@ -50,7 +54,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     return begun === 'begun'
   }
 
-  /** One batch is read while the one before is stored. False when the audience has gone. */
+  /** Reads one batch while the previous one is stored. Resolves to false if the audience was deleted. */
   const takeIn = async (
     key: ImportKey,
     columns: readonly Column[],
@@ -61,7 +65,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     const store = async (batch: Batch) => {
       if (!(await storing)) return false
       storing = run('importRows', { ...key, ...batch, onExisting, at: clock.now() })
-      storing.catch(() => {}) // the next to wait for it is told
+      storing.catch(() => {}) // the next await reports the error
       return true
     }
     let batch: Batch = { rows: [], errors: [] }

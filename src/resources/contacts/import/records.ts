@@ -1,26 +1,23 @@
-/**
- * From the text of a file of contacts to its rows, each a list of cells (RFC 4180, and what programs make of
- * it).
- */
+/** Parses CSV text into rows of cells (RFC 4180, with common deviations). */
 import { finished } from 'node:stream/promises'
 import { CsvError, parse } from 'csv-parse'
 import { ImportFault } from './fault.ts'
 import type { ImportText } from './text.ts'
 
-/** A quote that is never closed would take the rest of the file for one cell. */
+/** Limits the size of a row, because an unclosed quote would turn the rest of the file into one cell. */
 const ROW_BYTES_MAX = 256 * 1024
 const TOO_LONG = 'begins a quoted cell that is not closed, or is far too long'
 
 export interface ImportRecord {
-  /** As spreadsheets number it: the header is row 1. */
+  /** Row number as in spreadsheets; the header is row 1. */
   row: number
   cells: string[]
 }
 
 /**
- * Rows that hold something, the header first. What has come is given before more is read.
+ * Yields non-empty rows, the header first. Complete rows are yielded before more bytes are read.
  *
- * @throws ImportFault where the text is no CSV, and what reading the bytes throws
+ * @throws ImportFault for invalid CSV, and the errors of the stream
  */
 export async function* readRecords(text: ImportText): AsyncGenerator<ImportRecord> {
   let row = 0
@@ -33,7 +30,7 @@ export async function* readRecords(text: ImportText): AsyncGenerator<ImportRecor
   }
 }
 
-/** Rows that a chunk of the text completes, and the error at which the parser stopped. */
+/** Rows that a chunk of text completes, and the error at which the parser stopped. */
 interface Piece {
   rows: string[][]
   /** Completes the sentence "The row …". */
@@ -49,7 +46,7 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
     relax_column_count: true,
     relax_quotes: true,
     max_record_size: ROW_BYTES_MAX,
-    // taken here, since those that a stream still holds are lost when it fails
+    // collected here, because rows that a stream still buffers are lost when it fails
     on_record(cells: string[]) {
       rows.push(cells)
       return null
@@ -69,7 +66,7 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
     if (fault !== undefined && !(fault instanceof CsvError)) throw fault
     return pieceOf(fault && faultIn(fault))
   }
-  done.catch(() => {}) // each write is told, and the end
+  done.catch(() => {}) // reports the result of each write and of the end
   try {
     let unendedBytes = 0
     for await (const chunk of bytes) {
@@ -80,7 +77,7 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
       )
       unendedBytes = piece.rows.length > 0 ? 0 : unendedBytes + chunk.length
       yield piece
-      // the parser counts what cells hold: a row of empty ones would never end
+      // the parser limits the content of cells only, so a row of empty cells would have no limit
       if (unendedBytes > ROW_BYTES_MAX) yield pieceOf(TOO_LONG)
     }
     parser.end()

@@ -1,4 +1,4 @@
-/** A row of a file of contacts, read by what its columns are for. */
+/** Converts a row of a contact file to contact changes by its columns. */
 import { unguarded } from '../../../lib/csv.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
@@ -6,7 +6,7 @@ import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
 import type { Column, ColumnType, FieldColumn } from './columns.ts'
 import type { ImportRecord } from './records.ts'
 
-/** What a row says of a contact: empty cells say nothing. */
+/** Changes in one row. Empty cells change nothing. */
 export interface ImportRow {
   row: number
   email: string
@@ -15,7 +15,7 @@ export interface ImportRow {
 
 export interface RowError {
   row: number
-  /** As the row has it; null where it has none. */
+  /** Address as written in the row; null for a row without one. */
   email: string | null
   message: string
 }
@@ -24,7 +24,7 @@ const FLAGS = new Map([
   ...['true', 'yes', 'y', '1', 't'].map(word => [word, true] as const),
   ...['false', 'no', 'n', '0', 'f'].map(word => [word, false] as const),
 ])
-/** Of what is told again. */
+/** Maximum length of quoted values in error messages. */
 const QUOTED_CHARACTERS_MAX = 100
 
 export function readRow(columns: readonly Column[], { row, cells }: ImportRecord): ImportRow | RowError {
@@ -58,7 +58,7 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   return { row, email: foldAddress(parsed.address), changes }
 }
 
-/** Undefined when it is none of that type. */
+/** Returns undefined for a value that does not have the type. */
 function cellValue(type: ColumnType, cell: string): PropertyValue | undefined {
   if (type === 'string') return cell
   if (type === 'boolean') return FLAGS.get(cell.trim().toLowerCase())

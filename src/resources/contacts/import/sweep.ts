@@ -3,7 +3,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Run } from '../../../store/command.ts'
 import type { importCommands } from './commands.ts'
 
-/** One that is under way is heard of more often, or is let go. */
+/** An import in progress is updated more often. Without updates it counts as interrupted. */
 const LOST_AFTER_MS = 10 * 60_000
 const KEPT_MS = 90 * 24 * 60 * 60_000
 

@@ -2,10 +2,10 @@
 import { TextDecoder } from 'node:util'
 import { ImportFault } from './fault.ts'
 
-/** A first line that is longer is no header. */
+/** A longer first line is not a header. */
 const HEADER_BYTES_MAX = 64 * 1024
 const DELIMITERS = [',', ';', '\t', '|']
-/** Lines before it that are empty, but for what separates cells, are no rows. */
+/** Matches a line with content. Lines before the header that contain only separators are skipped. */
 const HEADER = /[^\s,;|"]/
 const UTF16 = new Map([
   ['fffe', 'utf-16le'],
@@ -14,13 +14,13 @@ const UTF16 = new Map([
 
 export interface ImportText {
   delimiter: string
-  /** UTF-8; a byte order mark may stand before it. */
+  /** UTF-8 bytes, with an optional byte order mark. */
   bytes: AsyncIterable<Uint8Array>
 }
 
 /**
- * @param charset of the content type, if it names one; a byte order mark of UTF-16 wins
- * @throws ImportFault when there is no such charset, or no line that could be a header
+ * @param charset charset of the content type, if any; a byte order mark of UTF-16 takes precedence
+ * @throws ImportFault for an unknown charset, or if no line can be a header
  */
 export async function openText(
   source: AsyncIterable<Uint8Array>,
@@ -35,7 +35,7 @@ export async function openText(
   return { delimiter, bytes: prefixed(line.subarray(skip), text) }
 }
 
-/** Reads on until there is so much, or the text ends, or what has come is whole. */
+/** Reads until the text has the given length, ends, or is complete. */
 async function readHead(
   chunks: AsyncIterator<Uint8Array>,
   enoughBytes: number,
@@ -88,8 +88,8 @@ function decoderOf(encoding: string): TextDecoder {
 }
 
 /**
- * Some programs name it in a line of its own before the header, which is no row. @returns how many bytes that
- * line has, too
+ * Some programs write the delimiter into a separate line before the header.
+ * @returns the delimiter and the number of bytes to skip
  */
 function separatorOf(head: string): { delimiter: string; skip: number } {
   const [line, named] = /^\ufeff?sep=(.)(?:\r\n|\r|\n|$)/.exec(head) ?? []

@@ -1,6 +1,6 @@
 /**
- * Puts the records of a domain into its zone at the customer's DNS provider, with a token that is kept
- * nowhere.
+ * Creates the records of a domain in its zone at the customer's DNS provider. In: the domain and an API
+ * token, which is never stored. Out: the result per record. Called by the API's `autoconfigure-routes.ts`.
  */
 import { type Id, idKey } from '../../../lib/ids.ts'
 import { createKeyedLock } from '../../../lib/keyed-lock.ts'
@@ -19,10 +19,10 @@ export interface Autoconfigured {
   records: (Pick<DomainDnsRecord, 'record' | 'type' | 'host'> & Placed)[]
 }
 
-/** Why nothing was done, for people. */
+/** Reason why nothing was done, for users. */
 export interface NotAutoconfigured {
   refused: string
-  /** Another token may do. */
+  /** Whether another token could succeed. */
   isTokensFault: boolean
 }
 
@@ -33,7 +33,10 @@ export interface AutoconfigureRequest {
   mergeSpf: boolean
 }
 
-/** Undefined when the account has no such domain. @throws TooManyWaiting */
+/**
+ * Resolves to undefined if the account has no such domain.
+ * @throws TooManyWaiting
+ */
 export type Autoconfigure = (
   request: AutoconfigureRequest,
 ) => Promise<Autoconfigured | NotAutoconfigured | undefined>
@@ -54,7 +57,7 @@ export function createAutoconfigure(options: AutoconfigureOptions): Autoconfigur
   const lock = createKeyedLock()
   return request =>
     slots.run(() =>
-      // two at once would both find nothing there
+      // two concurrent runs would both find no record and create duplicates
       lock(idKey(request.id), () => autoconfigure(options, request)),
     )
 }

@@ -1,7 +1,4 @@
-/**
- * Single calls of Cloudflare's API: tried again where that helps, within the time that all of them have
- * together.
- */
+/** Makes single calls of Cloudflare's API, with retries within a common time limit. */
 import * as z from 'zod'
 import { type Clock, sleep } from '../../../lib/clock.ts'
 import type { OutboundReply } from '../../../protocols/http-client/exchange.ts'
@@ -31,16 +28,16 @@ const replySchema = z.object({
 })
 type Reply = z.output<typeof replySchema>
 
-/** For everything that one request of a user asks of the provider. */
+/** Time limit of all provider calls of one API request. */
 const DEADLINE_MS = 30_000
 const CALL_LIMIT_MS = 10_000
 const REPLY_LIMIT_BYTES = 1024 * 1024
 const TRIES_MAX = 3
 const FIRST_WAIT_MS = 1_000
 const MESSAGE_LENGTH_MAX = 300
-/** "An identical record already exists" and the like. */
+/** Error codes for "An identical record already exists". */
 const EXISTS = new Set([81_057, 81_058])
-/** An A, AAAA or CNAME record stands in the way. */
+/** Error codes for a conflicting A, AAAA or CNAME record. */
 const TAKEN = new Set([81_053, 81_054, 81_056])
 const BAD_TOKEN = new Set([6_003, 6_111, 9_103, 9_106, 9_109, 10_000, 10_001])
 
@@ -75,7 +72,7 @@ export function createCalls({ outbound, clock, baseUrl }: CallsOptions, token: s
   }
 }
 
-/** Undefined where another try would end the same. */
+/** Returns the delay before a retry, or undefined if a retry cannot succeed. */
 function waitBefore(reply: OutboundReply | OutboundFault, tries: number): number | undefined {
   if (reply instanceof OutboundFault) return reply.kind === 'forbidden' ? undefined : FIRST_WAIT_MS * tries
   if (reply.status === 429) return askedWaitMs(reply) ?? FIRST_WAIT_MS * tries
@@ -105,7 +102,7 @@ function readReply({ body }: OutboundReply): Reply | undefined {
   try {
     return replySchema.safeParse(JSON.parse(body.toString('utf8'))).data
   } catch {
-    return undefined // no JSON: its status says it all
+    return undefined // the body is not JSON, so only the status counts
   }
 }
 

@@ -1,4 +1,4 @@
-/** Cloudflare's v4 API: zones and their records, as far as they are needed here. */
+/** Implements `DnsProvider` with Cloudflare's v4 API. */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Outbound } from '../../../protocols/http-client/outbound.ts'
@@ -27,7 +27,7 @@ const recordSchema = z.object({
   proxied: z.boolean().nullish(),
 })
 const PER_PAGE = 100
-/** Nobody has more records at one host. */
+/** Maximum number of pages of records at one host. */
 const PAGES_MAX = 20
 /** TTL value that means "automatic". */
 const TTL = 1
@@ -100,7 +100,7 @@ function quoted(text: string): string {
   return strings.map(string => `"${string.replace(/["\\]/g, '\\$&')}"`).join(' ')
 }
 
-/** Records that were entered without quotes are given back so. */
+/** Removes quotes from the content of a record, if there are any. */
 function unquoted(content: string): string {
   const strings = [...content.matchAll(/"((?:[^"\\]|\\.)*)"/g)]
   if (strings.length === 0) return content.trim()

@@ -1,6 +1,6 @@
 /**
- * Puts one record into a zone at a DNS provider, unless it is there or something else is; never takes
- * anything away.
+ * Creates one record in a zone at a DNS provider, unless it exists or conflicts with another record. Records
+ * are never deleted.
  */
 
 import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
@@ -17,13 +17,13 @@ export interface Placed {
 export interface PlaceOptions {
   zone: HostedZone
   mailHost: string
-  /** An SPF record that is there gets our servers, too. */
+  /** Whether to add the include of this service to an existing SPF record. */
   mergeSpf: boolean
-  /** Looks up what an SPF record would cost. */
+  /** Observer for the DNS lookups of the merged SPF record. */
   witness: DnsObserver
 }
 
-/** @throws ProviderFault when the token is not accepted */
+/** @throws ProviderFault if the token is not accepted */
 export async function placeRecord(record: DomainDnsRecord, options: PlaceOptions): Promise<Placed> {
   try {
     return await place(record, options)
@@ -44,7 +44,7 @@ async function place(record: DomainDnsRecord, options: PlaceOptions): Promise<Pl
   return { status: 'created' }
 }
 
-/** Undefined where it is to be created. */
+/** Returns undefined if the record has to be created. */
 function decide(record: DomainDnsRecord, there: readonly ZoneRecord[]): Placed | undefined {
   const same = there.find(({ type, value }) => type === record.type && value === record.value)
   if (same) return decideSame(record, same, there)

@@ -1,20 +1,14 @@
-/**
- * A DNS provider, as far as records are put into a customer's zone there, with a token that is good for one
- * request.
- */
+/** Interface of DNS providers that can create records in a customer's zone, with a token for one request. */
 
 export interface ZoneRecord {
   id: string
   /** Record type, such as `A` or `TXT`. */
   type: string
-  /**
-   * Of a TXT record the text itself, without the quotes that providers put around it; of others lower case,
-   * without final dot.
-   */
+  /** For TXT records, the text without quotes. For other types, lower case without the final dot. */
   value: string
-  /** Of MX records. */
+  /** Preference of an MX record. */
   priority: number | undefined
-  /** It leads to the provider's own hosts in place of what it says. */
+  /** Whether the provider answers with addresses of its proxy instead of the record. */
   isProxied: boolean
 }
 
@@ -39,29 +33,33 @@ export interface HostedZone {
    * @throws ProviderFault
    */
   create(record: NewZoneRecord): Promise<void>
-  /** Gives a TXT record another text. @throws ProviderFault */
+  /**
+   * Replaces the text of a TXT record.
+   * @throws ProviderFault
+   */
   rewrite(id: string, text: string): Promise<void>
 }
 
 export interface DnsProvider {
   /**
-   * The zone that the domain lies in, the smallest one that the token opens; undefined where it opens none.
+   * Returns the smallest zone that contains the domain and that the token can access, or undefined if there
+   * is none.
    * @throws ProviderFault
    */
   findZone(token: string, domain: string): Promise<HostedZone | undefined>
 }
 
 /**
- * `token`: it is not accepted, or not for this. `exists`: just what was asked for is there. `taken`: the host
- * has something that does not go with it. `failed`: everything else.
+ * `token`: the token is invalid or lacks permissions. `exists`: an identical record exists. `taken`: the host
+ * has a conflicting record. `failed`: all other errors.
  */
 export type ProviderFaultKind = 'token' | 'exists' | 'taken' | 'failed'
 
-/** Error that says what the provider refused, or why it could not be reached. */
+/** Error of a DNS provider: the request was refused, or the provider could not be reached. */
 export class ProviderFault extends Error {
   readonly kind: ProviderFaultKind
 
-  /** @param message for people; the token does not stand in it */
+  /** @param message message for users, without the token */
   constructor(kind: ProviderFaultKind, message: string) {
     super(message)
     this.kind = kind

@@ -1,4 +1,4 @@
-/** The CNAME of a selector, which must lead to the key that signs (RFC 6376 §3.6.2). */
+/** Checks the CNAME of a selector, which must point to the key that signs (RFC 6376 §3.6.2). */
 import type { DnsObserver, ObservedAnswer } from '../../../protocols/dns/dns-observer.ts'
 import type { DnsProbe, Observation, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
@@ -11,7 +11,7 @@ export interface SelectorProbe {
   target: string
   /** Public key in base64, as in the `p=` tag. */
   publicKey: string
-  /** The provider zone cannot be delegated to (RFC 2606): the CNAME is all that can be asked for. */
+  /** Whether the provider zone cannot be delegated (RFC 2606), so that only the CNAME can be checked. */
   laboratory: boolean
 }
 
@@ -37,13 +37,13 @@ export function selectorProbe(selector: SelectorProbe): DnsProbe {
     const found = [chain[0]!]
     if (!chain.includes(target))
       return { verdict: 'wrong', found, problems: aliasProblems(chain[0]!, selector), ttlSeconds }
-    // the key lies in our zone, of which the customer's name servers know nothing
+    // the key is in the provider zone, which the customer's name servers do not serve
     if (isAuthority || laboratory) return { verdict: 'right', found, problems: [], ttlSeconds }
     return { verdict: 'absent', found, problems: [unpublished(target)], ttlSeconds }
   }
 }
 
-/** A provider that flattens the CNAME, or proxies the host, gives addresses in its place. */
+/** A provider that flattens the CNAME or proxies the host returns addresses instead. */
 async function withoutCname(
   witness: DnsObserver,
   host: string,
@@ -90,7 +90,7 @@ function unpublished(target: string): Problem {
   }
 }
 
-/** The `p=` tag of a key record (RFC 6376 §3.6.1), without the blanks it may be folded with. */
+/** Returns the `p=` tag of a key record (RFC 6376 §3.6.1) without whitespace from folding. */
 function publicKeyOf(text: string): string | undefined {
   return /(?:^|;)\s*p\s*=([^;]*)/.exec(text)?.[1]?.replace(/\s+/g, '')
 }

@@ -1,7 +1,4 @@
-/**
- * The DMARC policy that receivers find for mail of a domain: its own, or that of a domain above it (RFC 7489
- * §6.6.3).
- */
+/** Finds the DMARC policy of a domain: its own record, or that of a parent domain (RFC 7489 §6.6.3). */
 import type { DnsObserver, ObservedAnswer } from '../../../protocols/dns/dns-observer.ts'
 import {
   type Check,
@@ -16,11 +13,11 @@ import { isQuoted, quotedProblem, textsOf } from './values.ts'
 
 /** DMARC result in the spelling of the API. */
 export interface DmarcPolicy {
-  /** Where the record stands. */
+  /** Domain of the record. */
   domain: string
-  /** It is of a domain above. */
+  /** Whether the record belongs to a parent domain. */
   inherited: boolean
-  /** What it asks of receivers for mail of the domain: `none`, `quarantine` or `reject`. */
+  /** Policy for mail of the domain: `none`, `quarantine` or `reject`. */
   policy: string
   /** Values of `p` and `sp` as written; null where absent. */
   p: string | null
@@ -33,7 +30,7 @@ export type DmarcCheck = Check & { policy: DmarcPolicy | null }
 
 const EXPECTED = 'v=DMARC1; p=none'
 const POLICIES = new Set(['none', 'quarantine', 'reject'])
-/** No more levels are climbed, from the domain itself up. */
+/** Maximum number of names to look up, from the domain itself upwards. */
 const LEVELS_MAX = 6
 
 interface DmarcSight extends Observation {
@@ -62,7 +59,7 @@ export async function checkDmarc(domain: string, resolvers: readonly DnsObserver
   return { ...check, problems, advice, policy: policies[0] ?? null }
 }
 
-/** A domain without a record of its own has that of the nearest domain above. */
+/** A domain without a record inherits that of the nearest parent domain. */
 async function lookUp(domain: string, witness: DnsObserver): Promise<DmarcSight> {
   const labels = domain.split('.')
   for (let level = 0; level < Math.min(labels.length - 1, LEVELS_MAX); level++) {
@@ -139,7 +136,9 @@ function reportProblems(rua: readonly string[]): Problem[] {
     }))
 }
 
-/** The return path is at `send.`, so that SPF aligns in the relaxed mode alone; DKIM aligns in both. */
+/**
+ * The return path is at `send.<domain>`, so that SPF aligns in relaxed mode only. DKIM aligns in both modes.
+ */
 function alignmentProblems(tags: ReadonlyMap<string, string>): Problem[] {
   if (tags.get('aspf')?.toLowerCase() !== 's') return []
   const message =

@@ -1,4 +1,4 @@
-/** Looks for a record where it was likely put by mistake, once it is not found where it belongs. */
+/** Looks for a missing record at hosts where it is often created by mistake. */
 
 import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 import type { DnsRecord, TypeName } from '../../../protocols/dns/wire.ts'
@@ -7,14 +7,14 @@ import type { Problem } from './observation.ts'
 export interface Wanted {
   host: string
   type: TypeName
-  /** Whether a record at another place is the one that is missed. */
+  /** Tells whether a record elsewhere is the missing one. */
   isOurs(record: DnsRecord): boolean
 }
 
 export interface Surroundings {
-  /** The sending domain. */
+  /** Sending domain. */
   domain: string
-  /** The zone it lies in; the domain itself where that is not known. */
+  /** Zone that contains the domain; the domain itself if the zone is unknown. */
   zone: string
   witness: DnsObserver
 }
@@ -70,7 +70,7 @@ function placesOf(host: string, { domain, zone }: Surroundings): Place[] {
   return places
 }
 
-/** What is to be done where nothing is found anywhere. */
+/** Advice for a record that was found nowhere. */
 export function missing(type: string, host: string, value: string): Problem {
   return {
     code: 'missing',

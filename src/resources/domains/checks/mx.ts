@@ -1,4 +1,4 @@
-/** MX records: that of the return path, and the one that brings the domain's own mail here. */
+/** Checks MX records: that of the return path, and that of the domain for receiving. */
 import type { DnsProbe, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { targetProblems } from './values.ts'
@@ -8,7 +8,8 @@ export interface ExchangeProbe {
   host: string
   exchange: string
   /**
-   * Whether mail that another host gets is lost to us: bounces are, a domain's own mail may be meant to be.
+   * Whether additional MX hosts are a problem. They are for bounces, but may be intended for the mail of the
+   * domain.
    */
   isAlone: boolean
 }

@@ -1,23 +1,29 @@
 /**
- * What several witnesses see of one record, and what follows from all of it: a check, as the API shows it.
+ * Combines the observations of several DNS servers into the check of one record, as the API shows it.
+ *
+ * In: one observation per resolver and name server. Out: a `Check` with status, values and problems, and a
+ * `Standing` that decides the status of the domain. Called by `verify.ts` and the checks in this folder.
  */
 import type { DnsObserver } from '../../../protocols/dns/dns-observer.ts'
 
-/** `pending`: not there yet, or no answer; `failed`: something else is there. */
+/** `pending`: not found, or no answer. `failed`: another value was found. */
 export type CheckStatus = 'verified' | 'pending' | 'failed'
 
-/** Something to be put right or to know, for people, with a word for programs. */
+/** Problem or hint for users, with a code for programs. */
 export interface Problem {
   code: string
   message: string
 }
 
-/** What one witness sees. `absent` and `wrong` are clean answers; with `unknown` there was none. */
+/**
+ * Observation by one DNS server. `absent` and `wrong` are definite answers; `unknown` means that there was no
+ * answer.
+ */
 export interface Observation {
   verdict: 'right' | 'wrong' | 'absent' | 'unknown'
   found: string[]
   problems: Problem[]
-  /** How long others may go on hearing the same. */
+  /** Time for which other resolvers may keep a cached answer. */
   ttlSeconds?: number | undefined
 }
 
@@ -27,24 +33,27 @@ export interface Seen {
   found: string[]
 }
 
-/** In wire spelling: it is stored and shown as it is. */
+/** Check in the spelling of the API, in which it is also stored. */
 export interface Check {
   status: CheckStatus
   expected: string
   found: string[]
-  /** All problems in one text; null where there are none. */
+  /** All problems as one text; null if there are none. */
   advice: string | null
   problems: Problem[]
   resolvers: Seen[]
   name_servers: Seen[]
 }
 
-/** Whether the record stands: `gone` takes clean answers, and more of them than were lost. */
+/**
+ * Result that counts for the status of the domain. `gone` requires definite answers, and more of them than
+ * lost ones.
+ */
 export type Standing = 'right' | 'gone' | 'unknown'
 
 export interface Observers {
   resolvers: readonly DnsObserver[]
-  /** The zone's own name servers, as far as they answer. */
+  /** Observations of the authoritative name servers that answered. */
   authorities: readonly DnsObserver[]
 }
 
@@ -73,8 +82,8 @@ export async function look(probe: DnsProbe, { resolvers, authorities }: Observer
 }
 
 /**
- * The resolvers decide: mail is judged by what they see. One that sees the record is enough, others may be
- * late.
+ * The status depends on the resolvers, because receivers use resolvers. One resolver that sees the record is
+ * sufficient, since others may have cached an older answer.
  */
 export function checkOf(expected: string, looks: Looks, more: readonly Problem[] = []): Check {
   const status = mostHopeful(looks.resolvers.map(statusOf))
@@ -91,7 +100,7 @@ export function checkOf(expected: string, looks: Looks, more: readonly Problem[]
   }
 }
 
-/** The same check with more to say, and no better than before. */
+/** Adds problems to a check. The status never improves. */
 export function withProblems(check: Check, more: readonly Problem[], status = check.status): Check {
   const problems = unique([...check.problems, ...more])
   return { ...check, status, problems, advice: adviceOf(problems) }
@@ -128,7 +137,10 @@ function union(looks: readonly Look[]): string[] {
   return [...new Set(looks.flatMap(({ sight }) => sight.found))]
 }
 
-/** What differs between witnesses says more than what each of them sees. */
+/**
+ * Differences between servers are more specific than the observation of each of them, so they are reported
+ * first.
+ */
 function problemsOf({ resolvers, authorities }: Looks): Problem[] {
   const isRight = ({ sight }: Look) => sight.verdict === 'right'
   const isClean = ({ sight }: Look) => sight.verdict === 'absent' || sight.verdict === 'wrong'

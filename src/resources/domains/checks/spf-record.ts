@@ -1,18 +1,18 @@
-/** Reads SPF records (RFC 7208 §4.6.1): terms and what is wrong with them. */
+/** Parses SPF records (RFC 7208 §4.6.1) into terms and errors. */
 
 export interface SpfTerm {
-  /** `+` where none is written. */
+  /** `+` if none is written. */
   qualifier: '+' | '-' | '~' | '?'
-  /** Lower case: `include`, `all`, `redirect`, … */
+  /** Name in lower case: `include`, `all`, `redirect`, … */
   name: string
   isModifier: boolean
-  /** What stands behind `:` or `=`; empty where nothing does. */
+  /** Text after `:` or `=`; empty if there is none. */
   value: string
 }
 
 export interface SpfRecord {
   terms: SpfTerm[]
-  /** Terms that make every receiver give up (permerror), as written. */
+  /** Terms that make the record invalid (permerror), as written. */
   faults: string[]
 }
 
@@ -25,7 +25,7 @@ export function isSpf(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** @param text for which `isSpf` holds */
+/** @param text text for which `isSpf` returns true */
 export function parseSpf(text: string): SpfRecord {
   const words = text.trim().split(/ +/).slice(1)
   const record: SpfRecord = { terms: [], faults: [] }

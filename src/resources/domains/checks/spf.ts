@@ -1,10 +1,12 @@
-/** The SPF record of the return path: it must let mail from our addresses pass (RFC 7208). */
+/**
+ * Checks the SPF record of the return path, which must authorize the addresses of this service (RFC 7208).
+ */
 import type { DnsProbe, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { isSpf, parseSpf } from './spf-record.ts'
 import { isQuoted, quotedProblem, textsOf } from './values.ts'
 
-/** @param include the provider host */
+/** @param include provider host */
 export function spfProbe(host: string, include: string): DnsProbe {
   return async witness => {
     const answer = await witness.ask(host, 'TXT')
@@ -23,7 +25,7 @@ function isFatal({ code }: Problem): boolean {
   return !HARMLESS.has(code)
 }
 
-/** More than one record is an error to every receiver (RFC 7208 §4.5). */
+/** More than one record is an error for every receiver (RFC 7208 §4.5). */
 function problemsOf(found: readonly string[], host: string, include: string): Problem[] {
   if (found.length > 1)
     return [

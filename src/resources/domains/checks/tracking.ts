@@ -1,4 +1,4 @@
-/** The host of a domain's links: its record, and whether whoever goes there comes here. */
+/** Checks the tracking host of a domain: its record, and whether requests to it reach this service. */
 import { equalBytes, type SecretKeys } from '../../../lib/secret-keys.ts'
 import { OutboundFault } from '../../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../../protocols/http-client/outbound.ts'
@@ -16,7 +16,8 @@ import {
 import { targetProblems } from './values.ts'
 
 /**
- * Undefined where whoever goes there comes here; else what came instead, a sentence without its full stop.
+ * Resolves to undefined if requests reach this service, otherwise to a description of the response, without a
+ * full stop.
  */
 export type VisitHost = (tracking: TrackingHost) => Promise<string | undefined>
 
@@ -28,7 +29,7 @@ export interface TrackingCheck {
 interface TrackingQuestion {
   domain: string
   tracking: TrackingHost
-  /** The CNAME that is asked for. */
+  /** Expected CNAME. */
   record: { value: string }
   witnesses: Observers
   visit: VisitHost
@@ -38,8 +39,8 @@ const LIMIT_MS = 10_000
 const LIMIT_BYTES = 1_024
 
 /**
- * What a visit finds counts more than the record: a name may as well lead here by addresses of its own, or
- * over a proxy.
+ * The request counts more than the record, because the host may also point here by A records or through a
+ * proxy.
  */
 export async function checkTracking(question: TrackingQuestion): Promise<TrackingCheck> {
   const { tracking, record, witnesses, visit } = question

@@ -1,20 +1,18 @@
-/**
- * How a value that was found may differ from the one that was asked for, and what has likely happened to it.
- */
+/** Describes how the value of a record differs from the expected one, and the likely cause. */
 import type { DnsRecord } from '../../../protocols/dns/wire.ts'
 import type { Problem } from './observation.ts'
 
-/** Without the blanks and quotes that DNS panels add. */
+/** Removes the spaces and quotes that DNS panels add. */
 export function plain(text: string): string {
   return text.replace(/["“”]/g, '').replace(/\s+/g, ' ').trim()
 }
 
-/** The texts of TXT records. */
+/** Returns the texts of TXT records. */
 export function textsOf(records: readonly DnsRecord[]): string[] {
   return records.flatMap(record => (record.type === 'TXT' ? [record.text] : []))
 }
 
-/** What is wrong with a value that should have been another one, by its looks. */
+/** Describes the difference between a value and the expected value. */
 export function valueProblems(found: string, expected: string): Problem[] {
   const bare = plain(found)
   const problems: Problem[] = []
@@ -42,7 +40,7 @@ export function quotedProblem(text: string): Problem {
   }
 }
 
-/** Of a name that a record leads to: DNS panels take one without a final dot for a name below the zone. */
+/** Describes a wrong target name. DNS panels often append the zone to a name without a final dot. */
 export function targetProblems(found: string, expected: string, domain: string): Problem[] {
   const added = found.startsWith(`${expected}.`) ? found.slice(expected.length + 1) : undefined
   if (added === undefined || !`.${domain}`.endsWith(`.${added}`)) return valueProblems(found, expected)

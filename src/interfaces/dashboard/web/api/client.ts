@@ -1,4 +1,4 @@
-/** Requests to the API, as any other client makes them; the session's cookie goes with them by itself. */
+/** Client of the HTTP API. The browser sends the session cookie automatically. */
 
 interface FieldFault {
   path: string
@@ -7,9 +7,9 @@ interface FieldFault {
 
 /** An error response of the API, or a failed connection. `message` is shown to users. */
 export class ApiError extends Error {
-  /** HTTP status; 0 where there was no answer. */
+  /** HTTP status; 0 if there was no response. */
   readonly status: number
-  /** By the API's list of error names. */
+  /** Name of the error, from the API's closed list. */
   readonly errorName: string
   readonly fields: readonly FieldFault[]
 
@@ -20,7 +20,7 @@ export class ApiError extends Error {
     this.fields = fields
   }
 
-  /** What is wrong with a field, by its path. */
+  /** Message for a field; undefined if the field is valid. */
   of(path: string): string | undefined {
     return this.fields.find(field => field.path === path)?.message
   }
@@ -30,7 +30,7 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 
 const listeners = new Set<() => void>()
 
-/** Hears when a request finds that nobody is signed in any more. */
+/** Calls the listener when a request finds that the session has ended. */
 export function onSignedOut(listener: () => void): void {
   listeners.add(listener)
 }
@@ -46,7 +46,10 @@ export async function call<T>(method: Method, path: string, body?: unknown): Pro
   return (await reply.json()) as T
 }
 
-/** A reply that need not be JSON. @throws ApiError */
+/**
+ * Sends a request whose reply may be something other than JSON.
+ * @throws ApiError
+ */
 export async function send(method: Method, path: string, init: RequestInit = {}): Promise<Response> {
   let reply: Response
   try {
@@ -68,7 +71,7 @@ async function refusalOf(reply: Response, path: string): Promise<ApiError> {
   try {
     said = await reply.json()
   } catch {
-    // a proxy has answered in place of the service
+    // a proxy has replied instead of the service
     said = { message: `The server responded with ${reply.status} ${reply.statusText}.` }
   }
   if (reply.status === 401 && said.name === 'missing_api_key' && !path.startsWith('/auth/'))
@@ -76,7 +79,7 @@ async function refusalOf(reply: Response, path: string): Promise<ApiError> {
   return new ApiError(reply.status, said.name ?? 'application_error', said.message ?? '', said.errors)
 }
 
-/** `/emails?status=sent` from its parts; what is empty is left out. */
+/** Builds a URL such as `/emails?status=sent`. Empty parameters are omitted. */
 export function withQuery(
   path: string,
   query: Readonly<Record<string, string | number | null | undefined>>,

@@ -1,42 +1,42 @@
 /**
- * What somebody is writing and has not saved yet. Each draft is kept in memory, so that it survives leaving
- * its page, and in `localStorage`, so that it survives a reload, a closed tab and an expired session. Every
- * tab has records of its own: two tabs that edit the same object do not overwrite each other. A draft is
- * dropped once it is saved, sent or discarded.
+ * Stores unsaved form contents. Each draft is kept in memory, so that it survives leaving its page, and in
+ * `localStorage`, so that it survives a reload, a closed tab and an expired session. Every tab has separate
+ * records, so that two tabs that edit the same object do not overwrite each other. A draft is dropped once it
+ * is saved, sent or discarded.
  */
 
 export interface KeptDraft {
   value: object
-  /** Of what was saved when the editing began, such as a version. */
+  /** Version of the saved object when editing started. */
   base: string
-  /** Epoch ms of the last keystroke. */
+  /** Time of the last keystroke, in ms since the epoch. */
   at: number
 }
 
 const PREFIX = 'mailhorn.draft.'
 const KEPT_MS_MAX = 30 * 86_400_000
 const WRITE_DELAY_MS = 250
-/** Of this tab, until it is loaded again. */
+/** Id of this tab until it is reloaded. */
 const TAB = crypto.getRandomValues(new Uint32Array(2)).join('-')
 
 const drafts = new Map<string, KeptDraft>()
 /**
- * Records of other tabs, or of this one before it was loaded again, that drafts were taken from; removed once
- * they are superseded.
+ * Records of other tabs, or of this one before a reload, from which drafts were restored. They are removed
+ * once they are superseded.
  */
 const sources = new Map<string, string>()
-/** Changed since they were last written. */
+/** Keys of drafts that changed since they were last written. */
 const waiting = new Set<string>()
-/** There is no room for them in the browser's storage. */
+/** Keys of drafts that do not fit into the storage of the browser. */
 const unwritten = new Set<string>()
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** @param owner user and account; nobody else who signs in here sees the draft */
+/** @param owner user and account, so that other users of this browser do not see the draft */
 export function draftKey(owner: string, name: string): string {
   return `${PREFIX}${owner}.${name}`
 }
 
-/** The newest that is kept under the key, by any tab. */
+/** Returns the newest draft under the key, of any tab. */
 export function takeDraft(key: string): KeptDraft | undefined {
   const own = drafts.get(key)
   if (own) return own
@@ -67,7 +67,7 @@ function removeSource(key: string): void {
   sources.delete(key)
 }
 
-/** How many drafts somebody has, in this tab and in others. */
+/** Counts the drafts of a user in all tabs. */
 export function countDrafts(owner: string): number {
   const prefix = draftKey(owner, '')
   writeAll()
@@ -81,7 +81,10 @@ export function dropDraftsOf(owner: string): void {
   for (const place of placesUnder(prefix)) localStorage.removeItem(place)
 }
 
-/** Writes what waits when the page is hidden or left, and asks where something cannot be written. */
+/**
+ * Writes pending drafts when the page is hidden or left, and asks before leaving if a draft cannot be
+ * written.
+ */
 export function watchDrafts(): void {
   for (const { place, draft } of storedUnder(PREFIX))
     if (draft.at < Date.now() - KEPT_MS_MAX) localStorage.removeItem(place)
@@ -106,7 +109,7 @@ function write(key: string): void {
     unwritten.delete(key)
     removeSource(key)
   } catch {
-    // it is too large for the storage, or there is none: leaving the page asks first
+    // the draft is too large, or storage is disabled; leaving the page asks first
     unwritten.add(key)
   }
 }
@@ -132,6 +135,6 @@ function parsed(text: string | null): KeptDraft | undefined {
     const isWhole = typeof draft?.value === 'object' && draft.value !== null && typeof draft.at === 'number'
     return isWhole ? { value: draft.value!, base: String(draft.base ?? ''), at: draft.at! } : undefined
   } catch {
-    return undefined // some other program's
+    return undefined // written by another program
   }
 }

@@ -5,7 +5,7 @@ type Listener = (type: string) => void
 const listeners = new Set<Listener>()
 let stream: EventSource | undefined
 
-/** @returns an end to it */
+/** @returns a function that removes the listener */
 export function listen(listener: Listener): () => void {
   listeners.add(listener)
   follow()

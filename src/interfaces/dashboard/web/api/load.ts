@@ -1,6 +1,6 @@
 /**
- * Loads data from the API: shows the cached response at once, then the current one, and refreshes it while it
- * is visible.
+ * Loads data from the API. The cached response is shown at once, then the current one, which is refreshed
+ * while it is visible.
  */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, call } from './client.ts'
@@ -13,14 +13,14 @@ export interface Loaded<T> {
   error: ApiError | undefined
   isLoading: boolean
   reload(): void
-  /** Shows this until the next reading, as after a change that has answered with it. */
+  /** Shows this data until the next refresh, for example the reply to a change. */
   put(data: T): void
 }
 
 export interface LoadOptions {
-  /** Reads again after so many ms, while the page can be seen. */
+  /** Interval of refreshes while the page is visible, in ms. */
   everyMs?: number | undefined
-  /** Reads again when something of this kind happens: what its type begins with, such as `email.`. */
+  /** Prefix of event types that cause a refresh, such as `email.`. */
   on?: string
 }
 
@@ -30,7 +30,7 @@ const REMEMBERED_MAX = 60
 const remembered = new Map<string, unknown>()
 const begun = new Map<string, Promise<unknown>>()
 
-/** @param path null for nothing yet */
+/** @param path null loads nothing */
 export function useLoad<T>(path: string | null, { everyMs, on }: LoadOptions = {}): Loaded<T> {
   const [, redraw] = useState(0)
   const [turn, setTurn] = useState(0)

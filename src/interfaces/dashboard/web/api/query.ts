@@ -6,10 +6,13 @@ type Change = Readonly<Record<string, string | null>>
 
 export interface Query {
   get(name: string): string
-  /** Null and the empty text take a filter away. The page is the first again, unless it is what changes. */
+  /**
+   * Changes filters. Null and an empty string remove a filter. Returns to the first page unless the change
+   * sets the page.
+   */
   set(change: Change): void
   clear(): void
-  /** Whether anything is filtered, apart from the page. */
+  /** Whether any filter is set, except the page. */
   isFiltered: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * What the API answers, by the schemas that its replies are held against. Types alone: nothing of the server
- * is bundled.
+ * Types of API replies, derived from the reply schemas of the API. Only types are imported, so that no server
+ * code is bundled.
  */
 import type * as z from 'zod'
 import type {

@@ -1,4 +1,4 @@
-/** Columns over time, stacked by outcome, drawn as SVG: a few dozen shapes need no library. */
+/** Stacked column chart over time, drawn as SVG without a library. */
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../labels/numbers.ts'
 
@@ -12,7 +12,7 @@ export interface Column {
   label: string
   /** Full label, shown while the pointer is over the column. */
   title: string
-  /** By the names of the series. */
+  /** Values by the name of the series. */
   values: Readonly<Record<string, number>>
 }
 

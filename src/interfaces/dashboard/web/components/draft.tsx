@@ -1,7 +1,4 @@
-/**
- * Forms whose contents outlive leaving them: one hook for every form with work in it, and what it tells its
- * writer.
- */
+/** Hook and components for forms whose contents survive leaving the page. */
 import { useRef, useState } from 'preact/hooks'
 import { draftKey, dropDraft, keepDraft, takeDraft } from '../api/drafts.ts'
 import { draftOwner } from '../shell/session.ts'
@@ -12,20 +9,21 @@ import { Mark, Time } from './show.tsx'
 export interface Draft<T extends object = object> {
   value: T
   set(value: T): void
-  /** It differs from what is saved. */
+  /** Whether the contents differ from the saved object. */
   isChanged: boolean
-  /** Something else was saved after the editing began, by somebody else or in another tab. */
+  /** Whether the saved object was changed after editing started, by another user or in another tab. */
   isOutdated: boolean
-  /** When it was written, in ISO 8601; undefined unless it was found on opening the form. */
+  /** Time of the restored draft (ISO 8601); undefined if nothing was restored. */
   restoredAt: string | undefined
-  /** Back to what is saved. */
+  /** Returns to the saved object. */
   discard(): void
   /**
-   * It has been saved or sent. @param sent what was; anything written since stays @param saved what is stored
-   * now
+   * Called after the contents were saved or sent.
+   * @param sent contents that were sent; later changes are kept
+   * @param saved object as it is stored now
    */
   settle(sent: T, saved: T, base?: string): void
-  /** What is written now, also in a callback that began earlier. */
+  /** Returns the current contents, even in a callback of an earlier render. */
   now(): T
 }
 
@@ -38,9 +36,9 @@ interface State<T> {
 /**
  * State of a form that is kept until it is settled or discarded (`api/drafts.ts`).
  *
- * @param name of the object that is edited, unique among all forms
- * @param saved what the form holds when nothing has been changed
- * @param base a version of `saved`, so that a change by somebody else is noticed
+ * @param name name of the edited object, unique among all forms
+ * @param saved contents of the unchanged form
+ * @param base version of `saved`, for noticing changes by others
  */
 export function useDraft<T extends object>(name: string, saved: T, base = ''): Draft<T> {
   const [key] = useState(() => draftKey(draftOwner(), name))
@@ -89,7 +87,7 @@ export function useDraft<T extends object>(name: string, saved: T, base = ''): D
   }
 }
 
-/** With what was kept, as far as the form still has such fields. */
+/** Applies a restored draft to the fields that the form still has. */
 function begun<T extends object>(key: string, saved: T, base: string): State<T> {
   const kept = takeDraft(key)
   const found = (kept?.value ?? {}) as Partial<Record<keyof T, unknown>>
@@ -103,8 +101,8 @@ function begun<T extends object>(key: string, saved: T, base: string): State<T> 
 }
 
 /**
- * Says that something was restored, or has been changed elsewhere. @param what "template", as in "This
- * template was changed"
+ * Notice that a draft was restored, or that the object was changed elsewhere.
+ * @param what object, such as "template" in "This template was changed"
  */
 export function DraftNotice({ draft, what }: { draft: Draft; what?: string }) {
   const { restoredAt, isOutdated, discard } = draft
@@ -132,7 +130,7 @@ export function DraftNotice({ draft, what }: { draft: Draft; what?: string }) {
   )
 }
 
-/** Beside the Save button of an editor. */
+/** State shown beside the Save button of an editor. */
 export function DraftState({ draft }: { draft: Draft }) {
   if (!draft.isChanged) return null
   return (

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import type { ApiError } from '../api/client.ts'
 import { Icon, type IconName } from './icons.tsx'
 
-/** @param rows of a list that will stand there, so that nothing moves when it comes */
+/** @param rows number of rows of the list that is loading, so that the layout does not move */
 export function Waiting({ rows }: { rows?: number }) {
   return (
     <div class={rows ? 'waiting is-rows' : 'waiting'} role="status" aria-label="Loading">
@@ -35,7 +35,7 @@ export function Empty({ icon, title, children, act }: EmptyProps) {
 
 interface NoteProps {
   tone?: 'bad' | 'warn' | 'good' | 'info'
-  /** Screen readers announce it at once. */
+  /** Whether screen readers announce it at once. */
   isNews?: boolean
   children: ComponentChildren
 }
@@ -50,7 +50,7 @@ export function Note({ tone = 'info', isNews, children }: NoteProps) {
   )
 }
 
-/** @param act what could not be done, as in "The domain could not be deleted" */
+/** @param act description of the failure, such as "The domain could not be deleted" */
 export function Failure({ error, act, retry }: { error: ApiError; act?: string; retry?: () => void }) {
   return (
     <Note tone="bad" isNews>

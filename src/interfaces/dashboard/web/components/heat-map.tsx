@@ -1,4 +1,4 @@
-/** A heat map of the hours of the week. */
+/** Heat map of the hours of the week. */
 import { useState } from 'preact/hooks'
 import { count } from '../labels/numbers.ts'
 import { DAYS, type Week } from '../labels/week.ts'
@@ -9,7 +9,7 @@ const HEIGHT = TOP + 7 * CELL_H
 /** Opacity of the lowest non-zero value, so that it stays visible. */
 const FAINTEST = 0.12
 
-/** @param noun what is counted, as in `opens` */
+/** @param noun what is counted, such as `opens` */
 export function HeatMap({ week, noun }: { week: Week; noun: string }) {
   const [looked, setLooked] = useState<readonly [day: number, hour: number]>()
   const most = Math.max(1, ...week.flat())

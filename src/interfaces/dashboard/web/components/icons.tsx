@@ -1,4 +1,4 @@
-/** Line drawings, 18 px square, in the color of the surrounding text. */
+/** Line icons, 18 px square, in the color of the surrounding text. */
 import type { JSX } from 'preact'
 
 const PATHS = {
@@ -66,7 +66,7 @@ export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   )
 }
 
-/** The post horn: one turn of brass, the bell to the right. */
+/** Logo: a post horn. */
 export function Horn({ size = 24, class: className }: { size?: number; class?: string }): JSX.Element {
   return (
     <svg

@@ -158,7 +158,7 @@ function Pages({ list: { query, page, pageSize }, shown }: PagesProps) {
 
 const SETTLED_MS = 250
 
-/** Takes effect once the reader stops typing. */
+/** Applies the search when the user stops typing. */
 export function Search({ query, name = 'q', label }: { query: Query; name?: string; label: string }) {
   const held = query.get(name)
   const [text, setText] = useState(held)
@@ -211,7 +211,7 @@ export function Filter({ query, name, label, options }: FilterProps) {
 
 interface RowActsProps {
   onChange: () => void
-  /** Such as "Delete Offers". */
+  /** Label such as "Delete Offers". */
   removal: string
   onRemove: () => void
 }

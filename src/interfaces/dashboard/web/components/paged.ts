@@ -1,4 +1,6 @@
-/** A list of the API, a page at a time: which page lies in the address, so that a link leads to it. */
+/**
+ * Pages through a list of the API. The page number is part of the URL, so that a link leads to the same page.
+ */
 
 import { withQuery } from '../api/client.ts'
 import { type Loaded, type LoadOptions, useLoad } from '../api/load.ts'
@@ -9,13 +11,13 @@ const ROWS_PER_PAGE = 25
 
 export interface Paged<T, L extends List<T> = List<T>> extends Loaded<L> {
   query: Query
-  /** From 1. */
+  /** Page number, from 1. */
   page: number
   pageSize: number
 }
 
 interface PagedOptions extends LoadOptions {
-  /** By the names of the API; those that are empty filter nothing. */
+  /** Query parameters of the API. Empty ones are omitted. */
   filters?: Readonly<Record<string, string>>
   pageSize?: number
 }

@@ -1,7 +1,6 @@
 /**
- * A message shown in a frame where nothing of it can do anything. The frame is filled by a form that comes
- * back with rules of its own; each filling has a frame of its own, so that going back does not lead through
- * them.
+ * Message preview in a sandboxed frame. A form fills the frame with a document that has its own security
+ * headers. Each content has a new frame, so that the browser's back button skips them.
  */
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { Button } from './controls.tsx'

@@ -7,13 +7,13 @@ import { Button } from './controls.tsx'
 import { say } from './feedback.tsx'
 
 export interface Selection {
-  /** Keys of rows, of those that are shown. */
+  /** Keys of the selected rows, all of which are shown. */
   keys: ReadonlySet<string>
   choose(keys: readonly string[], isChosen: boolean): void
   clear(): void
 }
 
-/** @param shown keys of the rows; what is no longer shown is no longer chosen */
+/** @param shown keys of the shown rows; rows that disappear are deselected */
 export function useSelection(shown: readonly string[]): Selection {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   return {
@@ -46,8 +46,8 @@ export function Chosen({ selection, children }: { selection: Selection; children
 }
 
 /**
- * One after the other, to the end, whatever is refused on the way; then says how it went.
- * @param done says how many it was done with, as in "3 emails are canceled."
+ * Runs an action for all rows in sequence, even if some fail, and shows a summary.
+ * @param done summary of a number of successes, such as "3 emails canceled."
  */
 export async function withEach<T>(
   rows: readonly T[],

@@ -32,7 +32,7 @@ interface HeadProps {
   children?: ComponentChildren
 }
 
-/** The head of a page, whose title is also the window's. */
+/** Header of a page. Its title is also the title of the window. */
 export function Head({ title, lead, from, children }: HeadProps) {
   useEffect(() => {
     document.title = `${title} · Mailhorn`
@@ -58,7 +58,7 @@ interface CardProps {
   title?: string
   lead?: ComponentChildren
   acts?: ComponentChildren
-  /** The content has its own margins, as a table has. */
+  /** Whether the content has margins, like a table. */
   flush?: boolean
   children?: ComponentChildren
 }
@@ -96,7 +96,7 @@ export function Facts({ rows }: { rows: readonly (readonly [string, ComponentChi
   )
 }
 
-/** @param share from 0 to 1 */
+/** @param share number between 0 and 1 */
 export function Meter({ share, label, bad }: { share: number; label: string; bad?: boolean }) {
   const percent = Math.min(100, Math.max(0, share * 100))
   return (

@@ -1,11 +1,14 @@
-/** How much an address may send each day while it is warmed up, and where it is on the way. */
+/** Chart of the daily limits of an address in warm-up, and of the current day. */
 import { count } from '../labels/numbers.ts'
 
 const [WIDTH, HEIGHT, TOP, BOTTOM] = [320, 110, 18, 20]
 
-/** @param caps messages to one provider on the first, second, … day. @param day from 1 */
+/**
+ * @param caps messages to one provider on the first, second, … day
+ * @param day day number, from 1
+ */
 export function WarmupCurve({ caps, day }: { caps: readonly number[]; day: number }) {
-  // days grow many times over: by their logarithm all of them can be seen
+  // a logarithmic scale, because the limits grow by orders of magnitude
   const most = Math.log1p(Math.max(1, ...caps))
   const step = WIDTH / caps.length
   const heightOf = (cap: number) => ((HEIGHT - TOP - BOTTOM) * Math.log1p(cap)) / most

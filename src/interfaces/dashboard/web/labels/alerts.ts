@@ -1,11 +1,11 @@
-/** What mail servers and accounts give the operator to see to: what it is, what to do, and where. */
+/** Texts of alerts: what happened, how to fix it, and on which page. */
 import type { Alert } from '../api/types.ts'
 
 interface AlertWords {
   what: string
-  /** How it is put right. */
+  /** How to fix it. */
   fix: string
-  /** Where it is seen to. */
+  /** Page on which it is fixed. */
   href: string
   act: string
 }
@@ -60,7 +60,7 @@ export function alertWords({ kind }: Pick<Alert, 'kind'>): AlertWords {
   )
 }
 
-/** Whom it is about: a provider, a domain, an account, an address of ours. */
+/** Subject of an alert: a provider, a domain, an account or a source IP address. */
 export function aboutWords({ provider, domain, account_id, source_ip }: Alert): string {
   return [provider, domain, account_id, source_ip && `from ${source_ip}`].filter(Boolean).join(', ')
 }

@@ -1,4 +1,4 @@
-/** What the statuses of broadcasts are called. */
+/** Labels of broadcast statuses. */
 import type { Broadcast } from '../api/types.ts'
 import type { Tone } from './status.ts'
 

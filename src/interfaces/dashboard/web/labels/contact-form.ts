@@ -1,4 +1,4 @@
-/** Converts a contact to form fields and back to the changes. Pure. */
+/** Converts a contact to form fields and back to the changes. Pure functions. */
 import type { Contact } from '../api/types.ts'
 
 type Properties = Contact['properties']
@@ -8,7 +8,7 @@ export interface ContactForm {
   first: string
   last: string
   unsubscribed: boolean
-  /** One a line: its key, a colon, its value. */
+  /** One property per line, as `key: value`. */
   properties: string
 }
 
@@ -22,7 +22,7 @@ export function formOf(contact: Contact | undefined): ContactForm {
   }
 }
 
-/** All of a new contact. */
+/** Returns all fields of a new contact. */
 export function contactBody({ email, first, last, unsubscribed, properties }: ContactForm): object {
   return {
     ...{ email, first_name: first, last_name: last, unsubscribed },
@@ -31,8 +31,8 @@ export function contactBody({ email, first, last, unsubscribed, properties }: Co
 }
 
 /**
- * What differs from what the form was opened with, and nothing else: a contact may have changed since, and
- * who has left by a link meanwhile is not to come back with a new name.
+ * Returns only the fields that differ from the opened form. The contact may have changed in the meantime; for
+ * example, an unsubscribe must not be reverted by saving a new name.
  */
 export function contactChanges(contact: Contact, form: ContactForm): object {
   const before = formOf(contact)
@@ -67,7 +67,7 @@ function propertyChanges(text: string, former: Properties): Record<string, Prope
   ])
 }
 
-/** @param former keys that may have colons of their own, the longest first that a line begins with */
+/** @param former keys that may contain colons; the longest key that a line begins with is used */
 function propertiesOf(text: string, former: Properties): Properties {
   const known = Object.keys(former).sort((a, b) => b.length - a.length)
   const lines = text.split('\n').filter(line => line.trim() !== '')

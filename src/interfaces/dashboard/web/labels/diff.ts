@@ -1,11 +1,11 @@
-/** What differs between two texts, line by line (the longest common run of lines is kept). */
+/** Line diff of two texts, by longest common subsequence. */
 
 export interface DiffLine {
   kind: 'same' | 'old' | 'new'
   text: string
 }
 
-/** Beyond this, lines between what both begin and end with are taken as all different. */
+/** If the table of the differing part is larger than this, all its lines count as different. */
 const CELLS_MAX = 4_000_000
 
 export function diffLines(older: string, newer: string): DiffLine[] {

@@ -4,14 +4,14 @@ import type { Doctor } from '../api/types.ts'
 type Finding = Doctor['findings'][number]
 
 export interface ListState {
-  /** Names of lists. */
+  /** Names of blocklists. */
   listed: string[]
   clear: string[]
   /** Lists that did not answer or refused the query. */
   silent: string[]
 }
 
-/** By IP address; undefined until the doctor has finished. */
+/** Returns the status by IP address; undefined until the doctor has finished. */
 export function listStates(doctor: Doctor | undefined): Map<string, ListState> | undefined {
   if (!doctor) return undefined
   const states = new Map<string, ListState>()

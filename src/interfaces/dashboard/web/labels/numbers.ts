@@ -6,12 +6,15 @@ export function count(n: number): string {
   return whole.format(n)
 }
 
-/** `1 email`, `2,000 emails`. */
+/** Formats `1 email` or `2,000 emails`. */
 export function counted(n: number, noun: string, plural = `${noun}s`): string {
   return `${whole.format(n)} ${n === 1 ? noun : plural}`
 }
 
-/** `98.2 %`, `0.05 %`. @param share from 0 to 1 */
+/**
+ * Formats `98.2 %` or `0.05 %`.
+ * @param share number between 0 and 1
+ */
 export function percent(share: number): string {
   const value = share * 100
   return `${Number(value.toFixed(value < 1 || (value > 99 && value < 100) ? 2 : 1))} %`

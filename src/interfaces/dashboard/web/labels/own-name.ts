@@ -1,29 +1,23 @@
-/** What a public installation needs: its settings, how it is started, and its DNS records. */
+/** Settings, start command and DNS records of a public installation, for the setup guide. */
 
 export interface OwnName {
-  /** `mail_host`, lower case. */
+  /** Value of `mail_host`, in lower case. */
   host: string
-  /** Public addresses of the machine, IPv4 or IPv6. */
+  /** Public IPv4 and IPv6 addresses of the server. */
   addresses: readonly string[]
-  /**
-   * Addresses on its network interfaces, where public ones are translated to them (NAT); empty where they are
-   * the same.
-   */
+  /** Addresses of its network interfaces behind NAT; empty if they are the public ones. */
   localAddresses: readonly string[]
-  /** Contact for the certificate authority. */
+  /** Contact address for the certificate authority. */
   email: string
-  /**
-   * `own`: the service serves HTTPS itself. `proxy`: a proxy on the same machine does, and passes requests
-   * on.
-   */
+  /** `own`: the service serves HTTPS itself. `proxy`: a reverse proxy on the same server does. */
   https: 'own' | 'proxy'
 }
 
 const NAME_SERVERS = ['ns1', 'ns2']
-/** Of the unit below. */
+/** Settings file that the systemd unit reads. */
 export const SETTINGS_FILE = '/etc/mailhorn.env'
 
-/** All settings that a real installation needs, as lines of an environment file. */
+/** Returns all settings of a public installation as lines of an environment file. */
 export function settingsOf(own: OwnName): string {
   const { host, addresses, localAddresses, email, https } = own
   const everywhere = addresses.some(isIpv6) ? '[::]' : '0.0.0.0'
@@ -51,7 +45,7 @@ export function settingsOf(own: OwnName): string {
   return settings.map(([name, value]) => `MAILHORN_${name}=${value}`).join('\n')
 }
 
-/** A unit of systemd that starts the service with these settings. */
+/** systemd unit that starts the service with these settings. */
 export const UNIT = `[Unit]
 Description=Mailhorn
 Wants=network-online.target
@@ -69,17 +63,17 @@ Restart=always
 [Install]
 WantedBy=multi-user.target`
 
-/** Without systemd: the same settings for a start by hand, as a user who may open ports below 1024. */
+/** Start command without systemd, for a user who may open ports below 1024. */
 export const COMMAND = `set -a; . ${SETTINGS_FILE}; set +a; npm start`
 
-/** Ports that a firewall has to let in. */
+/** Lists the ports that a firewall must allow. */
 export function openPorts({ https }: OwnName): string {
   return https === 'own'
     ? '25, 80, 443, 465 and 587 (TCP) and 53 (TCP and UDP)'
     : '25, 465 and 587 (TCP) and 53 (TCP and UDP), in addition to the ports of the proxy'
 }
 
-/** For the zone in which the name lies: its two name servers, and where they are. */
+/** Returns the records of the parent zone: the two name servers and their addresses. */
 export function delegationLines({ host, addresses }: Pick<OwnName, 'host' | 'addresses'>): string {
   const servers = NAME_SERVERS.map(name => `${name}.${host}.`)
   return [

@@ -1,7 +1,4 @@
-/**
- * The stretches of time that charts look at, with one column for each of their parts, also where nothing
- * happened.
- */
+/** Periods of charts, with one column per interval, including intervals without data. */
 import type { Metrics } from '../api/types.ts'
 import type { Column } from '../components/chart.tsx'
 import { timeZone } from './time.ts'
@@ -31,8 +28,8 @@ export function isStretch(text: string): text is Stretch {
 }
 
 /**
- * What to ask of `/emails/metrics`. @param now epoch ms, taken to the hour so that the address stays the same
- * for a while
+ * Returns the query for `/emails/metrics`.
+ * @param now ms since the epoch, rounded to the hour so that the URL can be cached
  */
 export function metricsQuery(stretch: Stretch, now: number) {
   const { granularity, parts, partMs } = SPANS[stretch]
@@ -58,7 +55,7 @@ export function columnsOf(stretch: Stretch, { start_date, data = [] }: Metrics, 
   return columns
 }
 
-/** Of the part that this time is in: an hour, a day, or a week from Monday. */
+/** Returns the start of the interval that contains a time: an hour, a day, or a week from Monday. */
 function beginOf(stretch: Stretch, at: Date): Date {
   if (stretch === 'day') at.setMinutes(0, 0, 0)
   else at.setHours(0, 0, 0, 0)
@@ -66,7 +63,7 @@ function beginOf(stretch: Stretch, at: Date): Date {
   return at
 }
 
-/** A period is named by its day, in the reader's zone, or an hour by its time. */
+/** Parses a period: a day in the time zone of the browser, or an hour with its offset. */
 function periodTime(period: string): Date {
   return new Date(period.length === 10 ? `${period}T00:00` : period)
 }

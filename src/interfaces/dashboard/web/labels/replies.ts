@@ -2,7 +2,7 @@
 
 const LATER = 'The receiving server uses greylisting. Mailhorn retries automatically.'
 
-/** By enhanced code, or what is said; the first that fits. */
+/** Explanations by enhanced status code or text. The first match counts. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/\b5\.1\.1\b/, 'The mailbox does not exist. Check the address for typos.'],
   [/\b5\.1\.2\b/, 'The recipient’s domain does not exist or does not accept mail.'],
@@ -40,7 +40,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/^5\d\d\b/, 'The receiving server rejected the message permanently.'],
 ]
 
-/** Undefined where there is nothing to explain. */
+/** Returns undefined if there is nothing to explain. */
 export function meaningOf(reply: string | null): string | undefined {
   if (!reply || /^2\d\d\b/.test(reply)) return undefined
   return MEANINGS.find(([form]) => form.test(reply))?.[1]

@@ -3,13 +3,13 @@ import type { Metrics } from '../api/types.ts'
 
 const SIMULATED = 'simulated_'
 
-/** Rates are of real mail as they come. */
+/** Rates in API replies already exclude simulated email. */
 export function realMetrics(metrics: Metrics): Metrics {
   const { totals, data } = metrics
   return { ...metrics, totals: realCounts(totals), ...(data && { data: data.map(realCounts) }) }
 }
 
-/** Keeps what is no figure, and the figures of simulated mail. */
+/** Subtracts simulated email from the counts and keeps all other fields. */
 export function realCounts<T extends Readonly<Record<string, unknown>>>(counts: T): T {
   const real = Object.entries(counts).map(([name, value]) => {
     const simulated = counts[`${SIMULATED}${name}`]

@@ -12,11 +12,11 @@ export interface Progress {
 interface Seen {
   domains: List<Domain> | undefined
   keys: List<ApiKey> | undefined
-  /** With what was delivered, ever, and how much of that by the simulator. */
+  /** Total number of delivered emails, and of those delivered by the simulator. */
   metrics: Metrics | undefined
 }
 
-/** Undefined until everything has been seen. */
+/** Returns undefined until everything is loaded. */
 export function progressOf({ domains, keys, metrics }: Seen): Progress | undefined {
   if (!domains || !keys || !metrics) return undefined
   const { delivered = 0, simulated_delivered: simulated = 0 } = metrics.totals

@@ -22,7 +22,7 @@ export function clockTime(iso: string): string {
   return clock.format(new Date(iso))
 }
 
-/** `3 minutes ago`, `in 2 hours`; beyond a day the date. */
+/** Formats `3 minutes ago` or `in 2 hours`, and the date beyond a day. */
 export function shortTime(iso: string, now = Date.now()): string {
   const at = Date.parse(iso)
   const away = at - now
@@ -33,7 +33,7 @@ export function shortTime(iso: string, now = Date.now()): string {
   return distance < 300 * DAY_MS ? dayAndTime.format(at) : withYear.format(at)
 }
 
-/** `40 seconds`, `3 hours`, `2 days`. */
+/** Formats `40 seconds`, `3 hours` or `2 days`. */
 export function span(ms: number): string {
   const [count, unit] =
     ms < MINUTE_MS

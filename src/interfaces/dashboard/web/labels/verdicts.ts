@@ -1,4 +1,4 @@
-/** What received mail was judged to be, in words. */
+/** Labels of the verdicts on received mail. */
 import type { InboundRow } from '../api/types.ts'
 import type { Tone } from './status.ts'
 
@@ -24,7 +24,7 @@ export const VERDICTS: readonly (readonly [keyof Verdicts, name: string, questio
   ['dmarc_verdict', 'DMARC', 'Does SPF or DKIM align with the From domain?'],
 ]
 
-/** One label that sums up all verdicts. */
+/** Returns one label that summarizes all verdicts. */
 export function judgementOf(verdicts: Verdicts): { label: string; tone: Tone } {
   if (verdicts.virus_verdict === 'FAIL') return { label: 'Virus', tone: 'bad' }
   if (verdicts.spam_verdict === 'FAIL') return { label: 'Spam', tone: 'bad' }

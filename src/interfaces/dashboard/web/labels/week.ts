@@ -1,13 +1,13 @@
-/** Weeks laid over each other: what happened in each hour of each weekday. */
+/** Sums counts by hour of the week. */
 import type { Metrics } from '../api/types.ts'
 
 export const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
 const HOURS_PER_DAY = 24
 
-/** By weekday from Monday, then by hour. */
+/** Counts by weekday, from Monday, and hour. */
 export type Week = readonly (readonly number[])[]
 
-/** @param rows by hours of the reader's zone, as `2026-11-22T09:00:00+01:00` */
+/** @param rows counts per hour in the time zone of the browser, such as `2026-11-22T09:00:00+01:00` */
 export function weekOf(rows: NonNullable<Metrics['data']>, metric: string): Week {
   const week = DAYS.map(() => new Array<number>(HOURS_PER_DAY).fill(0))
   for (const row of rows) {

@@ -67,7 +67,7 @@ export function Audiences() {
 }
 
 interface NameDialogProps {
-  /** The audience to rename; a new one is created without it. */
+  /** Audience to rename; undefined creates a new one. */
   audience?: Audience
   onClose: () => void
   onDone?: () => void

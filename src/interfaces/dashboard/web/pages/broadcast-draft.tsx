@@ -114,7 +114,7 @@ function Readers({ draft, onDraft, faultOf }: ReadersProps) {
 
 type Option = readonly [value: string, label: string]
 
-/** Includes the selected value even if it was deleted since, or is beyond the page that was loaded. */
+/** Includes the selected value even if it was deleted or is not on the loaded page. */
 function optionsWith(chosen: string, none: string, listed: readonly Option[]): Option[] {
   const isListed = chosen === '' || listed.some(([value]) => value === chosen)
   return [['', none], ...(isListed ? [] : [[chosen, 'Deleted or not listed'] as const]), ...listed]

@@ -1,4 +1,6 @@
-/** State of the broadcast editor: keeps unsaved changes, and saves over the version that was loaded only. */
+/**
+ * State of the broadcast editor. It keeps unsaved changes and saves only over the version that was loaded.
+ */
 import { useState } from 'preact/hooks'
 import { ApiError, call } from '../api/client.ts'
 import type { Broadcast } from '../api/types.ts'
@@ -25,14 +27,14 @@ export function isBroadcastField(path: string): boolean {
 
 export interface BroadcastEdit {
   draft: Draft<BroadcastText>
-  /** Why it was not saved the last time. */
+  /** Error of the last attempt to save. */
   failure: SaveFailure | undefined
   isBusy: boolean
-  /** Saves what is written, as the button says. */
+  /** Saves the changes. */
   save(): void
   /**
-   * Saves what is not saved yet, then goes on with what is stored; says why where that cannot be done. @param
-   * act such as "Nothing was sent"
+   * Saves pending changes, then calls `next` with the stored broadcast, or shows why saving failed.
+   * @param act consequence of a failure, such as "Nothing was sent"
    */
   afterSaving(act: string, next: (saved: Broadcast) => void): void
 }
@@ -64,7 +66,7 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     put(saved)
     return saved
   }
-  /** What has been written while it was saved is saved, too. */
+  /** Changes made during the request are saved by a further one. */
   const storeAll = async (): Promise<Broadcast> => {
     let saved = await store(version)
     while (JSON.stringify(draft.now()) !== JSON.stringify(textOf(saved))) saved = await store(saved.version)
@@ -78,7 +80,7 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       setFailure({ error, act })
-      // the notice of the draft says what to do
+      // the draft notice explains what to do
       if (error.of('version')) put(await call<Broadcast>('GET', `/broadcasts/${id}`))
     } finally {
       setBusy(false)

@@ -8,7 +8,7 @@ import { count, counted, percent } from '../labels/numbers.ts'
 import { BroadcastLinks } from './broadcast-links.tsx'
 import { Hours } from './hours.tsx'
 
-/** Links are read while it goes out, and after. */
+/** Refresh interval while the broadcast is being sent and afterwards. */
 const LIVE_MS = 5_000
 const CALM_MS = 30_000
 

@@ -39,7 +39,7 @@ interface BroadcastProps extends Pick<Loaded<Broadcast>, 'reload' | 'put'> {
   broadcast: Broadcast
 }
 
-/** A draft, or a scheduled one. */
+/** View of a draft or scheduled broadcast. */
 function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const { id, name, subject, status, scheduled_at } = broadcast
   const [, navigate] = useLocation()
@@ -122,7 +122,7 @@ function NotSaved({ failure: { error, act } }: { failure: SaveFailure }) {
   )
 }
 
-/** A broadcast that is being sent or was sent. */
+/** View of a broadcast that is being sent or was sent. */
 function BegunBroadcast({ broadcast, put }: BroadcastProps) {
   const { name, subject, status, error } = broadcast
   const [label, tone] = BROADCAST_WORDS[status]

@@ -1,4 +1,4 @@
-/** Broadcasts: one email to an audience. */
+/** Broadcasts page. */
 import { Link, useLocation } from 'wouter-preact'
 import { STARTER_HTML } from '../../../../pipeline/broadcasts/starter.ts'
 import { call } from '../api/client.ts'

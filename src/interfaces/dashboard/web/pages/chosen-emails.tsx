@@ -7,7 +7,7 @@ import { Chosen, type Selection, withEach } from '../components/selection.tsx'
 import { counted } from '../labels/numbers.ts'
 import { isOperator } from '../shell/session.ts'
 
-/** In the queue, or partly so. */
+/** Statuses of emails with deliveries in the queue. */
 const WAITING: ReadonlySet<EmailRow['status']> = new Set(['queued', 'sent', 'delivery_delayed'])
 
 interface ChosenEmailsProps {

@@ -52,7 +52,7 @@ function EventItem({ event, withRecipient }: { event: EmailEvent; withRecipient:
   )
 }
 
-/** What an event knows, in a line: the link, the reply, or the reason. */
+/** Returns the detail of an event in one line: the link, the reply or the reason. */
 function detailOf(data: Readonly<Record<string, unknown>>): string | undefined {
   for (const value of Object.values(data)) {
     if (typeof value !== 'object' || value === null) continue

@@ -68,7 +68,7 @@ export function ExportDialog({ filter, total, onClose }: ExportProps) {
   )
 }
 
-/** Line ends inside quotes are no ends of rows. */
+/** Collects the reply and counts its rows. Line breaks inside quotes do not end a row. */
 async function collect(reply: Response, show: (progress: Progress) => void): Promise<Blob> {
   const pieces: Uint8Array<ArrayBuffer>[] = []
   const reader = reply.body!.getReader()

@@ -25,7 +25,10 @@ function end(): void {
   isOver.value = true
 }
 
-/** Undefined until it is known. @param everyMs looks again, while the steps are on screen */
+/**
+ * Returns undefined until the progress is known.
+ * @param everyMs refresh interval while the steps are visible
+ */
 export function useProgress(everyMs?: number): Progress | undefined {
   const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs })
   const keys = useLoad<List<ApiKey>>('/api-keys', { everyMs })

@@ -22,9 +22,9 @@ const KINDS = [
 type Kind = (typeof KINDS)[number][0]
 
 interface HoursProps {
-  /** Once what comes first on the page is there. */
+  /** Whether the first part of the page is loaded. */
   isReady: boolean
-  /** Of this broadcast alone. */
+  /** Restricts the counts to this broadcast. */
   broadcastId?: string
 }
 
@@ -39,7 +39,7 @@ export function Hours({ isReady, broadcastId }: HoursProps) {
     broadcast_id: broadcastId,
   })
   const { data, error, reload } = useLoad<Metrics>(isReady ? path : null)
-  // a broadcast shows simulated recipients like all others
+  // a broadcast counts simulated recipients like all others
   const rows = (broadcastId || !data ? data : realMetrics(data))?.data ?? []
   return (
     <Card

@@ -11,8 +11,8 @@ import { count, counted } from '../labels/numbers.ts'
 
 const LIVE_MS = 1_000
 /**
- * Files that were chosen and not imported yet, by audience: a browser keeps none itself once the dialog is
- * closed.
+ * Selected files that are not imported yet, by audience. The file input loses its file when the dialog
+ * closes.
  */
 const chosenFiles = new Map<string, File>()
 

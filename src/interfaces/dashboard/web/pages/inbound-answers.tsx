@@ -13,7 +13,7 @@ interface DialogProps {
   onClose: () => void
 }
 
-/** In the thread of the message, as mail programs see it (RFC 5322 §3.6.4). */
+/** Sends a reply in the thread of the message (RFC 5322 §3.6.4). */
 export function AnswerDialog({ message, onClose }: DialogProps) {
   const [, navigate] = useLocation()
   const draft = useDraft(`answer.${message.id}`, {
@@ -62,7 +62,7 @@ export function AnswerDialog({ message, onClose }: DialogProps) {
   )
 }
 
-/** With its files, as an email of ours. */
+/** Forwards the message with its attachments as a new email. */
 export function ForwardDialog({ message, onClose }: DialogProps) {
   const [, navigate] = useLocation()
   const draft = useDraft(`forward.${message.id}`, { from: message.received_for[0] ?? '', to: '' })

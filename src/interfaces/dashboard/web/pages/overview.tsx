@@ -1,4 +1,4 @@
-/** The overview: whether all is well, what has happened, and what to do first. */
+/** Overview page: status, email volume and latest emails. */
 import { useState } from 'preact/hooks'
 import { Link } from 'wouter-preact'
 import { withQuery } from '../api/client.ts'
@@ -105,7 +105,7 @@ function Verdict({ totals }: { totals: Metrics['totals'] | undefined }) {
   const ofOperators = (path: string) => (isOperator() ? path : null)
   const domains = useLoad<List<Domain>>('/domains?limit=100', { everyMs: SLOW_MS, on: 'domain.' })
   const account = useLoad<Account>('/account', { everyMs: SLOW_MS })
-  // takes a while, and one of the few connections that a browser opens
+  // slow, and occupies one of the few connections of the browser
   const doctor = useLoad<Doctor>(totals ? ofOperators('/doctor') : null)
   const installation = useLoad<Installation>('/installation')
   const alerts = useLoad<List<Alert>>(ofOperators('/alerts?limit=20'), { everyMs: SLOW_MS })

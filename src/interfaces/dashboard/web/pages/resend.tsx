@@ -8,7 +8,7 @@ import { Note, say } from '../components/feedback.tsx'
 import { Mark } from '../components/show.tsx'
 import { EMAIL_WORDS } from '../labels/status.ts'
 
-/** Would make it look like the same message. */
+/** Header fields that would make the copy look like the same message. */
 const OWN_TO_A_MESSAGE = new Set(['message-id', 'date'])
 
 export function ResendDialog({ email, onClose }: { email: Email; onClose: () => void }) {

@@ -33,7 +33,7 @@ export function ScheduleDialog({ email, onClose }: { email: Email; onClose: () =
   )
 }
 
-/** As the field wants it: local, without a zone. */
+/** Formats a local time without a zone for an `input` of type `datetime-local`. */
 function localInput(iso: string): string {
   const at = new Date(iso)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)

@@ -249,7 +249,7 @@ function LiveCount({ path, filters }: { path: string; filters: readonly SegmentF
     const timer = setTimeout(async () => {
       const answer = await call<{ contact_count: number }>('POST', `${path}/count`, JSON.parse(asked)).catch(
         (error: unknown) => {
-          // what is still being written need not make sense
+          // incomplete filters may be invalid
           if (!(error instanceof ApiError)) throw error
           return undefined
         },

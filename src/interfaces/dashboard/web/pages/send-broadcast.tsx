@@ -47,15 +47,15 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
 }
 
 interface SendProps {
-  /** As it was read: this version is sent, or none. */
+  /** Broadcast as loaded. Only this version is sent. */
   broadcast: Broadcast
   onClose: () => void
-  /** It was changed elsewhere. */
+  /** Called when the broadcast was changed elsewhere. */
   onChanged: () => void
   onSent: (broadcast: Broadcast) => void
 }
 
-/** What the API refuses to send. */
+/** Rules whose findings make the API refuse the broadcast. */
 const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links'])
 
 export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendProps) {
@@ -118,7 +118,7 @@ export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendPro
 const CHANGED =
   'Nothing was sent: this broadcast was changed elsewhere after you opened it. Close this dialog, review the new version, and send again.'
 
-/** The broadcast as it is stored is looked over once, when the dialog opens. */
+/** Checks the stored broadcast once, when the dialog opens. */
 function useLint(id: string): { findings: Lint['findings']; error: ApiError | undefined } {
   const [found, setFound] = useState<{ findings: Lint['findings']; error: ApiError | undefined }>({
     findings: [],

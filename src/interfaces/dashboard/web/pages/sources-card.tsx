@@ -98,7 +98,7 @@ function SourceRow({ source, state }: { source: Source; state: ListState | undef
   )
 }
 
-/** Undefined until the lists have been asked, and where none is. */
+/** The state is undefined until the blocklists have been queried, or if none is configured. */
 function ListMark({ state }: { state: ListState | undefined }) {
   if (!state) return null
   const { listed, clear, silent } = state

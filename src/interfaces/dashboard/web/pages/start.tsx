@@ -181,12 +181,12 @@ function RealStep({ progress: { verified, domain, sent } }: { progress: Progress
 interface SendTestProps {
   from: string
   to: string
-  /** The recipient can be another. */
+  /** Whether the recipient can be changed. */
   isFree?: boolean
   act: string
 }
 
-/** Sends, and shows what becomes of it as it happens. */
+/** Sends an email and shows its delivery live. */
 function SendTest({ from, to: wanted, isFree, act }: SendTestProps) {
   const [to, setTo] = useState(wanted)
   const [id, setId] = useState<string>()

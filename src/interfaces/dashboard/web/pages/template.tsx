@@ -124,7 +124,7 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
   )
 }
 
-/** Rendered by the same code as the mail itself. */
+/** Rendered by the same code as the email itself. */
 function Result({ draft }: { draft: TemplateText }) {
   const settled = useSettled(draft)
   const [values, setValues] = useState<Record<string, string>>({})
@@ -157,7 +157,7 @@ function Result({ draft }: { draft: TemplateText }) {
   )
 }
 
-/** `user.name` as an object in an object. */
+/** Converts dotted names such as `user.name` to nested objects. */
 function nested(entries: readonly (readonly [string, string])[]): Record<string, unknown> {
   const root: Record<string, unknown> = Object.create(null)
   for (const [name, value] of entries) {
@@ -173,7 +173,7 @@ function nested(entries: readonly (readonly [string, string])[]): Record<string,
   return root
 }
 
-/** The draft, once its writer pauses. */
+/** Returns the draft after a pause in typing. */
 function useSettled<T>(value: T): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -11,7 +11,7 @@ import { type Column, PagedTable, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Time } from '../components/show.tsx'
 
-/** What a new one says, to be written over. */
+/** Initial content of a new template. */
 const BEGINNING = {
   subject: 'Welcome, {{first_name|there}}',
   html: '<h1>Welcome, {{first_name|there}}</h1>\n<p>We are glad that you are here.</p>\n',

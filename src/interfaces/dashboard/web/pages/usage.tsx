@@ -1,4 +1,4 @@
-/** The plan, and what has been used of it. */
+/** Usage and plan page. */
 import { useLoad } from '../api/load.ts'
 import type { Usage } from '../api/types.ts'
 import { Failure, Waiting } from '../components/feedback.tsx'
@@ -7,7 +7,7 @@ import { count, counted } from '../labels/numbers.ts'
 import { signedIn } from '../shell/session.ts'
 
 const LIVE_MS = 15_000
-/** From here on it is worth a thought. */
+/** Share of the quota above which the meter warns. */
 const MUCH = 0.9
 
 export function UsagePage() {

@@ -83,13 +83,13 @@ const EVENT_COLUMNS: readonly Column<AccountEvent>[] = [
   { head: 'Time', kind: 'tight', cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
-/** An email by its recipient, anything else by its name. */
+/** Returns the recipient of an email, or the name of another object. */
 function aboutOf({ recipient, data }: AccountEvent): string {
   const name = [recipient, data.subject, data.email, data.name].find(text => typeof text === 'string')
   return (name as string | undefined) ?? ''
 }
 
-/** The newest events, which come by themselves. */
+/** List of the latest events, updated live. */
 function EventsCard() {
   const events = useLoad<List<AccountEvent>>('/events?limit=10', { on: '' })
   return (

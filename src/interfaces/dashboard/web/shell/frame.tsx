@@ -1,4 +1,4 @@
-/** The layout of every page: the sidebar and the content. */
+/** Layout of all pages: the sidebar and the content. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'

@@ -11,7 +11,7 @@ const PLACES: Readonly<Record<string, string>> = {
 }
 const BETWEEN_MS = 1_200
 
-/** From the moment that the page is seen: an ordinary effect would come a frame later, and miss a key. */
+/** Uses a layout effect, because an ordinary effect runs a frame later and could miss a key. */
 export function useKeyboard(go: (path: string) => void): void {
   useLayoutEffect(() => {
     let goingUntil = 0

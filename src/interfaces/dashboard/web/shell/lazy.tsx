@@ -1,4 +1,4 @@
-/** A page whose code is loaded on demand. */
+/** Pages whose code is loaded on demand. */
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Note, Waiting } from '../components/feedback.tsx'
@@ -47,6 +47,6 @@ export function lazy<P extends object>(fetchPage: () => Promise<ComponentType<P>
       </Note>
     )
   }
-  // where it fails, the page itself says so
+  // a failure is shown by the page itself
   return Object.assign(Lazy, { fetch: () => void fetchOnce().catch(() => undefined) })
 }

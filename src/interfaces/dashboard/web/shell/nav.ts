@@ -8,7 +8,7 @@ export interface NavItem {
 }
 
 interface PlaceGroup {
-  /** Undefined for the first, which needs no name. */
+  /** Undefined for the first group, which has no label. */
   label?: string
   isOperators?: boolean
   places: readonly NavItem[]

@@ -1,5 +1,5 @@
-/** What every page is given. */
+/** Props of every page. */
 export interface PageProps {
-  /** Of the address, by the names that its route gives them. */
+  /** Parameters of the path by name. */
   params: Record<string, string | undefined>
 }

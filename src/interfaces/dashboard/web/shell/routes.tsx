@@ -1,4 +1,4 @@
-/** Which page an address leads to. Each group of pages is fetched when it is first needed. */
+/** Maps paths to pages. The code of each page is loaded when it is first needed. */
 import type { ComponentType } from 'preact'
 import { NotThere } from '../pages/not-there.tsx'
 import { type LazyPage, lazy } from './lazy.tsx'
@@ -8,7 +8,7 @@ type Page = ComponentType<PageProps> | LazyPage<PageProps>
 
 const ANYWHERE = '*'
 
-/** The first that fits. */
+/** The first match counts. */
 export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   ['/', lazy(async () => (await import('../pages/overview.tsx')).Overview)],
   ['/start', lazy(async () => (await import('../pages/start.tsx')).Start)],
@@ -37,7 +37,10 @@ export const ROUTES: readonly (readonly [pattern: string, page: Page])[] = [
   [ANYWHERE, NotThere],
 ]
 
-/** While it is found out who is signed in. @param path without what all pages are under */
+/**
+ * Preloads the code of a page while the session is being checked.
+ * @param path path without the common prefix
+ */
 export function fetchPageOf(path: string): void {
   const page = ROUTES.find(([pattern]) => pattern !== ANYWHERE && isOf(pattern, path))?.[1]
   if (page && 'fetch' in page) page.fetch()

@@ -5,11 +5,11 @@ import { dropDraftsOf } from '../api/drafts.ts'
 import { forgetAll } from '../api/load.ts'
 import type { SignedIn } from '../api/types.ts'
 
-/** `unknown` until the first answer, `nobody` where somebody has to sign in. */
+/** `unknown` until the first reply; `nobody` if no user is signed in. */
 export type Session = SignedIn | 'unknown' | 'nobody' | { unreachable: ApiError }
 
 export const session = signal<Session>('unknown')
-/** The session ended while somebody worked with it. */
+/** Set when the session ended while a user worked with it. */
 export const hasExpired = signal(false)
 
 export function isOperator(): boolean {
@@ -38,7 +38,7 @@ export async function signIn(email: string, password: string): Promise<void> {
   hasExpired.value = false
 }
 
-/** Ends the session, and removes what was not saved from this browser. */
+/** Ends the session and deletes unsaved drafts from this browser. */
 export async function signOut(): Promise<void> {
   const owner = draftOwner()
   await call('POST', '/auth/logout')
@@ -47,7 +47,7 @@ export async function signOut(): Promise<void> {
   session.value = 'nobody'
 }
 
-/** For whom unsaved work is kept. */
+/** Owner of the stored drafts. */
 export function draftOwner(): string {
   const { user, account } = signedIn()
   return `${user.id}.${account.id}`

@@ -1,2 +1,2 @@
-/** Styles are bundled beside the scripts that name them. */
+/** Styles are bundled with the scripts that import them. */
 declare module '*.css'

@@ -1,4 +1,4 @@
-/** Light or dark: as the system has it, until the reader chooses. */
+/** Theme: light, dark, or that of the system by default. */
 import { effect, signal } from '@preact/signals'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -15,7 +15,7 @@ export function chooseTheme(next: Theme): void {
   else localStorage.setItem(KEY, next)
 }
 
-/** Keeps the page in the theme from now on. */
+/** Applies the theme to the page, now and after changes. */
 export function followTheme(): void {
   const show = () => {
     const isDark = theme.value === 'dark' || (theme.value === 'system' && dark.matches)
