@@ -26,7 +26,7 @@ async function open({ baseUrl }: Mailhorn): Promise<Connection> {
   return { socket, received: () => received, closed: new Promise(resolve => socket.once('close', resolve)) }
 }
 
-test('a request under way is answered, and told that its connection ends', async t => {
+test('stop: a request in progress is answered with Connection: close', async t => {
   const mailhorn = await startMailhorn()
   t.after(() => mailhorn.close())
   const { socket, received, closed } = await open(mailhorn)
@@ -44,7 +44,7 @@ test('a request under way is answered, and told that its connection ends', async
   assert.equal(mailhorn.rows('select count(*) as count from emails'), [{ count: 1 }])
 })
 
-test('an idle connection does not hold it up, and a new one is refused', async () => {
+test('stop: an idle connection does not delay it, and new connections are refused', async () => {
   const mailhorn = await startMailhorn()
   const { socket, received, closed } = await open(mailhorn)
   socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -55,7 +55,7 @@ test('an idle connection does not hold it up, and a new one is refused', async (
   assert.match(`${refused}`, /without a reply/)
 })
 
-test('nor does one on which nothing has been said', async () => {
+test('stop: a connection without a request does not delay it', async () => {
   const mailhorn = await startMailhorn()
   const { closed } = await open(mailhorn)
   await rawRequest(mailhorn.baseUrl, 'GET /healthz HTTP/1.0\r\n\r\n')
