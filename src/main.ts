@@ -61,7 +61,7 @@ try {
     process.on(signal, () => {
       if (isStopping) return
       isStopping = true
-      log.info({ event: 'stopping', signal }, 'stopping')
+      log.info({ event: 'stopping', signal }, `The service received ${signal} and stops`)
       end(app).catch(error => {
         log.error({ event: 'stop_failed', err: error }, 'The service did not stop cleanly')
         process.exit(1)

@@ -22,7 +22,7 @@ test('a signal to the shell of `npm start` alone stops the service', async t => 
   const program = await t.using(startProgram({ dataDir: join(parent, 'data'), byScript: true }))
   const { code, signal, output } = await program.end('SIGTERM')
   assert.equal([code, signal], [0, null])
-  assert.match(output, /"msg":"stopping"/)
+  assert.match(output, /"event":"stopping"/)
   const answers = program.call('GET', '/healthz').then(
     () => true,
     () => false,

@@ -14,7 +14,7 @@ for (const [what, cert, key, says] of [
   ['is not there', '/nonexistent', fileOf('key.pem'), /ENOENT.*\/nonexistent/],
   ['has no certificate', '/etc/hostname', fileOf('key.pem'), /start line/],
 ] as const)
-  test(`a file that ${what} is told by its settings`, async () => {
+  test(`certificates: a file that ${what} is reported with its settings`, async () => {
     const { config } = loadConfig(root, {
       MAILHORN_SMTP_TLS_CERT_FILE: cert,
       MAILHORN_SMTP_TLS_KEY_FILE: key,

@@ -38,7 +38,7 @@ function given(t: TestContext, listen: string, mailHost: string) {
   return { clock, logged, lives, channel, options }
 }
 
-test('a DNS thread that dies is started again, on the ports it had', async t => {
+test('DNS worker: it is restarted on the same ports after its death', async t => {
   const { clock, logged, lives, channel, options } = given(t, '127.0.0.1:0,127.0.0.2:5301', 'one.example.com')
   const dns = await startProviderDns(options)
   assert.equal(dns.address, { host: '127.0.0.1', port: 4_242 })
@@ -55,7 +55,7 @@ test('a DNS thread that dies is started again, on the ports it had', async t => 
   await dns.close()
 })
 
-test('stopped while it waits for its next start it is not started again', async t => {
+test('DNS worker: stop cancels a pending restart', async t => {
   const { clock, lives, channel, options } = given(t, '127.0.0.1:0', 'two.example.com')
   const dns = await startProviderDns(options)
   await until(() => lives.length === 1)
@@ -65,7 +65,7 @@ test('stopped while it waits for its next start it is not started again', async 
   assert.is(clock.timerCount, 0)
 })
 
-test('what it cannot begin with is told to whoever starts it, and not tried again', async t => {
+test('DNS worker: a failing start is reported to the caller and not retried', async t => {
   const { clock, options } = given(t, '127.0.0.1:1', 'three.example.com')
   await startProviderDns(options).then(
     () => assert.unreachable(),

@@ -10,12 +10,12 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('connection shares')
 const config = { delivery: { connections: 1_000, threads: 2 } } as Config
 
-test('where the system allows many files everything is as configured', () => {
+test('descriptor budget: with a high limit, the configuration applies', () => {
   for (const limit of [65_536, Number.POSITIVE_INFINITY])
     assert.equal(fdBudget(config, limit), { http: 5_000, smtp: 500, deliveries: 1_000, idle: 2_000 })
 })
 
-test('where it allows few, all doors together leave room for the other files', () => {
+test('descriptor budget: with a low limit, all listeners together leave room for other files', () => {
   for (const limit of [256, 1_024, 4_096, 20_000]) {
     const { http, smtp, deliveries, idle } = fdBudget(config, limit)
     assert.ok(3 * http + 4 * smtp + deliveries + idle < limit - 100, String(limit))
@@ -23,7 +23,7 @@ test('where it allows few, all doors together leave room for the other files', (
   }
 })
 
-test('the limit is read as the system tells it', t => {
+test('descriptor budget: the limit of the system is read', t => {
   assert.ok(openFileLimit()! > 0)
   const folder = mkdtempSync(join(tmpdir(), 'mailhorn-limits-'))
   t.after(() => rmSync(folder, { recursive: true }))

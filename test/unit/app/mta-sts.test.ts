@@ -52,7 +52,7 @@ async function given(t: TestContext, { certificate = 'good', mode = 'testing' }:
   return { store, clock, reply, host, published: () => publishedPolicy(store.db) }
 }
 
-test('what is served as it should be is published', async t => {
+test('MTA-STS: a policy that is served correctly is published', async t => {
   const { host, published } = await given(t)
   assert.match((await published())!, /^[0-9a-f]{20}$/)
   assert.equal(
@@ -65,7 +65,7 @@ for (const [what, change] of [
   ['another policy', { text: POLICY.replace('testing', 'enforce') }],
   ['an error', { status: 503 }],
 ] as const)
-  test(`while ${what} is served it is taken back, and then published again`, async t => {
+  test(`MTA-STS: while ${what} is served the policy is withdrawn, and published again afterwards`, async t => {
     const { clock, reply, published } = await given(t)
     const id = await published()
     const right = { ...reply }
@@ -78,12 +78,12 @@ for (const [what, change] of [
   })
 
 for (const certificate of ['expired', 'wrong-name', 'self-signed'] as const)
-  test(`with a certificate that is ${certificate} it is not published`, async t => {
+  test(`MTA-STS: with a certificate that is ${certificate} the policy is not published`, async t => {
     const { published } = await given(t, { certificate })
     assert.is(await published(), undefined)
   })
 
-test('where it is off nobody is asked', async t => {
+test('MTA-STS: no request is made when it is off', async t => {
   const { host, published } = await given(t, { mode: 'off' })
   assert.is(await published(), undefined)
   assert.is(host.connectionCount, 0)

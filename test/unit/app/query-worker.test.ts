@@ -68,7 +68,7 @@ async function open(t: TestContext) {
   return { clock, list, faults, threadCount: () => writerPorts.length }
 }
 
-test('what is asked when the thread dies is answered 503, all of it', async t => {
+test('query worker: calls in progress at its death are answered 503', async t => {
   const { list, faults } = await open(t)
   const first = (await list()).body.total
   assert.ok(first > 0)
@@ -80,7 +80,7 @@ test('what is asked when the thread dies is answered 503, all of it', async t =>
   assert.ok(faults.includes('The query worker died: the disk is gone'), faults.join('\n'))
 })
 
-test('until another has been started the answer is the same; a second later it is, and answers', async t => {
+test('query worker: calls are answered 503 until it is restarted one second later', async t => {
   const { list, clock, faults, threadCount } = await open(t)
   const first = (await list()).body.total
   await list('?status=failed')
@@ -97,7 +97,7 @@ test('until another has been started the answer is the same; a second later it i
   assert.is(faults.filter(fault => fault.startsWith('The query worker died')).length, 1)
 })
 
-test('it is started again however often it dies, and not after the end', async t => {
+test('query worker: it is restarted after each death, but not after stop', async t => {
   const { list, clock, threadCount } = await open(t)
   for (let death = 1; death <= 3; death++) {
     await list('?status=failed')

@@ -13,7 +13,7 @@ function openReadiness(write: () => Promise<void>) {
   return { clock, readiness }
 }
 
-test('what takes writes is ready, and what takes none at the moment is not', async () => {
+test('readiness: a store that accepts writes is ready, an unavailable one is not', async () => {
   let isFull = false
   const { clock, readiness } = openReadiness(async () => {
     if (isFull) throw new StorageUnavailable('full')
@@ -24,7 +24,7 @@ test('what takes writes is ready, and what takes none at the moment is not', asy
   assert.equal(await readiness.notReady(), ['database'])
 })
 
-test('where a write does not come to an end, that is said after five seconds', async () => {
+test('readiness: a write that hangs is reported after five seconds', async () => {
   const { clock, readiness } = openReadiness(() => new Promise(() => {}))
   for (let asked = 0; asked < 2; asked++) {
     const answer = readiness.notReady()

@@ -5,7 +5,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/base32')
 
-test('the examples of RFC 4648 §10, in lower case and without padding', () => {
+test('base32: encodes the examples of RFC 4648 §10 in lower case without padding', () => {
   const examples = {
     '': '',
     f: 'my',
@@ -21,7 +21,7 @@ test('the examples of RFC 4648 §10, in lower case and without padding', () => {
   }
 })
 
-test('all bytes come back, in either case', () => {
+test('base32: bytes are decoded unchanged from either case', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 64 }), bytes => {
       const text = toBase32(bytes)
@@ -33,12 +33,12 @@ test('all bytes come back, in either case', () => {
   )
 })
 
-test('any other character makes it no base32', () => {
+test('base32: any other character is refused', () => {
   for (const text of ['0', '1', '8', 'my======', 'm y', 'mü', 'my\n', '💌', 'my-q'])
     assert.is(fromBase32(text), undefined)
 })
 
-test('bits that fill no byte are dropped', () => {
+test('base32: trailing bits that fill no byte are dropped', () => {
   assert.equal(fromBase32('mz'), fromBase32('my'))
   assert.equal(fromBase32('a'), Buffer.alloc(0))
 })

@@ -13,7 +13,7 @@ function reversed(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, reversed(inner)]))
 }
 
-test('the order of keys does not matter, at any depth', () => {
+test('canonical JSON: the order of keys does not matter, at any depth', () => {
   assert.is(
     canonicalJson({ b: 1, a: { d: [{ z: 1, y: 2 }], c: null } }),
     '{"a":{"c":null,"d":[{"y":2,"z":1}]},"b":1}',
@@ -26,11 +26,11 @@ test('the order of keys does not matter, at any depth', () => {
   )
 })
 
-test('the order of a list does', () => {
+test('canonical JSON: the order of a list matters', () => {
   assert.is.not(canonicalJson([1, 2]), canonicalJson([2, 1]))
 })
 
-test('it says the same as the value', () => {
+test('canonical JSON: it parses to the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       assert.equal(JSON.parse(canonicalJson(value)), JSON.parse(JSON.stringify(value)))
@@ -39,12 +39,12 @@ test('it says the same as the value', () => {
   )
 })
 
-test('different values have different texts', () => {
+test('canonical JSON: different values have different texts', () => {
   const values = [null, 0, '0', false, '', [], {}, { a: null }, { a: [] }, [null], { a: 1, b: 2 }, { a: 12 }]
   assert.is(new Set(values.map(canonicalJson)).size, values.length)
 })
 
-test('keys that objects have of themselves are keys like others', () => {
+test('canonical JSON: names of inherited properties are ordinary keys', () => {
   const text = '{"__proto__":{"a":1},"constructor":2}'
   assert.is(canonicalJson(JSON.parse(text)), text)
   assert.is.not(canonicalJson(JSON.parse('{"__proto__":1}')), canonicalJson({}))

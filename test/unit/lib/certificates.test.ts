@@ -13,7 +13,7 @@ const test = suite('lib/certificates')
 const DAY_MS = 86_400_000
 const NOW = Date.UTC(2026, 10, 21)
 
-test('one of our own is for the host, can be used, and is for our eyes alone', async t => {
+test('self-signed certificate: it is valid for the host, usable, and readable by its owner alone', async t => {
   const { path } = await t.using(tempFolder())
   const pair = ownCertificate(path, 'mail.example', NOW).current()
   createSecureContext(pair)
@@ -21,7 +21,7 @@ test('one of our own is for the host, can be used, and is for our eyes alone', a
   assert.is(statSync(join(path, 'self-signed.pem')).mode & 0o777, 0o600)
 })
 
-test('it is kept over restarts, and made anew for another host or before it ends', async t => {
+test('self-signed certificate: it survives restarts and is replaced for another host or before it expires', async t => {
   const { path } = await t.using(tempFolder())
   const serial = (host: string, now: number) =>
     new X509Certificate(ownCertificate(path, host, now).current().cert).serialNumber
@@ -32,7 +32,7 @@ test('it is kept over restarts, and made anew for another host or before it ends
   assert.is.not(serial('other.example', NOW + 3 * 365 * DAY_MS - 10 * DAY_MS), other)
 })
 
-test('one that was cut short is made anew', async t => {
+test('self-signed certificate: a truncated file is replaced', async t => {
   const { path } = await t.using(tempFolder())
   const file = join(path, 'self-signed.pem')
   const { cert, key } = ownCertificate(path, 'mail.example', NOW).current()
@@ -71,7 +71,7 @@ async function files(t: TestContext) {
 
 const hostOf = ({ cert }: CertificatePair) => /CN=(.*)/.exec(new X509Certificate(cert).subject)![1]
 
-test('files are read again when they have been renewed', async t => {
+test('certificate files: renewed files are loaded', async t => {
   const { put, made, clock, certificates, heard } = await files(t)
   assert.is(hostOf(certificates.current()), 'one.example')
   put(made('two.example'))
@@ -82,7 +82,7 @@ test('files are read again when they have been renewed', async t => {
   assert.is(heard.length, 1)
 })
 
-test('a key that does not belong to its certificate changes nothing; the next good pair does', async t => {
+test('certificate files: a key that does not match changes nothing, the next good pair does', async t => {
   const { put, made, clock, errors, certificates, heard, certFile } = await files(t)
   const two = made('two.example')
   put({ ...two, key: made('three.example').key })

@@ -66,7 +66,7 @@ test('a timer longer than the runtime knows, some 25 days, does not fire at once
   assert.is(fired, false)
 })
 
-test('a machine that stands still for seconds lets no deadline pass, though timers that pace do', async t => {
+test('adjustable clock: a slow machine reaches no deadline, but timers that pace work fire', async t => {
   const machine = createManualClock()
   const clock = await t.using(createAdjustableClock(undefined, machine))
   const fired: string[] = []
@@ -78,7 +78,7 @@ test('a machine that stands still for seconds lets no deadline pass, though time
   assert.equal(fired, ['pace', 'deadline'])
 })
 
-test('a deadline to which nobody moves the clock comes all the same, late', async t => {
+test('adjustable clock: a deadline fires late when the clock is not moved', async t => {
   const machine = createManualClock()
   const clock = await t.using(createAdjustableClock(undefined, machine))
   let fired = false
@@ -92,7 +92,7 @@ test('a deadline to which nobody moves the clock comes all the same, late', asyn
   assert.is(fired, true)
 })
 
-test('timers set by timers fire when the clock passes them, too', async t => {
+test('adjustable clock: timers set by timers fire when the clock passes them', async t => {
   const clock = await t.using(createAdjustableClock())
   const fired: number[] = []
   const again = (count: number) => {

@@ -10,7 +10,7 @@ function open() {
   return { clock, map: createExpiringMap<number>(clock, { keptMs: 1_000, most: 2 }) }
 }
 
-test('what is set is there for its time, which begins anew when it is set again', () => {
+test('expiring map: an entry lives for its time, which restarts when it is set again', () => {
   const { clock, map } = open()
   map.set('a', 1)
   clock.advance(999)
@@ -22,13 +22,13 @@ test('what is set is there for its time, which begins anew when it is set again'
   assert.is(map.get('a'), undefined)
 })
 
-test('where there are too many, the one set longest ago is forgotten', () => {
+test('expiring map: a full map drops the oldest entry', () => {
   const { map } = open()
   for (const [value, key] of ['a', 'b', 'a', 'c'].entries()) map.set(key, value)
   assert.equal(['a', 'b', 'c'].map(map.get), [2, undefined, 3])
 })
 
-test('one may be kept for a time of its own', () => {
+test('expiring map: an entry may have a different time to live', () => {
   const { clock, map } = open()
   map.set('a', 1, 100)
   map.set('b', 2)
@@ -36,7 +36,7 @@ test('one may be kept for a time of its own', () => {
   assert.equal(['a', 'b'].map(map.get), [undefined, 2])
 })
 
-test('a look-up is kept from when it was made, unless it fails; one made since stays', async () => {
+test('expiring map: a look-up is cached from its start unless it fails, and a newer one stays', async () => {
   const kept = createExpiringMap<Promise<number>>(createManualClock(), { keptMs: 1_000, most: 2 })
   const [good, bad, late] = [
     Promise.resolve(1),
@@ -54,7 +54,7 @@ test('a look-up is kept from when it was made, unless it fails; one made since s
   assert.is(kept.get('a'), good)
 })
 
-test('what is deleted is forgotten, one or all', () => {
+test('expiring map: entries are deleted singly or all at once', () => {
   const { map } = open()
   const known = () => ['a', 'b'].map(map.get)
   map.set('a', 1)

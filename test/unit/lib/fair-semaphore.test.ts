@@ -23,7 +23,7 @@ function watched(slots: FairSemaphore) {
 
 const settled = () => new Promise(resolve => setImmediate(resolve))
 
-test('so many are let in, the others in their order as places come free', async () => {
+test('fair semaphore: callers are admitted up to the limit, the others in order', async () => {
   const { inside, ask, leave } = watched(createFairSemaphore(2, 2))
   for (const name of ['a', 'b', 'c', 'd']) ask(name)
   await settled()
@@ -37,7 +37,7 @@ test('so many are let in, the others in their order as places come free', async 
   assert.equal(inside, ['a', 'b', 'c', 'd'])
 })
 
-test('an owner who has its share waits, and holds up nobody else', async () => {
+test('fair semaphore: an owner at its share waits and blocks no other owner', async () => {
   const { inside, ask, leave } = watched(createFairSemaphore(3, 1))
   for (const name of ['greedy-1', 'greedy-2', 'greedy-3']) ask(name, 'greedy')
   ask('modest')
@@ -48,7 +48,7 @@ test('an owner who has its share waits, and holds up nobody else', async () => {
   assert.equal(inside, ['greedy-1', 'modest', 'greedy-2'])
 })
 
-test('a place is given back once, however often it is said', async () => {
+test('fair semaphore: releasing twice releases once', async () => {
   const { inside, ask, leave } = watched(createFairSemaphore(1, 1))
   for (const name of ['a', 'b', 'c']) ask(name)
   await settled()
@@ -58,7 +58,7 @@ test('a place is given back once, however often it is said', async () => {
   assert.equal(inside, ['a', 'b'])
 })
 
-test('an owner beyond its number of waiting ones is told so at once, others may wait', async () => {
+test('fair semaphore: an owner with too many waiting callers is refused, others may wait', async () => {
   const slots = createFairSemaphore(1, 1, { mostOfAnOwner: 2 })
   const leave = await slots.take('greedy')
   const second = slots.take('greedy')

@@ -11,13 +11,13 @@ function drained<T>(heap: { pop(): T | undefined }): T[] {
   return items
 }
 
-test('the smallest comes first, whatever the order of the pushes', () => {
+test('heap: the smallest item comes first, whatever the order of the pushes', () => {
   const heap = createHeap<number>(n => n)
   for (const n of [5, 1, 4, 1, 5, 9, 2, 6]) heap.push(n)
   assert.equal(drained(heap), [1, 1, 2, 4, 5, 5, 6, 9])
 })
 
-test('peeking takes nothing away', () => {
+test('heap: peek removes nothing', () => {
   const heap = createHeap<string>(text => text.length)
   assert.is(heap.peek(), undefined)
   heap.push('long')
@@ -25,14 +25,14 @@ test('peeking takes nothing away', () => {
   assert.equal([heap.peek(), heap.peek(), heap.size], ['a', 'a', 2])
 })
 
-test('an empty heap has nothing to give, before and after', () => {
+test('heap: an empty heap returns undefined', () => {
   const heap = createHeap<number>(n => n)
   assert.is(heap.pop(), undefined)
   heap.push(1)
   assert.equal([heap.pop(), heap.pop(), heap.size], [1, undefined, 0])
 })
 
-test('any mixture of pushes and pops behaves like a sorted list', () => {
+test('heap: any mixture of pushes and pops behaves like a sorted list', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.integer()), { maxLength: 200 }), steps => {
       const heap = createHeap<number>(n => n)

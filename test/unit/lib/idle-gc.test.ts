@@ -21,7 +21,7 @@ function scripted() {
   return { state, look }
 }
 
-test('what a thread no longer needs goes once it is quiet, and not while it is busy', () => {
+test('idle GC: garbage is collected when the thread is idle, not while it is busy', () => {
   const { state, look } = scripted()
   Object.assign(state, { garbage: 30 * MB, busy: 0.4 })
   look()
@@ -31,7 +31,7 @@ test('what a thread no longer needs goes once it is quiet, and not while it is b
   assert.equal([state.collected, state.garbage], [1, 0])
 })
 
-test('a quiet thread is left alone until something worth it has come together', () => {
+test('idle GC: an idle thread is not collected until enough garbage exists', () => {
   const { state, look } = scripted()
   for (const garbage of [0, 1, 4, 7]) {
     state.garbage = garbage * MB
@@ -44,7 +44,7 @@ test('a quiet thread is left alone until something worth it has come together', 
   assert.is(state.collected, 1)
 })
 
-test('what is needed counts from what was left after the last time, though that is less than before', () => {
+test('idle GC: the baseline is the size after the last collection, even if it was smaller before', () => {
   const { state, look } = scripted()
   Object.assign(state, { needed: 60 * MB, garbage: 9 * MB })
   look()
@@ -58,7 +58,7 @@ test('what is needed counts from what was left after the last time, though that 
   assert.is(state.collected, 3)
 })
 
-test('what is given back only later is not taken for needed', () => {
+test('idle GC: memory that is returned later does not raise the baseline', () => {
   const state = { held: 20 * MB, collected: 0 }
   const look = idleCollector({
     utilization: () => 0,
@@ -72,7 +72,7 @@ test('what is given back only later is not taken for needed', () => {
   assert.is(state.collected, 2)
 })
 
-test('the heap of a thread is weighed and collected', async () => {
+test('idle GC: the heap of a thread is measured and collected', async () => {
   const heap = ownHeap()
   heap.collect()
   let kept: object[] | undefined = Array.from({ length: 200_000 }, (_, i) => ({ i }))
@@ -87,7 +87,7 @@ test('the heap of a thread is weighed and collected', async () => {
   await until(() => before - heap.heldBytes() > 4 * MB)
 })
 
-test('buffers, which lie beside the heap, are weighed with it', async () => {
+test('idle GC: buffers outside the heap are counted', async () => {
   const heap = ownHeap()
   heap.collect()
   const before = heap.heldBytes()
@@ -100,7 +100,7 @@ test('buffers, which lie beside the heap, are weighed with it', async () => {
   await until(() => heap.heldBytes() - before < MB)
 })
 
-test('the time a thread works is told since it was asked last', async () => {
+test('idle GC: utilization is measured since the last call', async () => {
   const heap = ownHeap()
   await turn()
   heap.utilization()

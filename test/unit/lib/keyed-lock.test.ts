@@ -5,7 +5,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/keyed-lock')
 
-test('tasks of one key run one after another, those of another key meanwhile', async () => {
+test('keyed lock: tasks of one key run one after another, others concurrently', async () => {
   const alone = createKeyedLock()
   const gate = Promise.withResolvers<void>()
   const order: string[] = []
@@ -25,7 +25,7 @@ test('tasks of one key run one after another, those of another key meanwhile', a
   assert.equal(order, ['a1 begins', 'b', 'a1 ends', 'a2'])
 })
 
-test('a task that fails tells its caller, and the next one runs all the same', async () => {
+test('keyed lock: a failing task rejects, and the next one runs', async () => {
   const alone = createKeyedLock()
   const failing = alone('a', async () => {
     throw new Error('no')

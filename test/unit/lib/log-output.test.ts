@@ -93,7 +93,7 @@ test('short writes are continued', () => {
   assert.is(taken.join(''), 'a line\n')
 })
 
-test('an output that takes nothing, and says so without an error, holds nobody up', () => {
+test('log output: an output that writes nothing without an error blocks no caller', () => {
   const counts = newDropCounts()
   const { write } = createLogOutput({ counts, writeBytes: () => 0 })
   assert.is(write('a line\n'), false)
@@ -121,7 +121,7 @@ test('a full pipe that is read in time loses nothing', () => {
   assert.equal([output.taken, droppedLogLines(counts)], ['a whole line\n', 0])
 })
 
-test('the line with the number of missing ones is not written twice when the line behind it fails', () => {
+test('log output: the line with the number of missing lines is not repeated when the next line fails', () => {
   const output = scriptedOutput()
   const { write } = createLogOutput({ ...output, counts: newDropCounts() })
   output.failWith('ENOSPC')
@@ -158,7 +158,7 @@ async function dropInThread(t: TestContext) {
   await new Promise((resolve, reject) => worker.once('exit', resolve).once('error', reject))
 }
 
-test('what any thread drops is in the figures of the process', async t => {
+test('log output: lines dropped by any thread are counted for the process', async t => {
   t.after(() => setEnvironmentData('mailhorn.log-output', undefined))
   setEnvironmentData('mailhorn.log-output', newDropCounts())
   const metrics = createProcessMetrics()

@@ -27,7 +27,7 @@ test('counters and gauges are written as Prometheus reads them', () => {
   )
 })
 
-test('every process says what it needs', () => {
+test('metrics: every process reports memory, uptime and CPU time', () => {
   for (const name of ['resident_memory_bytes', 'up_seconds', 'cpu_seconds'])
     assert.match(createProcessMetrics().text(), new RegExp(`^mailhorn_${name} \\d`, 'm'))
 })

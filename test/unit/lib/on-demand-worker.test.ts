@@ -16,7 +16,7 @@ const open = () =>
   })
 const MAIL = { bytes: Buffer.from('Subject: hi\r\n\r\nhello\r\n'), fault: null }
 
-test('a thread that was ended is started again by the next call', async t => {
+test('on-demand worker: a terminated thread is started again by the next call', async t => {
   const thread = open()
   t.after(() => thread.close())
   const first = await thread.call('read', MAIL)
@@ -24,7 +24,7 @@ test('a thread that was ended is started again by the next call', async t => {
   assert.equal(await thread.call('read', MAIL), first)
 })
 
-test('one that was closed is not: a call that comes too late starts nothing', async () => {
+test('on-demand worker: a call after close starts no thread', async () => {
   const thread = open()
   await thread.call('read', MAIL)
   await thread.close()

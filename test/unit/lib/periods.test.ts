@@ -4,14 +4,14 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/periods')
 
-test('days and months are those of UTC, wherever the machine stands', () => {
+test('periods: days and months are UTC in any time zone', () => {
   assert.equal([utcDay(0), utcMonth(0)], ['1970-01-01', '1970-01'])
   const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999)
   assert.equal([utcDay(last), utcMonth(last)], ['2026-12-31', '2026-12'])
   assert.equal([utcDay(last + 1), utcMonth(last + 1)], ['2027-01-01', '2027-01'])
 })
 
-test('the next ones begin at midnight, also over the end of a year', () => {
+test('periods: the next day and month start at midnight, also at the end of a year', () => {
   const noon = Date.UTC(2026, 10, 30, 12)
   assert.equal([nextUtcDay(noon), nextUtcMonth(noon)], [Date.UTC(2026, 11, 1), Date.UTC(2026, 11, 1)])
   const last = Date.UTC(2026, 11, 31, 23, 59, 59, 999)

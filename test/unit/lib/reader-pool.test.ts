@@ -25,7 +25,7 @@ const failure = (run: Promise<unknown>) =>
     (error: unknown) => error,
   )
 
-test('a job whose heap fills up inside a builtin ends its process, and neither this one nor later jobs', async t => {
+test('reader pool: a job that fills the heap ends its process and no other job', async t => {
   const metrics = createMetrics()
   const readers = await t.using(openReaders({ entry, heapMib: 64, metrics }))
   const ends = await Promise.all([1, 2, 3].map(() => failure(readers.run(job('fillHeapInBuiltin')))))
@@ -34,24 +34,24 @@ test('a job whose heap fills up inside a builtin ends its process, and neither t
   assert.match(metrics.text(), /^mailhorn_reader_processes_lost_total\{process="reader"\} 3$/m)
 })
 
-test('a process that ends by itself while it works is an error of that job alone', async t => {
+test('reader pool: a process that ends fails its job alone', async t => {
   const readers = await t.using(openReaders({ entry }))
   assert.instance(await failure(readers.run(job('exit'))), ProcessDied)
   assert.is(await readers.run(job('echo', 1)), 1)
 })
 
-test('what a function throws comes as an error with its message', async t => {
+test('reader pool: an error of the function is passed with its message', async t => {
   const readers = await t.using(openReaders({ entry }))
   assert.is(((await failure(readers.run(job('fail', 'no such thing')))) as Error).message, 'no such thing')
 })
 
-test('where no process can be started, the job is not begun', async t => {
+test('reader pool: a job is not started when no process can be', async t => {
   const missing = new URL('./no-such-file.ts', import.meta.url)
   const readers = await t.using(openReaders({ entry: missing }))
   assert.instance(await failure(readers.run(job('echo'))), ProcessNotStarted)
 })
 
-test('a job that takes too long ends with its process, and the next one is done by another', async t => {
+test('reader pool: a job that takes too long ends with its process, and another process takes the next', async t => {
   const clock = createManualClock()
   const readers = await t.using(openReaders({ entry, clock }))
   const stuck = failure(readers.run(job('loop')))
@@ -61,7 +61,7 @@ test('a job that takes too long ends with its process, and the next one is done 
   assert.is(await readers.run(job('echo', 2)), 2)
 })
 
-test('bytes arrive as they were sent, in both directions', async t => {
+test('reader pool: bytes are passed unchanged in both directions', async t => {
   const readers = await t.using(openReaders({ entry }))
   const bytes = Buffer.from(Uint8Array.from({ length: 3 * MIB }, (_, i) => i))
   const back = (await readers.run(job('echo', { pieces: [bytes, bytes.subarray(1, 5)] }))) as {
@@ -95,7 +95,7 @@ function heldJobs(readers: ReaderPool) {
   return { began, hold, end, endAll }
 }
 
-test('large jobs leave a process to small ones, and owners take turns', async t => {
+test('reader pool: large jobs leave one process to small ones, and owners take turns', async t => {
   const readers = await t.using(openReaders({ entry }))
   const { began, hold, end, endAll } = heldJobs(readers)
   const all = [
@@ -114,7 +114,7 @@ test('large jobs leave a process to small ones, and owners take turns', async t 
   await Promise.all(all)
 })
 
-test('of many jobs that wait, small ones of other owners come first', async t => {
+test('reader pool: small jobs of other owners are served first', async t => {
   const readers = await t.using(openReaders({ entry }))
   const { began, hold, end, endAll } = heldJobs(readers)
   const all = [hold('first', 'ann', MIB), hold('second', 'ann', MIB)]
@@ -127,7 +127,7 @@ test('of many jobs that wait, small ones of other owners come first', async t =>
   await Promise.all(all)
 })
 
-test('a pool that was closed begins nothing, and ends what is under way', async () => {
+test('reader pool: a closed pool starts no job and ends those in progress', async () => {
   const readers = openReaders({ entry })
   const stuck = failure(readers.run(job('loop')))
   await readers.run(job('echo', 1))

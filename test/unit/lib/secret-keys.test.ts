@@ -7,7 +7,7 @@ const test = suite('lib/secret-keys')
 const keys = createSecretKeys(Buffer.alloc(32, 1))
 const plain = Buffer.from('a private key')
 
-test('what is sealed can be opened in the same context only', () => {
+test('secret keys: a sealed box opens in the same context only', () => {
   const box = keys.seal(plain, 'dkim:1')
   assert.equal(keys.open(box, 'dkim:1'), plain)
   assert.not(Buffer.from(box).includes(plain))
@@ -15,7 +15,7 @@ test('what is sealed can be opened in the same context only', () => {
   assert.throws(() => createSecretKeys(Buffer.alloc(32, 2)).open(box, 'dkim:1'))
 })
 
-test('no altered box opens', () => {
+test('secret keys: an altered box does not open', () => {
   const box = keys.seal(plain, 'c')
   for (let i = 0; i < box.length; i++) {
     const altered = Buffer.from(box)
@@ -24,12 +24,12 @@ test('no altered box opens', () => {
   }
 })
 
-test('each purpose has a key of its own', () => {
+test('secret keys: each purpose has a different key', () => {
   assert.not.equal(keys.mac('verp', 'm'), keys.mac('share', 'm'))
   assert.equal(keys.mac('verp', 'm'), createSecretKeys(Buffer.alloc(32, 1)).mac('verp', 'm'))
 })
 
-test('a short secret is refused', () => {
+test('secret keys: a short secret is refused', () => {
   assert.throws(() => createSecretKeys(Buffer.alloc(15)), /at least 16 bytes/)
 })
 
@@ -44,7 +44,7 @@ test("a token's code is the HMAC of its purpose's key", () => {
     assert.equal(keys.mac('verp', message), createHmac('sha256', key).update(message).digest())
 })
 
-test('what is wrapped is AES-256-CTR from its proof on, over any number of blocks', () => {
+test('secret keys: wrap is AES-256-CTR with the MAC as counter, over any number of blocks', () => {
   const key = Buffer.from(hkdfSync('sha256', Buffer.alloc(32, 1), 'mailhorn', 'wrap/1/unsubscribe', 32))
   for (const length of [0, 1, 15, 16, 17, 66, 16 * 300]) {
     const text = Buffer.alloc(length, 'a text ')
@@ -56,7 +56,7 @@ test('what is wrapped is AES-256-CTR from its proof on, over any number of block
   }
 })
 
-test('of two texts wrapped one after the other each keeps its own', () => {
+test('secret keys: wrapping a second text does not change the first result', () => {
   const texts = ['one', 'another one, which is longer']
   const boxes = texts.map(text => keys.wrap('unsubscribe', Buffer.from(text)))
   assert.equal(

@@ -27,7 +27,7 @@ function openTasks(running: number, waiting: number) {
   }
 }
 
-test('so many run at once, the others wait their turn in order', async () => {
+test('semaphore: tasks run up to the limit, the others in order', async () => {
   const { run, end, began } = openTasks(2, 10)
   const results = ['a', 'b', 'c', 'd'].map(run)
   await settled()
@@ -41,7 +41,7 @@ test('so many run at once, the others wait their turn in order', async () => {
   assert.equal(await Promise.all(results), ['end of a', 'end of b', 'end of c', 'end of d'])
 })
 
-test('beyond those that may wait one is turned away at once', async () => {
+test('semaphore: a task beyond the waiting limit is refused at once', async () => {
   const { run, end, began } = openTasks(1, 1)
   const [a, b] = [run('a'), run('b')]
   await run('c').then(
@@ -54,7 +54,7 @@ test('beyond those that may wait one is turned away at once', async () => {
   assert.equal(began, ['a', 'b'])
 })
 
-test('a task that fails gives its place free', async () => {
+test('semaphore: a failing task releases its slot', async () => {
   const { run, end, began } = openTasks(1, 5)
   const a = run('a').catch(error => error.message)
   const b = run('b')
@@ -65,7 +65,7 @@ test('a task that fails gives its place free', async () => {
   await b
 })
 
-test('a free place is taken at once, and never by two', async () => {
+test('semaphore: a free slot is taken at once and never twice', async () => {
   const { run, end, began } = openTasks(1, 5)
   const a = run('a')
   const b = run('b')
@@ -81,7 +81,7 @@ test('a free place is taken at once, and never by two', async () => {
   assert.is(await d, 'end of d')
 })
 
-test('nobody may wait where none is allowed to', async () => {
+test('semaphore: a waiting limit of zero refuses at once', async () => {
   const { run, end } = openTasks(1, 0)
   const a = run('a')
   await run('b').then(

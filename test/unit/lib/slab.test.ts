@@ -5,7 +5,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('lib/under-way')
 
-test('what was put is there until it is taken out by its number, and then no more', () => {
+test('slab: an item is found by its number until it is taken out', () => {
   const underWay = new Slab<{ name: string }>()
   const first = underWay.put({ name: 'first' })
   const second = underWay.put({ name: 'second' })
@@ -18,14 +18,14 @@ test('what was put is there until it is taken out by its number, and then no mor
   assert.is(underWay.size, 0)
 })
 
-test('a number that nothing has, or had, takes nothing out', () => {
+test('slab: an unknown or free number takes nothing out', () => {
   const underWay = new Slab<object>()
   underWay.put({})
   for (const number of [1, -1, 0.5]) assert.is(underWay.take(number), undefined)
   assert.is(underWay.size, 1)
 })
 
-test('a number is free again for what comes next, so that the room it takes is that of what was there at once', () => {
+test('slab: numbers are reused, so that memory is bounded by the number of items at one time', () => {
   const underWay = new Slab<object>()
   const numbers = new Set<number>()
   for (let round = 0; round < 1_000; round++) {
@@ -38,7 +38,7 @@ test('a number is free again for what comes next, so that the room it takes is t
   assert.is(numbers.size, 3)
 })
 
-test('all of it can be taken out at once, and more put in behind it', () => {
+test('slab: all items can be taken out at once, and more added afterwards', () => {
   const underWay = new Slab<object>()
   const [a, b, c] = [{ a: 1 }, { b: 2 }, { c: 3 }]
   const number = underWay.put(a)
@@ -50,7 +50,7 @@ test('all of it can be taken out at once, and more put in behind it', () => {
   assert.equal([underWay.size, ...underWay], [1, c])
 })
 
-test('members may be taken out while all are looked at', () => {
+test('slab: items may be taken out during iteration', () => {
   const underWay = new Slab<{ number: number }>()
   for (let i = 0; i < 5; i++) {
     const member = { number: -1 }
@@ -64,7 +64,7 @@ test('members may be taken out while all are looked at', () => {
   assert.equal([underWay.size, ...seen], [0, 0, 1, 2, 3, 4])
 })
 
-test('whatever comes and goes, it holds what a map by number would', () => {
+test('slab: any sequence of operations behaves like a map by number', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 200 }), steps => {
       const underWay = new Slab<{ step: number }>()

@@ -61,7 +61,7 @@ function placeOf(text: string, code: string): string {
 const { code, places } = await bundled()
 const placesOf = (url: string) => (url === BUNDLE ? places : undefined)
 
-test('a frame in a bundle is told by the file and the line that it comes from', () => {
+test('source traces: a frame in a bundle is mapped to its source file and line', () => {
   for (const [text, where] of [
     ['second("marked 5")', 'one.ts:6'],
     ['second("marked 7")', 'one.ts:7'],
@@ -74,12 +74,12 @@ test('a frame in a bundle is told by the file and the line that it comes from', 
   }
 })
 
-test('a frame without a function is, too', () => {
+test('source traces: a frame without a function is mapped', () => {
   const frame = `${BUNDLE}:${placeOf('first(null)', code)}`
   assert.is(inSources(frame, '/srv', placesOf), 'file:///srv/memory:/one.ts:11')
 })
 
-test('what comes before all sources, and what is in no bundle, stays as it is', () => {
+test('source traces: a frame before all sources or in no bundle stays unchanged', () => {
   for (const frame of [
     `${BUNDLE}:1:1`,
     'ModuleJob.run (node:internal/modules/esm/module_job:561:25)',

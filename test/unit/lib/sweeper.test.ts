@@ -7,7 +7,7 @@ const test = suite('lib/sweeper')
 const EVERY_MS = 60_000
 const unreachable = (error: unknown) => assert.unreachable(String(error))
 
-test('it sweeps at once, step by step, and again when its time has passed', async t => {
+test('sweeper: the first round runs at once, the next after the interval', async t => {
   const clock = createManualClock()
   const steps: string[] = []
   let round = 0
@@ -31,7 +31,7 @@ test('it sweeps at once, step by step, and again when its time has passed', asyn
   assert.equal(steps.slice(3), ['a2', 'b2', 'c2'])
 })
 
-test('it never rests longer than a minute, also where a clock has jumped', async t => {
+test('sweeper: a rest is at most a minute, also when the clock jumped', async t => {
   const clock = createManualClock()
   const steps: string[] = []
   const sweeper = startSweeper({
@@ -52,7 +52,7 @@ test('it never rests longer than a minute, also where a clock has jumped', async
   assert.equal(steps, ['a', 'b'])
 })
 
-test('after a step it rests twice as long as the step took', async t => {
+test('sweeper: a rest is twice as long as the step', async t => {
   const clock = createManualClock()
   const doneAt: number[] = []
   const began = clock.monotonic()
@@ -81,7 +81,7 @@ test('after a step it rests twice as long as the step took', async t => {
   assert.equal(doneAt, [10, 60, 125])
 })
 
-test('a round that fails is told of, and the next one begins at its time', async t => {
+test('sweeper: a failing round is reported, and the next one starts at its time', async t => {
   const clock = createManualClock()
   const errors: unknown[] = []
   const failure = new Error('the disk is full')
@@ -101,7 +101,7 @@ test('a round that fails is told of, and the next one begins at its time', async
   assert.equal(errors, [failure, failure])
 })
 
-test('stopping waits for the step under way, begins no other and leaves no timer', async () => {
+test('sweeper: stop waits for the step in progress and leaves no timer', async () => {
   const clock = createManualClock()
   const gate = Promise.withResolvers<void>()
   const steps: string[] = []
@@ -124,7 +124,7 @@ test('stopping waits for the step under way, begins no other and leaves no timer
   assert.equal([steps, clock.timerCount], [['first', 'stopped'], 0])
 })
 
-test('stopping ends a rest, between steps and between rounds', async () => {
+test('sweeper: stop ends a rest between steps and between rounds', async () => {
   const clock = createManualClock()
   const steps: string[] = []
   for (const tookMs of [10, 0]) {
@@ -144,7 +144,7 @@ test('stopping ends a rest, between steps and between rounds', async () => {
   assert.equal(steps, ['10 ms', '0 ms'])
 })
 
-test('when it is urgent the next round begins at once, or right after the one under way', async t => {
+test('sweeper: hurry starts the next round at once, or right after the one in progress', async t => {
   const clock = createManualClock()
   let rounds = 0
   let step = Promise.withResolvers<void>()

@@ -53,7 +53,7 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 }
 
 for (const length of [70_000, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 5])
-  test(`${length} bytes come back as they were, at once and piece by piece`, async t => {
+  test(`blob pieces: ${length} bytes are read back unchanged, at once and piece by piece`, async t => {
     const { here, there, run, pieceCount } = await open(t)
     const { blob, reservation } = await here.placed(bytesOf(length))
     assert.is(pieceCount(), isOnPostgres ? Math.ceil(length / PIECE_BYTES) : 0)
@@ -67,7 +67,7 @@ for (const length of [70_000, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES + 5]
   })
 
 if (isOnPostgres) {
-  test('one that lacks a piece is an error, before its first byte, or where the piece was', async t => {
+  test('blob pieces: reading a blob without one of its pieces is an error', async t => {
     const { here, run, change } = await open(t)
     const { blob } = await here.placed(bytesOf(3 * PIECE_BYTES))
     await run('refer', [blob])
@@ -84,7 +84,7 @@ if (isOnPostgres) {
     assert.is(count, 1)
   })
 
-  test('what is refused takes its pieces away, unless another process has brought the same since', async t => {
+  test('blob pieces: a refused request deletes its pieces, unless another process has staged them since', async t => {
     const { here, there, run, pieceCount } = await open(t)
     const [refused, taken] = [await here.placed(bytesOf(70_000)), await there.placed(bytesOf(70_000))]
     await refused.reservation.end(true)
@@ -97,7 +97,7 @@ if (isOnPostgres) {
     assert.equal(await here.names(), [hexOf(taken.blob)])
   })
 
-  test('many bring the same at once, here and there: it is kept once, and none is missing that a row names', async t => {
+  test('blob pieces: concurrent uploads of one blob store it once, and no piece that a row names is missing', async t => {
     const { here, there, run, pieceCount, rows } = await open(t)
     const bytes = bytesOf(2 * PIECE_BYTES)
     const one = async (i: number) => {
@@ -111,7 +111,7 @@ if (isOnPostgres) {
     assert.equal(await here.blobs.read(here.db, blob!.hash), bytes)
   })
 
-  test('what no row names goes an hour after it was staged last; what one names stays', async t => {
+  test('blob pieces: pieces that no row names are deleted an hour after the last staging, others stay', async t => {
     const { here, there, run, names, pass } = { ...(await open(t)), names: [] as string[] }
     const { blob: lost } = await here.placed(bytesOf(70_000))
     const { blob: kept } = await here.placed(bytesOf(80_000))

@@ -47,7 +47,7 @@ async function open() {
 const bytesOf = (length: number, fill = 'x') => Buffer.alloc(length, fill)
 const hexOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-test('small bytes lie in a row, up to 64 KiB; larger ones in a file named by their hash', async t => {
+test('blobs: up to 64 KiB are stored in a row, larger ones in a file named by the hash', async t => {
   const { blobs, blobFolder, placed } = await t.using(open())
   const small = await blobs.stage(bytesOf(64 * 1024))
   assert.is(small.body?.length, 64 * 1024)
@@ -61,7 +61,7 @@ test('small bytes lie in a row, up to 64 KiB; larger ones in a file named by the
   assert.is(statSync(path).mode & 0o777, 0o600)
 })
 
-test('the file is whole before any row can name it, and nothing else is left beside it', async t => {
+test('blobs: a file is complete before a row can name it, and no other file stays', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(300_000, 'abc')
   const { blob, reservation } = await store.placed(bytes)
@@ -72,7 +72,7 @@ test('the file is whole before any row can name it, and nothing else is left bes
   assert.equal(await store.blobs.read(store.db, blob.hash), bytes)
 })
 
-test('bytes come back as they were, from the row and from the file', async t => {
+test('blobs: bytes are read back unchanged from the row and from the file', async t => {
   const store = await t.using(open())
   for (const bytes of [Buffer.alloc(0), Buffer.from([0, 255, 13, 10, 0]), bytesOf(70_000, '\0\xff')]) {
     const { blob } = await store.placed(bytes)
@@ -81,7 +81,7 @@ test('bytes come back as they were, from the row and from the file', async t => 
   }
 })
 
-test('what is staged does not follow later changes of the bytes', async t => {
+test('blobs: staged bytes do not follow later changes of the input', async t => {
   const store = await t.using(open())
   const bytes = Buffer.from('as they were')
   const staged = await store.blobs.stage(bytes)
@@ -90,7 +90,7 @@ test('what is staged does not follow later changes of the bytes', async t => {
   assert.is(String(await store.blobs.read(store.db, staged.hash)), 'as they were')
 })
 
-test('each use is counted, within a command and between them', async t => {
+test('blobs: each use is counted, within one command and over several', async t => {
   const store = await t.using(open())
   const staged = await store.blobs.stage(bytesOf(10))
   await store.run('refer', [staged, staged])
@@ -100,7 +100,7 @@ test('each use is counted, within a command and between them', async t => {
   ])
 })
 
-test('a use by a command that fails is not counted', async t => {
+test('blobs: a use by a failing command is not counted', async t => {
   const store = await t.using(open())
   const staged = await store.blobs.stage(bytesOf(10))
   await store.run('refer', [staged])
@@ -108,7 +108,7 @@ test('a use by a command that fails is not counted', async t => {
   assert.equal(store.rows('select refs from blobs'), [{ refs: 1 }])
 })
 
-test('the same large bytes are kept once; later uses only mark the file as fresh', async t => {
+test('blobs: equal large bytes are stored once, and later uses only update the time of the file', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(200_000)
   await store.placed(bytes)
@@ -122,7 +122,7 @@ test('the same large bytes are kept once; later uses only mark the file as fresh
   assert.equal(store.files(), [name])
 })
 
-test('many may store the same large bytes at once', async t => {
+test('blobs: equal large bytes can be stored concurrently', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(100_000)
   const all = await Promise.all(Array.from({ length: 20 }, () => store.placed(bytes)))
@@ -134,7 +134,7 @@ test('many may store the same large bytes at once', async t => {
   assert.equal(store.files(), [hexOf(bytes)])
 })
 
-test('what is staged in vain goes, before its place and in it', async t => {
+test('blobs: a file that is not needed is deleted before and after it was placed', async t => {
   const store = await t.using(open())
   const [draft, { reservation: placed }] = [
     store.reservations.open([await store.blobs.stage(bytesOf(70_000, 'a'))]),
@@ -147,7 +147,7 @@ test('what is staged in vain goes, before its place and in it', async t => {
   assert.equal(store.files(), [])
 })
 
-test('what another counts on, or a row names, stays', async t => {
+test('blobs: a file that another request reserved, or a row names, stays', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(70_000)
   const [refused, taken] = [await store.placed(bytes), await store.placed(bytes)]
@@ -160,14 +160,14 @@ test('what another counts on, or a row names, stays', async t => {
   assert.equal(await store.blobs.read(store.db, taken.blob.hash), bytes)
 })
 
-test('where nobody knows whether it has been stored, the file stays', async t => {
+test('blobs: a file stays when the outcome of its request is unknown', async t => {
   const store = await t.using(open())
   const { reservation } = await store.placed(bytesOf(70_000))
   await reservation.end(false)
   assert.equal(store.files(), [hexOf(bytesOf(70_000))])
 })
 
-test('files come and go while many bring the same: none is missing that a row names', async t => {
+test('blobs: concurrent uploads and deletions leave no row without its file', async t => {
   const store = await t.using(open())
   const bytes = bytesOf(70_000)
   const one = async (isTaken: boolean) => {
@@ -180,7 +180,7 @@ test('files come and go while many bring the same: none is missing that a row na
   assert.equal(store.files(), [hexOf(bytes)])
 })
 
-test('where no folder can be made for it, nothing can be stored at the moment', async t => {
+test('blobs: a folder that cannot be created makes the store unavailable', async t => {
   const { blobs, blobFolder } = await t.using(open())
   writeFileSync(blobFolder, 'no folder')
   try {
@@ -192,7 +192,7 @@ test('where no folder can be made for it, nothing can be stored at the moment', 
   }
 })
 
-test('what a former process has left half done is cleared away, and nothing else', async t => {
+test('blobs: drafts of a previous process are deleted, other files stay', async t => {
   const store = await t.using(open())
   await store.placed(bytesOf(70_000, 'a'))
   await store.blobs.stage(bytesOf(70_000, 'b'))
@@ -200,7 +200,7 @@ test('what a former process has left half done is cleared away, and nothing else
   assert.equal(store.files(), [hexOf(bytesOf(70_000, 'a'))])
 })
 
-test('a blob nobody has stored is an error that names it', async t => {
+test('blobs: reading an unknown blob is an error that names it', async t => {
   const store = await t.using(open())
   await store.blobs.read(store.db, new Uint8Array([1, 2, 3])).then(
     () => assert.unreachable(),

@@ -7,7 +7,7 @@ const test = suite('store/contents')
 
 const roundTrip = (content: Content) => decodeContent(encodeContent(content))
 
-test('short contents are kept as they are, long ones compressed', () => {
+test('contents: short ones are stored unchanged, long ones compressed', () => {
   const short = encodeContent({ html: null, text: 'Hello' })
   assert.is(short.encoding, 'plain')
   assert.is(short.body.length, short.sizeBytes)
@@ -16,7 +16,7 @@ test('short contents are kept as they are, long ones compressed', () => {
   assert.ok(long.body.length < long.sizeBytes / 10)
 })
 
-test('what does not get smaller by compression is kept as it is', () => {
+test('contents: one that compression does not make smaller is stored unchanged', () => {
   const noise = Array.from({ length: 300 }, (_, i) =>
     String.fromCharCode(33 + ((i * 7919 + i * i) % 94)),
   ).join('')
@@ -25,17 +25,17 @@ test('what does not get smaller by compression is kept as it is', () => {
   assert.is(decodeContent(encoded).text, noise.slice(0, 230))
 })
 
-test('the size is that of the JSON before compression', () => {
+test('contents: the size is that of the JSON before compression', () => {
   const content = { html: 'ä'.repeat(500), text: null }
   assert.is(encodeContent(content).sizeBytes, Buffer.byteLength(JSON.stringify(content)))
 })
 
-test('absent and empty parts stay apart', () => {
+test('contents: absent and empty parts are distinguished', () => {
   for (const html of [null, '', 'x'])
     for (const text of [null, '', 'x']) assert.equal(roundTrip({ html, text }), { html, text })
 })
 
-test('awkward texts come back as they were', () => {
+test('contents: unusual characters are read back unchanged', () => {
   for (const text of [
     'Grüße, 漢字, 👩‍👩‍👧, \u0000 and \u2028',
     'a lone high \ud83d and a lone low \udc69 surrogate',
@@ -46,7 +46,7 @@ test('awkward texts come back as they were', () => {
     assert.equal(roundTrip({ html: text.repeat(30), text }), { html: text.repeat(30), text })
 })
 
-test('every content comes back as it was', () => {
+test('contents: any content is read back unchanged', () => {
   const part = fc.option(
     fc.oneof(fc.string({ unit: 'binary', maxLength: 2_000 }), fc.string({ maxLength: 20 })),
   )
@@ -58,7 +58,7 @@ test('every content comes back as it was', () => {
   )
 })
 
-test('a stored content that has been tampered with is an error', () => {
+test('contents: a damaged stored content is an error', () => {
   const { body } = encodeContent({ html: 'Hello '.repeat(200), text: null })
   assert.throws(() => decodeContent({ encoding: 'zstd', body: body.subarray(0, 20) }))
   assert.throws(() => decodeContent({ encoding: 'plain', body: Buffer.from('{"html":') }))

@@ -11,7 +11,7 @@ const change = (account: number, kind: string, period: string, delta: number) =>
   delta,
 })
 
-test('changes of one counter are summed up; account, kind and period keep counters apart', () => {
+test('effects: changes of one counter are summed by account, kind and period', () => {
   const effects = createEffects()
   for (const delta of [1, 2, -5]) effects.count(change(1, 'emails', '2026-11', delta))
   effects.count(change(2, 'emails', '2026-11', 7))
@@ -25,7 +25,7 @@ test('changes of one counter are summed up; account, kind and period keep counte
   )
 })
 
-test('announcements keep their order within a topic', () => {
+test('effects: announcements keep their order within a topic', () => {
   const effects = createEffects()
   effects.announce('due', 1)
   effects.announce('other', 'x')
@@ -36,7 +36,7 @@ test('announcements keep their order within a topic', () => {
   ])
 })
 
-test('the effects of a savepoint are taken over, and stay apart afterwards', () => {
+test('effects: those of a savepoint are added and independent afterwards', () => {
   const [group, own] = [createEffects(), createEffects()]
   group.count(change(1, 'emails', '', 1))
   group.announce('due', 'first')
@@ -49,7 +49,7 @@ test('the effects of a savepoint are taken over, and stay apart afterwards', () 
   assert.equal(group.announcements(), [{ topic: 'due', payloads: ['first', 'second'] }])
 })
 
-test('what was handed over is not changed by what comes later', () => {
+test('effects: later changes do not affect what was handed over', () => {
   const effects = createEffects()
   const first = change(1, 'emails', '', 1)
   effects.count(first)

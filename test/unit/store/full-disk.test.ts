@@ -11,7 +11,7 @@ const test = suite('store/full-disk')
 /** In units of 512 octets: no file may have more than 1.5 MB. */
 const LIMIT_BLOCKS = 3_000
 
-test('a disk without room refuses what does not fit, also while the log is moved, and loses nothing', async t => {
+test('full disk: writes that do not fit are refused, also during a checkpoint, and nothing is lost', async t => {
   const folder = await t.using(tempFolder())
   const script = fileURLToPath(new URL('./narrow-disk.ts', import.meta.url))
   const child = spawn(

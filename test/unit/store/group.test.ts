@@ -50,7 +50,7 @@ function keys(store: LocalStore<typeof scripted>): string[] {
   return store.rows<{ key: string }>('select key from settings order by key').map(({ key }) => key)
 }
 
-test('commands of one group are answered in the order of the requests, whatever their names', async t => {
+test('group: replies are in the order of the requests, whatever the names of the commands', async t => {
   const store = await t.using(open())
   const { replies } = await store.group(
     put('a'),
@@ -69,7 +69,7 @@ test('commands of one group are answered in the order of the requests, whatever 
   )
 })
 
-test('one name is one call: a batch command sees all its inputs of the group together', async t => {
+test('group: a batch command gets all its inputs of the group in one call', async t => {
   const store = await t.using(open())
   const { replies } = await store.group(putAll('a'), put('x'), putAll('b'), putAll('c'))
   assert.equal(
@@ -78,7 +78,7 @@ test('one name is one call: a batch command sees all its inputs of the group tog
   )
 })
 
-test('a failing command leaves nothing and harms no other', async t => {
+test('group: a failing command leaves no change and affects no other', async t => {
   const store = await t.using(open())
   const { replies, announcements } = await store.group(put('a'), put('b', { fails: true }), put('c'))
   assert.is(outputOf(replies[0]!), 'put a')
@@ -89,7 +89,7 @@ test('a failing command leaves nothing and harms no other', async t => {
   assert.is(await store.run('counted', null), 2)
 })
 
-test('one failing input of a batch makes it run singly, and only that input fails', async t => {
+test('group: a batch with a failing input runs its inputs singly, and only that input fails', async t => {
   const store = await t.using(open())
   const { replies, announcements } = await store.group(
     putAll('a'),
@@ -107,7 +107,7 @@ test('one failing input of a batch makes it run singly, and only that input fail
   assert.is(await store.run('counted', null), 3)
 })
 
-test('a broken constraint is a failure of its command alone', async t => {
+test('group: a violated constraint fails its command alone', async t => {
   const store = await t.using(open())
   const { replies } = await store.group(put('same'), put('same'), put('other'))
   assert.is(replies[0]!.ok, true)
@@ -120,7 +120,7 @@ test('a broken constraint is a failure of its command alone', async t => {
   assert.is(await store.run('counted', null), 2)
 })
 
-test('all commands of a group may fail; the next group is not concerned', async t => {
+test('group: a group of failing commands does not affect the next group', async t => {
   const store = await t.using(open())
   const { replies, announcements } = await store.group(
     put('a', { fails: true }),
@@ -135,7 +135,7 @@ test('all commands of a group may fail; the next group is not concerned', async 
   assert.equal(keys(store), ['c'])
 })
 
-test('an unknown command is an error for its sender only, also one that every object has', async t => {
+test('group: an unknown command fails for its sender alone, also when its name is a property of every object', async t => {
   const store = await t.using(open())
   const { replies } = await store.group(
     { name: 'nonsense', input: 1 },
@@ -149,7 +149,7 @@ test('an unknown command is an error for its sender only, also one that every ob
   assert.equal(keys(store), ['a'])
 })
 
-test('counters are read with what the group has added, and written once as sums', async t => {
+test('group: counters include the changes of the group and are written once as sums', async t => {
   const store = await t.using(open())
   const counts = (...deltas: number[]) =>
     store.group(...deltas.map(delta => ({ name: 'countThenRead', input: delta })))
@@ -160,7 +160,7 @@ test('counters are read with what the group has added, and written once as sums'
   assert.equal(store.rows('select count from counters'), [{ count: 0 }])
 })
 
-test('the sum of a group is what a later command of another name reads', async t => {
+test('group: a later command reads the sum of the group', async t => {
   const store = await t.using(open())
   const { replies } = await store.group(put('a', { delta: 7 }), put('b', { fails: true, delta: 100 }), {
     name: 'counted',
@@ -169,7 +169,7 @@ test('the sum of a group is what a later command of another name reads', async t
   assert.is(outputOf(replies[2]!), 7)
 })
 
-test('when a command ends the transaction, the whole group is refused and nothing of it is there', async t => {
+test('group: when a command ends the transaction, every command is refused and nothing is stored', async t => {
   const store = await t.using(open())
   const { replies, announcements } = await store.group(
     put('a'),
@@ -186,7 +186,7 @@ test('when a command ends the transaction, the whole group is refused and nothin
   assert.is(await store.run('counted', null), 1)
 })
 
-test('nothing is visible to others before the group has ended, and all of it afterwards', async t => {
+test('group: its changes become visible together after the commit', async t => {
   const seen: string[][] = []
   const store: LocalStore<typeof scripted> = await t.using(
     openLocalStore({
@@ -199,7 +199,7 @@ test('nothing is visible to others before the group has ended, and all of it aft
   assert.equal(seen, [[], ['a']])
 })
 
-test('an empty group is a group', async t => {
+test('group: an empty group is committed', async t => {
   const store = await t.using(open())
   assert.equal(await store.group(), { replies: [], announcements: [] })
 })

@@ -15,7 +15,7 @@ async function writable(t: TestContext) {
   return { ...store, db: kyselyOver(store.connection) }
 }
 
-test('tables and columns have camel case in code and snake case in SQL', async t => {
+test('kysely: tables and columns are camel case in code and snake case in SQL', async t => {
   const { db, connection } = await writable(t)
   await db
     .insertInto('accounts')
@@ -39,7 +39,7 @@ test('tables and columns have camel case in code and snake case in SQL', async t
   assert.equal([row.tokenStart, row.lastUsedAt, row.createdAt], ['re_12345', null, 6])
 })
 
-test('changes say how many rows they met, and returning gives the rows', async t => {
+test('kysely: changes report the number of rows, and returning gives the rows', async t => {
   const { db } = await writable(t)
   const rows = ['a', 'b', 'c'].map(key => ({ key, value: '' }))
   const { numInsertedOrUpdatedRows } = await db.insertInto('settings').values(rows).executeTakeFirstOrThrow()
@@ -55,13 +55,13 @@ test('changes say how many rows they met, and returning gives the rows', async t
   ])
 })
 
-test('raw SQL takes parameters and gives camel case', async t => {
+test('kysely: raw SQL takes parameters and returns camel case', async t => {
   const { db } = await writable(t)
   const { rows } = await sql<{ someThing: number }>`select ${42} as some_thing`.execute(db)
   assert.equal(rows, [{ someThing: 42 }])
 })
 
-test('rows can be streamed while other statements run, the same one included', async t => {
+test('kysely: rows are streamed while other statements run, including the same one', async t => {
   const store = await t.using(openSqliteStore())
   for (const key of ['a', 'b', 'c', 'd']) await store.run('putSetting', { key, value: '' })
   const query = store.db.selectFrom('settings').select('key').orderBy('key')
@@ -73,7 +73,7 @@ test('rows can be streamed while other statements run, the same one included', a
   assert.equal(seen, ['a', 'b', 'c', 'd'])
 })
 
-test('a stream that is left early lets go of the connection', async t => {
+test('kysely: a stream that is left early releases the connection', async t => {
   const { db } = await writable(t)
   const rows = Array.from({ length: 50 }, (_, i) => ({ key: `key ${i}`, value: '' }))
   await db.insertInto('settings').values(rows).execute()
@@ -85,7 +85,7 @@ test('a stream that is left early lets go of the connection', async t => {
   assert.equal(await db.selectFrom('settings').selectAll().execute(), [])
 })
 
-test('transactions are the writer’s business', async t => {
+test('kysely: transactions are refused, because the writer manages them', async t => {
   const { db } = await writable(t)
   let entered = false
   await db
@@ -100,7 +100,7 @@ test('transactions are the writer’s business', async t => {
   assert.is(entered, false)
 })
 
-test('a statement is prepared once, and only so many are kept', async t => {
+test('kysely: a statement is prepared once, and the cache is limited', async t => {
   const store = await t.using(openSqliteStore())
   const connection = await t.using(openForWriting(store.file))
   const first = connection.prepare('select 0')
@@ -111,7 +111,7 @@ test('a statement is prepared once, and only so many are kept', async t => {
   assert.equal(first.get(), { 0: 0 })
 })
 
-test('what a partial index is chosen by is said in statements, and nothing else that they are given', async t => {
+test('kysely: statements contain the values that choose a partial index, and parameters for all others', async t => {
   const { db, connection } = await writable(t)
   const indexes = connection.raw
     .prepare(
@@ -137,7 +137,7 @@ test('what a partial index is chosen by is said in statements, and nothing else 
   }
 })
 
-test('deliveries are found by the index that says what they wait for', async t => {
+test('kysely: waiting deliveries are found by their partial index', async t => {
   const { db, connection } = await writable(t)
   const { sql: text, parameters } = db
     .selectFrom('deliveries')

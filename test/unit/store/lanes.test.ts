@@ -33,19 +33,19 @@ async function open(t: TestContext) {
 const short = ({ domain, class: deliveryClass, accountId, at }: DueQueueKey) =>
   [domain, deliveryClass, accounts.findIndex(id => Buffer.from(id).equals(accountId)), at].join(' ')
 
-test('an empty queue has no queue keys', async t => {
+test('queue keys: an empty queue has none', async t => {
   const store = await open(t)
   assert.equal(await listDueQueueKeys(store.db), [])
 })
 
-test('each queue key is named once, with the time of its first delivery', async t => {
+test('queue keys: each is listed once, with the time of its first delivery', async t => {
   const store = await open(t)
   for (const at of [30, 10, 20]) store.add('a.test', 0, 0, at)
   store.add('b.test', 0, 0, 7)
   assert.equal((await listDueQueueKeys(store.db)).map(short), ['a.test 0 0 10', 'b.test 0 0 7'])
 })
 
-test('domain, class and account make a queue key', async t => {
+test('queue keys: domain, class and account make a key', async t => {
   const store = await open(t)
   for (const domain of ['a.test', 'b.test'])
     for (const deliveryClass of [0, 2])
@@ -62,7 +62,7 @@ test('domain, class and account make a queue key', async t => {
   ])
 })
 
-test('only waiting deliveries count', async t => {
+test('queue keys: only waiting deliveries count', async t => {
   const store = await open(t)
   store.add('leased.test', 0, 0, 1, DELIVERY_STATE.leased)
   store.add('done.test', 0, 0, 1, DELIVERY_STATE.done)
@@ -71,7 +71,7 @@ test('only waiting deliveries count', async t => {
   assert.equal((await listDueQueueKeys(store.db)).map(short), ['both.test 0 0 9'])
 })
 
-test('a queue key costs one step over the index, however many deliveries it holds', async t => {
+test('queue keys: each costs one step over the index, however many deliveries it has', async t => {
   const store = await open(t)
   insertRows(
     store,

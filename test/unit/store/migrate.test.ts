@@ -29,7 +29,7 @@ function tables({ raw }: SqliteConnection): string[] {
     .all() as string[]
 }
 
-test('a fresh database gets all tables of the schema', async t => {
+test('migrate: an empty database gets all tables of the schema', async t => {
   const connection = await openEmpty(t)
   const applied = await migrate(dbOver(connection), 'sqlite', 4711)
   assert.equal(
@@ -41,7 +41,7 @@ test('a fresh database gets all tables of the schema', async t => {
   assert.equal(connection.raw.prepare('select distinct applied_at from migrations').pluck().all(), [4711])
 })
 
-test('migrating again does nothing', async t => {
+test('migrate: a second migration does nothing', async t => {
   const connection = await openEmpty(t)
   await migrate(dbOver(connection), 'sqlite', 1)
   const schema = connection.raw.prepare('select sql from sqlite_schema').pluck().all()
@@ -50,7 +50,7 @@ test('migrating again does nothing', async t => {
   assert.equal(connection.raw.prepare('select distinct applied_at from migrations').pluck().all(), [1])
 })
 
-test('only what is new is applied, in order', async t => {
+test('migrate: only new migrations are applied, in order', async t => {
   const connection = await openEmpty(t)
   const one = step('001-one', 'create table one (a)')
   const two = step('002-two', 'alter table one add column b')
@@ -59,7 +59,7 @@ test('only what is new is applied, in order', async t => {
   assert.equal(await migrate(dbOver(connection), 'sqlite', 2, [one, two, three]), ['002-two', '003-three'])
 })
 
-test('a migration nobody knows comes from a newer version: refused before anything is changed', async t => {
+test('migrate: an unknown migration means a newer version and is refused before any change', async t => {
   const connection = await openEmpty(t)
   const one = step('001-one', 'create table one (a)')
   const two = step('002-two', 'create table two (a)')
@@ -71,7 +71,7 @@ test('a migration nobody knows comes from a newer version: refused before anythi
   assert.not(tables(connection).includes('other'))
 })
 
-test('inside a transaction a migration that fails leaves the former schema', async t => {
+test('migrate: a failing migration leaves the former schema', async t => {
   const connection = await openEmpty(t)
   const one = step('001-one', 'create table one (a)')
   const bad = step('003-bad', 'create table nonsense (')
@@ -86,7 +86,7 @@ test('inside a transaction a migration that fails leaves the former schema', asy
   assert.equal(connection.raw.prepare('select name from migrations').pluck().all(), ['001-one'])
 })
 
-test('what was folded with two sigmas has one', async t => {
+test('migrate: folded text with a final sigma is converted', async t => {
   const connection = await openEmpty(t)
   const at = migrations.findIndex(({ name }) => name === '034-one-sigma')
   await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, at))
@@ -107,7 +107,7 @@ test('what was folded with two sigmas has one', async t => {
   ])
 })
 
-test('the database gives freed space back, and knows its foreign keys', async t => {
+test('migrate: the database returns freed space and enforces foreign keys', async t => {
   const connection = await openEmpty(t)
   await migrate(dbOver(connection), 'sqlite', 1)
   assert.is(connection.raw.pragma('auto_vacuum', { simple: true }), 2)
@@ -122,7 +122,7 @@ test('the database gives freed space back, and knows its foreign keys', async t 
   )
 })
 
-test('two accounts cannot have one name verified, but both may ask for it', async t => {
+test('migrate: two accounts can request one domain name, but only one can have it verified', async t => {
   const connection = await openEmpty(t)
   await migrate(dbOver(connection), 'sqlite', 1)
   const { raw } = connection
@@ -142,7 +142,7 @@ test('two accounts cannot have one name verified, but both may ask for it', asyn
   assert.throws(() => claim('b', 'failed'), /UNIQUE constraint failed: domains/)
 })
 
-test('emails of an older database have ended if nothing of theirs is under way', async t => {
+test('migrate: emails of an older database have ended unless a delivery is in progress', async t => {
   const connection = await openEmpty(t)
   const { raw } = connection
   await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, 1))
@@ -173,7 +173,7 @@ test('emails of an older database have ended if nothing of theirs is under way',
   ])
 })
 
-test('column types differ between the databases where they must', () => {
+test('migrate: column types differ between the databases where they must', () => {
   const compiled = (type: { toOperationNode(): unknown }) => JSON.stringify(type.toOperationNode())
   const [sqlite, postgres] = [columnsOf('sqlite'), columnsOf('postgres')]
   assert.match(compiled(sqlite.id), /blob/)

@@ -31,7 +31,7 @@ async function refusal(options: StoreOptions): Promise<string> {
   throw new Error('the store was opened')
 }
 
-test('a fresh folder is made for its owner alone, and the database in it is migrated', async t => {
+test('open: a new folder is created for its owner alone, with a migrated database', async t => {
   const parent = await t.using(tempFolder())
   const dataDir = join(parent.path, 'deep', 'data')
   const store = await t.using(openStore(optionsFor(dataDir)))
@@ -44,7 +44,7 @@ test('a fresh folder is made for its owner alone, and the database in it is migr
   })
 })
 
-test('where there should be data, an empty database is refused and left as it is', async t => {
+test('open: an empty database is refused unchanged where data is expected', async t => {
   const { path } = await t.using(tempFolder())
   const file = join(path, 'test.db')
   const options = optionsFor(path, { mayBegin: false })
@@ -59,14 +59,14 @@ test('where there should be data, an empty database is refused and left as it is
   await (await openStore(options)).close()
 })
 
-test('a second start migrates nothing', async t => {
+test('open: a second start migrates nothing', async t => {
   const folder = await t.using(tempFolder())
   await (await openStore(optionsFor(folder.path))).close()
   const store = await t.using(openStore(optionsFor(folder.path)))
   assert.equal(store.migrations, [])
 })
 
-test('a folder in use is refused by name, and free again after the close', async t => {
+test('open: a folder in use is refused by name, and free again after the close', async t => {
   const folder = await t.using(tempFolder())
   const store = await openStore(optionsFor(folder.path))
   const message = `the data folder ${folder.path} is in use by another process`
@@ -76,7 +76,7 @@ test('a folder in use is refused by name, and free again after the close', async
   await (await openStore(optionsFor(folder.path))).close()
 })
 
-test('a start that fails gives the folder back', async t => {
+test('open: a failing start releases the folder', async t => {
   const folder = await t.using(tempFolder())
   const wrong = [
     optionsFor(folder.path, { url: 'mysql://localhost/mailhorn' }),
@@ -96,7 +96,7 @@ test('a start that fails gives the folder back', async t => {
   await (await openStore(optionsFor(folder.path))).close()
 })
 
-test('the database of a newer version is refused and left as it is', async t => {
+test('open: a database of a newer version is refused unchanged', async t => {
   const folder = await t.using(tempFolder())
   await (await openStore(optionsFor(folder.path))).close()
   const raw = await t.using(
@@ -111,7 +111,7 @@ test('the database of a newer version is refused and left as it is', async t => 
   await (await openStore(optionsFor(folder.path))).close()
 })
 
-test('a file that is no database is refused and left as it is', async t => {
+test('open: a file that is not a database is refused unchanged', async t => {
   const folder = await t.using(tempFolder())
   const file = join(folder.path, 'test.db')
   const text = 'these are the notes of somebody who named a file like our database\n'.repeat(100)
@@ -120,13 +120,13 @@ test('a file that is no database is refused and left as it is', async t => {
   assert.is(statSync(file).size, text.length)
 })
 
-test('the store works with all commands of the service', async t => {
+test('open: the store works with all commands of the service', async t => {
   const store = await t.using(openThreadStore())
   await store.run('putSetting', { key: 'a', value: 'b' })
   assert.equal(await store.db.selectFrom('settings').selectAll().execute(), [{ key: 'a', value: 'b' }])
 })
 
-test('a lock is held by one at a time, within a process, too', async t => {
+test('lock: only one holder exists at a time, also within a process', async t => {
   const folder = await t.using(tempFolder())
   const lock = lockFolder(folder.path)
   assert.throws(() => lockFolder(folder.path), /in use by another process/)
@@ -135,7 +135,7 @@ test('a lock is held by one at a time, within a process, too', async t => {
   assert.ok(existsSync(join(folder.path, 'lock')))
 })
 
-test('a folder that cannot be locked says why', async t => {
+test('lock: a folder that cannot be locked is an error with the reason', async t => {
   const folder = await t.using(tempFolder())
   mkdirSync(join(folder.path, 'lock'))
   assert.throws(() => lockFolder(folder.path), /unable to open database file/)

@@ -32,26 +32,26 @@ const RECORD = {
 /** The same, as the first words have packed it. */
 const PACKED = 'ASMuoZtEVFY5OkFCtSQjtShVryS1GKQBqcDFDGsUleBQR1JOdPBjdQeFEWKMJUKQ3GFoSjAowIEHAA=='
 
-test('what is packed comes back, whatever it says', () => {
+test('packed record: any text is unpacked unchanged', () => {
   for (const text of ['', 'x', '{"a":"\u0000 ünï 🎺"}', JSON.stringify(RECORD).repeat(500)])
     assert.is(unpack(pack(text)), text)
 })
 
-test('a usual record takes a fifth of its length', () => {
+test('packed record: a usual record takes a fifth of its length', () => {
   const text = JSON.stringify([...Object.values(RECORD).slice(0, 5), [TRIAL]])
   assert.ok(packRecord(RECORD).length * 5 < text.length, `${packRecord(RECORD).length} of ${text.length}`)
 })
 
-test('what was packed by words that are not known is not taken for something else', () => {
+test('packed record: an unknown dictionary is an error', () => {
   assert.throws(() => unpack(new Uint8Array([2, 3, 0])), /not known: 2/)
 })
 
-test('the words of the first kind stay what they are: rows are packed by them', () => {
+test('packed record: the first dictionary never changes, because stored rows need it', () => {
   const bytes = Buffer.from(PACKED, 'base64')
   assert.equal(readRecord(bytes), RECORD)
 })
 
-test('the record of an attempt comes back, one of nobody as well, and that of a former row', () => {
+test('packed record: records of attempts are read back, also without a host and from former rows', () => {
   assert.equal(readRecord(packRecord(RECORD)), RECORD)
   const nobody = { phase: null, reply: 'no "route"', mxHost: null, mxIp: null, tls: null, transcript: null }
   assert.equal(readRecord(packRecord(nobody)), nobody)

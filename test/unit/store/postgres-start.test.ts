@@ -43,7 +43,7 @@ function pool(query: (sql: string) => unknown[]): PostgresPool {
   }
 }
 
-test('a server that is not there is named, with what was tried', async () => {
+test('PostgreSQL start: an unreachable server is named with the reason', async () => {
   const port = await freePort()
   const says = await refusal(start(`postgres://ann:secret@127.0.0.1:${port}/mail`))
   assert.match(says, `database "mail" at 127.0.0.1:${port} as user "ann" cannot be reached`)
@@ -51,7 +51,7 @@ test('a server that is not there is named, with what was tried', async () => {
   assert.not.match(says, 'secret')
 })
 
-test('a version that is too old is named, and the oldest that will do', async () => {
+test('PostgreSQL start: a version that is too old is named with the oldest supported one', async () => {
   const old = pool(() => [{ major: 13, version: '13.11' }])
   assert.match(
     await refusal(prepareDatabase(old, address, async () => {})),
@@ -59,7 +59,7 @@ test('a version that is too old is named, and the oldest that will do', async ()
   )
 })
 
-test('a database whose encoding cannot hold all text is refused, and what to do is said', async () => {
+test('PostgreSQL start: an encoding that cannot hold all text is refused with advice', async () => {
   const latin = pool(() => [{ major: 15, version: '15', encoding: 'LATIN7' }])
   assert.match(
     await refusal(prepareDatabase(latin, address, async () => {})),
@@ -72,7 +72,7 @@ for (const [code, says] of [
   ['28000', /refuses the user or the password \(told\)$/],
   ['3D000', /there is no such database; create it first$/],
 ] as const)
-  test(`${code} is told in words`, async () => {
+  test(`PostgreSQL start: ${code} is explained to the operator`, async () => {
     const refusing: PostgresPool = {
       ...pool(() => []),
       use() {
@@ -82,7 +82,7 @@ for (const [code, says] of [
     assert.match(await refusal(prepareDatabase(refusing, address, async () => {})), says)
   })
 
-test('a user without rights is told which are missing', async () => {
+test('PostgreSQL start: missing rights of the user are named', async () => {
   const poor = pool(sql => {
     if (/server_version/.test(sql)) return [{ major: 15, version: '15', encoding: 'UTF8' }]
     if (/pg_aggregate/.test(sql)) return [{}]
@@ -97,7 +97,7 @@ test('a user without rights is told which are missing', async () => {
 })
 
 if (isOnPostgres) {
-  test('a fresh database is migrated, by one of those that start at once', async t => {
+  test('PostgreSQL start: an empty database is migrated by one of several concurrent starts', async t => {
     const database = createDatabase('')
     t.after(database.drop)
     const stores = await Promise.all([1, 2, 3].map(() => start(database.url)))
@@ -107,7 +107,7 @@ if (isOnPostgres) {
     assert.ok(counts[2]! > 5)
   })
 
-  test('an empty database is refused where there should be data, and stays empty; one with data is opened', async t => {
+  test('PostgreSQL start: an empty database is refused and stays empty where data is expected', async t => {
     const database = createDatabase('')
     t.after(database.drop)
     const tables = () => database.rows("select 1 from pg_tables where schemaname = 'public'").length
@@ -118,7 +118,7 @@ if (isOnPostgres) {
     assert.ok(tables() > 5)
   })
 
-  test('the database of a newer version is refused and left as it is', async t => {
+  test('PostgreSQL start: a database of a newer version is refused unchanged', async t => {
     const database = createDatabase('', { isMigrated: true })
     t.after(database.drop)
     database.change("insert into migrations (name, applied_at) values ('999-from-the-future', 1)")

@@ -28,7 +28,7 @@ const message = (work: Promise<unknown>) =>
     (error: Error) => error.message,
   )
 
-test('writes are asked for at once, in their order, and not waited for', async () => {
+test('pipelined writes: statements are sent at once, in order, without waiting', async () => {
   const { write, query, asked, answerAll } = connection()
   await write({ sql: 'a' })
   await write({ sql: 'b' })
@@ -38,7 +38,7 @@ test('writes are asked for at once, in their order, and not waited for', async (
   assert.is(await reading, RESULT)
 })
 
-test('all are done when the last is', async () => {
+test('pipelined writes: done resolves after the last statement', async () => {
   const { write, done, asked, answerAll } = connection()
   await write({ sql: 'a' })
   let isDone = false
@@ -51,7 +51,7 @@ test('all are done when the last is', async () => {
   await finishing
 })
 
-test('what failed first is told, to whoever asks next or waits for the end', async () => {
+test('pipelined writes: the first error is reported to the next query or to done', async () => {
   const failing = { b: 'b is wrong', c: 'the transaction is aborted', d: 'the transaction is aborted' }
   for (const wait of ['query', 'done'] as const) {
     const { write, query, done, answerAll } = connection()
@@ -65,7 +65,7 @@ test('what failed first is told, to whoever asks next or waits for the end', asy
   }
 })
 
-test('a question that fails by itself says why', async () => {
+test('pipelined writes: a failing query reports its error', async () => {
   const { write, query, answerAll } = connection()
   await write({ sql: 'a' })
   const asking = message(query({ sql: 'b' }))
@@ -73,7 +73,7 @@ test('a question that fails by itself says why', async () => {
   assert.is(await asking, 'b is wrong')
 })
 
-test('what is given up is waited for, and nothing of it comes later', async () => {
+test('pipelined writes: dropped waits for all statements and ignores their errors', async () => {
   const { write, done, dropped, answerAll } = connection()
   await write({ sql: 'a' })
   const giving = message(dropped())

@@ -26,7 +26,7 @@ const typeOf = columnTypes(
 const statements = rowStatements(typeOf)
 const oneLine = (sql: string) => sql.replace(/\s+/g, ' ').trim()
 
-test('rows of one shape go as one statement, their columns as arrays', () => {
+test('PostgreSQL rows: rows of one shape are one statement with columns as arrays', () => {
   assert.is(
     statements.insert('emails', ['accountId', 'id', 'status']),
     'insert into emails (account_id, id, status) select * from unnest($1::bytea[], $2::bytea[], $3::text[])',
@@ -39,7 +39,7 @@ test('rows of one shape go as one statement, their columns as arrays', () => {
   )
 })
 
-test('rows are met by their keys one by one, and locked in that order', () => {
+test('PostgreSQL rows: rows are found by their keys one by one and locked in that order', () => {
   const found =
     'select r.place, f.* from unnest($1::bytea[], $2::bytea[]) with ordinality as r(account_id, id, place) ' +
     'cross join lateral (select t.status as "status" from emails t ' +
@@ -48,12 +48,12 @@ test('rows are met by their keys one by one, and locked in that order', () => {
   assert.is(statements.find('emails', ['accountId', 'id'], ['status'], true), `${found} for update) f`)
 })
 
-test('a text is made once for each purpose', () => {
+test('PostgreSQL rows: each SQL text is made once', () => {
   assert.is(statements.insert('emails', ['id']), statements.insert('emails', ['id']))
   assert.throws(() => statements.insert('emails', ['nonsense']), /there is no column emails\.nonsense/)
 })
 
-test('a claim takes what is due of many queue keys at once, and passes over what others are taking', () => {
+test('PostgreSQL queue: a claim takes due deliveries of many queue keys and skips locked rows', () => {
   assert.match(oneLine(CLAIM), /order by next_at limit l\.most for update skip locked\)/)
   assert.match(
     oneLine(CLAIM),
@@ -62,7 +62,7 @@ test('a claim takes what is due of many queue keys at once, and passes over what
   assert.match(oneLine(NEXT_DUE), /order by next_at limit 1/)
 })
 
-test('counters are added to, whoever else does so', () => {
+test('PostgreSQL group: counters are incremented, also by concurrent groups', () => {
   assert.match(
     oneLine(COUNT),
     /on conflict \(account_id, kind, period\) do update set count = counters\.count \+ excluded\.count$/,
@@ -73,7 +73,7 @@ test('counters are added to, whoever else does so', () => {
   )
 })
 
-test('a group runs alone or beside others, and takes its names in one order', () => {
+test('PostgreSQL group: it runs alone or concurrently and takes its keys in one order', () => {
   assert.match(
     beginSql({ alone: true, names: ['a'] }),
     /^begin; select pg_advisory_xact_lock\(\d+, 1\); select value from settings where key = '[a-z.]+'$/,
@@ -93,7 +93,7 @@ test('a group runs alone or beside others, and takes its names in one order', ()
   assert.is(keys.length, 3)
 })
 
-test('so many rows or bytes go in one statement, and no more', async () => {
+test('PostgreSQL rows: rows and bytes of one statement are limited', async () => {
   const sizes: number[] = []
   const rows = postgresRows(async ({ values }) => {
     sizes.push((values![0] as unknown[]).length)
@@ -109,7 +109,7 @@ test('so many rows or bytes go in one statement, and no more', async () => {
   assert.equal(sizes, [])
 })
 
-test('every migration is put in the words of PostgreSQL', async () => {
+test('PostgreSQL: every migration compiles to its SQL', async () => {
   const texts: string[] = []
   const db = new Kysely<unknown>({
     dialect: {
@@ -144,11 +144,11 @@ for (const [error, trouble] of [
   [{ message: 'a mistake' }, 'own'],
   [{ code: 'XX001' }, 'fatal'],
 ] as const)
-  test(`${JSON.stringify(error)} is ${trouble}`, () => {
+  test(`PostgreSQL errors: ${JSON.stringify(error)} is ${trouble}`, () => {
     assert.is(postgresErrorKind(Object.assign(new Error(), error)), trouble)
   })
 
-test('an address is read from its URL, with a socket and TLS as parameters', () => {
+test('PostgreSQL address: it is parsed from a URL with a socket and TLS as parameters', () => {
   assert.equal(readPostgresUrl('postgres://ann:p%40ss@db.example:6432/mail'), {
     host: 'db.example',
     port: 6432,
@@ -179,7 +179,7 @@ for (const [url, says] of [
     /such\.pem, which cannot be read \(ENOENT\)/,
   ],
 ] as const)
-  test(`${url} is refused, and nothing secret is told`, () => {
+  test(`PostgreSQL address: ${url} is refused without revealing a secret`, () => {
     assert.throws(() => readPostgresUrl(url), says)
     assert.throws(
       () => readPostgresUrl(url),
@@ -187,7 +187,7 @@ for (const [url, says] of [
     )
   })
 
-test('an address is told without its password', () => {
+test('PostgreSQL address: the description has no password', () => {
   const told = describeAddress(readPostgresUrl('postgres://ann:secret@db.example/mail'))
   assert.is(told, 'database "mail" at db.example:5432 as user "ann"')
 })

@@ -20,7 +20,7 @@ async function filled<S extends LocalStore<typeof commands>>(opening: Promise<S>
 const keysFrom = (db: Db, first: string) =>
   db.selectFrom('settings').select('key').where('key', '>=', first).orderBy('key')
 
-test('each query has its own rows, in the order of the queries, in camel case', async t => {
+test('read together: each query has its rows, in the order of the queries, in camel case', async t => {
   const { db, readTogether } = await t.using(storeWith('a', 'b'))
   const results = await readTogether(
     keysFrom(db, 'b'),
@@ -35,7 +35,7 @@ test('each query has its own rows, in the order of the queries, in camel case', 
   assert.equal(await readTogether(), [])
 })
 
-test('they see what has been committed before, and later ones what came after', async t => {
+test('read together: queries see earlier commits, later queries see later ones', async t => {
   const store = await t.using(storeWith('a'))
   const { db, readTogether } = store
   const both = () => readTogether(keysFrom(db, ''), keysFrom(db, ''))
@@ -46,7 +46,7 @@ test('they see what has been committed before, and later ones what came after', 
 })
 
 if (isOnPostgres)
-  test('what is committed between two of them is seen by neither', async t => {
+  test('read together: no query sees a commit made between them', async t => {
     const store = await t.using(storeWith('a'))
     const { db, readTogether, rows } = store
     rows('select pg_advisory_lock(4712)')
@@ -62,7 +62,7 @@ if (isOnPostgres)
     assert.equal(await running, [[{ key: 'a' }], [{ gone: '' }], [{ key: 'a' }]])
   })
 
-test('a failing query leaves the connection as it was', async t => {
+test('read together: a failing query leaves the connection usable', async t => {
   const { db, readTogether } = await t.using(storeWith('a'))
   await readTogether(keysFrom(db, 'a'), db.selectFrom('settings').select(sql`no_such_column`.as('x'))).then(
     () => assert.unreachable(),
@@ -72,7 +72,7 @@ test('a failing query leaves the connection as it was', async t => {
   assert.equal(await keysFrom(db, 'a').execute(), [{ key: 'a' }])
 })
 
-test('with SQLite it works while rows are being streamed', async t => {
+test('read together: SQLite allows it while rows are streamed', async t => {
   const { db, readTogether } = await t.using(filled(openSqliteStore(), ['a', 'b', 'c']))
   let rounds = 0
   for await (const row of keysFrom(db, 'a').stream()) {

@@ -11,21 +11,21 @@ function email(text: string, recipientCount = 1): EmailSource {
   return { subject: 'Hello', recipientCount, content: { html: null, text } } as EmailSource
 }
 
-test('an email is there for each of its deliveries, and then gone', () => {
+test('recent emails: an email is returned for each of its deliveries, then dropped', () => {
   const recent = createRecentEmails()
   const [id, source] = [newId(0), email('Hello', 2)]
   recent.put(id, source)
   assert.equal([recent.take(id), recent.take(id), recent.take(id)], [source, source, undefined])
 })
 
-test('an email that was never put, or is large, must be read', () => {
+test('recent emails: unknown and large emails are not returned', () => {
   const recent = createRecentEmails()
   const large = newId(0)
   recent.put(large, email('x'.repeat(65_537)))
   assert.equal([recent.take(newId(0)), recent.take(large)], [undefined, undefined])
 })
 
-test('when it is full, new emails are left out until the old ones were taken', () => {
+test('recent emails: a full cache accepts no new email until old ones are taken', () => {
   const recent = createRecentEmails()
   const ids = Array.from({ length: 257 }, (_, at) => newId(at))
   for (const id of ids) recent.put(id, email('x'.repeat(65_536)))
@@ -35,7 +35,7 @@ test('when it is full, new emails are left out until the old ones were taken', (
   assert.ok(recent.take(ids[256]!))
 })
 
-test('what nobody came for in ten seconds is let go, by itself or when the next is put', () => {
+test('recent emails: emails are dropped after ten seconds, by dropStale or by the next put', () => {
   for (const next of ['nothing', 'put'] as const) {
     let now = 0
     const recent = createRecentEmails(() => now)
@@ -53,7 +53,7 @@ test('what nobody came for in ten seconds is let go, by itself or when the next 
   }
 })
 
-test('when it is full, what nobody came for in ten seconds makes room', () => {
+test('recent emails: dropping old emails makes room in a full cache', () => {
   let now = 0
   const recent = createRecentEmails(() => now)
   const ids = Array.from({ length: 257 }, (_, at) => newId(at))
@@ -68,7 +68,7 @@ test('when it is full, what nobody came for in ten seconds makes room', () => {
   )
 })
 
-test('an email put again replaces itself', () => {
+test('recent emails: an email that is put again replaces itself', () => {
   const recent = createRecentEmails()
   const id = newId(0)
   recent.put(id, email('first'))

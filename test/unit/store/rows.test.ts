@@ -35,7 +35,7 @@ const contact = (account: string, email: string, createdAt = 1) => ({
   createdAt,
 })
 
-test('rows are inserted in their order, those of one shape by one statement', async t => {
+test('rows: rows of one shape are inserted in order by one statement', async t => {
   const { rows, store } = await open(t)
   await rows.insert('settings', [
     { key: 'b', value: '1' },
@@ -47,7 +47,7 @@ test('rows are inserted in their order, those of one shape by one statement', as
   ])
 })
 
-test('rows of different shapes go together: columns left out get their default', async t => {
+test('rows: rows of different shapes are inserted together, missing columns get defaults', async t => {
   const { rows, store } = await open(t)
   const email = {
     accountId: id('a'),
@@ -70,7 +70,7 @@ test('rows of different shapes go together: columns left out get their default',
   ])
 })
 
-test('what is there already is used more often, and else stays as it is', async t => {
+test('rows: referring to an existing row adds to its uses and changes nothing else', async t => {
   const { rows, store } = await open(t)
   const blob = (text: string, refs: number, createdAt: number) => {
     const body = new Uint8Array(Buffer.from(text))
@@ -95,7 +95,7 @@ test('what is there already is used more often, and else stays as it is', async 
   )
 })
 
-test('the columns of a row may come in any order', async t => {
+test('rows: columns may be in any order', async t => {
   const { rows, store } = await open(t)
   await rows.insert('settings', [
     { key: 'a', value: 'A' },
@@ -106,7 +106,7 @@ test('the columns of a row may come in any order', async t => {
   assert.equal(store.rows('select value from settings order by key'), [{ value: 'A2' }, { value: 'B2' }])
 })
 
-test('a row that is there already is an error', async t => {
+test('rows: inserting an existing row is an error', async t => {
   const { rows, store } = await open(t)
   await rows.insert('suppressions', [contact('a', 'x@y.test', 1)])
   await rows.insert('suppressions', [contact('a', 'x@y.test', 2)]).then(
@@ -116,7 +116,7 @@ test('a row that is there already is an error', async t => {
   assert.equal(store.rows('select created_at from suppressions'), [{ created_at: 1 }])
 })
 
-test('an update meets the rows with its key, all columns of it, and no other', async t => {
+test('rows: an update changes the rows with the whole key and no other', async t => {
   const { rows, store } = await open(t)
   await rows.insert('suppressions', [contact('a', 'x'), contact('a', 'y'), contact('b', 'x')])
   await rows.update(
@@ -135,7 +135,7 @@ test('an update meets the rows with its key, all columns of it, and no other', a
   ])
 })
 
-test('null is a value to be set', async t => {
+test('rows: null is stored as a value', async t => {
   const { rows, store } = await open(t)
   await rows.insert('blobs', [
     { hash: id('h'), sizeBytes: 1, body: new Uint8Array([7]), refs: 1, createdAt: 1 },
@@ -144,7 +144,7 @@ test('null is a value to be set', async t => {
   assert.equal(store.rows('select body from blobs'), [{ body: null }])
 })
 
-test('finding answers key by key, in their order, with undefined where there is no row', async t => {
+test('rows: find returns one result per key, in order, undefined for missing rows', async t => {
   const { rows } = await open(t)
   await rows.insert('suppressions', [contact('a', 'x', 1), contact('a', 'y', 2), contact('b', 'x', 3)])
   const keys = [
@@ -164,7 +164,7 @@ test('finding answers key by key, in their order, with undefined where there is 
   assert.equal(await rows.find('suppressions', [], ['id']), [])
 })
 
-test('a found row has its columns in camel case', async t => {
+test('rows: found rows have camel case columns', async t => {
   const { rows, store } = await open(t)
   store.change("insert into counters values (?, 'k', 'p', 5)", new Uint8Array([1]))
   const [row] = await rows.find('counters', [{ accountId: new Uint8Array([1]) }], ['accountId', 'count'])
@@ -172,7 +172,7 @@ test('a found row has its columns in camel case', async t => {
   assert.equal([...row!.accountId], [1])
 })
 
-test('fresh keys are not those of any row', async t => {
+test('rows: reserved keys belong to no row', async t => {
   const { rows } = await open(t)
   const keys = await rows.reserve('contents', 3)
   assert.is(new Set(keys).size, 3)
@@ -185,7 +185,7 @@ test('fresh keys are not those of any row', async t => {
   assert.is(new Set([...keys, ...further]).size, 5)
 })
 
-test('rows that are locked are found like others', async t => {
+test('rows: lock returns what find returns', async t => {
   const { rows } = await open(t)
   await rows.insert('settings', [
     { key: 'a', value: 'A' },
@@ -198,7 +198,7 @@ test('rows that are locked are found like others', async t => {
   ])
 })
 
-test('of several changes of one row, the last one counts', async t => {
+test('rows: the last of several changes of a row counts', async t => {
   const { rows, store } = await open(t)
   await rows.insert('settings', [{ key: 'a', value: '' }])
   await rows.update(
@@ -212,7 +212,7 @@ test('of several changes of one row, the last one counts', async t => {
   assert.equal(store.rows('select value from settings'), [{ value: 'second' }])
 })
 
-test('a value the database cannot hold is an error, not something else in its place', async t => {
+test('rows: a value that the database cannot hold is an error', async t => {
   const { rows, store } = await open(t)
   for (const value of [true, { a: 1 }, Number.NaN, 2n ** 64n])
     await rows.insert('settings', [{ key: 'a', value: value as never }]).then(

@@ -20,7 +20,7 @@ async function open(t: TestContext) {
   return { path, clock, told }
 }
 
-test('a file that is written to, or moved away and back, is the same', async t => {
+test('same file: a file that is written, or moved away and back, is the same', async t => {
   const { path, clock, told } = await open(t)
   writeFileSync(path, 'two')
   renameSync(path, `${path}.away`)
@@ -29,14 +29,14 @@ test('a file that is written to, or moved away and back, is the same', async t =
   assert.equal(told, [])
 })
 
-test('one that was removed is told of, once', async t => {
+test('same file: a removed file is reported once', async t => {
   const { path, clock, told } = await open(t)
   rmSync(path)
   clock.advance(3 * LOOK_MS)
   assert.equal(told, [`${path} has been removed`])
 })
 
-test('so is one in whose place another was put', async t => {
+test('same file: a replaced file is reported once', async t => {
   const { path, clock, told } = await open(t)
   copyFileSync(path, `${path}.copy`)
   renameSync(`${path}.copy`, path)

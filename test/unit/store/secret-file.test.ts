@@ -8,7 +8,7 @@ import { suite } from '../../kit/suite.ts'
 
 const test = suite('store/secret-file')
 
-test('the first start makes a secret that only its owner can read, later ones read it', async t => {
+test('secret file: the first start creates a secret for its owner alone, later starts read it', async t => {
   const folder = await t.using(tempFolder())
   const secret = readOrCreateSecret(folder.path)
   const file = join(folder.path, 'secret.key')
@@ -18,12 +18,12 @@ test('the first start makes a secret that only its owner can read, later ones re
   assert.equal(readOrCreateSecret(folder.path), secret)
 })
 
-test('no two installations share a secret', async t => {
+test('secret file: two installations have different secrets', async t => {
   const [a, b] = [await t.using(tempFolder()), await t.using(tempFolder())]
   assert.not.equal(readOrCreateSecret(a.path), readOrCreateSecret(b.path))
 })
 
-test('an editor may have added or taken the line end', async t => {
+test('secret file: a line end may be present or missing', async t => {
   const folder = await t.using(tempFolder())
   const secret = readOrCreateSecret(folder.path)
   for (const text of [secret.toString('hex'), `  ${secret.toString('hex').toUpperCase()}\r\n\n`]) {
@@ -32,7 +32,7 @@ test('an editor may have added or taken the line end', async t => {
   }
 })
 
-test('a damaged secret is refused, never replaced', async t => {
+test('secret file: a damaged secret is refused and not replaced', async t => {
   const folder = await t.using(tempFolder())
   const file = join(folder.path, 'secret.key')
   const good = readOrCreateSecret(folder.path).toString('hex')
@@ -44,14 +44,14 @@ test('a damaged secret is refused, never replaced', async t => {
   }
 })
 
-test('a secret that cannot be read is an error of its own, not a reason for a new one', async t => {
+test('secret file: an unreadable secret is an error and not replaced', async t => {
   const folder = await t.using(tempFolder())
   assert.throws(() => readOrCreateSecret(join(folder.path, 'secret.key', 'no-such-folder')), /ENOENT/)
   writeFileSync(join(folder.path, 'a-file'), '')
   assert.throws(() => readOrCreateSecret(join(folder.path, 'a-file')), /ENOTDIR/)
 })
 
-test('a database stays with the secret it was first opened with', async t => {
+test('secret check: a database opens with its first secret only', async t => {
   const store = await t.using(openLocalStore())
   const first = createSecretKeys(Buffer.alloc(32, 1))
   await insistOnSameSecret(store.db, store.run, first)
@@ -66,7 +66,7 @@ test('a database stays with the secret it was first opened with', async t => {
   await insistOnSameSecret(store.db, store.run, first)
 })
 
-test('what ties a database to its secret gives nothing of the secret away', async t => {
+test('secret check: the stored value reveals nothing of the secret', async t => {
   const store = await t.using(openLocalStore())
   await insistOnSameSecret(store.db, store.run, createSecretKeys(Buffer.alloc(32, 7)))
   const [row] = store.rows<{ value: string }>('select value from settings')

@@ -52,7 +52,7 @@ function outputs({ replies }: GroupReport): unknown[] {
   return replies.map(reply => (reply.ok ? reply.output : 'failed'))
 }
 
-test('what all clients ask for while a group commits makes up the next group', async t => {
+test('writer loop: requests that arrive during a commit form the next group', async t => {
   const { store, groups, began, go } = slowStore()
   const loop = serveWriter(store)
   const [a, b] = [connected(t, loop), connected(t, loop)]
@@ -68,7 +68,7 @@ test('what all clients ask for while a group commits makes up the next group', a
   await loop.end()
 })
 
-test('a group has at most 1,000 requests, whoever asks', async t => {
+test('writer loop: a group has at most 1,000 requests', async t => {
   const { store, groups, began, go } = slowStore()
   const loop = serveWriter(store)
   const [a, b] = [connected(t, loop), connected(t, loop)]
@@ -84,7 +84,7 @@ test('a group has at most 1,000 requests, whoever asks', async t => {
   )
 })
 
-test('heavy requests make smaller groups, and one that is too heavy for any goes alone', async t => {
+test('writer loop: heavy requests form smaller groups, and one beyond the limit runs alone', async t => {
   const { store, groups, began, go } = slowStore()
   const loop = serveWriter(store)
   const port = connected(t, loop)
@@ -102,7 +102,7 @@ test('heavy requests make smaller groups, and one that is too heavy for any goes
   ])
 })
 
-test('a client with very much to ask keeps no other from being heard', async t => {
+test('writer loop: a client with many requests does not block the others', async t => {
   const { store, groups, began, go } = slowStore()
   const loop = serveWriter(store)
   const [greedy, modest] = [connected(t, loop), connected(t, loop)]
@@ -116,7 +116,7 @@ test('a client with very much to ask keeps no other from being heard', async t =
   assert.ok(Math.max(...places) <= 4, `they were heard in groups ${places} of ${groups.length}`)
 })
 
-test('announcements reach all clients, replies only those who asked', async t => {
+test('writer loop: announcements reach all clients, replies only their clients', async t => {
   const { store, go } = slowStore()
   const loop = serveWriter(store)
   const [a, b] = [connected(t, loop), connected(t, loop)]
@@ -132,7 +132,7 @@ test('announcements reach all clients, replies only those who asked', async t =>
   await loop.end()
 })
 
-test('a client that has left takes nothing with it', async t => {
+test('writer loop: a disconnected client does not affect the others', async t => {
   const { store, began, go } = slowStore()
   const loop = serveWriter(store)
   const [a, b] = [connected(t, loop), connected(t, loop)]
@@ -145,7 +145,7 @@ test('a client that has left takes nothing with it', async t => {
   await loop.end()
 })
 
-test('the end answers what is waiting, and then closes the line to every client', async t => {
+test('writer loop: end answers waiting requests, then disconnects all clients', async t => {
   const { store, go } = slowStore()
   const loop = serveWriter(store)
   const port = connected(t, loop)
@@ -158,7 +158,7 @@ test('the end answers what is waiting, and then closes the line to every client'
   await closed
 })
 
-test('the log is moved into the database when nobody asks for anything', async t => {
+test('writer loop: a checkpoint runs when no request waits', async t => {
   const { store, go } = slowStore()
   const moved = Promise.withResolvers<void>()
   const loop = serveWriter({ ...store, checkpoint: moved.resolve })
@@ -169,7 +169,7 @@ test('the log is moved into the database when nobody asks for anything', async t
   await loop.end()
 })
 
-test('what can wait is done in idle moments, a little in each, until there is nothing left', async t => {
+test('writer loop: maintenance runs in small steps while idle until nothing is left', async t => {
   const { store, go } = slowStore()
   const done: string[] = []
   const finished = Promise.withResolvers<void>()
@@ -192,7 +192,7 @@ test('what can wait is done in idle moments, a little in each, until there is no
   await loop.end()
 })
 
-test('under load that never pauses, the log is moved after requests of a weight of 8,000', async t => {
+test('writer loop: without idle time, a checkpoint runs after a weight of 8,000', async t => {
   const { store, groups, began, go } = slowStore()
   const movedAfter: number[] = []
   const loop = serveWriter({ ...store, checkpoint: () => movedAfter.push(groups.flat().length) })

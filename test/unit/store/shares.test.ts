@@ -26,7 +26,7 @@ async function open(t: TestContext) {
   return { ...store, clock: post.clock, accountId, emailId, share, count, sweep }
 }
 
-test('those that have expired go, and the others stay', async t => {
+test('shares: expired links are deleted, others stay', async t => {
   const { share, count, sweep, clock, find } = await open(t)
   const short = await share(HOUR_MS)
   const long = await share(2 * HOUR_MS)
@@ -40,7 +40,7 @@ test('those that have expired go, and the others stay', async t => {
   assert.ok(await findShare(find, long.tokenHash))
 })
 
-test('however many there are, each step takes a few', async t => {
+test('shares: each sweep step deletes a few', async t => {
   const { share, count, run, clock } = await open(t)
   for (let i = 0; i < 7; i++) await share(HOUR_MS + i)
   clock.advance(2 * HOUR_MS)
@@ -49,13 +49,13 @@ test('however many there are, each step takes a few', async t => {
   assert.is(count(), 0)
 })
 
-test('an email that is gone is not shared', async t => {
+test('shares: a deleted email cannot be shared', async t => {
   const { share, count, clock } = await open(t)
   assert.is((await share(HOUR_MS, newId(clock.now()))).result, 'gone')
   assert.is(count(), 0)
 })
 
-test('those that have expired do not count', async t => {
+test('shares: expired links do not count towards the limit', async t => {
   const { share, clock } = await open(t)
   for (let i = 0; i < 100; i++) assert.is((await share(HOUR_MS)).result, 'shared')
   assert.is((await share(HOUR_MS)).result, 'too-many')
@@ -63,7 +63,7 @@ test('those that have expired do not count', async t => {
   assert.is((await share(HOUR_MS)).result, 'shared')
 })
 
-test('one is revoked by its own email alone', async t => {
+test('shares: a link is revoked through its own email only', async t => {
   const { share, run, accountId, emailId, clock, count } = await open(t)
   const { id } = await share(HOUR_MS)
   const revoke = (of: Partial<{ accountId: Uint8Array; emailId: Uint8Array; id: Uint8Array }>) =>

@@ -24,7 +24,7 @@ async function emptied() {
   return store
 }
 
-test('what was deleted is given back in steps of 128 pages, and a sixteenth stays free', async t => {
+test('space: freed pages are returned in steps of 128, and a sixteenth stays free', async t => {
   const store = await t.using(emptied())
   const free = [count(store, 'freelist_count')]
   while (giveSpaceBack(store.connection)) free.push(count(store, 'freelist_count'))
@@ -39,14 +39,14 @@ test('what was deleted is given back in steps of 128 pages, and a sixteenth stay
   assert.equal(store.rows('pragma integrity_check'), [{ integrity_check: 'ok' }])
 })
 
-test('nothing is done where there is nothing to give back', async t => {
+test('space: nothing happens when no page is free', async t => {
   const store = await t.using(openSqliteStore())
   const size = count(store, 'page_count')
   assert.is(giveSpaceBack(store.connection), false)
   assert.is(count(store, 'page_count'), size)
 })
 
-test('the file of an idle store becomes smaller by itself', async t => {
+test('space: the file of an idle store shrinks', async t => {
   const folder = await t.using(tempFolder())
   const file = join(folder.path, 'test.db')
   const store = await t.using(openThreadStore({ folder: folder.path, database: sqliteDatabase(file) }))

@@ -84,7 +84,7 @@ function expected({ reason = null, search = '', limit = 20, offset = 0, cursor =
   return { total: all.length, hasMore: left > limit, rows: rows.map(({ email }) => email) }
 }
 
-test('any page, search and cursor shows what a look at every entry would', async () => {
+test('suppression list: any page, search and cursor equals a scan of all entries', async () => {
   const anyEntry = fc.integer({ min: 0, max: ENTRIES - 1 })
   await fc.assert(
     fc.asyncProperty(
@@ -106,7 +106,7 @@ test('any page, search and cursor shows what a look at every entry would', async
   )
 })
 
-test('pages by cursor go through all entries, forth and back, each once', async () => {
+test('suppression list: cursors visit every entry once, in both directions', async () => {
   const idOf = new Map(entries.map(({ email, id }) => [email, id]))
   const through = async (side: 'older' | 'newer', start: string) => {
     const seen: string[] = []
@@ -126,7 +126,7 @@ test('pages by cursor go through all entries, forth and back, each once', async 
   assert.equal((await through('newer', rare.at(-1)!)).toSorted(), rare.slice(0, -1).toSorted())
 })
 
-test('the search never holds the thread for the whole list', async () => {
+test('suppression list: a search never blocks the thread for the whole list', async () => {
   let turns = 0
   let ended = false
   const count = () => {
@@ -139,7 +139,7 @@ test('the search never holds the thread for the whole list', async () => {
   assert.ok(turns >= 2, `${turns}`)
 })
 
-test('every look-up goes by an index that holds what is searched', () => {
+test('suppression list: every query uses a covering index', () => {
   const where = `account_id = ? and id < ? and id >= ? and email like ? escape '!'`
   const [a, b] = [entries[9]!.id, entries[1]!.id]
   const covering =
@@ -153,7 +153,7 @@ test('every look-up goes by an index that holds what is searched', () => {
   }
 })
 
-test('in a pattern every character stands for itself', () => {
+test('suppression list: every character of a search text is literal', () => {
   assert.is(containing('50%_off!'), '%50!%!_off!!%')
 })
 

@@ -24,7 +24,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, entry, count }
 }
 
-test('an address that is there already keeps its entry', async t => {
+test('suppressions: an existing address keeps its entry', async t => {
   const { run, entry, rows, count } = await open(t)
   const [first] = await run('suppress', [entry('a@there.test', { reason: 'bounce' })])
   const [second] = await run('suppress', [entry('a@there.test')])
@@ -34,7 +34,7 @@ test('an address that is there already keeps its entry', async t => {
   assert.is(await count(), 1)
 })
 
-test('named twice in one request it is one entry', async t => {
+test('suppressions: an address that is listed twice gets one entry', async t => {
   const { run, entry, count } = await open(t)
   const added = await run('suppress', [entry('a@there.test'), entry('b@there.test'), entry('a@there.test')])
   assert.equal(
@@ -49,7 +49,7 @@ test('named twice in one request it is one entry', async t => {
   assert.is(await count(), 2)
 })
 
-test('requests of one group see each other', async t => {
+test('suppressions: requests of one group see each other', async t => {
   const { group, entry, count } = await open(t)
   const { replies } = await group(
     { name: 'suppress', input: [entry('a@there.test')] },
@@ -60,7 +60,7 @@ test('requests of one group see each other', async t => {
   assert.is(await count(), 1)
 })
 
-test('it is found and removed by its id or its address, by its own account only', async t => {
+test('suppressions: an entry is found and removed by id or address, by its account only', async t => {
   const { run, entry, find, accountId, account, count } = await open(t)
   const [a, b] = await run('suppress', [entry('a@there.test'), entry('b@there.test')])
   const other = account('Other')
@@ -83,7 +83,7 @@ test('it is found and removed by its id or its address, by its own account only'
   assert.is(await count(), 0)
 })
 
-test('a bounce and a complaint name the email that brought them about', async t => {
+test('suppressions: a bounce or complaint records the email that caused it', async t => {
   const { run, send, claim, accountId, rows, clock, find } = await open(t)
   const bounced = await send(accountId, { to: ['a@there.test'] })
   const complained = await send(accountId, { to: ['b@there.test'] })
@@ -103,7 +103,7 @@ test('a bounce and a complaint name the email that brought them about', async t 
   )
 })
 
-test('once removed, an address gets the mail that still waits for it', async t => {
+test('suppressions: after the removal, waiting mail to the address is delivered', async t => {
   const { run, send, suppress, claim, accountId, clock, rows } = await open(t)
   await send(accountId, { to: ['a@there.test', 'b@there.test'] })
   for (const delivery of await claim(accountId))

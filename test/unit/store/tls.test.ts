@@ -20,7 +20,7 @@ const result = (over: Partial<TlsResultRow> = {}): TlsResultRow => ({
   ...over,
 })
 
-test('results of the same kind are added up, from whichever thread they come', async t => {
+test('TLS results: equal results are summed over all threads', async t => {
   const { run, db } = await t.using(openLocalStore())
   await run('addTlsResults', [result(), result({ result: 'certificate-expired', count: 1 })])
   await run('addTlsResults', [result({ count: 3 }), result({ mxHost: 'mx2.there.test' })])
@@ -35,7 +35,7 @@ test('results of the same kind are added up, from whichever thread they come', a
   )
 })
 
-test('what is to be reported are the days that are over, the oldest first', async t => {
+test('TLS results: completed days are reported, the oldest first', async t => {
   const { run, db } = await t.using(openLocalStore())
   const rows = ['2026-11-21', '2026-11-20', '2026-11-19'].map(day => result({ day }))
   await run('addTlsResults', [...rows, result({ mxHost: 'mx2.there.test' })])
@@ -46,7 +46,7 @@ test('what is to be reported are the days that are over, the oldest first', asyn
   assert.equal(await days(), ['2026-11-20'])
 })
 
-test('policies are replaced, and swept when they have ended', async t => {
+test('MTA-STS policies: policies are replaced, and deleted when they expire', async t => {
   const { run, rows } = await t.using(openLocalStore())
   const clock = createManualClock()
   const policy = { domain: 'there.test', mode: 'enforce' as const, mx: '["mx.test"]', maxAgeSeconds: 60 }

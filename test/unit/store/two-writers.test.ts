@@ -15,7 +15,7 @@ import { until } from '../../kit/until.ts'
 
 const test = suite('store/two writers')
 
-test('a group holds what its commands name, each name once; one without names of its own runs alone', () => {
+test('conflict keys: a group has each key of its commands once; one command without keys makes it run alone', () => {
   const scripted = {
     named: concurrent(
       command<string[], void>(async () => {}),
@@ -49,7 +49,7 @@ async function open(t: TestContext) {
 }
 
 if (isOnPostgres) {
-  test('of what an account may still send just as much is taken, whoever takes it', async t => {
+  test('two writers: the quota of an account is never exceeded', async t => {
     const { accountId, ask, group, rows, request } = await open(t)
     const quota = { daily: 50, monthly: null }
     const inputs = async () => {
@@ -68,7 +68,7 @@ if (isOnPostgres) {
     ])
   })
 
-  test('one key is one email, whoever is asked first', async t => {
+  test('two writers: one idempotency key creates one email', async t => {
     const { accountId, ask, group, rows, request } = await open(t)
     for (let i = 0; i < 10; i++) {
       const idempotency = { endpoint: '/emails' as const, key: `key ${i}`, bodyHash: new Uint8Array(32) }
@@ -84,7 +84,7 @@ if (isOnPostgres) {
     assert.is(rows('select id from emails').length, 10)
   })
 
-  test('an email whose recipients end at once, here and there, ends as all of them did', async t => {
+  test('two writers: an email whose deliveries end concurrently gets the status of all of them', async t => {
     const { accountId, ask, send, claim, group, rows, clock } = await open(t)
     for (let i = 0; i < 20; i++) await send(accountId, { to: ['a@there.test', 'b@there.test'] })
     const claimed = await claim(accountId, 'there.test', { limit: 100 })
@@ -102,7 +102,7 @@ if (isOnPostgres) {
     ])
   })
 
-  test('no delivery is leased twice', async t => {
+  test('two writers: no delivery is leased twice', async t => {
     const { accountId, ask, send, run, clock } = await open(t)
     for (let i = 0; i < 4; i++)
       await send(accountId, { to: Array.from({ length: 50 }, (_, n) => `r${n}@there.test`) })
@@ -125,7 +125,7 @@ if (isOnPostgres) {
     assert.ok(names.length >= 190, `${names.length}`)
   })
 
-  test('what one announces the others hear, and who may have missed something is told to look', async t => {
+  test('two writers: announcements reach the other process, and lost ones are signalled', async t => {
     const { other, location, ask, accountId, request, rows } = await open(t)
     const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
     const third = await t.using(openWriting(location, options, STORE_EPOCH))
@@ -148,7 +148,7 @@ if (isOnPostgres) {
     await until(() => heard.third.some(({ topic }) => topic === MISSED))
   })
 
-  test('who leaves tells the others first', async t => {
+  test('two writers: closing sends waiting announcements first', async t => {
     const { other, location, accountId, request } = await open(t)
     const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
     const leaving = await openWriting(location, options, STORE_EPOCH)

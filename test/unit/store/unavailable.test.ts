@@ -50,7 +50,7 @@ async function thrownBy(promise: Promise<unknown>): Promise<Error> {
   throw new Error('nothing was thrown')
 }
 
-test('a full disk refuses the whole group: every command of it is told that nothing can be stored', async t => {
+test('unavailable: a full disk refuses every command of the group', async t => {
   const store = await t.using(openSqliteStore(scripted))
   fill(store)
   const { replies, announcements } = await store.group(
@@ -65,7 +65,7 @@ test('a full disk refuses the whole group: every command of it is told that noth
   assert.equal(keys(store), [])
 })
 
-test('what fits is stored while the disk is full, and everything once there is room again', async t => {
+test('unavailable: commands that fit are stored while the disk is full, all after space is freed', async t => {
   const store = await t.using(openSqliteStore(scripted))
   await store.run('putSetting', { key: 'first', value: large })
   fill(store)
@@ -82,7 +82,7 @@ test('what fits is stored while the disk is full, and everything once there is r
   assert.is(store.connection.raw.pragma('integrity_check', { simple: true }), 'ok')
 })
 
-test('a locked database refuses the group, and takes the next one when it is free', async t => {
+test('unavailable: a locked database refuses a group and accepts the next one when unlocked', async t => {
   const store = await t.using(openSqliteStore(scripted))
   store.connection.raw.pragma('busy_timeout = 0')
   const other = await t.using(new Database(store.file) as { close(): void } & Database.Database)
@@ -95,7 +95,7 @@ test('a locked database refuses the group, and takes the next one when it is fre
   assert.equal(keys(store), ['a', 'b'])
 })
 
-test('a database that cannot be written refuses', async t => {
+test('unavailable: a read-only database refuses commands', async t => {
   const store = await t.using(openSqliteStore(scripted))
   store.connection.raw.pragma('query_only = on')
   const error = await thrownBy(store.run('putSetting', { key: 'a', value: '' }))
@@ -106,7 +106,7 @@ test('a database that cannot be written refuses', async t => {
   assert.equal(keys(store), ['a'])
 })
 
-test('a damaged database is no passing trouble: nothing may go on', async t => {
+test('unavailable: a corrupt database is fatal', async t => {
   const store = await t.using(openSqliteStore(scripted))
   for (let i = 0; i < 50; i++) await store.run('putSetting', { key: `key ${i}`, value: large.slice(0, 5000) })
   damage(store)

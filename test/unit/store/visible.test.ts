@@ -33,7 +33,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, shown, ended }
 }
 
-test('what ended after the horizon is seen, what ended then or before is not', async t => {
+test('retention horizon: emails that ended after it are visible, others are not', async t => {
   const { ended, shown } = await open(t)
   const first = await ended('first')
   const second = await ended('second')
@@ -42,7 +42,7 @@ test('what ended after the horizon is seen, what ended then or before is not', a
   assert.equal(await shown(second.at), [])
 })
 
-test('what is under way is always seen, however old', async t => {
+test('retention horizon: emails in progress are visible at any age', async t => {
   const { ended, send, accountId, shown, clock } = await open(t)
   await ended('delayed', endings.deferred(clock.now()))
   await send(accountId, { subject: 'queued' })
@@ -50,7 +50,7 @@ test('what is under way is always seen, however old', async t => {
   assert.equal(await shown(clock.now()), ['delayed', 'queued'])
 })
 
-test('no part of an email beyond the horizon can be read', async t => {
+test('retention horizon: no part of an older email can be read', async t => {
   const store = await open(t)
   const { id, at } = await store.ended('private')
   const parts = await findEmailParts(store, store.accountId, id, at - 1)

@@ -26,7 +26,7 @@ function open(t: TestContext, lazyMs: Record<string, number> = {}) {
 
 const turn = () => new Promise(setImmediate)
 
-test('requests of one turn of the event loop leave together', async t => {
+test('writer client: requests of one turn of the event loop are sent together', async t => {
   const { run, posts } = open(t)
   for (const input of ['a', 'b', 'c']) run('append', input)
   assert.equal(posts(), [])
@@ -36,7 +36,7 @@ test('requests of one turn of the event loop leave together', async t => {
   assert.equal(posts(), [['a', 'b', 'c'], ['d']])
 })
 
-test('a turn with many requests posts them by eight, so that the writer can begin', async t => {
+test('writer client: many requests are sent in batches of eight', async t => {
   const { run, posts } = open(t)
   for (let i = 0; i < 18; i++) run('append', `${i}`)
   await turn()
@@ -46,7 +46,7 @@ test('a turn with many requests posts them by eight, so that the writer can begi
   )
 })
 
-test('a command that has patience leaves at once where few come', async t => {
+test('writer client: a delayable command is sent at once when few arrive', async t => {
   const { run, posts, clock } = open(t, { append: 20 })
   for (let i = 0; i < 40; i++) {
     run('append', `${i}`)
@@ -63,7 +63,7 @@ async function makeBusy({ run, posts }: Pick<ReturnType<typeof open>, 'run' | 'p
   assert.is(posts().flat().length, 16)
 }
 
-test('where many come, a command that has patience waits for company, and goes with the first that has none', async t => {
+test('writer client: under load, a delayable command waits and is sent with the next urgent one', async t => {
   const { run, posts, clock } = open(t, { append: 5 })
   await makeBusy({ run, posts })
   run('append', 'a')
@@ -79,7 +79,7 @@ test('where many come, a command that has patience waits for company, and goes w
   assert.equal(posts(), [])
 })
 
-test('those that have patience go by thirty-two, without waiting for their time', async t => {
+test('writer client: delayable commands are sent in batches of 32 without waiting', async t => {
   const { run, posts } = open(t, { append: 20 })
   await makeBusy({ run, posts })
   const inputs = Array.from({ length: 40 }, (_, i) => `${i}`)
@@ -89,7 +89,7 @@ test('those that have patience go by thirty-two, without waiting for their time'
   assert.equal(posts(), [[...inputs.slice(32), 'now']])
 })
 
-test('what cannot be sent does not hold up the others', async t => {
+test('writer client: a request that cannot be cloned does not block the others', async t => {
   const { client, run, posts } = open(t)
   run('append', 'a')
   const unsendable = client.run('append', (() => 1) as unknown as string)
@@ -101,7 +101,7 @@ test('what cannot be sent does not hold up the others', async t => {
   assert.equal(posts().flat(), ['a', 'b'])
 })
 
-test('closing sends what waits', async t => {
+test('writer client: close sends waiting requests', async t => {
   const { client, run, posts } = open(t, { append: 5 })
   await makeBusy({ run, posts })
   run('append', 'a')

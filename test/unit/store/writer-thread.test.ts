@@ -31,7 +31,7 @@ async function storedKeys(store: Store<ScriptedCommands>): Promise<string[]> {
   return rows.sort((a, b) => Number(a.value) - Number(b.value)).map(({ key }) => key)
 }
 
-test('2,000 commands at once from three clients are each answered once, after their commit', async t => {
+test('writer thread: 2,000 concurrent commands of three clients are each answered once, after their commit', async t => {
   const store = await t.using(open())
   const answers = new Map<string, number>()
   const writing = threeClients(store).flatMap((client, c) =>
@@ -51,7 +51,7 @@ test('2,000 commands at once from three clients are each answered once, after th
   )
 })
 
-test('commands of one name and client are carried out in the order in which they were asked for', async t => {
+test('writer thread: commands of one name and client run in order', async t => {
   const store = await t.using(open())
   const clients = threeClients(store)
   await Promise.all(
@@ -65,7 +65,7 @@ test('commands of one name and client are carried out in the order in which they
     )
 })
 
-test('when the answer arrives, any other connection sees the rows', async t => {
+test('writer thread: rows are visible to other connections when the reply arrives', async t => {
   const store = await t.using(open())
   const { db } = openReader(store.location)
   t.after(() => db.destroy())
@@ -82,7 +82,7 @@ test('when the answer arrives, any other connection sees the rows', async t => {
   )
 })
 
-test('a failing command is told to its sender, by its name, and to nobody else', async t => {
+test('writer thread: an error is reported to its sender with the name of the command', async t => {
   const store = await t.using(open())
   const [own, other] = threeClients(store)
   const results = await Promise.allSettled([
@@ -100,7 +100,7 @@ test('a failing command is told to its sender, by its name, and to nobody else',
   assert.is(reasons[3], 'Error: command nonsense: there is no command "nonsense"')
 })
 
-test('what a group announces is heard by all clients, after it is committed', async t => {
+test('writer thread: announcements reach all clients after the commit', async t => {
   const store = await t.using(open())
   const clients = threeClients(store)
   const heard = await Promise.all(
@@ -132,7 +132,7 @@ async function lasting(t: TestContext): Promise<{ folder: string; database: Test
   return { folder, database }
 }
 
-test('closing answers everything that has been asked, and stores it', async t => {
+test('writer thread: close stores and answers all requests', async t => {
   const place = await lasting(t)
   const store = await open(place)
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
@@ -147,7 +147,7 @@ test('closing answers everything that has been asked, and stores it', async t =>
   assert.is((await storedKeys(again)).length, 3_000)
 })
 
-test('after the end nothing is taken any more', async t => {
+test('writer thread: requests after the end are refused', async t => {
   const store = await open(await lasting(t))
   const other = createWriterClient<ScriptedCommands>(store.connectThread(), { clock: systemClock })
   await other.run('append', 'a')
@@ -160,7 +160,7 @@ test('after the end nothing is taken any more', async t => {
   assert.is(other.pendingCount(), 0)
 })
 
-test('a clean end leaves one file: the log has been moved into the database', async t => {
+test('writer thread: a clean end leaves one file, with the log checkpointed', async t => {
   const folder = await t.using(tempFolder())
   const file = join(folder.path, 'test.db')
   const store = await open({ folder: folder.path, database: sqliteDatabase(file) })
@@ -172,7 +172,7 @@ test('a clean end leaves one file: the log has been moved into the database', as
   assert.equal(raw.pragma('journal_mode', { simple: true }), 'wal')
 })
 
-test('the death of the thread is told, what was under way is refused, and the store can still be closed', async t => {
+test('writer thread: its death is reported, pending commands are refused, and the store can be closed', async t => {
   const place = await lasting(t)
   const death = Promise.withResolvers<Error>()
   const ended = new Promise(resolve => process.once('worker', thread => thread.once('exit', resolve)))
@@ -193,7 +193,7 @@ test('the death of the thread is told, what was under way is refused, and the st
   assert.equal(await storedKeys(again), ['a'])
 })
 
-test('an input that cannot be sent is an error of its sender and leaves nothing pending', async t => {
+test('writer thread: an input that cannot be cloned is an error and leaves nothing pending', async t => {
   const store = await t.using(open())
   const port = store.connectThread()
   const client = createWriterClient<ScriptedCommands>(port, { clock: systemClock })
@@ -207,7 +207,7 @@ test('an input that cannot be sent is an error of its sender and leaves nothing 
   await closed
 })
 
-test('a reading connection in any thread sees each commit, and can change nothing', async t => {
+test('writer thread: a reading connection sees each commit and cannot write', async t => {
   const store = await t.using(open())
   const reader = openReader(store.location)
   t.after(() => reader.db.destroy())
