@@ -1,4 +1,7 @@
-/** Header fields that speak to us: they say how the message is to be sent, and do not leave with it. */
+/**
+ * Reads the header fields of a submitted message that control how Mailhorn sends it: idempotency key, time of
+ * delivery and tags. They are removed before the message is sent.
+ */
 
 import { parseIsoTime } from '../../lib/iso-time.ts'
 import { tagsFault } from '../../pipeline/accept/field-rules.ts'
@@ -16,16 +19,16 @@ export interface Control {
 const IDEMPOTENCY_KEY = /^(?:resend|x)-idempotency-key$/
 const SCHEDULED_AT = 'x-scheduled-at'
 const TAG = /^x-tag-(.+)$/i
-/** They name hidden recipients, or are ours to write. */
-const TAKEN_OUT = /^(?:bcc|resent-bcc|return-path|x-mailhorn-.*)$/
+/** Fields that name hidden recipients, or that only Mailhorn may set. */
+const REMOVED = /^(?:bcc|resent-bcc|return-path|x-mailhorn-.*)$/
 
-/** Whether a field is for us, and not for the recipients. */
-export function staysHere({ name }: HeaderField): boolean {
+/** Tells whether a field is not sent to recipients. */
+export function isRemoved({ name }: HeaderField): boolean {
   const key = name.toLowerCase()
-  return IDEMPOTENCY_KEY.test(key) || key === SCHEDULED_AT || TAG.test(key) || TAKEN_OUT.test(key)
+  return IDEMPOTENCY_KEY.test(key) || key === SCHEDULED_AT || TAG.test(key) || REMOVED.test(key)
 }
 
-/** @param fields values unfolded and decoded */
+/** @param fields fields with unfolded and decoded values */
 export function readControl(fields: readonly HeaderField[]): Control | Refusal {
   const control: Control = { idempotencyKey: null, scheduledAt: null, tags: [] }
   for (const { name, value } of fields) {

@@ -1,30 +1,28 @@
-/** The memory of messages on their way in: bounded for all together, and shared among those who send. */
+/** Limits the memory of messages that are being received, for all together and for each owner. */
 
 export interface Incoming {
-  /** @param owner whose share of the room is used: an account, or a client of the relay */
+  /** @param owner account, or network of a client of the relay */
   open(owner: string): IncomingMessage
-  /** Whether more than half of the room is taken. */
+  /** Tells whether more than half of the memory is in use. */
   isCrowded(): boolean
 }
 
 export interface IncomingMessage {
   add(chunk: Uint8Array): void
-  /** Undefined when there was no room for all of it. */
+  /** Pieces of the message; undefined if the message exceeded the limit. */
   pieces(): Uint8Array<ArrayBuffer>[] | undefined
-  /** Gives the room back. */
+  /** Releases the memory. */
   close(): void
 }
 
-/**
- * Chunks below this are joined: each piece takes about 200 bytes of memory besides its own, and may be a
- * single byte.
- */
+/** Smaller chunks are joined, since each piece has an overhead of about 200 bytes and may hold one byte. */
 const SMALL_BYTES = 1024
 const JOINED_BYTES = 16 * 1024
 
 /**
- * An owner may take as much as is still free. One alone thereby gets half of the room, two get a third each,
- * and so on: there is always room for another owner, and no share is kept for those who send nothing.
+ * An owner may use as much memory as is still free. A single owner thereby gets half of the memory, two
+ * owners a third each, and so on, so that memory for another owner is always left, and none is reserved for
+ * idle owners.
  */
 export function createIncoming(mostBytes: number): Incoming {
   const takenBy = new Map<string, number>()
@@ -70,12 +68,11 @@ export function createIncoming(mostBytes: number): Incoming {
 }
 
 /**
- * Copies of chunks. Each piece has its memory for itself, so that no more than its bytes are sent to another
- * thread.
+ * Copies of chunks. Each piece has memory of its own, so that only its bytes are sent to the child process.
  */
 class Pieces {
   #whole: Uint8Array<ArrayBuffer>[] = []
-  /** Small chunks that are being joined. */
+  /** Buffer in which small chunks are joined. */
   #joined: Uint8Array<ArrayBuffer> | undefined
   #joinedBytes = 0
 

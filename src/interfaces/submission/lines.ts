@@ -1,4 +1,4 @@
-/** Line ends of a submitted message (RFC 6409 §8: what leaves us is well-formed, whatever came). */
+/** Normalizes the line ends and line lengths of a submitted message (RFC 6409 §8). */
 import { writeCrlfLines } from '../../protocols/mime/line-survey.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 
@@ -24,18 +24,18 @@ export function withWholeLines(message: Buffer): Buffer {
 }
 
 /**
- * Without its CRLF (RFC 5322 §2.1.1). Many servers refuse longer ones, or break them where they like, and
- * signatures with them.
+ * Length without CRLF (RFC 5322 §2.1.1). Many servers refuse longer lines, or break them anywhere, which
+ * invalidates signatures.
  */
-const LINE_LENGTH_MAX = 998
-/** So far from the end a blank is looked for, behind which a line can be broken with the least harm. */
-const LOOK_BACK_BYTES = 200
-/** A line that was broken goes on with a blank. */
+const LINE_OCTETS_MAX = 998
+/** A line is broken behind a blank if one is found within this distance from the limit. */
+const LOOK_BACK_OCTETS = 200
+/** A broken line continues with a blank. */
 const BREAK = Buffer.from('\r\n ')
-/** A piece of a broken line has no fewer octets of the line. */
-const SHORTEST_PIECE = LINE_LENGTH_MAX - LOOK_BACK_BYTES
+/** Minimum length of a piece of a broken line. */
+const PIECE_OCTETS_MIN = LINE_OCTETS_MAX - LOOK_BACK_OCTETS
 
-/** A body whose lines end in CRLF, with those that are too long broken; they go on with a blank. */
+/** Breaks lines of a body that are too long; they continue with a blank. Lines end in CRLF. */
 export function withShortLines(body: Buffer): Buffer {
   let out: Buffer | undefined
   let to = 0
@@ -43,8 +43,8 @@ export function withShortLines(body: Buffer): Buffer {
   for (let start = 0; start < body.length; ) {
     let end = start
     while (end < body.length && body[end] !== LF && body[end] !== CR) end += 1
-    if (end - start > LINE_LENGTH_MAX) {
-      out ??= Buffer.allocUnsafe(body.length + BREAK.length * Math.ceil(body.length / SHORTEST_PIECE))
+    if (end - start > LINE_OCTETS_MAX) {
+      out ??= Buffer.allocUnsafe(body.length + BREAK.length * Math.ceil(body.length / PIECE_OCTETS_MIN))
       to += body.copy(out, to, copied, start)
       to = writeBroken(body, start, end, out, to)
       copied = end
@@ -56,14 +56,14 @@ export function withShortLines(body: Buffer): Buffer {
   return out.subarray(0, to)
 }
 
-/** @returns the position behind what was written of the line */
+/** @returns the position behind the written line */
 function writeBroken(body: Buffer, start: number, end: number, out: Buffer, position: number): number {
   let to = position
   let from = start
-  /** Of the blank that the rest goes on with. */
+  /** Column at which the next piece begins, behind the blank of a continued line. */
   let column = 0
-  while (column + end - from > LINE_LENGTH_MAX) {
-    const at = breakIn(body, from - column, from + LINE_LENGTH_MAX - column)
+  while (column + end - from > LINE_OCTETS_MAX) {
+    const at = breakIn(body, from - column, from + LINE_OCTETS_MAX - column)
     to += body.copy(out, to, from, at)
     to += BREAK.copy(out, to)
     from = at
@@ -73,21 +73,22 @@ function writeBroken(body: Buffer, start: number, end: number, out: Buffer, posi
 }
 
 /**
- * Behind a blank, else between characters: octets of UTF-8 stay together. @param limit where a line is as
- * long as it may be
+ * Returns the position of a line break: behind a blank, or else between characters of UTF-8.
+ *
+ * @param limit position at which the line has its maximum length
  */
 function breakIn(body: Buffer, lineAt: number, limit: number): number {
-  for (let at = limit; at > lineAt + LINE_LENGTH_MAX - LOOK_BACK_BYTES + 1; at--)
+  for (let at = limit; at > lineAt + LINE_OCTETS_MAX - LOOK_BACK_OCTETS + 1; at--)
     if (body[at - 1] === BLANK) return at
   let at = limit
   while (at > limit - 4 && (body[at]! & 0xc0) === 0x80) at -= 1
   return at
 }
 
-/** Blanks between words: a line may be broken before them, and unfolds to what it was (RFC 5322 §2.2.3). */
+/** Blanks between words. A line break in front of them is removed by unfolding (RFC 5322 §2.2.3). */
 const BETWEEN_WORDS = /(?<=[^ \t])(?=[ \t]+[^ \t])/
 
-/** Lines that are too long are broken where there are blanks; one word is never. */
+/** Breaks lines of a field that are too long in front of blanks. Words are never broken. */
 export function withShortFieldLines({ name, value }: HeaderField): HeaderField {
   const octets = Buffer.from(value).toString('latin1')
   const lines = octets.split('\r\n').map((line, i) => foldedLine(line, i === 0 ? `${name}: `.length : 0))
@@ -95,13 +96,13 @@ export function withShortFieldLines({ name, value }: HeaderField): HeaderField {
   return folded === octets ? { name, value } : { name, value: Buffer.from(folded, 'latin1').toString() }
 }
 
-/** @param column octets before it on its line */
+/** @param column number of octets before the text on its line */
 function foldedLine(line: string, column: number): string {
-  if (column + line.length <= LINE_LENGTH_MAX) return line
+  if (column + line.length <= LINE_OCTETS_MAX) return line
   let folded = ''
   let at = column
   for (const word of line.split(BETWEEN_WORDS)) {
-    if (folded !== '' && at + word.length > LINE_LENGTH_MAX) {
+    if (folded !== '' && at + word.length > LINE_OCTETS_MAX) {
       folded += '\r\n'
       at = 0
     }

@@ -1,6 +1,9 @@
 /**
- * Takes mail from users who have signed in, over TLS alone, through the same door as the API (RFC 6409,
- * RFC 8314).
+ * SMTP listener for message submission over TLS on ports 465 and 587 (RFC 6409, RFC 8314), and for the relay,
+ * which accepts mail without a login from configured networks.
+ *
+ * In: SMTP sessions. Out: calls of `Submit` with the octets of each message (`submit.ts`), which pass through
+ * the same checks as requests of the API. Started by `app/submission.ts`.
  */
 import type {
   SMTPServerAuthentication,
@@ -26,8 +29,10 @@ import type { Incoming } from './incoming.ts'
 import type { SubmissionSignIn } from './sign-in.ts'
 
 /**
- * What is taken is stored when it resolves. @returns what the client is told @throws Reply @throws
- * StorageUnavailable
+ * Resolves when the message is stored.
+ *
+ * @returns the text of the SMTP reply
+ * @throws ReplyError, StorageUnavailable
  */
 export type Submit = (
   sender: Sender,
@@ -35,19 +40,19 @@ export type Submit = (
   recipients: Mailbox[],
 ) => Promise<string>
 
-/** Who may submit: whoever signs in, or whoever is near, for one account. */
+/** Who may submit: clients with a login, or without one, clients of some networks for one account. */
 export type Admission = { signIn: SubmissionSignIn } | { networks: Networks; sender: Sender }
 
-export interface SubmissionOptions {
+interface SubmissionOptions {
   listen: { host: string; port: number }
   /** True for TLS from the first octet (port 465), false for STARTTLS (port 587). */
   isTls: boolean
-  /** Open at once. */
+  /** Number of connections that may be open at the same time. */
   connectionsMax?: number | undefined
   mailHost: string
   certificates: Certificates
   admission: Admission
-  /** Takes one of the account's requests; false when it has none left. */
+  /** Counts a request of the account; returns false when its rate limit is reached. */
   spend(accountId: Id): boolean
   submit: Submit
   incoming: Incoming
@@ -57,10 +62,13 @@ export interface SubmissionOptions {
 }
 
 const CONNECTIONS_PER_CLIENT_MAX = 50
-/** Of one address: programs that connect anew for each message are many, and known by their keys. */
-const NEW_PER_MINUTE = 6_000
+/**
+ * Limit of new connections per client address. It is high, since many programs connect for each message, and
+ * clients are known by their keys.
+ */
+const NEW_PER_MINUTE_MAX = 6_000
 const FAILURES_MAX = 3
-/** The first wrong password is answered after so long, the second after twice that. */
+/** Delay of the reply to the first wrong password; the delay of the second is twice as long. */
 const FAILURE_DELAY_MS = 1_000
 const IDLE_MS = 300_000
 const DURATION_MS_MAX = 3_600_000
@@ -69,7 +77,7 @@ type Answer = (error?: Error | null, text?: string) => void
 type EndSession = (id: string, text: string) => void
 type AuthAnswer = (error?: Error | null, response?: SMTPServerAuthenticationResponse) => void
 
-/** @throws when the address is not to be had */
+/** @throws Error when the address cannot be bound */
 export function startSubmissionListener(options: SubmissionOptions): Promise<Listening> {
   return startListening(createServer(options), { ...options, name: 'a submission' })
 }
@@ -102,14 +110,14 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
   const server: StrictSmtpServer = new StrictSmtpServer(settings, {
     ...{ clock, counts, connectionsMax },
     perNetworkMax: CONNECTIONS_PER_CLIENT_MAX,
-    newPerMinute: NEW_PER_MINUTE,
+    newPerMinute: NEW_PER_MINUTE_MAX,
     connectionMsMax: DURATION_MS_MAX,
     isBusy: incoming.isCrowded,
   })
   return server
 }
 
-/** The part of the protocol in which clients say who they are, or need not. */
+/** Settings for the login, or for the check of the client's network. */
 function admitted({ admission, clock, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
   if ('signIn' in admission)
     return {
@@ -158,7 +166,7 @@ function createAuth(
   }
 }
 
-/** One message from the end of DATA's 354 to its reply. */
+/** Returns the handler of a message, from the 354 reply to DATA until the final reply. */
 function createReceiver(
   { submit, incoming, admission, counts, clock, log }: SubmissionOptions,
   receive: StrictSmtpServer['receive'],
@@ -170,7 +178,7 @@ function createReceiver(
     return submit(senderIn(session, admission), pieces, recipients.filter(isMailbox))
   }
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
-    const message = incoming.open(ownerOfRoom(session, admission))
+    const message = incoming.open(memoryOwner(session, admission))
     const { transfer, finish } = receive(session.id, stream)
     stream.on('data', (chunk: Buffer) => {
       transfer.add(chunk.length)
@@ -199,13 +207,13 @@ function createReceiver(
   }
 }
 
-/** Whose share of the room a message takes: the account's, or, where all are one account, the client's. */
-function ownerOfRoom(session: SMTPServerSession, admission: Admission): string {
+/** Owner of the memory that a message takes: the account, or for the relay, the network of the client. */
+function memoryOwner(session: SMTPServerSession, admission: Admission): string {
   if ('sender' in admission) return `relay ${clientNetworkOf(session.remoteAddress)}`
   return idKey(senderIn(session, admission).accountId)
 }
 
-/** Of a session in which mail may be said, where that has been seen to. */
+/** Sender of a session that has passed the login or the check of its network. */
 function senderIn({ user }: SMTPServerSession, admission: Admission): Sender {
   return 'sender' in admission ? admission.sender : (user as unknown as Sender)
 }

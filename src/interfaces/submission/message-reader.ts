@@ -1,5 +1,6 @@
 /**
- * Submitted messages as the main thread sees them: little in memory at a time, and read in a child process.
+ * Has submitted messages parsed in a child process, so that a hostile message can exhaust the memory of that
+ * process at worst.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -17,10 +18,10 @@ import type { ReadingAnswer, ReadingJob, ReadSubmission } from './reading-job.ts
 
 export interface MessageReader {
   /**
-   * Reads messages of several accounts in fair turns, small ones first.
+   * Messages of several accounts are read round robin, small messages first.
    *
-   * @returns a refusal, too, for a message that cannot be read whenever it is tried
-   * @throws StorageUnavailable; Error when it cannot be read now
+   * @returns a refusal also for a message that can never be read
+   * @throws StorageUnavailable; Error when the message cannot be read now
    */
   read(
     sender: Pick<Sender, 'accountId'>,
@@ -36,7 +37,7 @@ interface MessageReaderOptions {
   log: Log
 }
 
-/** Function of the process that reads submitted messages. */
+/** Name of the function in the reader process. */
 export const READ_SUBMISSION = 'readSubmission'
 
 export function createMessageReader({ readers, clock, newId, log }: MessageReaderOptions): MessageReader {
@@ -53,7 +54,7 @@ export function createMessageReader({ readers, clock, newId, log }: MessageReade
         })) as ReadingAnswer
       const answer = await run(job)
         .catch(error => {
-          if (isOfTheMachine(error)) throw error
+          if (isUnrelated(error)) throw error
           log.warn(
             { err: error, event: 'submission_not_parsed' },
             'A submitted message is sent without being parsed',
@@ -61,7 +62,7 @@ export function createMessageReader({ readers, clock, newId, log }: MessageReade
           return run({ ...job, inParts: false })
         })
         .catch(error => {
-          if (isOfTheMachine(error)) throw error
+          if (isUnrelated(error)) throw error
           log.error(
             { err: error, event: 'submission_unreadable' },
             'A submitted message is refused: it cannot be read',
@@ -75,16 +76,13 @@ export function createMessageReader({ readers, clock, newId, log }: MessageReade
   }
 }
 
-/**
- * A fault of ours that comes with the message, and would come again: a client that tried again would do so
- * for days.
- */
+/** The refusal is permanent: the same message would fail again, and its client would retry for days. */
 const UNREADABLE: Refusal = {
   refused: 'invalid_field',
   message: 'Parsing the message failed or exceeded the memory or time limit.',
 }
 
-/** The message was not looked at: no process could be started, or the service stops. */
-function isOfTheMachine(error: unknown): boolean {
+/** True if the message was not read at all: no process could be started, or the service stops. */
+function isUnrelated(error: unknown): boolean {
   return error instanceof ProcessNotStarted || error instanceof WorkerEnded
 }

@@ -1,19 +1,25 @@
 /**
- * The header with which a submitted message leaves: as it came, with what it lacks, without what was for us
- * alone.
+ * Builds the header section with which a submitted message is sent: its own fields without those that are
+ * addressed to Mailhorn, with Date and Message-ID added where they are missing, in ASCII.
  */
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { formatDate } from '../../protocols/mime/compose-head.ts'
 import { userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
+import {
+  fileNameParameters,
+  parameter,
+  plainFileName,
+  withParameters,
+} from '../../protocols/mime/parameters.ts'
+import { type RawParameter, rawParameters } from '../../protocols/mime/read/content-field.ts'
 import { unfold } from '../../protocols/mime/read/head.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
-import { staysHere } from './control-fields.ts'
+import { isRemoved } from './control-fields.ts'
 import { withShortFieldLines } from './lines.ts'
-import { parametersInAscii } from './raw-parameters.ts'
 
-/** At most one each (RFC 5322 §3.6, RFC 2045): receivers disagree about which of two counts. */
+/** Fields that may occur once (RFC 5322 §3.6, RFC 2045). Receivers disagree about which of two counts. */
 const ONCE = new Set([
   'from',
   'sender',
@@ -32,7 +38,7 @@ const ONCE = new Set([
 const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
 const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
 const NOT_ASCII = /[^\x00-\x7f]/
-/** A message that comes by here so often goes in circles (RFC 5321 §6.3). */
+/** A message with more Received fields is in a mail loop (RFC 5321 §6.3). */
 const RECEIVED_MAX = 50
 
 interface Missing {
@@ -54,7 +60,7 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
       message: 'Mail loop detected: the message has too many Received fields.',
     }
   const leaving = fields
-    .filter(field => !staysHere(field))
+    .filter(field => !isRemoved(field))
     .map(inAscii)
     .map(withShortFieldLines)
   if (!seen.has('date')) leaving.push({ name: 'Date', value: formatDate(missing.now) })
@@ -62,7 +68,7 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
   return leaving
 }
 
-/** Text beyond ASCII is encoded, as few servers take it as it is; a local part can only stay. */
+/** Encodes text beyond ASCII, which few servers accept; local parts of addresses cannot be encoded. */
 function inAscii({ name, value }: HeaderField): HeaderField {
   if (!NOT_ASCII.test(value)) return { name, value }
   const plain = unfold(value)
@@ -72,4 +78,30 @@ function inAscii({ name, value }: HeaderField): HeaderField {
   const mailboxes = parseMailboxes(plain)
   if ('fault' in mailboxes) return { name, value: userText(name, plain) }
   return { name, value: mailboxList(name, mailboxes) }
+}
+
+/**
+ * Formats a Content-Type or Content-Disposition with its parameters by RFC 2231. Encoded words in their place
+ * would enclose the closing quote.
+ *
+ * @param value unfolded value
+ * @returns undefined when the value cannot be parsed
+ */
+function parametersInAscii(fieldName: string, value: string): string | undefined {
+  const found = [...rawParameters(value)]
+  const main = value.slice(0, found[0]?.start ?? value.length).trimEnd()
+  const between = found.map(({ end }, i) => value.slice(end, found[i + 1]?.start ?? value.length))
+  if (found.length === 0 || NOT_ASCII.test(main + between.join(''))) return undefined
+  const extended = new Set(
+    found.filter(({ name }) => name.includes('*')).map(({ name }) => name.split('*')[0]!.toLowerCase()),
+  )
+  const parameters = found.flatMap(one => written(one, extended.has(one.name.toLowerCase())))
+  return NOT_ASCII.test(parameters.join('')) ? undefined : withParameters(fieldName, main, parameters)
+}
+
+/** @param isExtended whether the extended form of the same parameter stands beside it */
+function written({ name, value, written: text }: RawParameter, isExtended: boolean): string[] {
+  if (!NOT_ASCII.test(text)) return [`${name}=${text}`]
+  if (isExtended) return [`${name}="${plainFileName(value)}"`]
+  return name.toLowerCase() === 'filename' ? fileNameParameters(value) : parameter(name, value)
 }

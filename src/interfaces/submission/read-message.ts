@@ -1,4 +1,7 @@
-/** Reads a submitted message: what it says of itself, what it asks of us, and the octets that will leave. */
+/**
+ * Parses a submitted message into a `Submission`: the fields for display, the control fields for Mailhorn,
+ * and the octets that are sent.
+ */
 import { createHash, hash } from 'node:crypto'
 import { canonicalJson } from '../../lib/canonical-json.ts'
 import { SUBJECT_CHARACTERS_MAX } from '../../pipeline/accept/field-rules.ts'
@@ -25,7 +28,7 @@ export interface Submitted {
   recipients: Mailbox[]
   /** Time of submission, in ms since the epoch. */
   now: number
-  /** For a message without a Message-ID: what stands before the `@`. */
+  /** Local part of the Message-ID for a message without one. */
   messageName: string
 }
 
@@ -35,14 +38,14 @@ export interface ReadMessage {
 }
 
 /** Texts and attachments of a submitted message, as the dashboard and the API show them. */
-export interface MessageParts {
+interface MessageParts {
   content: Content
   attachments: SubmittedAttachment[]
   /** True if nothing was cut or left out, so that different messages have different parts. */
   isWhole: boolean
 }
 
-/** Header fields that are shown as fields of the email, or are of no interest to people. */
+/** Header fields that are shown as fields of the email, or not at all. */
 const NOT_SHOWN =
   /^(?:from|to|cc|reply-to|subject|date|message-id|mime-version|content-.*|received|dkim-.*|arc-.*)$/i
 const SHOWN_HEADERS_MAX = 100
@@ -50,7 +53,7 @@ const SHOWN_HEADERS_MAX = 100
 const SHOWN_ATTACHMENTS_MAX = 100
 const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 
-/** @param partsOf takes the message apart for those who look at it; null where that has failed */
+/** @param partsOf extracts texts and attachments; null if an attempt has failed */
 export async function readMessage(
   { octets, recipients, now, messageName }: Submitted,
   partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
@@ -118,7 +121,7 @@ export async function partsOf(message: Buffer): Promise<MessageParts> {
 
 const NOTHING_READ: MessageParts = { content: { html: null, text: null }, attachments: [], isWhole: false }
 
-/** The one mailbox whose domain must be the sender's. */
+/** Returns the only mailbox of From; its domain must belong to the sender. */
 function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
   const values = fields.filter(({ name }) => name.toLowerCase() === 'from')
   if (values.length === 0) return refuseField('missing_field', 'From', 'The message has no From field.')
@@ -130,7 +133,7 @@ function readFrom(fields: readonly HeaderField[]): Mailbox | Refusal {
   return named(mailboxes[0]!)
 }
 
-/** For people alone: what is no address is not shown. */
+/** Mailboxes for display; text that is not an address is left out. */
 function mailboxesIn(fields: readonly HeaderField[], field: string): Mailbox[] {
   return fields
     .filter(({ name }) => name.toLowerCase() === field)
@@ -158,14 +161,14 @@ function textOf(fields: readonly HeaderField[], wanted: string): string | undefi
   return fields.find(({ name }) => name.toLowerCase() === wanted)?.value
 }
 
-function saysAnything({ content, attachments }: MessageParts): boolean {
+function hasParts({ content, attachments }: MessageParts): boolean {
   return content.html !== null || content.text !== null || attachments.length > 0
 }
 
 /**
- * Hashes what a message says, for its idempotency key. A client that sends a message again composes it again,
- * with another date, another Message-ID and other boundaries. The hash covers the body as octets only if its
- * parts do not tell all of it.
+ * Hashes the content of a message for its idempotency key. A client that repeats a message composes it again,
+ * with another date, another Message-ID and other boundaries. The octets of the body are hashed only if the
+ * parts do not represent all of it.
  */
 function hashOf(
   { from, subject, tags, scheduledAt }: Submission,
@@ -180,9 +183,9 @@ function hashOf(
     subject,
     tags,
     scheduledAt,
-    // Files by their hashes: a Buffer becomes an array of numbers in JSON, which for a large one fills the
+    // Files are represented by hashes: in JSON, a large Buffer becomes an array of numbers that fills the
     // heap.
-    ...(parts.isWhole && saysAnything(parts)
+    ...(parts.isWhole && hasParts(parts)
       ? { content, files: attachments.map(({ filename, content: file }) => [filename, sha256(file)]) }
       : { body: sha256(body) }),
   }

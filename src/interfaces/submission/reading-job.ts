@@ -1,4 +1,4 @@
-/** What the process that reads submitted messages is asked, and how its answers travel. */
+/** Runs in the reader process: parses a submitted message and prepares its email for storage. */
 
 import type { Id } from '../../lib/ids.ts'
 import type { Preparation } from '../../pipeline/accept/prepare.ts'
@@ -11,7 +11,7 @@ import { partsOf, readMessage, type Submitted } from './read-message.ts'
 export interface ReadingJob extends Omit<Submitted, 'octets'> {
   accountId: Id
   pieces: readonly Uint8Array[]
-  /** Whether the message is taken apart for those who look at it. */
+  /** Whether texts and attachments are extracted for display. */
   inParts: boolean
 }
 
@@ -20,10 +20,10 @@ export interface ReadSubmission {
   idempotency: IdempotencyToken | null
 }
 
-/** Exceptions that mean something travel as values. */
+/** Refusals and expected errors are values, since exceptions lose their class between processes. */
 export type ReadingAnswer = ReadSubmission | Refusal | { unavailable: string }
 
-/** Repeated submissions over SMTP are compared with the first one only. */
+/** Scope of idempotency keys: submissions over SMTP are compared only with one another. */
 const ENDPOINT = 'smtp'
 
 export async function doReadingJob(

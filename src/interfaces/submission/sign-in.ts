@@ -1,6 +1,6 @@
 /**
- * Who submits over SMTP: an API key is the password; the user name is the service's, or the key's own id (RFC
- * 4954).
+ * Checks SMTP logins (RFC 4954): the password is an API key, and the user name is `resend`, `mailhorn` or the
+ * id of the key.
  */
 
 import type { Clock } from '../../lib/clock.ts'
@@ -12,7 +12,7 @@ import { createGuessGuard, type GuessVerdict } from '../../resources/accounts/gu
 import { reportVerdict, type SignInReport } from '../../resources/accounts/sign-in-report.ts'
 import { hashToken } from '../../resources/accounts/tokens.ts'
 
-export type SubmissionIdentity = { sender: Sender } | 'wrong' | 'too-many'
+type SubmissionIdentity = { sender: Sender } | 'wrong' | 'too-many'
 
 export type SubmissionSignIn = (
   from: string,
@@ -21,7 +21,7 @@ export type SubmissionSignIn = (
 ) => Promise<SubmissionIdentity>
 
 const USER_NAMES = new Set(['resend', 'mailhorn'])
-/** Networks with keys that were right there; the pair used longest ago is forgotten first. */
+/** Pairs of a network and a key that was right there; the least recently used pair is evicted first. */
 const KNOWN_PLACES_MAX = 10_000
 
 interface SignInOptions {
@@ -31,9 +31,9 @@ interface SignInOptions {
 }
 
 /**
- * Wrong passwords are counted by client network, and by the key that is named, as the guess guard describes.
- * A key that has been right from a network before is accepted from there whatever was guessed, so that one
- * program with an old key does not stop the others beside it.
+ * Wrong passwords are counted by client network and by the key id in the user name (`guess-guard.ts`). A key
+ * that was right from a network before is accepted from there in spite of wrong guesses, so that one program
+ * with an old key does not lock out other programs of the same network.
  */
 export function createSignIn({ apiKeys, clock, report }: SignInOptions): SubmissionSignIn {
   const guard = createGuessGuard(clock)

@@ -1,5 +1,5 @@
 /**
- * From a submitted message to its stored email: read in a child process, then through the one door of all.
+ * Accepts a submitted message: a child process parses it, and the accept path of the API stores it.
  */
 
 import { wireId } from '../../lib/ids.ts'
@@ -9,7 +9,7 @@ import { ReplyError } from '../../pipeline/inbound/reply.ts'
 import type { Submit } from './listener.ts'
 import type { MessageReader } from './message-reader.ts'
 
-const CHARACTERS_MAX = 400
+const REPLY_CHARACTERS_MAX = 400
 
 export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageReader, 'read'>): Submit {
   return async (sender, pieces, recipients) => {
@@ -21,6 +21,7 @@ export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageR
   }
 }
 
+/** Maps a refusal of the accept path to an SMTP reply. */
 function refusalReply({ refused, message }: Refusal): ReplyError {
   const [code, enhanced] = REFUSALS[refused].reply.split(' ')
   return new ReplyError(Number(code), `${enhanced} ${printable(message)}`)
@@ -28,5 +29,5 @@ function refusalReply({ refused, message }: Refusal): ReplyError {
 
 /** Reduces a text to one line of ASCII. */
 function printable(text: string): string {
-  return text.replace(/[^ -~]+/g, '?').slice(0, CHARACTERS_MAX)
+  return text.replace(/[^ -~]+/g, '?').slice(0, REPLY_CHARACTERS_MAX)
 }

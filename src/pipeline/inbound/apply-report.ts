@@ -28,7 +28,7 @@ export interface ReadReport {
 }
 
 /** Effect of a report. Only the first four change a delivery or subscription. */
-export type ReportEffect =
+type ReportEffect =
   | 'bounced'
   | 'delayed'
   | 'complained'

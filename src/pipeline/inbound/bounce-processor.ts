@@ -24,7 +24,7 @@ import { isGood } from './recipients.ts'
 import type { ReportReader } from './report-reader.ts'
 import { unreadReports } from './report-rows.ts'
 
-export interface BounceProcessor {
+interface BounceProcessor {
   /** Signals that new reports have been stored. */
   note(): void
   /** Resolves when no report is in progress. */

@@ -4,7 +4,7 @@
  * however many dots there are.
  */
 
-export interface DotReader {
+interface DotReader {
   /**
    * @returns the content of these bytes, and where the first byte behind the end is, if the end is in them;
    * the content may be a part of the bytes themselves

@@ -6,7 +6,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { countByNetblock, slowestOfLargest } from './eviction.ts'
 import { FAST_BYTES_PER_SECOND, type MinDataRate } from './min-data-rate.ts'
 
-export interface LargeMessages {
+interface LargeMessages {
   /** Takes a slot, evicting another message if necessary. @returns false when no slot can be had */
   enter(one: MinDataRate): boolean
   /** Releases the slot of the message, if it has one. */

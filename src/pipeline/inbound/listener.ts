@@ -45,7 +45,7 @@ export interface InboundListenerOptions {
 }
 
 /** Bytes stored of mail that is only a report. The rest is our own returned message, which nothing reads. */
-export const REPORT_KEPT_BYTES_MAX = 1024 * 1024
+const REPORT_KEPT_BYTES_MAX = 1024 * 1024
 const MESSAGE_BYTES_MAX = 60 * 1024 * 1024
 const CONNECTIONS_PER_NETWORK_MAX = 20
 const RECIPIENTS_MAX = 100

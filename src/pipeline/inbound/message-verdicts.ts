@@ -7,7 +7,7 @@ import type { Log } from '../../lib/log.ts'
 import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'
 
 /** A message as its judges see it: the envelope, and where the bytes are. */
-export interface MailToJudge {
+interface MailToJudge {
   /** Envelope sender; empty for the null sender. */
   sender: string
   recipients: readonly string[]

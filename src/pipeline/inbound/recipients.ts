@@ -10,14 +10,14 @@ import { readRefToken } from '../../protocols/smtp/verp.ts'
 import { readMailToken } from '../tracking/unsubscribe-token.ts'
 import type { NewReport } from './report-rows.ts'
 
-export interface LocalRecipientOptions {
+interface LocalRecipientOptions {
   secrets: SecretKeys
   /** Address in lower case. */
   mailHost: string
 }
 
 /** A return path is valid for this long after its token was made. */
-export const TOKEN_GOOD_FOR_MS = 30 * 24 * 3_600_000
+const TOKEN_GOOD_FOR_MS = 30 * 24 * 3_600_000
 const RETURN_PATH = /^b\+([a-z2-7]{1,64})@send\.[^@]{1,248}$/
 /** Unsubscribe addresses never expire: a recipient may unsubscribe at any time (RFC 2369 §3.2). */
 const UNSUBSCRIBE = /^u\+([a-z2-7]{1,62})@send\.[^@]{1,248}$/

@@ -10,7 +10,7 @@ import { inboundRowView, mailboxes } from './view.ts'
 /**
  * Says how often a message has been passed on or answered by us: machines at both ends could go on for ever.
  */
-export const ANSWERED_HEADER = 'X-Mailhorn-Answered'
+const ANSWERED_HEADER = 'X-Mailhorn-Answered'
 
 export interface ReplyTexts {
   html: string | null

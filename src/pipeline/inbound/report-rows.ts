@@ -17,7 +17,7 @@ export interface NewReport {
   recipient: string
 }
 
-export interface StoreReports {
+interface StoreReports {
   reports: readonly NewReport[]
   sender: string
   clientIp: string

@@ -37,7 +37,7 @@ interface Open {
   progressAt: number
 }
 
-export interface StrictOptions extends ConnectionTerms {
+interface StrictOptions extends ConnectionTerms {
   clock: Clock
   /** Maximum duration of a connection, in ms. */
   connectionMsMax: number

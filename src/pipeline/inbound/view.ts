@@ -31,7 +31,7 @@ export const LISTED_COLUMNS = [
 
 export type ListedInbound = Pick<InboundMessageRow, (typeof LISTED_COLUMNS)[number]>
 
-export interface InboundAttachmentView {
+interface InboundAttachmentView {
   id: string
   filename: string
   content_type: string

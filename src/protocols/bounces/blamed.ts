@@ -5,7 +5,7 @@ import { addressesIn, isSameAddress } from './addresses.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'
 
-export interface Blamed {
+interface Blamed {
   address: string
   /** Sentence or reply about the address, followed by more of the surrounding text; best first. */
   texts: readonly string[]

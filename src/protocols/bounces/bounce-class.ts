@@ -21,7 +21,7 @@ export type BounceClass =
   | 'unknown'
 
 /** How webhooks and the API name a class. */
-export interface BounceType {
+interface BounceType {
   type: 'Permanent' | 'Transient' | 'Undetermined'
   subtype:
     | 'General'

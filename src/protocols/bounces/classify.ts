@@ -15,7 +15,7 @@ import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
  * `reputation`: our address or name is not wanted there. `none`: it is about one recipient, message or
  * sender.
  */
-export type SitePressure = 'none' | 'congestion' | 'reputation'
+type SitePressure = 'none' | 'congestion' | 'reputation'
 
 export interface Meaning {
   action: 'bounce' | 'defer'

@@ -6,7 +6,7 @@ import type { BounceClass } from './bounce-class.ts'
  * wants no more. `feedback`: other word of a feedback loop. `receipt`: it was read, or deleted. `mail`: none
  * of these.
  */
-export type ReportKind =
+type ReportKind =
   | 'bounce'
   | 'delivery'
   | 'complaint'

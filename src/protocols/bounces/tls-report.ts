@@ -11,7 +11,7 @@ export interface PolicyResults {
   failures: readonly FailureDetails[]
 }
 
-export interface FailureDetails {
+interface FailureDetails {
   /** Result type of RFC 8460 §4.3. */
   result: string
   /** Our address in the first of the sessions; null where there was none. */

@@ -6,7 +6,7 @@ import type { ReplyPhase } from './reading.ts'
 import type { ReportAction } from './report.ts'
 import { REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
 
-export interface Evidence {
+interface Evidence {
   action: ReportAction
   /** Of the Status field; undefined where there is none. */
   status: string | undefined
@@ -15,7 +15,7 @@ export interface Evidence {
   provider: string | undefined
 }
 
-export interface BounceVerdict {
+interface BounceVerdict {
   class: BounceClass
   isHard: boolean
   replyCode: number | undefined

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 
 /** Of each kind a message has at most one. */
-export type MultipartKind = 'mixed' | 'alternative' | 'related' | 'report'
+type MultipartKind = 'mixed' | 'alternative' | 'related' | 'report'
 
 export interface Boundaries {
   of(kind: MultipartKind): string

@@ -27,7 +27,7 @@ export interface WordedSource extends Pick<BodySource, 'attachments' | 'seed'> {
   text: BodyTexts | null
 }
 
-export interface ComposedBody {
+interface ComposedBody {
   /** MIME-Version and Content-Type, and Content-Transfer-Encoding where the body is one text. */
   fields: HeaderField[]
   /** 7-bit, lines of at most 998 octets that end in CRLF. May be empty. */

@@ -12,7 +12,7 @@ import type { ArcFinding, Authentication, CheckFinding } from './verdict.ts'
 /** Chains of more keys than this are of nobody's making but a tester's (RFC 8617 §4.2.1 allows 50 sets). */
 const LIMITS = { ms: 10_000, lookups: 20 }
 
-export interface AuthenticationOptions extends BoundedCheckOptions {
+interface AuthenticationOptions extends BoundedCheckOptions {
   mailHost: string
 }
 

@@ -20,7 +20,7 @@ export interface DnsBudget {
  * Most messages have some, and nobody looks at where they were thrown: they have no stack, which costs more
  * than all else of them.
  */
-export class DnsFault extends Error {
+class DnsFault extends Error {
   readonly code: string | undefined
 
   constructor(message: string, code?: string) {

@@ -13,7 +13,7 @@ import { createFilters, type FilterSettings } from './filters.ts'
 import type { Envelope, Mail } from './mail.ts'
 import type { MessageVerdicts, SpamFinding } from './verdict.ts'
 
-export interface JudgeOptions {
+interface JudgeOptions {
   /** authserv-id of this host. */
   mailHost: string
   resolver: BudgetedResolver

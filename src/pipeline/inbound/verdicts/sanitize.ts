@@ -27,7 +27,7 @@ export interface ShownAuthors {
   addresses: readonly string[]
 }
 
-export interface SanitizedMail {
+interface SanitizedMail {
   pieces: AsyncIterable<Uint8Array>
   /** Number of signatures that were removed because of their number. */
   leftOut: number

@@ -78,7 +78,7 @@ export interface VirusFinding {
 }
 
 /** As it is kept and shown; JSON. */
-export interface VerdictDetail extends Authentication {
+interface VerdictDetail extends Authentication {
   spam: SpamFinding
   virus: VirusFinding
 }

@@ -34,13 +34,13 @@ export interface Head {
   isCut: boolean
 }
 
-export interface HeadLimits {
+interface HeadLimits {
   fieldsMax: number
   headerBytesMax: number
   valueBytesMax: number
 }
 
-export interface ReadHead {
+interface ReadHead {
   head: Head
   /** Position of the body. */
   bodyAt: number

@@ -10,7 +10,7 @@ import { uuDecoder } from './uuencode.ts'
 export type Encoding = 'none' | 'base64' | 'quoted-printable' | 'uuencode'
 
 /** Decodes a part whose octets are added in pieces of any size. */
-export interface PartDecoder {
+interface PartDecoder {
   /** @returns the octets that are complete by now; they may share memory with the piece */
   add(piece: Uint8Array): Buffer
   end(): Buffer

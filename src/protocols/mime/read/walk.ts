@@ -22,7 +22,7 @@ export interface Leaf {
   end: number
 }
 
-export interface Walked {
+interface Walked {
   /** Header section of the message itself. */
   head: Head
   /** Content-Type of the message itself. */
