@@ -1,6 +1,8 @@
 /** What every refusal of the API must look like, and that it leaves nothing behind. */
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
+import { ApiError } from '../../src/interfaces/api/api-error.ts'
+import { readSendEmail } from '../../src/interfaces/api/emails/send-schema.ts'
 import { isOnPostgres } from './database.ts'
 import { largeBlobs } from './large-blobs.ts'
 import type { ApiAnswer, CallOptions, Mailhorn } from './mailhorn.ts'
@@ -46,10 +48,27 @@ export function assertRefusal(
   { status, headers, body }: Pick<ApiAnswer, 'status' | 'headers' | 'body'>,
   expected: ExpectedRefusal,
 ): void {
-  const shown = JSON.stringify(body)
-  assert.is(status, expected.status, shown)
+  assertErrorBody(status, body, expected)
   assert.is(headers.get('content-type'), 'application/json; charset=utf-8')
   assert.match(headers.get('x-request-id') ?? '', UUID)
+}
+
+/** Reads a request to send as the API does, and expects that it is refused so. @param body as JSON would give it */
+export function refusesToSend(body: unknown, expected: ExpectedRefusal): ApiError {
+  try {
+    readSendEmail(body)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    assertErrorBody(error.status, error.body(), expected)
+    return error
+  }
+  throw new Error(`taken: ${JSON.stringify(body).slice(0, 1_000)}`)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the body is what is tested
+function assertErrorBody(status: number, body: any, expected: ExpectedRefusal) {
+  const shown = JSON.stringify(body)
+  assert.is(status, expected.status, shown)
   assert.is(body.statusCode, status, shown)
   assert.is(body.name, expected.name, shown)
   assert.ok(NAMES.has(body.name), shown)

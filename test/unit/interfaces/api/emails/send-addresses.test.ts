@@ -1,0 +1,153 @@
+import * as assert from 'uvu/assert'
+import { readSendEmail } from '../../../../../src/interfaces/api/emails/send-schema.ts'
+import { mailboxText } from '../../../../../src/protocols/smtp/mailbox-text.ts'
+import { refusesToSend } from '../../../../kit/refusals.ts'
+import { suite } from '../../../../kit/suite.ts'
+
+const test = suite('a request to send: addresses')
+const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+
+/** Each could be read as another mailbox, or as two, by somebody. */
+const NO_MAILBOX = [
+  '"evil@evil.example x"@internal.example',
+  '"a@b.example"@c.example',
+  '"a b"@c.example',
+  '"a\\@b"@c.example',
+  '""@c.example',
+  '<a@b.example> <c@d.example>',
+  'Ann <a@b.example> <c@d.example>',
+  'g: a@b.example, c@d.example;',
+  'undisclosed-recipients:;',
+  'a@b.example, c@d.example',
+  'a@b.example; c@d.example',
+  'a@b.example c@d.example',
+  'a@b.example\tc@d.example',
+  'a@b.example\0@c.example',
+  'a\u007f@b.example',
+  'a@@b.example',
+  'a@b@c.example',
+  'x@[127.0.0.1]',
+  'x@[IPv6:::1]',
+  'x@127.0.0.1',
+  'x@2130706433',
+  '<@r.example:a@b.example>',
+  '@r.example:a@b.example',
+  'a@b.example>',
+  '<a@b.example',
+  '<<a@b.example>>',
+  '<>',
+  '>',
+  'Ann <>',
+  'Ann',
+  '@',
+  '@b.example',
+  'a@',
+  'a@localhost',
+  'a@b.example.',
+  'a@b..example',
+  'a@.b.example',
+  '.a@b.example',
+  'a.@b.example',
+  'a..b@c.example',
+  'a b@c.example',
+  'a@b c.example',
+  'a@-b.example',
+  'a@b-.example',
+  'a@b_c.example',
+  'a@b%2eexample',
+  'a@b.example/path',
+  'a@b.example#fragment',
+  'a@b.example?subject=x',
+  'a@b.example:25',
+  'a@user:password@b.example',
+  'mailto:a@b.example',
+  'a@b.example (comment)',
+  '(comment) a@b.example',
+  'a(comment)@b.example',
+  'Doe, Jane <a@b.example>',
+  'Jane (x) <a@b.example>',
+  'a@c.example <a@b.example>',
+  '"unfinished <a@b.example>',
+  `a@${'x'.repeat(64)}.example`,
+  `a@${'x.'.repeat(130)}example`,
+  `${'a'.repeat(65)}@b.example`,
+  `${'a'.repeat(64)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example`,
+  'a@xn--.example',
+  'a\u200b@b.example',
+  'a\u202e@b.example',
+  'a\u00a0@b.example',
+  'a\u2028@b.example',
+  'a@b\u2028.example',
+  'a\ud800@b.example',
+  'a@\ud800.example',
+  '😀',
+]
+
+for (const text of NO_MAILBOX) {
+  for (const path of ['to', 'cc', 'bcc', 'reply_to'])
+    test(`${JSON.stringify(text)} is refused in ${path}`, () => {
+      refusesToSend({ ...GOOD, [path]: text }, { status: 422, name: 'validation_error', path })
+    })
+  test(`${JSON.stringify(text)} is refused as sender`, () => {
+    const refusal = { status: 422, name: 'invalid_from_address', path: 'from' }
+    refusesToSend({ ...GOOD, from: text }, refusal)
+  })
+}
+
+/** What is given, what the API shows of it, and the one recipient it stands for. */
+const ONE_MAILBOX = [
+  ['delivered@SIMULATOR.Test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['Delivered+Label@simulator.test', 'Delivered+Label@simulator.test', 'Delivered+Label@simulator.test'],
+  ['  delivered@simulator.test  ', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['<delivered@simulator.test>', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['"delivered"@simulator.test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['delivered@simulator。test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ['delivered@ｓimulator.test', 'delivered@simulator.test', 'delivered@simulator.test'],
+  ["o'neil%x!y@simulator.test", "o'neil%x!y@simulator.test", "o'neil%x!y@simulator.test"],
+  ['jose\u0301@simulator.test', 'jos\u00e9@simulator.test', 'jos\u00e9@simulator.test'],
+  ['Ann <delivered@simulator.test>', 'Ann <delivered@simulator.test>', 'delivered@simulator.test'],
+  ['"Ann" <delivered@simulator.test>', 'Ann <delivered@simulator.test>', 'delivered@simulator.test'],
+  ['Ann<delivered@simulator.test>', 'Ann <delivered@simulator.test>', 'delivered@simulator.test'],
+  [
+    '"Doe, Jane" <delivered@simulator.test>',
+    '"Doe, Jane" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    '"<evil@evil.example>" <delivered@simulator.test>',
+    '"<evil@evil.example>" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    '"a\\"b\\\\c" <delivered@simulator.test>',
+    '"a\\"b\\\\c" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    '=?utf-8?Q?a=40evil.test=2C?= <delivered@simulator.test>',
+    '=?utf-8?Q?a=40evil.test=2C?= <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    'Grüße 😀 مرحبا <delivered@simulator.test>',
+    'Grüße 😀 مرحبا <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+] as const
+
+for (const [given, shown, address] of ONE_MAILBOX)
+  for (const field of ['from', 'to', 'replyTo'] as const)
+    test(`${given} is one mailbox in ${field}`, () => {
+      const mailboxOf = (text: string) => {
+        const { [field]: read } = readSendEmail({ ...GOOD, [field]: text })
+        const [mailbox, ...others] = Array.isArray(read) ? read : [read]
+        assert.equal(others, [])
+        return mailbox!
+      }
+      const mailbox = mailboxOf(given)
+      assert.is(mailbox.address, address)
+      assert.is(mailboxText(mailbox), shown)
+      assert.equal(mailboxOf(shown), mailbox, 'what the API shows, it takes back as the same mailbox')
+    })
+
+test.run()
