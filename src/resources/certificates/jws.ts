@@ -1,6 +1,6 @@
 /**
- * Signs requests to a certificate authority with the key of the account (RFC 8555 §6.2), in the format of RFC
- * 7515.
+ * Signs requests to a certificate authority with the key of the account (RFC 8555 §6.2), in the format of
+ * RFC 7515.
  */
 import { createHash, createPublicKey, type KeyObject, sign } from 'node:crypto'
 
