@@ -138,7 +138,7 @@ export function sharedDoctorRun(
         entry.until = clock.monotonic() + REPORT_REUSE_MS
       },
       () => {
-        kept = undefined // whoever asked is told; the next one tries again
+        kept = undefined // the callers get the error; the next call runs again
       },
     )
     return entry.report
