@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { readSendEmail } from '../../../../../src/interfaces/api/emails/send-schema.ts'
-import { mailboxText } from '../../../../../src/protocols/smtp/mailbox-text.ts'
+import { mailboxText } from '../../../../../src/protocols/smtp/address.ts'
 import { refusesToSend } from '../../../../kit/refusals.ts'
 import { suite } from '../../../../kit/suite.ts'
 
