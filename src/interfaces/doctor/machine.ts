@@ -26,7 +26,7 @@ export function diskSpace({ folder }: DiskOptions): Examination {
     async examine() {
       const { bavail, blocks, bsize } = await statfs(folder)
       const free = bavail * bsize
-      const text = `${Math.round(free / MB_BYTES)} MB_BYTES of ${Math.round((blocks * bsize) / MB_BYTES)} MB_BYTES are free.`
+      const text = `${Math.round(free / MB_BYTES)} MB of ${Math.round((blocks * bsize) / MB_BYTES)} MB are free.`
       const advice =
         'Free disk space or shorten the retention of plans. Email is not accepted when the disk is full.'
       if (free < NO_BYTES) return [bad('failed', check, folder, text, advice)]

@@ -131,7 +131,7 @@ test('nobody signs in without TLS: a login is neither offered nor taken', async 
 test('mail from a domain that is not verified is refused, as over the API', async t => {
   const client = await signedIn(t)
   const reply = await submitted(client, LETTER.replace('here.example', 'other.example'))
-  assert.match(reply, /^550 5\.7\.1 The other\.example domain is not registered/)
+  assert.match(reply, /^550 5\.7\.1 The other\.example domain in `from` is not registered/)
   assert.match(await submitted(client, LETTER), /^250 2\.0\.0 Ok: queued as eml_/)
 })
 
