@@ -1,6 +1,6 @@
 /**
- * Entry of the thread that reads received mail which is small, and the head of what could not be read in
- * full.
+ * Entry of the worker thread that parses small received mail, and the header section of mail that could not
+ * be read in full.
  */
 import { workerData } from 'node:worker_threads'
 import { AFTER_ACCEPTING, stepBack } from '../lib/thread-priority.ts'

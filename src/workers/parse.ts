@@ -1,7 +1,7 @@
 /**
- * Entry of the child processes that read what may be hostile or large: received mail, reports, submitted
- * messages and large request bodies. They read the store and stage files; only the writer thread of the
- * service changes the database.
+ * Entry of the child processes that parse large or hostile input: received mail, reports, submitted messages
+ * and request bodies. They read the store and stage files; only the writer thread of the service changes the
+ * database.
  */
 
 import { READ_BODY } from '../interfaces/api/body/large-bodies.ts'
@@ -22,7 +22,7 @@ import { openReader, type StoreLocation } from '../store/dialect.ts'
 
 export interface ReaderProcessData {
   location: StoreLocation
-  /** Authentication results in its name are not believed in received mail. */
+  /** authserv-id whose Authentication-Results are removed from received mail as forged. */
   mailHost: string
 }
 

@@ -1,4 +1,4 @@
-/** Entry of the thread that judges received mail. */
+/** Entry of the worker thread that checks received mail. */
 import { workerData } from 'node:worker_threads'
 import { systemClock as clock } from '../lib/clock.ts'
 import { createLog } from '../lib/log.ts'
@@ -14,7 +14,7 @@ import { openReader } from '../store/dialect.ts'
 const { location, mailHost, resolvers, filters, logLevel, calls } = workerData as VerdictThreadData
 stepBack(AFTER_ACCEPTING)
 const { db, blobs } = openReader(location)
-/** Two name servers that are silent leave time for what others say. */
+/** DNS timeout that leaves time for other servers when two name servers do not answer. */
 const limits = { servers: resolvers, clock, timeoutMs: 3_000 }
 const resolver = withOddNames(createResolver({ ...limits, totalMs: 8_000 }), limits)
 const log = createLog(logLevel).child({ thread: 'verdicts' })

@@ -1,13 +1,13 @@
 /**
- * What follows DATA, as it comes: finds the end, which is CRLF . CRLF and nothing else, and takes the dots
- * away that were put before dots (RFC 5321 §4.5.2). The cost is that of the bytes, however they are cut and
- * however many dots there are.
+ * Reads the data that follows DATA: finds its end, which is CRLF . CRLF and nothing else, and removes dots
+ * that precede dots (RFC 5321 §4.5.2). The cost is proportional to the number of octets, however they are
+ * split and however many dots they hold.
  */
 
 interface DotReader {
   /**
-   * @returns the content of these bytes, and where the first byte behind the end is, if the end is in them;
-   * the content may be a part of the bytes themselves
+   * @returns the content of these bytes, and the position behind the end if these bytes hold the end; the
+   * content may share memory with the bytes
    */
   take(bytes: Uint8Array): { content: Uint8Array; endAt: number | undefined }
 }
@@ -19,13 +19,13 @@ const DOT = 0x2e
 const END_BYTES = 3
 const LINE_WITH_DOT = Buffer.of(LF, DOT)
 
-/** Where the reader stands: what was last, and in which places a dot, or a dot and a CR, are held back. */
+/** States of the reader by the last octets. In some states, a dot or a dot and CR are held back. */
 const INSIDE = 0
 const RETURN = 1
 const LINE = 2
 const LINE_DOT = 3
 const LINE_DOT_RETURN = 4
-/** After an LF alone: no dot ends anything here, but it may stand before another. */
+/** State after a bare LF. A dot does not end the data here, and may precede another dot. */
 const HALF_LINE = 5
 const HALF_LINE_DOT = 6
 
@@ -71,7 +71,7 @@ export function createDotReader(): DotReader {
   }
 }
 
-/** Whether all of the end stands there; else it is looked for byte by byte. */
+/** Tells whether these bytes hold the whole end; otherwise the end is looked for octet by octet. */
 function isEnd(bytes: Uint8Array, at: number): boolean {
   return bytes[at] === DOT && bytes[at + 1] === CR && bytes[at + 2] === LF
 }
@@ -83,7 +83,8 @@ function next(state: number, byte: number): number {
 }
 
 /**
- * What comes before the first line that begins with a dot: all, mostly; nothing where something is held back.
+ * Returns the octets before the first line that begins with a dot: mostly all octets; none while octets are
+ * held back.
  */
 function plainHead(bytes: Uint8Array, state: number): Uint8Array {
   if (state === LINE_DOT || state === LINE_DOT_RETURN || state === HALF_LINE_DOT) return bytes.subarray(0, 0)

@@ -20,12 +20,12 @@ const COLUMNS = [
 
 export type ShownInbound = Pick<InboundMessageRow, (typeof COLUMNS)[number]>
 
-/** Who asks, and how far they see. */
+/** Account and limits of the access to received mail. */
 export interface InboundAccess {
   accountId: Id
-  /** Epoch ms; what was received then or before is out of access. */
+  /** Time in ms since the epoch; mail that was received then or before is out of access. */
   horizon: number
-  /** The only domain whose mail is seen; null for all. */
+  /** The only domain whose mail is visible; null for all domains. */
   domain: string | null
 }
 

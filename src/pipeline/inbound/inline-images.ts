@@ -1,9 +1,9 @@
 /** Embeds images that the HTML of a message references by `cid:` URLs (RFC 2392) as `data:` URLs. */
 import type { StoredPart } from './stored-content.ts'
 
-/** Ends where no URL goes on: at a quote, a blank, a bracket. */
+/** The URL ends at a quote, a blank or a bracket. */
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi
-/** What goes into one reply; further pictures stay where they are. */
+/** Limit of all embedded images of a reply; further images are not embedded. */
 const IMAGE_BYTES_MAX = 5 * 1024 * 1024
 
 export async function withInlineImages(

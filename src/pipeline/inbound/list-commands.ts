@@ -20,7 +20,7 @@ import { inboundRowView, LISTED_COLUMNS } from './view.ts'
 export interface ListInbound {
   accountId: Id
   id: Id
-  /** Null where nothing of it could be read. */
+  /** Parsed message; null if it could not be read. */
   mail: ReadMail | null
   /** Reason why the message could not be read; null if it could. */
   fault: string | null
@@ -29,11 +29,11 @@ export interface ListInbound {
 }
 
 const FAULT_CHARACTERS_MAX = 500
-/** What one message asks of the writer is measured in those. */
+/** Unit in which the writer accounts for the work of a message. */
 const WEIGHT_UNIT_BYTES = 8_192
 
 export const listInboundCommands = {
-  /** False where it had been listed before, or is gone. */
+  /** @returns false when the message was listed before or has been deleted */
   listInbound: command<ListInbound, boolean>(
     async (tx, input) => {
       const { accountId, id, mail, at } = input

@@ -6,19 +6,19 @@ import type { StrictSmtpServer } from './smtp-server.ts'
 
 export interface Listening {
   address(): AddressInfo
-  /** Takes no more connections, lets those under way end, but not for long. */
+  /** Stops accepting connections, and ends open ones after a short delay. */
   close(): Promise<void>
 }
 
 interface ListeningOptions {
-  /** As the log calls it. */
+  /** Name of the listener in the log. */
   name: string
   listen: { host: string; port: number }
   certificates: Certificates
   log: Log
 }
 
-/** @throws when the address is not to be had */
+/** @throws Error when the address cannot be bound */
 export async function startListening(
   server: StrictSmtpServer,
   { name, listen, certificates, log }: ListeningOptions,

@@ -2,9 +2,14 @@
 import type { Metrics } from '../../lib/metrics.ts'
 
 export interface MailCounts {
-  /** A message was answered for. */
+  /** Counts an accepted message. */
   taken(): void
-  /** @param code of a negative reply @param text with its enhanced status code in front, where it has one */
+  /**
+   * Counts a rejection.
+   *
+   * @param code reply code
+   * @param text reply text, which may begin with an enhanced status code
+   */
   turnedAway(code: number, text: string): void
 }
 

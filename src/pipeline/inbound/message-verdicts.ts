@@ -6,7 +6,7 @@ import { type Clock, within } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { InboundMessageRow, Verdict } from '../../store/schema/inbound.ts'
 
-/** A message as its judges see it: the envelope, and where the bytes are. */
+/** A message to be checked: its envelope, and where its bytes are. */
 interface MailToJudge {
   /** Envelope sender; empty for the null sender. */
   sender: string
@@ -19,9 +19,9 @@ interface MailToJudge {
   /** Time of receipt, in ms since the epoch. */
   receivedAt: number
   sizeBytes: number
-  /** Of the message as it came, in the store. */
+  /** Hash of the raw message in the store. */
   rawHash: Uint8Array
-  /** All of it where it is small and at hand; null where it is to be read from the store. */
+  /** The whole message if it is small and in memory; null if it must be read from the store. */
   bytes: Uint8Array | null
 }
 
@@ -31,13 +31,13 @@ export interface Verdicts {
   spf: Verdict
   dkim: Verdict
   dmarc: Verdict
-  /** What they rest on, as the API shows it. */
+  /** Findings behind the verdicts, as the API shows them. */
   detail: object | null
   /** Value of an `Authentication-Results` field. */
   authenticationResults: string | null
 }
 
-/** Asked once a message has been read, and before it is listed. */
+/** Checks a message after it has been parsed and before it is listed. */
 export type JudgeMail = (mail: MailToJudge) => Promise<Verdicts>
 
 interface JudgingOptions {
@@ -47,13 +47,13 @@ interface JudgingOptions {
   log: Log
 }
 
-/** Whoever judges has limits of their own, within this. */
+/** Overall time limit. Each check has a shorter limit of its own. */
 const JUDGING_MS_MAX = 90_000
 
 /** Never rejects. */
 export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail {
   return async mail => {
-    if (!judge) return without('DISABLED')
+    if (!judge) return allOf('DISABLED')
     try {
       const verdicts = await within(clock, JUDGING_MS_MAX, judge(mail))
       if (verdicts) return verdicts
@@ -71,11 +71,15 @@ export function createJudging({ judge, clock, log }: JudgingOptions): JudgeMail 
   }
 }
 
-export const NOT_JUDGED = without('PROCESSING_FAILED')
+export const NOT_JUDGED = allOf('PROCESSING_FAILED')
 
-function without(verdict: Verdict): Verdicts {
+function allOf(verdict: Verdict): Verdicts {
   return {
-    ...{ spam: verdict, virus: verdict, spf: verdict, dkim: verdict, dmarc: verdict },
+    spam: verdict,
+    virus: verdict,
+    spf: verdict,
+    dkim: verdict,
+    dmarc: verdict,
     detail: null,
     authenticationResults: null,
   }

@@ -6,7 +6,7 @@ import type { Db } from '../../store/schema.ts'
 
 type Place = Pick<FoundPart, 'start' | 'end' | 'encoding'>
 
-/** @throws when the message is not there */
+/** @throws Error when the message is not in the store */
 export async function openPart(
   { db, blobs }: { db: Db; blobs: BlobFiles },
   rawHash: Uint8Array,
@@ -16,7 +16,7 @@ export async function openPart(
   return decoded(content, place)
 }
 
-/** The message is not read beyond the end of the part. */
+/** Reads the message up to the end of the part. */
 async function* decoded(
   content: AsyncIterable<Uint8Array>,
   { start, end, encoding }: Place,

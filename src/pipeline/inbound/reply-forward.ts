@@ -8,7 +8,8 @@ import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
 
 /**
- * Says how often a message has been passed on or answered by us: machines at both ends could go on for ever.
+ * Number of times that Mailhorn has answered or forwarded the message, so that mail loops between automatic
+ * systems end.
  */
 const ANSWERED_HEADER = 'X-Mailhorn-Answered'
 
@@ -25,7 +26,8 @@ const SUBJECT_CHARACTERS_MAX = 950
 const MESSAGE_ID = /<[^<>\s]{1,250}>/g
 
 /**
- * Why it is not to be answered: programs must not answer programs (RFC 3834 §2); undefined when it may be.
+ * Returns the reason why a message must not be answered automatically (RFC 3834 §2); undefined when it may
+ * be.
  */
 export function answerFault(message: Message): string | undefined {
   const automatic = headerOf(message, 'auto-submitted')
@@ -35,12 +37,12 @@ export function answerFault(message: Message): string | undefined {
   return roundsFault(message)
 }
 
-/** Why it is not to be passed on. */
+/** Returns the reason why a message must not be forwarded; undefined when it may be. */
 export function roundsFault(message: Message): string | undefined {
   return roundsOf(message) >= FORWARDS_MAX ? 'it was forwarded or answered too often (mail loop)' : undefined
 }
 
-/** Whom an answer goes to (RFC 5322 §3.6.2). */
+/** Returns the recipients of a reply (RFC 5322 §3.6.2). */
 export function replyReferences({ replyToList, fromList }: ShownInbound): Mailbox[] {
   const asked = legible(mailboxes(replyToList))
   return asked.length > 0 ? asked : legible(mailboxes(fromList)).slice(0, 1)
@@ -66,7 +68,7 @@ export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: R
   })
 }
 
-/** With what it says, who said it, and its files. */
+/** Builds an email with the texts, the original sender and the attachments of the message. */
 export function forward(
   message: Message,
   from: Mailbox,
@@ -105,14 +107,14 @@ function htmlOf(text: string): string {
   return `<p>${escaped.replaceAll('\n', '<br>\n')}</p>\n`
 }
 
-/** Once, however often it goes to and fro. */
+/** Adds the prefix unless the subject has it. */
 function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
   const known = prefix === 'Re' ? /^\s*re\s*:/i : /^\s*fwd?\s*:/i
   const full = known.test(subject) ? subject : `${prefix}: ${subject}`
   return full.slice(0, SUBJECT_CHARACTERS_MAX).toWellFormed()
 }
 
-/** The first is kept, so that the thread is found by its beginning. */
+/** Keeps the first reference and the newest ones, so that threads are recognized by their first message. */
 function lastOf(references: readonly string[]): string[] {
   const all = [...new Set(references)]
   return all.length <= REFERENCES_MAX ? all : [all[0]!, ...all.slice(1 - REFERENCES_MAX)]

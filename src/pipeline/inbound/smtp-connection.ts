@@ -19,7 +19,7 @@ export interface Connection {
   close(): void
   upgrade(...callbacks: (() => void)[]): void
   session: { envelope?: { mailFrom: unknown } }
-  /** While a command is carried out. */
+  /** True while a command is being processed. */
   _handlerPending: boolean
   _parser: Parser | false
   _createParser(): Parser
@@ -45,7 +45,7 @@ type Next = (error?: Error | null) => void
 /** 5xx replies per connection, after which it is closed. */
 const ERRORS_MAX = 20
 
-/** Changes a connection that was just made, before anything has come in on it. */
+/** Changes a connection before its first input is read. */
 export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
   offerLoginOverTlsAlone(connection)
   endAfterErrors(connection, counts)
@@ -74,8 +74,8 @@ export function waitsForUs({ _handlerPending, _dataStream, _parser }: Connection
 }
 
 /**
- * A message that is not complete when the connection is ended never will be: whoever takes it is told at
- * once.
+ * A message that is incomplete when the connection is ended stays incomplete, so its receiver gets an error
+ * at once.
  */
 function cutOffWhenClosed(connection: Connection) {
   const close = connection.close.bind(connection)
@@ -134,7 +134,8 @@ function flushInTime(connection: Connection) {
 }
 
 /**
- * In place of smtp-server's own way, in which each dot at the beginning of a line costs a turn of the loop.
+ * Replaces the data reader of smtp-server, in which each dot at the beginning of a line costs a turn of the
+ * event loop.
  */
 function readingDots(parser: Parser): Parser {
   let stream: PassThrough | null = null
@@ -183,9 +184,9 @@ export function keepWriting(socket: Socket): void {
   })
 }
 
-/** HTTP request lines, as browsers and proxies send them (cross-protocol attacks). */
+/** Matches HTTP request lines of browsers and proxies (cross-protocol attacks). */
 const OF_HTTP = /(?:^|\n)(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|CONNECT) /i
-/** Commands whose reply is to be waited for (RFC 2920 §3.1), with something behind them. */
+/** Matches commands whose reply a client has to wait for (RFC 2920 §3.1), followed by further input. */
 const IMPATIENT = /(?:^|\n)(?:EHLO|HELO|DATA)\b[^\r\n]*\r\n[\s\S]/i
 
 /** Refuses bare line ends in commands. Within a message, `mail-bytes.ts` detects them. */

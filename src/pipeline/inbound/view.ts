@@ -1,11 +1,11 @@
-/** A received message as lists, events and webhooks show it. */
+/** Formats a received message for lists, events and webhooks. */
 import { wireId } from '../../lib/ids.ts'
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import { mailboxText } from '../../protocols/smtp/address.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
 import type { StoredPart } from './stored-content.ts'
 
-/** What the row of a list is made of. */
+/** Columns of a row in a list. */
 export const LISTED_COLUMNS = [
   'accountId',
   'id',
@@ -102,13 +102,13 @@ export function storedParts({ attachments }: Pick<InboundMessageRow, 'attachment
   return attachments === null ? [] : (JSON.parse(attachments) as StoredPart[])
 }
 
-/** Mail that names no sender is its envelope's. */
+/** Returns the first author, or the envelope sender of a message without an author. */
 function fromText({ fromList, sender }: ListedInbound): string {
   const [first] = mailboxes(fromList)
   return first ? mailboxText(first) : sender
 }
 
-/** Mail that names nobody is for those it was sent to. */
+/** Returns the addresses in To, or the envelope recipients of a message without To. */
 function recipientTexts({ toList, recipients }: ListedInbound): string[] {
   return toList === null ? (JSON.parse(recipients) as string[]) : texts(toList)
 }

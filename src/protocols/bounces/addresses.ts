@@ -1,24 +1,24 @@
 /** Extracts addresses from the text of reports. They are not validated, and nothing is sent to them. */
 
 /**
- * Beyond ASCII, letters of the scripts that set blanks between words: the others would run on into the
- * sentence.
+ * Matches an address. Beyond ASCII, only letters of scripts that separate words by blanks are allowed, since
+ * in other scripts the address would run on into the sentence.
  */
 const ADDRESS =
   /(?:"[^"\n]{1,64}"|[a-z0-9!#$%&*+/=?^_`{|}~.'\u00c0-\u052f-]{1,64})@(?:\[[0-9a-f.:]{3,45}\]|[a-z0-9\u00c0-\u052f][a-z0-9.\u00c0-\u052f-]{0,252})/giu
-/** Some providers mask the address of the recipient. */
+/** Matches an address that a provider has masked. */
 const MASKED = /^[*x]{3,}@|\*{2}/i
-/** As RFC 6533 §3 writes characters beyond ASCII. */
+/** Matches an escaped character beyond ASCII (RFC 6533 §3). */
 const UNITEXT = /\\x\{([0-9a-f]{2,6})\}/gi
 
-/** In their order, each as often as it stands there. */
+/** Returns all addresses in their order, with repetitions. */
 export function addressesIn(text: string): string[] {
   return [...text.matchAll(ADDRESS)]
     .map(([found]) => tidy(found))
     .filter(address => address.includes('@') && !MASKED.test(address))
 }
 
-/** The address of a typed field; a bare name where there is no better. */
+/** Returns the address of a typed field, or else a bare name. */
 export function addressOf(value: string | undefined): string | undefined {
   if (value === undefined) return undefined
   const plain = value.replace(UNITEXT, (_, hex: string) => fromCode(Number.parseInt(hex, 16)))

@@ -32,7 +32,7 @@ interface Surroundings {
 
 const RECIPIENTS_MAX = 50
 const SCORE_MIN = 4
-/** A line of its own, behind at most some marks. */
+/** Matches an address on a line of its own, possibly behind marks. */
 const ALONE =
   /^[\s>*•"'<([=:-]{0,20}[^\s<>"'()]{1,80}@[^\s<>"')]{1,255}[\s>"')\]]{0,4}[:;,.]?\s*(?:\(.{0,200})?$/
 const AT_START =
@@ -67,7 +67,7 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   }))
 }
 
-/** What the text says where nobody in particular is blamed. */
+/** Returns the texts around a line, best first, for a recipient who is not named in the text. */
 export function textsAbout(lines: readonly string[], from: number, others: readonly number[]): string[] {
   const end = Math.min(lines.length, from + 14, ...others)
   const after = lines.slice(from, end)
@@ -129,11 +129,12 @@ function scoreOf(address: string, text: string, folded: string, before: string):
   return score
 }
 
-/** A reply with what follows of it in the lines behind. */
+/** Returns a reply with its continuation in the lines below. */
 function replyIn(lines: readonly string[]): string | undefined {
   const at = lines.findIndex(line => REPLY_LINE.test(line))
   if (at < 0) return undefined
-  // `<<<` and `said:` name the other side's words; the first line with a code may be our own summary of them.
+  // `<<<` and `said:` introduce the words of the other side; the first line with a code may be a summary by
+  // the reporting system.
   const quoted = lines.findIndex(line => /<<<\s?[45]\d\d|said:.{0,40}[45]\d\d/.test(line))
   const from = quoted < 0 ? at : quoted
   return untilEmpty(lines.slice(from, from + 6)).join(' ')

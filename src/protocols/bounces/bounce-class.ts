@@ -20,7 +20,7 @@ export type BounceClass =
   | 'no-route'
   | 'unknown'
 
-/** How webhooks and the API name a class. */
+/** Names of a class in webhooks and the API. */
 interface BounceType {
   type: 'Permanent' | 'Transient' | 'Undetermined'
   subtype:
@@ -32,10 +32,7 @@ interface BounceType {
     | 'AttachmentRejected'
 }
 
-/**
- * Only these say that mail to the address is in vain; everything else may be true of one message or one
- * sender.
- */
+/** Classes that say that mail to the address is in vain. All others may concern one message or one sender. */
 const ADDRESS_FAULTS: ReadonlySet<BounceClass> = new Set([
   'invalid-recipient',
   'inactive-mailbox',
@@ -62,7 +59,10 @@ export function bounceType(bounceClass: BounceClass): BounceType {
   return TYPES[bounceClass] ?? { type: 'Undetermined', subtype: 'General' }
 }
 
-/** The class is a fault of the address; whether a reply of it is enough to suppress, `classify` tells. */
+/**
+ * Tells whether the class is a fault of the address; `classify` decides whether one reply suffices to
+ * suppress it.
+ */
 export function isAddressFault(bounceClass: BounceClass): boolean {
   return ADDRESS_FAULTS.has(bounceClass)
 }

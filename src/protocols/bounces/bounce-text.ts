@@ -12,9 +12,7 @@ const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
 const POINTS_MIN = 5
 const CHARACTERS_MAX = 8_000
 
-/**
- * How much speaks for it: who sent it, what its head, its subject and its sentences say, and what it returns.
- */
+/** Scores the evidence for a bounce: its sender, header section, subject, sentences and returned message. */
 export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolean {
   const text = fold(lines.join('\n').slice(0, CHARACTERS_MAX))
   const subject = BOUNCE_SUBJECT.test(signs.subject)
@@ -63,7 +61,7 @@ export function readBounceText(signs: Signs, own: OwnText, provider: (host: stri
   })
 }
 
-/** The host that a text says it talked to. */
+/** Returns the host that the reporting system says it talked to. */
 export function hostIn(text: string): string | undefined {
   const found = /(?:talking to|\bhost:?|server|\(domain) ([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8})/i.exec(
     text,

@@ -11,39 +11,40 @@ import { RULES } from './rules/index.ts'
 import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
 
 /**
- * What a reply tells of sending to this site at all. `congestion`: less or later would get through.
- * `reputation`: our address or name is not wanted there. `none`: it is about one recipient, message or
- * sender.
+ * What a reply says about sending to this destination:
+ * - `congestion`: fewer or later messages would be accepted.
+ * - `reputation`: the source address or the name of this host is not welcome.
+ * - `none`: the reply concerns one recipient, message or sender.
  */
 type SitePressure = 'none' | 'congestion' | 'reputation'
 
 export interface Meaning {
   action: 'bounce' | 'defer'
   class: BounceClass
-  /** No further mail should go to the address. */
+  /** True if no further mail should be sent to the address. */
   blamesAddress: boolean
   pressure: SitePressure
   alert: RuleAlert | undefined
-  /** Of a deferral: how long the server asks us to wait, 30 s to 4 h. */
+  /** Delay that the server of a deferral asks for, 30 s to 4 h, in ms. */
   hintMs: number | undefined
-  /** Name of the rule that held. */
+  /** Name of the rule that matched. */
   rule: string
 }
 
-/** These say by their status code that the recipient is at fault, in whatever phase they come. */
+/** Subjects and details of status codes that blame the recipient, also in a reply after DATA. */
 const RECIPIENT_STATUSES: ReadonlySet<string> = new Set(['1.1', '1.2', '1.3', '1.6', '1.10', '2.1', '4.1'])
 /**
- * Classes of permanent replies to the connection that are worth another attempt, later or from another
- * source address.
+ * Classes of permanent replies to the connection that justify another attempt, later or from another source
+ * address.
  */
 const PASSING: ReadonlySet<BounceClass> = new Set(['blocked', 'rate-limited', 'greylisted'])
-/** Before RCPT such a transient reply is the site's way to say: not so much. */
+/** Classes of transient replies by which a destination asks for less mail if they precede RCPT. */
 const PRESSING: ReadonlySet<BounceClass> = new Set(['unknown', 'policy'])
 
 /**
- * @param reply one with a code of 400 or more
- * @param provider of the host that gave it, as `pipeline/delivery/providers.ts` calls it
- * @param rules the last of which always holds
+ * @param reply a reply with a code of 400 or more
+ * @param provider name of the host's provider in `pipeline/delivery/providers.ts`
+ * @param rules rules in order, of which the last always matches
  */
 export function classify(
   phase: ReplyPhase,
@@ -53,7 +54,7 @@ export function classify(
 ): Meaning {
   const reading = readReplyText(phase, reply, provider)
   const found = rules.find(candidate => holds(candidate, reading))!
-  // No message has been seen: what is called spam there is our address.
+  // The server has seen no message, so `spam` refers to the source address.
   const rule: Rule = phase === 'host' && found.class === 'spam' ? { ...found, class: 'blocked' } : found
   const action = actionOf(rule, reading)
   const bounceClass = action === 'defer' ? rule.class : permanentClass(rule, reading)
@@ -68,7 +69,7 @@ export function classify(
   }
 }
 
-/** By the reply code (RFC 5321 §4.2.1), unless the rule knows better. */
+/** Tells whether to retry, by the reply code (RFC 5321 §4.2.1), unless the rule decides otherwise. */
 function actionOf(rule: Rule, { code, phase }: ReplyReading): 'bounce' | 'defer' {
   if (code < '500' || rule.tryAgain) return 'defer'
   return phase === 'host' && PASSING.has(rule.class) ? 'defer' : 'bounce'
@@ -88,7 +89,8 @@ function permanentClass({ class: found }: Rule, { phase, code }: ReplyReading): 
 }
 
 /**
- * Where the message itself has been seen, words are not enough: filters speak of users and mailboxes, too.
+ * Tells whether the address is at fault. After DATA, words are not enough evidence, since content filters
+ * speak of users and mailboxes, too.
  */
 function blamesAddress(bounceClass: BounceClass, rule: Rule, { phase, status, contradicts }: ReplyReading) {
   if (!isAddressFault(bounceClass) || contradicts || phase === 'host' || phase === 'mail') return false

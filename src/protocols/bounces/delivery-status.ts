@@ -1,20 +1,20 @@
 /** Parses the fields of message/delivery-status parts (RFC 3464, RFC 6533). */
 
-/** Of one recipient, as they stand. */
+/** Fields of one recipient with their values as written. */
 export interface StatusGroup {
   finalRecipient: string | undefined
   originalRecipient: string | undefined
   action: string | undefined
   status: string | undefined
   remoteMta: string | undefined
-  /** In their order, with their types. */
+  /** Diagnostic-Code values in their order, with their types. */
   diagnostics: readonly string[]
 }
 
 export interface DsnStatus {
   reportingMta: string | undefined
   envelopeId: string | undefined
-  /** `X-Original-Message-ID`, which some add. */
+  /** Value of `X-Original-Message-ID`, which some systems add. */
   messageId: string | undefined
   recipients: readonly StatusGroup[]
 }
@@ -23,9 +23,7 @@ type Group = { -readonly [K in keyof StatusGroup]: StatusGroup[K] } & { diagnost
 
 const FIELD = /^[\t ]{0,4}([A-Za-z][A-Za-z0-9-]{1,60})[\t ]{0,4}:(.*)$/
 const RECIPIENTS_MAX = 100
-/**
- * Which of the slots of a recipient a field fills; a filled slot that comes again begins the next recipient.
- */
+/** Properties of a recipient by field. A repeated field begins the next recipient. */
 const SLOTS = new Map<string, 'finalRecipient' | 'originalRecipient' | 'action' | 'status' | 'remoteMta'>([
   ['final-recipient', 'finalRecipient'],
   ['original-recipient', 'originalRecipient'],
@@ -34,7 +32,7 @@ const SLOTS = new Map<string, 'finalRecipient' | 'originalRecipient' | 'action' 
   ['remote-mta', 'remoteMta'],
 ])
 
-/** Whether a text that is not said to be one holds such fields. */
+/** Tells whether a text of another media type holds such fields. */
 export function holdsDeliveryStatus(text: string): boolean {
   const begin = text.slice(0, 8_000)
   return (
@@ -72,19 +70,18 @@ export function readDeliveryStatus(text: string): DsnStatus {
   }
 }
 
-/** What stands behind the type of a typed field, as in `rfc822; user@there.example` (RFC 3464 §2.1.2). */
+/** Removes the type of a typed field, as in `rfc822; user@there.example` (RFC 3464 §2.1.2). */
 export function withoutType(value: string | undefined): string | undefined {
   return value?.replace(/^[\w.+-]{1,40}[\t ]{0,4};[\t ]{0,8}/, '').trim()
 }
 
-/** Unfolded, in their order; an empty name stands for an empty line. */
+/** Returns unfolded fields in their order; an empty name represents an empty line. */
 function fieldsOf(text: string): { name: string; value: string }[] {
   const fields: { name: string; value: string }[] = []
   for (const line of text.split('\n')) {
     const found = FIELD.exec(line)
     const last = fields.at(-1)
-    // A field that is set in by blanks looks like a folded line; only the names that matter are taken for
-    // one.
+    // An indented field looks like a folded line, so only fields with known names are recognized.
     const isField = found && (!/^[\t ]/.test(line) || SLOTS.has(found[1]!.toLowerCase()))
     if (isField) fields.push({ name: found[1]!.toLowerCase(), value: found[2]!.trim() })
     else if (line.trim() === '') fields.push({ name: '', value: '' })

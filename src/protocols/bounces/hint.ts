@@ -24,11 +24,11 @@ const SPANS = [
 ]
 const CLOCK = new RegExp(`(?:${AGAIN})[^\\d]{0,40}?(?<!\\d)(\\d{1,2}):(\\d\\d):(\\d\\d)(?![\\d:])`, 'iu')
 const BARE_SECONDS = /retry-?_?after[ :=]{1,3}(\d{1,5})(?![\d.:])/i
-/** A count per time is no time to wait: `100 messages in 60 minutes`. */
+/** Matches a rate such as `100 messages in 60 minutes`, which is not a delay. */
 const COUNTED =
   /(?:messages?|mails?|e-?mails?|connections?|last|past|per|within|every) (?:in |of |the ){0,2}$/i
 
-/** @returns ms, between 30 s and 4 h; undefined where the text names no time to wait */
+/** @returns the delay in ms, between 30 s and 4 h; undefined if the text names none */
 export function retryHintMs(said: string): number | undefined {
   const text = said.slice(0, CHARACTERS_MAX)
   const found = clockMs(text) ?? spanMs(text) ?? secondsMs(text)

@@ -16,7 +16,7 @@ const LINE_TAGS = new Set([
   'ul',
   'td',
 ])
-/** Nothing between these and their ends is text. */
+/** Elements whose content is not text. */
 const HIDDEN_TAGS = new Set(['style', 'script', 'head', 'title'])
 const TAG_CHARACTERS_MAX = 4_000
 const NAMED: ReadonlyMap<string, string> = new Map([
@@ -48,7 +48,7 @@ export function textOfHtml(html: string): string {
     const opens = html.indexOf('<', at)
     if (opens < 0) break
     text += html.slice(at, opens)
-    // Looked for once, however many brackets have no end.
+    // The closing bracket is looked for once, however many opening brackets precede it.
     if (closes < opens) closes = html.indexOf('>', opens)
     if (closes < 0 || closes - opens > TAG_CHARACTERS_MAX) {
       text += '<'

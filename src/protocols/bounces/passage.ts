@@ -11,7 +11,7 @@ export interface OwnText {
 
 const LINES_MAX = 400
 const LINE_CHARACTERS_MAX = 1_000
-/** A line that says that the returned mail follows. */
+/** Matches a line that announces the returned mail. */
 const FOLLOWS =
   /^[\s>*=_~#.-]{0,80}(?:this is a copy of|below this line is|here is a copy|(?:possibly truncated )?(?:the )?(?:original|unsent|returned|undelivered|bounced) (?:message|mail|e-?mail)(?: headers?| header| text| body| follows?)*[\s:.*=_~#-]{0,80}$|(?:included|attached|below) is (?:a copy|the)|(?:the )?headers? of the (?:original|message)|message (?:headers?|body|text)? ?(?:follows|is following)|message headers?[\s:.*=_~-]{0,80}$|returned message header|ursprungliche (?:nachricht|mail)|message (?:d.)?origin|mensaje original|messaggio originale|mensagem original|исходное (?:сообщение|письмо)|元のメッセージ|原(?:始)?邮件|原始郵件)/
 const HEADER_LINE =
@@ -62,7 +62,7 @@ function hasWords(lines: readonly string[], before: number): boolean {
   return lines.slice(Math.max(0, before - 40), before).some(line => line.trim() !== '')
 }
 
-/** Three fields of a mail one after another, of which one is set by software alone. */
+/** Tells whether three header fields follow each other, one of which only software sets. */
 function isHeadAt(lines: readonly string[], at: number): boolean {
   if (!HEADER_LINE.test(lines[at]!)) return false
   const run: string[] = []

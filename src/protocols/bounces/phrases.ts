@@ -37,10 +37,10 @@ export const BOUNCE_PHRASE = new RegExp(
   ].join('|'),
 )
 
-/** The mail waits, and will be tried again. */
+/** Phrases that say that the mail will be retried. */
 export const DELAY_PHRASE =
   /still being retried|not yet been delivered|will (?:be )?(?:retr|continue|keep)|keep(?:s)? trying|warning (?:message )?only|need to resend|delivery attempts will|delay(?:ed)?\b[^.]{0,60}(?:recipient|delivery|hours|message)|(?:delivery|message|mail)[^.]{0,60} delay|transient non-?fatal|bisher (?:noch )?nicht|noch nicht zugestellt|weiter versucht|verzogert|retardee?|retrasad|in ritardo|atrasad|opoznion|задерж|отложен|遅延|遅れ|延迟|延遲/
-/** Said of nothing that was given up, whatever it says will happen in the end. */
+/** Phrases that no report about abandoned mail contains, even if it says what happens in the end. */
 export const STILL_TRIED =
   /still being retried|not yet been delivered|keep(?:s)? trying|attempts will continue|will continue to (?:try|be)|will be retried|continue to be attempted|weiter versucht/
 export const GIVEN_UP =

@@ -1,4 +1,10 @@
-/** Parses a returned mail into a report. Pure; never throws; its work is bounded. */
+/**
+ * Parses a returned mail into a report: a bounce (RFC 3464 or free text), a complaint (RFC 5965), an
+ * automatic reply or another kind of report. The parser never throws, and its work is bounded.
+ *
+ * In: the octets of the mail. Out: `BounceReport`. Called in a reader process (`workers/parse.ts`) for
+ * `pipeline/inbound/bounce-processor.ts`.
+ */
 import type { Head } from '../mime/read/head.ts'
 import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
@@ -19,9 +25,9 @@ import { type Signs, signsOf } from './sender.ts'
 import { verdictOf } from './verdict.ts'
 
 export interface ReadingOptions {
-  /** Name of the header that ties a returned mail to its delivery. */
+  /** Name of the header field that identifies the delivery of a returned mail. */
   correlationHeader: string
-  /** Name of the provider of a host, as the rules call it. */
+  /** Name of the host's provider, as the rules use it. */
   providerOf(host: string): string | undefined
 }
 
@@ -55,7 +61,10 @@ function returnedOf(returned: Head | undefined, { correlationHeader }: ReadingOp
   }
 }
 
-/** Abuse reports (RFC 5965), and those of Microsoft, which are a bare copy from an address of theirs. */
+/**
+ * Recognizes abuse reports (RFC 5965), and those of Microsoft, which are a bare copy of the mail from a
+ * certain address.
+ */
 function feedbackIn(
   mail: ReportMail,
   parts: readonly ReportPart[],
@@ -77,7 +86,8 @@ function feedbackIn(
 }
 
 /**
- * Reports on DMARC (RFC 7489 §7.2) and TLS (RFC 8460 §5.3): by their files, since not all set their fields.
+ * Recognizes reports on DMARC (RFC 7489 §7.2) and TLS (RFC 8460 §5.3), also by their file names, since some
+ * set no fields.
  */
 function aggregateIn(
   mail: ReportMail,
@@ -161,7 +171,7 @@ function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options 
   }
 }
 
-/** Sorts replies before remarks. */
+/** Sorts SMTP replies before other texts. */
 function sorted(diagnostics: readonly string[]): string[] {
   const isReply = (text: string) => /[245]\d\d[\s-]/.test(text)
   return [...diagnostics.filter(isReply), ...diagnostics.filter(text => !isReply(text))]
@@ -197,7 +207,10 @@ function actionOf(
   return status?.startsWith('4') && waits ? 'delayed' : 'failed'
 }
 
-/** A bounce that a gateway or a list passed on whole; what a person passes on is a person's mail. */
+/**
+ * Reads a bounce that a gateway or a mailing list has forwarded as a whole. A bounce that a person forwards
+ * is not read, since the mail is the person's.
+ */
 function enclosedIn(
   parts: readonly ReportPart[],
   signs: Signs,
@@ -214,7 +227,10 @@ function enclosedIn(
   return undefined
 }
 
-/** By its type, though there is nothing to be read in its status, or it has been taken out on the way. */
+/**
+ * Tells whether the media type declares a delivery status, even if the status is empty or was removed on the
+ * way.
+ */
 function saysThatItReports(mail: ReportMail, parts: readonly ReportPart[]): boolean {
   return (
     mail.type.params.get('report-type')?.toLowerCase() === 'delivery-status' ||

@@ -11,24 +11,25 @@ export interface ReplyReading {
   provider: string | undefined
   /** Reply code, three digits. */
   code: string
-  /**
-   * Subject and detail of the enhanced status code, as in `1.1` (RFC 3463); undefined where there is none.
-   */
+  /** Subject and detail of the enhanced status code, such as `1.1` (RFC 3463); undefined without one. */
   status: string | undefined
-  /** The enhanced status code is of another class than the reply code: one of them is wrong. */
+  /**
+   * True if the classes of the enhanced status code and of the reply code differ, so that one of them is
+   * wrong.
+   */
   contradicts: boolean
-  /** Lower case, without accents, addresses, host names and quoted subjects. */
+  /** Text in lower case without accents, addresses, host names and quoted subjects. */
   words: string
   /** Words of the reply without links. */
   prose: string
 }
 
-/** More is not looked at. */
+/** Limit of the text that is examined. */
 const CHARACTERS_MAX = 1024
 
 /**
- * Where a status code stands when it does not open the line: behind a colon, in brackets as qmail has it, or
- * in the reply of a host further on. Never a piece of an address or a version: no digit or dot may touch it.
+ * Matches a status code within a line: behind a colon, in brackets as qmail writes it, or in the quoted reply
+ * of another host. No digit or dot may adjoin the code, so that parts of addresses and versions do not match.
  */
 const STATUS_IN_TEXT = [
   /^#?([245])\.(\d{1,3}\.\d{1,3})(?=[:;,\-_\])]|$)/,
@@ -36,10 +37,10 @@ const STATUS_IN_TEXT = [
   /(?:^|[ :<])[45]\d\d[ -]([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,]|$)/,
 ]
 const QUOTED_ADDRESS = /"[^"]{1,64}"@/g
-/** What stands in quotation marks behind such a word is the message's, not the server's. */
+/** Matches a quotation from the message behind such a word. */
 const QUOTED_SUBJECT =
   /(subject|header|betreff|sujet|objet|asunto|assunto|oggetto|тема|temat|件名|主题|file ?name|phrase|text)([^"'“„«]{0,16})["'“„«][^"'”“»]{1,400}["'”“»]/giu
-/** Block lists are known by their host names. */
+/** Matches the host names of block lists. */
 const LIST_HOST =
   /spamhaus|spamcop|barracuda|sorbs|uceprotect|abusix|abuseat|dnsbl|rbl|surbl|uribl|mailspike|psbl|senderscore|invaluement/
 const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,8}$/
@@ -67,7 +68,7 @@ function statusIn(text: string): [statusClass: string | undefined, status: strin
     const found = place.exec(text)
     if (found) return [found[1]!, found[2]!]
   }
-  // Of the wrong class: `replyOf` leaves it in the text.
+  // A code of the wrong class stays in the text (`replyOf`).
   const leading = /^([245])\.(\d{1,3}\.\d{1,3}) /.exec(text)
   return leading ? [leading[1]!, leading[2]!] : [undefined, undefined]
 }
@@ -87,7 +88,10 @@ function isHostName(word: string): boolean {
   return HOST_NAME.test(bare) && !LIST_HOST.test(bare)
 }
 
-/** Lower case; `ü` becomes `u` and `й` `и`; syllables of Japanese stay whole. */
+/**
+ * Folds text to lower case without accents: `ü` becomes `u` and `й` becomes `и`; Japanese syllables stay
+ * whole.
+ */
 export function fold(text: string): string {
   return text
     .normalize('NFD')

@@ -2,9 +2,13 @@
 import type { BounceClass } from './bounce-class.ts'
 
 /**
- * `bounce`: mail was not delivered, or not yet. `delivery`: it was. `complaint`: somebody called it spam, or
- * wants no more. `feedback`: other word of a feedback loop. `receipt`: it was read, or deleted. `mail`: none
- * of these.
+ * Kinds of reports:
+ * - `bounce`: the mail was not delivered, or not yet.
+ * - `delivery`: the mail was delivered.
+ * - `complaint`: the recipient reports spam, or unsubscribes.
+ * - `feedback`: another report of a feedback loop.
+ * - `receipt`: the mail was read, or deleted.
+ * - `mail`: the mail is none of these.
  */
 type ReportKind =
   | 'bounce'
@@ -22,19 +26,22 @@ type ReportKind =
 export type ReportAction = 'failed' | 'delayed' | 'delivered' | 'relayed' | 'expanded'
 
 export interface ReportedRecipient {
-  /** Final-Recipient, or the address that the text blames; forwarding changes it, and it may be forged. */
+  /**
+   * Final-Recipient, or the address that the text blames. Forwarding changes the address, and it may be
+   * forged.
+   */
   recipient: string | undefined
   originalRecipient: string | undefined
   action: ReportAction
   /** Enhanced status code, such as `5.1.1`. */
   status: string | undefined
-  /** Reply code of the host that refused, where one is named. */
+  /** Reply code of the refusing host, if the report quotes one. */
   replyCode: number | undefined
-  /** Diagnostic text, cleaned, at most 2 KiB. */
+  /** Cleaned diagnostic text of at most 2 KiB. */
   diagnostic: string
   remoteMta: string | undefined
   class: BounceClass
-  /** No further mail should go to the address. */
+  /** True if no further mail should be sent to the address. */
   isHard: boolean
   /** Name of the rule that decided. */
   rule: string
@@ -51,7 +58,8 @@ export interface BounceReport {
   /** Correlation header of this service, from the returned header section. */
   correlation: string | undefined
   /**
-   * Of complaints and feedback: lower case, as in RFC 5965 §7.3 (`abuse`, `fraud`, `opt-out`, `not-spam`, …).
+   * Feedback-Type of complaints and feedback in lower case (RFC 5965 §7.3): `abuse`, `fraud`, `opt-out`,
+   * `not-spam`, ….
    */
   feedbackType: string | undefined
 }

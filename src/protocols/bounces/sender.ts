@@ -5,23 +5,23 @@ import { AUTO_SUBJECT } from './phrases.ts'
 import { fold } from './reading.ts'
 
 export interface Signs {
-  /** Subject in folded form. */
+  /** Subject, normalized by `fold`. */
   subject: string
-  /** From a mail system, by its address or name. */
+  /** True if the address or name of the sender is that of a mail system. */
   isDaemon: boolean
-  /** `Return-Path: <>` (RFC 5321 §4.5.5), or what some hosts write for it. */
+  /** True for `Return-Path: <>` (RFC 5321 §4.5.5), or the notation of some hosts for it. */
   hasNullSender: boolean
   /** True for mail that no person wrote (RFC 3834 §5, and header fields of vendors). */
   isAutomatic: boolean
-  /** Only vacation programs and their like set such fields or subjects. */
+  /** True if fields or subject are those of vacation programs. */
   isAutoReply: boolean
-  /** An answer of a person, or passed on by one. */
+  /** True for a reply or a forwarded message of a person. */
   isReply: boolean
   /** True for bulk mail. */
   isBulk: boolean
-  /** Exim and others name whom the mail did not reach. */
+  /** Recipients that Exim and others list in `X-Failed-Recipients`. */
   failed: readonly string[]
-  /** Addresses of the head, which the mail does not blame. */
+  /** Addresses in the header section, which are never the failed recipient. */
   own: readonly string[]
 }
 

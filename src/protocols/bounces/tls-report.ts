@@ -14,9 +14,9 @@ export interface PolicyResults {
 interface FailureDetails {
   /** Result type of RFC 8460 §4.3. */
   result: string
-  /** Our address in the first of the sessions; null where there was none. */
+  /** Source address of the first of the sessions; null without one. */
   sendingIp: string | null
-  /** Empty where no host was spoken to. */
+  /** Host name of the MX; empty if no connection was made. */
   mxHost: string
   mxIp: string | null
   count: number
@@ -27,7 +27,7 @@ export interface TlsReport {
   domain: string
   /** UTC day, such as `2026-11-21`. */
   day: string
-  /** Who reports: our mail host, and an address for questions. */
+  /** Mail host of the reporter. */
   submitter: string
   contact: string
   policies: readonly PolicyResults[]
@@ -39,7 +39,7 @@ const URI = /^(?:mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/i
 const DESTINATIONS_MAX = 4
 
 /**
- * The `rua` addresses, `mailto:` or `https:`; empty where there is no record, or more than one (RFC 8460 §3).
+ * Returns the `rua` URIs, `mailto:` or `https:`; none without a record, or for several records (RFC 8460 §3).
  */
 export function tlsReportAddresses(texts: readonly string[]): string[] {
   const records = texts.filter(text => RECORD.test(text))
@@ -54,7 +54,7 @@ export function tlsReportAddresses(texts: readonly string[]): string[] {
     .slice(0, DESTINATIONS_MAX)
 }
 
-/** An address may be written with %-escapes, which may be none. */
+/** Tells whether the %-escapes of an address can be decoded. */
 function isReadable(uri: string): boolean {
   if (/^https:/i.test(uri)) return true
   try {
@@ -75,7 +75,7 @@ export function reportFileName({ day, domain, submitter }: TlsReport): string {
   return `${submitter}!${domain}!${begin}!${begin + 86_399}.json.gz`
 }
 
-/** The report as RFC 8460 §4.4 has it. */
+/** Formats the report as JSON (RFC 8460 §4.4). */
 export function reportJson(report: TlsReport): string {
   const { domain, day, submitter, contact, policies } = report
   return JSON.stringify({

@@ -8,9 +8,9 @@ import { REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
 
 interface Evidence {
   action: ReportAction
-  /** Of the Status field; undefined where there is none. */
+  /** Enhanced status code of the Status field; undefined without one. */
   status: string | undefined
-  /** What is said of this recipient, best first. The first that tells anything decides. */
+  /** Texts about this recipient, best first. The first that matches a rule decides. */
   texts: readonly string[]
   provider: string | undefined
 }
@@ -23,22 +23,22 @@ interface BounceVerdict {
   rule: string
 }
 
-/** A reply code where one can stand; never a piece of a number, an address or a date. */
+/** Matches a reply code at a possible position, and not as a part of a number, an address or a date. */
 const REPLY_CODE =
   /(?:^|[\s:;'"<([>=,])([45]\d\d)(?=[ \t]?[-:;,)\]][ \t]?(?:[#(]?[245]\.\d|[^\d\s])|[ \t]+(?:[#(<"']?[^\d\s]|[245]\.\d)|$)(?![ \t]+(?:more )?(?:messages?|days?|hours?|minutes?|bytes|kb|mb|reasons))/i
 const ENHANCED = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
-/** Lines of one reply that were joined, each with its code. */
+/** Matches the code of a further line of a reply whose lines were joined. */
 const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
 const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
 
 export function verdictOf({ action, status, texts, provider }: Evidence): BounceVerdict {
-  const told = texts.map(text => cleanText(text)).filter(text => text !== '')
+  const cleaned = texts.map(text => cleanText(text)).filter(text => text !== '')
   const read = (text: string) => readOne(text, action, status, provider)
-  const meanings = (told.length > 0 ? told : ['']).map(read)
-  const first = meanings.find(({ meaning }) => tells(meaning)) ?? meanings[0]!
-  // Blame that the best text does not hold must bear what all of them say together.
-  const all = first !== meanings[0] && first.meaning.blamesAddress ? read(told.join(' ')) : first
-  const chosen = tells(all.meaning) && !all.meaning.blamesAddress ? all : first
+  const meanings = (cleaned.length > 0 ? cleaned : ['']).map(read)
+  const first = meanings.find(({ meaning }) => isSpecific(meaning)) ?? meanings[0]!
+  // If another text than the best one blames the address, all texts together must not contradict it.
+  const all = first !== meanings[0] && first.meaning.blamesAddress ? read(cleaned.join(' ')) : first
+  const chosen = isSpecific(all.meaning) && !all.meaning.blamesAddress ? all : first
   return {
     class: chosen.meaning.class,
     isHard: action === 'failed' && chosen.meaning.blamesAddress,
@@ -48,7 +48,7 @@ export function verdictOf({ action, status, texts, provider }: Evidence): Bounce
   }
 }
 
-function tells({ class: found, rule }: Meaning): boolean {
+function isSpecific({ class: found, rule }: Meaning): boolean {
   return found !== 'unknown' && !VAGUE_RULES.has(rule)
 }
 
@@ -63,7 +63,7 @@ function readOne(text: string, action: ReportAction, said: string | undefined, p
     .replace(ENHANCED, ' ')
     .replace(/^[\s;:,-]{0,10}[45]\d\d[\s:;-]{1,4}/, '')
   const fits = status !== undefined && status[0] === String(code)[0]
-  // A status of another class than the code stays in the text, where it is seen to contradict.
+  // A status of another class than the code stays in the text, where it counts as a contradiction.
   const reply = {
     code,
     enhanced: fits ? status : null,
@@ -72,7 +72,7 @@ function readOne(text: string, action: ReportAction, said: string | undefined, p
   return { meaning: classify(phaseOf(text), reply, provider, REPORT_RULES), replyCode, status }
 }
 
-/** Where no reply is quoted: as the action and the status have it. */
+/** Returns the reply code that action and status imply, for a report that quotes none. */
 function codeOf(action: ReportAction, status: string | undefined): number {
   const transient = status === undefined ? action === 'delayed' : status.startsWith('4')
   return transient ? 450 : 550

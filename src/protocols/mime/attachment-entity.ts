@@ -9,24 +9,27 @@ import { type MediaType, parseMediaType } from './media-type.ts'
 import { fileNameParameters, parameter, plainFileName, withParameters } from './parameters.ts'
 
 export interface Attachment {
-  /** Any text; `attachment` where it is empty. */
+  /** File name; `attachment` is used for an empty one. */
   filename: string
-  /** `type/subtype` with or without parameters; anything else counts as `application/octet-stream`. */
+  /** Media type with or without parameters; an invalid one counts as `application/octet-stream`. */
   contentType: string
-  /** With or without angle brackets, or null. The HTML shows the attachment by `cid:` and this id. */
+  /**
+   * Content-ID with or without angle brackets, or null. The HTML refers to the attachment by a `cid:` URL
+   * with it.
+   */
   contentId: string | null
   content: Uint8Array
 }
 
-/** What fits on a line. Longer ids are left out. */
+/** Limit of a content id that fits on a line. Longer ids are left out. */
 const MAX_CONTENT_ID_OCTETS = TOKEN_LIMIT_OCTETS - 'Content-ID: <>'.length
 
 type Disposition = 'attachment' | 'inline'
 
 /**
- * The octets arrive exactly, in base64. Attached messages may not be encoded (RFC 2046 §5.2.1): one that is
- * 7-bit text goes out as it is, with CRLF line ends; any other is declared `application/octet-stream`, so
- * that no octet of it, and no signature in it, is lost.
+ * Builds the entity of an attachment, whose octets arrive unchanged in base64. Attached messages must not be
+ * encoded (RFC 2046 §5.2.1): a message that is 7-bit text is sent as it is, with CRLF line ends; any other is
+ * declared `application/octet-stream`, so that no octet of it, and no signature in it, is lost.
  */
 export function attachmentEntity(
   attachment: Attachment,
@@ -42,15 +45,12 @@ export function attachmentEntity(
   return {
     fields: fieldsOf(attachment, type, disposition, '7bit'),
     sizeBytes: crlfSize,
-    isRelaxed: false, // or not; it is not looked at so closely
+    isRelaxed: false, // the value is not computed for attachments
     write: (out, position) => void writeCrlfLines(content, out, position),
   }
 }
 
-/**
- * The id as it stands between the angle brackets of Content-ID, percent-encoded where it has other
- * characters.
- */
+/** Returns the id for the angle brackets of Content-ID, with other characters percent-encoded. */
 export function bareContentId(contentId: string): string {
   return contentId
     .toWellFormed()
@@ -94,7 +94,7 @@ function isMessage({ essence }: MediaType): boolean {
   return essence.startsWith('message/') && !essence.startsWith('message/global')
 }
 
-/** Octets of an attached message with CRLF line ends, or undefined where it cannot go out as 7-bit text. */
+/** Returns an attached message with CRLF line ends, or undefined if it is not 7-bit text. */
 function plainMessageSize(content: Uint8Array): number | undefined {
   const survey = surveyLines(content)
   if (survey.nonAsciiCount + survey.controlCount + survey.bareCrCount > 0) return undefined

@@ -9,7 +9,7 @@ const LINES_PER_BLOCK = 256
 const CR = 0x0d
 const LF = 0x0a
 
-/** Octets that `writeBase64Lines` will write. */
+/** Returns the number of octets that `writeBase64Lines` will write. */
 export function base64LinesSize(octets: number): number {
   const characters = Math.ceil(octets / 3) * 4
   const lineEnds = Math.max(Math.ceil(characters / LINE_CHARACTERS) - 1, 0)
@@ -17,10 +17,10 @@ export function base64LinesSize(octets: number): number {
 }
 
 /**
- * Encodes in blocks of lines, since the runtime's encoder is fast and an own loop over octets is not. No CRLF
- * after the last line.
+ * Encodes in blocks of lines, since the encoder of the runtime is faster than a loop over octets. There is no
+ * CRLF after the last line.
  *
- * @returns the position after what was written
+ * @returns the position behind the written octets
  */
 export function writeBase64Lines(content: Uint8Array, out: Buffer, position: number): number {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength)

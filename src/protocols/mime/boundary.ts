@@ -4,12 +4,12 @@
  */
 import { hash } from 'node:crypto'
 
-/** Of each kind a message has at most one. */
+/** Kinds of multiparts, of which a message has at most one each. */
 type MultipartKind = 'mixed' | 'alternative' | 'related' | 'report'
 
 export interface Boundaries {
   of(kind: MultipartKind): string
-  /** Whether octets that are to be sent unencoded hold one of these boundaries. */
+  /** Tells whether octets that are to be sent without encoding hold one of these boundaries. */
   occurIn(content: Uint8Array): boolean
 }
 

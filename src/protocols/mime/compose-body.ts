@@ -1,6 +1,8 @@
 /**
- * Composes the body of a message and the fields that describe it, from which every recipient's message is
- * made.
+ * Composes the body of a message and the fields that describe it. One body serves the messages of all
+ * recipients.
+ *
+ * In: texts and attachments of an email. Out: the octets of the body. Called by `pipeline/delivery/message`.
  */
 import type { HeaderField } from '../smtp/header-field.ts'
 import { type Attachment, attachmentEntity, bareContentId } from './attachment-entity.ts'
@@ -10,36 +12,36 @@ import { textEntity } from './text-entity.ts'
 
 const CRLF = Buffer.from('\r\n')
 
-/** A text, or one that is encoded already. */
+/** Text, or a text that is encoded already. */
 export type BodyTexts = string | Entity
 
 export interface BodySource {
   html: string | null
   text: string | null
   attachments: readonly Attachment[]
-  /** Fixes the boundaries; nothing of it can be read back. The email's id. */
+  /** Seed of the boundaries, which does not reveal it: the id of the email. */
   seed: string
 }
 
-/** One whose texts may be encoded already. */
+/** Body whose texts may be encoded already. */
 export interface WordedSource extends Pick<BodySource, 'attachments' | 'seed'> {
   html: BodyTexts | null
   text: BodyTexts | null
 }
 
 interface ComposedBody {
-  /** MIME-Version and Content-Type, and Content-Transfer-Encoding where the body is one text. */
+  /** MIME-Version and Content-Type, and Content-Transfer-Encoding if the body is a single text. */
   fields: HeaderField[]
-  /** 7-bit, lines of at most 998 octets that end in CRLF. May be empty. */
+  /** Octets of the body: 7-bit, with lines of at most 998 octets that end in CRLF. May be empty. */
   body: Buffer
-  /** Same as `isRelaxed` of an entity. */
+  /** Value of `Entity.isRelaxed`. */
   isRelaxed: boolean
 }
 
 /**
- * The same source gives the same octets. Text alone is `text/plain`, HTML alone `text/html`, both are
- * `multipart/alternative` (RFC 2046 §5.1.4). Attachments that the HTML shows stand with it in
- * `multipart/related` (RFC 2387), all others after the text in `multipart/mixed`.
+ * Composes a body; the same source gives the same octets. Text alone is `text/plain`, HTML alone `text/html`,
+ * both are `multipart/alternative` (RFC 2046 §5.1.4). Attachments that the HTML shows are placed with it in
+ * `multipart/related` (RFC 2387), all others behind the text in `multipart/mixed`.
  */
 export function composeBody(source: WordedSource): ComposedBody {
   const root = rootEntity(source)
@@ -71,8 +73,8 @@ function rootEntity({ html, text, attachments, seed }: WordedSource): Entity {
 }
 
 /**
- * What the recipient reads, or undefined where the message is nothing but attachments. What is empty is no
- * alternative: readers would show nothing in place of what the other part says.
+ * Returns the entity of the texts, or undefined for a message of attachments alone. An empty text is not an
+ * alternative, since readers would show nothing in place of the other text.
  */
 function contentEntity(
   html: BodyTexts | null,
@@ -94,7 +96,7 @@ function entityOf(subtype: 'plain' | 'html', words: BodyTexts): Entity {
   return typeof words === 'string' ? textEntity(subtype, words) : words
 }
 
-/** What makes the message a report on TLS (RFC 8460 §5.3). */
+/** Tells whether an attachment makes the message a report on TLS (RFC 8460 §5.3). */
 function isTlsReport({ contentType }: Attachment): boolean {
   return contentType === 'application/tlsrpt+gzip'
 }
@@ -103,13 +105,13 @@ function hasContentId({ contentId }: Attachment): boolean {
   return contentId !== null
 }
 
-/** Ends where no URL goes on: at a quote, a blank, a bracket. */
+/** The URL ends at a quote, a blank or a bracket. */
 const CID_URL = /\bcid:([^\s"'<>()]+)/gi
 
-/** Different ones that are looked at: ten times as many as a message has parts. */
+/** Limit of different URLs that are examined: ten times the limit of parts of a message. */
 const NAMED_MAX = 10_000
 
-/** Whether the HTML refers to an attachment by a `cid:` URL, as it is or percent-encoded (RFC 2392 §2). */
+/** Tells whether the HTML refers to an attachment by a `cid:` URL, plain or percent-encoded (RFC 2392 §2). */
 export function shownBy(html: string): (attachment: Pick<Attachment, 'contentId'>) => boolean {
   const named = new Set<string>()
   for (const [, url] of html.matchAll(CID_URL)) {

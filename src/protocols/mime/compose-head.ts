@@ -1,6 +1,6 @@
 /**
- * Composes the header of a message as one recipient gets it. The body, with the fields that describe it, is
- * composed apart (`compose-body.ts`), as one body serves many heads.
+ * Composes the header section of the message for one recipient. The body and the fields that describe it are
+ * composed separately (`compose-body.ts`), since one body serves many header sections.
  */
 import type { Mailbox } from '../smtp/address.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
@@ -9,7 +9,7 @@ import { mailboxList } from './mailbox-list.ts'
 
 export interface HeadSource {
   from: Mailbox
-  /** Empty where nobody is to be shown: the field is left out. */
+  /** Recipients; without any, the field is left out. */
   to: readonly Mailbox[]
   cc: readonly Mailbox[]
   replyTo: readonly Mailbox[]
@@ -19,7 +19,8 @@ export interface HeadSource {
   /** Message-ID with angle brackets. */
   messageId: string
   /**
-   * The user's own fields; names are printable ASCII without colon (RFC 5322 §2.2), at most 900 characters.
+   * Fields of the user, with names in printable ASCII without colon (RFC 5322 §2.2) of at most 900
+   * characters.
    */
   headers: readonly (readonly [name: string, value: string])[]
 }
@@ -28,11 +29,11 @@ const FIELD_NAME = /^[!-9;-~]{1,900}$/
 const BODY_FIELDS = ['mime-version', 'content-type', 'content-transfer-encoding']
 
 /**
- * Date, From, Reply-To, To, Cc, Subject, Message-ID, then the user's fields in their order. No name occurs
- * twice: a user's field is left out when the composer set one of that name, or will with the body, or when
- * an earlier one of the user's has it.
+ * Returns Date, From, Reply-To, To, Cc, Subject and Message-ID, then the fields of the user in their order.
+ * No name occurs twice: a field of the user is left out if the composer sets a field of that name here or
+ * with the body, or if an earlier field of the user has it.
  *
- * @throws on a field name that would break the header
+ * @throws on a field name that would break the header section
  */
 export function composeHead(source: HeadSource): HeaderField[] {
   const fields: HeaderField[] = [

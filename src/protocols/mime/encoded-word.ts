@@ -2,18 +2,18 @@
 
 const WORD_CHARACTERS_MAX = 75
 const FRAME_CHARACTERS = '=?UTF-8?Q??='.length
-/** The frame and the longest character there is, four octets in Q. */
+/** Length of the frame and of the longest character, which takes four octets in Q. */
 const MIN_WORD_CHARACTERS = FRAME_CHARACTERS + 12
 
-/** Octets that stand for themselves in Q: those safe even in a display name (RFC 2047 §5 rule 3). */
+/** Octets that are not encoded in Q, which are safe in a display name, too (RFC 2047 §5 rule 3). */
 const LITERAL_IN_Q = tableOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/')
 const BLANK = 0x20
 
 /**
- * The text as encoded words in B or Q, whichever is shorter. No word cuts a character. Readers drop the
- * blanks between adjacent encoded words (§6.2), so they may be joined and folded freely.
+ * Encodes a text in words of B or Q, whichever is shorter. No word cuts a character. Readers remove the
+ * blanks between adjacent encoded words (§6.2), so the words may be joined and folded freely.
  *
- * @param firstRoom characters that the first word may have, where the line it begins on is not empty
+ * @param firstRoom limit of characters for the first word, if the line on which it begins is not empty
  */
 export function encodedWords(text: string, firstRoom = WORD_CHARACTERS_MAX): string[] {
   const bytes = Buffer.from(text)

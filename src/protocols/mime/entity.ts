@@ -1,4 +1,6 @@
-/** Entities: the parts a body is made of, measured first and then written into one buffer (RFC 2046 §5.1). */
+/**
+ * Entities are the parts of a body. They are measured first and then written into one buffer (RFC 2046 §5.1).
+ */
 import { fieldsText, type HeaderField } from '../smtp/header-field.ts'
 import { withParameters } from './parameters.ts'
 
@@ -6,15 +8,15 @@ export interface Entity {
   readonly fields: readonly HeaderField[]
   readonly sizeBytes: number
   /**
-   * No tab in it, no blank beside another, and none at the end of a line: what DKIM calls relaxed (RFC 6376
-   * §3.4.4).
+   * True if the content has no tabs, no adjacent blanks, and no blanks at the end of a line, so that the
+   * relaxed canonicalization of DKIM does not change it (RFC 6376 §3.4.4).
    */
   readonly isRelaxed: boolean
   /** Writes `sizeBytes` octets from `position` on. */
   write(out: Buffer, position: number): void
 }
 
-/** An entity whose content is encoded already. */
+/** Builds an entity whose content is encoded already. */
 export function leaf(fields: readonly HeaderField[], content: Uint8Array, isRelaxed: boolean): Entity {
   const sizeBytes = content.length
   return { fields, sizeBytes, isRelaxed, write: (out, position) => out.set(content, position) }

@@ -1,4 +1,4 @@
-/** What the name of a file says of its type, and the other way round. */
+/** Maps file names to media types, and media types to file names. */
 import { extension, lookup } from 'mime-types'
 
 export const ANY_BYTES = 'application/octet-stream'
@@ -6,7 +6,9 @@ export const ANY_BYTES = 'application/octet-stream'
 export const MEDIA_TYPE_CHARACTERS_MAX = 1_000
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
 
-/** Whether the text is a media type with or without parameters (RFC 2045 §5.1), and of a bearable length. */
+/**
+ * Tells whether the text is a media type with or without parameters (RFC 2045 §5.1), within the length limit.
+ */
 export function isMediaType(text: string): boolean {
   return text.length <= MEDIA_TYPE_CHARACTERS_MAX && MEDIA_TYPE.test(text)
 }
@@ -15,8 +17,8 @@ export function typeOfFile(name: string): string | undefined {
   return lookup(name) || undefined
 }
 
-/** `stem`, with the usual extension of the type where it has one. */
+/** Appends the usual extension of the media type, if there is one. */
 export function nameForType(stem: string, type: string | undefined): string {
-  const ending = type === undefined ? false : extension(type)
-  return ending ? `${stem}.${ending}` : stem
+  const suffix = type === undefined ? false : extension(type)
+  return suffix ? `${stem}.${suffix}` : stem
 }

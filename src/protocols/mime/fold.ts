@@ -1,12 +1,14 @@
 /** Folds header fields: decides where the composer breaks their lines (RFC 5322 §2.2.3). */
 
-/** A line that holds an encoded word may not be longer (RFC 2047 §2), so all header lines keep to it. */
+/**
+ * Preferred length of all header lines, since a line with an encoded word may not be longer (RFC 2047 §2).
+ */
 export const PREFERRED_LINE_OCTETS = 76
 
-/** No line of a message may be longer (RFC 5322 §2.1.1). Without CRLF. */
+/** Length limit of all lines without CRLF (RFC 5322 §2.1.1). */
 export const LINE_OCTETS_MAX = 998
 
-/** The longest token that has a line to itself, after the blank that folding puts before it. */
+/** Limit of a token on a line of its own, behind the blank of folding. */
 export const TOKEN_LIMIT_OCTETS = LINE_OCTETS_MAX - 1
 
 /**

@@ -1,17 +1,19 @@
-/** Values of text-like header fields: the subject, and the fields that a user adds (RFC 5322 §2.2.1). */
+/**
+ * Encodes the values of text-like header fields: the subject, and the fields of the user (RFC 5322 §2.2.1).
+ */
 import { encodedWords } from './encoded-word.ts'
 import { foldTokens, PREFERRED_LINE_OCTETS, TOKEN_LIMIT_OCTETS } from './fold.ts'
 
 const PRINTABLE = /^[\x20-\x7e]*$/
 const PRINTABLE_OR_TAB = /^[\t\x20-\x7e]*$/
-/** A lone blank. Lines break nowhere else, as readers shrink longer runs when they unfold. */
+/** Matches a single blank. Lines break only there, since readers shorten longer runs when they unfold. */
 const BREAK = /(?<=[^ \t]) (?=[^ \t])/
-/** Fields made of message ids and URLs in angle brackets, which mean nothing once encoded. */
+/** Fields that consist of message ids or URLs in angle brackets, which encoding would make unusable. */
 const BRACKETED = /^(?:message-id|in-reply-to|references|list-.*)$/i
 
 /**
- * The value of a field that people read, such as Subject. Readers see `text` exactly, also where it looks
- * like an encoded word or begins or ends with blanks; only line breaks turn into a blank.
+ * Encodes the value of a field for people, such as Subject. Readers see `text` exactly, even if it looks like
+ * an encoded word or begins or ends with blanks; only line breaks become blanks.
  */
 export function literalText(name: string, text: string): string {
   const line = oneLine(text)
@@ -21,9 +23,9 @@ export function literalText(name: string, text: string): string {
 }
 
 /**
- * The value of a field that the user set by name. ASCII goes out as it came, without outer blanks; words
- * outside ASCII, and words too long for any line, are encoded. Between the angle brackets of message ids and
- * URLs, octets outside ASCII are percent-encoded instead (RFC 3987 §3.1).
+ * Encodes the value of a field that the user set by name. ASCII is sent unchanged, without outer blanks;
+ * words outside ASCII, and words too long for any line, are encoded. Between the angle brackets of message
+ * ids and URLs, octets outside ASCII are percent-encoded instead (RFC 3987 §3.1).
  */
 export function userText(name: string, value: string): string {
   const line = oneLine(value).trim()
@@ -33,7 +35,7 @@ export function userText(name: string, value: string): string {
   return foldWords(text, column, isPlain)
 }
 
-/** Text without line breaks and lone surrogates, neither of which a header can carry. */
+/** Removes line breaks and lone surrogates, neither of which a header field can carry. */
 export function oneLine(text: string): string {
   return text.toWellFormed().replace(/[\r\n]+/g, ' ')
 }
@@ -48,8 +50,8 @@ function isPlain(token: string): boolean {
 }
 
 /**
- * Folds at lone blanks. Neighbouring words that must be encoded are encoded together with the blank
- * between.
+ * Folds at single blanks. Adjacent words that must be encoded are encoded together with the blank between
+ * them.
  */
 function foldWords(text: string, column: number, mayStay: (token: string) => boolean): string {
   const tokens: string[] = []
@@ -71,7 +73,7 @@ function foldWords(text: string, column: number, mayStay: (token: string) => boo
   return foldTokens(tokens, column)
 }
 
-/** One blank between bracketed items, so that there is a place to fold at; none of them changes. */
+/** Puts one blank between bracketed items, so that the field can be folded there; the items do not change. */
 function spaceBrackets(value: string): string {
   return value
     .replace(/[ \t]+/g, ' ')

@@ -1,5 +1,6 @@
 /**
- * One look over the octets of a text or an attached message: what its lines hold decides how it is encoded.
+ * Surveys the octets of a text or an attached message in one pass. The properties of its lines decide how it
+ * is encoded.
  */
 
 export interface LineSurvey {
@@ -7,19 +8,18 @@ export interface LineSurvey {
   nonAsciiCount: number
   /** Number of control characters other than tab, CR and LF. */
   controlCount: number
-  /** `=`, which quoted-printable must encode. */
+  /** Number of `=`, which quoted-printable must encode. */
   equalsCount: number
   lineCount: number
-  /** Without line end. */
+  /** Length of the longest line without its line end. */
   longestLineOctets: number
-  /** Line ends that are a CR or an LF alone. */
   bareCrCount: number
   bareLfCount: number
   /**
-   * Whether a line ends in a blank, begins with "From ", or is a lone dot: what relays are known to alter.
+   * True if a line ends in a blank, begins with "From ", or is a single dot, which relays are known to alter.
    */
   hasFragileLine: boolean
-  /** Whether there is a tab, or a blank beside another. */
+  /** True if there is a tab, or a blank beside another. */
   hasBlankRun: boolean
 }
 
@@ -75,7 +75,7 @@ export function surveyLines(bytes: Uint8Array): LineSurvey {
   }
 }
 
-/** Whether the non-empty line from `start` to `end` is one that relays alter. */
+/** Tells whether relays alter the non-empty line from `start` to `end`. */
 function isFragile(bytes: Uint8Array, start: number, end: number): boolean {
   const last = bytes[end - 1]
   if (last === BLANK || last === TAB) return true
@@ -84,7 +84,7 @@ function isFragile(bytes: Uint8Array, start: number, end: number): boolean {
   return first === CAPITAL_F && startsFrom(bytes, start)
 }
 
-/** Whether "From " stands at `at`: a mailbox file would read it as the start of another message. */
+/** Tells whether "From " stands at `at`, which a mailbox file would take for the start of another message. */
 export function startsFrom(bytes: Uint8Array, at: number): boolean {
   return (
     bytes[at] === CAPITAL_F &&
@@ -96,9 +96,9 @@ export function startsFrom(bytes: Uint8Array, at: number): boolean {
 }
 
 /**
- * Copies with every line end (CRLF, CR or LF) as one CRLF.
+ * Copies the text with CRLF for each line end (CRLF, CR or LF).
  *
- * @returns the position after the copy in `out`
+ * @returns the position behind the copy in `out`
  */
 export function writeCrlfLines(bytes: Uint8Array, out: Uint8Array, position: number): number {
   let to = position

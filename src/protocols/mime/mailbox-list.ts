@@ -9,7 +9,10 @@ const QUOTABLE = /^[\x20-\x7e]*$/
 /** Longer display names are encoded, since encoded words fold anywhere and quoted strings do not. */
 const QUOTED_CHARACTERS_MAX = 60
 
-/** `Name <local@domain>, …`, folded between mailboxes and between the encoded words of a name. */
+/**
+ * Formats mailboxes such as `Name <local@domain>, …`, folded between mailboxes and between the encoded words
+ * of a name.
+ */
 export function mailboxList(fieldName: string, mailboxes: readonly Mailbox[]): string {
   const column = fieldName.length + 2
   const tokens: string[] = []
@@ -26,8 +29,8 @@ function mailboxTokens({ name, address }: Mailbox, room: number): string[] {
 }
 
 /**
- * A display name as plain words, as a quoted string, or as encoded words: the first that readers take
- * literally.
+ * Formats a display name as plain words, as a quoted string or as encoded words: in the first form that
+ * readers take literally.
  */
 function phraseTokens(name: string, room: number): string[] {
   if (name.length > QUOTED_CHARACTERS_MAX || !QUOTABLE.test(name) || name.includes('=?'))

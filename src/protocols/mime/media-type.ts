@@ -1,5 +1,5 @@
 /**
- * The media type that a user gives an attachment, read and written anew so that nothing else comes along
+ * Parses the media type that a user gives an attachment, and formats it again, so that nothing else is sent
  * with it.
  */
 import { parameter } from './parameters.ts'
@@ -7,19 +7,19 @@ import { parameter } from './parameters.ts'
 export interface MediaType {
   /** Media type, `type/subtype` in lower case. */
   essence: string
-  /** Parameters as they are written into the field, such as `method="REQUEST"`. */
+  /** Formatted parameters such as `method="REQUEST"`. */
   parameters: string[]
 }
 
 const OCTET_STREAM = 'application/octet-stream'
 const ESSENCE = /^\s*([\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127})\s*(?=;|$)/
 const PARAMETER = /;\s*([\w!#$&^.+-]{1,60})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))\s*/y
-/** The composer sets these itself. */
+/** Parameters that the composer sets. */
 const OWN_PARAMETERS = ['name', 'boundary']
 
 /**
- * RFC 2045 §5.1. A text that names no type is `application/octet-stream`, and so is `multipart/*`: an
- * attachment is opaque octets, and a composite type must not be encoded (§6.4).
+ * Parses a media type (RFC 2045 §5.1). A text without a type is `application/octet-stream`, and so is
+ * `multipart/*`: an attachment is opaque octets, and a composite type must not be encoded (§6.4).
  */
 export function parseMediaType(text: string): MediaType {
   const match = ESSENCE.exec(text)
@@ -28,7 +28,7 @@ export function parseMediaType(text: string): MediaType {
   return { essence, parameters: readParameters(text, match[0].length) }
 }
 
-/** Up to the first thing that is no parameter. */
+/** Reads parameters up to the first text that is not a parameter. */
 function readParameters(text: string, from: number): string[] {
   const parameters: string[] = []
   const seen = new Set(OWN_PARAMETERS)

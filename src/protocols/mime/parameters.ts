@@ -1,22 +1,23 @@
 /**
- * Parameters of Content-Type and Content-Disposition, such as the name of a file (RFC 2045 §5.1, RFC 2231).
+ * Formats parameters of Content-Type and Content-Disposition, such as the name of a file (RFC 2045 §5.1, RFC
+ * 2231).
  */
 import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'
 
-/** Shorter than a line, so that a parameter never needs folding inside its quotes. */
+/** Limit that is shorter than a line, so that a parameter never needs folding inside its quotes. */
 const QUOTED_CHARACTERS_MAX = 60
 /**
- * Values without quotes or backslashes, which readers unescape differently, and without outer blanks, which
- * some readers trim.
+ * Matches values without quotes and backslashes, which readers unescape differently, and without outer
+ * blanks, which some readers trim.
  */
 const QUOTABLE = /^(?! )[ !#-[\]-~]*(?<! )$/
-/** Octets of a section of an extended value: its line keeps within `PREFERRED_LINE_OCTETS`. */
+/** Limit of a section of an extended value, whose line stays within `PREFERRED_LINE_OCTETS`. */
 const SECTION_ROOM = PREFERRED_LINE_OCTETS - 24
 const PLAIN_CHARACTERS_MAX = 60
 const EXTENSION_CHARACTERS_MAX = 12
 
 /**
- * `name="value"`, or where that cannot say it exactly, the extended form `name*=utf-8''…`, cut into sections
+ * Formats `name="value"`, or if that is not exact, the extended form `name*=utf-8''…`, split into sections
  * `name*0*`, `name*1*`, … when long (RFC 2231 §3, §4).
  */
 export function parameter(name: string, value: string): string[] {
@@ -27,8 +28,8 @@ export function parameter(name: string, value: string): string[] {
 }
 
 /**
- * The name of a file as parameters. Where the name is not plain ASCII, a rough ASCII form follows the
- * extended one for readers that know no RFC 2231; it comes last, because some readers take the first that
+ * Formats the name of a file. If the name is not plain ASCII, an approximation in ASCII follows the extended
+ * form, for readers that do not know RFC 2231. It comes last, because some readers take the first form that
  * they find.
  */
 export function fileNameParameters(fileName: string): string[] {
@@ -36,7 +37,10 @@ export function fileNameParameters(fileName: string): string[] {
   return isQuotable(fileName) ? exact : [...exact, `filename="${plainFileName(fileName)}"`]
 }
 
-/** ASCII of at most 60 characters that resembles the name and keeps its extension. Never empty. */
+/**
+ * Approximates the name in at most 60 characters of ASCII, and keeps its extension. The result is never
+ * empty.
+ */
 export function plainFileName(fileName: string): string {
   if (isQuotable(fileName) && fileName !== '') return fileName
   const ascii = fileName
@@ -60,12 +64,17 @@ export function withParameters(fieldName: string, value: string, parameters: rea
   )
 }
 
-/** Readers decode what looks like an encoded word even in quotes, though RFC 2047 §5 forbids it there. */
+/**
+ * Readers decode text that looks like an encoded word even in quotes, although RFC 2047 §5 forbids it there.
+ */
 function isQuotable(value: string): boolean {
   return value.length <= QUOTED_CHARACTERS_MAX && QUOTABLE.test(value) && !value.includes('=?')
 }
 
-/** The value percent-encoded, cut between characters, since some readers decode each section by itself. */
+/**
+ * Percent-encodes the value in sections that do not cut characters, since some readers decode each section
+ * separately.
+ */
 function percentSections(value: string): string[] {
   const sections: string[] = []
   let section = ''
@@ -81,7 +90,7 @@ function percentSections(value: string): string[] {
   return sections
 }
 
-/** `attribute-char` stays (RFC 2231 §7); `encodeURIComponent` leaves four more that may not. */
+/** Encodes all but `attribute-char` (RFC 2231 §7); `encodeURIComponent` leaves four more characters. */
 function percent(character: string): string {
   return encodeURIComponent(character).replace(/[*'()]/g, rest => `%${rest.charCodeAt(0).toString(16)}`)
 }

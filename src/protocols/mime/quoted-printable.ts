@@ -2,7 +2,7 @@
 import { type LineSurvey, startsFrom } from './line-survey.ts'
 
 const LINE_OCTETS_MAX = 76
-/** A line that goes on in the next one ends in `=`. */
+/** A soft line break is an `=` at the end of the line. */
 const SOFT_LINE_OCTETS = LINE_OCTETS_MAX - 1
 const LF = 0x0a
 const CR = 0x0d
@@ -11,10 +11,7 @@ const BLANK = 0x20
 const DOT = 0x2e
 const EQUALS = 0x3d
 
-/**
- * Octets that stand for themselves, but for blanks at the end of a line, and dots and F at the start of
- * one.
- */
+/** Octets that are not encoded, except blanks at the end of a line, and dots and F at the start of a line. */
 const PLAIN = new Uint8Array(256).fill(1, BLANK, 0x7f)
 PLAIN[EQUALS] = 0
 PLAIN[TAB] = 1
@@ -86,8 +83,8 @@ function isFragileStart(bytes: Uint8Array, at: number): boolean {
 }
 
 /**
- * At least what the encoding of so surveyed a text takes: per line one blank and one dot or F may be
- * encoded.
+ * Returns a lower bound of the encoded size of a surveyed text: in each line, one blank and one dot or F may
+ * be encoded.
  */
 function sizeLimit(octets: number, survey: LineSurvey): number {
   const encoded = survey.nonAsciiCount + survey.controlCount + survey.equalsCount

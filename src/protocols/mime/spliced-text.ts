@@ -1,13 +1,13 @@
 /**
- * A text that differs from message to message in places: what is the same is encoded once, and what differs
- * is put in between. Quoted-printable can be cut anywhere, since a line may end softly (RFC 2045 §6.7).
+ * Encodes a text that differs between messages only in some places: the common text is encoded once, and the
+ * values are inserted. Quoted-printable can be split anywhere, since a line may end softly (RFC 2045 §6.7).
  */
 import { type Entity, leaf } from './entity.ts'
 import { surveyLines } from './line-survey.ts'
 import { encodeQuotedPrintable } from './quoted-printable.ts'
 import { textEncoding } from './text-entity.ts'
 
-/** @param values in place of the holes; without CR and LF */
+/** @param values values for the holes, without CR and LF */
 export type SpliceText = (values: readonly string[]) => Entity
 
 const SOFT_BREAK = Buffer.from('=\r\n')
@@ -15,10 +15,10 @@ const CR = 0x0d
 const LF = 0x0a
 
 /**
- * Undefined where the text is better encoded whole each time: it would be base64, or its cuts go through a
- * character or a line end.
+ * Returns undefined if the text must be encoded as a whole each time: because it would be base64, or because
+ * a hole is inside a character or a line end.
  *
- * @param literals the text between the holes, at least one
+ * @param literals texts between the holes, at least one
  */
 export function spliceableText(
   subtype: 'plain' | 'html',
@@ -44,13 +44,17 @@ export function spliceableText(
 
 interface Piece {
   octets: Buffer
-  /** Same as `isRelaxed` of an entity. */
+  /** Value of `Entity.isRelaxed`. */
   isRelaxed: boolean
 }
 
 const NOTHING: Piece = { octets: Buffer.alloc(0), isRelaxed: true }
 
-/** What follows begins at the start of a line. */
+/**
+ * Encodes a text.
+ *
+ * @param isFollowed whether a further text follows, which begins at the start of a line
+ */
 function encoded(text: string, isFollowed: boolean): Piece {
   if (text === '') return NOTHING
   const bytes = Buffer.from(text)

@@ -9,16 +9,16 @@ import { encodeQuotedPrintable } from './quoted-printable.ts'
 type Encoding = '7bit' | 'quoted-printable' | 'base64'
 
 /**
- * The longest line sent as it is. RFC 5322 §2.1.1 allows 998 octets and recommends 78; between the two,
- * some gateways wrap or cut lines, which breaks DKIM signatures and HTML; quoted-printable costs a few per
- * cent more octets.
+ * Limit of a line that is sent without encoding. RFC 5322 §2.1.1 allows 998 octets and recommends 78; between
+ * the two, some gateways wrap or cut lines, which breaks DKIM signatures and HTML. Quoted-printable costs a
+ * few per cent more octets.
  */
 const PLAIN_LINE_OCTETS = 76
 
 /**
- * A `text/<subtype>` entity in UTF-8. Lone surrogates become U+FFFD, and CRLF, CR and LF each one CRLF;
- * nothing else changes. Base64 is taken only where quoted-printable would be a fourth larger, as filters
- * and people like to read the latter.
+ * Builds a `text/<subtype>` entity in UTF-8. Lone surrogates become U+FFFD, and each CRLF, CR and LF becomes
+ * CRLF; nothing else changes. Base64 is used only if quoted-printable would be a fourth larger, since the
+ * latter is legible to filters and people.
  */
 export function textEntity(subtype: 'plain' | 'html', text: string): Entity {
   const bytes = Buffer.from(text)
@@ -31,7 +31,7 @@ export function textEntity(subtype: 'plain' | 'html', text: string): Entity {
   return leaf(fields, encode(bytes, survey, encoding), encoding === 'base64' || !survey.hasBlankRun)
 }
 
-/** In which such a text goes out. */
+/** Chooses the transfer encoding of a surveyed text. */
 export function textEncoding(text: string): Encoding {
   const bytes = Buffer.from(text)
   return chooseEncoding(text, bytes.length, surveyLines(bytes))

@@ -1,14 +1,19 @@
-/** A message that is kept as a whole: its header, field by field, and its body (RFC 5322 §2.1). */
+/**
+ * Splits and joins a message that is stored as a whole: its header, field by field, and its body (RFC 5322
+ * §2.1).
+ */
 import type { HeaderField } from '../smtp/header-field.ts'
 
 const LINE_END = Buffer.from('\r\n')
 const HEADER_END = Buffer.from('\r\n\r\n')
-/** The end of a field: a line end that no blank follows. */
+/** Matches the end of a field: a line end without a blank behind it. */
 const FIELD_END = /\r\n(?![ \t])/
 
 /**
- * Takes apart what `joinMessage` has put together; joined again it is the same octets.
- * @param message whose header has nothing but fields, with lines that end in CRLF; an empty line ends it
+ * Splits a message of `joinMessage`, so that joining the result gives the same octets.
+ *
+ * @param message message whose header section holds only fields, with lines that end in CRLF, and ends in an
+ * empty line
  */
 export function splitMessage(message: Buffer): { fields: HeaderField[]; body: Buffer } {
   const end = message.indexOf(HEADER_END)

@@ -9,7 +9,7 @@ import { type ShownAuthors, sanitize } from './sanitize.ts'
 import { checkSpf } from './spf.ts'
 import type { ArcFinding, Authentication, CheckFinding } from './verdict.ts'
 
-/** Chains of more keys than this are of nobody's making but a tester's (RFC 8617 §4.2.1 allows 50 sets). */
+/** Only tests have chains with more keys, although RFC 8617 §4.2.1 allows 50 sets. */
 const LIMITS = { ms: 10_000, lookups: 20 }
 
 interface AuthenticationOptions extends BoundedCheckOptions {
@@ -25,16 +25,16 @@ export async function authenticate(
     checkSpf(envelope, options.mailHost, options),
     verifiedDkim(mail, envelope, options),
   ])
-  const { verified, ...told } = dkim
+  const { verified, ...finding } = dkim
   if (verified === undefined) {
     const fault: CheckFinding = { result: dkim.result, reason: dkim.reason }
-    return { spf, dkim: told, dmarc: fault, arc: fault }
+    return { spf, dkim: finding, dmarc: fault, arc: fault }
   }
   const [dmarc, arc] = await Promise.all([
     judgeDmarc(spf, dkim, { verified, authors }, options),
     checkArc(verified, options),
   ])
-  return { spf, dkim: told, dmarc, arc }
+  return { spf, dkim: finding, dmarc, arc }
 }
 
 async function verifiedDkim(
@@ -68,7 +68,7 @@ async function checkArc(verified: Verified, options: BoundedCheckOptions): Promi
       const result = resultOf(found.status.result)
       const instances = found.i === false || found.i === 0 ? undefined : found.i
       const unknown = dns.failure() ?? unansweredOf(data)
-      // To mailauth a key that could not be looked up is a chain that is broken.
+      // mailauth reports a key that could not be looked up as a broken chain.
       if (result === 'fail' && unknown !== undefined)
         return { result: 'temperror', instances, reason: unknown }
       return { result, instances, reason: result === 'fail' ? plainText(found.status.comment) : undefined }

@@ -3,7 +3,7 @@ import { type ExchangeOptions, exchangeWithFilter, type FilterAddress } from './
 import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { VirusFinding } from './verdict.ts'
 
-/** A reply is one line. */
+/** Limit of a reply, which is one line. */
 const REPLY_BYTES_MAX = 4_096
 const LENGTH_BYTES = 4
 
@@ -27,12 +27,15 @@ async function say(request: AsyncIterable<Uint8Array>, options: ExchangeOptions)
     .trim()
 }
 
-/** `z` commands end in NUL, and so do their replies. */
+/** Commands with the prefix `z` end in NUL, and so do their replies. */
 async function* command(word: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`z${word}\0`)
 }
 
-/** Each chunk behind its length, four bytes with the highest first; a length of nothing ends them. */
+/**
+ * Yields each chunk with its length in front, four octets in network byte order; a length of zero ends the
+ * stream.
+ */
 async function* inChunks(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   yield* command('INSTREAM')
   for await (const piece of pieces) {

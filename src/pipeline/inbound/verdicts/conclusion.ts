@@ -32,7 +32,7 @@ export function verdictsOf(
   }
 }
 
-/** Of a message that nothing is known of. */
+/** Returns the results of a message whose checks could not run. */
 export function unknownAuthentication(reason: string): Authentication {
   const fault: CheckFinding = { result: 'temperror', reason }
   return { spf: fault, dkim: { ...fault, signatures: [] }, dmarc: fault, arc: fault }

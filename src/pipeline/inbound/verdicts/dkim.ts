@@ -9,16 +9,16 @@ import type { CheckFinding, CheckResult, DkimFinding, DkimSignature } from './ve
 export type Verified = Awaited<ReturnType<typeof dkimVerify>>
 
 export interface CheckedDkim extends DkimFinding {
-  /** Result of mailauth; undefined where the signatures could not be checked. */
+  /** Result of mailauth; undefined if the signatures could not be checked. */
   verified?: Verified
 }
 
-/** One more for the newest signature of ARC, which is checked with them. */
+/** Includes one look-up for the newest ARC signature, which is checked with the DKIM signatures. */
 const LIMITS = { ms: 20_000, lookups: SIGNATURES_MAX + 1 }
 const BEGINNING_CHARACTERS = 8
 /**
- * What counts of several signatures: one that holds is enough, and one that could not be checked might have
- * been it.
+ * Order of precedence among the results of several signatures: one valid signature is enough, and one that
+ * could not be checked might be valid.
  */
 const FROM_BEST: readonly CheckResult[] = [
   'pass',
@@ -79,7 +79,7 @@ function judged({
   const result = resultOf(text)
   const reason =
     plainText(comment) ?? (policy && 'dkim-rules' in policy ? String(policy['dkim-rules']) : undefined)
-  // Whoever comes by could have written the rest (RFC 6376 §8.2).
+  // Anybody on the way could have appended the unsigned rest (RFC 6376 §8.2).
   if (result === 'pass' && underSized)
     return { result: 'policy', reason: `${underSized} bytes of the body are not signed` }
   // RFC 6376 §3.6.1, t=y

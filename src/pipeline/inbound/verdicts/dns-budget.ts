@@ -17,8 +17,8 @@ export interface DnsBudget {
 }
 
 /**
- * Most messages have some, and nobody looks at where they were thrown: they have no stack, which costs more
- * than all else of them.
+ * Has no stack: most messages cause such errors, and the stack would cost more than everything else about
+ * them.
  */
 class DnsFault extends Error {
   readonly code: string | undefined

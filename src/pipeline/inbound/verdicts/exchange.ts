@@ -5,21 +5,22 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
 
-/** Address of a filter: a host and a port, or a socket in the file system. */
+/** Address of a filter: a host and a port, or the path of a Unix socket. */
 export type FilterAddress = { host: string; port: number } | { path: string }
 
 export interface ExchangeOptions {
   address: FilterAddress
   clock: Clock
-  /** From the connection to the end of the reply. */
+  /** Time limit from the connection to the end of the reply, in ms. */
   limitMs: number
   mostReplyBytes: number
   signal?: AbortSignal
 }
 
 /**
- * @param request is read no faster than the filter takes it @returns the reply @throws Error that says what
- * went wrong
+ * @param request is read with backpressure
+ * @returns the reply
+ * @throws Error with the reason
  */
 export async function exchangeWithFilter(
   request: AsyncIterable<Uint8Array>,
@@ -41,7 +42,7 @@ export async function exchangeWithFilter(
   }
 }
 
-/** What was said before the other side broke off counts: some say why, and close. */
+/** A reply before a broken connection counts: some filters send the reason and close. */
 function replyOn(socket: Socket, mostBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let sizeBytes = 0
@@ -66,7 +67,7 @@ function replyOn(socket: Socket, mostBytes: number): Promise<Buffer> {
 
 const BROKEN_OFF = new Set(['EPIPE', 'ECONNRESET'])
 
-/** Stops where the connection ends; the reply tells then. @throws what reading the request threw */
+/** Stops when the connection ends, since the reply tells the reason. @throws errors of reading the request */
 async function send(request: AsyncIterable<Uint8Array>, socket: Socket, reply: Promise<Buffer>) {
   const closed = reply.then(
     () => {},
@@ -78,7 +79,7 @@ async function send(request: AsyncIterable<Uint8Array>, socket: Socket, reply: P
   }
 }
 
-/** An error ends the waiting, too: it is told by the reply. */
+/** An error also ends the wait; the reply tells the reason. */
 async function drained(socket: Socket): Promise<void> {
   await once(socket, 'drain').catch(() => {})
 }

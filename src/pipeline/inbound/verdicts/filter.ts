@@ -3,21 +3,21 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Envelope, Mail } from './mail.ts'
 
 export interface ContentFilter<T> {
-  /** As it is told where it was asked, and where it was not to be had. */
+  /** Name of the filter in findings and in the log. */
   name: 'rspamd' | 'spamd' | 'clamd'
-  /** @throws FilterFault where it gives no verdict */
+  /** @throws FilterFault when the filter returns no verdict */
   ask(mail: Mail, envelope: Envelope): Promise<T>
-  /** Whether it is there at all. @throws Error what stands against it */
+  /** Checks that the filter is reachable. @throws Error with the reason */
   ping(signal: AbortSignal): Promise<void>
 }
 
-/** A filter that is not there, that is too slow, or that does not say what it should. */
+/** A filter is unreachable or too slow, or returns an unexpected reply. */
 export class FilterFault extends Error {}
 
 export interface FilterOptions {
   clock: Clock
 }
 
-/** For a whole message: scanners look into archives. */
+/** Time limit for a message. It is long, since scanners unpack archives. */
 export const FILTER_MS = 30_000
 export const PING_MS = 5_000

@@ -7,7 +7,7 @@ import { createRspamd } from './rspamd.ts'
 import { createSpamd } from './spamd.ts'
 import type { SpamFinding, VirusFinding } from './verdict.ts'
 
-/** Filters that are asked; null where there is none. One of the first two at most. */
+/** Configured filters; null for none. At most one of rspamd and spamd is configured. */
 export interface FilterSettings {
   rspamdUrl: string | null
   spamd: FilterAddress | null

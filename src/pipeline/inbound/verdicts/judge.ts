@@ -1,6 +1,10 @@
 /**
  * Runs all checks on one message. Each check has its own time limit, and a failing check never loses the
  * message.
+ *
+ * In: a message and its envelope. Out: the verdicts with the findings behind them, and the
+ * Authentication-Results field. Called on the verdict thread (`workers/verdict.ts`); `verdicts.ts` calls that
+ * thread.
  */
 import type { Clock } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
@@ -22,7 +26,7 @@ interface JudgeOptions {
   log: Log
 }
 
-/** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
+/** Never rejects. Checks that failed are PROCESSING_FAILED, with the reason in `detail`. */
 export type Judge = (mail: Mail, envelope: Envelope) => Promise<MessageVerdicts>
 
 export function createJudge(options: JudgeOptions): Judge {
@@ -54,7 +58,7 @@ type Failed<B> = { by: B; verdict: 'PROCESSING_FAILED'; reason: string }
 
 async function ask<T, B>(
   filter: ContentFilter<T>,
-  told: { by: B },
+  source: { by: B },
   mail: Mail,
   envelope: Envelope,
   log: Log,
@@ -63,6 +67,6 @@ async function ask<T, B>(
     return await filter.ask(mail, envelope)
   } catch (error) {
     log.warn({ event: 'filter_failed', err: error }, `${filter.name} returned no verdict`)
-    return { ...told, verdict: 'PROCESSING_FAILED', reason: `${filter.name}: ${messageOf(error)}` }
+    return { ...source, verdict: 'PROCESSING_FAILED', reason: `${filter.name}: ${messageOf(error)}` }
   }
 }

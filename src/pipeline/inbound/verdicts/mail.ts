@@ -4,7 +4,7 @@
 
 export interface Mail {
   sizeBytes: number
-  /** From the beginning, each time it is called; a reader may stop before the end. */
+  /** Streams the message from its beginning, at each call; a reader may stop before the end. */
   read(): AsyncIterable<Uint8Array>
 }
 
@@ -16,6 +16,6 @@ export interface Envelope {
   /** Envelope sender; empty for the null sender. */
   mailFrom: string
   recipients: readonly string[]
-  /** Epoch ms; what has expired is told by it. */
+  /** Time of receipt in ms since the epoch, at which signatures must not have expired. */
   receivedAt: number
 }

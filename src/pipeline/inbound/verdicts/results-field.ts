@@ -4,7 +4,7 @@ import type { Authentication, CheckFinding, DkimSignature } from './verdict.ts'
 
 export const RESULTS_FIELD = 'Authentication-Results'
 
-/** RFC 2045 §5.1; what else may stand without quotes is an address (RFC 8601 §2.2). */
+/** Values that need no quotes: tokens (RFC 2045 §5.1) and addresses (RFC 8601 §2.2). */
 const TOKEN = /^[!#$%&'*+\-.^_`{|}~A-Za-z0-9]+$/
 const ADDRESS = /^[!#$%&'*+\-/=?^_`{|}~A-Za-z0-9.]*@[A-Za-z0-9.-]+$/
 const VALUE_CHARACTERS_MAX = 300
@@ -54,7 +54,7 @@ function propertyText(value: string): string {
     : quoted(value)
 }
 
-/** What strangers chose is kept to printable ASCII, on one line. */
+/** Reduces text that a sender chose to printable ASCII on one line. */
 function quoted(text: string): string {
   const safe = text.slice(0, VALUE_CHARACTERS_MAX).replace(/[^ -~]/g, '?')
   return `"${safe.replace(/[\\"]/g, '\\$&')}"`

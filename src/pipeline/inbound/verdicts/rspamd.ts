@@ -13,7 +13,7 @@ const REPLY_BYTES_MAX = 1024 * 1024
 const RULES_MAX = 50
 const RECIPIENTS_MAX = 100
 /**
- * What it would have a mail server do. Greylisting and asking for another try are about time, not about
+ * Verdicts by the action that rspamd recommends. `greylist` and `soft reject` are about time and not about
  * content.
  */
 const VERDICTS = new Map<string, Verdict>([
@@ -36,7 +36,7 @@ interface HttpRequest {
   signal?: AbortSignal
 }
 
-/** @param base `http://host:port`, or with `https` or a path before that of rspamd */
+/** @param base URL such as `http://host:port`, or with a path in front of that of rspamd */
 export function createRspamd(base: string, { clock }: FilterOptions): ContentFilter<SpamFinding> {
   const at = (path: string) => new URL(`${base.replace(/\/+$/, '')}${path}`)
   return {
@@ -72,7 +72,7 @@ function headersOf({ sizeBytes }: Mail, envelope: Envelope): HttpRequest['header
   }
 }
 
-/** @returns the body of a 200 @throws Error for everything else */
+/** @returns the body of a 200 reply @throws Error for any other reply */
 async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clock: Clock): Promise<string> {
   const over = new AbortController()
   const timer = clock.timer(limitMs, () => over.abort(new Error(`no answer within ${limitMs / 1_000} s`)))
@@ -85,8 +85,7 @@ async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clo
       request.once('error', reject)
       request.once('response', response => void textOf(response).then(resolve, reject))
     })
-    // A reply may come, and the connection end, before all of the message has been taken: it is the reply
-    // that counts.
+    // The reply counts, even if it arrives and the connection ends before the whole message has been sent.
     const sent = pipeline(body, request).catch(() => {})
     const [text] = await Promise.all([reply, Promise.race([sent, reply])])
     return text
@@ -128,11 +127,11 @@ function readReply(text: string): Record<string, unknown> {
   try {
     const reply: unknown = JSON.parse(text)
     if (reply && typeof reply === 'object') return reply as Record<string, unknown>
-  } catch {} // told below
+  } catch {} // the check below reports it
   throw new FilterFault(`it said "${singleLine(text).slice(0, 200)}"`)
 }
 
-/** Those that count for something, either way. */
+/** Names of the rules that changed the score. */
 function rulesOf(symbols: unknown): string[] {
   if (!symbols || typeof symbols !== 'object') return []
   return Object.entries(symbols as Record<string, { score?: unknown } | null>)

@@ -18,7 +18,7 @@ const MESSAGE_BYTES_MAX = 64 * 1024 * 1024
  * Mail has lines of at most 998 octets (RFC 5322 §2.1.1). mailauth canonicalizes a line as a whole, and again
  * with each piece that arrives, so that the work grows with the square of the length.
  */
-const LINE_MAX_BYTES = 1024 * 1024
+const LINE_BYTES_MAX = 1024 * 1024
 const LF = 0x0a
 
 /** The From fields of a message as users are shown them. */
@@ -88,8 +88,8 @@ async function* withShortLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerato
   let lineBytes = 0
   for await (const piece of pieces) {
     const first = piece.indexOf(LF)
-    if (lineBytes + (first < 0 ? piece.length : first) > LINE_MAX_BYTES)
-      throw new Error(`a line is longer than ${LINE_MAX_BYTES} octets`)
+    if (lineBytes + (first < 0 ? piece.length : first) > LINE_BYTES_MAX)
+      throw new Error(`a line is longer than ${LINE_BYTES_MAX} octets`)
     lineBytes = first < 0 ? lineBytes + piece.length : piece.length - 1 - piece.lastIndexOf(LF)
     yield piece
   }

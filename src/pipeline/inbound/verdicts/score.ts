@@ -1,18 +1,18 @@
 /** Spam score from authentication results, used when no spam filter is configured. */
 import type { Authentication, DmarcFinding, SpamFinding, Verdict } from './verdict.ts'
 
-/** From so many points mail fails. */
+/** Score from which mail fails. */
 const SPAM_SCORE_MIN = 5
 const GRAY_FROM = 3
 
-/** By what the domain asks for, where DMARC fails. */
+/** Score of a DMARC failure by the policy that the domain publishes. */
 const BY_POLICY = new Map([
   ['reject', 5],
   ['quarantine', 3],
 ])
 const OTHER_POLICY = 2
 
-/** Deterministic, and without a word of the content: what is more is for rspamd or spamd. */
+/** The score is deterministic and ignores the content, which rspamd or spamd can check. */
 export function scoreOf({ spf, dkim, dmarc }: Authentication): SpamFinding {
   if (spf.result === 'temperror' && dkim.result === 'temperror')
     return {
@@ -26,7 +26,7 @@ export function scoreOf({ spf, dkim, dmarc }: Authentication): SpamFinding {
     SPF_FAIL: spf.result === 'fail' ? 2 : 0,
     SPF_SOFTFAIL: spf.result === 'softfail' ? 1 : 0,
     DKIM_FAIL: dkim.result === 'fail' ? 1 : 0,
-    // Nothing proves where it comes from.
+    // Nothing authenticates the origin.
     NO_PROOF: dmarc.result !== 'pass' && spf.result !== 'pass' && dkim.result !== 'pass' ? 1 : 0,
   }
   const counted = Object.entries(points).filter(([, point]) => point > 0)

@@ -4,7 +4,7 @@ import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS
 import type { Mail } from './mail.ts'
 import type { SpamFinding } from './verdict.ts'
 
-/** Its rules are run over all of it; what is larger takes it minutes. */
+/** SpamAssassin runs its rules over the whole message, which takes minutes for larger ones. */
 const MESSAGE_BYTES_MAX = 10 * 1024 * 1024
 const REPLY_BYTES_MAX = 64 * 1024
 const RULES_MAX = 50

@@ -5,8 +5,8 @@ import type { Envelope } from './mail.ts'
 import type { SpfFinding } from './verdict.ts'
 
 /**
- * RFC 7208 §4.6.4 wants at least 20 s, and at most 10 terms with look-ups and 2 void ones, which mailauth
- * counts.
+ * RFC 7208 §4.6.4 requires at least 20 s, and at most 10 terms with look-ups and 2 void look-ups, which
+ * mailauth counts.
  */
 const LIMITS = { ms: 20_000, lookups: 50 }
 const LOOKUPS_MAX = 10

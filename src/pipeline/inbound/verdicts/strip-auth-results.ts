@@ -81,7 +81,7 @@ function comparable(host: string): string {
 }
 
 /**
- * The first word behind comments and blanks, quoted or not (RFC 8601 §2.2); undefined where there is none.
+ * Returns the first word behind comments and blanks, quoted or not (RFC 8601 §2.2); undefined without one.
  */
 function authservId(value: string): string | undefined {
   const at = behindComments(value)
@@ -93,7 +93,10 @@ function authservId(value: string): string | undefined {
   return /^[^\s;("]+/.exec(value.slice(at))?.[0]
 }
 
-/** Comments nest (RFC 5322 §3.2.2). Undefined where one does not end. */
+/**
+ * Returns the position behind comments, which may be nested (RFC 5322 §3.2.2); undefined if a comment does
+ * not end.
+ */
 function behindComments(value: string): number | undefined {
   let depth = 0
   for (let at = 0; at < value.length; at++) {

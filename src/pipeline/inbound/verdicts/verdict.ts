@@ -72,12 +72,12 @@ export interface SpamFinding {
 export interface VirusFinding {
   by: 'clamd' | 'nothing'
   verdict: Verdict
-  /** As the scanner names it. */
+  /** Name of the malware as the scanner reports it. */
   found?: string | undefined
   reason?: string | undefined
 }
 
-/** As it is kept and shown; JSON. */
+/** Findings as they are stored and shown, in JSON. */
 interface VerdictDetail extends Authentication {
   spam: SpamFinding
   virus: VirusFinding
@@ -90,7 +90,7 @@ export interface MessageVerdicts {
   arc: Verdict
   spam: Verdict
   virus: Verdict
-  /** Value of the field that says so (RFC 8601), folded. */
+  /** Folded value of the Authentication-Results field (RFC 8601). */
   authenticationResults: string
   detail: VerdictDetail
 }
@@ -101,7 +101,7 @@ const WORDS: Record<CheckResult, Verdict> = {
   softfail: 'GRAY',
   neutral: 'GRAY',
   none: 'GRAY',
-  // What no receiver takes for valid, such as a key of 512 bits, counts as if it were not there (RFC 8301
+  // A signature that no receiver accepts, such as one by a key of 512 bits, counts as missing (RFC 8301
   // §3.2).
   policy: 'GRAY',
   temperror: 'PROCESSING_FAILED',

@@ -16,9 +16,9 @@ import type { Envelope } from './mail.ts'
 import type { MessageVerdicts, SpamFinding, VirusFinding } from './verdict.ts'
 
 export interface Judgement extends Envelope {
-  /** Of the message as it came, in the store. */
+  /** Hash of the raw message in the store. */
   blobHash: Uint8Array
-  /** All of it where it is small and at hand; null where it is to be read from the store. */
+  /** The whole message if it is small and in memory; null if it must be read from the store. */
   bytes: Uint8Array | null
 }
 
@@ -32,7 +32,7 @@ export interface VerdictThreadData extends OnDemandWorkerData {
 }
 
 export interface VerdictMaker {
-  /** Never throws: what could not be found out is PROCESSING_FAILED, with why in `detail`. */
+  /** Never rejects. Checks that failed are PROCESSING_FAILED, with the reason in `detail`. */
   judge(judgement: Judgement): Promise<MessageVerdicts>
   close(): Promise<void>
 }
@@ -45,12 +45,9 @@ interface VerdictsOptions extends Omit<VerdictThreadData, 'calls'> {
   log: Log
 }
 
-/**
- * Longer than everything that a judgement waits for takes together: then the thread itself is busy with one
- * of them.
- */
+/** Exceeds the time limits of all checks together, so that only a blocked thread can reach it. */
 const VERDICT_MS_MAX = 40_000
-/** Of a message no more than its header section is held at a time. */
+/** Only the header section of a message is in memory. */
 const HEAP_MIB = 256
 
 export function createVerdicts({ entry, metrics, clock, log, ...data }: VerdictsOptions): VerdictMaker {
@@ -69,12 +66,10 @@ export function createVerdicts({ entry, metrics, clock, log, ...data }: Verdicts
     await thread.end()
     throw new WorkerEnded(`no verdict within ${VERDICT_MS_MAX / 1_000} s`)
   }
-  /**
-   * Which of several messages has cost the thread is not known: each is tried once more, one after another.
-   */
+  /** The message that blocked the thread is unknown, so each message is tried once more, one at a time. */
   const again = (judgement: Judgement): Promise<MessageVerdicts> => {
     const own = turn.then(() => once(judgement))
-    turn = own.catch(() => {}) // whoever waits for it is told
+    turn = own.catch(() => {}) // the caller handles the error
     return own
   }
   const twice = (judgement: Judgement) =>

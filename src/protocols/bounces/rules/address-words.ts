@@ -105,7 +105,10 @@ export const ADDRESS_WORDS: readonly Rule[] = [
   },
 ]
 
-/** Less telling words: servers give other reasons for the same, most of all with a status code of policy. */
+/**
+ * Rules by less specific words, which servers also use for other reasons, mostly with a status code of
+ * policy.
+ */
 export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
   {
     name: 'words: address rejected',

@@ -10,7 +10,7 @@ import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
 import { REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
 
-/** Whose words are known, and what excuses the address in any words. */
+/** Rules for known providers and software, and rules that excuse the address by any words. */
 const KNOWN_AND_EXCUSING = [
   ...AMERICAN_RULES,
   ...EUROPEAN_RULES,
@@ -22,12 +22,12 @@ const KNOWN_AND_EXCUSING = [
 const BLAMING = [...ADDRESS_STATUS_RULES, ...ADDRESS_WORDS, ...VAGUE_ADDRESS_WORDS, ...LAST_RULES]
 
 /**
- * What a server says of itself comes first, since it knows best what it means; then what tells of one day,
- * one sender or one message; only then what blames the address.
+ * Rules in order: first those for known servers, whose meaning is certain; then those about a temporary
+ * condition, one sender or one message; last those that blame the address.
  */
 export const RULES: readonly Rule[] = [...KNOWN_AND_EXCUSING, ...MESSAGE_WORDS, ...BLAMING]
 
-/** The same for what stands in reports, where the reporting server also speaks of its own trouble. */
+/** Rules for the text of reports, in which the reporting server also describes problems of its own. */
 export const REPORT_RULES: readonly Rule[] = [
   ...KNOWN_AND_EXCUSING,
   ...REPORT_EXCUSES,
@@ -37,7 +37,7 @@ export const REPORT_RULES: readonly Rule[] = [
   ...BLAMING,
 ]
 
-/** These give a class for want of better words. */
+/** Names of the rules that match without specific words. */
 export const VAGUE_RULES: ReadonlySet<string> = new Set(
   [...LAST_RULES, ...VAGUE_ADDRESS_WORDS].map(({ name }) => name).concat('our misunderstanding'),
 )

@@ -2,35 +2,37 @@
 import { type BounceClass, isAddressFault } from '../bounce-class.ts'
 import type { ReplyPhase, ReplyReading } from '../reading.ts'
 
-/** Something of ours that the operator must see to. */
+/** Kind of alert that a reply raises for the operator. */
 export type RuleAlert = 'ip-reputation' | 'authentication' | 'smart-host-login'
 
 export interface Rule {
-  /** Unique; logs and tests call it so. */
+  /** Unique name in logs and tests. */
   name: string
   class: BounceClass
-  /** Only for hosts of this provider, as `pipeline/delivery/providers.ts` calls it. */
+  /** Provider to whose hosts the rule applies, by its name in `pipeline/delivery/providers.ts`. */
   provider?: string
   /** Phases in which the rule applies. */
   phases?: readonly ReplyPhase[]
-  /** The reply code, or how it begins: `5` fits every permanent one. */
+  /** Reply code or its beginning: `5` matches every permanent reply. */
   codes?: readonly string[]
   /**
    * Subject and detail of the enhanced status code. `7.` matches every detail of that subject, `none` a reply
    * without a code.
    */
   statuses?: readonly string[]
-  /** Fits the words as `readReply` leaves them: lower case, no accents. Every quantifier is bounded. */
+  /** Matches the text that `readReply` returns: lower case, without accents. Every quantifier is bounded. */
   words?: RegExp
-  /** Permanent by its code, and yet the words ask to be tried again. */
+  /** True if the text of a permanent reply asks to be retried. */
   tryAgain?: true
-  /** Tells of the recipient as surely as a status code does, wherever in the transaction it is said. */
+  /**
+   * True if the text identifies the recipient as reliably as a status code, in any phase of the transaction.
+   */
   namesRecipient?: true
-  /** Concerns one recipient's limits, not the site's: no reason to send less to others. */
+  /** True if the reply concerns limits of one recipient and not of the destination. */
   oneRecipient?: true
   /** Alert that each reply of this rule raises. Rules of class `blocked` always raise `ip-reputation`. */
   alert?: RuleAlert
-  /** Phase, code and text of a reply that this rule, and none before it, is for. */
+  /** Phase, code and text of a reply that this rule matches, and no rule before it. */
   sample: string
 }
 
@@ -45,7 +47,10 @@ export function holds(rule: Rule, reading: ReplyReading): boolean {
   )
 }
 
-/** What a link is called blames nobody. */
+/**
+ * Tells whether the rule blames the address by words. Such a rule is matched without links, since the name of
+ * a link does not blame anybody.
+ */
 function blamesByWords({ class: found, namesRecipient }: Rule): boolean {
   return isAddressFault(found) && !namesRecipient
 }
@@ -55,17 +60,20 @@ function fits(wanted: string, status: string | undefined): boolean {
   return wanted.endsWith('.') ? status.startsWith(wanted) : status === wanted
 }
 
-/** Words of one kind, and of another within one sentence; never what is said of the client's own things. */
+/**
+ * Matches words of one kind and words of another kind within one sentence, except about objects of the
+ * client.
+ */
 export function near(things: string, faults: string): RegExp {
   return new RegExp(`${NOT_OURS}(?:${things})${NO_IP}(?:[^.]|\\.\\b){0,60}?(?:${faults})`)
 }
 
-/** The same for languages that set no blanks. */
+/** Variant for languages without blanks between words. */
 export function close(things: string, faults: string): RegExp {
   return new RegExp(`${NOT_OURS_CLOSE}(?:${things})[^。.]{0,20}?(?:${faults})`)
 }
 
-/** Returns an expression that matches where any of the given ones does. */
+/** Returns an expression that matches whatever one of the given expressions matches. */
 export function any(...parts: readonly RegExp[]): RegExp {
   return new RegExp(parts.map(({ source }) => source).join('|'))
 }

@@ -1,7 +1,7 @@
 /** Rules by enhanced status code (RFC 3463, RFC 7372, RFC 7505); 4.1 and 4.14 as Exchange uses them. */
 import type { Rule } from './rule.ts'
 
-/** They do not blame the address, and no word outweighs them. */
+/** Rules that excuse the address and outweigh all words. */
 export const NEUTRAL_STATUS_RULES: readonly Rule[] = [
   {
     name: 'status 1.7, 1.8: sender',
@@ -61,7 +61,7 @@ export const NEUTRAL_STATUS_RULES: readonly Rule[] = [
   },
 ]
 
-/** They blame the address; they come behind all words that excuse it. */
+/** Rules that blame the address and follow all words that excuse it. */
 export const ADDRESS_STATUS_RULES: readonly Rule[] = [
   {
     name: 'status 1.1, 1.3: no such recipient',
@@ -83,7 +83,7 @@ export const ADDRESS_STATUS_RULES: readonly Rule[] = [
   },
 ]
 
-/** What is left when no word says anything. */
+/** Rules for replies without known words. */
 export const LAST_RULES: readonly Rule[] = [
   {
     name: 'status 7: policy',

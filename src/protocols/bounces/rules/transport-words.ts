@@ -4,7 +4,7 @@
  */
 import type { Rule } from './rule.ts'
 
-/** Whose name was not found, where it was not the recipient's. */
+/** Excludes texts about the name of the sender or of the sending host. */
 const NOT_OF_OURS = '^(?!.{0,1000}(?:sender|mail from|helo|reverse|your (?:host|domain|ip)))'
 
 export const TRANSPORT_WORDS: readonly Rule[] = [
@@ -59,7 +59,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
   },
 ]
 
-/** Words of reports that hold of one day, one sender or one message. */
+/** Rules about a temporary condition, one sender or one message. */
 export const REPORT_EXCUSES: readonly Rule[] = [
   {
     name: 'report: mailbox holds too much',
@@ -90,7 +90,7 @@ export const REPORT_EXCUSES: readonly Rule[] = [
   },
 ]
 
-/** Words of reports that blame the address. */
+/** Rules that blame the address. */
 export const REPORT_BLAME: readonly Rule[] = [
   {
     name: 'report: nobody of that name',

@@ -3,7 +3,7 @@ import type { OctetDecoder } from './octet-decoder.ts'
 
 const SKIPPED = -1
 const PADDING = -2
-/** Value of each character. */
+/** Value of each character; -1 for other characters. */
 export const BASE64_VALUES = new Int8Array(256).fill(SKIPPED)
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
 for (let value = 0; value < ALPHABET.length; value++) BASE64_VALUES[ALPHABET.charCodeAt(value)] = value
@@ -11,15 +11,15 @@ const VALUES = Int8Array.from(BASE64_VALUES)
 VALUES['='.charCodeAt(0)] = PADDING
 
 /**
- * Pieces that were encoded one by one and then joined have padding in the middle: behind padding a new group
- * begins.
+ * Base64 that was encoded in pieces and then joined has padding in the middle. A new group begins behind
+ * padding.
  */
 export function base64Decoder(): OctetDecoder {
   let bits = 0
-  /** Characters of the group that has begun. */
+  /** Number of characters in the current group. */
   let count = 0
 
-  /** The octets of a group that is not full; a single character holds none. */
+  /** Writes the octets of an incomplete group; a single character holds none. */
   const endGroup = (out: Uint8Array, at: number): number => {
     let to = at
     if (count === 2) out[to++] = bits >> 4

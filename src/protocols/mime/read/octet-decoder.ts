@@ -4,24 +4,26 @@
  * V8, which ends the process and not only the thread.
  */
 
-/** Undoes one encoding of one body. It keeps what a piece leaves unfinished until the next one. */
+/** Decodes one body. Octets that are incomplete at the end of a piece are kept until the next piece. */
 export interface OctetDecoder {
-  /** Octets that `write` writes at most for a piece of so many octets, and `end` for none. */
+  /**
+   * Returns the limit of the octets that `write` writes for a piece of that size, and `end` for a size of 0.
+   */
   mostOctets(pieceOctets: number): number
   /**
    * @param out has room for `mostOctets` behind `at`, and shares no memory with `piece`
    * @returns the position behind what was written
    */
   write(piece: Uint8Array, out: Uint8Array, at: number): number
-  /** Writes what the last piece has left. */
+  /** Writes the rest of the last piece. */
   end(out: Uint8Array, at: number): number
 }
 
 const PIECE_OCTETS = 16 * 1024
 
 /**
- * Calls `take` with each piece of the decoded body, whose memory is used again for the next one; it returns
- * false when it has enough.
+ * Calls `take` with each piece of the decoded body. The memory of a piece is reused for the next one.
+ * Decoding stops when `take` returns false.
  */
 export function decodeInPieces(
   decoder: OctetDecoder,

@@ -12,31 +12,31 @@ for (const [value, digit] of [...'0123456789ABCDEF'].entries()) {
   HEX[digit.charCodeAt(0)] = value
   HEX[digit.toLowerCase().charCodeAt(0)] = value
 }
-/** Octets that mean the same wherever they stand. */
+/** Octets whose meaning does not depend on their position. */
 const PLAIN = new Uint8Array(256).fill(1)
 for (const octet of [TAB, CR, BLANK, EQUALS]) PLAIN[octet] = 0
 /**
- * So many blanks are looked through for the end of their line. Of a longer run the first ones are taken for
+ * Limit of blanks that are examined for the end of their line. The first blanks of a longer run count as
  * text.
  */
 const BLANKS_MAX = 256
 /**
- * What has to be seen behind an octet to know what it means: an equals sign, blanks and a line end are a soft
- * line break.
+ * Number of octets that decide the meaning of an octet in front of them: an equals sign, blanks and a line
+ * end are a soft line break.
  */
 const LOOK_AHEAD = BLANKS_MAX + 3
 
 /**
- * Blanks at the end of a line were added on the way, and are left out (§6.7 rule 3). Soft line breaks are
- * taken out before escapes are read, since some programs break a line in the middle of an escape.
+ * Blanks at the end of a line were added on the way and are removed (§6.7 rule 3). Soft line breaks are
+ * removed before escapes are read, since some programs break a line in the middle of an escape.
  */
 export function quotedPrintableDecoder(): OctetDecoder {
-  // The last octets of a piece wait for what follows them.
+  // The last octets of a piece are kept until the octets behind them arrive.
   let work = Buffer.alloc(0)
   let workEnd = 0
   const escapes = new Escapes()
 
-  /** Reads what waits, but for what has less than `ahead` behind it. */
+  /** Decodes the kept octets, except those with fewer than `ahead` octets behind them. */
   const decode = (out: Uint8Array, at: number, ahead: number): number => {
     const end = workEnd - ahead
     let to = at
@@ -96,9 +96,9 @@ export function quotedPrintableDecoder(): OctetDecoder {
   }
 }
 
-/** Reads escapes out of octets that no line end changes any more, one by one. */
+/** Decodes escapes, one octet at a time, after soft line breaks have been removed. */
 class Escapes {
-  /** Octets of an escape that have been seen: `=`, and a digit. */
+  /** Number of octets of the current escape: `=`, and a digit. */
   count = 0
   #digit = 0
 
@@ -119,7 +119,7 @@ class Escapes {
     return to
   }
 
-  /** What has been seen was no escape. */
+  /** Writes the octets of an incomplete escape literally. */
   end(out: Uint8Array, at: number): number {
     let to = at
     if (this.count > 0) out[to++] = EQUALS
@@ -129,7 +129,7 @@ class Escapes {
   }
 }
 
-/** No line can end in front of it. */
+/** Tells whether no line can end in front of the octet. */
 function isMidLine(octet: number): boolean {
   return PLAIN[octet] === 1 && octet !== LF
 }
@@ -141,7 +141,10 @@ function behindBlanks(bytes: Uint8Array, from: number, end: number): number {
   return at
 }
 
-/** Behind the line end at this place, which the end of all is as well; -1 where there is none. */
+/**
+ * Returns the position behind the line end at `at`, for which the end of the octets counts, too; -1 without
+ * one.
+ */
 function behindLineEnd(bytes: Uint8Array, at: number, end: number): number {
   if (at >= end || bytes[at] === LF) return Math.min(at + 1, end)
   if (bytes[at] !== CR) return -1

@@ -1,10 +1,10 @@
 /**
- * Decoders of stateful 7-bit charsets that the platform does not support. They work octet by octet, so that a
- * body may come in pieces.
+ * Decoders of stateful 7-bit charsets that the platform does not support. They decode octet by octet, so that
+ * a body may be split anywhere.
  */
 import { BASE64_VALUES } from './base64.ts'
 
-/** Makes text of the octets of one body. */
+/** Decodes the octets of one body to text. */
 export interface CharsetDecoder {
   write(piece: Uint8Array): string
   end(): string
@@ -29,7 +29,7 @@ function utf7Decoder(): CharsetDecoder {
   let bitCount = 0
   return {
     write(piece) {
-      // A plus sign that encodes nothing is seen with the octet behind it.
+      // A plus sign that encodes nothing is recognized at the next octet, so one more unit is needed.
       const units = new Uint16Array(piece.length + 1)
       let to = 0
       for (let from = 0; from < piece.length; from++) {
@@ -61,20 +61,20 @@ function utf7Decoder(): CharsetDecoder {
   }
 }
 
-/** Writes octets of a charset of eight bits, which the platform decodes. */
+/** Translates to an 8-bit charset, which the platform decodes. */
 interface ShiftRules {
   /**
-   * @param out has room for `HELD_OCTETS_MAX` octets more than the piece has @returns the position behind
-   * what was written
+   * @param out has room for `HELD_OCTETS_MAX` octets more than the piece has
+   * @returns the position behind the written octets
    */
   write(piece: Uint8Array, out: Uint8Array): number
   end(out: Uint8Array): number
 }
 
 const HELD_OCTETS_MAX = 4
-/** The same characters with the eighth bit set. */
+/** Bit that distinguishes characters of the 8-bit charset. */
 const EIGHTH_BIT = 0x80
-/** Half a character: no charset here has this octet, so that it is shown as U+FFFD. */
+/** Octet for half a character. No charset here has it, so that it is shown as U+FFFD. */
 const BROKEN = 0xff
 
 function shiftedDecoder(rules: ShiftRules, encoding: string): CharsetDecoder {
@@ -97,7 +97,9 @@ const TILDE = 0x7e
 const OPENING_BRACE = 0x7b
 const CLOSING_BRACE = 0x7d
 
-/** RFC 1843. What cannot stand between `~{` and `~}` ends the characters of two octets as well. */
+/**
+ * Rules of HZ (RFC 1843). Octets that cannot stand between `~{` and `~}` end the two-octet characters, too.
+ */
 function hzRules(): ShiftRules {
   let isShifted = false
   let hasTilde = false
@@ -168,7 +170,10 @@ function hzRules(): ShiftRules {
 
 const SHIFT_OUT = 0x0e
 const SHIFT_IN = 0x0f
-/** Says that shifted characters are Korean ones; it stands once at the beginning, and changes nothing. */
+/**
+ * Escape sequence that designates Korean as the shifted charset. It stands once at the beginning, and is
+ * removed.
+ */
 const DESIGNATION = [...Buffer.from('\x1b$)C')]
 
 /** Decodes ISO-2022-KR (RFC 1557). */

@@ -1,7 +1,4 @@
-/**
- * Undoes uuencode, as programs from before MIME encoded files, and some after it: between `begin` and `end`,
- * line by line.
- */
+/** Decodes uuencode, which some programs use instead of a MIME encoding: lines between `begin` and `end`. */
 import type { OctetDecoder } from './octet-decoder.ts'
 
 const LF = 0x0a
@@ -10,23 +7,21 @@ const TAB = 0x09
 const BLANK = 0x20
 const BEGIN = /^begin [0-7]{3,4} /
 const END = [...Buffer.from('end')]
-/** What stands in front of `begin` is looked at so far. */
+/** Limit of a line that is examined for `begin`. */
 const FIRST_LINE_BYTES_MAX = 1_024
-/** A length and 84 characters for at most 63 octets; nothing behind them is looked at. */
+/** Limit of a line: a length and 84 characters for at most 63 octets. Further characters are ignored. */
 const LINE_BYTES_MAX = 88
 const LINE_OCTETS = 63
 
-/** What does not begin as it should is left as it is. */
+/** A body that does not begin with `begin` is left unchanged. */
 export function uuDecoder(): OctetDecoder {
   let state: 'before' | 'first-line' | 'inside' | 'after' | 'not-encoded' = 'before'
   const line = Buffer.alloc(FIRST_LINE_BYTES_MAX)
   let length = 0
-  /** Nothing but blanks is on the line so far. */
+  /** True if the line holds only blanks so far. */
   let isBlank = true
 
-  /**
-   * Decides by a line that is whole, or as long as one is kept. @returns whether it is to be written as it is
-   */
+  /** Examines a complete line, or the beginning of a long one. @returns whether the body is not encoded */
   const isNotEncoded = (): boolean => {
     if (isBlank) return false
     state = BEGIN.test(line.toString('latin1', 0, length)) ? 'first-line' : 'not-encoded'
@@ -62,7 +57,8 @@ export function uuDecoder(): OctetDecoder {
   }
 
   return {
-    // A line whose blanks were cut off on the way is short, and stands for many octets all the same.
+    // A line whose trailing blanks were removed on the way is short, but represents the full number of
+    // octets.
     mostOctets: octets => Math.ceil(octets / 2 + 1) * (LINE_OCTETS + 3) + FIRST_LINE_BYTES_MAX,
     write(piece, out, at) {
       let to = at
@@ -92,8 +88,8 @@ export function uuDecoder(): OctetDecoder {
 }
 
 /**
- * Four characters for three octets; what was cut off at the end were blanks. @param out has room for two
- * octets more
+ * Decodes four characters to three octets; blanks that were removed at the end count as zero. @param out has
+ * room for two further octets
  */
 function writeLine(line: Uint8Array, length: number, octets: number, out: Uint8Array, at: number): void {
   if (length === 1) {
@@ -111,7 +107,7 @@ function writeLine(line: Uint8Array, length: number, octets: number, out: Uint8A
   }
 }
 
-/** Six bits; zero is a blank or a backquote. */
+/** Returns six bits; a blank or a backquote is zero. */
 function valueAt(line: Uint8Array, at: number, length: number): number {
   return at < length ? (line[at]! - 0x20) & 0x3f : 0
 }
