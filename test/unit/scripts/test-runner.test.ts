@@ -45,7 +45,7 @@ function filesOf(t: TestContext, ...bodies: string[]): string {
 }
 
 function run(...args: string[]) {
-  const env = { ...process.env, TEST_INSIDE: '1', TEST_EXIT_GRACE_MS: '300' }
+  const env = { ...process.env, TEST_INSIDE: '1', TEST_EXIT_GRACE_MS: '2000' }
   return spawnSync(process.execPath, ['scripts/test.ts', ...args], { cwd: root, env, encoding: 'utf8' })
 }
 
