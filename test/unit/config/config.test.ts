@@ -27,7 +27,7 @@ function problemsOf(root: string, env: NodeJS.ProcessEnv = {}): string {
   return assert.unreachable() as never
 }
 
-test('every setting has its default', t => {
+test('config: every setting has its default', t => {
   const root = rootWith(t)
   const { config, warnings } = loadConfig(root, {})
   assert.equal(config.http.listen, { host: '127.0.0.1', port: 3000 })
@@ -40,7 +40,7 @@ test('every setting has its default', t => {
   assert.equal(warnings, [])
 })
 
-test('the data folder is the same wherever the program is started from', t => {
+test('config: the data folder does not depend on the working directory', t => {
   const root = rootWith(t)
   for (const [given, folder] of [
     ['mine/data', join(root, 'mine/data')],
@@ -49,7 +49,7 @@ test('the data folder is the same wherever the program is started from', t => {
     assert.is(loadConfig(root, { MAILHORN_DATA_DIR: given }).config.dataDir, folder)
 })
 
-test('the shipped file holds the plans and regions of the decisions page', () => {
+test('config: the shipped file has the documented plans and regions', () => {
   const { config } = loadConfig(join(import.meta.dirname, '../../..'), {})
   assert.equal({ ...config.plans.free }, { retentionDays: 7, daily: 100, monthly: 3000 })
   assert.equal({ ...config.plans.scale }, { retentionDays: 90, daily: null, monthly: null })
@@ -63,7 +63,7 @@ test('the shipped file holds the plans and regions of the decisions page', () =>
   )
 })
 
-test('a plan keeps emails for some days or for ever, but not for none', t => {
+test('config: retention is at least one day, or unlimited', t => {
   const root = rootWith(t, {
     'default.json': { plans: { a: { retention_days: 7 }, b: { retention_days: null } } },
   })
@@ -77,7 +77,7 @@ test('a plan keeps emails for some days or for ever, but not for none', t => {
   assert.throws(() => daysOf({ [setting]: '0' }), /plans\.a\.retention_days/)
 })
 
-test('a local file overrides the shipped one, the environment overrides both', t => {
+test('config: the environment overrides the local file, which overrides the shipped one', t => {
   const root = rootWith(t, {
     'default.json': { mail_host: 'a.test', http: { base_url: 'https://a.test' } },
     'local.json': { mail_host: 'b.test', delivery: { port: 2526 } },
@@ -90,7 +90,7 @@ test('a local file overrides the shipped one, the environment overrides both', t
   assert.is(config.admin.email, 'admin@b.test')
 })
 
-test('MAILHORN_CONFIG names another local file, which must be there', t => {
+test('config: MAILHORN_CONFIG names the local file, which must exist', t => {
   const root = rootWith(t, { 'local.json': { mail_host: 'b.test' }, 'other.json': { 'log.level': 'debug' } })
   const { config } = loadConfig(root, { MAILHORN_CONFIG: join(root, 'config/other.json') })
   assert.is(config.mailHost, 'mailhorn.test')
@@ -101,7 +101,7 @@ test('MAILHORN_CONFIG names another local file, which must be there', t => {
   )
 })
 
-test('a list of choices takes these alone, and at least one', t => {
+test('config: a list of choices accepts at least one known value', t => {
   const root = rootWith(t)
   assert.equal(loadConfig(root, {}).config.roles, ['all'])
   assert.equal(loadConfig(root, { MAILHORN_ROLES: 'api' }).config.roles, ['api'])
@@ -115,7 +115,7 @@ test('a list of choices takes these alone, and at least one', t => {
   )
 })
 
-test('a database that cannot be meant is named at once, and nothing secret with it', t => {
+test('config: an invalid database URL is reported without its password', t => {
   const root = rootWith(t)
   const url = (text: string) => ({ MAILHORN_DATABASE_URL: text })
   for (const good of ['sqlite:mail.db', 'postgres://ann:secret@db.example/mail?sslmode=require'])
@@ -130,7 +130,7 @@ test('a database that cannot be meant is named at once, and nothing secret with 
   )
 })
 
-test('the environment spells dots and hyphens as underscores, lists with commas', t => {
+test('config: environment names use underscores, lists use commas', t => {
   const root = rootWith(t, { 'default.json': { regions: { 'us-east-1': { feedback: false } } } })
   const { config } = loadConfig(root, {
     MAILHORN_REGIONS_US_EAST_1_FEEDBACK: 'true',
@@ -144,7 +144,7 @@ test('the environment spells dots and hyphens as underscores, lists with commas'
   assert.is(environmentName('http.trusted_proxies'), 'MAILHORN_HTTP_TRUSTED_PROXIES')
 })
 
-test('networks are addresses and ranges; the relay listener needs to know whom it may trust', t => {
+test('config: networks are addresses and ranges; the relay listener requires networks', t => {
   const root = rootWith(t, {})
   assert.is(
     problemsOf(root, { MAILHORN_HTTP_TRUSTED_PROXIES: '10.0.0.0/8,proxy' }),
@@ -156,7 +156,7 @@ test('networks are addresses and ranges; the relay listener needs to know whom i
   )
 })
 
-test('a certificate comes from files or from an authority, and is whole', t => {
+test('config: the certificate comes from both files or from ACME', t => {
   const root = rootWith(t, {})
   const files = { MAILHORN_SMTP_TLS_CERT_FILE: '/cert.pem', MAILHORN_SMTP_TLS_KEY_FILE: '/key.pem' }
   assert.match(
@@ -174,7 +174,7 @@ test('a certificate comes from files or from an authority, and is whole', t => {
   )
 })
 
-test('one spam filter is asked, at an address that can be one', t => {
+test('config: at most one spam filter, at a valid address', t => {
   const root = rootWith(t, {})
   const rspamd = { MAILHORN_SPAM_RSPAMD_URL: 'http://127.0.0.1:11333' }
   assert.is(
@@ -192,7 +192,7 @@ test('one spam filter is asked, at an address that can be one', t => {
   )
 })
 
-test('a variable ending in _FILE reads the value from a file', t => {
+test('config: a variable that ends in _FILE reads the value from a file', t => {
   const root = rootWith(t, { secret: 'a long enough secret\n' })
   const { config } = loadConfig(root, { MAILHORN_SECRET_KEY_FILE: join(root, 'config/secret') })
   assert.is(config.secretKey, 'a long enough secret')
@@ -202,14 +202,14 @@ test('a variable ending in _FILE reads the value from a file', t => {
   )
 })
 
-test('an unknown key in a file is an error with the nearest match', t => {
+test('config: an unknown key in a file is an error with a suggestion', t => {
   const root = rootWith(t, { 'local.json': { http: { listn: '127.0.0.1:1' }, zebra: 1 } })
   const problems = problemsOf(root)
   assert.match(problems, 'http.listn (config/local.json): is not a setting; did you mean "http.listen"?')
   assert.match(problems, 'zebra (config/local.json): is not a setting')
 })
 
-test('limits are for providers that are known, and for smart hosts', t => {
+test('config: provider limits are accepted for known providers and smart hosts', t => {
   const limits = (...names: string[]) => ({
     smart_hosts: { eu: { domains: ['example.de'] } },
     providers: Object.fromEntries(names.map(name => [name, { connections: 3 }])),
@@ -222,7 +222,7 @@ test('limits are for providers that are known, and for smart hosts', t => {
   ])
 })
 
-test('a domain has one smart host', t => {
+test('config: a domain has at most one smart host', t => {
   const smartHosts = {
     a: { url: 'smtps://relay.example', domains: ['example.de', '*.example.de'] },
     b: { domains: ['EXAMPLE.de', 'other.example'] },
@@ -233,7 +233,7 @@ test('a domain has one smart host', t => {
   )
 })
 
-test('a file of authorities is looked into', t => {
+test('config: a CA file is validated', t => {
   const ca = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
   const root = rootWith(t, {
     'none.pem': 'mailhorn\n',
@@ -255,7 +255,7 @@ test('a file of authorities is looked into', t => {
   }
 })
 
-test('an unknown variable is a warning', t => {
+test('config: an unknown variable is a warning', t => {
   const { warnings } = loadConfig(rootWith(t), {
     MAILHORN_PORT: 'tcp://10.0.0.1',
     MAILHORN_MAIL_HOSTS: 'x.test',
@@ -264,12 +264,12 @@ test('an unknown variable is a warning', t => {
   assert.match(warnings[1]!, 'MAILHORN_MAIL_HOSTS: is not a setting; did you mean "MAILHORN_MAIL_HOST"?')
 })
 
-test('a setting whose feature is to come draws a warning', t => {
+test('config: a planned setting causes a warning', t => {
   const { warnings } = loadConfig(rootWith(t), { MAILHORN_METRICS_LISTEN: '127.0.0.1:1' })
   assert.equal(warnings, ['metrics.listen (environment): has no effect yet'])
 })
 
-test('every problem is named with its key and source at once', t => {
+test('config: all problems are reported with key and source', t => {
   const root = rootWith(t, { 'local.json': { delivery: { threads: 'many' }, log: { level: 'loud' } } })
   const problems = problemsOf(root, { MAILHORN_HTTP_LISTEN: 'everywhere', MAILHORN_MAIL_HOST: 'x' }).split(
     '\n',
@@ -282,12 +282,12 @@ test('every problem is named with its key and source at once', t => {
   ])
 })
 
-test('a broken file is named', t => {
+test('config: an invalid file is named', t => {
   assert.match(problemsOf(rootWith(t, { 'local.json': '{' })), 'config/local.json: is not valid JSON')
   assert.match(problemsOf(rootWith(t, { 'local.json': '[]' })), 'is not an object')
 })
 
-test('keys named like object internals are unknown settings, nothing more', t => {
+test('config: keys such as __proto__ are unknown settings', t => {
   const problems = problemsOf(
     rootWith(t, { 'local.json': '{"__proto__": {"x": 1}, "plans": {"__proto__": {"daily": 1}}}' }),
   )
@@ -295,7 +295,7 @@ test('keys named like object internals are unknown settings, nothing more', t =>
   assert.match(problems, 'plans.__proto__: is not a valid name')
 })
 
-test('the result cannot be changed', t => {
+test('config: the result is frozen', t => {
   const { config } = loadConfig(rootWith(t), {})
   assert.throws(() => {
     ;(config.http as { baseUrl: string }).baseUrl = 'x'

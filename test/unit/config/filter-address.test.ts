@@ -17,7 +17,7 @@ function faultOf(read: () => unknown): string {
   return assert.unreachable() as never
 }
 
-test('a filter listens at a host and a port, or at a socket', () => {
+test('filter address: host and port, or a socket path', () => {
   assert.equal(address(' 127.0.0.1:783 '), { host: '127.0.0.1', port: 783 })
   assert.equal(address('Clamd.Example:3310'), { host: 'clamd.example', port: 3310 })
   assert.equal(address('[::1]:3310'), { host: '::1', port: 3310 })
@@ -26,7 +26,7 @@ test('a filter listens at a host and a port, or at a socket', () => {
   assert.is(address(null), null)
 })
 
-test('everything else is said to be wrong', () => {
+test('filter address: anything else is refused', () => {
   for (const raw of [
     'localhost',
     'localhost:',
@@ -46,7 +46,7 @@ test('everything else is said to be wrong', () => {
     )
 })
 
-test('a web address has a host, a port, and perhaps a path', () => {
+test('filter URL: host, port and optional path', () => {
   assert.is(url('http://127.0.0.1:11333'), 'http://127.0.0.1:11333')
   assert.is(url(' https://filters.example/rspamd/ '), 'https://filters.example/rspamd')
   assert.is(url(''), null)

@@ -7,11 +7,11 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('docs/configuration.md')
 const root = join(import.meta.dirname, '../../..')
 
-test('says what the schema says (run `npm run docs` when it does not)', () => {
+test('docs/configuration.md: it matches the schema (run `npm run docs` if it does not)', () => {
   assert.fixture(readFileSync(join(root, 'docs/configuration.md'), 'utf8'), configurationPage(root))
 })
 
-test('lists the settings that others rely on', () => {
+test('docs/configuration.md: settings that scripts rely on are listed', () => {
   const page = configurationPage(root)
   for (const key of [
     'data_dir',

@@ -28,7 +28,7 @@ for (const [raw, ...expected] of [
     assert.equal([host, port, tls, ...(login ? [login.user, login.password] : [])], expected)
   })
 
-test('nothing is no smart host', () => {
+test('smart host: an empty value means none', () => {
   for (const raw of ['', null]) assert.is(read(raw), null)
 })
 
@@ -64,7 +64,7 @@ for (const [raw, fault] of [
     assert.unreachable()
   })
 
-test('domains are lower-case A-labels, with a star for all below', () => {
+test('smart host domains: lower-case A-labels, * for subdomains', () => {
   const domains = smartHostDomains('Domains.')
   assert.equal(domains.read('There.example, *.bücher.example'), ['there.example', '*.xn--bcher-kva.example'])
   for (const wrong of ['*', '*.', 'a b.example', 'there.*', '@there.example'])

@@ -5,7 +5,7 @@ import { suite } from '../../kit/suite.ts'
 const test = suite('config/source-ips')
 const { read } = sourceIps('Addresses.')
 
-test('addresses have a name for EHLO, or none', () => {
+test('source IPs: addresses have an EHLO name or none', () => {
   assert.equal(read('192.0.2.1=Mail1.Example.com, 2001:DB8::1,'), [
     { address: '192.0.2.1', name: 'mail1.example.com' },
     { address: '2001:db8::1', name: null },

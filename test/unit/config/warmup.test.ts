@@ -6,7 +6,7 @@ const test = suite('config/warmup')
 const { read: readStarts } = warmupStarts('Starts.')
 const { read: readCaps, fallback } = warmupCaps('Caps.')
 
-test('addresses have the date of their first day', () => {
+test('warm-up: addresses have the date of their first day', () => {
   assert.equal(readStarts('192.0.2.2=2026-11-20, 2001:DB8::1=2026-12-01,'), [
     { address: '192.0.2.2', start: Date.UTC(2026, 10, 20) },
     { address: '2001:db8::1', start: Date.UTC(2026, 11, 1) },
@@ -14,12 +14,12 @@ test('addresses have the date of their first day', () => {
   assert.equal(readStarts([]), [])
 })
 
-test('days have numbers', () => {
+test('warm-up: caps are a list of numbers', () => {
   assert.equal(readCaps('20,40,100'), [20, 40, 100])
   assert.equal(readCaps([5]), [5])
 })
 
-test('by itself a warm-up begins with 50 a day, never more than doubles, and ends after four weeks', () => {
+test('warm-up: the default caps start at 50, at most double, and end after four weeks', () => {
   assert.is(fallback.length, 28)
   assert.is(fallback[0], 50)
   for (const [i, cap] of fallback.entries())

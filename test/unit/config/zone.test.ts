@@ -8,7 +8,7 @@ const root = new URL('../../..', import.meta.url).pathname
 
 const dnsOf = (env: Record<string, string>) => loadConfig(root, env).config.dns
 
-test('the zone is served at one address, several or none', () => {
+test('dns.listen: one address, several or none', () => {
   assert.equal(dnsOf({}).listen, [{ host: '127.0.0.1', port: 5300 }])
   assert.equal(dnsOf({ MAILHORN_DNS_LISTEN: '' }).listen, [])
   assert.equal(dnsOf({ MAILHORN_DNS_LISTEN: '192.0.2.1:53, [2001:db8::1]:53' }).listen, [
@@ -17,7 +17,7 @@ test('the zone is served at one address, several or none', () => {
   ])
 })
 
-test('records of the operator are lines, kept apart by semicolons outside of quotation marks', () => {
+test('dns.records: semicolons outside quotation marks separate records', () => {
   const { records } = dnsOf({
     MAILHORN_DNS_RECORDS: '@ CAA 0 issue "ca.example; account=1"; www A 192.0.2.1;_x TXT "a;b" ;',
   })

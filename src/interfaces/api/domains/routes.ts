@@ -40,41 +40,10 @@ const readChangeDomain = bodyReader(changeDomainSchema)
 const DEFAULT_REGION = 'us-west-2'
 
 export function domainRoutes(options: DomainRoutesOptions): Route[] {
-  const { domains, mailHost, simulatorDomain, pendingMax, linkPlace, regions } = options
+  const { domains, mailHost, linkPlace } = options
   const view = (domain: DomainWithKeys) => domainView(domain, mailHost, linkPlace)
   return [
-    {
-      method: 'POST',
-      path: '/domains',
-      access: 'session',
-      summary: 'Register a sending domain',
-      body: createDomainSchema,
-      replies: { 201: domainSchema },
-      async handle(request) {
-        const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
-        const name = parseDomain(text.trim())
-        if (name === undefined)
-          throw invalidField('name', `\`name\` must be a domain name; got ${shownValue(text)}.`)
-        const fault = claimFault(name, { mailHost, simulatorDomain })
-        if (fault !== undefined) throw invalidField('name', fault)
-        if (!regions.includes(region))
-          throw invalidField(
-            'region',
-            `\`region\` must be one of ${regions.join(', ')}; got ${shownValue(region)}.`,
-            'invalid_region',
-          )
-        const domain = await domains.create(
-          ...([request.credential.accountId, name, region] as const),
-          settingsOf(wanted, name),
-        )
-        if (domain === 'exists')
-          throw invalidField('name', `The domain ${name} is already registered in this account.`)
-        if (domain === 'verified-elsewhere')
-          throw invalidField('name', `The domain ${name} is already verified by another account.`)
-        if (domain === 'too-many') throw new ApiError(422, 'validation_error', tooManyPending(pendingMax))
-        return created(view(domain))
-      },
-    },
+    createRoute(options, view),
     {
       method: 'GET',
       path: '/domains',
@@ -125,6 +94,44 @@ export function domainRoutes(options: DomainRoutesOptions): Route[] {
       },
     },
   ]
+}
+
+function createRoute(
+  { domains, mailHost, simulatorDomain, pendingMax, regions }: DomainRoutesOptions,
+  view: (domain: DomainWithKeys) => object,
+): Route {
+  return {
+    method: 'POST',
+    path: '/domains',
+    access: 'session',
+    summary: 'Register a sending domain',
+    body: createDomainSchema,
+    replies: { 201: domainSchema },
+    async handle(request) {
+      const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
+      const name = parseDomain(text.trim())
+      if (name === undefined)
+        throw invalidField('name', `\`name\` must be a domain name; got ${shownValue(text)}.`)
+      const fault = claimFault(name, { mailHost, simulatorDomain })
+      if (fault !== undefined) throw invalidField('name', fault)
+      if (!regions.includes(region))
+        throw invalidField(
+          'region',
+          `\`region\` must be one of ${regions.join(', ')}; got ${shownValue(region)}.`,
+          'invalid_region',
+        )
+      const domain = await domains.create(
+        ...([request.credential.accountId, name, region] as const),
+        settingsOf(wanted, name),
+      )
+      if (domain === 'exists')
+        throw invalidField('name', `The domain ${name} is already registered in this account.`)
+      if (domain === 'verified-elsewhere')
+        throw invalidField('name', `The domain ${name} is already verified by another account.`)
+      if (domain === 'too-many') throw new ApiError(422, 'validation_error', tooManyPending(pendingMax))
+      return created(view(domain))
+    },
+  }
 }
 
 function tooManyPending(most: number): string {

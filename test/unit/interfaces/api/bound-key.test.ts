@@ -10,7 +10,7 @@ const key = (domain: string | null): Credential => ({ kind: 'key', accountId: id
 const session = { kind: 'session', accountId: id } as Credential
 const from = (address: string) => ({ sender: JSON.stringify([{ name: 'Ann', address }]) })
 
-test('sessions and other keys are bound to nothing', () => {
+test('bound key: sessions and other keys are not restricted', () => {
   for (const credential of [session, key(null)]) {
     assert.is(boundDomain(credential), null)
     assert.ok(mayTouch(credential, from('ann@any.example')))
@@ -18,7 +18,7 @@ test('sessions and other keys are bound to nothing', () => {
   }
 })
 
-test('a bound key may touch mail of its domain alone', () => {
+test('bound key: it accesses mail of its domain only', () => {
   const credential = key('shop.example')
   assert.is(boundDomain(credential), 'shop.example')
   assert.ok(mayTouch(credential, from('ann@shop.example')))
@@ -26,7 +26,7 @@ test('a bound key may touch mail of its domain alone', () => {
     assert.not(mayTouch(credential, from(address)))
 })
 
-test('a bound key changes nothing for the whole account', () => {
+test('bound key: it cannot change data of the whole account', () => {
   try {
     insistOnWholeAccount(key('shop.example'))
     assert.unreachable()

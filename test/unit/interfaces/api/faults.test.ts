@@ -61,7 +61,7 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
   }
 }
 
-test('a fault of ours is in the log, with the request it happened to', async t => {
+test('internal error: it is logged with its request', async t => {
   const { post, said } = await openDoor(t, () => Promise.reject(new Error('a bug')))
   const reply = await post()
   assert.is(reply.status, 500)
@@ -73,7 +73,7 @@ test('a fault of ours is in the log, with the request it happened to', async t =
   assert.equal(more, [])
 })
 
-test('what cannot be stored for now is said once a minute, however many are told', async t => {
+test('store unavailable: the 503 replies are logged at most once per minute', async t => {
   const { post, said, clock } = await openDoor(t, () => Promise.reject(new StorageUnavailable('full')))
   for (let count = 0; count < 3; count++) assert.is((await post()).status, 503)
   clock.advance(60_000)
@@ -91,7 +91,7 @@ test('what cannot be stored for now is said once a minute, however many are told
   assert.equal(said('An HTTP request failed with an internal error'), [])
 })
 
-test('that a client has left is no fault', async t => {
+test('client disconnect: it is not logged as an error', async t => {
   const working = Promise.withResolvers<void>()
   const { port, said } = await openDoor(t, async socket => {
     working.resolve()

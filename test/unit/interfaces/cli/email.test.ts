@@ -87,7 +87,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, accountId, runLine, sendOne }
 }
 
-test('it is shown with every attempt, also where its account is told nothing of them', async t => {
+test('email show: every attempt is shown, also in regions without feedback', async t => {
   const { runLine, sendOne, change, accountId, clock } = await open(t)
   const emailId = await sendOne()
   change("update emails set feedback = 0, status = 'sent'")
@@ -145,7 +145,7 @@ test('it is shown with every attempt, also where its account is told nothing of 
   )
 })
 
-test('what is held, under way or scheduled is said to be', async t => {
+test('email show: held, in progress and scheduled deliveries are labelled', async t => {
   const { runLine, send, claim, run, accountId, clock } = await open(t)
   const holdId = newId(clock.now())
   const emailId = await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@near.test'] })
@@ -166,7 +166,7 @@ test('what is held, under way or scheduled is said to be', async t => {
   )
 })
 
-test('an email that is none is an error, and what is no id a wrong line', async t => {
+test('email show: an unknown email is an error, an invalid id a usage error', async t => {
   const { runLine } = await open(t)
   const unknown = wireId('eml', newId(1))
   assert.equal(await runLine('email', unknown), {

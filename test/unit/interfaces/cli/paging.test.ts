@@ -4,7 +4,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('cli/paging')
 
-test('a page is what is asked for, or the first of the usual length', () => {
+test('paging: the requested page, by default the first', () => {
   assert.equal(cliPageOf({}, 50), { limit: 50, offset: 0 })
   assert.equal(cliPageOf({ limit: '10', offset: '30' }, 50), { limit: 10, offset: 30 })
 })
@@ -16,11 +16,11 @@ for (const values of [
   { offset: '1.5' },
   { offset: '9999999' },
 ])
-  test(`refuses ${JSON.stringify(values)}`, () => {
+  test(`paging: ${JSON.stringify(values)} is refused`, () => {
     assert.throws(() => cliPageOf(values, 50), /--(limit|offset) must be an integer/)
   })
 
-test('a page that is not all says how to see more', () => {
+test('paging: a partial page says how to see more', () => {
   assert.is(more({ limit: 50, offset: 0 }, 3, 3), undefined)
   assert.is(more({ limit: 2, offset: 2 }, 2, 5), 'Showing 3 to 4 of 5; use --offset 4 to show more.')
   assert.is(more({ limit: 2, offset: 4 }, 1, 5), undefined)

@@ -128,7 +128,7 @@ async function open(
   return { ...store, ...post, accountId, asked, folders, runLine: run, examined }
 }
 
-test('help names every command, and tells of each', async t => {
+test('help: every command is listed and described', async t => {
   const { runLine, folders } = await open(t)
   for (const args of [['help'], ['--help'], ['-h']]) {
     const { code, out } = await runLine(...args)
@@ -151,7 +151,7 @@ test('help names every command, and tells of each', async t => {
   assert.equal(folders, [])
 })
 
-test('version says which', async t => {
+test('version: it is printed', async t => {
   const { runLine } = await open(t)
   assert.equal(await runLine('version'), { code: 0, out: '1.2.3\n', err: '' })
   assert.equal(await runLine('--version'), { code: 0, out: '1.2.3\n', err: '' })
@@ -188,7 +188,7 @@ for (const [args, says] of [
   [['key', 'create'], /missing argument/],
   [['key', 'delete', 'a', 'b'], /unexpected argument "b"/],
 ] as const)
-  test(`"${args.join(' ')}" is a wrong line, and nothing is opened`, async t => {
+  test(`"${args.join(' ')}" is a usage error, and nothing is opened`, async t => {
     const { runLine, folders } = await open(t)
     const { code, out, err } = await runLine(...args)
     assert.equal([code, out], [2, ''])
@@ -251,7 +251,7 @@ for (const [args, name, input] of [
     assert.equal(asked, [{ name, input }])
   })
 
-test('what is made is shown, and with --json as it came', async t => {
+test('output: results are text, and JSON with --json', async t => {
   const { runLine } = await open(t)
   assert.match(
     (await runLine('user', 'create', 'a@b.c')).out,
@@ -270,7 +270,7 @@ test('what is made is shown, and with --json as it came', async t => {
   assert.is((await runLine('queue', 'retry', 'there.test')).out, '2 deliveries are due now.\n')
 })
 
-test('an empty input holds no password', async t => {
+test('--password-stdin: empty input is refused', async t => {
   const { runLine, asked } = await open(t, { input: '\n' })
   const { code, err } = await runLine('user', 'password', 'a@b.c', '--password-stdin')
   assert.is(code, 1)
@@ -284,21 +284,21 @@ for (const [fails, says] of [
   [new CommandError('it is in use'), /^mailhorn: it is in use\n$/],
   [new TypeError('a bug'), /^mailhorn: TypeError: a bug\n +at /],
 ] as const)
-  test(`${fails.message} ends with 1`, async t => {
+  test(`exit code: ${fails.message} gives 1`, async t => {
     const { runLine } = await open(t, { fails })
     const { code, out, err } = await runLine('user', 'password', 'a@b.c')
     assert.equal([code, out], [1, ''])
     assert.match(err, says)
   })
 
-test('--data-dir says which folder is meant', async t => {
+test('--data-dir: it selects the data folder', async t => {
   const { runLine, folders } = await open(t)
   await runLine('user', 'list')
   await runLine('user', 'list', '--data-dir', 'some/where')
   assert.equal(folders, [undefined, 'some/where'])
 })
 
-test('users and keys are listed', async t => {
+test('user list, key list: users and keys are listed', async t => {
   const { runLine, run, db, clock, change } = await open(t)
   const passwords = { hash: async () => 'hash', verify: async () => true }
   const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_', pathsTo: async () => new Map() }
@@ -326,7 +326,7 @@ test('users and keys are listed', async t => {
   assert.equal([key.name, key.domain, key.last_used_at], ['CI', null, null])
 })
 
-test('the queue is shown by domain, its most first, and a stranger’s words in one line', async t => {
+test('queue show: domains are sorted by size, and remote text is one line', async t => {
   const { runLine, send, domain, accountId, clock, change, run } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
@@ -372,12 +372,12 @@ test('the queue is shown by domain, its most first, and a stranger’s words in 
   assert.equal([there.fresh, there.deferred, there.held, there.next_at], [0, 0, 2, null])
 })
 
-test('an empty queue is said to be empty', async t => {
+test('queue show: an empty queue is reported', async t => {
   const { runLine } = await open(t)
   assert.is((await runLine('queue')).out, 'The queue is empty.\n')
 })
 
-test('queue retry --all means the domains that have deferred deliveries', async t => {
+test('queue retry --all: all domains with deferred deliveries are retried', async t => {
   const { runLine, send, domain, accountId, change, asked } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@far.test', 'c@fresh.test'] })
@@ -386,7 +386,7 @@ test('queue retry --all means the domains that have deferred deliveries', async 
   assert.equal(asked, [{ name: 'queue.retry', input: { domains: ['far.test', 'there.test'] } }])
 })
 
-test('what waits is shown by its age, by domain and by site, and apart what is held', async t => {
+test('queue ages, queue sites: deliveries are shown by age, held ones separately', async t => {
   const { runLine, send, domain, accountId, clock, run, change } = await open(t)
   domain(accountId, 'here.test')
   await send(accountId, { to: ['a@there.test', 'b@there.test', 'c@far.test'] })
@@ -406,7 +406,7 @@ test('what waits is shown by its age, by domain and by site, and apart what is h
   assert.equal([hold.id, hold.domain, hold.account_id], [wireId('hld', id), 'far.test', null])
 })
 
-test('how sites took mail is shown, and what they said', async t => {
+test('destinations show: results and replies are shown', async t => {
   const { runLine, change, clock } = await open(t)
   assert.match((await runLine('destinations')).out, /No deliveries on that day/)
   const day = new Date(clock.now()).toISOString().slice(0, 10)
@@ -436,7 +436,7 @@ test('how sites took mail is shown, and what they said', async t => {
   )
 })
 
-test('columns are aligned, numbers to the right', () => {
+test('table: columns are aligned, numbers on the right', () => {
   assert.is(
     table(
       ['A', 'COUNT', 'C'],
@@ -459,15 +459,15 @@ for (const [ms, text] of [
   [47 * 3_600_000, '47 h'],
   [48 * 3_600_000, '2 d'],
 ] as const)
-  test(`${ms} ms is ${text}`, () => {
+  test(`duration: ${ms} ms is ${text}`, () => {
     assert.is(duration(ms), text)
   })
 
-test('what could move the cursor is a blank', () => {
+test('printable: control characters become a space', () => {
   assert.is(printable('a\r\n\x1b[2Jb\u202ec\u2028d'), 'a [2Jb c d')
 })
 
-test('the addresses that mail is sent from are shown with what receivers would find wrong', async t => {
+test('source show: addresses are shown with their reverse DNS problems', async t => {
   const sources = [
     { address: '192.0.2.1', name: 'mail1.here.test', faults: [] },
     { address: '192.0.2.2', name: 'mail2.here.test', faults: ['192.0.2.2 is named a\u001b[2J.test'] },
@@ -482,7 +482,7 @@ test('the addresses that mail is sent from are shown with what receivers would f
   assert.match((await (await open(t)).runLine('source')).out, 'delivery.source_ips is not set')
 })
 
-test('the provider zone is printed as a zone file, the keys of domains behind it', async t => {
+test('dns records: the zone is printed as a zone file, keys of domains last', async t => {
   const { runLine, change, domain, accountId } = await open(t)
   domain(accountId, 'here.test')
   const key = (id: number, token: string, revokedAt: string) =>
@@ -508,7 +508,7 @@ test('the provider zone is printed as a zone file, the keys of domains behind it
   assert.equal(records[0], { name: 'mail.here.test', type: 'A', ttl: 3_600, value: '192.0.2.1' })
 })
 
-test('keys of a domain are asked to change', async t => {
+test('domains rotate: a rotation is requested', async t => {
   const { runLine, asked } = await open(t)
   const { code, out } = await runLine('domains', 'rotate', 'here.test')
   assert.equal([code, out], [0, 'Key rotation of here.test was requested.\n'])
@@ -523,7 +523,7 @@ test('keys of a domain are asked to change', async t => {
   assert.is((await runLine('domains', 'rotate')).code, 2)
 })
 
-test('how far addresses are warmed up is shown with what they sent today', async t => {
+test('source warmup: progress and messages of today are shown', async t => {
   const addresses = ['192.0.2.1', '192.0.2.2']
   const {
     runLine: run,
@@ -561,7 +561,7 @@ test('how far addresses are warmed up is shown with what they sent today', async
   assert.match((await (await open(t)).runLine('source', 'warmup')).out, 'delivery.source_ips is not set')
 })
 
-test('the doctor says what it has found, and its exit code whether something has failed', async t => {
+test('doctor: findings are printed, and the exit code is 1 after a failure', async t => {
   const failed = {
     check: 'outbound_port',
     subject: 'mx.there.test',
@@ -585,7 +585,7 @@ test('the doctor says what it has found, and its exit code whether something has
   assert.is((await warned.runLine('doctor')).code, 0)
 })
 
-test('the doctor comes before the first start, too', async t => {
+test('doctor: it works before the first start', async t => {
   const { runLine: run, examined } = await open(t)
   assert.is((await run('doctor', '--data-dir', '/nothing')).code, 0)
   await run('doctor')

@@ -17,21 +17,21 @@ const contact = (more: Partial<Contact> = {}) =>
   }) as Contact
 const changed = (more: Partial<ContactForm>, of = contact()) => contactChanges(of, { ...formOf(of), ...more })
 
-test('what was not touched is not sent: it may have changed since', () => {
+test('contact form: unchanged fields are not sent', () => {
   assert.equal(changed({}), {})
   assert.equal(changed({ first: 'Anne' }), { first_name: 'Anne' })
   assert.equal(changed({ first: '', unsubscribed: true }), { first_name: '', unsubscribed: true })
   assert.equal(changed({ unsubscribed: false }, contact({ unsubscribed: true })), { unsubscribed: false })
 })
 
-test('of the properties what differs is sent, and what is named no more goes', () => {
+test('contact form: changed properties are sent, removed ones become null', () => {
   assert.equal(changed({ properties: 'plan: free\n\nseats:3\ncity: Vienna: 1st' }), {
     properties: { vip: null, plan: 'free', city: 'Vienna: 1st' },
   })
   assert.equal(changed({ properties: '' }), { properties: { plan: null, seats: null, vip: null } })
 })
 
-test('keys that have colons stay what they are', () => {
+test('contact form: keys may contain colons', () => {
   const of = contact({ properties: { utm: 'x', 'utm:source': 'a: b', 'a: b': ' c ' } })
   const { properties } = formOf(of)
   assert.equal(changed({ properties: `${properties}\nplan: pro` }, of), { properties: { plan: 'pro' } })
@@ -40,7 +40,7 @@ test('keys that have colons stay what they are', () => {
   })
 })
 
-test('a new contact is sent whole', () => {
+test('contact form: a new contact is sent with all fields', () => {
   assert.equal(
     contactBody({ ...formOf(undefined), email: 'bob@there.test', properties: 'plan: pro\nnone' }),
     {

@@ -22,14 +22,14 @@ const textOf = ({ content }: DashboardPage) => Buffer.from(content).toString()
 const assetsOf = (page: DashboardPage) =>
   [...textOf(page).matchAll(/"(\/dashboard\/assets\/[^"]+)"/g)].map(([, path]) => path!)
 
-test('one page stands for every address', () => {
+test('dashboard files: one page is served for every path', () => {
   const page = pages.find('/dashboard', '')!
   assert.is(page.status, 200)
   assert.is(page.headers['content-type'], 'text/html; charset=utf-8')
   assert.is(textOf(pages.find('/dashboard/emails/eml_1', '')!), textOf(page))
 })
 
-test('the page may run and load what is of this origin alone', () => {
+test('dashboard headers: the page may load resources of its origin only', () => {
   const policy = pages.find('/dashboard', '')!.headers['content-security-policy']!
   assert.match(policy, "default-src 'none'")
   assert.match(policy, "script-src 'self';")
@@ -39,12 +39,12 @@ test('the page may run and load what is of this origin alone', () => {
   assert.not.match(policy, 'http')
 })
 
-test('the page holds no script and no style of its own', () => {
+test('dashboard page: it contains no inline script or style', () => {
   const page = textOf(pages.find('/dashboard', '')!)
   assert.not.match(page, /<style|\sstyle=|<script(?![^>]*\ssrc=)[^>]*>|\son\w+=/)
 })
 
-test('what the page names is there, kept for ever, and named by its content', () => {
+test('dashboard files: assets exist, are immutable, and have content hashes', () => {
   const paths = assetsOf(pages.find('/dashboard', '')!)
   assert.ok(paths.length >= 3)
   for (const path of paths) {
@@ -57,12 +57,12 @@ test('what the page names is there, kept for ever, and named by its content', ()
   assert.is(pages.find('/dashboard', '')!.headers['cache-control'], 'no-cache')
 })
 
-test('a file that is not there is none', () => {
+test('dashboard files: a missing file is not found', () => {
   for (const name of ['gone-AAAAAAAA.js', '', '../index.html', '../stamp', 'constructor', '__proto__'])
     assert.is(pages.find(`/dashboard/assets/${name}`, ''), undefined, name)
 })
 
-test('clients that take gzip get it', () => {
+test('dashboard files: gzip is used when accepted', () => {
   const [path] = assetsOf(pages.find('/dashboard', '')!)
   const plain = pages.find(path!, 'br, gzip;q=0')!
   assert.is(plain.headers['content-encoding'], undefined)
@@ -74,7 +74,7 @@ test('clients that take gzip get it', () => {
   }
 })
 
-test('the first load is small', () => {
+test('dashboard files: the first load is small', () => {
   const names = JSON.parse(readFileSync(join(DASHBOARD_FOLDER, 'first-load.json'), 'utf8')) as string[]
   assert.ok(names.length > 5, 'the overview is among them')
   const bytes = [
@@ -84,7 +84,7 @@ test('the first load is small', () => {
   assert.ok(bytes <= FIRST_LOAD_BYTES_MAX, `${bytes} bytes`)
 })
 
-test('where it was not built, a page says so', t => {
+test('dashboard files: without a build, the page says so', t => {
   const folder = mkdtempSync(join(tmpdir(), 'mailhorn-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const page = openPages(join(folder, 'nothing')).find('/dashboard', 'gzip')!
@@ -92,7 +92,7 @@ test('where it was not built, a page says so', t => {
   assert.match(textOf(page), 'npm start')
 })
 
-test('no text ever becomes markup', () => {
+test('dashboard code: text is never inserted as markup', () => {
   for (const name of globSync('**/*.{ts,tsx}', { cwd: web })) {
     const text = readFileSync(join(web, name), 'utf8')
     assert.not.match(
@@ -103,14 +103,14 @@ test('no text ever becomes markup', () => {
   }
 })
 
-test('nothing is loaded from elsewhere', () => {
+test('dashboard code: nothing is loaded from other origins', () => {
   for (const name of globSync('**/*.{ts,tsx,css}', { cwd: web })) {
     const text = readFileSync(join(web, name), 'utf8').replace(/http:\/\/www\.w3\.org\/\S+/g, '')
     assert.not.match(text, /(?:fetch|import|url|EventSource|WebSocket)\(\s*["'`]?(?:https?:)?\/\//, name)
   }
 })
 
-test('a preview is what the form says, under rules of its own', () => {
+test('preview: it is the content of the form with its own security headers', () => {
   const html = '<p>Grüße & html=1</p>\r\n<p>two</p>'
   const page = previewOf(Buffer.from(`html=${html}\r\n`), false)!
   assert.is(textOf(page), html)
@@ -122,14 +122,14 @@ test('a preview is what the form says, under rules of its own', () => {
   assert.match(policy, "form-action 'none'")
 })
 
-test('a preview loads pictures only where the reader wants them', () => {
+test('preview: remote images are loaded on request only', () => {
   const policyOf = (withPictures: boolean) =>
     previewOf(Buffer.from('html='), withPictures)!.headers['content-security-policy']!
   assert.not.match(policyOf(false), 'http')
   assert.match(policyOf(true), 'img-src data: https: http:;')
 })
 
-test('a preview of anything but the form is none', () => {
+test('preview: other bodies are refused', () => {
   for (const body of ['', 'htm', 'HTML=<p>', '{"html":"<p>"}', 'x=1\r\nhtml=<p>'])
     assert.is(previewOf(Buffer.from(body), false), undefined, body)
 })

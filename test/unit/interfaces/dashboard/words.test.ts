@@ -13,7 +13,7 @@ const test = suite('what the dashboard says')
 const marked = (older: string, newer: string) =>
   diffLines(older, newer).map(({ kind, text }) => `${{ same: ' ', old: '-', new: '+' }[kind]}${text}`)
 
-test('what differs is told line by line', () => {
+test('diff: changes are shown line by line', () => {
   assert.equal(marked('a\nb\nc', 'a\nx\nc'), [' a', '-b', '+x', ' c'])
   assert.equal(marked('a\nb', 'a\nb\nc'), [' a', ' b', '+c'])
   assert.equal(marked('x\na\nb', 'a\nb'), ['-x', ' a', ' b'])
@@ -21,14 +21,14 @@ test('what differs is told line by line', () => {
   assert.equal(marked('same', 'same'), [' same'])
 })
 
-test('texts with very many lines are compared without taking all the memory there is', () => {
+test('diff: very long texts are compared with bounded memory', () => {
   const lines = (word: string) => Array.from({ length: 20_000 }, (_, i) => `${word} ${i}`).join('\n')
   const found = diffLines(`begin\n${lines('old')}\nend`, `begin\n${lines('new')}\nend`)
   assert.is(found.length, 40_002)
   assert.equal([found[0]!.kind, found.at(-1)!.kind], ['same', 'same'])
 })
 
-test('shares are told as precisely as they matter', () => {
+test('percent: precision depends on the value', () => {
   assert.equal([0, 0.0005, 0.02, 0.333, 0.9911, 1].map(percent), [
     '0 %',
     '0.05 %',
@@ -49,14 +49,14 @@ for (const [reply, meaning] of [
   ['421 please slow down', /deferred/],
   ['599 whatever', /permanently/],
 ] as const)
-  test(`"${reply}" is explained`, () => assert.match(meaningOf(reply)!, meaning))
+  test(`SMTP reply: "${reply}" is explained`, () => assert.match(meaningOf(reply)!, meaning))
 
-test('what was taken needs no explanation', () => {
+test('SMTP reply: a 2xx reply has no explanation', () => {
   assert.is(meaningOf('250 2.0.0 taken'), undefined)
   assert.is(meaningOf(null), undefined)
 })
 
-test('how a connection was secured is told', () => {
+test('TLS label: encryption and verification are described', () => {
   assert.match(securityWords(null, 'none'), /^not encrypted/)
   assert.is(
     securityWords({ version: 'TLSv1.3', verified: true }, 'dane'),
@@ -66,14 +66,14 @@ test('how a connection was secured is told', () => {
 
 const domain = (status: Domain['status']) => ({ id: 'dom_1', name: 'here.example', status }) as Domain
 
-test('nothing needs attention where nothing does', () => {
+test('health: no issues without findings', () => {
   assert.equal(
     concernsOf({ totals: { delivered: 990, bounced: 10, bounce_rate: 0.01 }, domains: [domain('verified')] }),
     [],
   )
 })
 
-test('the worst comes first, and each says where it is put right', () => {
+test('health: issues are sorted by severity, each with a link', () => {
   const found = concernsOf({
     totals: { delivered: 900, bounced: 30, bounce_rate: 0.03, complaint_rate: 0.004 },
     domains: [domain('temporary_failure'), domain('failed')],
@@ -89,11 +89,11 @@ test('the worst comes first, and each says where it is put right', () => {
   )
 })
 
-test('a few bounces say nothing about a rate', () => {
+test('health: few emails give no rate', () => {
   assert.equal(concernsOf({ totals: { delivered: 3, bounced: 1, bounce_rate: 0.25 } }), [])
 })
 
-test('what was sent to the simulator makes no rate bad', () => {
+test('health: simulated email does not affect rates', () => {
   const metrics = {
     totals: {
       delivered: 5,
@@ -110,7 +110,7 @@ test('what was sent to the simulator makes no rate bad', () => {
   assert.equal(concernsOf({ totals }), [])
 })
 
-test('the step of the first real mail is done by a real mail alone', () => {
+test('first steps: only real email completes the step of the first real email', () => {
   const none = { data: [] } as never
   const stepsAfter = (delivered: number, simulated: number) => {
     const totals = { delivered, simulated_delivered: simulated }

@@ -12,24 +12,24 @@ const look = async (over: Partial<BaseUrlOptions>) =>
     ({ subject, status }) => `${subject} ${status}`,
   )
 
-test('a loopback base URL fails once there is a real mail host', async () => {
+test('base URL: loopback fails with a public mail host', async () => {
   assert.equal(await look({}), ['http://127.0.0.1:3000 failed'])
   assert.equal(await look({ listensAt: '0.0.0.0:3000' }), ['http://0.0.0.0:3000 failed'])
   assert.equal(await look({ baseUrl: 'https://localhost' }), ['https://localhost failed'])
   assert.equal(await look({ laboratory: true }), ['http://127.0.0.1:3000 ok'])
 })
 
-test('a base URL that is no URL fails anywhere', async () => {
+test('base URL: an invalid URL fails', async () => {
   assert.equal(await look({ baseUrl: 'mail.example.com', laboratory: true }), ['mail.example.com failed'])
 })
 
-test('without https, or with a private address, it is a warning', async () => {
+test('base URL: http or a private address is a warning', async () => {
   assert.equal(await look({ baseUrl: 'http://mail.example.com' }), ['http://mail.example.com warning'])
   assert.equal(await look({ baseUrl: 'https://10.0.0.5' }), ['https://10.0.0.5 warning'])
   assert.equal(await look({ baseUrl: 'https://mail.example.com' }), ['https://mail.example.com ok'])
 })
 
-test('links at another address are looked at, too, and what is wrong has its advice', async () => {
+test('base URL: tracking.base_url is checked, too, with advice', async () => {
   const options = { ...GIVEN, baseUrl: 'https://mail.example.com', trackingBaseUrl: 'http://[::1]' }
   const findings = await baseUrl(options).examine(new AbortController().signal)
   assert.equal(

@@ -24,7 +24,7 @@ const look = ({ examine }: Examination) => examine(new AbortController().signal)
 const statuses = async (examination: Examination) => (await look(examination)).map(({ status }) => status)
 const DAY_MS = 86_400_000
 
-test('room on the disk, and how long it takes to write for good, leaving nothing behind', async t => {
+test('disk: free space and sync latency are measured without leaving files', async t => {
   const { path: folder } = await t.using(tempFolder())
   const [space] = await look(diskSpace({ folder, clock: systemClock }))
   assert.match(space!.message, /^\d+ MB of \d+ MB are free\.$/)
@@ -41,7 +41,7 @@ test('room on the disk, and how long it takes to write for good, leaving nothing
   assert.equal(await statuses(diskSync({ folder, clock: slow })), ['warning'])
 })
 
-test('so many files may be open, or too few', async () => {
+test('open files limit: sufficient and insufficient limits', async () => {
   const facts = { limit: 1_024, wanted: 1_000, allowed: 190, requests: 100 }
   assert.equal(await statuses(openFiles({ ...facts, allowed: 1_000 })), ['ok'])
   assert.equal(await statuses(openFiles({ ...facts, limit: undefined })), ['unknown'])
@@ -51,7 +51,7 @@ test('so many files may be open, or too few', async () => {
   assert.match(few!.advice!, /LimitNOFILE/)
 })
 
-test('the permissions of the data folder: private, listed by others, read by others', async t => {
+test('data folder permissions: private, listable and readable by others', async t => {
   const { path: dataDir } = await t.using(tempFolder())
   const databaseFile = join(dataDir, 'mailhorn.db')
   writeFileSync(databaseFile, '', { mode: 0o600 })
@@ -81,7 +81,7 @@ test('the permissions of the data folder: private, listed by others, read by oth
   assert.equal(await statuses(none), ['unknown'])
 })
 
-test('of a certificate from an authority it says what is wrong with the next one, too', async () => {
+test('ACME certificate: an error of the next order is reported', async () => {
   const of = (row: { chain: string | null; fault: string | null } | undefined) =>
     statuses(
       givenCertificate({
@@ -97,7 +97,7 @@ test('of a certificate from an authority it says what is wrong with the next one
   assert.equal(await of({ chain, fault: 'rateLimited' }), ['ok', 'failed'])
 })
 
-test('a certificate is good, about to run out, over, another’s, or none', async t => {
+test('certificate: valid, expiring, expired, wrong name or missing', async t => {
   const { path } = await t.using(tempFolder())
   const file = (name: Parameters<typeof testCertificate>[0]) => {
     writeFileSync(join(path, name), testCertificate(name).cert)
@@ -139,7 +139,7 @@ async function clockLook(t: TestContext, offMs: number, date?: string) {
   return finding!
 }
 
-test('the clock is held against the date of an answer', async t => {
+test('clock: it is compared with a Date header', async t => {
   assert.is((await clockLook(t, 0)).status, 'ok')
   const ahead = await clockLook(t, 60_000)
   assert.is(ahead.status, 'warning')
@@ -150,7 +150,7 @@ test('the clock is held against the date of an answer', async t => {
   assert.is((await clockLook(t, 0, 'noon')).status, 'unknown')
 })
 
-test('all is looked at at once; what breaks or takes too long is told, and the worst gives the whole its name', async () => {
+test('report: checks run concurrently, errors and timeouts are findings, and the worst status counts', async () => {
   const clock = createManualClock()
   const over: boolean[] = []
   const examinations: Examination[] = [
@@ -175,7 +175,7 @@ test('all is looked at at once; what breaks or takes too long is told, and the w
   assert.is(clock.timerCount, 0)
 })
 
-test('however many ask, it is looked at once, and again after a while', async () => {
+test('report: concurrent requests share one run, which is repeated later', async () => {
   const clock = createManualClock()
   let count = 0
   const examine = sharedDoctorRun(async () => {

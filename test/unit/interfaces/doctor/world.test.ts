@@ -55,7 +55,7 @@ for (const [what, lines, status, says] of [
   ['gets an advertisement from', `*.${LIST} A 203.0.113.1`, 'unknown', /may have been shut down/],
   ['gets no answer from', `25.2.0.192.${LIST} SERVFAIL`, 'unknown', /SERVFAIL/],
 ] as const)
-  test(`an address that ${what} a list`, async t => {
+  test(`blocklist: an address that ${what} a list`, async t => {
     const { resolver } = await resolverOver(t, lines)
     const [finding] = await look(blocklists({ resolver, addresses: [ADDRESS], lists: [LIST] }))
     assert.equal([finding!.status, finding!.subject], [status, `${ADDRESS} ${LIST}`])
@@ -63,7 +63,7 @@ for (const [what, lines, status, says] of [
     assert.is(finding!.advice !== null, status === 'failed')
   })
 
-test('every address is looked up in every list, IPv6 by its nibbles', async t => {
+test('blocklist: every address is looked up in every list, IPv6 by nibbles', async t => {
   const name = `${'1.0.0.0.'.padEnd(46, '0.')}0.8.b.d.0.1.0.0.2.${LIST}`
   const nibbles = `1${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.${LIST}`
   assert.ok(name)
@@ -84,7 +84,7 @@ test('every address is looked up in every list, IPv6 by its nibbles', async t =>
 
 const ZONE = 'big.test MX 10 mx.big.test\nmx.big.test A 127.0.0.2\nempty.test A 127.0.0.1'
 
-test('port 25 is open when one of the probes greets', async t => {
+test('outbound port 25: it is open when one probe sends a greeting', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { resolver } = await resolverOver(t, ZONE)
   const options = { resolver, clock, port: mx.port, isAllowed: () => true, smartHost: null }
@@ -101,7 +101,7 @@ test('port 25 is open when one of the probes greets', async t => {
   assert.equal(await look(outboundPort({ ...options, probes: [] })), [])
 })
 
-test('port 25 is closed when none of them can be reached, and that is said with what to do', async t => {
+test('outbound port 25: it is closed when no probe can be reached, with advice', async t => {
   const { resolver } = await resolverOver(t, ZONE)
   const port = await closedPort()
   const [closed] = await look(
@@ -112,7 +112,7 @@ test('port 25 is closed when none of them can be reached, and that is said with 
   assert.match(closed!.advice!, /delivery\.smart_host/)
 })
 
-test('a smart host is looked at in place of port 25', async t => {
+test('outbound: a smart host is checked instead of port 25', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { resolver } = await resolverOver(t, 'relay.test A 127.0.0.2')
   const options = { resolver, clock, port: 25, probes: ['big.test'], isAllowed: () => true }
@@ -122,7 +122,7 @@ test('a smart host is looked at in place of port 25', async t => {
   assert.is((await look(outboundPort({ ...options, smartHost })))[0]!.status, 'failed')
 })
 
-test('an address must have a name that leads back to it, and so must the greeting', async t => {
+test('reverse DNS: PTR and EHLO names must resolve to the address', async t => {
   const { resolver, zone } = await resolverOver(
     t,
     `25.2.0.192.in-addr.arpa PTR mail.here.test\nmail.here.test A ${ADDRESS}`,
@@ -140,7 +140,7 @@ test('an address must have a name that leads back to it, and so must the greetin
   assert.is((await look(reverseNames({ resolver, addresses: [] })))[0]!.status, 'warning')
 })
 
-test('mail for the provider host must reach us', async t => {
+test('inbound SMTP: the MX of the provider host must reach this service', async t => {
   const mx = await t.using(startFakeMx({ host: '127.0.0.2' }))
   const { resolver, zone } = await resolverOver(t, 'mail.test MX 10 mx.mail.test\nmx.mail.test A 127.0.0.2')
   const inbound = (mailHost: string, port = mx.port) =>
@@ -152,7 +152,7 @@ test('mail for the provider host must reach us', async t => {
   assert.is((await inbound('lost.test'))[0]!.status, 'unknown')
 })
 
-test('a filter that is configured must be there, and must be what it is taken for', async t => {
+test('filters: a configured filter must respond in its protocol', async t => {
   const clamd = await startFilter(t, atOnce('PONG\0'))
   const none = { rspamdUrl: null, spamd: null, clamd: null }
   const filters = (configured: object) => look(mailFilters({ filters: { ...none, ...configured }, clock }))
@@ -215,11 +215,11 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
   return found.map(findings => findings.map(({ status }) => status).join(' '))
 }
 
-test('the provider zone is seen from outside as it should be', async t => {
+test('provider zone: correct public records are ok', async t => {
   assert.equal(await zoneLook(t, SERVED), ['ok', 'ok', 'ok', 'ok'])
 })
 
-test('a zone that is not delegated, or not whole, has failed', async t => {
+test('provider zone: a missing delegation or record fails', async t => {
   assert.equal(await zoneLook(t, '', { served: false }), [
     'failed',
     'failed failed failed',
@@ -230,14 +230,14 @@ test('a zone that is not delegated, or not whole, has failed', async t => {
   assert.equal(await zoneLook(t, old), ['ok', 'failed', 'failed', 'failed'])
 })
 
-test('resolvers that do not answer tell nothing', async t => {
+test('provider zone: silent resolvers give unknown', async t => {
   const [, records, keys] = await zoneLook(t, '*.here.test SERVFAIL\nmail.here.test SERVFAIL', {
     served: false,
   })
   assert.equal([records, keys], ['unknown unknown unknown', 'unknown'])
 })
 
-test('a laboratory’s name cannot be seen from outside, which is said', async t => {
+test('provider zone: a reserved name is reported as not delegable', async t => {
   assert.equal(await zoneLook(t, SERVED, { laboratory: true }), Array(4).fill('warning'))
 })
 

@@ -36,7 +36,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('a key is shown once; its hash and first characters are kept', async t => {
+test('API key: it is shown once; hash and first characters are stored', async t => {
   const { create, account, rows } = await open(t)
   const accountId = account()
   const { id, token } = await create(accountId, 'Server')
@@ -48,7 +48,7 @@ test('a key is shown once; its hash and first characters are kept', async t => {
   assert.equal(idText(row!.id as Uint8Array), idText(id))
 })
 
-test('a key is found by its whole text and by nothing else', async t => {
+test('API key: only the exact token finds it', async t => {
   const { keys, create, account } = await open(t)
   const accountId = account()
   const { id, token } = await create(accountId, 'Server')
@@ -59,7 +59,7 @@ test('a key is found by its whole text and by nothing else', async t => {
     assert.is(await keys.find(text), undefined)
 })
 
-test('an account sees its own keys, newest first, and can delete no other', async t => {
+test('API key: an account lists and deletes its own keys only', async t => {
   const { keys, create, account } = await open(t)
   const [one, other] = [account('One'), account('Other')]
   const first = await create(one, 'first')
@@ -77,7 +77,7 @@ test('an account sees its own keys, newest first, and can delete no other', asyn
   assert.ok(await keys.find(second.token))
 })
 
-test('a key may be bound to a domain of its account, and goes with it', async t => {
+test('API key: a key bound to a domain is deleted with it', async t => {
   const { keys, create, account, domain, run, rows } = await open(t)
   const [one, other] = [account('One'), account('Other')]
   const domainId = domain(one, 'here.example')
@@ -94,7 +94,7 @@ test('a key may be bound to a domain of its account, and goes with it', async t 
   assert.is(await keys.create(one, { name: 'late', domainId }), undefined)
 })
 
-test('a key whose domain has vanished is unknown, not one for the whole account', async t => {
+test('API key: a key with a missing domain does not authenticate', async t => {
   const { keys, account, domain, change } = await open(t)
   const accountId = account()
   const domainId = domain(accountId, 'here.example')
@@ -103,7 +103,7 @@ test('a key whose domain has vanished is unknown, not one for the whole account'
   assert.is(await keys.find(token), undefined)
 })
 
-test('the last use is written down within a minute, for all keys used by then', async t => {
+test('API key: last use is recorded within a minute for all used keys', async t => {
   const { keys, create, account, clock, lastUsed } = await open(t)
   const accountId = account()
   const tokens = []
@@ -127,7 +127,7 @@ test('the last use is written down within a minute, for all keys used by then', 
   assert.is(clock.timerCount, 0)
 })
 
-test('closing writes down what is still only remembered, and leaves no timer', async t => {
+test('API key: closing records pending uses and stops the timer', async t => {
   const { keys, create, account, clock, lastUsed } = await open(t)
   const { token } = await create(account(), 'a')
   await keys.find(token)
@@ -137,7 +137,7 @@ test('closing writes down what is still only remembered, and leaves no timer', a
   await keys.close()
 })
 
-test('a store that takes nothing costs a log line, whenever it is noticed', async t => {
+test('API key: a failing store is logged', async t => {
   const { keys, create, account, clock, lines, breakStore } = await open(t)
   const { token } = await create(account(), 'a')
   breakStore()

@@ -28,7 +28,7 @@ async function open(t: TestContext) {
   return { ...store, clock, passwords, prepare }
 }
 
-test('the first start makes an account, its operator and a key, and says their secrets', async t => {
+test('first start: it creates account, operator and API key and returns the secrets', async t => {
   const { prepare, rows, passwords, db, find, run, clock } = await open(t)
   const first = await prepare(null)
   assert.is(first!.email, 'admin@here.test')
@@ -45,7 +45,7 @@ test('the first start makes an account, its operator and a key, and says their s
   await keys.close()
 })
 
-test('a file gets what would be printed, and no file is left where the start was not the first', async t => {
+test('first start: the secrets go to the file; a later start leaves none', async t => {
   const { prepare } = await open(t)
   const { path } = await t.using(tempFolder())
   const file = join(path, 'credentials')
@@ -63,7 +63,7 @@ test('a file gets what would be printed, and no file is left where the start was
   assert.not(existsSync(file))
 })
 
-test('of two first starts at once, one leaves its file', async t => {
+test('first start: of two concurrent ones, one leaves its file', async t => {
   const { prepare } = await open(t)
   const { path } = await t.using(tempFolder())
   const names = ['one', 'other']
@@ -75,7 +75,7 @@ test('of two first starts at once, one leaves its file', async t => {
   )
 })
 
-test('a password from the configuration is used, and not said', async t => {
+test('first start: a configured password is used and not shown', async t => {
   const { prepare, rows, passwords } = await open(t)
   const first = await prepare('from the configuration')
   assert.is(first!.generatedPassword, null)
@@ -83,7 +83,7 @@ test('a password from the configuration is used, and not said', async t => {
   assert.is(await passwords.verify('from the configuration', user!.password_hash), true)
 })
 
-test('a later start changes nothing, also when the configuration has changed', async t => {
+test('first start: a later start changes nothing', async t => {
   const { prepare, rows } = await open(t)
   await prepare('one')
   const before = [rows('select * from users'), rows('select * from accounts'), rows('select * from api_keys')]
@@ -94,7 +94,7 @@ test('a later start changes nothing, also when the configuration has changed', a
   )
 })
 
-test('of two first starts at once one makes the account, the other nothing', async t => {
+test('first start: of two concurrent ones, one creates the account', async t => {
   const { prepare, rows } = await open(t)
   const results = await Promise.all([prepare('one', 'one@here.test'), prepare('two', 'two@here.test')])
   const made = results.filter(result => result !== undefined)

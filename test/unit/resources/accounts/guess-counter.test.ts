@@ -15,7 +15,7 @@ function open(freeCount = 5) {
   return { clock, ...counter, addWrong, waitMs: (key = 'key') => counter.waitMs(key) }
 }
 
-test('the last free wrong guess costs a minute, those before cost nothing', () => {
+test('guess counter: the last free wrong guess causes a wait of one minute', () => {
   const { addWrong, waitMs } = open()
   addWrong(4)
   assert.is(waitMs(), 0)
@@ -24,7 +24,7 @@ test('the last free wrong guess costs a minute, those before cost nothing', () =
   assert.is(waitMs('another'), 0)
 })
 
-test('each further wrong guess doubles the wait, up to fifteen minutes', () => {
+test('guess counter: each further wrong guess doubles the wait up to fifteen minutes', () => {
   const { addWrong, waitMs, clock } = open()
   addWrong(4)
   const waits: number[] = []
@@ -39,7 +39,7 @@ test('each further wrong guess doubles the wait, up to fifteen minutes', () => {
   assert.equal(waits, [1, 2, 4, 8, 15, 15, 15, 15])
 })
 
-test('waits run down with the monotonic clock, and wall time does not matter', () => {
+test('guess counter: waits follow the monotonic clock', () => {
   const { addWrong, waitMs, clock } = open()
   addWrong(5)
   clock.advance(20_000)
@@ -47,7 +47,7 @@ test('waits run down with the monotonic clock, and wall time does not matter', (
   assert.is(waitMs(), 40_000)
 })
 
-test('one wrong guess is forgiven every half hour, counted from the first', () => {
+test('guess counter: one wrong guess is forgiven per half hour', () => {
   const { addWrong, countOf, waitMs, clock } = open()
   addWrong(3)
   clock.advance(FORGIVEN_EVERY_MS - 1)
@@ -66,7 +66,7 @@ test('one wrong guess is forgiven every half hour, counted from the first', () =
   assert.is(countOf('key'), 0)
 })
 
-test('guesses that are taken back end the wait where few enough are left', () => {
+test('guess counter: taking guesses back ends the wait', () => {
   const { addWrong, takeBack, countOf, waitMs } = open()
   addWrong(7)
   takeBack('key', 2)
@@ -79,7 +79,7 @@ test('guesses that are taken back end the wait where few enough are left', () =>
   assert.is(countOf('unknown'), 0)
 })
 
-test('a flood of keys with a guess each does not end the wait of one that has used up its own', () => {
+test('guess counter: a flood of keys does not evict a delayed one', () => {
   const { addWrong, waitMs } = open()
   addWrong(5, 'penalised')
   addWrong(4, 'not yet')

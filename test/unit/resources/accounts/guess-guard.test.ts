@@ -118,7 +118,7 @@ for (const [what, guesses, answered, limit] of RULES)
     })
   })
 
-test('a right guess is right before the last free wrong one, and has to wait after it', async () => {
+test('guess guard: a right guess has to wait after the last free wrong one', async () => {
   const { fail, guess, clock } = openGuard()
   await fail(4)
   assert.equal(await guess({ right: true }), { kind: 'right' })
@@ -129,7 +129,7 @@ test('a right guess is right before the last free wrong one, and has to wait aft
   await fail(5)
 })
 
-test('a guess that has to wait is not even checked', async () => {
+test('guess guard: a delayed guess is not checked', async () => {
   const { guard, fail } = openGuard()
   await fail(5)
   let isChecked = false
@@ -140,7 +140,7 @@ test('a guess that has to wait is not even checked', async () => {
   assert.not(isChecked)
 })
 
-test('strangers wait longer with each wrong guess at an account, fifteen minutes at most', async () => {
+test('guess guard: the wait of strangers doubles up to fifteen minutes', async () => {
   const { fail, guess, clock } = openGuard()
   let client = 0
   const stranger = () => ({ address: ipv4(client++) })
@@ -158,7 +158,7 @@ test('strangers wait longer with each wrong guess at an account, fifteen minutes
   assert.equal(await guess({ ...stranger(), right: true }), { kind: 'right' })
 })
 
-test('a known place is heard whatever strangers do, its neighbours in the /48 and its own network at other accounts included', async () => {
+test('guess guard: a known place is not delayed by strangers, /48 neighbours or guesses at other accounts', async () => {
   const { fail, guess, wrongCount } = openGuard()
   const home = { address: '2001:db8:0:100::1', isKnownPlace: true }
   assert.is(await wrongCount(each(30, i => ({ address: ipv4(i) }))), 10)
@@ -169,14 +169,14 @@ test('a known place is heard whatever strangers do, its neighbours in the /48 an
   assert.equal(await guess({ ...home, right: true }), { kind: 'right' })
 })
 
-test('wrong guesses at a known place do not make strangers to the account wait', async () => {
+test('guess guard: wrong guesses at a known place do not delay strangers', async () => {
   const { guess, wrongCount } = openGuard()
   for (let i = 0; i < 4; i++)
     await wrongCount(each(5, () => ({ address: `192.0.2.${i}`, isKnownPlace: true })))
   assert.equal(await guess({ address: '203.0.113.1', right: true }), { kind: 'right' })
 })
 
-test('more than four /56 of a /48 make it one network for an hour', async () => {
+test('guess guard: more than four /56 of a /48 count as one network for an hour', async () => {
   const { fail, guess, clock } = openGuard()
   const at = (i: number, account: string) => ({ address: `2001:db8:0:${hex(i * 256)}::1`, account })
   for (let i = 0; i < 5; i++) await fail(1, at(i, 'bob@here.example'))
@@ -186,7 +186,7 @@ test('more than four /56 of a /48 make it one network for an hour', async () => 
   await fail(4, at(10, ANN))
 })
 
-test('a right guess takes back the wrong ones of its network at its account, everywhere', async () => {
+test('guess guard: a right guess takes back the wrong ones of its network and account', async () => {
   const { fail, guess, wrongCount } = openGuard()
   for (let i = 0; i < 4; i++) {
     await fail(4, { account: `colleague${i}@here.example` })
@@ -199,7 +199,7 @@ test('a right guess takes back the wrong ones of its network at its account, eve
   assert.is(await wrongCount(each(30, i => ({ address: ipv4(i) }))), 10)
 })
 
-test('an own account does not buy further guesses at those of others', async () => {
+test('guess guard: a right guess at one account gives no guesses at others', async () => {
   const { fail, guess, wrongCount } = openGuard()
   const own = { account: 'mallory@here.example', isKnownPlace: true }
   assert.is(await wrongCount(each(40, i => ({ account: `user${i}@here.example` }))), 20)
@@ -216,7 +216,7 @@ for (const [what, one, answered] of [
   ['from all of a /48', (i: number): Case => ({ address: `2001:db8:0:${hex(i * 256)}::1` }), 5],
   ['at many accounts from one network', (i: number): Case => ({ account: `user${i}@here.example` }), 20],
 ] as const)
-  test(`guesses made at once ${what} learn no more than guesses in a row`, async () => {
+  test(`guess guard: concurrent guesses ${what} learn no more than sequential ones`, async () => {
     const { guess } = openGuard()
     const verdicts = await Promise.all(
       each(60, i => one(i)).map((made, i) => guess({ ...made, right: i === 59 })),
@@ -227,7 +227,7 @@ for (const [what, one, answered] of [
     )
   })
 
-test('a check that fails by itself is no wrong guess', async () => {
+test('guess guard: an error of the check is not a wrong guess', async () => {
   const { guard, fail } = openGuard()
   const one = { address: '192.0.2.1', account: ANN, isKnownPlace: false }
   await fail(4)
@@ -236,7 +236,7 @@ test('a check that fails by itself is no wrong guess', async () => {
   await fail(1)
 })
 
-test('guesses within a session are counted by session alone', async () => {
+test('guess guard: guesses in a session are counted per session', async () => {
   const { guard, guess } = openGuard()
   const within = (session: string, right = false) => guard.hearInSession(session, async () => right)
   for (let i = 0; i < 5; i++) assert.equal(await within('stolen'), { kind: 'wrong' })
@@ -245,7 +245,7 @@ test('guesses within a session are counted by session alone', async () => {
   assert.equal(await guess({ right: true }), { kind: 'right' })
 })
 
-test('a flood of other networks does not end the wait of one that guessed too often', async () => {
+test('guess guard: a flood of networks does not evict a delayed one', async () => {
   const { wrongCount, guess, clock } = openGuard()
   await wrongCount(each(30, i => ({ account: `user${i}@here.example` })))
   await wrongCount(

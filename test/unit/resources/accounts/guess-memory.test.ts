@@ -7,7 +7,7 @@ const test = suite('accounts/guess-memory')
 const keysOf = (memory: ReturnType<typeof createGuessMemory<number>>, keys: string[]) =>
   keys.filter(key => memory.get(key) !== undefined)
 
-test('of too many entries the one set longest ago is forgotten', () => {
+test('guess memory: the entry set longest ago is evicted', () => {
   const memory = createGuessMemory<number>(3)
   for (const key of ['a', 'b', 'c']) memory.set(key, 1, false)
   memory.set('a', 2, false)
@@ -16,20 +16,20 @@ test('of too many entries the one set longest ago is forgotten', () => {
   assert.is(memory.get('a'), 2)
 })
 
-test('ordinary entries, however many, push out no protected one', () => {
+test('guess memory: ordinary entries do not evict protected ones', () => {
   const memory = createGuessMemory<number>(3)
   memory.set('penalised', 1, true)
   for (let i = 0; i < 10; i++) memory.set(`flood ${i}`, 1, false)
   assert.is(memory.get('penalised'), 1)
 })
 
-test('protected entries are bounded, too', () => {
+test('guess memory: protected entries are bounded', () => {
   const memory = createGuessMemory<number>(2)
   for (const key of ['a', 'b', 'c']) memory.set(key, 1, true)
   assert.equal(keysOf(memory, ['a', 'b', 'c']), ['b', 'c'])
 })
 
-test('an entry may become protected and lose the protection', () => {
+test('guess memory: protection of an entry can change', () => {
   const memory = createGuessMemory<number>(1)
   memory.set('a', 1, false)
   memory.set('a', 2, true)

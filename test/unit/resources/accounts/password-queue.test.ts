@@ -48,14 +48,14 @@ function openQueue() {
 const times = (count: number, make: (i: number) => PasswordTurn): PasswordTurn[] =>
   Array.from({ length: count }, (_, i) => make(i))
 
-test('two tasks run at a time, and the others in their order', async () => {
+test('password queue: two tasks run at a time, others in order', async () => {
   const { ask, end, began } = openQueue()
   await ask(['a', 'b', 'c', 'd'].map(owner => stranger(owner)))
   assert.equal(began, ['a', 'b'])
   assert.equal(await end(4), ['c', 'd'])
 })
 
-test('a network that floods has four attempts waiting; another waits for what is under way alone', async () => {
+test('password queue: a flooding network has four waiting attempts and does not delay others', async () => {
   const { ask, end, refused } = openQueue()
   await ask(times(40, () => stranger('flood')))
   assert.is(refused.length, 34)
@@ -63,7 +63,7 @@ test('a network that floods has four attempts waiting; another waits for what is
   assert.equal(await end(1), ['victim'])
 })
 
-test('of a /48 eight wait, whatever /56 they are in, and they have the turns of one', async () => {
+test('password queue: a /48 has eight waiting attempts and is served as one owner', async () => {
   const { ask, end, refused } = openQueue()
   await ask(times(40, i => stranger('site', `site ${i}`)))
   assert.is(refused.length, 30)
@@ -71,7 +71,7 @@ test('of a /48 eight wait, whatever /56 they are in, and they have the turns of 
   assert.equal(await end(4), ['victim', 'site', 'another', 'site'])
 })
 
-test('a full queue takes the first attempt of a network, in place of the last of one with several', async () => {
+test('password queue: when full, a first attempt displaces the last of a network with several', async () => {
   const { ask, refused, end } = openQueue()
   for (let i = 0; i < 12; i++) await ask(times(5, () => stranger(`flood ${i}`)))
   const before = refused.length
@@ -80,13 +80,13 @@ test('a full queue takes the first attempt of a network, in place of the last of
   assert.ok((await end(32)).includes('victim'))
 })
 
-test('where each network waits once, a full queue refuses further strangers', async () => {
+test('password queue: when full with one attempt per network, strangers are refused', async () => {
   const { ask, refused } = openQueue()
   await ask(times(36, i => stranger(`network ${i}`)))
   assert.equal(refused, ['network 34', 'network 35'])
 })
 
-test('known places go ahead of strangers, and into a full queue in their place', async () => {
+test('password queue: known places are served first and displace strangers', async () => {
   const { ask, end, refused } = openQueue()
   await ask(times(34, i => stranger(`network ${i}`)))
   await ask([known('ann'), known('bob')])
@@ -94,14 +94,14 @@ test('known places go ahead of strangers, and into a full queue in their place',
   assert.equal(await end(3), ['ann', 'bob', 'network 2'])
 })
 
-test('a stranger is served after three known places in a row', async () => {
+test('password queue: a stranger is served after three known places', async () => {
   const { ask, end } = openQueue()
   await ask([...times(4, i => stranger(`network ${i}`)), ...times(8, i => known(`user ${i}`))])
   const expected = 'user 0, user 1, user 2, network 2, user 3, user 4, user 5, network 3, user 6, user 7'
   assert.is((await end(10)).join(', '), expected)
 })
 
-test('one account has eight attempts waiting at its known places, and others go before them', async () => {
+test('password queue: the known places of an account have eight waiting attempts', async () => {
   const { ask, end, refused } = openQueue()
   await ask(times(20, () => known('busy')))
   assert.is(refused.length, 10)
@@ -109,7 +109,7 @@ test('one account has eight attempts waiting at its known places, and others go 
   assert.equal(await end(2), ['ann', 'busy'])
 })
 
-test('what the operator asks for may fill the queue, and makes room for others', async () => {
+test('password queue: operator tasks may fill the queue and are displaced by others', async () => {
   const { ask, end, refused } = openQueue()
   await ask(times(40, () => OPERATOR))
   assert.is(refused.length, 6)
@@ -118,7 +118,7 @@ test('what the operator asks for may fill the queue, and makes room for others',
   assert.equal(await end(2), ['ann', 'operator'])
 })
 
-test('tasks that fail give their place back', async () => {
+test('password queue: failed tasks release their place', async () => {
   const queue = createPasswordQueue()
   for (let i = 0; i < 5; i++) {
     const error = await queue

@@ -7,7 +7,7 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accounts/password')
 
-test('a password verifies against its own hash, and no other does', async () => {
+test('password: only the right password verifies', async () => {
   const passwords = createPasswords()
   const stored = await passwords.hash('correct horse')
   assert.is(await passwords.verify('correct horse', stored), true)
@@ -15,14 +15,14 @@ test('a password verifies against its own hash, and no other does', async () => 
     assert.is(await passwords.verify(wrong, stored), false)
 })
 
-test('the stored text names its parameters and has a salt of its own', async () => {
+test('password: the stored hash has its parameters and a salt', async () => {
   const passwords = createPasswords()
   const [one, other] = [await passwords.hash('same'), await passwords.hash('same')]
   assert.match(one, /^scrypt\$32768\$8\$1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/)
   assert.is.not(one, other)
 })
 
-test('a hash made with former parameters still verifies', async () => {
+test('password: a hash with former parameters verifies', async () => {
   const salt = Buffer.alloc(16, 7)
   const hash = scryptSync('old password', salt, 32, { N: 1024, r: 8, p: 1 })
   const stored = `scrypt$1024$8$1$${salt.toString('base64')}$${hash.toString('base64')}`
@@ -30,7 +30,7 @@ test('a hash made with former parameters still verifies', async () => {
   assert.is(await createPasswords().verify('other password', stored), false)
 })
 
-test('where new ones cost less, those that cost more still verify', async () => {
+test('password: a hash with higher cost verifies', async () => {
   const stored = await createPasswords().hash('old password')
   const quick = createPasswords({ N: 1024, r: 8, p: 2 })
   assert.match(await quick.hash('new password'), /^scrypt\$1024\$8\$2\$/)
@@ -38,18 +38,18 @@ test('where new ones cost less, those that cost more still verify', async () => 
   assert.is(await quick.verify('old password', stored), true)
 })
 
-test('the same characters typed in another composition are the same password', async () => {
+test('password: Unicode is normalized', async () => {
   const passwords = createPasswords()
   const stored = await passwords.hash('Gr\u00fc\u00dfe')
   assert.is(await passwords.verify('Gru\u0308\u00dfe', stored), true)
 })
 
-test('where there is no user the answer is no, after the same work', async () => {
+test('password: without a user the same work is done', async () => {
   assert.is(await createPasswords().verify('anything', undefined), false)
   assert.is(await createPasswords().verify('', undefined), false)
 })
 
-test('a damaged hash is an error, not a wrong password', async () => {
+test('password: a damaged hash is an error', async () => {
   for (const stored of ['', 'plain text', 'bcrypt$1$2$3$4$5', 'scrypt$32768$8$1$c2FsdA=='])
     await createPasswords()
       .verify('x', stored)
@@ -59,7 +59,7 @@ test('a damaged hash is an error, not a wrong password', async () => {
       )
 })
 
-test('two are worked on at a time and 32 may wait; more are turned away at once', async () => {
+test('password: two hashes run, 32 wait, more are refused', async () => {
   const passwords = quickPasswords()
   const verifying = Array.from({ length: 40 }, () => passwords.verify('x', undefined))
   const results = await Promise.allSettled(verifying)

@@ -36,7 +36,7 @@ async function open(t: TestContext) {
   return { ...post, plans, move, changed: (id: Id) => changed(id), lookUps: () => lookUps }
 }
 
-test('an account has the quota and the horizon of its plan', async t => {
+test('plans: quota and retention are those of the plan', async t => {
   const { plans, account, move, clock } = await open(t)
   const id = account()
   assert.equal([await plans.quotaOf(id), await plans.horizonOf(id)], [null, clock.now() - 90 * DAY_MS])
@@ -48,7 +48,7 @@ test('an account has the quota and the horizon of its plan', async t => {
   )
 })
 
-test('the plan is read once, and again when the account has been changed', async t => {
+test('plans: the plan is cached until the account changes', async t => {
   const { plans, account, move, changed, lookUps } = await open(t)
   const id = account()
   for (let i = 0; i < 5; i++) await plans.quotaOf(id)
@@ -59,14 +59,14 @@ test('the plan is read once, and again when the account has been changed', async
   assert.is(lookUps(), 2)
 })
 
-test('a plan that is not configured any more limits nothing and hides nothing', async t => {
+test('plans: a removed plan has no limits', async t => {
   const { plans, account, move } = await open(t)
   const id = account()
   move(id, 'gone')
   assert.equal([await plans.quotaOf(id), await plans.horizonOf(id)], [null, 0])
 })
 
-test('a failed look-up is not remembered', async t => {
+test('plans: a failed lookup is not cached', async t => {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const id = post.account()

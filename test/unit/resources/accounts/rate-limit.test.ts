@@ -18,12 +18,12 @@ function open(requestsPerSecond: number) {
   }
 }
 
-test('a second’s worth is there at once, and not one more', () => {
+test('rate limit: the bucket holds the requests of one second', () => {
   const { takeMany } = open(4)
   assert.equal(takeMany(6), [3, 2, 1, 0, undefined, undefined])
 })
 
-test('it comes back bit by bit', () => {
+test('rate limit: tokens are refilled continuously', () => {
   const { clock, take, takeMany } = open(4)
   takeMany(4)
   clock.advance(249)
@@ -34,21 +34,21 @@ test('it comes back bit by bit', () => {
   assert.equal(takeMany(3), [1, 0, undefined])
 })
 
-test('what is refused costs nothing', () => {
+test('rate limit: refused requests take no token', () => {
   const { clock, take, takeMany } = open(2)
   takeMany(1_000)
   clock.advance(500)
   assert.is(take(), 0)
 })
 
-test('who waits for long has a second’s worth, and not more', () => {
+test('rate limit: a long pause fills the bucket at most', () => {
   const { clock, takeMany } = open(3)
   takeMany(3)
   clock.advance(86_400_000)
   assert.equal(takeMany(4), [2, 1, 0, undefined])
 })
 
-test('in the long run an account gets its rate, however it asks', () => {
+test('rate limit: the long-term rate is the configured one', () => {
   const { clock, take } = open(7)
   let granted = 0
   for (let i = 0; i < 10_000; i++) {
@@ -58,7 +58,7 @@ test('in the long run an account gets its rate, however it asks', () => {
   assert.ok(granted >= 7 * 19 && granted <= 7 * 21 + 1, `${granted}`)
 })
 
-test('one a second is one a second', () => {
+test('rate limit: one request per second works', () => {
   const { clock, take } = open(1)
   assert.equal([take(), take()], [0, undefined])
   clock.advance(999)
@@ -67,14 +67,14 @@ test('one a second is one a second', () => {
   assert.is(take(), 0)
 })
 
-test('accounts do not spend each other’s requests', () => {
+test('rate limit: accounts have separate buckets', () => {
   const { clock, takeMany, take } = open(2)
   const other = newId(clock.now())
   takeMany(3)
   assert.is(take(other), 1)
 })
 
-test('a bucket is remembered until it is full, over any number of seconds', () => {
+test('rate limit: a bucket is kept until it is full', () => {
   const { clock, take, takeMany } = open(10)
   takeMany(10)
   for (let second = 0; second < 5; second++) {
@@ -85,7 +85,7 @@ test('a bucket is remembered until it is full, over any number of seconds', () =
   }
 })
 
-test('the wall clock has no part in it', () => {
+test('rate limit: the wall clock does not matter', () => {
   const { clock, take, takeMany } = open(2)
   takeMany(2)
   clock.jump(3_600_000)

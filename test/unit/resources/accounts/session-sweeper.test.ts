@@ -41,14 +41,14 @@ async function open(t: TestContext) {
   return { ...store, clock, session, idle }
 }
 
-test('sessions go once they are no longer good, and not before', async t => {
+test('session sweeper: only expired sessions are deleted', async t => {
   const store = await open(t)
   for (const idleMs of [0, SESSION_IDLE_MS, SESSION_IDLE_MS + 1]) store.session(store.clock.now() - idleMs)
   for await (const _ of sweepSessions(store));
   assert.equal(store.idle(), [0, SESSION_IDLE_MS])
 })
 
-test('a round takes them away in steps of 500', async t => {
+test('session sweeper: steps delete 500 sessions', async t => {
   const store = await open(t)
   for (let i = 0; i < 1_100; i++) store.session(0)
   const left: number[] = []
@@ -56,7 +56,7 @@ test('a round takes them away in steps of 500', async t => {
   assert.equal(left, [600, 100, 0])
 })
 
-test('they are found by an index', async t => {
+test('session sweeper: the query uses an index', async t => {
   const plan = planOf(
     await open(t),
     'select id from sessions where last_seen_at < 1 order by last_seen_at limit 5',

@@ -60,7 +60,7 @@ async function open(t: TestContext, passwords: Passwords = plainPasswords) {
   return { ...store, clock, sessions, accountId, addUser, signIn, tokenOf, change, lines, metrics }
 }
 
-test('the right password opens a session, whose token finds it again', async t => {
+test('session: the right password opens a session', async t => {
   const { addUser, signIn, sessions, accountId } = await open(t)
   const userId = addUser('a@here.test', 1)
   const result = await signIn('a@here.test')
@@ -79,7 +79,7 @@ test('the right password opens a session, whose token finds it again', async t =
   )
 })
 
-test('a wrong password and an unknown user are refused alike', async t => {
+test('session: wrong password and unknown user give the same refusal', async t => {
   const { addUser, signIn, rows } = await open(t)
   addUser('a@here.test')
   assert.equal(await signIn('a@here.test', 'wrong'), { kind: 'refused' })
@@ -87,7 +87,7 @@ test('a wrong password and an unknown user are refused alike', async t => {
   assert.equal(rows('select * from sessions'), [])
 })
 
-test('of a token only its hash is stored', async t => {
+test('session: only the hash of the token is stored', async t => {
   const { addUser, tokenOf, rows } = await open(t)
   addUser('a@here.test')
   const token = await tokenOf('a@here.test')
@@ -96,7 +96,7 @@ test('of a token only its hash is stored', async t => {
   for (const value of Object.values(row!)) assert.not(Buffer.from(String(value)).includes(token))
 })
 
-test('after five failures the pair must wait, even with the right password; others need not', async t => {
+test('session: after five failures network and account wait, others do not', async t => {
   const { addUser, signIn, clock } = await open(t)
   addUser('a@here.test')
   addUser('b@here.test')
@@ -113,13 +113,13 @@ test('after five failures the pair must wait, even with the right password; othe
   assert.equal(await signIn('a@here.test', 'wrong'), { kind: 'refused' })
 })
 
-test('failures for users that do not exist count, too', async t => {
+test('session: failures for unknown users count', async t => {
   const { signIn } = await open(t)
   for (let i = 0; i < 5; i++) await signIn('nobody@here.test')
   assert.is((await signIn('nobody@here.test')).kind, 'too-many')
 })
 
-test('a burst of guesses gets no more tries than guesses in a row', async t => {
+test('session: concurrent guesses get no more attempts', async t => {
   const { addUser, signIn } = await open(t)
   addUser('a@here.test')
   const results = await Promise.all(Array.from({ length: 30 }, (_, i) => signIn('a@here.test', `guess ${i}`)))
@@ -127,7 +127,7 @@ test('a burst of guesses gets no more tries than guesses in a row', async t => {
   assert.is(results.filter(({ kind }) => kind === 'too-many').length, 25)
 })
 
-test('a session ends after fourteen days without use, and use puts that off', async t => {
+test('session: it expires after 14 days without use', async t => {
   const { addUser, tokenOf, sessions, clock } = await open(t)
   addUser('a@here.test')
   const [used, unused] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
@@ -143,7 +143,7 @@ test('a session ends after fourteen days without use, and use puts that off', as
   assert.is(await sessions.find(unused), undefined)
 })
 
-test('use is written down at most every five minutes', async t => {
+test('session: use is recorded at most every five minutes', async t => {
   const { addUser, tokenOf, sessions, clock, rows } = await open(t)
   addUser('a@here.test')
   const token = await tokenOf('a@here.test')
@@ -157,7 +157,7 @@ test('use is written down at most every five minutes', async t => {
   assert.is(seen(), clock.now())
 })
 
-test('a user has at most 30 sessions: the one unused for longest goes first', async t => {
+test('session: at most 30 per user, the least recently used ends', async t => {
   const { addUser, tokenOf, sessions, clock, rows } = await open(t)
   addUser('a@here.test')
   addUser('b@here.test')
@@ -176,7 +176,7 @@ test('a user has at most 30 sessions: the one unused for longest goes first', as
   assert.equal(rows('select count(*) as n from sessions'), [{ n: 31 }])
 })
 
-test('sessions opened in one moment are limited, too', async t => {
+test('session: the limit applies to concurrent sign-ins', async t => {
   const { addUser, tokenOf, rows } = await open(t)
   addUser('a@here.test')
   const tokens = await Promise.all(Array.from({ length: 40 }, () => tokenOf('a@here.test')))
@@ -184,7 +184,7 @@ test('sessions opened in one moment are limited, too', async t => {
   assert.equal(rows('select count(*) as n from sessions'), [{ n: 30 }])
 })
 
-test('a session that is ended is gone, the others of its user are not', async t => {
+test('session: ending one keeps the others', async t => {
   const { addUser, tokenOf, sessions } = await open(t)
   addUser('a@here.test')
   const [one, other] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
@@ -193,7 +193,7 @@ test('a session that is ended is gone, the others of its user are not', async t 
   assert.ok(await sessions.find(other))
 })
 
-test('browsers and scripts have sessions of different kinds', async t => {
+test('session: cookies and bearer tokens are separate', async t => {
   const { addUser, sessions } = await open(t)
   const userId = addUser('a@here.test')
   const user = { id: userId, passwordHash: 'password of a@here.test' }
@@ -205,7 +205,7 @@ test('browsers and scripts have sessions of different kinds', async t => {
 
 const RIGHT = 'password of a@here.test'
 
-test('a new password ends all other sessions of its user, and no others', async t => {
+test('password change: all other sessions of the user end', async t => {
   const { addUser, tokenOf, sessions, change, signIn } = await open(t)
   addUser('a@here.test')
   addUser('b@here.test')
@@ -224,7 +224,7 @@ test('a new password ends all other sessions of its user, and no others', async 
   assert.is((await signIn('b@here.test')).kind, 'signed-in')
 })
 
-test('a wrong current password changes nothing', async t => {
+test('password change: a wrong current password is refused', async t => {
   const { addUser, tokenOf, sessions, change, signIn } = await open(t)
   addUser('a@here.test')
   const [own, other] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
@@ -233,7 +233,7 @@ test('a wrong current password changes nothing', async t => {
   assert.is((await signIn('a@here.test')).kind, 'signed-in')
 })
 
-test('guesses at the current password are slowed by session, and do not slow down others or signing in', async t => {
+test('password change: guesses are delayed per session only', async t => {
   const { addUser, tokenOf, change, signIn, clock } = await open(t)
   addUser('a@here.test')
   const [stolen, own] = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
@@ -250,7 +250,7 @@ test('guesses at the current password are slowed by session, and do not slow dow
   assert.is((await change(own, RIGHT, 'yours')).kind, 'changed')
 })
 
-test('of two changes made at once from different sessions one happens, and ends the other’s session', async t => {
+test('password change: of two concurrent changes one succeeds and ends the other session', async t => {
   const { addUser, tokenOf, sessions, signIn } = await open(t)
   addUser('a@here.test')
   const tokens = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
@@ -280,7 +280,7 @@ function slowPasswords() {
   return { passwords, begun, finish }
 }
 
-test('who is signing in with the old password while it is changed gets no session', async t => {
+test('password change: a concurrent sign-in with the old password fails', async t => {
   const { passwords, begun, finish } = slowPasswords()
   const { addUser, signIn, sessions, change, rows } = await open(t, passwords)
   const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
@@ -296,7 +296,7 @@ test('who is signing in with the old password while it is changed gets no sessio
   assert.equal(rows('select count(*) as n from sessions'), [{ n: 1 }])
 })
 
-test('a session that ends while its user changes the password changes nothing', async t => {
+test('password change: a session that ends in the meantime changes nothing', async t => {
   const { passwords, begun, finish } = slowPasswords()
   const { addUser, sessions, change, rows } = await open(t, passwords)
   const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
@@ -317,7 +317,7 @@ async function strangersGuess({ signIn }: Awaited<ReturnType<typeof open>>, emai
   for (let i = 0; i < count; i++) await signIn(email, 'wrong', `203.0.113.${i}`)
 }
 
-test('where a user has signed in before, strangers make nobody wait', async t => {
+test('known place: strangers do not delay it', async t => {
   const parts = await open(t)
   const { addUser, signIn } = parts
   addUser('a@here.test')
@@ -333,7 +333,7 @@ test('where a user has signed in before, strangers make nobody wait', async t =>
   assert.is((await signIn('b@here.test', undefined, '203.0.113.99')).kind, 'signed-in')
 })
 
-test('a wrong password makes no place known, and one user’s place is not another’s', async t => {
+test('known place: only a right password of the same user makes it known', async t => {
   const parts = await open(t)
   const { addUser, signIn, rows } = parts
   addUser('a@here.test')
@@ -345,7 +345,7 @@ test('a wrong password makes no place known, and one user’s place is not anoth
   assert.is((await signIn('a@here.test', undefined, HOME)).kind, 'too-many')
 })
 
-test('networks are stored as keyed hashes, one for each client network', async t => {
+test('known place: networks are stored as keyed hashes', async t => {
   const { addUser, signIn, rows, clock } = await open(t)
   addUser('a@here.test')
   for (const address of [HOME, '2001:db8:0:101::2', '192.0.2.1', '::ffff:192.0.2.1']) {
@@ -364,7 +364,7 @@ test('networks are stored as keyed hashes, one for each client network', async t
   )
 })
 
-test('a user has 20 known places at most: the one used longest ago goes first', async t => {
+test('known place: at most 20 per user, the least recently used is deleted', async t => {
   const parts = await open(t)
   const { addUser, signIn, clock, rows } = parts
   addUser('a@here.test')
@@ -384,7 +384,7 @@ test('a user has 20 known places at most: the one used longest ago goes first', 
     assert.is((await signIn('a@here.test', undefined, address)).kind, 'signed-in')
 })
 
-test('a place is known for 90 days after the last sign-in there, and is then deleted', async t => {
+test('known place: it is deleted 90 days after the last sign-in', async t => {
   const parts = await open(t)
   const { addUser, signIn, clock, rows } = parts
   assert.is(PLACE_KEPT_MS, 90 * DAY_MS)
@@ -402,7 +402,7 @@ test('a place is known for 90 days after the last sign-in there, and is then del
   assert.equal(rows('select * from sign_in_places'), [])
 })
 
-test('password work waits in the line of the network, of the account at known places, and of the user in a session', async t => {
+test('session: password checks queue per network, known account or user', async t => {
   const turns: (PasswordTurn | undefined)[] = []
   const { addUser, signIn, tokenOf, change } = await open(t, {
     hash: async (password, turn) => {
@@ -433,7 +433,7 @@ test('password work waits in the line of the network, of the account at known pl
   )
 })
 
-test('the operator sees attempts by their result, and one log line a minute while they are throttled', async t => {
+test('sign-in report: attempts are counted, throttling is logged once per minute', async t => {
   const { addUser, signIn, clock, lines, metrics } = await open(t)
   const id = addUser('a@here.test')
   for (let i = 0; i < 8; i++) await signIn('a@here.test', 'wrong', HOME)
@@ -456,7 +456,7 @@ test('the operator sees attempts by their result, and one log line a minute whil
     assert.ok(text.includes(`mailhorn_sign_in_attempts_total{door="http",result="${result}"} ${count}`), text)
 })
 
-test('an attempt for which there is no room is no guess, and the operator hears of it', async t => {
+test('sign-in report: a full queue is reported and is not a guess', async t => {
   const { addUser, signIn, lines } = await open(t, {
     ...plainPasswords,
     verify: () => Promise.reject(new TooManyWaiting('full')),
@@ -472,7 +472,7 @@ test('an attempt for which there is no room is no guess, and the operator hears 
   )
 })
 
-test('no other text finds a session', async t => {
+test('session: only the exact token finds it', async t => {
   const { addUser, tokenOf, sessions } = await open(t)
   addUser('a@here.test')
   const token = await tokenOf('a@here.test')

@@ -5,17 +5,17 @@ import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accounts/tokens')
 
-test('a token is its prefix and 40 letters and digits', () => {
+test('token: prefix and 40 base62 characters', () => {
   for (const prefix of ['re_', 'phs_', ''])
     for (let i = 0; i < 50; i++) assert.match(createToken(prefix), new RegExp(`^${prefix}[0-9A-Za-z]{40}$`))
 })
 
-test('no two tokens are the same', () => {
+test('token: tokens are unique', () => {
   const tokens = Array.from({ length: 10_000 }, () => createToken(''))
   assert.is(new Set(tokens).size, tokens.length)
 })
 
-test('every character is equally likely, at every place', () => {
+test('token: characters are uniformly distributed', () => {
   const tokens = Array.from({ length: 6_200 }, () => createToken(''))
   const counts = new Map<string, number>()
   for (const character of tokens.join('')) counts.set(character, (counts.get(character) ?? 0) + 1)
@@ -27,7 +27,7 @@ test('every character is equally likely, at every place', () => {
   for (const place of [0, 19, 39]) assert.is(new Set(tokens.map(token => token[place])).size, 62)
 })
 
-test('what is stored is the SHA-256 of the whole token', () => {
+test('token: the stored hash is SHA-256 of the whole token', () => {
   const token = createToken('re_')
   assert.equal(Buffer.from(hashToken(token)), createHash('sha256').update(token).digest())
   assert.is.not(

@@ -88,7 +88,7 @@ async function given(t: TestContext, more: Partial<AuthorityOptions> = {}) {
 const NOTHING = { kind: 'no-data' } as const
 
 for (const type of ['dns-01', 'http-01'] as const)
-  test(`a certificate for all names is given for proofs by ${type}`, async t => {
+  test(`ACME: a certificate for all names is issued with ${type}`, async t => {
     const { clock, store, authority, start, certified } = await given(t)
     start({ typeFor: () => type })
     const row = (await certified())!
@@ -103,7 +103,7 @@ for (const type of ['dns-01', 'http-01'] as const)
     assert.ok(!Buffer.from(row.key!).includes('PRIVATE KEY'))
   })
 
-test('two thirds of the way to its end it is renewed, with the same account', async t => {
+test('ACME: it is renewed after two thirds of its lifetime with the same account', async t => {
   const { clock, authority, start, row, certified, meanwhile } = await given(t)
   start()
   const first = (await certified())!
@@ -118,7 +118,7 @@ test('two thirds of the way to its end it is renewed, with the same account', as
   assert.is(authority.contacts.length, 1)
 })
 
-test('a service that is started again asks for nothing while its certificate is good', async t => {
+test('ACME: a restart orders nothing while the certificate is valid', async t => {
   const { clock, authority, start, certified } = await given(t)
   const stop = start()
   await certified()
@@ -130,7 +130,7 @@ test('a service that is started again asks for nothing while its certificate is 
   assert.is(authority.steps.length, steps)
 })
 
-test('for other names another certificate is asked for at once', async t => {
+test('ACME: changed names cause a new order', async t => {
   const { start, row, certified, meanwhile } = await given(t)
   const stop = start()
   const first = (await certified())!
@@ -159,7 +159,7 @@ for (const [what, step, fault, told] of [
   ['an accident of the authority', 'finalize', { status: 500 }, /answered 500/],
   ['a reply that is no JSON', 'authz', { status: 200 }, /cannot be read/],
 ] as const)
-  test(`${what} is told to the operator, the certificate before stays, and it is tried again later`, async t => {
+  test(`ACME: ${what} raises an alert, keeps the certificate and is retried`, async t => {
     const { clock, authority, start, certified, failed, alerts, meanwhile, row } = await given(t)
     const stop = start()
     const first = (await certified())!
@@ -186,7 +186,7 @@ for (const [what, step, fault, told] of [
     assert.equal([second!.failures, second!.fault], [0, null])
   })
 
-test('a nonce that has run out is taken for granted', async t => {
+test('ACME: an expired nonce is retried', async t => {
   const { authority, start, certified, alerts } = await given(t)
   for (const step of ['newAccount', 'newOrder', 'challenge', 'finalize', 'cert'])
     authority.failNext(step, { status: 400, type: 'badNonce', detail: 'too old' })
@@ -195,7 +195,7 @@ test('a nonce that has run out is taken for granted', async t => {
   assert.equal(alerts, [])
 })
 
-test('an authority that never takes a nonce is asked six times', async t => {
+test('ACME: refused nonces are retried six times', async t => {
   const { authority, start, failed } = await given(t)
   for (let i = 0; i < 9; i++) authority.failNext('newOrder', { status: 400, type: 'badNonce' })
   start()
@@ -203,7 +203,7 @@ test('an authority that never takes a nonce is asked six times', async t => {
   assert.is(authority.steps.filter(step => step === 'newOrder').length, 6)
 })
 
-test('a proof that is not found ends the order; the next try is another order, another way', async t => {
+test('ACME: a failed challenge ends the order; the next order uses another challenge', async t => {
   const { clock, authority, start, failed, certified } = await given(t, {
     prove: ({ type, expected }) => (type === 'http-01' ? expected : undefined),
   })
@@ -223,7 +223,7 @@ test('a proof that is not found ends the order; the next try is another order, a
   assert.equal([...new Set(asked)], [0, 1])
 })
 
-test('waits grow with every failure, up to half a day', async t => {
+test('ACME: retry delays grow up to twelve hours', async t => {
   const { clock, authority, start, failed } = await given(t)
   start()
   const waits: number[] = []
@@ -236,7 +236,7 @@ test('waits grow with every failure, up to half a day', async t => {
   assert.equal(waits, [10, 20, 40, 80, 160, 320, 640, 720])
 })
 
-test('an authority that is not there is asked again later', async t => {
+test('ACME: an unreachable authority is retried', async t => {
   const { authority, start, failed, alerts } = await given(t)
   await authority.close()
   start()
@@ -244,21 +244,21 @@ test('an authority that is not there is asked again later', async t => {
   await until(() => alerts.length === 1)
 })
 
-test('an authority whose own certificate is not trusted is not spoken with', async t => {
+test('ACME: an untrusted authority is refused', async t => {
   const { authority, start, failed, client } = await given(t)
   start({}, client())
   assert.match((await failed(1))!.fault!, /TLS failed/)
   assert.equal(authority.steps, [])
 })
 
-test('an authority that takes its time to decide is waited for', async t => {
+test('ACME: a slow validation is awaited', async t => {
   const { start, certified, alerts } = await given(t, { slow: 3 })
   start()
   await certified()
   assert.equal(alerts, [])
 })
 
-test('one that never decides is left for later, and the order gone on with then', async t => {
+test('ACME: an endless validation is continued later', async t => {
   const { clock, authority, start, failed, certified } = await given(t, { slow: 20 })
   start()
   const row = (await failed(1))!
@@ -269,7 +269,7 @@ test('one that never decides is left for later, and the order gone on with then'
   assert.is(authority.orderCount, 1)
 })
 
-test('an authority that has forgotten us gets a new account', async t => {
+test('ACME: a deleted account is created again', async t => {
   const { clock, authority, start, certified, meanwhile, row } = await given(t)
   start()
   const first = (await certified())!
@@ -281,7 +281,7 @@ test('an authority that has forgotten us gets a new account', async t => {
 
 /** As after a kill: nothing that was noted by the dead process is taken back. */
 for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'finalize', 'cert'])
-  test(`killed while ${step} is asked, it goes on at its next start with the order it had`, async t => {
+  test(`ACME: killed during ${step}, the order continues at the next start`, async t => {
     const { authority, start, certified, store, common, client } = await given(t)
     const died = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
@@ -314,7 +314,7 @@ for (const step of ['newAccount', 'newOrder', 'authz', 'challenge', 'order', 'fi
     assert.is(authority.orderCount, 1)
   })
 
-test('of several processes one orders; when it is gone another one takes over', async t => {
+test('ACME: one process orders; another takes over its lease', async t => {
   const { clock, authority, start, row, certified, meanwhile } = await given(t)
   const waiting = Promise.withResolvers<void>()
   t.after(waiting.resolve)

@@ -9,7 +9,7 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('contacts: all of an account', { limitMs: 30_000 })
 const NAMES = ['ann', 'bob', 'cid', 'dan', 'eva', 'fay']
 
-test('each address is listed once, with the contact of the oldest audience, whichever way pages are turned', async t => {
+test('account contacts: each address is listed once, in both page directions', async t => {
   const store = await t.using(openLocalStore())
   const { account, clock } = postOver(store)
   const newAudience = async (accountId: Id) => {
@@ -91,7 +91,7 @@ test('each address is listed once, with the contact of the oldest audience, whic
   )
 })
 
-test('a page next to a contact that is gone is none, where there are several audiences', async t => {
+test('account contacts: a cursor of a deleted contact gives no page', async t => {
   const store = await t.using(openLocalStore())
   const { account, clock } = postOver(store)
   const accountId = account()

@@ -39,7 +39,7 @@ const step = fc.oneof(
   }),
 )
 
-test('follows from them after any history', async t => {
+test('contact state: it follows from the commands after any history', async t => {
   const { run, accountId, newAudience, importFile, clock, db } = await openAudience(t)
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async steps => {
@@ -123,7 +123,7 @@ async function openTopics(t: TestContext) {
   return { ...open, topic, told }
 }
 
-test('an address leaves every audience of its account at once, and no other account', async t => {
+test('unsubscribe: it applies to all audiences of the account', async t => {
   const { run, account, accountId, newAudience, add, audienceId, clock, told, rows } = await openTopics(t)
   const [second, gone] = [await newAudience(), await newAudience()]
   for (const id of [audienceId, second, gone]) await add({ email: 'ann@there.test' }, id)
@@ -156,7 +156,7 @@ test('an address leaves every audience of its account at once, and no other acco
   assert.equal([rows(unsubscribed, accountId).length, rows(unsubscribed, other).length], [2, 0])
 })
 
-test('or of one topic, which must be of its account', async t => {
+test('unsubscribe: a topic must belong to the account', async t => {
   const { run, account, accountId, add, clock, topic, told } = await openTopics(t)
   await add({ email: 'ann@there.test' })
   const [own, foreign] = [await topic('opt_in'), await topic('opt_in', account('Other'))]
@@ -169,7 +169,7 @@ test('or of one topic, which must be of its account', async t => {
   assert.equal(told().slice(1), [['contact.updated', 'ann@there.test', false, 1]])
 })
 
-test('deleted audiences and topics go to the last row, in steps, and each contact is told of', async t => {
+test('deletion: all rows of audiences and topics are deleted in steps, with events', async t => {
   const { run, accountId, audienceId, importFile, newAudience, add, clock, topic, db, rows, told } =
     await openTopics(t)
   const kept = await newAudience()
@@ -196,7 +196,7 @@ test('deleted audiences and topics go to the last row, in steps, and each contac
   assert.is(new Set(deleted.map(([, address]) => address)).size, 300)
 })
 
-test('an account has so many topics, an audience so many different properties', async t => {
+test('limits: topics per account and properties per audience', async t => {
   const { run, accountId, audienceId, add, clock, change } = await openTopics(t)
   const at = clock.now()
   const fill = (table: string, columns: string, values: string, count: number) => {

@@ -32,7 +32,7 @@ async function faultOf(importing: Promise<unknown>): Promise<ImportFault> {
   return error as ImportFault
 }
 
-test('fields and properties come from the columns of their names', async t => {
+test('import: columns become fields and properties by name', async t => {
   const { importFile, contacts, audienceId, audienceOf } = await openAudience(t)
   const report = await importFile(
     'Email,First Name,last-name,Unsubscribed,Company,City\r\n' +
@@ -65,7 +65,7 @@ for (const [what, file, charset] of [
   ['UTF-16', Buffer.from(`\ufeff${PLAIN}`, 'utf16le')],
   ['another charset that is named', Buffer.from(PLAIN, 'latin1'), 'ISO-8859-1'],
 ] as const)
-  test(`a file with ${what} is read, wherever it is cut`, async t => {
+  test(`import: a file with ${what} is read in chunks of any size`, async t => {
     const { importFile, newAudience, contacts } = await openAudience(t)
     for (const size of [1, 3, Infinity]) {
       const audienceId = await newAudience()
@@ -79,7 +79,7 @@ for (const [what, file, charset] of [
     }
   })
 
-test('rows that cannot be taken are told by their numbers, and the others are taken', async t => {
+test('import: failed rows are reported by number, the others are imported', async t => {
   const { importFile, contacts } = await openAudience(t)
   const report = await importFile(
     [
@@ -125,7 +125,7 @@ for (const [what, end] of [
   ['a line feed', '\n'],
   ['a carriage return', '\r'],
 ] as const)
-  test(`a line that names the separator is no row, whatever ends it: ${what}`, async t => {
+  test(`import: a line that names the delimiter is skipped: ${what}`, async t => {
     const { importFile, newAudience } = await openAudience(t)
     const lines = ['\ufeffsep=;', 'email;first_name', 'ann@there.test;Ann', 'bob;Bob', '']
     for (const size of [1, Infinity]) {
@@ -138,7 +138,7 @@ for (const [what, end] of [
     }
   })
 
-test('all errors are counted, and the first hundred told', async t => {
+test('import: all errors are counted, the first 100 are reported', async t => {
   const { importFile } = await openAudience(t)
   const report = await importFile(`email\n${'nobody\n'.repeat(1_000)}ann@there.test\n`)
   assert.equal(countsOf(report), ['done', 1_001, [1, 0, 0, 0, 1_000]])
@@ -148,7 +148,7 @@ test('all errors are counted, and the first hundred told', async t => {
   )
 })
 
-test('contacts that are there are updated, by what the row says', async t => {
+test('import: existing contacts are updated', async t => {
   const { importFile, contacts, add, rows, listen } = await openAudience(t)
   await listen()
   await add({
@@ -180,7 +180,7 @@ test('contacts that are there are updated, by what the row says', async t => {
   assert.equal(events.sort(), [...Array(4).fill('contact.created'), ...Array(2).fill('contact.updated')])
 })
 
-test('or skipped, where that is asked for', async t => {
+test('import: existing contacts are skipped on request', async t => {
   const { importFile, contacts, add } = await openAudience(t)
   await add({ email: 'ann@there.test', firstName: 'Ann' })
   const file = 'email,first_name\nann@there.test,Other\nbob@there.test,Bob\nbob@there.test,Twice\n'
@@ -200,7 +200,7 @@ for (const [what, file, part] of [
   ['too many columns', `email,${Array.from({ length: 501 }, (_, i) => `k${i}`)}\n`, 'header'],
   ['a quote that is never closed, at once', 'email,"plan\nann@there.test,pro\n', 'row 1'],
 ] as const)
-  test(`a file with ${what} is refused, and nothing is stored`, async t => {
+  test(`import: a file with ${what} is refused without a change`, async t => {
     const { importFile, contacts, rows } = await openAudience(t)
     const fault = await faultOf(importFile(file))
     assert.is(fault.part, part)
@@ -208,12 +208,12 @@ for (const [what, file, part] of [
     assert.equal([await contacts(), rows('select * from contact_imports')], [[], []])
   })
 
-test('a charset that nobody knows is refused', async t => {
+test('import: an unknown charset is refused', async t => {
   const { importFile } = await openAudience(t)
   assert.is((await faultOf(importFile('email\n', { charset: 'klingon' }))).part, 'charset')
 })
 
-test('a file that stops being CSV keeps what came before, and says so', async t => {
+test('import: rows before invalid CSV are kept', async t => {
   const { importFile, contacts, rows } = await openAudience(t)
   const good = Array.from({ length: 450 }, (_, i) => `c${i}@there.test,x\n`).join('')
   for (const rest of ['d@there.test,"never closed\n', `d@there.test,"${'x'.repeat(300_000)}\n`]) {
@@ -229,7 +229,7 @@ test('a file that stops being CSV keeps what came before, and says so', async t 
   )
 })
 
-test('a connection that is cut leaves the whole rows that came, and says so', async t => {
+test('import: complete rows before a lost connection are kept', async t => {
   const { importFile, contacts, rows } = await openAudience(t)
   const cut = new Error('the client left')
   async function* bytes() {
@@ -251,7 +251,7 @@ for (const [what, piece] of [
   ['quotes', '"'],
   ['letters', 'x'],
 ] as const)
-  test(`a row of ${what} that does not end is not read to its end`, async t => {
+  test(`import: an endless row of ${what} is refused early`, async t => {
     const { importFile } = await openAudience(t)
     for (const header of ['', 'email\n']) {
       let given = 0
@@ -264,7 +264,7 @@ for (const [what, piece] of [
     }
   })
 
-test('it reads no faster than it stores, and stops with its audience', async t => {
+test('import: reading follows storing, and stops when the audience is deleted', async t => {
   const { importFile, run, accountId, audienceId, rows, clock } = await openAudience(t)
   let given = 0
   async function* endless() {
@@ -279,7 +279,7 @@ test('it reads no faster than it stores, and stops with its audience', async t =
   assert.is(rows<{ id: Id }>('select id from audiences').length, 0)
 })
 
-test('what a process that died has left running is said to be interrupted, and forgotten in the end', async t => {
+test('import: imports of a dead process become interrupted, then expire', async t => {
   const { run, accountId, audienceId, rows, clock } = await openAudience(t)
   const key = { accountId, audienceId, id: audienceId }
   await run('beginImport', { ...key, keys: [], at: clock.now() })
@@ -323,7 +323,7 @@ const person = fc.record({
   properties: fc.dictionary(key, text, { maxKeys: 4 }),
 })
 
-test('a file may have columns for all properties of an audience, and a row fill as many as a contact may have', async t => {
+test('import: limits of properties per audience and per contact apply', async t => {
   const { db, audienceId, newAudience, add, contacts, importFile } = await openAudience(t)
   const propertiesFrom = (first: number, count: number) =>
     new Map(Array.from({ length: count }, (_, n) => [`k${first + n}`, 'x']))
@@ -346,7 +346,7 @@ test('a file may have columns for all properties of an audience, and a row fill 
   assert.match(other.message, /at most 500 different properties/)
 })
 
-test('what was exported is imported as it was', async t => {
+test('import: an exported file restores the contacts', async t => {
   const { db, newAudience, add, contacts, importFile } = await openAudience(t)
   await fc.assert(
     fc.asyncProperty(fc.array(person, { minLength: 1, maxLength: 6 }), async people => {

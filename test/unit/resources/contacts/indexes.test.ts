@@ -48,7 +48,7 @@ async function open(t: TestContext) {
 const plan: SegmentFilter = { field: 'properties.plan', op: 'eq', value: 'pro' }
 const city: SegmentFilter = { field: 'properties.city', op: 'exists', value: null }
 
-test('an equal property is counted, and walked, by the index of values', async t => {
+test('segment queries: an equal property uses the value index', async t => {
   const { audience, plansOf } = await open(t)
   const counted = await plansOf(db => countMembers(db, audience, [plan]))
   const segment = { audienceId: audience.id, filters: JSON.stringify([plan, city]) }
@@ -61,7 +61,7 @@ test('an equal property is counted, and walked, by the index of values', async t
   }
 })
 
-test('who has none of several values is counted by merging those who have one', async t => {
+test('segment queries: several unequal values are counted by merging', async t => {
   const { audience, plansOf } = await open(t)
   const others: SegmentFilter[] = [
     { field: 'properties.plan', op: 'neq', value: 'pro' },
@@ -76,7 +76,7 @@ test('who has none of several values is counted by merging those who have one', 
   }
 })
 
-test('who of many with one value has not another is counted by merging, too', async t => {
+test('segment queries: one equal and one unequal value are counted by merging', async t => {
   const { audience, plansOf } = await open(t)
   const notInRome: SegmentFilter = { field: 'properties.city', op: 'neq', value: 'Rome' }
   const merges = (await plansOf(db => countMembers(db, audience, [plan, notInRome]))).filter(steps =>
@@ -87,7 +87,7 @@ test('who of many with one value has not another is counted by merging, too', as
   assert.not.match(merges[0]!, /SCAN contact|TEMP B-TREE/)
 })
 
-test('a search looks at an index that holds all it needs', async t => {
+test('segment queries: a search uses a covering index', async t => {
   const { audience, plansOf } = await open(t)
   const question = { audience, filters: [], search: 'ann', limit: 10, offset: 0, cursor: null }
   const plans = await plansOf(db => listContacts(db, question))
@@ -98,7 +98,7 @@ test('a search looks at an index that holds all it needs', async t => {
   }
 })
 
-test('of several equal properties, the value that the fewest have leads', async t => {
+test('segment queries: the rarest of several equal values is used', async t => {
   const { audienceId, add, db } = await openAudience(t)
   for (let i = 0; i < 3; i++) {
     const properties = new Map([

@@ -56,7 +56,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('who has left everything and is no contact comes in unsubscribed, by hand or by a file', async t => {
+test('opt-outs: an address that opted out of everything is added as unsubscribed', async t => {
   const { leave, add, remove, importFile, standing, audienceId, audienceOf } = await open(t)
   assert.is(await leave(null), 'done')
   assert.is(await leave(null), 'known')
@@ -69,7 +69,7 @@ test('who has left everything and is no contact comes in unsubscribed, by hand o
   assert.equal([contactCount, unsubscribedCount], [2, 1])
 })
 
-test('a contact that left and was removed has left when it is imported again', async t => {
+test('opt-outs: a deleted contact that opted out is unsubscribed after an import', async t => {
   const { leave, add, remove, importFile, standing, topic } = await open(t)
   const topicId = await topic()
   await add({ email: ANN })
@@ -81,7 +81,7 @@ test('a contact that left and was removed has left when it is imported again', a
   assert.equal(standing(), [0, 1])
 })
 
-test('what the account alone has said of a contact goes with it', async t => {
+test('opt-outs: choices of the account are deleted with the contact', async t => {
   const { add, change, remove, importFile, standing } = await open(t)
   await add({ email: ANN })
   await change(true)
@@ -90,7 +90,7 @@ test('what the account alone has said of a contact goes with it', async t => {
   assert.equal(standing(), [0, 0])
 })
 
-test('a contact that is put into another audience brings what it has said, and hears of nothing that it has left since', async t => {
+test('opt-outs: a copied contact keeps its subscriptions and later opt-outs', async t => {
   const { leave, add, remove, say, topic, run, rows, clock, accountId, audienceId: from } = await open(t)
   const [wanted, unwanted, left] = [await topic(), await topic(), await topic()]
   await leave(left)
@@ -122,7 +122,7 @@ test('a contact that is put into another audience brings what it has said, and h
   assert.equal(await remove(), { refused: 'no-contact' })
 })
 
-test('mail about a topic does not reach one who has left it without being a contact', async t => {
+test('opt-outs: an address without a contact gets no mail about a topic it left', async t => {
   const { leave, topic, sendAbout } = await open(t)
   const [one, other] = [await topic(), await topic()]
   assert.is(await sendAbout(one), 'queued')
@@ -133,7 +133,7 @@ test('mail about a topic does not reach one who has left it without being a cont
   assert.is(await sendAbout(other), 'suppressed')
 })
 
-test('what the owner chooses on the page, or the account says of the contact, is what holds then', async t => {
+test('opt-outs: the latest choice of owner or account counts', async t => {
   const { leave, add, remove, change, prefer, say, standing, topic, sendAbout } = await open(t)
   const [one, other] = [await topic(), await topic()]
   await leave(null)
@@ -149,7 +149,7 @@ test('what the owner chooses on the page, or the account says of the contact, is
   assert.equal(standing(), [0, 0])
 })
 
-test('who has left everything and chooses nothing stays away, as a contact or as none', async t => {
+test('opt-outs: saving no topics keeps an opt-out of everything', async t => {
   const { leave, add, prefer, standing, topic, sendAbout } = await open(t)
   const one = await topic()
   await leave(null)
@@ -164,7 +164,7 @@ test('who has left everything and chooses nothing stays away, as a contact or as
   assert.equal(standing(), [0, 0])
 })
 
-test('who has left everything comes back where there are no topics to choose among', async t => {
+test('opt-outs: saving without any topics subscribes again', async t => {
   const { leave, add, prefer, standing } = await open(t)
   await add({ email: ANN })
   await leave(null)
@@ -172,7 +172,7 @@ test('who has left everything comes back where there are no topics to choose amo
   assert.equal(standing(), [0, 0])
 })
 
-test('who is unsubscribed in one audience alone, and unticks all topics, is not brought back there', async t => {
+test('opt-outs: saving no topics does not resubscribe in an audience', async t => {
   const { add, change, prefer, topic, newAudience, contacts, rows } = await open(t)
   await topic()
   await add({ email: ANN })
@@ -184,7 +184,7 @@ test('who is unsubscribed in one audience alone, and unticks all topics, is not 
 })
 
 for (const is of ['a contact', 'none'])
-  test(`topics that ${is} unticks on the page of a broadcast are one unsubscribe of it`, async t => {
+  test(`opt-outs: topics that ${is} deselects count as one unsubscribe of the broadcast`, async t => {
     const { add, leave, prefer, topic, unsubscribes } = await open(t)
     const [one, other, third] = [await topic(), await topic(), await topic()]
     if (is === 'a contact') await add({ email: ANN })
@@ -202,7 +202,7 @@ for (const is of ['a contact', 'none'])
     assert.is(await unsubscribes(), 2, 'coming back to less')
   })
 
-test('a contact that is given the address of somebody who has left, has left', async t => {
+test('opt-outs: a contact that gets an opted-out address is unsubscribed', async t => {
   const { leave, add, run, accountId, audienceId, clock, standing } = await open(t)
   await leave(null)
   await add({ email: 'bob@there.test' })
@@ -211,7 +211,7 @@ test('a contact that is given the address of somebody who has left, has left', a
   assert.equal(standing(), [1, 0])
 })
 
-test('an address that comes with “not unsubscribed” brings back nobody who has left', async t => {
+test('opt-outs: unsubscribed: false in an import does not resubscribe', async t => {
   const { leave, add, run, accountId, audienceId, clock, standing, rows } = await open(t)
   await leave(null)
   await add({ email: 'bob@there.test' })
@@ -222,7 +222,7 @@ test('an address that comes with “not unsubscribed” brings back nobody who h
   assert.is(rows('select 1 from opt_outs').length, 1)
 })
 
-test('a link about a topic that is gone leaves everything, and counts once', async t => {
+test('opt-outs: a link of a deleted topic unsubscribes from everything, once', async t => {
   const { leave, add, standing, topic, unsubscribes, run, accountId, clock } = await open(t)
   const topicId = await topic()
   await run('deleteTopic', { accountId, id: topicId, at: clock.now() })
@@ -232,7 +232,7 @@ test('a link about a topic that is gone leaves everything, and counts once', asy
   assert.is(await unsubscribes(), 1)
 })
 
-test('with a topic goes what was remembered of it', async t => {
+test('opt-outs: opt-outs of a deleted topic are deleted', async t => {
   const { leave, topic, run, rows, accountId, clock } = await open(t)
   const topicId = await topic()
   await leave(topicId)

@@ -99,7 +99,7 @@ const filter: fc.Arbitrary<SegmentFilter> = fc.record({
   value: fc.oneof(value, fc.constantFrom('c1@', 'C12@THERE.TEST', 'rue')),
 })
 
-test('is what a look at every contact says, however it is asked', async t => {
+test('segment: members equal a scan of all contacts', async t => {
   const { run, db, accountId, newAudience, audienceOf, clock, add } = await open(t)
   await fc.assert(
     fc.asyncProperty(
@@ -155,7 +155,7 @@ async function pagesOf(
   }
 }
 
-test('changes with what is changed of a contact', async t => {
+test('segment: members follow changes of contacts', async t => {
   const { run, db, accountId, audienceId, audienceOf, add, clock } = await open(t)
   const id = await add({ email: 'ann@there.test', properties: new Map([['plan', 'Pro']]) })
   const plan = (op: SegmentFilter['op'], value: PropertyValue | null = null): SegmentFilter => ({
@@ -195,7 +195,7 @@ test('changes with what is changed of a contact', async t => {
   assert.equal(await counts(), [0, 0, 0, 0, 0])
 })
 
-test('what one audience has is no matter of another', async t => {
+test('segment: audiences are independent', async t => {
   const { db, audienceId, newAudience, audienceOf, add } = await open(t)
   const other = await newAudience()
   for (const id of [audienceId, other])
@@ -220,7 +220,7 @@ test('what one audience has is no matter of another', async t => {
 
 const SIMULATORS = new Set(['simulator.test', 'former.test'])
 
-test('members at other domains: found beyond the first chunk, of a segment alone, and not once they have unsubscribed', async t => {
+test('members at other domains: found in any chunk, per segment, only if subscribed', async t => {
   const { add, db, audienceId } = await open(t)
   const isElsewhere = (filters: readonly SegmentFilter[] | null) =>
     hasMemberElsewhere(db, { audienceId, filters: filters && JSON.stringify(filters) }, SIMULATORS, 2)

@@ -39,7 +39,7 @@ for (const name of [
     assert.is(claimFault(name, own), undefined)
   })
 
-test('the simulator may have a domain outside of the provider zone', () => {
+test('claimable names: the simulator domain may be outside the provider zone', () => {
   const elsewhere = { ...own, simulatorDomain: 'simulator.test' }
   assert.match(claimFault('a.simulator.test', elsewhere)!, /simulator/)
   assert.is(claimFault('notsimulator.test', elsewhere), undefined)

@@ -15,7 +15,7 @@ const domain = {
   ],
 }
 
-test('six records, in the order of the contract', () => {
+test('DNS records: six, in the order of the API contract', () => {
   assert.equal(
     dnsRecordsOf(domain, 'mail.provider.example').map(({ record, type, host, value }) => [
       record,
@@ -34,7 +34,7 @@ test('six records, in the order of the contract', () => {
   )
 })
 
-test('the MX record alone has a preference', () => {
+test('DNS records: only the MX record has a preference', () => {
   assert.equal(
     dnsRecordsOf(domain, 'p.example').map(({ priority }) => priority),
     [undefined, undefined, undefined, undefined, undefined, 10],

@@ -62,7 +62,7 @@ async function created(domains: Domains, accountId: Id, name = 'here.test') {
 const activeSlots = ({ keys }: DomainWithKeys) =>
   keys.filter(({ activeFrom }) => activeFrom !== null).map(({ slot }) => slot)
 
-test('a new domain is pending, with three keys that are published but do not sign yet', async t => {
+test('create domain: it is pending with three published keys', async t => {
   const { domains, accountId, events, clock } = await open(t)
   const domain = await created(domains, accountId)
   assert.equal([domain.status, domain.createdAt, domain.verifiedAt], ['pending', clock.now(), null])
@@ -77,7 +77,7 @@ test('a new domain is pending, with three keys that are published but do not sig
   assert.equal(events(), ['domain.created'])
 })
 
-test('of many requests at once no more domains are made than may be pending, and no keys for the others', async t => {
+test('create domain: concurrent requests respect the limit of pending domains', async t => {
   let keysMade = 0
   const make = readyKeys()
   const generateKey: GenerateKey = algorithm => {
@@ -97,7 +97,7 @@ test('of many requests at once no more domains are made than may be pending, and
   assert.is(keysMade, 9, 'each account has its own number')
 })
 
-test('verified and deleted domains make room for pending ones, failed ones do not', async t => {
+test('create domain: verified and deleted domains do not count as pending', async t => {
   const { domains, accountId, change } = await open(t, 'mailhorn.test', undefined, { pendingMax: 1 })
   const first = await created(domains, accountId, 'first.test')
   for (const [status, result] of [
@@ -115,7 +115,7 @@ test('verified and deleted domains make room for pending ones, failed ones do no
   assert.is((await domains.find(accountId, first.id))!.status, 'temporary_failure')
 })
 
-test('private keys are sealed, each to its selector', async t => {
+test('DKIM keys: private keys are sealed to their selector', async t => {
   const { domains, accountId, rows } = await open(t)
   await created(domains, accountId)
   const stored = rows<{ token: string; private_key: Buffer }>(
@@ -127,7 +127,7 @@ test('private keys are sealed, each to its selector', async t => {
   }
 })
 
-test('what is read back never holds a private key', async t => {
+test('DKIM keys: private keys are never returned', async t => {
   const { domains, accountId } = await open(t)
   const { id } = await created(domains, accountId)
   const found = await domains.find(accountId, id)
@@ -136,7 +136,7 @@ test('what is read back never holds a private key', async t => {
     for (const key of domain.keys) assert.not(Object.keys(key).includes('privateKey'))
 })
 
-test('an account registers a name once; another account may claim it, too', async t => {
+test('create domain: a name is unique per account', async t => {
   const { domains, accountId, account, rows, events } = await open(t)
   await created(domains, accountId)
   assert.is(await domains.create(accountId, 'here.test', 'eu-west-1'), 'exists')
@@ -146,21 +146,21 @@ test('an account registers a name once; another account may claim it, too', asyn
   assert.equal(events(), ['domain.created', 'domain.created'])
 })
 
-test('two registrations at once make one domain', async t => {
+test('create domain: two concurrent requests create one domain', async t => {
   const { domains, accountId, rows } = await open(t)
   const results = await Promise.all([1, 2, 3].map(() => domains.create(accountId, 'here.test', 'us-west-2')))
   assert.is(results.filter(result => result === 'exists').length, 2)
   assert.is(rows('select * from domains').length, 1)
 })
 
-test('a name that is verified elsewhere cannot be registered; its sub-domain can', async t => {
+test('create domain: a name verified elsewhere is refused, its subdomain is not', async t => {
   const { domains, accountId, account, domain } = await open(t)
   domain(account('Other'), 'here.test', { status: 'temporary_failure' })
   assert.is(await domains.create(accountId, 'here.test', 'us-west-2'), 'verified-elsewhere')
   await created(domains, accountId, 'sub.here.test')
 })
 
-test('with its records in place a domain is verified, and its first RSA key and its Ed25519 key sign', async t => {
+test('verification: correct records verify the domain and activate its keys', async t => {
   const { domains, accountId, publish, events, clock } = await open(t)
   const domain = await created(domains, accountId)
   publish(domain)
@@ -180,7 +180,7 @@ test('with its records in place a domain is verified, and its first RSA key and 
   assert.equal(events(), ['domain.created', 'domain.verified'])
 })
 
-test('ownership and the first DKIM record are enough; a key that is not visible does not sign', async t => {
+test('verification: ownership and the first DKIM record suffice; an invisible key stays inactive', async t => {
   const { domains, accountId, publish, zone } = await open(t)
   const domain = await created(domains, accountId)
   publish(domain, record => ['Verification', 'DKIM 1'].includes(record))
@@ -192,7 +192,7 @@ test('ownership and the first DKIM record are enough; a key that is not visible 
   assert.equal(activeSlots(second), [1, 3])
 })
 
-test('without ownership, or without the first DKIM record, a domain stays pending', async t => {
+test('verification: without ownership or the first DKIM record the domain stays pending', async t => {
   for (const missing of ['Verification', 'DKIM 1']) {
     const { domains, accountId, publish } = await open(t)
     const domain = await created(domains, accountId)
@@ -202,7 +202,7 @@ test('without ownership, or without the first DKIM record, a domain stays pendin
   }
 })
 
-test('where mail host and its zone are real, the CNAMEs must lead to the keys', async t => {
+test('verification: with a public provider zone the CNAMEs must lead to the keys', async t => {
   const { domains, accountId, publish, zone } = await open(t, 'mail.provider.example.com')
   const domain = await created(domains, accountId)
   publish(domain)
@@ -212,7 +212,7 @@ test('where mail host and its zone are real, the CNAMEs must lead to the keys', 
   assert.is((await domains.verify(accountId, domain.id))!.domain.status, 'verified')
 })
 
-test('of two accounts that ask for one name the first to prove it has it; the other stays pending', async t => {
+test('verification: of two accounts the first to verify a name gets it', async t => {
   const { domains, accountId, account, publish, rows } = await open(t)
   const other = account('Other')
   const [mine, theirs] = [await created(domains, accountId), await created(domains, other)]
@@ -226,7 +226,7 @@ test('of two accounts that ask for one name the first to prove it has it; the ot
   ])
 })
 
-test('when the verified one is deleted, the other can be verified', async t => {
+test('verification: after its deletion another account can verify the name', async t => {
   const { domains, accountId, account, publish } = await open(t)
   const other = account('Other')
   const [mine, theirs] = [await created(domains, accountId), await created(domains, other)]
@@ -238,7 +238,7 @@ test('when the verified one is deleted, the other can be verified', async t => {
   assert.is((await domains.verify(other, theirs.id))!.domain.status, 'verified')
 })
 
-test('a domain whose records vanish fails for the time being, then for good, and comes back', async t => {
+test('verification: missing records cause temporary_failure, then failed, and recovery', async t => {
   const { domains, accountId, publish, zone, clock, events } = await open(t)
   const domain = await created(domains, accountId)
   publish(domain)
@@ -253,7 +253,7 @@ test('a domain whose records vanish fails for the time being, then for good, and
   assert.equal(events(), ['domain.created', 'domain.verified', 'domain.verified'])
 })
 
-test('what would take the standing away is asked twice; lost answers take nothing away', async t => {
+test('verification: a negative result is confirmed; lost answers change nothing', async t => {
   const { domains, accountId, publish, zone, rows } = await open(t, undefined, 300)
   const domain = await created(domains, accountId)
   publish(domain)
@@ -271,7 +271,7 @@ test('what would take the standing away is asked twice; lost answers take nothin
   assert.not.equal(rows('select failing_since from domains'), [{ failing_since: null }])
 })
 
-test('whoever asks while a check is under way gets the answer of that one', async t => {
+test('verification: concurrent requests share a check', async t => {
   const { domains, accountId, publish, zone } = await open(t)
   const domain = await created(domains, accountId)
   publish(domain)
@@ -280,7 +280,7 @@ test('whoever asks while a check is under way gets the answer of that one', asyn
   assert.is(zone.queries.filter(({ name }) => name === '_svc.here.test').length, 1)
 })
 
-test('a domain whose records are right, but which another account has verified, is told so', async t => {
+test('verification: a name verified elsewhere is reported', async t => {
   const { domains, accountId, account, publish } = await open(t)
   const other = account('Other')
   const [mine, theirs] = [await created(domains, accountId), await created(domains, other)]
@@ -291,7 +291,7 @@ test('a domain whose records are right, but which another account has verified, 
   assert.equal([domain.status, checks.ownership.problems[0]!.code], ['pending', 'verified_elsewhere'])
 })
 
-test('deleting takes the keys along and is told; nobody deletes another’s domain', async t => {
+test('delete domain: keys are deleted, an event is recorded, other accounts are refused', async t => {
   const { domains, accountId, account, rows, events } = await open(t)
   const domain = await created(domains, accountId)
   const other = account('Other')
@@ -312,7 +312,7 @@ test('deleting takes the keys along and is told; nobody deletes another’s doma
   )
 })
 
-test('a domain deleted during its check stays deleted', async t => {
+test('delete domain: a check in progress does not restore it', async t => {
   const { domains, accountId, publish, rows } = await open(t)
   const domain = await created(domains, accountId)
   publish(domain)
@@ -322,7 +322,7 @@ test('a domain deleted during its check stays deleted', async t => {
   assert.equal(rows('select * from domains'), [])
 })
 
-test('a list has pages, newest first, each domain with its own keys', async t => {
+test('list domains: pages, newest first, with keys', async t => {
   const { domains, accountId, account, clock } = await open(t)
   await created(domains, account('Other'), 'foreign.test')
   for (const name of ['a.test', 'b.test', 'c.test']) {

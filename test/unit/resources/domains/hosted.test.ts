@@ -21,7 +21,7 @@ async function open(t: TestContext) {
   return { ...store, accountId, clock, hosted, set, isHosted }
 }
 
-test('a domain receives mail once it is verified, and while its records are only missed', async t => {
+test('hosted domains: verified and temporary_failure domains receive mail', async t => {
   const { hosted, set, isHosted, accountId } = await open(t)
   assert.equal((await hosted.find('here.example'))?.accountId, Buffer.from(accountId))
   assert.is(await isHosted('elsewhere.example'), false)
@@ -40,7 +40,7 @@ test('a domain receives mail once it is verified, and while its records are only
   assert.is(await isHosted(), false)
 })
 
-test('what is known is asked for again after 10 s, or when it is said to have changed', async t => {
+test('hosted domains: entries expire after 10 s or on an announcement', async t => {
   const { clock, set, isHosted } = await open(t)
   assert.is(await isHosted(), true)
   set('receiving', 0)
@@ -50,7 +50,7 @@ test('what is known is asked for again after 10 s, or when it is said to have ch
   assert.is(await isHosted(), false)
 })
 
-test('what could not be asked is not remembered', async t => {
+test('hosted domains: failed lookups are not cached', async t => {
   const { db, clock } = await open(t)
   let fails = true
   const troubled = {

@@ -31,23 +31,23 @@ const due = (keys: DkimKeyFacts[], { wantedAt = null as number | null, days = 18
     step.kind === 'switch' ? `switch ${step.from.slot} ${step.to.slot}` : `${step.kind} ${step.key.slot}`,
   )
 
-test('a key is published, signs, is retired and is revoked', () => {
+test('key life: published, signing, retired, revoked', () => {
   assert.is(keyState(key(1)), 'published')
   assert.is(keyState(key(1, signing(OLD))), 'signing')
   assert.is(keyState(key(1, retired(NOW))), 'retired')
   assert.is(keyState(key(1, revoked(NOW))), 'revoked')
 })
 
-test('before its time there is nothing to do', () => {
+test('key life: no step is due early', () => {
   assert.equal(due([key(1, signing(NOW - 180 * DAY_MS + 1)), key(2), key(3, signing(OLD))]), [])
 })
 
-test('when its time is over the RSA key that signs gives way to the other', () => {
+test('key life: the active RSA key is replaced by the other one', () => {
   assert.equal(due([key(1, signing(NOW - 180 * DAY_MS)), key(2), key(3, signing(OLD))]), ['switch 1 2'])
   assert.equal(due([key(1), key(2, signing(NOW - 180 * DAY_MS)), key(3, signing(OLD))]), ['switch 2 1'])
 })
 
-test('who asks has it at once; without a schedule only then', () => {
+test('key life: a request rotates at once; without a schedule only requests do', () => {
   const keys = [key(1, signing(NOW - 1)), key(2), key(3, signing(OLD))]
   assert.equal(due(keys), [])
   assert.equal(due(keys, { wantedAt: NOW }), ['switch 1 2'])
@@ -56,7 +56,7 @@ test('who asks has it at once; without a schedule only then', () => {
   assert.equal(due(old, { days: null, wantedAt: NOW }), ['switch 1 2'])
 })
 
-test('a key that has not been published for 48 hours is not used, whoever asks', () => {
+test('key life: a key signs only after 48 h of publication', () => {
   const fresh = (ms: number) => [
     key(1, signing(OLD)),
     key(2, { createdAt: NOW - ms }),
@@ -66,7 +66,7 @@ test('a key that has not been published for 48 hours is not used, whoever asks',
   assert.equal(due(fresh(PUBLISHED_AHEAD_MS)), ['switch 1 2', 'begin 3'])
 })
 
-test('a retired key is revoked after seven days and an hour, and replaced a day after that', () => {
+test('key life: a retired key is revoked after 7 d 1 h and replaced 1 d later', () => {
   const rest = [key(2, signing(NOW - DAY_MS)), key(3, signing(OLD))]
   assert.equal(due([key(1, retired(NOW - KEPT_MS + 1)), ...rest]), [])
   assert.equal(due([key(1, retired(NOW - KEPT_MS)), ...rest]), ['revoke 1'])
@@ -75,13 +75,13 @@ test('a retired key is revoked after seven days and an hour, and replaced a day 
   assert.ok(KEPT_MS >= 7 * DAY_MS && PUBLISHED_AHEAD_MS >= 2 * DAY_MS)
 })
 
-test('while the other key is on its way out nobody gives way', () => {
+test('key life: no rotation while the other key is retired or revoked', () => {
   const rest = [key(2, signing(OLD)), key(3, signing(OLD))]
   for (const life of [retired(NOW - 1), revoked(NOW - 1)])
     assert.equal(due([key(1, life), ...rest], { wantedAt: NOW }), [])
 })
 
-test('a domain of which no key has signed yet is left to its verification', () => {
+test('key life: before the first signature only verification activates keys', () => {
   assert.equal(due([key(1), key(2), key(3)], { wantedAt: NOW }), [])
 })
 

@@ -86,7 +86,7 @@ async function open(t: TestContext) {
   }
 }
 
-test('a pending domain is checked at the ages of 1, 2, 5, 10 and 30 minutes, then about every hour', async t => {
+test('rechecks: a pending domain is checked after 1, 2, 5, 10 and 30 minutes, then hourly', async t => {
   const { domain, clock, start, checked, pass } = await open(t)
   const bornAt = clock.now()
   domain('here.test', 'pending', bornAt + MINUTE_MS)
@@ -98,7 +98,7 @@ test('a pending domain is checked at the ages of 1, 2, 5, 10 and 30 minutes, the
   assert.ok(gaps.length === 3 && gaps.every(gap => gap >= 55 && gap <= 60.5), JSON.stringify(ages))
 })
 
-test('however many are due, a few are checked at once, those that wait the longest first', async t => {
+test('rechecks: few run at a time, the longest overdue first', async t => {
   const { domain, clock, start, checked, mostAtOnce, will } = await open(t)
   will('good')
   const now = clock.now()
@@ -113,7 +113,7 @@ test('however many are due, a few are checked at once, those that wait the longe
   )
 })
 
-test('a check that leaves no result is due again, in this life or the next', async t => {
+test('rechecks: a check without a result is due again, also after a restart', async t => {
   const { domain, clock, start, check, checked, errors, dueAt } = await open(t)
   const id = domain('here.test', 'verified', clock.now())
   const first = start(async () => {
@@ -128,7 +128,7 @@ test('a check that leaves no result is due again, in this life or the next', asy
   assert.is(errors.length, 1)
 })
 
-test('a new domain is noticed, also while all others wait for long', async t => {
+test('rechecks: a new domain wakes the timer', async t => {
   const { domain, clock, start, checked, run, accountId, dueAt, pass } = await open(t)
   domain('later.test', 'verified', clock.now() + 20 * HOUR_MS)
   start()
@@ -153,7 +153,7 @@ test('a new domain is noticed, also while all others wait for long', async t => 
   assert.is(Number(dueAt(row.id)), createdAt + 2 * MINUTE_MS)
 })
 
-test('one that is stopped begins no more', async t => {
+test('rechecks: none starts after the stop', async t => {
   const { domain, clock, start, checked } = await open(t)
   domain('here.test', 'verified', clock.now() + HOUR_MS)
   await start().stop()

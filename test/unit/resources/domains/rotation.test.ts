@@ -86,7 +86,7 @@ async function open(t: TestContext, { rotateAfterDays = 180 as number | null } =
   return { ...store, ...post, domains, accountId, sight, round, verified, keysOf, states }
 }
 
-test('on schedule the keys change, step by step, and each selector keeps its token', async t => {
+test('DKIM rotation: keys rotate on schedule and selectors keep their tokens', async t => {
   const { verified, round, states, clock, keysOf } = await open(t)
   const { id, keys: first } = await verified('here.test')
   const after = async (ms: number) => {
@@ -112,7 +112,7 @@ test('on schedule the keys change, step by step, and each selector keeps its tok
   )
 })
 
-test('by command it happens at once, and is asked for no more when it has', async t => {
+test('DKIM rotation: a requested rotation happens once', async t => {
   const { verified, round, states, clock, run, rows } = await open(t, { rotateAfterDays: null })
   const { id } = await verified('here.test')
   clock.advance(2 * DAY_MS)
@@ -129,7 +129,7 @@ test('by command it happens at once, and is asked for no more when it has', asyn
   assert.match((await states(id))[1]!, /2 signing KEY2/)
 })
 
-test('a domain of which no key signs cannot be asked to change them, nor one that is gone', async t => {
+test('DKIM rotation: a request needs an existing domain with an active key', async t => {
   const { domains, accountId, run, clock, verified } = await open(t)
   const pending = await domains.create(accountId, 'new.test', 'us-west-2')
   if (typeof pending === 'string') throw new Error(pending)
@@ -140,7 +140,7 @@ test('a domain of which no key signs cannot be asked to change them, nor one tha
   assert.is(await run('wantRotation', { domainId: id, at: clock.now() }), undefined)
 })
 
-test('a key is not used while a resolver that answers does not see it, or none answers', async t => {
+test('DKIM rotation: an invisible key is not activated', async t => {
   const { verified, round, states, clock, sight } = await open(t)
   const { id } = await verified('here.test')
   clock.advance(180 * DAY_MS)
@@ -159,7 +159,7 @@ test('a key is not used while a resolver that answers does not see it, or none a
   }
 })
 
-test('a private key stays until no mail that it has signed is shown; a fresh one is sealed to its selector', async t => {
+test('DKIM rotation: a private key is kept as long as its mail is shown', async t => {
   const { verified, round, clock, rows } = await open(t)
   await verified('here.test')
   clock.advance(180 * DAY_MS)
@@ -193,7 +193,7 @@ test('a private key stays until no mail that it has signed is shown; a fresh one
     assert.is(secrets.open(box, dkimContext(token))[0], 0x30)
 })
 
-test('a check that sees a fresh key does not bring it into use before its time', async t => {
+test('DKIM rotation: a domain check does not activate a new key early', async t => {
   const { verified, round, states, clock, run, accountId } = await open(t)
   const { id } = await verified('here.test')
   clock.advance(180 * DAY_MS)
@@ -207,7 +207,7 @@ test('a check that sees a fresh key does not bring it into use before its time',
   assert.equal(await states(id), ['1 published KEY4', '2 signing KEY2', '3 published KEY5'])
 })
 
-test('deleting a domain takes its former keys and its wish along', async t => {
+test('DKIM rotation: deleting a domain deletes former keys and requests', async t => {
   const { verified, round, clock, domains, accountId, run, rows } = await open(t)
   const { id } = await verified('here.test')
   for (const ms of [180 * DAY_MS, 8 * DAY_MS, DAY_MS]) {
@@ -221,7 +221,7 @@ test('deleting a domain takes its former keys and its wish along', async t => {
     assert.equal(rows(`select * from ${table}`), [])
 })
 
-test('more domains than a page holds all have their turn', async t => {
+test('DKIM rotation: all pages of domains are processed', async t => {
   const { verified, round, clock, rows } = await open(t)
   for (let i = 0; i < 205; i++) await verified(`d${i}.test`)
   clock.advance(180 * DAY_MS)
@@ -229,7 +229,7 @@ test('more domains than a page holds all have their turn', async t => {
   assert.is(rows('select * from dkim_keys where slot = 2 and active_from is not null').length, 205)
 })
 
-test('whatever happens, killed in any step: one RSA key signs, was public for 48 hours, and stays so for a week', async t => {
+test('DKIM rotation: killed in any step, one RSA key signs that was public for 48 h', async t => {
   const seed = Number(process.env.FUZZ_SEED ?? 20_261_121)
   const random = createRandom(seed)
   const { verified, round, clock, run, db, sight, keysOf } = await open(t, { rotateAfterDays: 12 })

@@ -29,7 +29,7 @@ const TABLE: [DomainStatus, good: DomainStatus, bad: DomainStatus, lasting: Doma
 ]
 
 for (const [status, good, bad, lasting] of TABLE)
-  test(`${status} becomes ${good} by a good check, ${bad} by a bad one, ${lasting} when that lasts`, () => {
+  test(`domain status: ${status} becomes ${good} after a good check, ${bad} after a bad one, ${lasting} if that lasts`, () => {
     const now = CREATED_AT + HOUR_MS
     assert.is(afterCheck(standing(status), 'good', now).status, good)
     assert.is(afterCheck(standing(status), 'gone', now).status, bad)
@@ -38,13 +38,13 @@ for (const [status, good, bad, lasting] of TABLE)
     assert.is(late.status, lasting)
   })
 
-test('giving up takes 72 hours to the millisecond', () => {
+test('domain status: failed after exactly 72 hours', () => {
   assert.is(GIVE_UP_AFTER_MS, 72 * HOUR_MS)
   const at = (ms: number) => afterCheck(standing('pending'), 'gone', CREATED_AT + ms).status
   assert.equal([at(72 * HOUR_MS - 1), at(72 * HOUR_MS)], ['pending', 'failed'])
 })
 
-test('a pending domain is given up 72 hours after its creation, a verified one after its first bad check', () => {
+test('domain status: the 72 hours start at creation or at the first bad check', () => {
   const first = afterCheck(
     standing('verified', { verifiedAt: CREATED_AT }),
     'gone',
@@ -55,7 +55,7 @@ test('a pending domain is given up 72 hours after its creation, a verified one a
   assert.equal([later(72 * HOUR_MS - 1), later(72 * HOUR_MS)], ['temporary_failure', 'failed'])
 })
 
-test('a good check forgets the failing, and keeps when the domain was first verified', () => {
+test('domain status: a good check resets the failure and keeps verified_at', () => {
   const healed = afterCheck(
     standing('temporary_failure', { verifiedAt: 5, failingSince: 7 }),
     'good',
@@ -65,7 +65,7 @@ test('a good check forgets the failing, and keeps when the domain was first veri
   assert.is(afterCheck(standing('pending'), 'good', CREATED_AT + 9).verifiedAt, CREATED_AT + 9)
 })
 
-test('a domain whose records come and go is not given up', () => {
+test('domain status: intermittent records do not cause failed', () => {
   let domain = afterCheck(standing('pending'), 'good', CREATED_AT)
   for (let hour = 1; hour < 200; hour++) {
     domain = afterCheck(domain, hour % 50 === 0 ? 'good' : 'gone', CREATED_AT + hour * HOUR_MS)
@@ -73,7 +73,7 @@ test('a domain whose records come and go is not given up', () => {
   }
 })
 
-test('lost answers take nothing away: only a pending domain is given up while nobody answers', () => {
+test('domain status: lost answers only let a pending domain fail', () => {
   const late = CREATED_AT + 1_000 * HOUR_MS
   for (const status of ['verified', 'temporary_failure', 'failed'] as const) {
     const before = standing(status, { verifiedAt: CREATED_AT, failingSince: CREATED_AT })
@@ -98,7 +98,7 @@ const nextOf = (
   )
 const hoursTo = (at: number | null) => (at === null ? null : (at - CREATED_AT) / HOUR_MS - 100)
 
-test('a verified domain is checked daily, one in doubt or whose links wait for their host hourly, a failed one daily for a month', () => {
+test('domain status: intervals of checks by status', () => {
   assert.is(hoursTo(nextOf('verified', {}, 'good')), 24)
   assert.is(hoursTo(nextOf('verified', {}, 'unknown')), 1)
   const waiting = { trackingSubdomain: 'links' }
@@ -112,7 +112,7 @@ test('a verified domain is checked daily, one in doubt or whose links wait for t
   assert.is(hoursTo(nextOf('failed', { failingSince: monthAgo + 1 })), 24)
 })
 
-test('ten thousand domains of one moment are spread over two hours', () => {
+test('domain status: checks of many domains are spread', () => {
   const times = Array.from(
     { length: 10_000 },
     (_, i) => nextOf('verified', {}, 'good', Math.floor(i * 6.5536))!,
@@ -123,7 +123,7 @@ test('ten thousand domains of one moment are spread over two hours', () => {
   assert.ok(times.every(at => hoursTo(at)! >= 22 && hoursTo(at)! <= 24))
 })
 
-test('mail may be sent while the domain is verified or in temporary failure', () => {
+test('domain status: sending is allowed in verified and temporary_failure', () => {
   assert.equal((['pending', 'verified', 'temporary_failure', 'failed'] as const).filter(maySend), [
     'verified',
     'temporary_failure',

@@ -73,7 +73,7 @@ async function checkWith(resolvers: DnsObserver[], laboratory = false): Promise<
 const summary = ({ ownership, dkim, spf, mx, dmarc }: DomainChecks) =>
   [ownership, dkim, spf, mx, dmarc].map(({ status }) => status).join(' ')
 
-test('records that are there as asked for are verified', async t => {
+test('checks: correct records are verified', async t => {
   const checks = await check(t, zoneOf())
   assert.is(summary(checks), 'verified verified verified verified verified')
   assert.equal(checks.ownership.found, ['svc-verify=token'])
@@ -84,14 +84,14 @@ test('records that are there as asked for are verified', async t => {
   )
 })
 
-test('records that are not there yet are pending, and DMARC comes with advice', async t => {
+test('checks: missing records are pending, with DMARC advice', async t => {
   const checks = await check(t, 'other.test A 192.0.2.1')
   assert.is(summary(checks), 'pending pending pending pending pending')
   assert.is(checks.ownership.expected, 'svc-verify=token')
   assert.match(checks.dmarc.advice!, /_dmarc\.here\.test/)
 })
 
-test('a name server that fails or stays silent tells nothing: pending', async t => {
+test('checks: a failing or silent name server gives pending', async t => {
   for (const trouble of ['SERVFAIL', 'TIMEOUT', 'REFUSED', 'MALFORMED']) {
     const names = RECORDS.map(({ host }) => `${host} ${trouble}`).join('\n')
     const checks = await check(t, names)
@@ -100,7 +100,7 @@ test('a name server that fails or stays silent tells nothing: pending', async t 
   }
 })
 
-test('something else in a record’s place has failed, and is shown', async t => {
+test('checks: another value is failed and shown', async t => {
   const checks = await check(
     t,
     zoneOf({
@@ -117,7 +117,7 @@ test('something else in a record’s place has failed, and is shown', async t =>
   assert.equal(checks.mx.found, ['10 mx.other.example'])
 })
 
-test('other texts at the same name do not matter', async t => {
+test('checks: other TXT records are ignored', async t => {
   const checks = await check(
     t,
     `${zoneOf()}\n_svc.here.test TXT "google-site-verification=1"\nsend.here.test TXT "note to self"`,
@@ -126,13 +126,13 @@ test('other texts at the same name do not matter', async t => {
   assert.equal(checks.ownership.found, ['svc-verify=token'])
 })
 
-test('several ownership texts are in order as long as ours is one of them', async t => {
+test('checks: several ownership records are allowed', async t => {
   const checks = await check(t, `${zoneOf()}\n_svc.here.test TXT "svc-verify=of-another-installation"`)
   assert.is(checks.ownership.status, 'verified')
   assert.is(checks.ownership.found.length, 2)
 })
 
-test('blanks that DNS panels add do no harm', async t => {
+test('checks: extra spaces are ignored', async t => {
   const checks = await check(
     t,
     zoneOf({
@@ -143,7 +143,7 @@ test('blanks that DNS panels add do no harm', async t => {
   assert.equal([checks.ownership.status, checks.spf.status], ['verified', 'verified'])
 })
 
-test('quotes that a DNS panel adds are no matter to us, but to those who read SPF and DKIM', async t => {
+test('checks: extra quotes fail for SPF and DKIM only', async t => {
   const { server, ask } = resolverFor(t, await t.using(startZone(zoneOf())))
   const quoted = (answer: ObservedAnswer): ObservedAnswer =>
     answer.kind === 'unknown'
@@ -159,12 +159,12 @@ test('quotes that a DNS panel adds are no matter to us, but to those who read SP
   assert.equal(checks.spf.found, [`"${SPF}"`])
 })
 
-test('a panel that adds the zone once more leaves the right name empty', async t => {
+test('checks: a host with the zone appended twice is reported', async t => {
   const doubled = zoneOf().replaceAll('.here.test ', '.here.test.here.test ')
   assert.is(summary(await check(t, doubled)), 'pending pending pending pending pending')
 })
 
-test('an SPF record may include others beside us, but there may be only one', async t => {
+test('checks: an SPF record may have other includes, but must be the only one', async t => {
   const status = async (...texts: string[]) =>
     (await check(t, zoneOf({ spf: texts.map(text => `send.here.test TXT "${text}"`).join('\n') }))).spf.status
   assert.is(await status(`v=spf1 include:other.example include:${HOST} -all`), 'verified')
@@ -176,7 +176,7 @@ test('an SPF record may include others beside us, but there may be only one', as
   assert.is(await status('v=spf10 nonsense'), 'pending')
 })
 
-test('an MX is known by its host, whatever its preference and whatever stands beside it', async t => {
+test('checks: an MX is identified by its host', async t => {
   const checks = await check(
     t,
     zoneOf({
@@ -187,7 +187,7 @@ test('an MX is known by its host, whatever its preference and whatever stands be
   assert.is((await check(t, zoneOf({ mx: 'send.here.test MX 0 .' }))).mx.status, 'failed')
 })
 
-test('a selector is verified by the key it leads to, not by the way there', async t => {
+test('checks: a selector is verified by its key', async t => {
   const status = async (over: Partial<typeof RIGHT>) =>
     (await check(t, zoneOf(over))).dkim.selectors[0]!.status
   assert.is(await status({ one: 'one._domainkey.here.test TXT "v=DKIM1; p=KEYONE=="' }), 'verified')
@@ -201,7 +201,7 @@ test('a selector is verified by the key it leads to, not by the way there', asyn
   )
 })
 
-test('the selectors together are as good as the worst of them', async t => {
+test('checks: the worst selector determines the DKIM status', async t => {
   const checks = await check(t, zoneOf({ two: '', three: 'three._domainkey.here.test TXT "p=OTHER"' }))
   assert.equal(
     [checks.dkim.status, ...checks.dkim.selectors.map(({ status }) => status)],
@@ -210,7 +210,7 @@ test('the selectors together are as good as the worst of them', async t => {
   assert.is((await check(t, zoneOf({ two: '' }))).dkim.status, 'pending')
 })
 
-test('where the provider zone cannot be delegated to, the CNAME is all that is asked for', async t => {
+test('checks: with a reserved provider zone only the CNAME is required', async t => {
   const unserved = zoneOf({ keys: '' })
   const real = await check(t, unserved)
   assert.equal(
@@ -225,7 +225,7 @@ test('where the provider zone cannot be delegated to, the CNAME is all that is a
   assert.is(wrong.dkim.selectors[0]!.status, 'failed')
 })
 
-test('two DMARC records are none to receivers, and one is enough', async t => {
+test('checks: two DMARC records are invalid', async t => {
   const two = await check(t, `${zoneOf()}\n_dmarc.here.test TXT "v=DMARC1; p=none"`)
   assert.is(two.dmarc.status, 'failed')
   assert.match(two.dmarc.advice!, /There are 2 DMARC records/)
@@ -242,7 +242,7 @@ async function startTwo(
   return [zones[0]!, zones.map(zone => resolverFor(t, zone))]
 }
 
-test('of several resolvers one that sees a record is enough, and the answer says who does', async t => {
+test('checks: one resolver that sees the record suffices', async t => {
   const [, resolvers] = await startTwo(
     t,
     zoneOf({ ownership: '_svc.here.test TXT "svc-verify=old"', one: '' }),
@@ -257,7 +257,7 @@ test('of several resolvers one that sees a record is enough, and the answer says
   assert.equal(checks.ownership.found, ['svc-verify=old', 'svc-verify=token'])
 })
 
-test('where none sees the right record, one that sees a wrong one says what to correct', async t => {
+test('checks: a wrong value seen by one resolver is reported', async t => {
   const [, resolvers] = await startTwo(
     t,
     'x.test A 192.0.2.1',
@@ -266,7 +266,7 @@ test('where none sees the right record, one that sees a wrong one says what to c
   assert.is((await checkWith(resolvers)).spf.status, 'failed')
 })
 
-test('every check asks anew', async t => {
+test('checks: results are not cached', async t => {
   const zone = await t.using(startZone('x.test A 192.0.2.1'))
   const resolvers = [resolverFor(t, zone)]
   assert.is(summary(await checkWith(resolvers)), 'pending pending pending pending pending')

@@ -12,7 +12,7 @@ import { request } from '../request.ts'
 const test = suite('http: the session cookie')
 const cookie = sessionCookie('http://127.0.0.1:3000')
 
-test('is bound to its host and to TLS where there is TLS', () => {
+test('session cookie: it is bound to host and TLS with https', () => {
   assert.is(
     setCookie(cookie, 'phs_x', 60),
     'mailhorn_session=phs_x; Max-Age=60; Path=/; HttpOnly; SameSite=Lax',
@@ -41,7 +41,7 @@ for (const [header, token] of [
   ['MAILHORN_SESSION=phs_x', undefined],
   ['; ; =; mailhorn_session=phs_x', 'phs_x'],
 ] as const)
-  test(`of ${JSON.stringify(header)} the token is ${token}`, () => {
+  test(`session cookie: ${JSON.stringify(header)} contains the token ${token}`, () => {
     const headers = header === undefined ? {} : { cookie: header }
     assert.is(sessionTokenOf(request({ headers }), cookie), token)
   })
@@ -65,7 +65,7 @@ for (const [headers, same] of [
   [{ ...HERE, 'sec-fetch-site': 'cross-site', origin: 'https://mail.example' }, false],
   [{ ...HERE, 'sec-fetch-site': 'none', origin: 'https://mail.example' }, false],
 ] as const)
-  test(`${JSON.stringify(headers)} is ${same ? '' : 'not '}from our own page`, () => {
+  test(`same origin: ${JSON.stringify(headers)} is ${same ? '' : 'not '}same-origin`, () => {
     assert.is(isSameOrigin(request({ headers })), same)
   })
 

@@ -35,25 +35,25 @@ async function statusOf(read: Promise<unknown>): Promise<number> {
   }
 }
 
-test('comes together from its pieces, cut wherever', async () => {
+test('JSON body: it is assembled from chunks of any size', async () => {
   const bytes = Buffer.from('{"a":"ü😀"}')
   assert.equal(await read(...[...bytes].map(byte => Uint8Array.of(byte))), { a: 'ü😀' })
 })
 
-test('is {} when there is none, whatever its type', async () => {
+test('JSON body: an empty body is {}, whatever its content type', async () => {
   assert.equal(await read(), {})
   assert.equal(await read(''), {})
   assert.equal(await readJsonBody(request({ headers: { 'content-type': 'text/plain' } }), LIMIT_BYTES), {})
 })
 
-test('may be as long as the limit, and not a byte longer', async () => {
+test('JSON body: the limit is exact', async () => {
   const filled = (length: number) => `"${'x'.repeat(length - 4)}"`
   assert.is(await statusOf(read(`[${filled(LIMIT_BYTES)}]`)), 200)
   assert.is(await statusOf(read(`[${filled(LIMIT_BYTES + 1)}]`)), 413)
   assert.is(await statusOf(read(...Array<string>(101).fill(' '))), 413)
 })
 
-test('is counted, whatever the length in its head says', async () => {
+test('JSON body: bytes are counted whatever Content-Length says', async () => {
   const headers = { ...JSON_TYPE, 'content-length': '2' }
   assert.is(await statusOf(readJsonBody(request({ headers, body: [' '.repeat(101)] }), LIMIT_BYTES)), 413)
 })
@@ -69,7 +69,7 @@ for (const [what, levels, status] of [
       assert.is(await statusOf(readJsonBody(request({ headers: JSON_TYPE, body: [text] }), 10_000)), status)
   })
 
-test('a wide body is not a deep one', async () => {
+test('JSON body: many siblings are not nesting', async () => {
   const text = `[${Array<string>(10_000).fill('{}').join()}]`
   assert.is(await statusOf(readJsonBody(request({ headers: JSON_TYPE, body: [text] }), 100_000)), 200)
 })
@@ -105,7 +105,7 @@ for (const [headers, status] of [
     assert.is(await statusOf(readJsonBody(request({ headers, body: ['{}'] }), LIMIT_BYTES)), status)
   })
 
-test('own keys called __proto__ stay own keys', async () => {
+test('JSON body: a key __proto__ is an own key', async () => {
   const body = (await read('{"__proto__":{"polluted":1}}')) as Record<string, unknown>
   assert.ok(Object.hasOwn(body, '__proto__'))
   assert.is(({} as Record<string, unknown>).polluted, undefined)
@@ -113,7 +113,7 @@ test('own keys called __proto__ stay own keys', async () => {
 
 const filling = 'x'.repeat(LARGE_BYTES)
 
-test('a large body is read on another thread, and is the same', async () => {
+test('large body: it is parsed in another process with the same result', async () => {
   const body = { a: filling, attachments: [{ content: [1, 2] }], __proto__: null }
   const from = request({ headers: JSON_TYPE, body: [JSON.stringify(body)] })
   assert.equal(await readJsonBody(from, 10 * LARGE_BYTES), {
@@ -122,7 +122,7 @@ test('a large body is read on another thread, and is the same', async () => {
   })
 })
 
-test('own keys called __proto__ stay own keys in a large body, too', async () => {
+test('large body: a key __proto__ is an own key', async () => {
   const text = `{"__proto__":{"polluted":1},"a":"${filling}"}`
   const body = (await readJsonBody(request({ headers: JSON_TYPE, body: [text] }), 10 * LARGE_BYTES)) as object
   assert.ok(Object.hasOwn(body, '__proto__'))
@@ -134,14 +134,14 @@ for (const [what, text, status] of [
   ['of too many values', `[${'{},'.repeat(300_000)}{}]`, 413],
   ['too deep', `{"a":"${filling}","b":${'['.repeat(64)}${']'.repeat(64)}}`, 400],
 ] as const)
-  test(`a large body that is ${what} gives ${status}, and the next one is read`, async () => {
+  test(`large body: ${what} gives ${status}, and the next one is read`, async () => {
     const readLarge = (piece: string) =>
       readJsonBody(request({ headers: JSON_TYPE, body: [piece] }), 10 * LARGE_BYTES)
     assert.is(await statusOf(readLarge(text)), status)
     assert.equal(await readLarge(`["${filling}"]`), [filling])
   })
 
-test('a large body of a wrong type gives 415', async () => {
+test('large body: a wrong content type gives 415', async () => {
   const from = request({ headers: { 'content-type': 'text/plain' }, body: [`["${filling}"]`] })
   assert.is(await statusOf(readJsonBody(from, 10 * LARGE_BYTES)), 415)
 })
@@ -156,7 +156,7 @@ function openRequest(headers: Record<string, string> = {}) {
 /** Of which an owner may have two in memory. */
 const LIMIT_OF_SENDS = 56 * MIB
 
-test('the third large body of an owner waits until one of two is read, and holds up nobody else', async () => {
+test('large body: the third of an owner waits without delaying other owners', async () => {
   const text = `["${filling}"]`
   const [first, second, third, other] = [openRequest(), openRequest(), openRequest(), openRequest()]
   const begun = (from: ReturnType<typeof openRequest>, owner: string) => {
@@ -177,7 +177,7 @@ test('the third large body of an owner waits until one of two is read, and holds
   assert.equal((await Promise.all(readings)).length, 3)
 })
 
-test('what says that it is smaller takes less room', async () => {
+test('large body: a smaller Content-Length reserves less memory', async () => {
   const text = `["${filling}"]`
   const begun = Array.from({ length: 5 }, () => openRequest({ 'content-length': String(text.length) }))
   const readings = begun.map(from => {
@@ -189,7 +189,7 @@ test('what says that it is smaller takes less room', async () => {
   assert.equal(await Promise.all(readings), Array(5).fill([filling]))
 })
 
-test('when too many of an owner wait, one is told to come back', async () => {
+test('large body: too many waiting bodies of an owner give 503', async () => {
   const text = `["${filling}"]`
   const begun = Array.from({ length: 53 }, () => openRequest())
   const readings = begun.map(from => {
@@ -205,7 +205,7 @@ test('when too many of an owner wait, one is told to come back', async () => {
   assert.equal(read, Array(52).fill([filling]))
 })
 
-test('a client that leaves while it waits gives its place to the next', async () => {
+test('large body: a client that disconnects while waiting frees its place', async () => {
   const begun = Array.from({ length: 3 }, () => openRequest())
   const readings = begun.map(from => {
     from.write(`["${filling}`)
@@ -218,7 +218,7 @@ test('a client that leaves while it waits gives its place to the next', async ()
   assert.equal(await readJsonBody(from, LIMIT_OF_SENDS), [filling])
 })
 
-test('a large body that comes too slowly for its room is refused, and the room is free again', async () => {
+test('large body: one that arrives too slowly is refused and its memory is released', async () => {
   const text = `["${filling}"]`
   const LENGTH = { 'content-length': String(LIMIT_OF_SENDS) }
   const [slow, honest] = [openRequest(LENGTH), openRequest(LENGTH)]

@@ -107,7 +107,7 @@ const email = fc.record(
   { requiredKeys: ['from', 'to', 'subject', 'text'] },
 )
 
-test('a body comes to the same in either process: the same email, the same hash, the same refusal', async () => {
+test('large body work: both processes give the same email, hash or refusal', async () => {
   const good = email.map(one => ({ ...one, ...MAIL, headers: {}, tags: [], html: '<p/>', template_id: null }))
   const modes = fc.constantFrom(null, 'strict', 'permissive')
   await fc.assert(
@@ -124,12 +124,12 @@ test('a body comes to the same in either process: the same email, the same hash,
   )
 })
 
-test('a value comes as it is', async () => {
+test('large body work: a plain value is returned unchanged', async () => {
   const value = { a: ['x'.repeat(200_000)], b: { c: 1 } }
   assert.equal(await readThere(value, null), value)
 })
 
-test('what comes back is small: texts in the form in which they are stored, files on the disk', async () => {
+test('large body work: the result contains stored texts and staged files only', async () => {
   const [html, file] = ['<p>hello</p>'.repeat(100_000), Buffer.alloc(1_000_000, 'x')]
   const body = { ...MAIL, html, attachments: [{ content: file.toString('base64') }, { content: 'YQ==' }] }
   const { prepared, hash } = await readThere(body, SEND)
@@ -145,7 +145,7 @@ test('what comes back is small: texts in the form in which they are stored, file
   )
 })
 
-test('what a request brings several times is staged once', async () => {
+test('large body work: identical attachments are staged once', async () => {
   const file = { content: Buffer.alloc(100_000, 'y').toString('base64') }
   const mail = { ...MAIL, attachments: [file, file] }
   const { prepared } = await readThere([mail, mail], { ...SEND, mode: 'strict' })
@@ -156,7 +156,7 @@ test('what a request brings several times is staged once', async () => {
   assert.equal(new Set(drafts), new Set([prepared.blobs[0]!.draft]))
 })
 
-test('a body that is refused leaves nothing on the disk but what its answer names', async t => {
+test('large body work: a refused body leaves no files except those in its answer', async t => {
   const own = await t.using(openBodyReading())
   const files = () =>
     readdirSync(own.store.blobFolder, { recursive: true }).filter(name => String(name).includes('/'))
@@ -179,7 +179,7 @@ for (const [what, change] of Object.entries({
   '100,000 tags': { tags: Array(100_000).fill(1) },
   '100,000 attachments': { attachments: Array(100_000).fill(1) },
 }))
-  test(`${what} are one problem, and no entry is looked at`, async () => {
+  test(`large body work: ${what} are one error, and no entry is validated`, async () => {
     const here = await outcome(readHere({ ...MAIL, ...change }, SEND))
     assert.equal(await outcome(readThere({ ...MAIL, ...change }, SEND)), here)
     if (!('errors' in here)) throw new Error('it was taken')
@@ -188,13 +188,13 @@ for (const [what, change] of Object.entries({
     assert.match(here.message, /\b(50|100)\b/)
   })
 
-test('what is told of names that a client has made up stays short', async () => {
+test('large body work: error messages with names of the client are shortened', async () => {
   const name = 'x '.repeat(1_000_000)
   const refused = await outcome(readThere({ ...MAIL, headers: { [name]: 'a' } }, SEND))
   assert.ok(JSON.stringify(refused).length < 4_000)
 })
 
-test('a body that ends its process whenever it is read is refused, and does not end the service', async t => {
+test('large body work: a body that kills its process twice is refused', async t => {
   const dying = await t.using(openBodyReading({ entry: new URL('./dying-reader.ts', import.meta.url) }))
   for (const refused of await Promise.all([1, 2, 3].map(() => outcome(readThere(MAIL, SEND, dying))))) {
     assert.is('status' in refused && refused.status, 413)
@@ -202,13 +202,13 @@ test('a body that ends its process whenever it is read is refused, and does not 
   }
 })
 
-test('a body is read although its process is killed once', async t => {
+test('large body work: a body is read although its process dies once', async t => {
   const entry = new URL('./dying-once-reader.ts', import.meta.url)
   const dying = await t.using(openBodyReading({ entry }))
   assert.equal(await dying.large.read('ann', [], null), { read: true })
 })
 
-test('where no process can be started, a client is told to come back', async t => {
+test('large body work: if no process can be started, the reply is 503', async t => {
   const missing = await t.using(openBodyReading({ entry: new URL('./no-such-file.ts', import.meta.url) }))
   const refused = await outcome(readThere(MAIL, SEND, missing))
   assert.is('status' in refused && refused.status, 503)

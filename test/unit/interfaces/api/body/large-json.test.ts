@@ -33,7 +33,7 @@ function unpacked(value: unknown): unknown {
 
 const attached = (content: unknown) => ({ attachments: [{ content }] })
 
-test('any JSON is the same value as in a small body, and has the same hash', () => {
+test('large JSON: value and hash are those of the small parser', () => {
   const bytes = fc.array(fc.nat(255), { minLength: LONG, maxLength: LONG + 50 })
   const content = fc.oneof(
     bytes,
@@ -60,7 +60,7 @@ for (const [what, body] of Object.entries({
   'a Buffer': attached({ type: 'Buffer', data: bytesList(LONG) }),
   'the second email of a batch': [{}, attached(bytesList(LONG))],
 }))
-  test(`the content of an attachment comes packed: ${what}`, () => {
+  test(`large JSON: the content of an attachment becomes bytes: ${what}`, () => {
     const large = parseLargeJson(Buffer.from(JSON.stringify(body)))
     const [{ content }] = (Array.isArray(large) ? large[1] : large).attachments
     assert.equal(Buffer.from(content.data ?? content), Buffer.from(bytesList(LONG)))
@@ -79,7 +79,7 @@ for (const [what, body] of Object.entries({
   'a list with a fraction': attached([...bytesList(LONG), 1.5]),
   'a list with a text at its end': attached([...bytesList(LONG), '1']),
 }))
-  test(`stays a list: ${what}`, () => {
+  test(`large JSON: an array stays an array: ${what}`, () => {
     assert.equal(parseLargeJson(Buffer.from(JSON.stringify(body))), body)
   })
 
@@ -99,7 +99,7 @@ for (const text of [
   `{"a":"\\"}`,
   `{"a":"\\\\\\"}`,
 ])
-  test(`is no JSON, as in a small body: ${text.replace(digits, '…')}`, () => {
+  test(`large JSON: invalid as in a small body: ${text.replace(digits, '…')}`, () => {
     assert.match(outcome(parseLargeJson, text).refused!, /not valid JSON/)
     assert.match(outcome(parseJson, text).refused!, /not valid JSON/)
   })
@@ -112,7 +112,7 @@ for (const text of [
   `{"a":[${digits.replaceAll(',', ' ,\r\n\t')}]}`,
   `{"__proto__":[${digits}],"constructor":[${digits}]}`,
 ])
-  test(`is the same value as in a small body: ${text.slice(0, 20)}`, () => {
+  test(`large JSON: same value as in a small body: ${text.slice(0, 20)}`, () => {
     assert.is(JSON.stringify(parseLargeJson(Buffer.from(text))), JSON.stringify(JSON.parse(text)))
   })
 
@@ -124,13 +124,13 @@ for (const [what, text] of Object.entries({
   keys: `{${'"a":1,'.repeat(VALUES_MAX)}"a":1}`,
   'bytes that are no content': `{"a":[${'7,'.repeat(VALUES_MAX)}7]}`,
 }))
-  test(`too many ${what} are refused`, () => {
+  test(`large JSON: too many ${what} are refused`, () => {
     const { refused, status } = outcome(parseLargeJson, text)
     assert.match(refused!, /at most 250000 JSON values/)
     assert.is(status, 413)
   })
 
-test('many values are read, and as many bytes of attachments as there are', () => {
+test('large JSON: many values and any number of attachment bytes are read', () => {
   const numbers = Array(VALUES_MAX - 10).fill(300)
   assert.equal(parseLargeJson(Buffer.from(JSON.stringify({ numbers }))), { numbers })
   const [{ content }] = (
@@ -141,7 +141,7 @@ test('many values are read, and as many bytes of attachments as there are', () =
   assert.is(content.length, 2_000_001)
 })
 
-test('depth is bounded before anything is parsed', () => {
+test('large JSON: nesting is checked before parsing', () => {
   for (const text of ['['.repeat(400_000), `${'{"a":'.repeat(65)}1`])
     assert.match(outcome(parseLargeJson, text).refused!, /more than 64 levels/)
   const deep = `${'['.repeat(64)}${']'.repeat(64)}`
@@ -157,7 +157,7 @@ for (const [what, bytes] of Object.entries({
   'nothing but blanks': Buffer.alloc(1_000, ' '),
   'a number': Buffer.from('5'),
 }))
-  test(`refused as in a small body: ${what}`, () => {
+  test(`large JSON: refused as in a small body: ${what}`, () => {
     assert.equal(outcome(parseLargeJson, bytes).refused, outcome(parseJson, bytes).refused)
   })
 

@@ -26,7 +26,7 @@ async function read(bytes: Buffer, boundary: string, size = 1_000): Promise<Part
   return parts.map(({ pieces, ...part }) => ({ ...part, bytes: Buffer.concat(pieces) }))
 }
 
-test('forms as fetch writes them are read in pieces of any size', async () => {
+test('multipart: a form of fetch is read in pieces of any size', async () => {
   const bytes = fc.uint8Array({ maxLength: 40 }).map(array => Buffer.from(array))
   // what a boundary begins with, again and again
   const near = fc
@@ -71,7 +71,7 @@ test('forms as fetch writes them are read in pieces of any size', async () => {
   )
 })
 
-test('what is no form is refused, and takes no more memory than a head may have', async () => {
+test('multipart: an invalid form is refused with bounded memory', async () => {
   const head = 'content-disposition: form-data; name="a"\r\n\r\n'
   for (const wrong of [
     '',
@@ -91,7 +91,7 @@ test('what is no form is refused, and takes no more memory than a head may have'
   }
 })
 
-test('only a form of parts has a boundary', () => {
+test('multipart: only multipart/form-data has a boundary', () => {
   assert.is(boundaryOf('multipart/form-data; boundary=abc'), 'abc')
   assert.is(boundaryOf('Multipart/Form-Data; charset=utf-8; boundary="a b"'), 'a b')
   for (const type of [undefined, 'multipart/mixed; boundary=abc', 'multipart/form-data', 'text/csv'])

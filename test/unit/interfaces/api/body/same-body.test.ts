@@ -34,7 +34,7 @@ for (const [a, b] of [
     assert.is.not(canonicalJson(JSON.parse(a)), canonicalJson(JSON.parse(b)))
   })
 
-test('nothing is lost: the canonical text is the same value', () => {
+test('canonical JSON: it parses to the same value', () => {
   fc.assert(
     fc.property(fc.jsonValue(), value => {
       assert.equal(JSON.parse(canonicalJson(value)), JSON.parse(JSON.stringify(value)))
@@ -42,7 +42,7 @@ test('nothing is lost: the canonical text is the same value', () => {
   )
 })
 
-test('the order of keys never matters', () => {
+test('canonical JSON: the order of keys does not matter', () => {
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue()), object => {
       const turned = Object.fromEntries(Object.entries(object).reverse())

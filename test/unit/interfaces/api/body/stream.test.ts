@@ -25,12 +25,12 @@ async function open(t: TestContext) {
   return `http://127.0.0.1:${server.address().port}`
 }
 
-test('a body comes as it was sent', async t => {
+test('streamed body: the bytes are unchanged', async t => {
   const url = await open(t)
   assert.is(await (await fetch(url, { method: 'POST', body: 'all of it' })).text(), 'all of it')
 })
 
-test('more than there may be is refused', async t => {
+test('streamed body: a body above the limit is refused', async t => {
   const url = await open(t)
   const post = (size: number) => fetch(url, { method: 'POST', body: 'x'.repeat(size) })
   assert.is((await post(1_000)).status, 200)

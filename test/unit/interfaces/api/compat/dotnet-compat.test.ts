@@ -13,11 +13,11 @@ for (const [agent, wanted] of [
   ['x resend-sdk/1', false],
   [undefined, false],
 ] as const)
-  test(`${agent} is ${wanted ? 'it' : 'another'}`, () => {
+  test(`.NET client: ${agent} is ${wanted ? 'recognized' : 'another client'}`, () => {
     assert.is(isDotnetClient(agent === undefined ? {} : { 'user-agent': agent }), wanted)
   })
 
-test('ids lose their prefix under id and …_id, at any depth', () => {
+test('.NET client: ids in id and …_id have no prefix, at any depth', () => {
   const body = {
     id: `eml_${UUID}`,
     data: [{ id: `evt_${UUID}`, webhook_id: `wh_${UUID}`, x: { domain_id: `dom_${UUID}` } }],
@@ -28,7 +28,7 @@ test('ids lose their prefix under id and …_id, at any depth', () => {
   })
 })
 
-test('everything else stays', () => {
+test('.NET client: other values are unchanged', () => {
   const body = {
     id: 'eml_no-uuid',
     text: `eml_${UUID}`,
@@ -48,7 +48,7 @@ for (const [status, word] of [
   ['draft', 'draft'],
   ['sent', 'sent'],
 ])
-  test(`a broadcast that is ${status} is ${word}, an email stays as it is`, () => {
+  test(`.NET client: broadcast status ${status} becomes ${word}, the status of emails is unchanged`, () => {
     const body = {
       data: [
         { object: 'broadcast', status },
@@ -63,7 +63,7 @@ for (const [status, word] of [
     })
   })
 
-test('properties of contacts are texts', () => {
+test('.NET client: properties of contacts are strings', () => {
   const properties = { plan: 'pro', seats: 3, paying: true }
   assert.equal(forDotnetClient({ object: 'contact', properties }), {
     object: 'contact',
@@ -71,7 +71,7 @@ test('properties of contacts are texts', () => {
   })
 })
 
-test('only our own ids are taken for ids', () => {
+test('.NET client: only ids with our prefixes are converted', () => {
   const foreign = { id: 'eml_01990000-0000-4000-8000-0123456789ab' }
   assert.equal(forDotnetClient(foreign), foreign)
 })

@@ -38,7 +38,7 @@ const cell = (over: Partial<ListedEmail>, column: string) => {
   return cells[columns.indexOf(column)]
 }
 
-test('a line has what a row of the list has, and the error', () => {
+test('CSV export: a line has the fields of the list, and the error', () => {
   assert.is(
     CSV_HEADER + emailCsv([EMAIL]),
     'id,from,to,cc,bcc,reply_to,subject,message_id,status,last_event,error,open_count,click_count,broadcast_id,' +
@@ -64,7 +64,7 @@ const TEXTS = [
   '\u2028',
 ]
 for (const subject of TEXTS)
-  test(`${JSON.stringify(subject)} comes back as it was`, () => {
+  test(`CSV export: ${JSON.stringify(subject)} is restored by a parser`, () => {
     assert.is(cell({ subject }, 'subject'), subject)
     assert.is(cell({ error: subject }, 'error'), subject)
   })
@@ -88,12 +88,12 @@ const FORMULAS = [
   '"=1',
 ]
 for (const subject of FORMULAS)
-  test(`${JSON.stringify(subject)} is no formula`, () => {
+  test(`CSV export: ${JSON.stringify(subject)} is not a formula`, () => {
     const shown = cell({ subject }, 'subject')!
     assert.ok(shown === `'${subject}` || (shown === subject && subject.startsWith('"')))
   })
 
-test('names that are formulas are none, in any list', () => {
+test('CSV export: display names are not formulas', () => {
   const list = '[{"name":"=HYPERLINK(1)","address":"a@there.test"},{"address":"b@there.test"}]'
   for (const [key, column] of [
     ['sender', 'from'],
@@ -105,7 +105,7 @@ test('names that are formulas are none, in any list', () => {
     assert.match(cell({ [key]: list }, column)!, /^(?:'=|")/)
 })
 
-test('several addresses stand in one cell', () => {
+test('CSV export: several addresses share a cell', () => {
   const toList = '[{"name":"B, C","address":"b@there.test"},{"address":"c@there.test"}]'
   assert.is(cell({ toList }, 'to'), '"B, C" <b@there.test>, c@there.test')
 })

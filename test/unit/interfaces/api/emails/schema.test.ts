@@ -26,7 +26,7 @@ for (const [name, shown] of [
     assert.equal(parseMailbox(shown), mailbox)
   })
 
-test('times have milliseconds and Z, and none is null', () => {
+test('timestamps: they have milliseconds and Z, and a missing one is null', () => {
   assert.is(timestamp(0), '1970-01-01T00:00:00.000Z')
   assert.is(timestamp(1_795_000_000_001), '2026-11-18T11:06:40.001Z')
   assert.is(timestamp(null), null)
@@ -74,7 +74,7 @@ const LATER = {
 }
 
 for (const [what, happen] of Object.entries(LATER)) {
-  test(`without feedback a recipient ${what} after a deferral tells nothing of its tries`, async t => {
+  test(`region without feedback: a recipient ${what} after a deferral shows no attempts`, async t => {
     const scene = await deferredOnce(t, 'eu-west-1')
     await happen(scene)
     const { status, emailStatus, ...rest } = await scene.recipient()
@@ -84,7 +84,7 @@ for (const [what, happen] of Object.entries(LATER)) {
     assert.not(rest.error?.includes('secret'))
   })
 
-  test(`with feedback a recipient ${what} after a deferral tells of its tries`, async t => {
+  test(`region with feedback: a recipient ${what} after a deferral shows its attempts`, async t => {
     const scene = await deferredOnce(t, 'us-west-2')
     await happen(scene)
     const { status, reply, mx_host: host, transcripts } = await scene.recipient()
@@ -94,7 +94,7 @@ for (const [what, happen] of Object.entries(LATER)) {
   })
 }
 
-test('without feedback a failure before transfer is told as it is', async t => {
+test('region without feedback: a failure before the transfer is shown', async t => {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()

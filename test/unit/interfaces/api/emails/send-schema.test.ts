@@ -65,7 +65,7 @@ for (const text of [
   'data:text/plain;base64',
   'hello world!',
 ])
-  test(`${JSON.stringify(text)} is no base64`, () => {
+  test(`${JSON.stringify(text)} is not base64`, () => {
     assert.is(contentOf(text), undefined)
   })
 
@@ -87,7 +87,7 @@ for (const [what, content] of Object.entries({
   })
 
 for (const content of [Float64Array.of(1, 256), { type: 'Buffer', data: Float64Array.of(0.5) }])
-  test(`packed numbers that are no bytes are refused: ${JSON.stringify(content)}`, () => {
+  test(`arrays with values other than bytes are refused: ${JSON.stringify(content)}`, () => {
     assert.is(contentOf(content), undefined)
   })
 
@@ -105,7 +105,7 @@ for (const [given, content, type, bytes] of [
     assert.is(Buffer.from(attachment.content).toString(), bytes || content)
   })
 
-test('becomes a submission with every field in its place', () => {
+test('email body: every field is in the submission', () => {
   const submission = readSendEmail({
     ...GOOD,
     cc: ['C <c@there.example>'],
@@ -131,7 +131,7 @@ test('becomes a submission with every field in its place', () => {
   )
 })
 
-test('a path is kept for later, with what is said of the file', () => {
+test('attachment: a path is kept with name, type and content id', () => {
   const { attachments } = readSendEmail({
     ...GOOD,
     attachments: [
@@ -145,11 +145,11 @@ test('a path is kept for later, with what is said of the file', () => {
   ])
 })
 
-test('an empty html is an html', () => {
+test('email body: an empty html counts as html', () => {
   assert.is(readSendEmail({ ...GOOD, text: undefined, html: '' }).html, '')
 })
 
-test('file names are derived from their place', () => {
+test('attachment: a missing file name is derived from its position', () => {
   const { attachments } = readSendEmail({
     ...GOOD,
     attachments: [{ content: '' }, { content: '', filename: '' }],

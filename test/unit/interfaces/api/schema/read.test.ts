@@ -30,7 +30,7 @@ function refusal(read: () => unknown): ApiError {
   throw new Error('it was not refused')
 }
 
-test('keys become camelCase, those of user data stay', () => {
+test('body reader: schema keys become camelCase, keys of user data do not change', () => {
   const open = z.object({ user_data: z.unknown() })
   assert.equal(bodyReader(open)({ user_data: { snake_key: 1 } }), { userData: { snake_key: 1 } })
   for (const [snake, camel] of [
@@ -43,13 +43,13 @@ test('keys become camelCase, those of user data stay', () => {
     assert.is(camelCase(snake), camel)
 })
 
-test('null and empty lists are absent, and other empty things are not', () => {
+test('body reader: null and empty arrays are absent, other empty values are not', () => {
   const keys = ['a', 'b', 'c', 'd', 'e', 'f']
   const present = presentPicker(keys)({ a: null, b: [], c: '', d: 0, e: false, f: {} })
   assert.equal({ ...present }, { c: '', d: 0, e: false, f: {} })
 })
 
-test('an empty text is absent where it is said so', () => {
+test('body reader: an empty string is absent only for the configured keys', () => {
   const present = presentPicker(['a', 'b'], { emptyMeansAbsent: ['a'] })({ a: '', b: '' })
   assert.equal({ ...present }, { b: '' })
 })
@@ -64,11 +64,11 @@ for (const [given, taken] of [
   [{ reply_To: 'odd' }, undefined],
   [{ ReplyTo: 'odd' }, undefined],
 ] as const)
-  test(`of ${JSON.stringify(given)}, reply_to is ${taken}`, () => {
+  test(`body reader: ${JSON.stringify(given)} gives reply_to ${taken}`, () => {
     assert.is(presentPicker(['reply_to'])(given).reply_to, taken)
   })
 
-test('only what an object has itself is there', () => {
+test('body reader: inherited properties are ignored', () => {
   const inherited = Object.create({ name: 'inherited' }) as Record<string, unknown>
   assert.is(presentPicker(['name', 'toString', '__proto__', 'constructor'])(inherited).name, undefined)
   const present = presentPicker(['__proto__'])(JSON.parse('{"__proto__": {"x": 1}}'))
@@ -76,7 +76,7 @@ test('only what an object has itself is there', () => {
   assert.equal(Object.values(present), [{ x: 1 }])
 })
 
-test('a list in place of an object is malformed', () => {
+test('body reader: an array instead of an object is refused', () => {
   const { status, errorName } = refusal(() => bodyReader(schema)([{ name: 'x' }]))
   assert.equal([status, errorName], [400, 'validation_error'])
 })
@@ -95,7 +95,7 @@ for (const [what, body, name, paths] of [
   ['several', { size: 'big', list: 5 }, 'missing_required_field', ['name', 'size', 'list']],
   ['neither one nor many', { name: 'x', reply_to: 5 }, 'validation_error', ['reply_to']],
 ] as const)
-  test(`${what} is named by its path`, () => {
+  test(`body reader: the error of ${what} names its path`, () => {
     const refused = refusal(() => bodyReader(schema)(body))
     assert.equal([refused.status, refused.errorName], [422, name])
     assert.equal(
@@ -105,7 +105,7 @@ for (const [what, body, name, paths] of [
     assert.ok(refused.message.includes(`\`${paths[0]}\``), refused.message)
   })
 
-test('one text or many are many', () => {
+test('oneOrMany: a string and an array of strings become an array', () => {
   assert.equal(bodyReader(schema)({ name: 'x', reply_to: 'a' }).replyTo, ['a'])
   assert.equal(bodyReader(schema)({ name: 'x', reply_to: ['a', 'b'] }).replyTo, ['a', 'b'])
 })
@@ -117,7 +117,7 @@ for (const [query, expected] of [
   ['n=007', 7],
   ['n=3&n=99', 3],
 ] as const)
-  test(`the number of "${query}" is ${expected}`, () => {
+  test(`readNumber: "${query}" is ${expected}`, () => {
     assert.is(readNumber(new URLSearchParams(query), 'n', { fallback: 7, least: 1, most: 10 }), expected)
   })
 
@@ -135,13 +135,13 @@ for (const query of [
   'n=٣',
   'n=9999999999999999',
 ])
-  test(`the number of "${query}" is refused`, () => {
+  test(`readNumber: "${query}" is refused`, () => {
     const read = () => readNumber(new URLSearchParams(query), 'n', { fallback: 7, least: 1, most: 10 })
     const { status, errorName, errors } = refusal(read)
     assert.equal([status, errorName, errors?.[0]?.path], [422, 'validation_error', 'n'])
   })
 
-test('a page has a limit and an offset', () => {
+test('readPage: limit and offset are read', () => {
   assert.equal(readPage(new URLSearchParams('')), { limit: 20, offset: 0 })
   assert.equal(readPage(new URLSearchParams(''), 50), { limit: 50, offset: 0 })
   assert.equal(readPage(new URLSearchParams('limit=100&offset=1000000000')), {

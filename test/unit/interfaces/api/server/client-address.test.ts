@@ -13,13 +13,13 @@ function addressOf(trusted: string[], remoteAddress: string, forwarded?: string 
 const PROXY = '10.0.0.1'
 const CLIENT = '192.0.2.7'
 
-test('without trusted proxies it is the peer’s, whatever the header says', () => {
+test('client address: without trusted proxies it is that of the peer', () => {
   assert.is(addressOf([], CLIENT), CLIENT)
   assert.is(addressOf([], CLIENT, '198.51.100.1'), CLIENT)
   assert.is(addressOf([], '127.0.0.1', '198.51.100.1'), '127.0.0.1')
 })
 
-test('a peer that is not trusted is believed nothing', () => {
+test('client address: headers of an untrusted peer are ignored', () => {
   assert.is(addressOf([PROXY], '10.0.0.2', '198.51.100.1'), '10.0.0.2')
 })
 
@@ -38,15 +38,15 @@ for (const [what, forwarded, expected] of [
   ['a claim before an address with a port', '198.51.100.1, 192.0.2.7:4711', PROXY],
   ['a claim before an empty entry', '198.51.100.1,', PROXY],
 ] as const)
-  test(`${what}: ${expected}`, () => {
+  test(`client address: ${what} gives ${expected}`, () => {
     assert.is(addressOf(['10.0.0.0/8'], PROXY, forwarded), expected)
   })
 
-test('several header lines are one list', () => {
+test('client address: several header lines are one list', () => {
   assert.is(addressOf([PROXY], PROXY, ['198.51.100.1', CLIENT]), CLIENT)
 })
 
-test('proxies are trusted by address and by range, in both families', () => {
+test('client address: proxies are trusted by address and by range, IPv4 and IPv6', () => {
   assert.is(addressOf(['192.168.0.0/16'], '192.168.7.7', CLIENT), CLIENT)
   assert.is(addressOf(['192.168.0.0/16'], '192.169.0.1', CLIENT), '192.169.0.1')
   assert.is(addressOf(['2001:db8::/32'], '2001:db8:1::1', CLIENT), CLIENT)

@@ -64,7 +64,7 @@ async function isServed(url: string, from: string) {
   assert.is(status, 200)
 }
 
-test('of requests that come in one piece, the next one begins when the one before has been answered', async t => {
+test('pipelined requests: the next one starts after the reply to the previous one', async t => {
   const { url, held, begun } = await open(t)
   const requests = ['/held', '/second', '/third'].map(path => GET.replace('/ ', `${path} `))
   const answers = exchange(url, requests.join(''), { replyCount: 3 })
@@ -80,7 +80,7 @@ test('of requests that come in one piece, the next one begins when the one befor
   assert.equal(begun, ['/held', '/', '/second', '/third'])
 })
 
-test('a client that says nothing is let go after 10 s, and its place is free', async t => {
+test('silent connection: it is closed after 10 s and its place is free', async t => {
   const { clock, server, port } = await open(t)
   const client = await slowClient(t, { port, staysOpen: true })
   await connectionsAre(server, 1)
@@ -96,7 +96,7 @@ for (const [what, bytes, restMs] of [
   ['half a head', 'GET / HTTP/1.1\r\nhost:', 8_000],
   ['half a head behind a request', `${GET}GET / HTTP/1.1\r\n`, 12_000],
 ] as const)
-  test(`${what} that does not go on is answered 408, and the connection is destroyed 2 s later`, async t => {
+  test(`${what} that stops is answered 408, and the connection is destroyed 2 s later`, async t => {
     const { clock, server, port } = await open(t)
     const client = await slowClient(t, { port, staysOpen: true })
     await client.send(bytes.slice(0, -5))
@@ -113,7 +113,7 @@ for (const [what, bytes, restMs] of [
     await connectionsAre(server, 0)
   })
 
-test('a head that comes in drops is late all the same', async t => {
+test('header section: one that arrives byte by byte is late, too', async t => {
   const { clock, port } = await open(t)
   const client = await slowClient(t, { port })
   await client.send('GET / HTTP/1.1\r\nx: ')
@@ -127,7 +127,7 @@ for (const [what, bytes, status] of [
   ['CONNECT', 'CONNECT x:25 HTTP/1.1\r\nhost: x\r\n\r\n', 400],
   ['a chunk that is none', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 400],
 ] as const)
-  test(`${what} is answered ${status}; who stays and goes on sending loses the connection 2 s later`, async t => {
+  test(`${what} is answered ${status}; a client that keeps sending loses the connection 2 s later`, async t => {
     const { clock, server, port } = await open(t)
     const client = await slowClient(t, { port, staysOpen: true })
     await client.send(bytes)
@@ -140,7 +140,7 @@ for (const [what, bytes, status] of [
     assert.is(client.received().match(/HTTP\/1\.1 /g)?.length, 1)
   })
 
-test('what is no HTTP behind a request is refused behind the reply to that', async t => {
+test('invalid HTTP after a request: the refusal follows the reply to the request', async t => {
   const { port, held } = await open(t)
   const client = await slowClient(t, { port })
   await client.send('GET /held HTTP/1.1\r\nhost: x\r\n\r\nhello\r\n\r\n')
@@ -149,7 +149,7 @@ test('what is no HTTP behind a request is refused behind the reply to that', asy
   assert.equal(client.received().match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 400'])
 })
 
-test('a body of which nothing more comes is answered 408, and the connection is destroyed 2 s later', async t => {
+test('body: one that stops is answered 408, and the connection is destroyed 2 s later', async t => {
   const { clock, server, port } = await open(t)
   const client = await slowClient(t, { port, staysOpen: true })
   await client.send(post('/', MIB))
@@ -162,7 +162,7 @@ test('a body of which nothing more comes is answered 408, and the connection is 
   await connectionsAre(server, 0)
 })
 
-test('a body that brings less than 1 KB/s is answered 408, one that brings 20 KB/s is read', async t => {
+test('body: less than 1 KB/s is answered 408, 20 KB/s is read', async t => {
   const { clock, port } = await open(t)
   const slow = await slowClient(t, { port })
   const honest = await slowClient(t, { port })
@@ -180,7 +180,7 @@ test('a body that brings less than 1 KB/s is answered 408, one that brings 20 KB
   await until(() => slow.received().startsWith('HTTP/1.1 408 '))
 })
 
-test('a body that we do not read is not late', async t => {
+test('body: one that the service does not read is not late', async t => {
   const { clock, port, held } = await open(t)
   const client = await slowClient(t, { port })
   await client.send(post('/held', 10))
@@ -192,7 +192,7 @@ test('a body that we do not read is not late', async t => {
   await until(() => client.received().endsWith('{"size":10}'))
 })
 
-test('a client that is refused in the middle of its body loses the connection 2 s later, if it wants it closed, too', async t => {
+test('refusal during a body: the connection is destroyed 2 s later, also with Connection: close', async t => {
   for (const line of ['', 'connection: close\r\n']) {
     const { clock, server, port } = await open(t)
     const client = await slowClient(t, { port, staysOpen: true })
@@ -205,7 +205,7 @@ test('a client that is refused in the middle of its body loses the connection 2 
   }
 })
 
-test('a client that wants the connection closed finds the reply to what it sends too much', async t => {
+test('too large a body with Connection: close: the client receives the reply', async t => {
   const { url } = await open(t)
   const head = `POST /refused HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: ${24 * MIB}\r\n\r\n`
   const pieces = [head, ...Array<Buffer>(24).fill(Buffer.alloc(MIB))]
@@ -217,7 +217,7 @@ test('a client that wants the connection closed finds the reply to what it sends
   )
 })
 
-test('a peer that never reads a large reply is let go', async t => {
+test('large reply: a peer that never reads it is disconnected', async t => {
   const { clock, server, port } = await open(t)
   const client = await slowClient(t, { port })
   client.socket.pause()
@@ -230,7 +230,7 @@ test('a peer that never reads a large reply is let go', async t => {
   await connectionsAre(server, 0)
 })
 
-test('silent connections of one address leave room for others, and for further ones of their own', async t => {
+test('silent connections of one address: the oldest is closed for a new one of any address', async t => {
   const { server, port, url } = await open(t, { mostConnections: 40, mostPerClient: 10 })
   const silent = await Promise.all(Array.from({ length: 60 }, () => slowClient(t, { port, from: ATTACKER })))
   // half of all are those of one address of this machine
@@ -240,7 +240,7 @@ test('silent connections of one address leave room for others, and for further o
   await isServed(url, ATTACKER)
 })
 
-test('when silent connections of many addresses hold all places, the oldest of the largest crowd makes room', async t => {
+test('silent connections of many addresses: the oldest of the address with the most is closed', async t => {
   const { server, port, url } = await open(t, { mostConnections: 20 })
   const few = await slowClient(t, { port, from: '127.0.1.1' })
   const crowd = []
@@ -256,7 +256,7 @@ test('when silent connections of many addresses hold all places, the oldest of t
   assert.not(few.isGone())
 })
 
-test('connections that are idle make room behind silent ones, those at work do not', async t => {
+test('full listener: idle connections are closed after silent ones, busy ones never', async t => {
   const { server, port, held } = await open(t, { mostConnections: 4 })
   const busy = [await slowClient(t, { port }), await slowClient(t, { port, from: OTHER })]
   for (const client of busy) await client.send('GET /held HTTP/1.1\r\nhost: x\r\n\r\n')
@@ -279,14 +279,14 @@ test('connections that are idle make room behind silent ones, those at work do n
   for (const client of [...busy, third, fourth]) await until(() => client.received().endsWith('{"size":0}'))
 })
 
-test('proxies that are trusted may have any number of connections', async t => {
+test('trusted proxies: the limit per client does not apply', async t => {
   const limits = { mostConnections: 20, mostPerClient: 2, trustedProxies: [`${ATTACKER}/32`] }
   const { server, port } = await open(t, limits)
   await Promise.all(Array.from({ length: 20 }, () => slowClient(t, { port, from: ATTACKER })))
   await connectionsAre(server, 20)
 })
 
-test('over TLS: handshakes that are not finished in 10 s are ended, and make room before all others', async t => {
+test('TLS: a handshake that takes over 10 s is closed, and handshakes make room first', async t => {
   const { clock, server, port } = await open(t, { mostConnections: 6 }, true)
   const secured = connectSecurely({ port, rejectUnauthorized: false })
   t.after(() => secured.destroy())
@@ -309,7 +309,7 @@ test('over TLS: handshakes that are not finished in 10 s are ended, and make roo
   await connectionsAre(server, 0)
 })
 
-test('over TLS: late heads and bodies are answered 408, and who stays loses the connection', async t => {
+test('TLS: late header sections and bodies are answered 408, and the connection is destroyed', async t => {
   for (const bytes of ['GET / HTTP/1.1\r\n', `${post('/', 1_000)}beginning`]) {
     const { clock, server, port } = await open(t, {}, true)
     const client = connectSecurely({ port, rejectUnauthorized: false, allowHalfOpen: true } as object)

@@ -49,7 +49,7 @@ async function open(t: TestContext, read: (ctx: Koa.Context) => Promise<void>) {
 }
 
 for (const [how, read] of Object.entries(READERS))
-  test(`a body that is ${how} is read to its end, and the next request has its turn`, async t => {
+  test(`lingering close: a body that is ${how} is read to its end, and the next request is answered`, async t => {
     const { url } = await open(t, read)
     const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${LONG.length}\r\n\r\n`
     const pieces = [head, LONG, 'GET / HTTP/1.1\r\nhost: x\r\n\r\n']
@@ -61,7 +61,7 @@ for (const [how, read] of Object.entries(READERS))
     assert.not(closed)
   })
 
-test('who stalls has its reply, and loses the connection after 2 s', async t => {
+test('lingering close: a client that stalls gets its reply and loses the connection after 2 s', async t => {
   const { clock, port } = await open(t, readInPart)
   const client = await begin(t, port)
   await client.hasReply()
@@ -72,7 +72,7 @@ test('who stalls has its reply, and loses the connection after 2 s', async t => 
   await client.closes()
 })
 
-test('for a body that nobody has touched the reply waits 2 s', async t => {
+test('lingering close: the reply waits 2 s for an unread body', async t => {
   const { clock, port } = await open(t, readNothing)
   const client = await begin(t, port)
   await timersAre(clock, 1)
@@ -84,7 +84,7 @@ test('for a body that nobody has touched the reply waits 2 s', async t => {
   await client.closes()
 })
 
-test('who goes on for ever loses the connection after 64 MiB', async t => {
+test('lingering close: an endless body loses the connection after 64 MiB', async t => {
   const { port } = await open(t, readInPart)
   const client = await begin(t, port)
   await client.hasReply()
@@ -93,7 +93,7 @@ test('who goes on for ever loses the connection after 64 MiB', async t => {
   assert.ok(sent > 64 * MIB)
 })
 
-test('who leaves is not waited for', async t => {
+test('lingering close: a client that disconnects is not waited for', async t => {
   const { clock, port } = await open(t, readInPart)
   const client = await begin(t, port)
   await client.hasReply()

@@ -82,7 +82,7 @@ async function openDoor(t: TestContext) {
   return { clock, call }
 }
 
-test('every reply to an account says what is left, and the refusal when to come back', async t => {
+test('rate limit: every reply has the ratelimit headers, and the refusal a retry-after', async t => {
   const { call } = await openDoor(t)
   for (const left of ['2', '1', '0']) {
     const { status, limits } = await call('POST', '/things', 'a')
@@ -93,7 +93,7 @@ test('every reply to an account says what is left, and the refusal when to come 
   assert.equal(refused.limits, ['3', '0', '1', '1'])
 })
 
-test('replies to bad requests and our own faults count and say so, too', async t => {
+test('rate limit: 4xx and 5xx replies count and have the headers', async t => {
   const { call } = await openDoor(t)
   const malformed = await call('POST', '/things', 'a', '{')
   assert.equal([malformed.status, malformed.limits], [400, ['3', '2', '1', null]])
@@ -101,13 +101,13 @@ test('replies to bad requests and our own faults count and say so, too', async t
   assert.equal([broken.status, broken.limits], [500, ['3', '1', '1', null]])
 })
 
-test('a request is refused for its rate before its body is looked at', async t => {
+test('rate limit: it is checked before the body is read', async t => {
   const { call } = await openDoor(t)
   for (let i = 0; i < 3; i++) await call('POST', '/things', 'a')
   assertRefusal(await call('POST', '/things', 'a', '{'), TOO_MANY)
 })
 
-test('an unknown path, a wrong method and a missing credential come first, and cost nothing', async t => {
+test('rate limit: unknown paths, wrong methods and missing credentials do not count', async t => {
   const { call } = await openDoor(t)
   for (let i = 0; i < 3; i++) await call('POST', '/things', 'a')
   for (const [method, path, account, status] of [
@@ -122,7 +122,7 @@ test('an unknown path, a wrong method and a missing credential come first, and c
   assertRefusal(await call('POST', '/things', 'a'), TOO_MANY)
 })
 
-test('routes that are open to everybody have no limit', async t => {
+test('rate limit: public routes have none', async t => {
   const { call } = await openDoor(t)
   for (let i = 0; i < 5; i++) {
     const { status, limits } = await call('GET', '/open', 'a')
@@ -131,7 +131,7 @@ test('routes that are open to everybody have no limit', async t => {
   assert.is((await call('POST', '/things', 'a')).status, 200)
 })
 
-test('another account has requests of its own, and time brings them back', async t => {
+test('rate limit: accounts are independent, and tokens are refilled over time', async t => {
   const { call, clock } = await openDoor(t)
   for (let i = 0; i < 4; i++) await call('POST', '/things', 'a')
   assert.is((await call('POST', '/things', 'b')).status, 200)
@@ -140,7 +140,7 @@ test('another account has requests of its own, and time brings them back', async
   assert.equal([status, limits], [200, ['3', '0', '1', null]])
 })
 
-test('requests made at once never get past it', async t => {
+test('rate limit: concurrent requests do not exceed it', async t => {
   const { call } = await openDoor(t)
   const answers = await Promise.all(Array.from({ length: 40 }, () => call('POST', '/things', 'a')))
   assert.is(answers.filter(({ status }) => status === 200).length, 3)

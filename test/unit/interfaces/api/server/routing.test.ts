@@ -24,14 +24,14 @@ async function answerTo(method: string, path: string): Promise<string | null> {
   return ctx.body
 }
 
-test('a route is found by its method and path, with what its path leaves open', async () => {
+test('routing: a route is found by method and path, with its parameters', async () => {
   assert.is(await answerTo('POST', '/emails'), 'POST /emails {}')
   assert.is(await answerTo('PATCH', '/emails/a%20b'), 'PATCH /emails/:id {"id":"a b"}')
   assert.is(await answerTo('GET', '/emailsets/7/emails'), 'GET /emailsets/:id/emails {"id":"7"}')
   assert.is(await answerTo('GET', '/'), 'GET / {}')
 })
 
-test('what only begins alike is not found', async () => {
+test('routing: a path with a common prefix is not found', async () => {
   for (const path of [
     '/email',
     '/emailsets',
@@ -45,7 +45,7 @@ test('what only begins alike is not found', async () => {
   assert.is(await answerTo('DELETE', '/emails'), null)
 })
 
-test('a path says what it takes', () => {
+test('routing: the methods of a path are listed', () => {
   assert.equal(routing.methodsOf('/emails').toSorted(), ['GET', 'HEAD', 'POST'])
   assert.equal(routing.methodsOf('/emails/1').toSorted(), ['GET', 'HEAD', 'PATCH'])
   assert.equal(routing.methodsOf('/nothing'), [])

@@ -80,7 +80,7 @@ async function openExport(t: TestContext) {
   }
 }
 
-test('a client that reads nothing for two minutes is let go, and its reply does not look whole', async t => {
+test('streamed reply: a client that reads nothing for two minutes is disconnected, with a truncated reply', async t => {
   const { clock, reply, isCut, stuck } = await openExport(t)
   await stuck()
   clock.advance(STALLED_MS - 1)
@@ -99,7 +99,7 @@ test('a client that reads nothing for two minutes is let go, and its reply does 
   assert.is(clock.timerCount, 0)
 })
 
-test('one that reads now and then gets everything, however long it takes', async t => {
+test('streamed reply: a slow reader gets everything', async t => {
   const { clock, reply, stuck, read, isCut } = await openExport(t)
   let size = 0
   for (let i = 0; i < 4; i++) {

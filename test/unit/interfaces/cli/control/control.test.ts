@@ -61,7 +61,7 @@ async function open(t: TestContext) {
   return { ...store, ...post, parts, done, refusal }
 }
 
-test('how mail goes to sites is told in plain values', async t => {
+test('control: the delivery state of destinations is plain JSON', async t => {
   const { done } = await open(t)
   assert.equal(await done('site.paths', { sites: ['mx.there.test', 'mx.unknown.test'] }), [
     {
@@ -91,7 +91,7 @@ const NEW_USER = {
   password: null,
 }
 
-test('a user is made in the only account, with a password that is told', async t => {
+test('user.create: the user is created in the only account, with a generated password', async t => {
   const { done, account, rows, parts } = await open(t)
   const accountId = account()
   const made = await done('user.create', NEW_USER)
@@ -107,7 +107,7 @@ test('a user is made in the only account, with a password that is told', async t
   assert.ok(await parts.passwords.verify(made.password, user!.password_hash))
 })
 
-test('a password that was given is not told back', async t => {
+test('user.create: a given password is not returned', async t => {
   const { done, account, rows, parts } = await open(t)
   account()
   const made = await done('user.create', { ...NEW_USER, operator: true, password: 'a long password' })
@@ -117,7 +117,7 @@ test('a password that was given is not told back', async t => {
   assert.ok(await parts.passwords.verify('a long password', user!.password_hash))
 })
 
-test('a user is made in the account that is named, or in one of its own', async t => {
+test('user.create: the user is created in the named account or a new one', async t => {
   const { done, account, rows, refusal } = await open(t)
   const [first] = [account('First'), account('Second')]
   assert.match(await refusal('user.create', NEW_USER), /more than one account/)
@@ -140,14 +140,14 @@ for (const [what, input, says] of [
   ['an account whose name breaks the line', { new_account: 'a\nb' }, /new_account/],
   ['an operator of another kind', { operator: 'yes' }, /operator/],
 ] as const)
-  test(`no user is made with ${what}, and no account`, async t => {
+  test(`user.create: ${what} creates neither user nor account`, async t => {
     const { refusal, account, rows } = await open(t)
     account()
     assert.match(await refusal('user.create', { ...NEW_USER, ...input }), says)
     assert.equal([rows('select * from users').length, rows('select * from accounts').length], [0, 1])
   })
 
-test('an address signs in once only, whatever its case, and the account it was to have is not made', async t => {
+test('user.create: a duplicate address is refused in any case, without a new account', async t => {
   const { done, refusal, account, rows } = await open(t)
   account()
   await done('user.create', NEW_USER)
@@ -156,7 +156,7 @@ test('an address signs in once only, whatever its case, and the account it was t
   assert.equal([rows('select * from users').length, rows('select * from accounts').length], [1, 1])
 })
 
-test('another password ends all sessions of the user, and of nobody else', async t => {
+test('user.reset_password: all sessions of the user end, and no others', async t => {
   const { done, refusal, account, rows, run, parts } = await open(t)
   account()
   const ann = await done('user.create', NEW_USER)
@@ -192,7 +192,7 @@ test('another password ends all sessions of the user, and of nobody else', async
   )
 })
 
-test('a key is made for an account, or for one of its domains, and is found by its token', async t => {
+test('key.create: the key of an account or of one of its domains authenticates', async t => {
   const { done, refusal, account, domain, rows } = await open(t)
   const accountId = account()
   const domainId = domain(accountId, 'here.test')
@@ -212,7 +212,7 @@ test('a key is made for an account, or for one of its domains, and is found by i
   assert.match(await refusal('key.create', { ...key, name: 'x'.repeat(51) }), /name/)
 })
 
-test('a key of any account is deleted, and those who remember keys hear of it', async t => {
+test('key.delete: a key of any account is deleted and dropped from caches', async t => {
   const { done, refusal, account, rows, announced } = await open(t)
   account()
   const { id } = await done('key.create', { name: 'CI', account_id: null, domain: null })
@@ -223,7 +223,7 @@ test('a key of any account is deleted, and those who remember keys hear of it', 
     assert.match(await refusal('key.delete', { id: gone }), /API key \S+ not found/)
 })
 
-test('deferred deliveries of the named domains are due now, however many there are', async t => {
+test('queue.retry: all deferred deliveries of the domains are due', async t => {
   const { done, account, domain, send, change, rows, clock } = await open(t)
   const accountId = account()
   domain(accountId, 'here.test')
@@ -238,7 +238,7 @@ test('deferred deliveries of the named domains are due now, however many there a
   assert.equal(waiting, [{ domain: 'near.test' }])
 })
 
-test('mail is held, released and canceled by what names it, and a wrong name is told', async t => {
+test('queue operations: mail is held, released and canceled by selection; an unknown name is refused', async t => {
   const { done, refusal, account, domain, send, rows } = await open(t)
   const accountId = account()
   domain(accountId, 'here.test')
@@ -317,7 +317,7 @@ async function raw(path: string, bytes: string): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('the command line asks the service, which does it or says why not', async t => {
+test('control socket: the service executes or refuses an operation', async t => {
   const { folder, rows } = await serve(t)
   const made = (await askService(folder, 'key.create', { name: 'CI', account_id: null, domain: null })) as {
     id: string
@@ -329,7 +329,7 @@ test('the command line asks the service, which does it or says why not', async t
   assert.match(refused.message, /API key \S+ not found/)
 })
 
-test('what fails in the service is told as a failure', async t => {
+test('control socket: an error in the service is reported as a failure', async t => {
   const { folder } = await serve(t, {
     run: async () => {
       throw new Error('disk full')
@@ -342,7 +342,7 @@ test('what fails in the service is told as a failure', async t => {
   assert.match(failed.message, /disk full/)
 })
 
-test('the socket is its owner’s alone, and is gone with the service', async t => {
+test('control socket: only its owner can use it, and it is removed at the stop', async t => {
   const { socket, close, folder } = await serve(t)
   assert.is(statSync(socket).mode & 0o777, 0o600)
   await close()
@@ -350,7 +350,7 @@ test('the socket is its owner’s alone, and is gone with the service', async t 
   assert.is(await askService(folder, 'key.delete', { id: 'x' }), NOT_RUNNING)
 })
 
-test('what a killed service has left is in nobody’s way', async t => {
+test('control socket: a stale socket is replaced', async t => {
   const folder = await t.using(tempFolder())
   writeFileSync(join(folder.path, 'control.sock'), '')
   assert.is(await askService(folder.path, 'key.delete', { id: 'x' }), NOT_RUNNING)
@@ -360,7 +360,7 @@ test('what a killed service has left is in nobody’s way', async t => {
   assert.instance(await errorOf(askService(folder.path, 'key.delete', { id: 'x' })), OperationRefused)
 })
 
-test('a folder whose path is too long for a socket has none, and the service starts all the same', async t => {
+test('control socket: a path that is too long starts the service without a socket', async t => {
   const { path } = await t.using(tempFolder())
   const folder = join(path, 'x'.repeat(120))
   mkdirSync(folder)
@@ -375,7 +375,7 @@ for (const [what, bytes] of [
   ['half a line', '{"operation":"key.delete"'],
   ['more than a line can hold', `${'x'.repeat(1_100_000)}\n`],
 ] as const)
-  test(`${what} is not answered, and the next one is`, async t => {
+  test(`control socket: ${what} is not answered, and the next one is`, async t => {
     const { socket, folder } = await serve(t)
     assert.is(await raw(socket, bytes), '')
     assert.instance(await errorOf(askService(folder, 'key.delete', { id: 'x' })), OperationRefused)
@@ -387,7 +387,7 @@ for (const line of ['no json', '5', 'null', '[]', '{}', '{"operation":5}', '{"op
     assert.match(await raw(socket, `${line}\n`), /^\{"refused":".+"\}\n$/)
   })
 
-test('closing lets what is under way end, and takes nothing more', async t => {
+test('control socket: closing waits for operations in progress and accepts no more', async t => {
   let go: (() => void) | undefined
   const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
   const { folder, socket, close } = await serve(t, {
@@ -407,7 +407,7 @@ test('closing lets what is under way end, and takes nothing more', async t => {
   await closed
 })
 
-test('a client that leaves before its answer harms nobody', async t => {
+test('control socket: a client may disconnect before the reply', async t => {
   let go: (() => void) | undefined
   const { promise: asked, resolve: hear } = Promise.withResolvers<void>()
   const { socket, close } = await serve(t, {
@@ -425,7 +425,7 @@ test('a client that leaves before its answer harms nobody', async t => {
   await close()
 })
 
-test('a service that ends before it answers is told of as such', async t => {
+test('control socket: a service that stops before its reply is reported', async t => {
   const { path } = await t.using(tempFolder())
   const { createServer } = await import('node:net')
   const server = createServer(socket => socket.once('data', () => socket.destroy()))
@@ -436,7 +436,7 @@ test('a service that ends before it answers is told of as such', async t => {
   assert.match(failed.message, /stopped before it responded/)
 })
 
-test('keys change of the domain whose keys sign, whoever else has registered its name', async t => {
+test('domain.rotate_keys: the verified domain is chosen among equal names', async t => {
   const { done, refusal, account, domain, change, rows } = await open(t)
   const [one, other] = [account('One'), account('Other')]
   domain(one, 'here.test', { status: 'pending' })

@@ -169,7 +169,7 @@ for (const [record, line, status, code, says] of TABLE)
     assert.match(told.advice!, says)
   })
 
-test('records that are right need no advice', async t => {
+test('advice: correct records have none', async t => {
   const { check } = await openScene(t, `${customerZone()}\nhere.test MX 10 ${HOST}`)
   const { checks } = await check()
   for (const { status, advice, problems } of [
@@ -182,7 +182,7 @@ test('records that are right need no advice', async t => {
     assert.equal([status, advice, problems], ['verified', null, []])
 })
 
-test('for a domain below the zone, records put without its own label are found', async t => {
+test('advice: records without the label of a subdomain are found', async t => {
   const domain = 'shop.here.test'
   const zone = `here.test NS ns1.hoster.test\n${customerZone(domain, {
     Verification: '_svc.here.test TXT "svc-verify=token"',
@@ -199,7 +199,7 @@ test('for a domain below the zone, records put without its own label are found',
   assert.match(checks.mx.advice!, /Enter the host as send\.shop\./)
 })
 
-test('a key that the provider does not show is not the customer’s fault', async t => {
+test('advice: a key that is missing in the provider zone is not blamed on the customer', async t => {
   const { check, resolver } = await openScene(t, customerZone())
   resolver.remove(`one.dkim.${HOST}`)
   const [first] = (await check()).checks.dkim.selectors
@@ -207,7 +207,7 @@ test('a key that the provider does not show is not the customer’s fault', asyn
   assert.match(first!.advice!, /operator of this service/)
 })
 
-test('mail that is meant to go elsewhere is no failure of the domain', async t => {
+test('advice: an MX elsewhere is not a failure', async t => {
   const { check } = await openScene(t, `${customerZone()}\nhere.test MX 1 mail.workspace.example`)
   const { receiving } = (await check()).checks
   assert.equal([receiving!.status, receiving!.found], ['pending', ['1 mail.workspace.example']])

@@ -31,7 +31,7 @@ for (const [text, status, policy, ...codes] of [
     )
   })
 
-test('who gets reports is told', async t => {
+test('DMARC: report addresses are listed', async t => {
   const { policy } = await dmarc(
     t,
     '_dmarc.here.test TXT "v=DMARC1; p=none; rua=mailto:a@b.test, mailto:c@d.test"',
@@ -46,7 +46,7 @@ test('who gets reports is told', async t => {
   })
 })
 
-test('a domain without a policy has that of the domain above, for what is below it', async t => {
+test('DMARC: a domain inherits the subdomain policy of its parent', async t => {
   const zone = '_dmarc.here.test TXT "v=DMARC1; p=reject; sp=quarantine"'
   const { status, policy } = await dmarc(t, zone, 'shop.eu.here.test')
   assert.equal(
@@ -57,7 +57,7 @@ test('a domain without a policy has that of the domain above, for what is below 
   assert.equal([own.policy!.domain, own.policy!.policy], ['shop.here.test', 'none'])
 })
 
-test('two records are none to receivers, and none at all comes with advice', async t => {
+test('DMARC: two records or none give advice', async t => {
   const two = await dmarc(
     t,
     '_dmarc.here.test TXT "v=DMARC1; p=none"\n_dmarc.here.test TXT "v=DMARC1; p=reject"',
@@ -68,7 +68,7 @@ test('two records are none to receivers, and none at all comes with advice', asy
   assert.match(none.advice!, /Add a TXT record at _dmarc\.here\.test, for example "v=DMARC1; p=none"/)
 })
 
-test('nobody’s answer is no missing policy', async t => {
+test('DMARC: no answer is not a missing policy', async t => {
   const check = await dmarc(t, '_dmarc.here.test SERVFAIL')
   assert.equal([check.status, check.problems.map(({ code }) => code)], ['pending', ['no_answer']])
 })

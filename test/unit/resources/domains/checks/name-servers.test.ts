@@ -5,7 +5,7 @@ import { customerZone, delegation, openScene, SOA, startNameServers } from './sc
 const test = suite('domains/checks/name-servers')
 const codes = ({ problems }: { problems: { code: string }[] }) => problems.map(({ code }) => code)
 
-test('the zone’s own name servers are found and asked, too', async t => {
+test('name servers: those of the zone are queried', async t => {
   await startNameServers(t, `${SOA}\n${customerZone()}`, `${SOA}\n${customerZone()}`)
   const { check } = await openScene(t, `${delegation(2)}\n${customerZone()}`)
   const { checks } = await check()
@@ -29,7 +29,7 @@ test('the zone’s own name servers are found and asked, too', async t => {
     )
 })
 
-test('a record that resolvers do not see yet is waited for, as long as they keep their answer', async t => {
+test('name servers: a record hidden by a cached answer is waited for', async t => {
   await startNameServers(t, `${SOA}\n${customerZone()}`)
   const wrong = '_svc.here.test 720 TXT "svc-verify=old"'
   const { check } = await openScene(
@@ -43,7 +43,7 @@ test('a record that resolvers do not see yet is waited for, as long as they keep
   assert.is(ownership, 'unknown', 'it takes nothing away from the domain')
 })
 
-test('a record that its name servers have lost is told of while resolvers still know it', async t => {
+test('name servers: a removed record that resolvers still cache is reported', async t => {
   await startNameServers(t, SOA)
   const zone = customerZone('here.test', { Verification: '_svc.here.test 300 TXT "svc-verify=token"' })
   const { check } = await openScene(t, `${delegation(1)}\n${zone}`)
@@ -53,7 +53,7 @@ test('a record that its name servers have lost is told of while resolvers still 
   assert.equal(codes(checks.ownership), ['vanishing'])
 })
 
-test('name servers of one zone that say different things are told of', async t => {
+test('name servers: different answers are reported', async t => {
   await startNameServers(t, `${SOA}\n${customerZone()}`, SOA)
   const { check } = await openScene(t, delegation(2))
   const { ownership } = (await check()).checks
@@ -61,7 +61,7 @@ test('name servers of one zone that say different things are told of', async t =
   assert.match(ownership.advice!, /is at ns1\.hoster\.test \(127\.0\.0\.10\), but not at ns2/)
 })
 
-test('servers that are lame, silent, nowhere or in a private network are told of, and the others asked', async t => {
+test('name servers: unusable ones are reported, the others are queried', async t => {
   await startNameServers(t, `${SOA}\n${customerZone()}`, 'here.test REFUSED', 'here.test TIMEOUT')
   const zone = `${delegation(3)}
     here.test NS ns4.hoster.test
@@ -88,7 +88,7 @@ test('servers that are lame, silent, nowhere or in a private network are told of
   assert.is(checks.ownership.status, 'verified')
 })
 
-test('a zone whose servers have no address has nobody to ask', async t => {
+test('name servers: a zone without server addresses is reported', async t => {
   await startNameServers(t, SOA)
   const { check, resolver } = await openScene(t, `${delegation(1)}\nns1.hoster.test A 127.0.0.1`)
   resolver.set('here.test NS ns9.hoster.test')
@@ -100,7 +100,7 @@ test('a zone whose servers have no address has nobody to ask', async t => {
   assert.is(checks.name_servers.status, 'failed')
 })
 
-test('a zone whose servers are not those that the zone above names is told of', async t => {
+test('name servers: a delegation mismatch is reported', async t => {
   await startNameServers(t, `${SOA}\n${customerZone()}\n${delegation(1)}`)
   const above = 'test NS ns9.registry.test\nns9.registry.test A 127.0.0.10'
   const { check } = await openScene(
@@ -115,7 +115,7 @@ test('a zone whose servers are not those that the zone above names is told of', 
   )
 })
 
-test('where no answer comes at all nothing is known, and what was found before still counts', async t => {
+test('name servers: without answers the previous result is kept', async t => {
   const { check, resolver } = await openScene(t, customerZone(), { silenceMs: 300 })
   const { checks: former } = await check()
   for (const trouble of ['SERVFAIL', 'REFUSED', 'TIMEOUT', 'MALFORMED']) {
@@ -129,7 +129,7 @@ test('where no answer comes at all nothing is known, and what was found before s
   }
 })
 
-test('one clean answer among lost ones does not take a record away; more of them than were lost do', async t => {
+test('name servers: a record is gone if definite answers outnumber lost ones', async t => {
   const silent = '*.test SERVFAIL'
   const standing = async (...zones: string[]) => {
     const { check } = await openScene(t, zones[0]!, { further: zones.slice(1) })

@@ -51,7 +51,7 @@ for (const [text, lookUps, voids, ...codes] of [
   ['v=spf1 include:nested.test include:nested.test -all', 10, 0],
   ['v=spf1 include:nested.test include:nested.test a:mail.test -all', 11, 1, 'too_many_look_ups'],
 ] as const)
-  test(`${text} costs ${lookUps} look-ups, ${voids} of them void`, async t => {
+  test(`SPF: ${text} needs ${lookUps} lookups, ${voids} of them void`, async t => {
     const cost = await spfCost('send.here.test', text, await witnessOf(t, ZONE))
     assert.equal(
       [cost.lookUps, cost.voids, ...cost.problems.map(({ code }) => code)],
@@ -59,7 +59,7 @@ for (const [text, lookUps, voids, ...codes] of [
     )
   })
 
-test('a record that grows without end is not followed without end', async t => {
+test('SPF: counting stops at a limit', async t => {
   const names = Array.from({ length: 10 }, (_, i) => `w${i}.test`)
   const zone = names
     .map(
@@ -79,7 +79,7 @@ test('a record that grows without end is not followed without end', async t => {
   assert.match(problems.find(({ code }) => code === 'too_many_look_ups')!.message, /far more DNS lookups/)
 })
 
-test('a record with too many look-ups is told of where it stands', async t => {
+test('SPF: too many lookups are reported', async t => {
   const many = Array.from({ length: 10 }, (_, i) => `include:i${i}.test`).join(' ')
   const includes = Array.from({ length: 10 }, (_, i) => `i${i}.test TXT "v=spf1 -all"`).join('\n')
   const spf = `send.here.test TXT "v=spf1 include:${HOST} ${many} ~all"`
@@ -89,7 +89,7 @@ test('a record with too many look-ups is told of where it stands', async t => {
   assert.match(told.advice!, /needs 11 DNS lookups; more than 10 make it invalid/)
 })
 
-test('terms are read as written, and what is no term is a fault', () => {
+test('SPF: terms are parsed, invalid ones are errors', () => {
   const { terms, faults } = parseSpf('v=spf1  +A -MX:h.test/24 ?ip4:192.0.2.1 x-note=hi include: bogus ~ALL')
   assert.equal(
     terms.map(({ qualifier, name, value }) => `${qualifier}${name} ${value}`.trim()),

@@ -21,7 +21,7 @@ function read(own: OwnName) {
   return loadConfig(root, Object.fromEntries(entries))
 }
 
-test('each line is a setting, and together they make links public and take bounces', () => {
+test('settings file: each line is a setting, and together they form a public installation', () => {
   const { config, warnings } = read(OWN)
   assert.equal(warnings, [])
   assert.is(config.mailHost, 'mail.example.com')
@@ -35,14 +35,14 @@ test('each line is a setting, and together they make links public and take bounc
   assert.equal([config.acme.enabled, config.acme.email], [true, 'you@example.com'])
 })
 
-test('with IPv6 all listeners take both, and behind NAT the name server listens on the interface', () => {
+test('settings file: listeners accept IPv4 and IPv6; behind NAT the DNS server uses the interface address', () => {
   const { config } = read({ ...OWN, addresses: ['203.0.113.7', '2001:db8::7'], localAddresses: ['10.0.0.4'] })
   assert.equal(config.smtp.inbound.listen, { host: '::', port: 25 })
   assert.equal(config.dns.listen, [{ host: '10.0.0.4', port: 53 }])
   assert.equal(config.dns.addresses, ['203.0.113.7', '2001:db8::7'])
 })
 
-test('behind a proxy the service serves no HTTPS itself, and believes the proxy', () => {
+test('settings file: behind a proxy there is no HTTPS listener, and the proxy is trusted', () => {
   const { config, warnings } = read({ ...OWN, https: 'proxy' })
   assert.equal(warnings, [])
   assert.equal([config.http.tlsListen, config.acme.listen], [null, null])
@@ -51,7 +51,7 @@ test('behind a proxy the service serves no HTTPS itself, and believes the proxy'
   assert.is(config.http.trustedProxies.length, 2)
 })
 
-test('docs/install.md says the same', () => {
+test('settings file: docs/install.md has the same settings', () => {
   const doc = readFileSync(`${root}docs/install.md`, 'utf8')
   const blocks = [...doc.matchAll(/```\n(.*?)\n```/gs)].map(([, block]) => block)
   assert.ok(blocks.includes(settingsOf(OWN)), 'the settings')
