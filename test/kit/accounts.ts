@@ -1,19 +1,18 @@
 /** Further accounts and sessions, put straight into the database of a running service. */
 
-import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import type { Id } from '../../src/lib/ids.ts'
 import { newApiKey } from '../../src/resources/accounts/api-keys.ts'
 import { SESSION_TOKEN_PREFIX } from '../../src/resources/accounts/sessions.ts'
 import { createToken, hashToken } from '../../src/resources/accounts/tokens.ts'
 import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'
+import { newId } from './new-id.ts'
 
 export interface OtherAccount {
   apiKey: string
   /** A bearer session of its only user. */
   session: string
 }
-
-const newId = createIdSource()
 
 /** An account with a user, an API key and a session. Its user cannot sign in by password. */
 export function addAccount(mailhorn: Mailhorn, name: string): OtherAccount {

@@ -1,6 +1,5 @@
 /** Port 25 in front of a store that does as a test says, with a clock of its own; blobs stay nowhere, and are counted. */
 import * as assert from 'uvu/assert'
-import { createIdSource } from '../../src/lib/ids.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/lib/metrics.ts'
 import { createIngestLoad } from '../../src/pipeline/inbound/ingest-load.ts'
@@ -8,6 +7,7 @@ import { startInboundListener } from '../../src/pipeline/inbound/listener.ts'
 import { countMail } from '../../src/pipeline/inbound/mail-counts.ts'
 import type { RcptPolicy } from '../../src/pipeline/inbound/rcpt-policy.ts'
 import { createManualClock } from './manual-clock.ts'
+import { newId } from './new-id.ts'
 import { dialSmtp, type SmtpClient } from './smtp-client.ts'
 import type { TestContext } from './suite.ts'
 import { testCertificate } from './tls.ts'
@@ -17,8 +17,6 @@ interface Scripted {
   take(): Promise<void>
   connectionsMax: number
 }
-
-const newId = createIdSource()
 
 export const admitAll: RcptPolicy = async recipient => ({
   kind: 'inbox',

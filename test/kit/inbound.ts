@@ -1,19 +1,18 @@
 /** Received mail put straight into the database of a running service, as it stands there once it has been listed. */
 
 import { foldText } from '../../src/lib/fold-text.ts'
-import { createIdSource, type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
+import { type Id, parseWireId, wireId } from '../../src/lib/ids.ts'
 import { encodeInboundContent } from '../../src/pipeline/inbound/stored-content.ts'
 import { readMail } from '../../src/protocols/mime/read/read-mail.ts'
 import { sha256 } from '../../src/store/blobs/staged.ts'
 import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'
+import { newId } from './new-id.ts'
 
 export interface AddedInbound {
   id: string
   attachmentIds: string[]
 }
-
-const newId = createIdSource()
 
 /** @param accountId as the API shows it @param data LF alone ends its lines */
 export function addInbound(

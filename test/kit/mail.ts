@@ -1,6 +1,6 @@
 /** Accounts, domains and accepted emails in a store, in a line each. */
 
-import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import type { Id } from '../../src/lib/ids.ts'
 import { type Accept, createAccept } from '../../src/pipeline/accept/accept.ts'
 import type { AcceptInput, acceptCommands } from '../../src/pipeline/accept/commit.ts'
 import { createFetchAttachments } from '../../src/pipeline/accept/fetch-attachments.ts'
@@ -24,13 +24,14 @@ import type { ClaimedDelivery, Run } from '../../src/store/command.ts'
 import type { DomainStatus } from '../../src/store/schema.ts'
 import type { ServiceCommands } from '../../src/workers/commands.ts'
 import { createManualClock, type ManualClock } from './manual-clock.ts'
+import { newId } from './new-id.ts'
 import type { LocalStore } from './store.ts'
 
 export const SIMULATOR = 'simulator.test'
 /** Where links in emails lead. */
 export const LINK_BASE_URL = 'https://links.test'
 export const HOUR_MS = 3_600_000
-export const newId = createIdSource()
+export { newId }
 
 export function mailbox(text: string): Mailbox {
   const parsed = parseMailbox(text)

@@ -1,9 +1,8 @@
 /** Emails in numbers that nobody would want to wait for, put straight into the database of a service. */
-import { createIdSource, type Id } from '../../src/lib/ids.ts'
+import type { Id } from '../../src/lib/ids.ts'
 import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'
-
-const newId = createIdSource()
+import { newId } from './new-id.ts'
 
 /** Delivered emails of the first account, a second apart, the last one now; `subjectOf` names each by its number. */
 export function addEmails(mailhorn: Mailhorn, count: number, subjectOf: (i: number) => string): void {

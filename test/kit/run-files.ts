@@ -5,6 +5,7 @@
  */
 import { pathToFileURL } from 'node:url'
 import { takeOutsideAttempts } from './guard.ts'
+import { resetIds } from './new-id.ts'
 
 const OUTSIDE_EXIT_CODE = 97
 const files = process.argv.slice(2)
@@ -35,6 +36,7 @@ function next() {
 
 async function runFile(file: string) {
   cpuAtStart = process.cpuUsage()
+  resetIds()
   uvu.UVU_QUEUE.splice(0, Infinity, [null])
   await import(pathToFileURL(file).href)
   await exec()
