@@ -395,7 +395,7 @@ test('a session is ended, the password changed, and whoever signs out sees nothi
   await page.getByLabel('Current password').fill('wrong')
   await page.getByLabel('New password').fill('another long password')
   await button('Change password').click()
-  await page.getByText('The `current_password` is wrong.').waitFor()
+  await page.getByText('`current_password` is incorrect.').waitFor()
   await page.getByLabel('Current password').fill(scene.mailhorn.admin.password)
   await button('Change password').click()
   await page.getByText(/^Password changed\./).waitFor()

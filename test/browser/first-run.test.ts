@@ -38,7 +38,7 @@ test('a newcomer gets there by the first steps alone', async t => {
   await button('Add domain').click()
   await page.getByLabel('Domain', { exact: true }).fill('not a domain')
   await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click()
-  await page.getByText('The `name` field must be a domain name.').waitFor()
+  await page.getByText('`name` must be a domain name').waitFor()
   await page.getByLabel('Domain', { exact: true }).fill('here.example')
   await page.getByRole('dialog').getByRole('button', { name: 'Add domain' }).click()
   await page.getByRole('heading', { name: 'here.example', exact: true }).waitFor()
