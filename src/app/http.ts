@@ -177,7 +177,7 @@ function operatorRoutes(
   return [
     ...alertRoutes({ db }),
     ...doctorRoutes({ examine: sharedDoctorRun(() => runDoctor(config, db, clock), clock) }),
-    ...queueRoutes({ hands: queueAdmin, db, clock, reader, pathsTo }),
+    ...queueRoutes({ queueAdmin, db, clock, reader, pathsTo }),
     ...destinationRoutes({ reader, run, db, clock, pathsTo }),
     ...sourceRoutes({ ...sourceSettings(config), db, clock }),
     ...zoneRecordRoutes({ listZone: listZonePage }),

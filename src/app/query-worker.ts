@@ -37,7 +37,6 @@ interface QueryWorkerOptions {
 }
 
 const WAITING_MAX = 200
-const NOT_STARTED = 'The query worker did not start; it is started again'
 
 export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
   const { entry, clock, log } = options
@@ -63,9 +62,7 @@ export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
     return asked as ReadingFunctions[K]
   }
 
-  worker
-    .start()
-    .catch(error => log.error({ event: 'worker_not_started', worker: 'query', err: error }, NOT_STARTED))
+  worker.startInBackground()
   return {
     reader: {
       listEmails: ask('listEmails'),

@@ -25,7 +25,6 @@ interface DispatchOptions extends AppContext {
   preparation: Preparation
 }
 
-const NOT_STARTED = 'The webhook worker did not start; it is started again'
 const HOUR_MS = 3_600_000
 
 /** @returns a function that stops the worker and the notices */
@@ -41,10 +40,7 @@ export async function startWebhookDispatch(options: DispatchOptions): Promise<()
   })
   let isStopping = false
   const start = () => {
-    if (worker.isStarted() || isStopping) return
-    worker
-      .start()
-      .catch(error => log.error({ event: 'worker_not_started', worker: 'webhooks', err: error }, NOT_STARTED))
+    if (!worker.isStarted() && !isStopping) worker.startInBackground()
   }
   store.on(WEBHOOK_CHANGED, start)
   if (await hasWebhooks(store.db)) start()

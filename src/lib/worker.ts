@@ -124,6 +124,16 @@ export class SupervisedWorker {
     return running.ready
   }
 
+  /** Starts the thread without waiting for it. A failure is logged, and the thread is restarted. */
+  startInBackground(): void {
+    this.start().catch(error =>
+      this.#options.log.error(
+        { event: 'worker_not_started', ...this.#fields, err: error },
+        `${this.#label} did not start; it is started again`,
+      ),
+    )
+  }
+
   /** Whether `start` was called. The thread may be waiting for a restart. */
   isStarted(): boolean {
     return this.#wasStarted

@@ -192,7 +192,7 @@ const worker = createDeliveryWorker({
       blobs,
       db,
       onLeftBehind: err =>
-        log.warn({ event: 'blob_delete_failed', err }, 'The file of a local delivery could not be deleted'),
+        log.warn({ event: 'file_not_removed', err }, 'The file of a local delivery could not be deleted'),
     }),
     localName: data.localName,
   }),

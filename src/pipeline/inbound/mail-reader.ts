@@ -16,11 +16,11 @@ import { createOnDemandWorker, type OnDemandWorkerData } from '../../lib/on-dema
 import { JobTooLong, type ReaderPool } from '../../lib/reader-pool.ts'
 import { ProcessDied, ProcessNotStarted } from '../../lib/worker-process.ts'
 import { WorkerEnded } from '../../lib/worker-rpc.ts'
+import type { ParsedMail } from '../../protocols/mime/read/read-mail.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
 import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
-import type { ParsedMail } from './parts/parsed-mail.ts'
 
 /** A message that has been read, with its texts and headers in the form in which they are stored. */
 export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> {
@@ -45,8 +45,8 @@ export interface MailReader {
    * A message that cannot be read in full is read by its header section alone, with the reason among its
    * faults.
    *
-   * @throws StorageUnavailable, ProcessNotStarted, ThreadEnded when it cannot be read now; what the source
-   * throws
+   * @throws StorageUnavailable, ProcessNotStarted, WorkerEnded when the message cannot be read now; Error of
+   * the source
    */
   read(mail: UnreadMail, source: MailSource): Promise<ReadMail>
   /**
@@ -93,25 +93,75 @@ const HEAD_BYTES = 256 * 1024
 const INTERRUPTED_RUNS_MAX = 2
 const HEAD_ONLY = 'so that only its header was read'
 
+/**
+ * Marks in the store of the messages that child processes read, by which a message that ends the service is
+ * known at the next start.
+ */
+class ReadMarks {
+  readonly #run: ReaderOptions['run']
+  readonly #clock: Clock
+  readonly #startedAt: number
+  /** Messages that are marked and still being read. */
+  readonly #marked = new Set<UnreadMail>()
+
+  constructor({ run, clock }: Pick<ReaderOptions, 'run' | 'clock'>) {
+    this.#run = run
+    this.#clock = clock
+    this.#startedAt = clock.now()
+  }
+
+  /** Whether an earlier run of the service stored the message. */
+  isLeftOver({ createdAt }: UnreadMail): boolean {
+    return createdAt < this.#startedAt
+  }
+
+  /** Whether so many earlier runs ended while they read the message that it is read by its header alone. */
+  hasEndedService({ readingAt, readingCount }: UnreadMail): boolean {
+    return readingAt !== null && readingAt < this.#startedAt && readingCount >= INTERRUPTED_RUNS_MAX
+  }
+
+  /** Marks a message. The run is counted once, however often it begins to read the message. */
+  async begin(mail: UnreadMail): Promise<void> {
+    const { readingAt, readingCount } = mail
+    const isCounted = readingAt !== null && readingAt >= this.#startedAt
+    this.#marked.add(mail)
+    await this.#put(mail, this.#clock.now(), isCounted ? readingCount : readingCount + 1)
+  }
+
+  /**
+   * Takes the mark back, if there is one, because the parse has ended. The message waits for its verdicts
+   * next, which may take seconds in which a kill is not due to the parse.
+   */
+  async end(mail: UnreadMail): Promise<void> {
+    if (this.#marked.delete(mail)) await this.#put(mail, null, 0)
+  }
+
+  /** Takes all marks of this run back, because the service stops in an orderly way. @returns the errors */
+  async endRun(): Promise<unknown[]> {
+    const taken = [...this.#marked].map(mail => this.#put(mail, null, mail.readingCount))
+    const results = await Promise.allSettled(taken)
+    return results.flatMap(result => (result.status === 'rejected' ? [result.reason] : []))
+  }
+
+  #put({ accountId, id }: UnreadMail, at: number | null, count: number): Promise<void> {
+    return this.#run('markInboundReading', { accountId, id, at, count })
+  }
+}
+
 export function createMailReader(options: ReaderOptions): MailReader {
-  const { entry, mailHost, readers, run, metrics, clock, log } = options
+  const { entry, mailHost, readers, metrics, clock, log } = options
   const thread = createOnDemandWorker({
-    ...{ name: 'inbound', entry, data: { mailHost }, heapMib: SMALL_READ_HEAP_MIB, metrics, log },
+    name: 'inbound',
+    entry,
+    data: { mailHost },
+    heapMib: SMALL_READ_HEAP_MIB,
+    metrics,
+    log,
   })
-  const startedAt = clock.now()
-  /** Messages that are read in child processes, and stored as being read. */
-  const marked = new Set<UnreadMail>()
+  const marks = new ReadMarks(options)
   let turn: Promise<unknown> = Promise.resolve()
   let isClosing = false
 
-  const isInterrupted = ({ readingAt }: UnreadMail) => readingAt !== null && readingAt < startedAt
-  const mark = ({ accountId, id, readingAt, readingCount }: UnreadMail) => {
-    const isOfThisRun = readingAt !== null && readingAt >= startedAt
-    const count = isOfThisRun ? readingCount : readingCount + 1
-    return run('markInboundReading', { accountId, id, at: clock.now(), count })
-  }
-  const unmark = ({ accountId, id }: UnreadMail, count: number) =>
-    run('markInboundReading', { accountId, id, at: null, count })
   const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
     const done = turn.then(async () => {
       if (isClosing) throw new WorkerEnded()
@@ -121,44 +171,41 @@ export function createMailReader(options: ReaderOptions): MailReader {
       await thread.end()
       throw new JobTooLong(`it took longer than ${SMALL_READ_MAX_MS / 1_000} s`)
     })
-    turn = done.catch(() => {}) // whoever asked for it is told
+    turn = done.catch(() => {}) // the caller gets the error
     return done
   }
   const inProcess = async (mail: UnreadMail): Promise<ReadMail> => {
     try {
       const read = await readers.run({
-        ...{ name: READ_MAIL, owner: idKey(mail.accountId), sizeBytes: mail.sizeBytes },
+        name: READ_MAIL,
+        owner: idKey(mail.accountId),
+        sizeBytes: mail.sizeBytes,
         async load(): Promise<StoredMail> {
           if (isClosing) throw new WorkerEnded()
-          marked.add(mail)
-          await mark(mail)
+          await marks.begin(mail)
           return { blobHash: mail.rawHash }
         },
       })
       return withOwnBody(read as ReadMail)
     } finally {
-      // the message waits for its verdicts next, which may take seconds in which a kill is not due to its
-      // parse
-      if (!isClosing && marked.delete(mail)) await unmark(mail, 0)
+      if (!isClosing) await marks.end(mail)
     }
   }
   const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
-    const isLeftOver = mail.createdAt < startedAt
-    if (mail.sizeBytes > INLINE_BYTES_MAX || isLeftOver) return inProcess(mail)
+    if (mail.sizeBytes > INLINE_BYTES_MAX || marks.isLeftOver(mail)) return inProcess(mail)
     return onThread(async () => ({ bytes: await load(), fault: null }))
   }
 
-  const endedWith = (mail: UnreadMail) => isInterrupted(mail) && mail.readingCount >= INTERRUPTED_RUNS_MAX
-
   return {
-    endedWith,
+    endedWith: mail => marks.hasEndedService(mail),
     async read(mail, source) {
       const byHead = (reason: string) =>
         onThread(async () => ({
           bytes: await source.loadHead(HEAD_BYTES),
           fault: `${reason}, ${HEAD_ONLY}`,
         }))
-      if (endedWith(mail)) return byHead('The service ended twice while it was reading this message')
+      if (marks.hasEndedService(mail))
+        return byHead('The service ended twice while it was reading this message')
       try {
         return await inFull(mail, source)
       } catch (error) {
@@ -169,13 +216,7 @@ export function createMailReader(options: ReaderOptions): MailReader {
     },
     async close() {
       isClosing = true
-      const unmarked = [...marked].map(mail => unmark(mail, mail.readingCount))
-      for (const { status, ...outcome } of await Promise.allSettled(unmarked))
-        if (status === 'rejected')
-          log.warn(
-            { event: 'inbound_not_unmarked', err: (outcome as PromiseRejectedResult).reason },
-            NOT_UNMARKED,
-          )
+      for (const err of await marks.endRun()) log.warn({ event: 'inbound_not_unmarked', err }, NOT_UNMARKED)
       await thread.close()
       await turn
     },

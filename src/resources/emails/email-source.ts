@@ -54,6 +54,6 @@ export function createEmailSources(find: Find, cachedContentsMax = CACHED_CONTEN
 }
 
 async function readContent(find: Find, id: number): Promise<Content | undefined> {
-  const [stored] = await find('contents', [{ id }], ['encoding', 'body', 'sizeBytes'])
+  const [stored] = await find('contents', [{ id }], ['encoding', 'body'])
   return stored && decodeContent(stored)
 }

@@ -29,7 +29,7 @@ interface QueueRoutesOptions {
   reader: { viewQueue(question: QueueQuestion): Promise<QueueView> }
   clock: Clock
   pathsTo: PathsTo
-  hands: QueueAdmin
+  queueAdmin: QueueAdmin
   db: Db
 }
 
@@ -65,7 +65,7 @@ function viewRoute({ reader, clock, pathsTo }: QueueRoutesOptions): Route {
   }
 }
 
-function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
+function holdRoutes({ queueAdmin, db }: QueueRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
@@ -77,8 +77,8 @@ function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
       async handle(request) {
         insistOnOperator(request)
         const { selector, reason } = readNewHold(await request.body())
-        await insistOnKnown(hands, selector)
-        const { hold, isNew } = await hands.hold(selector, reason)
+        await insistOnKnown(queueAdmin, selector)
+        const { hold, isNew } = await queueAdmin.hold(selector, reason)
         return isNew ? created(holdView(hold)) : ok(holdView(hold))
       },
     },
@@ -102,7 +102,7 @@ function holdRoutes({ hands, db }: QueueRoutesOptions): Route[] {
       replies: { 200: releaseSchema },
       async handle(request) {
         insistOnOperator(request)
-        const hold = await hands.release(readSelector(await request.body()))
+        const hold = await queueAdmin.release(readSelector(await request.body()))
         return ok({ object: 'queue_release', released: hold !== undefined })
       },
     },
@@ -114,7 +114,7 @@ const SUMMARIES = {
   cancel: 'Give up mail that waits or is held (operator)',
 }
 
-function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): Route {
+function changeRoute({ queueAdmin }: QueueRoutesOptions, what: 'retry' | 'cancel'): Route {
   return {
     method: 'POST',
     path: `/queue/${what}`,
@@ -125,8 +125,8 @@ function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): R
     async handle(request) {
       insistOnOperator(request)
       const selector = readSelector(await request.body())
-      await insistOnKnown(hands, selector)
-      return ok(changeView(await hands[what](selector)))
+      await insistOnKnown(queueAdmin, selector)
+      return ok(changeView(await queueAdmin[what](selector)))
     },
   }
 }
@@ -134,7 +134,7 @@ function changeRoute({ hands }: QueueRoutesOptions, what: 'retry' | 'cancel'): R
 const NAMES = { account: 'Account', broadcast: 'Broadcast', email: 'Email' }
 
 /** @throws ApiError 404 */
-async function insistOnKnown(hands: QueueAdmin, selector: MailSelector): Promise<void> {
-  const unknown = await hands.unknownIn(selector)
+async function insistOnKnown(queueAdmin: QueueAdmin, selector: MailSelector): Promise<void> {
+  const unknown = await queueAdmin.unknownIn(selector)
   if (unknown) throw notFound(NAMES[unknown])
 }

@@ -37,8 +37,8 @@ export const queueOperations = {
   'queue.steer': operation(
     z.object({ what: z.enum(['retry', 'cancel']), mail: selected }),
     async (parts, { what, mail }) => {
-      const hands = createQueueAdmin(parts)
-      const { deliveries, hasMore } = await hands[what](await knownSelector(hands, mail))
+      const queueAdmin = createQueueAdmin(parts)
+      const { deliveries, hasMore } = await queueAdmin[what](await knownSelector(queueAdmin, mail))
       return { deliveries, has_more: hasMore }
     },
   ),
@@ -46,8 +46,8 @@ export const queueOperations = {
   'queue.hold': operation(
     z.object({ mail: selected, reason: z.string().max(500).nullable() }),
     async (parts, { mail, reason }) => {
-      const hands = createQueueAdmin(parts)
-      const { hold, isNew } = await hands.hold(await knownSelector(hands, mail), reason)
+      const queueAdmin = createQueueAdmin(parts)
+      const { hold, isNew } = await queueAdmin.hold(await knownSelector(queueAdmin, mail), reason)
       return { id: wireId('hld', hold.id), is_new: isNew }
     },
   ),
@@ -76,9 +76,9 @@ export const queueOperations = {
 }
 
 /** @throws OperationRefused */
-async function knownSelector(hands: QueueAdmin, mail: Selected): Promise<MailSelector> {
+async function knownSelector(queueAdmin: QueueAdmin, mail: Selected): Promise<MailSelector> {
   const selector = selectorOf(mail)
-  const unknown = await hands.unknownIn(selector)
+  const unknown = await queueAdmin.unknownIn(selector)
   if (unknown) throw new OperationRefused(`There is no ${unknown} ${mail[`${unknown}_id`]}.`)
   return selector
 }
