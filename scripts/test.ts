@@ -1,7 +1,8 @@
 /**
- * Runs test files in a network namespace that has only loopback where the system allows one. Files of `test/unit`,
- * `test/flow` and `test/api` share processes with their neighbours, one file after another. A file fails when a test fails, when it ran no test, when it keeps handles
- * open after its last test, when it hangs (the test is named), or when it reaches outside loopback.
+ * Runs test files in a network namespace that has only loopback where the system allows one. Files of
+ * `test/unit`, `test/flow` and `test/api` share processes with their neighbours, one file after another. A file
+ * fails when a test fails, when it ran no test, when it keeps handles open after its last test, when it hangs
+ * (the test is named), or when it reaches outside loopback.
  *
  *   node scripts/test.ts <folder or file>... [--match text] [--grep title] [--stores] [--watch]
  *

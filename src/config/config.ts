@@ -22,7 +22,7 @@ export type Config = Values<typeof schema> & {
 /** Lists all problems of the configuration, one per line, each with its key and source. */
 export class ConfigError extends Error {}
 
-export interface LoadedConfig {
+interface LoadedConfig {
   config: Config
   warnings: string[]
 }

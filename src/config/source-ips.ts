@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { list, type Setting, SettingFault } from './setting.ts'
 
-export interface SourceIpEntry {
+interface SourceIpEntry {
   address: string
   /** EHLO name, in lower case. */
   name: string | null

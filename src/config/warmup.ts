@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { integerOf, list, type Setting, SettingFault } from './setting.ts'
 
-export interface WarmupEntry {
+interface WarmupEntry {
   address: string
   /** Start of the first UTC day, in ms since the epoch. */
   start: number

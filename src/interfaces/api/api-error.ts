@@ -29,7 +29,7 @@ export const ERROR_NAMES = [
   'internal_server_error',
 ] as const
 
-export type ErrorName = (typeof ERROR_NAMES)[number]
+type ErrorName = (typeof ERROR_NAMES)[number]
 
 export const errorSchema = z
   .object({

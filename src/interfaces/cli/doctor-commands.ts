@@ -31,7 +31,7 @@ async function databaseOf({ open }: CommandInput) {
   }
 }
 
-export function reportText({ findings, took_ms: tookMs }: DoctorReport): string {
+function reportText({ findings, took_ms: tookMs }: DoctorReport): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.flatMap(finding => lineOf(finding, width))
   const count = (status: FindingStatus) => findings.filter(finding => finding.status === status).length

@@ -30,7 +30,7 @@ import { type Change, carryOut } from './control/operations.ts'
 import type { queueOperations } from './control/queue-operations.ts'
 import { CommandError } from './result.ts'
 
-export interface InstallationOptions {
+interface InstallationOptions {
   dataDir: string
   databaseUrl: string
   apiKeyPrefix: string
@@ -63,7 +63,7 @@ export async function openInstallation(
 }
 
 /** Switches to the owner of the folder, because the service could not access files that root creates. */
-export function actAsOwner(folder: string): void {
+function actAsOwner(folder: string): void {
   const { uid, gid } = statSync(folder)
   if (process.getuid?.() !== 0 || uid === 0) return
   process.setgroups!([gid])

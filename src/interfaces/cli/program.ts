@@ -68,7 +68,7 @@ const domainCliCommands: CliCommand[] = [
   },
 ]
 
-export interface ProgramDeps {
+interface ProgramDeps {
   version: string
   /** @throws CommandError if the folder has no usable installation */
   openInstallation(dataDir: string | undefined): Promise<Installation & { close(): Promise<void> }>
@@ -85,7 +85,7 @@ export interface ProgramDeps {
   err(text: string): void
 }
 
-export const EXIT = { ok: 0, failure: 1, usage: 2 } as const
+const EXIT = { ok: 0, failure: 1, usage: 2 } as const
 
 const COMMANDS: readonly CliCommand[] = [
   ...userCliCommands,

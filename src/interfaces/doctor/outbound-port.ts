@@ -5,7 +5,7 @@ import type { Resolver } from '../../protocols/dns/resolver.ts'
 import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 import { greetingOf } from './greeting.ts'
 
-export interface OutboundPortOptions {
+interface OutboundPortOptions {
   resolver: Pick<Resolver, 'mx' | 'addresses4' | 'addresses6'>
   clock: Clock
   port: number

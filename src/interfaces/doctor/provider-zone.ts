@@ -8,7 +8,7 @@ import type { CheckSessions } from '../../resources/domains/check-session.ts'
 import { checkDmarc } from '../../resources/domains/checks/dmarc.ts'
 import { bad, type DoctorFinding, type Examination, good, unknownFinding } from './finding.ts'
 
-export interface ZoneCheckOptions {
+interface ZoneCheckOptions {
   mailHost: string
   inquiries: CheckSessions
   /** Expected records. */

@@ -27,7 +27,7 @@ export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> 
   content: EncodedContent
 }
 
-export type UnreadMail = Pick<
+type UnreadMail = Pick<
   UnlistedInbound,
   'accountId' | 'id' | 'createdAt' | 'readingAt' | 'readingCount' | 'sizeBytes' | 'rawHash'
 >

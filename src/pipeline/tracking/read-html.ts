@@ -2,7 +2,7 @@
 import { QuoteType, Tokenizer } from 'htmlparser2'
 
 /** Callbacks of the tokenizer. Positions count from the start of the page; an end is exclusive. */
-export type HtmlCallbacks = Partial<ConstructorParameters<typeof Tokenizer>[1]>
+type HtmlCallbacks = Partial<ConstructorParameters<typeof Tokenizer>[1]>
 
 /** The `href` of an `<a>` or `<area>`. */
 export interface Href {

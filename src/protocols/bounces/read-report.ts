@@ -24,7 +24,7 @@ import { type ReportMail, type ReportPart, readReportMail } from './report-mail.
 import { type Signs, signsOf } from './sender.ts'
 import { verdictOf } from './verdict.ts'
 
-export interface ReadingOptions {
+interface ReadingOptions {
   /** Name of the header field that identifies the delivery of a returned mail. */
   correlationHeader: string
   /** Name of the host's provider, as the rules use it. */

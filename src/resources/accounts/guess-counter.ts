@@ -24,7 +24,7 @@ interface Entry {
 }
 
 export const FIRST_WAIT_MS = 60_000
-export const WAIT_MAX_MS = 15 * 60_000
+const WAIT_MAX_MS = 15 * 60_000
 /**
  * One wrong guess is forgiven per interval. The maximum wait is shorter than this interval, so that waits
  * keep growing under a steady attack.

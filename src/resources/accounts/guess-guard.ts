@@ -34,7 +34,7 @@ export interface Guess {
   isKnownPlace: boolean
 }
 
-export interface GuessGuard {
+interface GuessGuard {
   /**
    * Checks a guess, unless it has to wait. Concurrent guesses learn no more than sequential ones: a result is
    * withheld if another guess has used the last free one in the meantime. A right guess takes back the wrong
@@ -46,11 +46,11 @@ export interface GuessGuard {
 }
 
 /** Number of wrong guesses without a wait, by counter. */
-export const FREE_GUESSES = { networkAndAccount: 5, network: 20, account: 10 }
+const FREE_GUESSES = { networkAndAccount: 5, network: 20, account: 10 }
 /**
  * Number of /56 networks with a wrong guess within the hour from which on their /48 counts as one network.
  */
-export const CROWDED_SITE_NETWORKS = 5
+const CROWDED_SITE_NETWORKS = 5
 const SITE_PERIOD_MS = 60 * 60_000
 const SITES_MAX = 10_000
 

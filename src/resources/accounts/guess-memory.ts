@@ -1,6 +1,6 @@
 /** Bounded map for counters of wrong guesses. A flood of new keys does not evict delayed keys. */
 
-export interface GuessMemory<V> {
+interface GuessMemory<V> {
   get(key: string): V | undefined
   /** @param isProtected whether only other protected entries may evict this one; may differ between calls */
   set(key: string, value: V, isProtected: boolean): void

@@ -15,7 +15,7 @@ export interface PasswordTurn {
   standing: 'operator' | 'known' | 'stranger'
 }
 
-export interface PasswordQueue {
+interface PasswordQueue {
   /**
    * @throws TooManyWaiting if the queue is full, at once or when an attempt of another owner takes the place
    */

@@ -28,7 +28,7 @@ export interface Passwords {
 export const PASSWORD_LENGTH = { least: 8, most: 1024 }
 
 /** Parameters of scrypt (RFC 7914 §2) for new hashes. Stored hashes contain their own parameters. */
-export interface PasswordCost {
+interface PasswordCost {
   N: number
   r: number
   p: number

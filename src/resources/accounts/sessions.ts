@@ -37,7 +37,7 @@ type NotRight = { kind: 'refused' } | { kind: 'too-many'; waitMs: number }
 
 export type SignIn = { kind: 'signed-in'; token: string; user: UserRow } | NotRight
 
-export type PasswordChange = { kind: 'changed'; endedCount: number } | NotRight
+type PasswordChange = { kind: 'changed'; endedCount: number } | NotRight
 
 export interface Sessions {
   /**

@@ -9,7 +9,7 @@ import type { Db } from '../../store/schema.ts'
 /** Topic of announcements with the host whose certificate has changed. */
 export const CERTIFICATE_CHANGED = 'certificate'
 
-export type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'names'> & {
+type CertificateClaim = Pick<CertificateRow, 'host' | 'directoryUrl' | 'names'> & {
   owner: string
   now: number
   /** End of the lease, in ms since the epoch. */

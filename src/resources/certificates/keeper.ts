@@ -45,7 +45,7 @@ export interface KeeperOptions {
 }
 
 /** Kind of the operator alert. */
-export const CERTIFICATE_ALERT = 'certificate'
+const CERTIFICATE_ALERT = 'certificate'
 
 const MINUTE_MS = 60_000
 const LEASE_MS = 5 * MINUTE_MS

@@ -12,7 +12,7 @@ import { type AcmeSession, readJson, shortened } from './session.ts'
 
 export type ChallengeType = 'http-01' | 'dns-01'
 
-export interface ChallengeAnswer {
+interface ChallengeAnswer {
   type: ChallengeType
   /** Host name to validate. */
   name: string
@@ -22,13 +22,13 @@ export interface ChallengeAnswer {
 }
 
 /** Order in progress, with the key of its certificate. */
-export interface BegunOrder {
+interface BegunOrder {
   url: string
   /** Private key, PEM. */
   key: string
 }
 
-export interface OrderParts {
+interface OrderParts {
   session: AcmeSession
   accountKey: KeyObject
   accountUrl: string

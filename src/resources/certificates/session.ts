@@ -11,11 +11,11 @@ import { AcmeFault } from './fault.ts'
 import { signedBody } from './jws.ts'
 
 const directorySchema = z.object({ newNonce: z.url(), newAccount: z.url(), newOrder: z.url() })
-export type Directory = z.infer<typeof directorySchema>
+type Directory = z.infer<typeof directorySchema>
 
 const problemSchema = z.object({ type: z.string().default(''), detail: z.string().default('') })
 
-export interface AcmeReply {
+interface AcmeReply {
   /** URL of the resource that the request created. */
   location: string | null
   /** Delay before the next request that the authority asks for, in ms; null if it asks for none. */

@@ -11,7 +11,7 @@ import { AUDIENCES_MAX } from './limits.ts'
 /** Topic of announcements with the id of a deleted audience or topic. */
 export const CONTACTS_DELETED = 'contacts_deleted'
 
-export interface AudienceKey {
+interface AudienceKey {
   accountId: Id
   id: Id
 }

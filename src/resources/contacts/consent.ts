@@ -11,7 +11,7 @@ import type { Tx } from '../../store/command.ts'
 import type { ContactRow, ContactTopicRow, DefaultSubscription } from '../../store/schema.ts'
 import { isOutOf, type OptOut, optOutsOf } from './opt-outs.ts'
 
-export interface TopicRef {
+interface TopicRef {
   accountId: Id
   topicId: Id
 }

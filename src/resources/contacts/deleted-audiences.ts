@@ -22,7 +22,7 @@ const STEP_CONTACTS_MAX = 128
 
 const weigh = () => STEP_CONTACTS_MAX
 
-export function deletedAudienceCommandsWith(clock: Pick<Clock, 'monotonic'>) {
+function deletedAudienceCommandsWith(clock: Pick<Clock, 'monotonic'>) {
   return {
     /** False when nothing of it is left. */
     deleteContactsOf: command<{ audience: DeletedAudienceRow; at: number }, boolean>(

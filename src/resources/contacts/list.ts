@@ -24,7 +24,7 @@ export interface ContactQuery {
   cursor: ContactCursor | null
 }
 
-export interface ContactCursor {
+interface ContactCursor {
   id: Id
   side: 'older' | 'newer'
 }

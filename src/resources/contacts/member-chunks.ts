@@ -14,7 +14,7 @@ export interface MemberChunk {
 }
 
 /** Scan direction, by contact id. */
-export type Direction = 'asc' | 'desc'
+type Direction = 'asc' | 'desc'
 
 /** Contacts per chunk. A chunk takes a few milliseconds. */
 export const CHUNK_CONTACTS = 5_000

@@ -7,7 +7,7 @@ import { command } from '../../store/command.ts'
 import type { Db, PropertyDefinitionRow } from '../../store/schema.ts'
 import { KEYS_MAX } from './limits.ts'
 
-export interface DefinitionKey {
+interface DefinitionKey {
   accountId: Id
   id: Id
 }

@@ -7,7 +7,7 @@ import type { ContactPlace } from './contact.ts'
 import type { SegmentFilter } from './filters.ts'
 import { SEGMENTS_MAX } from './limits.ts'
 
-export type SegmentKey = ContactPlace & { id: Id }
+type SegmentKey = ContactPlace & { id: Id }
 
 export const segmentCommands = {
   createSegment: command<

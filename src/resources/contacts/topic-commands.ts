@@ -11,7 +11,7 @@ import { contactsByAddress } from './read.ts'
 import { putSubscriptions, unsubscribedTopicsOf } from './subscriptions.ts'
 import { findContacts, writeContacts } from './write-contacts.ts'
 
-export interface TopicKey {
+interface TopicKey {
   accountId: Id
   id: Id
 }

@@ -7,7 +7,7 @@ import { rememberOptOut } from './opt-outs.ts'
 import { contactsByAddress } from './read.ts'
 import { setSubscriptions } from './topic-commands.ts'
 
-export interface Unsubscription {
+interface Unsubscription {
   accountId: Id
   /** Address in lower case. */
   email: string

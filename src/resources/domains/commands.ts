@@ -19,12 +19,12 @@ import { recordStatus } from './record-status.ts'
 import { afterCheck, type CheckOutcome, EARLY_CHECKS_MS, nextCheckAt } from './status.ts'
 import type { DomainChecks } from './verify.ts'
 
-export type CreateDomainResult = 'created' | DomainRefusal
+type CreateDomainResult = 'created' | DomainRefusal
 /** Reason why a domain cannot be registered. */
 export type DomainRefusal = 'exists' | 'verified-elsewhere' | 'too-many'
 
 /** Data that decides whether a domain can be registered. */
-export interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
+interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
   /** Maximum number of unverified domains of the account; no limit if absent. */
   pendingMax?: number | undefined
 }
@@ -34,7 +34,7 @@ export type DomainChanges = Partial<
   Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'receiving'>
 >
 
-export interface DomainCheckRecord {
+interface DomainCheckRecord {
   accountId: Id
   id: Id
   at: number

@@ -16,7 +16,7 @@ export interface DomainDnsRecord {
 
 export const MX_PREFERENCE = 10
 
-export interface RecordsSource {
+interface RecordsSource {
   name: string
   region: string
   verificationToken: string

@@ -21,7 +21,7 @@ export const KEPT_MS = 7 * DAY_MS + HOUR_MS
 /** A selector publishes a revoked key for this time before it gets a new key. */
 export const REVOKED_FOR_MS = DAY_MS
 
-export type KeyState = 'published' | 'signing' | 'retired' | 'revoked'
+type KeyState = 'published' | 'signing' | 'retired' | 'revoked'
 
 type Life = Pick<DkimKeyFacts, 'activeFrom' | 'retiredAt' | 'revokedAt'>
 
@@ -40,7 +40,7 @@ export type KeyStep =
   /** A new key replaces the revoked one. */
   | { kind: 'replace'; key: DkimKeyFacts }
 
-export interface KeyTurns {
+interface KeyTurns {
   now: number
   /** Time at which a rotation was requested, in ms since the epoch; null if none was. */
   wantedAt: number | null

@@ -5,7 +5,7 @@
 import { publicKeyIn } from '../../protocols/dkim/keys.ts'
 import type { Resolver } from '../../protocols/dns/resolver.ts'
 
-export interface PublicKeyPlace {
+interface PublicKeyPlace {
   /** Host of the record, `<token>._domainkey.<domain>`. */
   host: string
   /** Expected target of the CNAME. */

@@ -15,7 +15,7 @@ import { type KeyStep, stepsDue } from './key-life.ts'
 import { isPublic, type VisibilityOptions } from './key-visibility.ts'
 import type { rotationCommands } from './rotation-commands.ts'
 
-export interface RotationOptions extends VisibilityOptions {
+interface RotationOptions extends VisibilityOptions {
   db: Db
   run: Run<typeof rotationCommands>
   clock: Clock

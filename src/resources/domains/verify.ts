@@ -67,7 +67,7 @@ export interface CheckedDomain {
 }
 
 /** A DKIM selector's record and the key it must lead to. */
-export interface SelectorRecord {
+interface SelectorRecord {
   record: DomainDnsRecord
   publicKey: string
 }

@@ -19,7 +19,7 @@ export interface NewInbound {
   recipients: readonly string[]
 }
 
-export interface StoreInbound {
+interface StoreInbound {
   messages: readonly NewInbound[]
   /** Of the envelope; empty for the null sender. */
   sender: string

@@ -24,7 +24,7 @@ interface ByteBlocks {
 
 const BLOCK_BYTES = 1024 * 1024
 
-export interface ReadBodyOptions {
+interface ReadBodyOptions {
   limitBytes: number
   /** Account id or client address. Large bodies of one owner share a memory limit. */
   owner: string

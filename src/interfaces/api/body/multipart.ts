@@ -1,14 +1,14 @@
 /** Reads multipart forms with files as a stream (RFC 7578, RFC 2046 §5.1.1). Parts are not buffered. */
 import { ApiError } from '../api-error.ts'
 
-export interface FormPart {
+interface FormPart {
   name: string
   /** Whether the part has a file name. */
   isFile: boolean
 }
 
 /** Receives the content of a part piece by piece. */
-export type TakePiece = (piece: Uint8Array) => Promise<void> | void
+type TakePiece = (piece: Uint8Array) => Promise<void> | void
 
 const PARTS_MAX = 50
 const HEAD_BYTES_MAX = 16 * 1024

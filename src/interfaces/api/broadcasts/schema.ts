@@ -54,7 +54,7 @@ const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled
 const readTest = bodyReader(testBroadcastSchema)
 
 const REPLY_TO_MAX = 50
-export const TEST_RECIPIENTS_MAX = 10
+const TEST_RECIPIENTS_MAX = 10
 
 const count = z.int().min(0)
 export const broadcastRowSchema = z.object({

@@ -17,10 +17,10 @@ import { timestamp } from '../schema/timestamp.ts'
 import { unknownSegment } from './schema.ts'
 
 /** Text fields of the form by name. */
-export type FormFields = ReadonlyMap<string, string>
+type FormFields = ReadonlyMap<string, string>
 
 export const SDK_IMPORT_STATUSES = ['queued', 'in_progress', 'completed', 'failed'] as const
-export type SdkImportStatus = (typeof SDK_IMPORT_STATUSES)[number]
+type SdkImportStatus = (typeof SDK_IMPORT_STATUSES)[number]
 
 /**
  * Import states of our database by status of the SDKs. An import starts immediately, so none is ever queued.
@@ -64,7 +64,7 @@ const columnMapSchema = z.object({
 const segmentsSchema = z.array(z.object({ id: z.string() }))
 const topicsSchema = z.array(z.unknown())
 
-export interface ImportForm {
+interface ImportForm {
   onExisting: OnExisting
   columnMap: ColumnMap | undefined
   /** Undefined if the form names no segment. */

@@ -40,7 +40,7 @@ export const domainKeysSchema = z
   })
   .meta({ id: 'DomainKeys' })
 
-export interface DomainTurns {
+interface DomainTurns {
   wantedAt: number | null
   rotateAfterMs: number | null
 }

@@ -22,7 +22,7 @@ const zoneRecordSchema = z
   })
   .meta({ id: 'ZoneRecord' })
 
-export interface ZonePage {
+interface ZonePage {
   total: number
   rows: DnsRecord[]
 }

@@ -1,7 +1,7 @@
 /** Decodes the content of an attachment from every encoding that clients use in JSON. */
 import { packBytes } from '../../../lib/bytes.ts'
 
-export interface AttachmentContent {
+interface AttachmentContent {
   bytes: Uint8Array
   /** Whether the content was plain text instead of base64. It is encoded as UTF-8. */
   isPlainText: boolean
@@ -25,38 +25,6 @@ export function readContent(content: unknown, isText: boolean): AttachmentConten
     return { fault: 'must be a base64 string, an array of bytes, or a serialized Node Buffer' }
   const bytes = packBytes(list)
   return bytes ? { bytes, isPlainText: false } : { fault: 'must contain only integers from 0 to 255' }
-}
-
-/** Shorter contents are decoded later, because transferring them as bytes saves nothing. */
-const DECODED_FROM_CHARACTERS = 64 * 1024
-
-/**
- * Decodes long base64 contents in the body of a send or a batch. `readContent` decodes the others.
- *
- * @returns all decoded contents; no two of them share memory
- */
-export function decodeContents(body: object): Uint8Array<ArrayBuffer>[] {
-  const found: Uint8Array<ArrayBuffer>[] = []
-  for (const email of Array.isArray(body) ? body : [body])
-    for (const attachment of attachmentsOf(email)) {
-      const bytes = longContent(attachment.content)
-      if (!bytes) continue
-      attachment.content = bytes
-      found.push(bytes)
-    }
-  return found
-}
-
-function attachmentsOf(email: unknown): Record<string, unknown>[] {
-  const list = isObject(email) ? email.attachments : undefined
-  return Array.isArray(list) ? list.filter(isObject) : []
-}
-
-function longContent(content: unknown): Uint8Array<ArrayBuffer> | undefined {
-  if (typeof content === 'string')
-    return content.length < DECODED_FROM_CHARACTERS ? undefined : decodeBase64(content)
-  const list = isBufferObject(content) ? content.data : content
-  return list instanceof Uint8Array ? (list as Uint8Array<ArrayBuffer>) : undefined
 }
 
 /** Returns the media type of a data URL, or undefined if there is none. */

@@ -23,7 +23,7 @@ export interface OwnEmailParts {
  *
  * @throws ApiError 404
  */
-export type FindOwnEmail = <C extends keyof EmailRow>(
+type FindOwnEmail = <C extends keyof EmailRow>(
   request: Pick<ApiRequest, 'params' | 'credential'>,
   columns: readonly C[],
 ) => Promise<Pick<EmailRow, C> & { accountId: Id; id: Id; horizon: number }>

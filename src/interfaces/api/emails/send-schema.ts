@@ -13,7 +13,7 @@ import type { Submission } from '../../../pipeline/accept/submission.ts'
 import { foldAddress, type Mailbox, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { apiErrorOf, invalidField } from '../api-error.ts'
 import { shownValue } from '../schema/broken-rule.ts'
-import { bodyReader, type Camel, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
+import { bodyReader, oneOrMany, presentPicker, readTime } from '../schema/read.ts'
 import { ATTACHMENTS_MAX, attachmentMeta, readAttachments, tooManyAttachments } from './attachment-schema.ts'
 import { readTemplateUse, templateMeta } from './template-use.ts'
 
@@ -162,5 +162,3 @@ function orThrow<T>(value: T): Exclude<T, { refused: unknown }> {
   if (isRefusal(value)) throw apiErrorOf(value)
   return value as Exclude<T, { refused: unknown }>
 }
-
-export type SendEmailRequest = Camel<z.output<typeof sendEmailSchema>>

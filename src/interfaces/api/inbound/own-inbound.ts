@@ -27,7 +27,7 @@ export async function sightOf(credential: Credential, horizonOf: Plans['horizonO
  *
  * @throws ApiError 404
  */
-export type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
+type FindOwnInbound = (request: Pick<ApiRequest, 'params' | 'credential'>) => Promise<ShownInbound>
 
 export function createFindOwnInbound({ find, horizonOf }: InboundSightParts): FindOwnInbound {
   return async ({ params, credential }) => {

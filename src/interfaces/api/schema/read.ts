@@ -14,7 +14,7 @@ type CamelCase<S extends string> = S extends `${infer Head}_${infer Tail}`
   : S
 
 /** Type of a request in code. Only keys of the schema are renamed, never those of user data. */
-export type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K] }
+type Camel<T> = { [K in keyof T as K extends string ? CamelCase<K> : never]: T[K] }
 
 /** Limit of the number of entries of a list in the body. */
 interface ListLimit {

@@ -11,15 +11,15 @@ const LOOK_EVERY_MS = 2_000
  * Time for the TLS handshake or the header section, from the accept, the end of the handshake, or the first
  * byte of a further request.
  */
-export const HEAD_LIMIT_MS = 10_000
-export const HANDSHAKE_LIMIT_MS = 10_000
+const HEAD_LIMIT_MS = 10_000
+const HANDSHAKE_LIMIT_MS = 10_000
 /** Minimum average rate of a body in each window. The first window is also a grace period. */
-export const BODY_BYTES_PER_SECOND_MIN = 1_024
-export const BODY_WINDOW_MS = 10_000
+const BODY_BYTES_PER_SECOND_MIN = 1_024
+const BODY_WINDOW_MS = 10_000
 /** Time for which the peer may read nothing of a reply, in addition to … */
-export const STALLED_REPLY_MS = 60_000
+const STALLED_REPLY_MS = 60_000
 /** … the time that the unsent bytes take at this rate, because progress within one write is not visible. */
-export const REPLY_BYTES_PER_SECOND_MIN = 10_240
+const REPLY_BYTES_PER_SECOND_MIN = 10_240
 /** After this time, a connection with a stalled reply may be closed in favor of a new connection. */
 const STALLED_FROM_MS = 10_000
 

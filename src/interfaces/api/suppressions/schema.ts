@@ -51,7 +51,7 @@ export const removalSchema = z.object({
   deleted: z.boolean(),
 })
 
-export interface WantedSuppressions {
+interface WantedSuppressions {
   /** Folded addresses in the given order. */
   emails: string[]
   reason: SuppressionReason

@@ -41,7 +41,7 @@ export const UNSUBSCRIBE_PAGE_HEADERS = {
 export const CHOICES = ['leave', 'leave-all', 'save'] as const
 export type Choice = (typeof CHOICES)[number]
 
-export interface UnsubscribePage extends Preferences {
+interface UnsubscribePage extends Preferences {
   address: string
   /** Topic of the link; undefined for a link without a topic, or when the topic was deleted. */
   topic: TopicPreference | undefined

@@ -34,7 +34,7 @@ export interface OperationParts {
 }
 
 /** Input and output travel as JSON: plain values, prefixed ids and snake_case names. */
-export interface Operation<I, O> {
+interface Operation<I, O> {
   input: z.ZodType<I>
   /** @throws OperationRefused */
   run(parts: OperationParts, input: I): Promise<O>

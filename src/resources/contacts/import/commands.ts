@@ -15,7 +15,7 @@ export type OnExisting = 'update' | 'skip'
 
 export type ImportKey = ContactPlace & { id: Id }
 
-export interface ImportBatch extends ImportKey {
+interface ImportBatch extends ImportKey {
   rows: readonly ImportRow[]
   /** Rows that could not be imported. */
   errors: readonly RowError[]

@@ -20,13 +20,13 @@ export interface Autoconfigured {
 }
 
 /** Reason why nothing was done, for users. */
-export interface NotAutoconfigured {
+interface NotAutoconfigured {
   refused: string
   /** Whether another token could succeed. */
   isTokensFault: boolean
 }
 
-export interface AutoconfigureRequest {
+interface AutoconfigureRequest {
   accountId: Id
   id: Id
   token: string

@@ -14,7 +14,7 @@ export interface Placed {
   message?: string
 }
 
-export interface PlaceOptions {
+interface PlaceOptions {
   zone: HostedZone
   mailHost: string
   /** Whether to add the include of this service to an existing SPF record. */

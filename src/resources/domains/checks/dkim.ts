@@ -4,7 +4,7 @@ import type { DnsProbe, Observation, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { isQuoted, plain, quotedProblem, targetProblems, textsOf } from './values.ts'
 
-export interface SelectorProbe {
+interface SelectorProbe {
   domain: string
   host: string
   /** Target of the CNAME. */

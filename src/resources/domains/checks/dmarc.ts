@@ -12,7 +12,7 @@ import {
 import { isQuoted, quotedProblem, textsOf } from './values.ts'
 
 /** DMARC result in the spelling of the API. */
-export interface DmarcPolicy {
+interface DmarcPolicy {
   /** Domain of the record. */
   domain: string
   /** Whether the record belongs to a parent domain. */

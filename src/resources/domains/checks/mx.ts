@@ -3,7 +3,7 @@ import type { DnsProbe, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { targetProblems } from './values.ts'
 
-export interface ExchangeProbe {
+interface ExchangeProbe {
   domain: string
   host: string
   exchange: string

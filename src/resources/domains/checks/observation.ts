@@ -115,7 +115,7 @@ export function standingOf({ resolvers, authorities }: Looks): Standing {
   return resolvers.length - lost > lost ? 'gone' : 'unknown'
 }
 
-export function mostHopeful(statuses: readonly CheckStatus[]): CheckStatus {
+function mostHopeful(statuses: readonly CheckStatus[]): CheckStatus {
   if (statuses.includes('verified')) return 'verified'
   return statuses.includes('failed') ? 'failed' : 'pending'
 }

@@ -7,14 +7,14 @@ import type { Problem } from './observation.ts'
 import { isSpf, parseSpf, type SpfTerm } from './spf-record.ts'
 import { textsOf } from './values.ts'
 
-export interface SpfCost {
+interface SpfCost {
   lookUps: number
   /** Of them, those that find nothing: more than two are too many. */
   voids: number
   problems: Problem[]
 }
 
-export const LOOK_UPS_MAX = 10
+const LOOK_UPS_MAX = 10
 const VOIDS_MAX = 2
 const ADDRESS_TERMS = new Set(['a', 'mx', 'ptr', 'exists'])
 /** Whoever counts that far knows enough. */

@@ -10,7 +10,7 @@ export interface SpfTerm {
   value: string
 }
 
-export interface SpfRecord {
+interface SpfRecord {
   terms: SpfTerm[]
   /** Terms that make the record invalid (permerror), as written. */
   faults: string[]

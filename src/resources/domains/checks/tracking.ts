@@ -21,7 +21,7 @@ import { targetProblems } from './values.ts'
  */
 export type VisitHost = (tracking: TrackingHost) => Promise<string | undefined>
 
-export interface TrackingCheck {
+interface TrackingCheck {
   check: Check
   isServed: boolean
 }

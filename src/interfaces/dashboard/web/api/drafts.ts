@@ -5,7 +5,7 @@
  * is saved, sent or discarded.
  */
 
-export interface KeptDraft {
+interface KeptDraft {
   value: object
   /** Version of the saved object when editing started. */
   base: string

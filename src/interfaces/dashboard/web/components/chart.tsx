@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../labels/numbers.ts'
 
-export interface Series {
+interface Series {
   name: string
   label: string
 }

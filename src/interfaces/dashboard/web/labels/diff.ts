@@ -1,6 +1,6 @@
 /** Line diff of two texts, by longest common subsequence. */
 
-export interface DiffLine {
+interface DiffLine {
   kind: 'same' | 'old' | 'new'
   text: string
 }

@@ -10,7 +10,7 @@ export function realMetrics(metrics: Metrics): Metrics {
 }
 
 /** Subtracts simulated email from the counts and keeps all other fields. */
-export function realCounts<T extends Readonly<Record<string, unknown>>>(counts: T): T {
+function realCounts<T extends Readonly<Record<string, unknown>>>(counts: T): T {
   const real = Object.entries(counts).map(([name, value]) => {
     const simulated = counts[`${SIMULATED}${name}`]
     return [name, typeof simulated === 'number' ? Number(value) - simulated : value]
