@@ -13,7 +13,7 @@ import {
   withParameters,
 } from '../../protocols/mime/parameters.ts'
 import { type RawParameter, rawParameters } from '../../protocols/mime/read/content-field.ts'
-import { unfold } from '../../protocols/mime/read/head.ts'
+import { HOPS_MAX, unfold } from '../../protocols/mime/read/head.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import { isRemoved } from './control-fields.ts'
@@ -38,9 +38,6 @@ const ONCE = new Set([
 const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
 const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
 const NOT_ASCII = /[^\x00-\x7f]/
-/** A message with more Received fields is in a mail loop (RFC 5321 §6.3). */
-const RECEIVED_MAX = 50
-
 interface Missing {
   /** Value for a missing Date field, in ms since the epoch. */
   now: number
@@ -54,7 +51,7 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
   const twice = fields.find(({ name }) => ONCE.has(name.toLowerCase()) && seen.get(name.toLowerCase())! > 1)
   if (twice)
     return refuseField('invalid_field', twice.name, `The header \`${twice.name}\` must not occur twice.`)
-  if ((seen.get('received') ?? 0) > RECEIVED_MAX)
+  if ((seen.get('received') ?? 0) > HOPS_MAX)
     return {
       refused: 'invalid_field',
       message: 'Mail loop detected: the message has too many Received fields.',

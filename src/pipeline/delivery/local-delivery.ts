@@ -2,7 +2,9 @@
  * Delivers mail for a domain that this installation receives: stores the message in the inbox without a
  * network connection.
  */
+
 import { wireId } from '../../lib/ids.ts'
+import { HOPS_MAX, hopCountOf } from '../../protocols/mime/read/head.ts'
 import { formatReply, type SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
 import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
@@ -28,8 +30,6 @@ interface LocalDeliveryOptions {
   localName: string
 }
 
-/** The same limit as on port 25 (RFC 5321 §6.3). */
-const HOPS_MAX = 50
 const LOOPING: SmtpReply = {
   code: 554,
   enhanced: '5.4.6',
@@ -48,7 +48,7 @@ export function createLocalDelivery({
 }: LocalDeliveryOptions): DeliverLocally {
   return async ({ address, domain, emailId, ordinal }, { accountId, id: domainId }, message, now) => {
     const [head, ...rest] = message.bytes
-    if (hopCount(head!) >= HOPS_MAX) return result('bounced', LOOPING)
+    if (hopCountOf(head!) >= HOPS_MAX) return result('bounced', LOOPING)
     const id = `${wireId('eml', emailId)}.${ordinal}`
     const trace = `Received: by ${localName} with local id ${id};\r\n\t${new Date(now).toUTCString().replace('GMT', '+0000')}\r\n`
     const bytes = Buffer.concat([Buffer.from(trace), head!, ...rest])
@@ -86,8 +86,4 @@ function result(kind: 'delivered' | 'bounced', reply: SmtpReply): AttemptResult 
     text: formatReply(reply),
     hostAttempts: [],
   }
-}
-
-function hopCount(head: Buffer): number {
-  return head.toString('latin1').match(/^received[ \t]{0,8}:/gim)?.length ?? 0
 }

@@ -6,10 +6,12 @@
  * `take` receives the envelope and the stored bytes of each message, and the SMTP reply follows its result.
  * Called by the composition root (`app/inbound.ts`).
  */
+
 import type { SMTPServerDataStream, SMTPServerSession } from 'smtp-server'
 import type { Certificates } from '../../lib/certificates.ts'
 import type { Clock } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { HOPS_MAX } from '../../protocols/mime/read/head.ts'
 import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import type { BlobStream } from '../../store/blobs/stream.ts'
 import type { IngestLoad } from './ingest-load.ts'
@@ -58,7 +60,6 @@ const MESSAGES_PER_CONNECTION_MAX = 10_000
 const LARGE_MESSAGES_MAX = 64
 /** While more messages than this are being received, the higher minimum data rate applies. */
 const UNHURRIED_MESSAGES_MAX = 32
-const HOPS_MAX = 50
 const IDLE_TIMEOUT_MS = 60_000
 const CONNECTION_MS_MAX = 900_000
 

@@ -1,7 +1,7 @@
 /**
  * Inspects the bytes of a message while they are received: size, bare line ends, number of `Received` fields.
  */
-import { fieldRanges, isFieldNamed } from '../../protocols/mime/read/head.ts'
+import { hopCountOf } from '../../protocols/mime/read/head.ts'
 
 export interface MailBytes {
   add(chunk: Uint8Array): void
@@ -35,12 +35,7 @@ export function createMailBytes(): MailBytes {
       beginning.push(chunk.subarray(0, room))
       if (beginning.length >= PIECES_MAX) beginning = [Buffer.concat(beginning)]
     },
-    hopCount() {
-      const bytes = headerIn(beginning)
-      let count = 0
-      for (const field of fieldRanges(bytes)) if (isFieldNamed(bytes, field, 'received')) count += 1
-      return count
-    },
+    hopCount: () => hopCountOf(headerIn(beginning)),
   }
 }
 

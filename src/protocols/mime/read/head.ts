@@ -222,6 +222,16 @@ export function* fieldRanges(bytes: Uint8Array): Generator<FieldRange, number | 
   return undefined
 }
 
+/** A message with more Received fields is in a mail loop (RFC 5321 §6.3). */
+export const HOPS_MAX = 50
+
+/** Number of Received fields, one per host that the message has passed. */
+export function hopCountOf(bytes: Uint8Array): number {
+  let count = 0
+  for (const field of fieldRanges(bytes)) if (isFieldNamed(bytes, field, 'received')) count += 1
+  return count
+}
+
 /** Tells whether a range is a field of that name, given in lower case. A line break may precede the colon. */
 export function isFieldNamed(bytes: Uint8Array, { from, to }: FieldRange, name: string): boolean {
   const first = bytes[from]!
