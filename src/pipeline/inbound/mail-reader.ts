@@ -3,12 +3,12 @@
  * they need little memory. Large messages, and those left unparsed by an earlier run, are parsed in a child
  * process. The start of such a parse is stored beforehand: for a message during whose parse the service
  * ended twice, only the header section is parsed. Ending once is no evidence, since a kill from outside
- * interrupts any message; the second time, the parse starts only once its process is up, so that the
- * interval in which a kill could hit the same message again is a few milliseconds.
+ * interrupts any message. The second parse starts some seconds after the start of the service, so that kills
+ * in quick succession do not hit the same message again.
  */
 
 import { inOwnMemory } from '../../lib/bytes.ts'
-import { type Clock, within } from '../../lib/clock.ts'
+import { type Clock, sleep, within } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
@@ -91,6 +91,8 @@ const SMALL_READ_HEAP_MIB = 256
 const HEAD_BYTES = 256 * 1024
 /** Runs of the service that may end while they read a message before it is read by its header alone. */
 const INTERRUPTED_RUNS_MAX = 2
+/** Uptime of the service from which a message that was interrupted once is read again. */
+const RETRY_UPTIME_MS = 5_000
 const HEAD_ONLY = 'so that only its header was read'
 
 /**
@@ -101,6 +103,7 @@ class ReadMarks {
   readonly #run: ReaderOptions['run']
   readonly #clock: Clock
   readonly #startedAt: number
+  readonly #startedAtMonotonic: number
   /** Messages that are marked and still being read. */
   readonly #marked = new Set<UnreadMail>()
 
@@ -108,6 +111,7 @@ class ReadMarks {
     this.#run = run
     this.#clock = clock
     this.#startedAt = clock.now()
+    this.#startedAtMonotonic = clock.monotonic()
   }
 
   /** Whether an earlier run of the service stored the message. */
@@ -116,8 +120,18 @@ class ReadMarks {
   }
 
   /** Whether so many earlier runs ended while they read the message that it is read by its header alone. */
-  hasEndedService({ readingAt, readingCount }: UnreadMail): boolean {
-    return readingAt !== null && readingAt < this.#startedAt && readingCount >= INTERRUPTED_RUNS_MAX
+  hasEndedService(mail: UnreadMail): boolean {
+    return this.#wasInterrupted(mail) && mail.readingCount >= INTERRUPTED_RUNS_MAX
+  }
+
+  /** Waits until the message may be read; only one that was interrupted waits. @throws Error when aborted */
+  async untilReadable(mail: UnreadMail, signal: AbortSignal): Promise<void> {
+    const waitMs = this.#startedAtMonotonic + RETRY_UPTIME_MS - this.#clock.monotonic()
+    if (this.#wasInterrupted(mail) && waitMs > 0) await sleep(this.#clock, waitMs, signal)
+  }
+
+  #wasInterrupted({ readingAt }: UnreadMail): boolean {
+    return readingAt !== null && readingAt < this.#startedAt
   }
 
   /** Marks a message. The run is counted once, however often it begins to read the message. */
@@ -160,11 +174,11 @@ export function createMailReader(options: ReaderOptions): MailReader {
   })
   const marks = new ReadMarks(options)
   let turn: Promise<unknown> = Promise.resolve()
-  let isClosing = false
+  const closing = new AbortController()
 
   const onThread = (load: () => Promise<ReadingOrder>): Promise<ReadMail> => {
     const done = turn.then(async () => {
-      if (isClosing) throw new WorkerEnded()
+      if (closing.signal.aborted) throw new WorkerEnded()
       const order = await load()
       const read = await within(clock, SMALL_READ_MAX_MS, thread.call('read', order, [order.bytes.buffer]))
       if (read !== undefined) return read as ReadMail
@@ -175,20 +189,21 @@ export function createMailReader(options: ReaderOptions): MailReader {
     return done
   }
   const inProcess = async (mail: UnreadMail): Promise<ReadMail> => {
+    await marks.untilReadable(mail, closing.signal)
     try {
       const read = await readers.run({
         name: READ_MAIL,
         owner: idKey(mail.accountId),
         sizeBytes: mail.sizeBytes,
         async load(): Promise<StoredMail> {
-          if (isClosing) throw new WorkerEnded()
+          if (closing.signal.aborted) throw new WorkerEnded()
           await marks.begin(mail)
           return { blobHash: mail.rawHash }
         },
       })
       return withOwnBody(read as ReadMail)
     } finally {
-      if (!isClosing) await marks.end(mail)
+      if (!closing.signal.aborted) await marks.end(mail)
     }
   }
   const inFull = (mail: UnreadMail, { load }: MailSource): Promise<ReadMail> => {
@@ -209,13 +224,13 @@ export function createMailReader(options: ReaderOptions): MailReader {
       try {
         return await inFull(mail, source)
       } catch (error) {
-        if (isClosing || isTemporary(error)) throw error
+        if (closing.signal.aborted || isTemporary(error)) throw error
         logNotParsed(log, mail, error)
         return byHead(reasonOf(error))
       }
     },
     async close() {
-      isClosing = true
+      closing.abort()
       for (const err of await marks.endRun()) log.warn({ event: 'inbound_not_unmarked', err }, NOT_UNMARKED)
       await thread.close()
       await turn

@@ -19,7 +19,7 @@ import { createRecentMessageCache } from '../../../../src/pipeline/inbound/recen
 import { StorageUnavailable } from '../../../../src/store/command.ts'
 import type { Db } from '../../../../src/store/schema.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
-import { createManualClock } from '../../../kit/manual-clock.ts'
+import { createManualClock, type ManualClock } from '../../../kit/manual-clock.ts'
 import { openReaders } from '../../../kit/readers.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -146,6 +146,14 @@ test('small messages, and large ones of other accounts, do not wait for many lar
   await until(() => rows("select 1 from inbound_messages where subject = 'small'").length === 1)
 })
 
+/** An interrupted message is read again no sooner than five seconds after the start. */
+async function pastRetryDelay(clock: ManualClock, begin: () => void) {
+  const timers = clock.timerCount
+  begin()
+  await until(() => clock.timerCount > timers)
+  clock.advance(5_000)
+}
+
 /** Runs of the service that are killed while they parse the message: none of them is stopped in an orderly way. */
 async function killedWhileParsing(
   { openReader, clock, start, rows }: Awaited<ReturnType<typeof open>>,
@@ -153,7 +161,10 @@ async function killedWhileParsing(
   runs: number,
 ) {
   for (let run = 1; run <= runs; run++) {
-    start({ reader: await openReader({ readers: stuck }), sizes: 'large' })
+    const reader = await openReader({ readers: stuck })
+    const begin = () => start({ reader, sizes: 'large' })
+    if (run === 1) begin()
+    else await pastRetryDelay(clock, begin)
     await until(() => rows(`select 1 from inbound_messages where reading_count = ${run}`).length === 1)
     clock.advance(1)
   }
@@ -166,9 +177,25 @@ test('a message during whose parse the service crashed once is parsed in full af
   )
   await scene.take(LARGE)
   await killedWhileParsing(scene, stuck, 1)
-  scene.start({ reader: await scene.openReader(), judge: async () => GOOD, sizes: 'large' })
+  const reader = await scene.openReader()
+  await pastRetryDelay(scene.clock, () => scene.start({ reader, judge: async () => GOOD, sizes: 'large' }))
   const [row] = await scene.whenListed(1)
   assert.equal([row!.subject, row!.parse_error, row!.dmarc_verdict], ['large', null, GOOD.dmarc])
+})
+
+test('a message during whose parse the service crashed is not begun again in the first seconds', async t => {
+  const scene = await open(t)
+  const { openReader, clock, take, start, rows, whenListed } = scene
+  const stuck = await t.using(openReaders({ entry: new URL('./stuck-reader.ts', import.meta.url), clock }))
+  await take(LARGE)
+  await killedWhileParsing(scene, stuck, 1)
+  const timers = clock.timerCount
+  start({ reader: await openReader(), sizes: 'large' })
+  await until(() => clock.timerCount > timers)
+  clock.advance(4_999)
+  assert.is(rows('select 1 from inbound_messages where reading_count = 1 and listed_at is null').length, 1)
+  clock.advance(1)
+  assert.is((await whenListed(1))[0]!.parse_error, null)
 })
 
 test('a message during whose parse the service crashed twice is listed by its header after the restart', async t => {
