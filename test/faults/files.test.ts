@@ -22,7 +22,7 @@ test(`${STRANGERS} strangers who say nothing leave ${FILES} files to those who w
   const program = await t.using(
     startProgram({ dataDir: scene.dataDir, settings: scene.settings, fileLimit: FILES }),
   )
-  assert.match(program.output, 'fewer deliveries will be under way at once')
+  assert.match(program.output, '"event":"delivery_connections_reduced"')
   const body = { from: `ann@${FROM_DOMAIN}`, to: 'ok@there.example', subject: 's', text: 't' }
   const waiting = { ...body, to: 'slow-dot-3000@there.example' }
   assert.is((await program.call('POST', '/emails', { token, body: waiting })).status, 200)
