@@ -1,7 +1,7 @@
 /**
  * Stored form of a content (html and text of an email or a template): JSON, compressed if this saves space.
  */
-import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { deflateRawSync, inflateRawSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import type { Content } from '../../store/schema/contents.ts'
 import type { ContentRow } from '../../store/schema.ts'
 
@@ -12,21 +12,12 @@ export type EncodedContent = Pick<ContentRow, 'sizeBytes' | 'encoding' | 'body'>
 
 const WORTH_COMPRESSING_BYTES = 256
 const SIZE_BYTES_MAX = 256 * 1024 * 1024
-const COMPRESSION = { params: { [constants.ZSTD_c_compressionLevel]: 3 } }
 /**
- * A compression context for small contents needs less memory. Clearing the memory is most of the work for
- * small inputs.
+ * Up to this size, creating the context of zstd takes longer than the whole work of DEFLATE, which compresses
+ * as well.
  */
-const SMALL_BYTES = 8_192
-const SMALL_COMPRESSION = {
-  chunkSize: SMALL_BYTES,
-  params: {
-    ...COMPRESSION.params,
-    [constants.ZSTD_c_windowLog]: 13,
-    [constants.ZSTD_c_hashLog]: 12,
-    [constants.ZSTD_c_chainLog]: 12,
-  },
-}
+const DEFLATE_BYTES_MAX = 32 * 1024
+const DEFLATE_LEVEL = 3
 
 export function encodeContent({ html, text }: Content): EncodedContent {
   return encodeJson({ html, text })
@@ -37,9 +28,10 @@ export function encodeJson(value: object): EncodedContent {
   const plain = Buffer.from(JSON.stringify(value))
   if (plain.length < WORTH_COMPRESSING_BYTES)
     return { sizeBytes: plain.length, encoding: 'plain', body: plain }
-  const body = compress(plain)
+  const isSmall = plain.length <= DEFLATE_BYTES_MAX
+  const body = isSmall ? deflateRawSync(plain, { level: DEFLATE_LEVEL }) : zstdCompressSync(plain)
   return body.length < plain.length
-    ? { sizeBytes: plain.length, encoding: 'zstd', body }
+    ? { sizeBytes: plain.length, encoding: isSmall ? 'deflate' : 'zstd', body }
     : { sizeBytes: plain.length, encoding: 'plain', body: plain }
 }
 
@@ -50,11 +42,11 @@ export function decodeContent(stored: StoredContent): Content {
 }
 
 export function decodeJson({ encoding, body }: StoredContent): unknown {
-  const plain =
-    encoding === 'zstd' ? zstdDecompressSync(body, { maxOutputLength: SIZE_BYTES_MAX }) : Buffer.from(body)
-  return JSON.parse(plain.toString())
+  return JSON.parse(decompress(encoding, body).toString())
 }
 
-function compress(plain: Buffer): Buffer {
-  return zstdCompressSync(plain, plain.length > SMALL_BYTES ? COMPRESSION : SMALL_COMPRESSION)
+function decompress(encoding: StoredContent['encoding'], body: Uint8Array): Buffer {
+  const limit = { maxOutputLength: SIZE_BYTES_MAX }
+  if (encoding === 'deflate') return inflateRawSync(body, limit)
+  return encoding === 'zstd' ? zstdDecompressSync(body, limit) : Buffer.from(body)
 }

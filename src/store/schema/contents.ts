@@ -11,7 +11,7 @@ export interface ContentRow {
   id: number
   /** Size of the JSON `{html, text}` before compression. */
   sizeBytes: number
-  encoding: 'plain' | 'zstd'
+  encoding: 'plain' | 'deflate' | 'zstd'
   body: Uint8Array
   /** Number of emails, templates and template versions that use the content. */
   refs: number

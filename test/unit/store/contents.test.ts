@@ -11,9 +11,16 @@ test('contents: short ones are stored unchanged, long ones compressed', () => {
   const short = encodeContent({ html: null, text: 'Hello' })
   assert.is(short.encoding, 'plain')
   assert.is(short.body.length, short.sizeBytes)
-  const long = encodeContent({ html: '<p>Hello</p>'.repeat(1_000), text: null })
-  assert.is(long.encoding, 'zstd')
-  assert.ok(long.body.length < long.sizeBytes / 10)
+  for (const [times, encoding] of [
+    [1_000, 'deflate'],
+    [10_000, 'zstd'],
+  ] as const) {
+    const content = { html: '<p>Hello</p>'.repeat(times), text: null }
+    const long = encodeContent(content)
+    assert.is(long.encoding, encoding)
+    assert.ok(long.body.length < long.sizeBytes / 10)
+    assert.equal(decodeContent(long), content)
+  }
 })
 
 test('contents: one that compression does not make smaller is stored unchanged', () => {
@@ -59,8 +66,11 @@ test('contents: any content is read back unchanged', () => {
 })
 
 test('contents: a damaged stored content is an error', () => {
-  const { body } = encodeContent({ html: 'Hello '.repeat(200), text: null })
-  assert.throws(() => decodeContent({ encoding: 'zstd', body: body.subarray(0, 20) }))
+  for (const times of [200, 20_000]) {
+    const { encoding, body } = encodeContent({ html: 'Hello '.repeat(times), text: null })
+    assert.throws(() => decodeContent({ encoding, body: body.subarray(0, 20) }))
+    assert.throws(() => decodeContent({ encoding, body: body.subarray(5) }))
+  }
   assert.throws(() => decodeContent({ encoding: 'plain', body: Buffer.from('{"html":') }))
 })
 
