@@ -67,7 +67,7 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
     const key = `${address} ${provider} ${isTransactional}`
     const known = pools.get(key)
     if (known) return known
-    const pool = createPool(options, address, provider, isTransactional ? 1 : BULK_SHARE)
+    const pool = new Pool(options, address, provider, isTransactional ? 1 : BULK_SHARE)
     pools.set(key, pool)
     return pool
   }
@@ -105,107 +105,131 @@ export function createWarmupBudgets(options: WarmupBudgetsOptions): WarmupBudget
 }
 
 /** Messages granted to one address for one provider, shared by the paths of this thread. */
-interface Pool {
+class Pool {
+  readonly #options: WarmupBudgetsOptions
+  readonly #address: string
+  readonly #provider: string
+  /** Share of the day's messages that the class of mail may use. */
+  readonly #share: number
+  readonly #waiting = new Map<string, () => void>()
+  #day: string
+  #left = 0
+  #isDry = false
+  #isAsking = false
+  #isClosed = false
+  #timer: Timer | undefined
+
+  constructor(options: WarmupBudgetsOptions, address: string, provider: string, share: number) {
+    this.#options = options
+    this.#address = address
+    this.#provider = provider
+    this.#share = share
+    this.#day = utcDay(options.clock.now())
+  }
+
   /**
+   * Whether a message may start now.
    * @param wake called when messages may start again, if none may now; the last one given for a destination
    * counts
    */
-  allows(destination: string, wake: () => void): boolean
+  allows(destination: string, wake: () => void): boolean {
+    this.#turnDay()
+    const cap = this.#cap()
+    if (cap === undefined || this.#left > 0) return true
+    this.#waiting.set(destination, wake)
+    if (this.#isDry || this.#isAsking || this.#isClosed) return false
+    this.#ask(cap).then(
+      () => this.#wakeAll(),
+      error => {
+        this.#options.onError(error)
+        this.#sleep(RETRY_MS)
+      },
+    )
+    return false
+  }
+
   /** Whether no granted message is left. */
-  isEmpty(): boolean
-  /** @param wake called on the next day, if the budget is spent now */
-  isSpent(destination: string, wake: () => void): boolean
-  begin(): (wasSent: boolean) => void
-  close(): Promise<void>
-}
+  isEmpty(): boolean {
+    return this.#left <= 0
+  }
 
-function createPool(
-  { clock, run, plan, onSpent, onError }: WarmupBudgetsOptions,
-  address: string,
-  provider: string,
-  share: number,
-): Pool {
-  const waiting = new Map<string, () => void>()
-  let day = utcDay(clock.now())
-  let left = 0
-  let isDry = false
-  let isAsking = false
-  let isClosed = false
-  let timer: Timer | undefined
+  /** Whether the budget of the day is spent. @param wake called on the next day, if so */
+  isSpent(destination: string, wake: () => void): boolean {
+    this.#turnDay()
+    const isSpent = this.#isDry && this.#left === 0
+    if (isSpent) this.#waiting.set(destination, wake)
+    return isSpent
+  }
 
-  const wakeAll = () => {
-    const wakes = [...waiting.values()]
-    waiting.clear()
-    for (const wake of wakes) wake()
+  /** Takes a granted message. @returns a function that gives it back if it was not sent */
+  begin(): (wasSent: boolean) => void {
+    const begunOn = this.#day
+    if (this.#cap() === undefined) return () => {}
+    this.#left--
+    return wasSent => {
+      if (wasSent || begunOn !== this.#day) return
+      this.#left++
+      this.#wakeAll()
+    }
   }
-  const sleep = (ms: number) => {
-    timer?.cancel()
-    timer = isClosed ? undefined : clock.timer(Math.min(ms, SLEEP_MS_MAX), awake)
+
+  /** Returns granted messages that were not used. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#timer?.cancel()
+    if (this.isEmpty()) return
+    const unused = { address: this.#address, provider: this.#provider, day: this.#day, count: this.#left }
+    await this.#options.run('returnWarmup', unused)
   }
-  const awake = () => {
-    turnDay()
-    if (isDry) sleep(nextUtcDay(clock.now()) - clock.now())
-    else wakeAll()
-  }
-  const turnDay = () => {
-    const today = utcDay(clock.now())
-    if (today === day) return
-    day = today
-    left = 0
-    isDry = false
-  }
-  const ask = async (cap: number) => {
-    const asked = day
+
+  async #ask(cap: number): Promise<void> {
+    const { run, clock, onSpent } = this.#options
+    const [address, provider, day] = [this.#address, this.#provider, this.#day]
     const wanted = Math.min(GRANT_MESSAGES_MAX, Math.ceil(cap * GRANT_SHARE))
-    const most = Math.ceil(cap * share)
-    isAsking = true
-    const granted = await run('grantWarmup', { address, provider, day: asked, most, wanted }).finally(() => {
-      isAsking = false
+    const most = Math.ceil(cap * this.#share)
+    this.#isAsking = true
+    const granted = await run('grantWarmup', { address, provider, day, most, wanted }).finally(() => {
+      this.#isAsking = false
     })
-    if (asked !== day) return
-    left += granted
+    if (day !== this.#day) return
+    this.#left += granted
     if (granted > 0) return
-    isDry = true
+    this.#isDry = true
     const until = nextUtcDay(clock.now())
     onSpent({ address, provider, cap: most, until })
-    sleep(until - clock.now())
+    this.#sleep(until - clock.now())
   }
-  const capOf = () => warmupDay(plan, address, clock.now())?.cap
 
-  return {
-    allows(destination, wake) {
-      turnDay()
-      const cap = capOf()
-      if (cap === undefined || left > 0) return true
-      waiting.set(destination, wake)
-      if (isDry || isAsking || isClosed) return false
-      ask(cap).then(wakeAll, error => {
-        onError(error)
-        sleep(RETRY_MS)
-      })
-      return false
-    },
-    isEmpty: () => left <= 0,
-    isSpent(destination, wake) {
-      turnDay()
-      const isSpent = isDry && left === 0
-      if (isSpent) waiting.set(destination, wake)
-      return isSpent
-    },
-    begin() {
-      const begunOn = day
-      if (capOf() === undefined) return () => {}
-      left--
-      return wasSent => {
-        if (wasSent || begunOn !== day) return
-        left++
-        wakeAll()
-      }
-    },
-    async close() {
-      isClosed = true
-      timer?.cancel()
-      if (left > 0) await run('returnWarmup', { address, provider, day, count: left })
-    },
+  #cap(): number | undefined {
+    const { plan, clock } = this.#options
+    return warmupDay(plan, this.#address, clock.now())?.cap
+  }
+
+  #sleep(ms: number): void {
+    this.#timer?.cancel()
+    this.#timer = this.#isClosed
+      ? undefined
+      : this.#options.clock.timer(Math.min(ms, SLEEP_MS_MAX), () => this.#awake())
+  }
+
+  #awake(): void {
+    this.#turnDay()
+    const now = this.#options.clock.now()
+    if (this.#isDry) this.#sleep(nextUtcDay(now) - now)
+    else this.#wakeAll()
+  }
+
+  #turnDay(): void {
+    const today = utcDay(this.#options.clock.now())
+    if (today === this.#day) return
+    this.#day = today
+    this.#left = 0
+    this.#isDry = false
+  }
+
+  #wakeAll(): void {
+    const wakes = [...this.#waiting.values()]
+    this.#waiting.clear()
+    for (const wake of wakes) wake()
   }
 }
