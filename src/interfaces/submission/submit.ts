@@ -3,6 +3,7 @@
  */
 
 import { wireId } from '../../lib/ids.ts'
+import { printableAscii } from '../../lib/printable-ascii.ts'
 import type { Accept } from '../../pipeline/accept/accept.ts'
 import { isRefusal, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
 import { ReplyError } from '../../pipeline/inbound/reply.ts'
@@ -24,10 +25,5 @@ export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageR
 /** Maps a refusal of the accept path to an SMTP reply. */
 function refusalReply({ refused, message }: Refusal): ReplyError {
   const [code, enhanced] = REFUSALS[refused].reply.split(' ')
-  return new ReplyError(Number(code), `${enhanced} ${printable(message)}`)
-}
-
-/** Reduces a text to one line of ASCII. */
-function printable(text: string): string {
-  return text.replace(/[^ -~]+/g, '?').slice(0, REPLY_CHARACTERS_MAX)
+  return new ReplyError(Number(code), `${enhanced} ${printableAscii(message, REPLY_CHARACTERS_MAX)}`)
 }

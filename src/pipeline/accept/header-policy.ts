@@ -2,6 +2,7 @@
  * Validates the header fields that a user sets. Their names and values cannot forge, duplicate or break the
  * fields that Mailhorn writes.
  */
+import { printableAscii } from '../../lib/printable-ascii.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import { type Refusal, refuseField } from './refusal.ts'
@@ -55,7 +56,7 @@ export function readHeaders(headers: unknown): UserHeaders | Refusal {
 
 function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): string | undefined {
   if (!NAME.test(name) || name.length > NAME_CHARACTERS_MAX)
-    return `The header name \`${printable(name)}\` must contain 1 to ${NAME_CHARACTERS_MAX} printable ASCII characters without spaces and colons.`
+    return `The header name \`${printableAscii(name, NAME_CHARACTERS_MAX)}\` must contain 1 to ${NAME_CHARACTERS_MAX} printable ASCII characters without spaces and colons.`
   if (RESERVED.test(name)) return `The header \`${name}\` is reserved and cannot be set in \`headers\`.`
   if (seen.has(name.toLowerCase())) return `The header \`${name}\` must not occur twice.`
   if (typeof value !== 'string') return `The value of the header \`${name}\` must be a string.`
@@ -87,8 +88,4 @@ function interpret(entries: [string, string][]): UserHeaders | Refusal {
     }
   }
   return headers
-}
-
-function printable(name: string): string {
-  return name.replace(/[^ -~]/g, '?').slice(0, NAME_CHARACTERS_MAX)
 }

@@ -1,5 +1,7 @@
 /** Runs one authentication check within its limits of time and DNS look-ups. It always returns a result. */
+
 import { type Clock, within } from '../../../lib/clock.ts'
+import { printableAscii } from '../../../lib/printable-ascii.ts'
 import { type BudgetedResolver, createDnsBudget, type DnsBudget } from './dns-budget.ts'
 import type { CheckFinding } from './verdict.ts'
 
@@ -48,5 +50,5 @@ export function resultOf(text: string): CheckFinding['result'] {
 /** Comment of mailauth reduced to at most 300 printable ASCII characters. */
 export function plainText(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined
-  return text.replace(/[^ -~]/g, '?').slice(0, 300)
+  return printableAscii(text, 300)
 }

@@ -42,7 +42,12 @@ export async function judgeDmarc(
       const result = resultOf(status.result)
       const unknown = [spf, ...dkim.signatures, dkim].find(one => one.result === 'temperror')
       if (result === 'fail' && unknown)
-        return { result: 'temperror', domain, policy, reason: `it hangs on this: ${unknown.reason}` }
+        return {
+          result: 'temperror',
+          domain,
+          policy,
+          reason: `an identifier could not be checked: ${unknown.reason}`,
+        }
       return { result, domain, policy, reason: reasonOf(result, error) }
     },
     fault => fault,

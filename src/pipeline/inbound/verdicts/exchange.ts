@@ -1,9 +1,11 @@
 /**
  * Sends one request to a content filter over a new connection and reads its reply until the filter closes.
  */
+
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
+import { printableAscii } from '../../../lib/printable-ascii.ts'
 
 /** Address of a filter: a host and a port, or the path of a Unix socket. */
 export type FilterAddress = { host: string; port: number } | { path: string }
@@ -89,7 +91,7 @@ export function addressText(address: FilterAddress): string {
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`
 }
 
-/** Reduces a text to one line of printable ASCII, for headers of a request to a filter. */
+/** Reduces a text to one line of at most 500 characters, for headers of a request to a filter. */
 export function singleLine(text: string): string {
-  return text.slice(0, 500).replace(/[^ -~]/g, '?')
+  return printableAscii(text, 500)
 }

@@ -1,4 +1,5 @@
 /** Builds the Authentication-Results field (RFC 8601) with the mail host as its authserv-id. */
+import { printableAscii } from '../../../lib/printable-ascii.ts'
 import { foldTokens } from '../../../protocols/mime/fold.ts'
 import type { Authentication, CheckFinding, DkimSignature } from './verdict.ts'
 
@@ -54,8 +55,7 @@ function propertyText(value: string): string {
     : quoted(value)
 }
 
-/** Reduces text that a sender chose to printable ASCII on one line. */
 function quoted(text: string): string {
-  const safe = text.slice(0, VALUE_CHARACTERS_MAX).replace(/[^ -~]/g, '?')
+  const safe = printableAscii(text, VALUE_CHARACTERS_MAX)
   return `"${safe.replace(/[\\"]/g, '\\$&')}"`
 }
