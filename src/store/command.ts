@@ -121,7 +121,7 @@ export type Run<C extends Commands> = <K extends keyof C & string>(
   memory?: readonly ArrayBuffer[],
 ) => Promise<OutputOf<C[K]>>
 
-/** A command that handles its inputs one after another. */
+/** Makes a command that handles its inputs one after another. */
 export function command<I, O>(
   body: (tx: Tx, input: I) => Promise<O>,
   more: Pick<Command<I, O>, 'weigh'> = {},
@@ -136,7 +136,7 @@ export function command<I, O>(
   }
 }
 
-/** A command of the hot path that handles all its inputs in one batch. */
+/** Makes a command of the hot path that handles all its inputs in one batch. */
 export function batchCommand<I, O>(
   run: (tx: Tx, inputs: readonly I[]) => Promise<O[]>,
   more: Pick<Command<I, O>, 'weigh'> = {},

@@ -12,7 +12,7 @@ export type StoreErrorKind = 'own' | 'contended' | 'unavailable' | 'fatal'
 /** The disk may have lost committed data, or the database is corrupt: the service must stop. */
 export class DiskFailure extends Error {}
 
-/** The code a database gave an error, such as `SQLITE_FULL` or `40P01`; empty for any other error. */
+/** Returns the code a database gave an error, such as `SQLITE_FULL` or `40P01`; empty for any other error. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -11,7 +11,10 @@ import { startLogged } from './logged-program.ts'
 import { sendHostile } from './mail-client.ts'
 import { MIB, pause } from './scale.ts'
 
-/** A disk of 64 MB that holds the data and the log, and is filled: the process stays, puts off what it cannot keep, and goes on. */
+/**
+ * A disk of 64 MB that holds the data and the log, and is filled: the process stays, puts off what it cannot
+ * keep, and goes on.
+ */
 const DISK_MIB = 64
 const ROUNDS = 2
 const FREED_WITHIN_MS = 15_000
@@ -70,10 +73,10 @@ async function tryAll({ call, ports, ann }: Field): Promise<Answers> {
   const mail = hostileMail(SHAPES[0]!, 'text/plain', 'quoted-printable', 200_000, `room ${Math.random()}`)
   const envelope = { sender: 'x@there.example', recipient: 'bob@acme.example' }
   const inbound = await sendHostile({ port: ports.inbound }, envelope, mail)
-  const door = { port: ports.submissionTls, apiKey: ann.apiKey }
+  const listener = { port: ports.submissionTls, apiKey: ann.apiKey }
   const own = { ...mail, head: mail.head.replace('ann@there.example', 'ann@acme.example') }
   const submitted = { sender: 'ann@acme.example', recipient: 'delivered@simulator.test' }
-  const submission = await sendHostile(door, submitted, own)
+  const submission = await sendHostile(listener, submitted, own)
   return { send, inbound: inbound.slice(0, 3), submission: submission.slice(0, 3) }
 }
 

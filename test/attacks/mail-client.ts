@@ -1,9 +1,12 @@
-/** Sends messages of any size over SMTP without having them in memory, and speaks SMTP line by line over plain TCP or TLS. */
+/**
+ * Sends messages of any size over SMTP without having them in memory, and speaks SMTP line by line over plain
+ * TCP or TLS.
+ */
 import { connect, type Socket } from 'node:net'
 import { type ConnectionOptions, connect as connectTls } from 'node:tls'
 import type { HostileMail } from './hostile-mail.ts'
 
-export interface Door {
+export interface Listener {
   port: number
   from?: string
   /** TLS from the first byte, and a login with this API key. */
@@ -17,15 +20,15 @@ export interface Envelope {
 
 /** @returns the reply to the final dot, or the first negative one; empty when the connection ended */
 export async function sendHostile(
-  door: Door,
+  listener: Listener,
   { sender, recipient }: Envelope,
   mail: HostileMail,
 ): Promise<string> {
-  const line = await dialLine(door)
+  const line = await dialLine(listener)
   try {
-    const login = Buffer.from(`\0resend\0${door.apiKey}`).toString('base64')
+    const login = Buffer.from(`\0resend\0${listener.apiKey}`).toString('base64')
     const lines = [
-      ...(door.apiKey === undefined ? [] : [`AUTH PLAIN ${login}`]),
+      ...(listener.apiKey === undefined ? [] : [`AUTH PLAIN ${login}`]),
       ...[`MAIL FROM:<${sender}>`, `RCPT TO:<${recipient}>`, 'DATA'],
     ]
     await line.reply()
@@ -52,7 +55,7 @@ export interface Line {
   close(): void
 }
 
-export async function dialLine({ port, from, apiKey }: Door): Promise<Line> {
+export async function dialLine({ port, from, apiKey }: Listener): Promise<Line> {
   const where = { port, host: '127.0.0.1', ...(from !== undefined && { localAddress: from }) }
   const socket: Socket =
     apiKey === undefined

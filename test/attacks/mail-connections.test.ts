@@ -6,7 +6,10 @@ import type { Ports } from './honest-protocol.ts'
 import { dialLine } from './mail-client.ts'
 import { pause, scaled } from './scale.ts'
 
-/** Peers of the mail ports that are silent, slow or deaf, or that stop in the middle of a handshake: others are served all the same. */
+/**
+ * Peers of the mail ports that are silent, slow or deaf, or that stop in the middle of a handshake: others
+ * are served all the same.
+ */
 const { attack, soak, run } = battery('mail connections')
 
 const HOLD_MS = scaled(7_000, 4_000)
@@ -25,12 +28,12 @@ type Peers = Omit<CrowdOptions, 'port'>
 
 async function hold(
   { ports }: Field,
-  door: keyof Ports,
+  listener: keyof Ports,
   peers: Peers,
   eachSecond?: (crowd: Crowd) => void,
   forMs = HOLD_MS,
 ): Promise<string> {
-  const crowd = await gather({ ...peers, port: ports[door] })
+  const crowd = await gather({ ...peers, port: ports[listener] })
   try {
     const deadline = performance.now() + forMs
     while (performance.now() < deadline) {
@@ -43,7 +46,7 @@ async function hold(
   }
 }
 
-for (const [what, door, peers] of [
+for (const [what, listener, peers] of [
   [
     'port 465: silent before TLS, one address',
     'submissionTls',
@@ -80,9 +83,11 @@ for (const [what, door, peers] of [
     { count: scaled(600), addresses: 60, net: 46, script: ['EHLO half'] },
   ],
 ] as const)
-  attack(what, async ({ field, note }) => note(await hold(field, door, peers)))
+  attack(what, async ({ field, note }) => note(await hold(field, listener, peers)))
 
-/** One command after the other, since port 25 sends those away that do not wait; then a message that trickles. */
+/**
+ * One command after the other, since port 25 sends those away that do not wait; then a message that trickles.
+ */
 const TRICKLE = ['EHLO slow.example', 'MAIL FROM:<x@there.example>', 'RCPT TO:<bob@acme.example>', 'DATA', '']
 const SLOW_LINES = `${'x'.repeat(70)}\r\n`.repeat(14)
 

@@ -15,7 +15,10 @@ import {
 import { sendHostile } from './mail-client.ts'
 import { MIB, pause, scaled } from './scale.ts'
 
-/** Hostile mail that comes in by port 25 and by submission: the process goes on, and all that was acknowledged is listed. */
+/**
+ * Hostile mail that comes in by port 25 and by submission: the process goes on, and all that was acknowledged
+ * is listed.
+ */
 const { attack, soak, run } = battery('hostile mail')
 
 const MIDDLING_BYTES = scaled(20 * MIB)
@@ -68,7 +71,10 @@ async function sendAll(field: Field, mails: readonly HostileMail[]): Promise<num
   return taken
 }
 
-/** Once so many messages with the subject are listed: each has text or files, or says that it was not read in full. */
+/**
+ * Once so many messages with the subject are listed: each has text or files, or says that it was not read in
+ * full.
+ */
 async function allListed(
   { call, ann }: Field,
   subject: string,
@@ -126,8 +132,8 @@ attack('the same submitted to a hosted address', async ({ field, note }) => {
     const mail = hostileMail(shape, 'text/html', shape.encodings[0]!, SUBMITTED_BYTES, subject)
     const ours = { ...mail, head: mail.head.replace('ann@there.example', 'eve@eve.example') }
     const envelope = { sender: 'eve@eve.example', recipient: 'bob@acme.example' }
-    const door = { port: field.ports.submissionTls, apiKey: field.eve.apiKey, from: '127.30.1.1' }
-    const reply = await sendHostile(door, envelope, ours)
+    const listener = { port: field.ports.submissionTls, apiKey: field.eve.apiKey, from: '127.30.1.1' }
+    const reply = await sendHostile(listener, envelope, ours)
     assert.match(reply, /^(?:250|55\d) /, `${mail.what}: ${reply || 'the connection ended'}`)
     if (reply.startsWith('250')) taken += 1
   }

@@ -7,14 +7,18 @@ import { sendHostile } from './mail-client.ts'
 import { MIB, pause, scaled } from './scale.ts'
 
 /**
- * Large mail that is hard to read, submitted by one account: it is taken or refused for good, never put off, since clients repeat for
- * days what is put off. Small mail of other accounts, and of a second client of the same account, is taken meanwhile.
+ * Large mail that is hard to read, submitted by one account: it is taken or refused for good, never put off,
+ * since clients repeat for days what is put off. Small mail of other accounts, and of a second client of the
+ * same account, is taken meanwhile.
  */
 const { attack, soak, run } = battery('submission')
 
 const WITH_SECOND_CLIENT = { kinds: [...KINDS, 'second submission' as const] }
 const SIZE_BYTES_MAX = scaled(38 * MIB)
-/** One account may have so much on its way at once; a message that finds no room is taken when it is tried again. */
+/**
+ * One account may have so much on its way at once; a message that finds no room is taken when it is tried
+ * again.
+ */
 const NO_ROOM = '451 4.3.2'
 const RETRY_AFTER_MS = 1_000
 const DECIDED = /^(?:250|55\d) /
@@ -22,12 +26,12 @@ const DECIDED = /^(?:250|55\d) /
 async function submit(field: Field, mail: HostileMail, from = '127.60.0.1'): Promise<string> {
   const ours = { ...mail, head: mail.head.replace('ann@there.example', 'eve@eve.example') }
   const envelope = { sender: 'eve@eve.example', recipient: 'delivered@simulator.test' }
-  const door = { port: field.ports.submissionTls, apiKey: field.eve.apiKey, from }
+  const listener = { port: field.ports.submissionTls, apiKey: field.eve.apiKey, from }
   const began = performance.now()
-  let reply = await sendHostile(door, envelope, ours)
+  let reply = await sendHostile(listener, envelope, ours)
   while (reply.startsWith(NO_ROOM)) {
     await pause(RETRY_AFTER_MS)
-    reply = await sendHostile(door, envelope, ours)
+    reply = await sendHostile(listener, envelope, ours)
   }
   const seconds = ((performance.now() - began) / 1_000).toFixed(1)
   assert.match(reply, DECIDED, `${mail.what}: ${reply || 'the connection ended'} after ${seconds} s`)

@@ -22,7 +22,10 @@ interface Styles {
   getComputedStyle(of: unknown): { color: string }
 }
 
-/** That a frame's rules have stopped something of a message is noted on the console, and is no fault of the page. */
+/**
+ * That a frame's rules have stopped something of a message is noted on the console, and is no fault of the
+ * page.
+ */
 function isOurs(fault: string): boolean {
   return !/elsewhere\.example|dashboard\/preview|Blocked script execution/.test(fault)
 }
@@ -48,7 +51,7 @@ for (const [view, options] of VIEWS)
     assert.equal(faults.filter(isOurs), [])
   })
 
-test('the door, too', async t => {
+test('the sign-in page has no serious accessibility finding, no sideways scrolling and no error', async t => {
   for (const [, options] of VIEWS) {
     const { page, faults, close } = await browser.open(scene.mailhorn, options)
     t.after(close)

@@ -1,4 +1,4 @@
-/** What attackers say at mail ports: forms and sequences that the tests of all our doors share. */
+/** What attackers say at mail ports: forms and sequences that the tests of all our mail ports share. */
 
 /** What some server, somewhere, has taken for the end of a message. */
 export const FALSE_ENDS: readonly (readonly [what: string, bytes: string])[] = [
@@ -14,8 +14,9 @@ export const FALSE_ENDS: readonly (readonly [what: string, bytes: string])[] = [
 ]
 
 /**
- * Forms of a recipient elsewhere, at a server for `here`, as open relays have taken them: those of the classical relay
- * tests, with routes, percent signs, bangs, quotes, literals and domains that only look like ours.
+ * Forms of a recipient elsewhere, at a server for `here`, as open relays have taken them: those of the
+ * classical relay tests, with routes, percent signs, bangs, quotes, literals and domains that only look like
+ * ours.
  */
 export function relayForms(here: string, there: string): string[] {
   const [user, host] = [`victim`, `mail.${here}`]

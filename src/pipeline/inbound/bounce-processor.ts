@@ -125,7 +125,7 @@ async function readOne(
   { db, blobs, reader, secrets }: BounceProcessorOptions,
 ): Promise<ReadReport> {
   const bytes = await blobs.read(db, row.blobHash)
-  if (row.door === 'unsubscribe')
+  if (row.addressKind === 'unsubscribe')
     return {
       report: undefined,
       ref: undefined,
@@ -147,12 +147,13 @@ function unreadable(error: unknown): ReadReport {
 }
 
 /**
- * The delivery that a report is about: given by the VERP token of its recipient address, or, for the feedback
- * loop, by the correlation header of our message.
+ * Returns the delivery that a report is about: given by the VERP token of its recipient address, or, for the
+ * feedback loop, by the correlation header of our message.
  */
 function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: SecretKeys): ReadReport['ref'] {
-  if (row.door === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
-  if (row.door !== 'feedback-loop' || kind !== 'complaint' || correlation === undefined) return undefined
+  if (row.addressKind === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
+  if (row.addressKind !== 'feedback-loop' || kind !== 'complaint' || correlation === undefined)
+    return undefined
   const ref = readRefToken(secrets, 'correlation', correlation)
   if (!ref || !isGood(ref.madeAt, row.receivedAt)) return undefined
   return { emailId: ref.emailId, ordinal: ref.ordinal }

@@ -21,7 +21,7 @@ const TOKEN_GOOD_FOR_MS = 30 * 24 * 3_600_000
 const RETURN_PATH = /^b\+([a-z2-7]{1,64})@send\.[^@]{1,248}$/
 /** Unsubscribe addresses never expire: a recipient may unsubscribe at any time (RFC 2369 §3.2). */
 const UNSUBSCRIBE = /^u\+([a-z2-7]{1,62})@send\.[^@]{1,248}$/
-const OURS: ReadonlyMap<string, NewReport['door']> = new Map([
+const OURS: ReadonlyMap<string, NewReport['addressKind']> = new Map([
   ['fbl', 'feedback-loop'],
   ['postmaster', 'postmaster'],
   ['abuse', 'postmaster'],
@@ -42,16 +42,16 @@ export function localRecipientOf(
   if (token !== undefined) {
     const ref = readRefToken(secrets, 'verp', token)
     if (!ref || !isGood(ref.madeAt, now)) return undefined
-    return { door: 'return-path', emailId: ref.emailId, ordinal: ref.ordinal, recipient }
+    return { addressKind: 'return-path', emailId: ref.emailId, ordinal: ref.ordinal, recipient }
   }
   const mailToken = UNSUBSCRIBE.exec(address)?.[1]
   if (mailToken !== undefined) {
     const ref = readMailToken(secrets, mailToken)
-    return ref && { door: 'unsubscribe', ...ref, recipient }
+    return ref && { addressKind: 'unsubscribe', ...ref, recipient }
   }
   const at = address.lastIndexOf('@')
-  const door = address.slice(at + 1) === mailHost ? OURS.get(address.slice(0, at)) : undefined
-  return door && { door, emailId: null, ordinal: null, recipient }
+  const addressKind = address.slice(at + 1) === mailHost ? OURS.get(address.slice(0, at)) : undefined
+  return addressKind && { addressKind, emailId: null, ordinal: null, recipient }
 }
 
 /** Whether a token of a return path is still valid. @param madeAt day the token was made, epoch ms */

@@ -7,11 +7,11 @@ import type { Id } from '../../lib/ids.ts'
 import { referBlobs, releaseBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import { command, type Run } from '../../store/command.ts'
-import { REPORT_STATE, type ReportDoor, type ReportRow } from '../../store/schema/reports.ts'
+import { REPORT_STATE, type ReportAddressKind, type ReportRow } from '../../store/schema/reports.ts'
 import type { Db } from '../../store/schema.ts'
 
 export interface NewReport {
-  door: ReportDoor
+  addressKind: ReportAddressKind
   emailId: Id | null
   ordinal: number | null
   recipient: string

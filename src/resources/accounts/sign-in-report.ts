@@ -24,11 +24,11 @@ export interface SignInReport {
 /**
  * Logs at once, and then at most once per minute and limit, with the number of attempts.
  *
- * @param door interface of the sign-in: HTTP API or SMTP submission
+ * @param protocol interface of the sign-in: HTTP API or SMTP submission
  */
 export function createSignInReport(
   { metrics, log, clock }: { metrics: Metrics; log: Log; clock: Pick<Clock, 'monotonic'> },
-  door: 'http' | 'smtp',
+  protocol: 'http' | 'smtp',
 ): SignInReport {
   const attempts = metrics.counter('sign_in_attempts', 'Attempts to sign in over HTTP and SMTP, by result.')
   const lines = new Map<string, ThrottledLog>()
@@ -40,11 +40,11 @@ export function createSignInReport(
     return line
   }
   return {
-    checked: result => attempts.add({ door, result }),
+    checked: result => attempts.add({ protocol, result }),
     throttled({ address, user }, limit, waitMs) {
-      attempts.add({ door, result: 'throttled' })
+      attempts.add({ protocol, result: 'throttled' })
       const wait = waitMs === undefined ? {} : { retry_in_s: Math.ceil(waitMs / 1000) }
-      lineOf(limit)({ event: 'sign_in_throttled', door, limit, address, user, ...wait })
+      lineOf(limit)({ event: 'sign_in_throttled', protocol, limit, address, user, ...wait })
     },
   }
 }

@@ -2,8 +2,8 @@
 import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
-/** Kind of the local address that received the mail; the column is called `door`. */
-export type ReportDoor = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster'
+/** Kind of the local address that received the mail. */
+export type ReportAddressKind = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster'
 
 export const REPORT_STATE = { unread: 0, read: 1 } as const
 
@@ -11,7 +11,7 @@ export const REPORT_STATE = { unread: 0, read: 1 } as const
 export interface ReportRow {
   id: Id
   receivedAt: number
-  door: ReportDoor
+  addressKind: ReportAddressKind
   /** Delivery named by the token of a return path or an unsubscribe address; null for other addresses. */
   emailId: Id | null
   ordinal: number | null

@@ -80,10 +80,10 @@ test('mail to the postmaster is on the disk before it is acknowledged', async ()
   })
   assert.match(reply, /^250 /)
   assert.is(storedCount(), before + 1)
-  const [row] = mailhorn.rows<{ door: string; sender: string; body: Uint8Array }>(
-    'select door, sender, body from reports join blobs on hash = blob_hash order by id desc limit 1',
+  const [row] = mailhorn.rows<{ address_kind: string; sender: string; body: Uint8Array }>(
+    'select address_kind, sender, body from reports join blobs on hash = blob_hash order by id desc limit 1',
   )
-  assert.equal([row!.door, row!.sender], ['postmaster', 'ann@there.example'])
+  assert.equal([row!.address_kind, row!.sender], ['postmaster', 'ann@there.example'])
   assert.is(Buffer.from(row!.body).toString(), 'Subject: your mail\r\n\r\n.a line with a dot\r\n\r\n')
 })
 

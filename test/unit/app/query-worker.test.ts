@@ -14,7 +14,10 @@ import { until } from '../../kit/until.ts'
 const test = suite('reading')
 const STARTING_ANEW = { status: 503, name: 'application_error', says: /restarting/ }
 
-/** The list of emails, behind the HTTP door, answered by a thread that dies when it is asked for failed ones. */
+/**
+ * The list of emails, asked for over HTTP and answered by a thread that dies when it is asked for failed
+ * ones.
+ */
 async function open(t: TestContext) {
   const clock = createManualClock()
   const faults: string[] = []

@@ -104,7 +104,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'rcpt 554 5.7.1 Service unavailable; client host [192.0.2.1] blocked using zen.spamhaus.org',
   },
   {
-    name: 'words: our address at the door',
+    name: 'words: our address is refused',
     class: 'blocked',
     phases: ['host'],
     words:

@@ -13,7 +13,7 @@ import { until } from '../../../kit/until.ts'
 
 const test = suite('http/faults')
 
-/** A door behind which `work` is done with each body. */
+/** An HTTP server that does `work` with each body. */
 async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>) {
   const clock = createManualClock()
   const lines: string[] = []

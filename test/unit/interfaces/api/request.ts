@@ -1,4 +1,4 @@
-/** Requests as the HTTP door's parts see them, without a network. */
+/** Requests as the parts of the HTTP server see them, without a network. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 

@@ -88,7 +88,7 @@ test('27 addresses of one IPv6 /64 have the five wrong ones of one client, under
   assert.is(await signIn('2001:db8:0:ff::1', 'resend', 're_good'), 'too-many')
   assert.equal(await signIn('2001:db8:0:100::1', 'resend', 're_good'), { sender })
   assert.equal(
-    lines.map(({ event, door, address }) => [event, door, address]),
+    lines.map(({ event, protocol, address }) => [event, protocol, address]),
     [['sign_in_throttled', 'smtp', '2001:db8::6']],
   )
 })

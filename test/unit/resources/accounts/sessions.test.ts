@@ -439,9 +439,9 @@ test('sign-in report: attempts are counted, throttling is logged once per minute
   for (let i = 0; i < 8; i++) await signIn('a@here.test', 'wrong', HOME)
   await signIn('a@here.test')
   assert.is(lines.length, 1)
-  const { event, limit, address, user, door, retry_in_s: retryInS } = lines[0]!
+  const { event, limit, address, user, protocol, retry_in_s: retryInS } = lines[0]!
   assert.equal(
-    [event, limit, address, user, door, retryInS],
+    [event, limit, address, user, protocol, retryInS],
     ['sign_in_throttled', 'network_and_account', HOME, wireId('usr', id), 'http', 60],
   )
   clock.advance(MINUTE_MS)
@@ -453,7 +453,10 @@ test('sign-in report: attempts are counted, throttling is logged once per minute
     ['throttled', 3],
     ['right', 1],
   ])
-    assert.ok(text.includes(`mailhorn_sign_in_attempts_total{door="http",result="${result}"} ${count}`), text)
+    assert.ok(
+      text.includes(`mailhorn_sign_in_attempts_total{protocol="http",result="${result}"} ${count}`),
+      text,
+    )
 })
 
 test('sign-in report: a full queue is reported and is not a guess', async t => {

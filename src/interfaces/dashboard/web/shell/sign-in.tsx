@@ -14,15 +14,15 @@ export function SignIn() {
     document.title = 'Sign in · Mailhorn'
   }, [])
   return (
-    <main class="door">
-      <div class="door-word">
+    <main class="signed-out">
+      <div class="signed-out-word">
         <span class="brand">
           <Horn size={28} /> Mailhorn
         </span>
         <p>Self-hosted email delivery.</p>
         <Horn class="horn" />
       </div>
-      <div class="door-form">
+      <div class="signed-out-form">
         <form
           class="stack"
           onSubmit={event => {

@@ -43,7 +43,7 @@ test.before(async () => {
 })
 test.after(() => reading.close())
 
-/** A door that takes three requests a second; the bearer token names the account. */
+/** A rate-limited HTTP server that takes three requests a second; the bearer token names the account. */
 async function openDoor(t: TestContext) {
   const clock = createManualClock()
   const accounts = new Map<string, Credential>()
