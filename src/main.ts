@@ -90,7 +90,7 @@ async function end(app: App) {
   process.exit()
 }
 
-/** Text that the console shows once, after the first start. */
+/** Returns the text that the console shows once, after the first start. */
 function firstRunBanner(
   baseUrl: string,
   { email, generatedPassword, apiKey, credentialsFile }: FirstRun,

@@ -19,8 +19,8 @@ export function rotateAfterMs({ dkim }: Pick<Config, 'dkim'>): number | null {
 }
 
 /**
- * Time for which a former key is kept: the longest retention of all plans plus `DELIVERY_DAYS_MAX`; null when
- * a plan keeps mail for ever.
+ * Returns the time for which a former key is kept: the longest retention of all plans plus
+ * `DELIVERY_DAYS_MAX`; null when a plan keeps mail for ever.
  */
 function shownForMs({ plans }: Pick<Config, 'plans'>): number | null {
   const days = Object.values(plans).map(({ retentionDays }) => retentionDays)

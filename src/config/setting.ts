@@ -40,7 +40,7 @@ export function text(fallback: string, doc: string, extras: Extras = {}): Settin
   return { read: readText, fallback, doc, ...extras }
 }
 
-/** A string that may be unset. */
+/** Reads a string that may be unset. */
 export function optionalText(doc: string, extras: Extras = {}): Setting<string | null> {
   return { read: raw => readText(raw) || null, fallback: null, doc, shown: 'off', ...extras }
 }
@@ -54,7 +54,7 @@ export function choice<const T extends string>(options: readonly T[], fallback: 
   return { read, fallback, doc: `${doc} One of ${options.map(option => `\`${option}\``).join(', ')}.` }
 }
 
-/** A list of at least one of the options. */
+/** Reads a list of at least one of the options. */
 export function choices<const T extends string>(
   options: readonly T[],
   fallback: readonly T[],
@@ -83,7 +83,7 @@ export function integer(
   return { read: raw => integerOf(raw, least, most), fallback, doc, ...extras }
 }
 
-/** A number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
+/** Reads a number, or null for "no limit" (`null` in a file, `none` or nothing in the environment). */
 export function limit(
   fallback: number | null,
   doc: string,
@@ -112,7 +112,7 @@ export function listens(fallback: string, doc: string): Setting<readonly Listen[
   return { read, fallback: read(fallback), doc, shown: fallback }
 }
 
-/** A list of `host:port` with IP addresses as hosts. The port is optional. */
+/** Reads a list of `host:port` with IP addresses as hosts. The port is optional. */
 export function servers(
   fallback: readonly string[],
   doc: string,
@@ -127,7 +127,7 @@ export function servers(
   return { read, fallback, doc, ...(shown === undefined ? {} : { shown }) }
 }
 
-/** A list of IP addresses and CIDR ranges. */
+/** Reads a list of IP addresses and CIDR ranges. */
 export function networks(doc: string): Setting<readonly string[]> {
   const read = (raw: unknown) => {
     const entries = readList(raw)
@@ -139,7 +139,7 @@ export function networks(doc: string): Setting<readonly string[]> {
   return { read, fallback: [], doc, shown: 'none' }
 }
 
-/** A list of IP addresses. */
+/** Reads a list of IP addresses. */
 export function addresses(doc: string, shown: string): Setting<readonly string[]> {
   const read = (raw: unknown) => {
     const entries = readList(raw)
@@ -150,7 +150,7 @@ export function addresses(doc: string, shown: string): Setting<readonly string[]
   return { read, fallback: [], doc, shown }
 }
 
-/** An email address that may be unset. */
+/** Reads an email address that may be unset. */
 export function optionalMailbox(doc: string): Setting<string | null> {
   const read = (raw: unknown) => {
     const text = readText(raw)
@@ -161,7 +161,7 @@ export function optionalMailbox(doc: string): Setting<string | null> {
   return { read, fallback: null, doc, shown: 'off' }
 }
 
-/** A list of host names. */
+/** Reads a list of host names. */
 export function hostNames(doc: string, shown: string): Setting<readonly string[]> {
   const read = (raw: unknown) => {
     const names = readList(raw).map(name => name.toLowerCase().replace(/\.$/, ''))

@@ -95,7 +95,7 @@ const TEXT = Buffer.alloc(36, '-')
 const BYTE_PLACES = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34]
 const HEX_DIGITS = Buffer.from('0123456789abcdef')
 
-/** The hyphenated lower-case text form. */
+/** Returns the hyphenated lower-case text form. */
 export function idText(id: Id): string {
   for (let i = 0; i < BYTE_PLACES.length; i++) {
     const place = BYTE_PLACES[i]!

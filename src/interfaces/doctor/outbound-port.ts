@@ -87,7 +87,7 @@ async function ofSmartHost(
   )
 }
 
-/** Addresses to try, IPv4 first. */
+/** Returns the addresses to try, IPv4 first. */
 export async function addressesOf(
   { addresses4, addresses6 }: Pick<Resolver, 'addresses4' | 'addresses6'>,
   host: string,

@@ -39,7 +39,7 @@ export interface PreparedRequest {
 /** Renders the template of a submission and stages its files, or says why the email cannot be sent. */
 export type PrepareEmail = (submission: Submission) => Promise<PreparedEmail | Refusal>
 
-/** Size of a content in UTF-16 code units, or in bytes once it is in its stored form. */
+/** Returns the size of a content in UTF-16 code units, or in bytes once it is in its stored form. */
 export function contentLength(content: Content | EncodedContent): number {
   if ('encoding' in content) return content.body.length
   return (content.html?.length ?? 0) + (content.text?.length ?? 0)

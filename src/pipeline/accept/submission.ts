@@ -145,7 +145,7 @@ function encodedAttachmentSize(attachment: SubmittedAttachment | RemoteAttachmen
 }
 
 /**
- * Size that an attachment adds to the message.
+ * Returns the size that an attachment adds to the message.
  * @param sizeBytes size of the content
  */
 export function encodedFileSize(

@@ -47,7 +47,10 @@ export async function listBroadcasts(
   return findPage(wanted, wanted.selectAll(), page)
 }
 
-/** The broadcast whose next step has been due for longest, and the time of the next step of any broadcast. */
+/**
+ * Returns the broadcast whose next step has been due for longest, and the time of the next step of any
+ * broadcast.
+ */
 export async function findDueBroadcast(
   db: Db,
   now: number,

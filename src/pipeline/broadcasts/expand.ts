@@ -85,7 +85,7 @@ const WEIGHT = 100
 
 export const expandCommands = expandCommandsWith(QUEUED_EMAILS_SLOW_MIN)
 
-/** Number of its emails in the queue that have not been handed over. */
+/** Returns the number of its emails in the queue that have not been handed over. */
 function countQueued(tx: Tx, { accountId, id: broadcastId }: BroadcastRow): Promise<number> {
   return countedForBroadcast(tx, { accountId, broadcastId }, 'status.queued')
 }

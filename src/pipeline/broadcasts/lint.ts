@@ -203,7 +203,7 @@ function variableFindings(
   )
 }
 
-/** The first findings of each rule. */
+/** Returns the first findings of each rule. */
 function atMostOfEach(findings: readonly LintFinding[]): LintFinding[] {
   const counts = new Map<LintRule, number>()
   return findings.filter(({ rule }) => {

@@ -30,7 +30,7 @@ export async function placeholdersOf(db: Db, broadcast: StoredBroadcast): Promis
   return { fallbacks, keys: new Set([...definedKeys, ...(await keysAmong(db, audienceId, wanted))]) }
 }
 
-/** The content shared by all emails of a broadcast. A part without changes stays the same string. */
+/** Returns the content shared by all emails of a broadcast. A part without changes stays the same string. */
 export function resolvedContent(
   { subject, html, text, previewText }: NameTexts & { subject: string },
   { fallbacks, keys }: Placeholders,

@@ -18,7 +18,8 @@ export function withPreheader(html: string, previewText: string): string {
 }
 
 /**
- * Position after the body tag that browsers use; without one, after the head, `<html>` or the declaration.
+ * Returns the position after the body tag that browsers use; without one, after the head, `<html>` or the
+ * declaration.
  */
 function bodyStart(html: string): number {
   let at = 0

@@ -88,7 +88,7 @@ const UNTOUCHED = refuseField(
 const SENDING = ['id', 'status', 'region', ...LINKING] as const
 type SendingDomain = Pick<DomainRow, (typeof SENDING)[number]>
 
-/** The domain of the sender; undefined when it may not send. */
+/** Returns the domain of the sender; undefined when it may not send. */
 export async function findSendingDomain(
   tx: Tx,
   accountId: Id,

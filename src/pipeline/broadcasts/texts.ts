@@ -16,7 +16,7 @@ export const PREVIEW_LENGTH_MAX = 500
  */
 export const PLACEHOLDERS_MAX = 1_000
 
-/** The first fault of the content; undefined when there is none. */
+/** Returns the first fault of the content; undefined when there is none. */
 export function contentFault(content: NameTexts): TemplateFault | undefined {
   const tooLarge = templateFault(content)
   if (tooLarge) return tooLarge
@@ -36,7 +36,7 @@ export function contentFault(content: NameTexts): TemplateFault | undefined {
   return undefined
 }
 
-/** The content shared by all emails, with the preview text inserted. */
+/** Returns the content shared by all emails, with the preview text inserted. */
 export function contentToSend({
   html,
   text,

@@ -96,7 +96,7 @@ export function destinationLimits(settings: LimitSettings): (name: string) => De
   }
 }
 
-/** The provider that all the hosts belong to. */
+/** Returns the provider that all the hosts belong to. */
 export function providerOf(hosts: readonly string[]): Provider | undefined {
   const provider = hosts[0] === undefined ? undefined : BY_SUFFIX.get(suffixOf(hosts[0]) ?? '')
   return provider && hosts.every(host => BY_SUFFIX.get(suffixOf(host) ?? '') === provider)
@@ -110,7 +110,7 @@ const BY_SUFFIX: ReadonlyMap<string, Provider> = new Map(
 
 const BY_NAME: ReadonlyMap<string, Provider> = new Map(PROVIDERS.map(entry => [entry.name, entry]))
 
-/** The longest suffix of the host name that is in the table. */
+/** Returns the longest suffix of the host name that is in the table. */
 function suffixOf(host: string): string | undefined {
   for (let name = host; name.includes('.'); name = name.slice(name.indexOf('.') + 1))
     if (BY_SUFFIX.has(name)) return name

@@ -9,9 +9,9 @@ export interface Candidate {
 }
 
 /**
- * The slowest candidate of the netblock with the most candidates; of several that are equally slow, the one
- * without progress for the longest time. A client whose netblock has few slow connections is thereby safe
- * from those who open many.
+ * Returns the slowest candidate of the netblock with the most candidates; of several that are equally slow,
+ * the one without progress for the longest time. A client whose netblock has few slow connections is thereby
+ * safe from those who open many.
  */
 export function slowestOfLargest<T extends Candidate>(candidates: readonly T[]): T | undefined {
   const counts = countByNetblock(candidates)

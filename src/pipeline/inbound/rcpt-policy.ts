@@ -38,7 +38,7 @@ export function createRcptPolicy({ reportRecipientOf, hosted }: RcptPolicyOption
   }
 }
 
-/** The messages to store for one mail: one for each account, with all recipients of that account. */
+/** Returns the messages to store for one mail: one for each account, with all recipients of that account. */
 export function messagesOf(localRecipients: readonly LocalRecipient[]): NewInbound[] {
   const inboxes = localRecipients.filter(local => local.kind === 'inbox')
   const byAccount = Map.groupBy(inboxes, ({ message }) => idKey(message.accountId))

@@ -131,7 +131,7 @@ async function listHeld({ db }: Tx, after: DeliveryKey | null, limit: number): P
   return held.orderBy('emailId').orderBy('ordinal').limit(limit).execute()
 }
 
-/** The queue keys of the deliveries, each with its earliest time. */
+/** Returns the queue keys of the deliveries, each with its earliest time. */
 function earliest(deliveries: readonly HeldDelivery[]): Iterable<DueQueueKey> {
   const queueKeys = new Map<string, DueQueueKey>()
   for (const { domain, class: deliveryClass, accountId, nextAt } of deliveries) {

@@ -65,7 +65,8 @@ export const releaseCommands = {
 }
 
 /**
- * The sending domain of each email: null for an email without one, undefined when the domain may not send.
+ * Returns the sending domain of each email: null for an email without one, undefined when the domain may not
+ * send.
  */
 async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id | null | undefined)[]> {
   const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
@@ -110,7 +111,7 @@ interface TopicEmail {
   addresses: string[]
 }
 
-/** The emails that belong to a topic, with their recipients. */
+/** Returns the emails that belong to a topic, with their recipients. */
 async function topicEmailsOf(tx: Tx, emails: readonly DueEmail[]): Promise<TopicEmail[]> {
   const withTopic = emails.flatMap(({ accountId, id: emailId, topicId }) =>
     topicId ? [{ accountId, emailId, topicId }] : [],
@@ -160,7 +161,7 @@ async function fail(tx: Tx, { accountId, id: emailId }: DueEmail, reason: string
   )
 }
 
-/** The end of a delivery that was never queued. */
+/** Returns the end of a delivery that was never queued. */
 function endOf(
   { accountId, emailId }: { accountId: Id; emailId: Id },
   { ordinal, address: recipient }: { ordinal: number; address: string },

@@ -157,7 +157,7 @@ async function groupsAfter(
   }))
 }
 
-/** An id smaller than all ids created at that time or later. */
+/** Returns an id smaller than all ids created at that time or later. */
 function idAt(at: number): Id {
   const id = Buffer.alloc(16)
   id.writeUIntBE(Math.max(0, at), 0, 6)
@@ -200,7 +200,7 @@ async function addDetails(db: Db, page: readonly QueueEntry[], groups: readonly 
   }
 }
 
-/** The queue key of each domain whose next attempt is due first. */
+/** Returns the queue key of each domain whose next attempt is due first. */
 function firstDeferred(groups: readonly Group[]): Map<string, Group> {
   const first = new Map<string, Group>()
   for (const group of groups) {

@@ -99,7 +99,10 @@ export function findParts(html: string, onPlain?: (start: number, end: number) =
   return { hrefs, pixelAt: pageEnd >= 0 ? pageEnd : wholeEnd, hasNoEnd: pageEnd < 0 }
 }
 
-/** The URL that a browser would open, in printable ASCII; undefined when it is not a web URL or too long. */
+/**
+ * Returns the URL that a browser would open, in printable ASCII; undefined when it is not a web URL or too
+ * long.
+ */
 function webTarget(href: string): string | undefined {
   const text = href.replace(OUTER_BLANKS, '').replace(INNER_BREAKS, '')
   const url = WEB.test(text) ? URL.parse(text) : null

@@ -10,7 +10,7 @@ const FIRST_BY_URL = 65_536
 /** Greater than every link number. */
 export const END_OF_NUMBERS = FIRST_BY_URL + 2 ** 48
 
-/** A 48-bit hash of the URL, so that collisions within a broadcast are improbable. */
+/** Returns a 48-bit hash of the URL, so that collisions within a broadcast are improbable. */
 export function numberOfUrl(url: string): number {
   return FIRST_BY_URL + hash('sha256', url, 'buffer').readUIntBE(0, 6)
 }

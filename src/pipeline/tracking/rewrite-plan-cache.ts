@@ -60,7 +60,8 @@ function partsOfTemplate({ literals, holes }: CompiledText): TemplateParts {
 }
 
 /**
- * The plan of a page in which links of its template have the template's numbers, and other links have none.
+ * Returns the plan of a page in which links of its template have the template's numbers, and other links have
+ * none.
  */
 function numberedBy(
   { hrefs }: TemplateParts,

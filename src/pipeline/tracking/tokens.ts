@@ -89,7 +89,7 @@ function signed(keys: SecretKeys, bytes: Buffer): string {
   return Buffer.concat([bytes, macOf(keys, bytes)]).toString('base64url')
 }
 
-/** The signed bytes; undefined when the signature, version or kind is wrong. */
+/** Returns the signed bytes; undefined when the signature, version or kind is wrong. */
 function verified(keys: SecretKeys, token: string, kind: number): Buffer | undefined {
   if (token.length > TOKEN_LENGTH_MAX) return undefined
   const bytes = Buffer.from(token, 'base64url')

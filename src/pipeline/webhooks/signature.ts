@@ -22,7 +22,7 @@ export function sealSecret(secrets: SecretKeys, webhookId: Id, secret: string): 
   return secrets.seal(Buffer.from(secret), contextOf(webhookId))
 }
 
-/** The current secret, and the former one until the end of a rotation. */
+/** Returns the current secret, and the former one until the end of a rotation. */
 export function signingOf(
   secrets: SecretKeys,
   webhook: Pick<WebhookRow, 'id' | 'secret' | 'formerSecret' | 'formerUntil' | 'standard'>,

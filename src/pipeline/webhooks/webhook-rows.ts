@@ -28,7 +28,7 @@ export async function listWebhooks(db: Db, accountId: Id, page: ListPage): Promi
   return findPage(own, own.selectAll(), page)
 }
 
-/** The latest deliveries, the newest first. */
+/** Returns the latest deliveries, the newest first. */
 export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Promise<WebhookDeliveryRow[]> {
   return db
     .selectFrom('webhookDeliveries')

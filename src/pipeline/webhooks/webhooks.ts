@@ -133,7 +133,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   }
 }
 
-/** The event types that the webhook subscribes to. */
+/** Returns the event types that the webhook subscribes to. */
 export function eventsOf({ events }: Pick<WebhookRow, 'events'>): EventType[] {
   const types = new Set<string>(JSON.parse(events) as string[])
   return EVENT_TYPES.filter(type => types.has(type))

@@ -134,7 +134,7 @@ export function emailView(parts: EmailParts, unsubscribeUrl = ''): z.output<type
   }
 }
 
-/** An email in a list. */
+/** Returns an email in a list. */
 export function emailRowView(email: ListedEmail): z.output<typeof emailRowSchema> {
   return {
     id: wireId('eml', email.id),

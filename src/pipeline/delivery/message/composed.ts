@@ -142,7 +142,7 @@ function linkedEmail({ accountId, id: emailId, sender, broadcastId, topicId }: E
   return { accountId, emailId, broadcastId, topicId, fromDomain: parseStoredMailboxes(sender)[0]!.domain }
 }
 
-/** The recipient of an email that is written for one recipient. */
+/** Returns the recipient of an email that is written for one recipient. */
 function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
   return { ordinal: 0, address: parseStoredMailboxes(toList)[0]?.address ?? '' }
 }

@@ -67,7 +67,7 @@ export async function signHead(
   }
 }
 
-/** The fields that a signature of that time covers. */
+/** Returns the fields that a signature of that time covers. */
 export function unsignedFields({ message, ref, secrets }: HeadParts, signedAt: number): HeaderField[] {
   const value = createRefToken(secrets, 'correlation', ref, signedAt)
   return [...message.fields, { name: CORRELATION_HEADER, value }]

@@ -64,7 +64,7 @@ export function tlsRecord({ protocol, cipher, authorized, unauthorizedReason }: 
   return { version: protocol, cipher, verified: authorized, reason: unauthorizedReason }
 }
 
-/** Text such as `TLSv1.3 verified`, for events and the row of the attempt. */
+/** Returns text such as `TLSv1.3 verified`, for events and the row of the attempt. */
 export function tlsText({ version, verified }: TlsRecord): string {
   return verified ? `${version} verified` : version
 }

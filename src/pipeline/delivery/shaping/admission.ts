@@ -51,16 +51,18 @@ export function admitNext(path: EgressPath, slots: Slots, others: number): Ready
   return gate ?? ready.next(warmupBudget.allows, slots.hasRoomFor) ?? 'account-share'
 }
 
-/** Number of deliveries that may be in progress on the path now. Pipelined ones are not counted. */
+/**
+ * Returns the number of deliveries that may be in progress on the path now. Pipelined ones are not counted.
+ */
 export function widthOf({ breaker, window }: EgressPath): number {
   if (breaker.isOpen) return 0
   return breaker.isHalfOpen ? 1 : window.size
 }
 
 /**
- * Number of further deliveries to claim for the path. Capacity is offered once a third of the maximum is
- * free, so that claims are few and large and come before the ready queue runs dry. Deliveries that can start
- * at once are always offered, however many are claimed for other paths.
+ * Returns the number of further deliveries to claim for the path. Capacity is offered once a third of the
+ * maximum is free, so that claims are few and large and come before the ready queue runs dry. Deliveries that
+ * can start at once are always offered, however many are claimed for other paths.
  * @param ahead number of further deliveries that may be claimed ahead on all paths together
  */
 export function capacityOf(path: EgressPath, ahead: number): Capacity {

@@ -35,8 +35,8 @@ export function warmupDay({ caps, starts }: WarmupPlan, address: string, at: num
 }
 
 /**
- * Name under which messages to a destination are counted. Undefined for destinations without warm-up: smart
- * hosts, and those that need no connection.
+ * Returns the name under which messages to a destination are counted. Undefined for destinations without
+ * warm-up: smart hosts, and those that need no connection.
  */
 export function warmedProvider(destination: string): string | undefined {
   if (PROVIDER_NAMES.has(destination)) return destination

@@ -92,7 +92,8 @@ export function tlsFactsOf(socket: TLSSocket, former: Ticket | undefined): TlsFa
 }
 
 /**
- * Text of a TLS error for users: without OpenSSL's source positions and without advice for administrators.
+ * Returns the text of a TLS error for users: without OpenSSL's source positions and without advice for
+ * administrators.
  */
 export function tlsErrorText(error: NodeJS.ErrnoException & { reason?: string }): string {
   const { code = '', reason, message } = error

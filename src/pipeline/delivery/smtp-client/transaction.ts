@@ -141,8 +141,8 @@ function ask(progress: Progress, phase: EnvelopePhase, command: number): Promise
 }
 
 /**
- * The reply to what was sent in this phase. 421 is a failure, and so is a code that is not valid in this
- * phase.
+ * Returns the reply to what was sent in this phase. 421 is a failure, and so is a code that is not valid in
+ * this phase.
  */
 async function answer(progress: Progress, phase: VerdictPhase): Promise<RawReply | SmtpFailure> {
   const { wire } = progress

@@ -131,7 +131,7 @@ function withReducedOffer({ options, ...policy }: HostTlsPolicy): HostTlsPolicy 
   return { ...policy, options: { ...others, ...(fallbackContext && { secureContext: fallbackContext }) } }
 }
 
-/** The same policy without pipelining. */
+/** Returns the same policy without pipelining. */
 function withoutPipelining(policy: HostTlsPolicy): HostTlsPolicy {
   return { ...policy, options: { ...policy.options, pipelining: false } }
 }

@@ -15,7 +15,8 @@ const LINE = /^([A-Za-z0-9][A-Za-z0-9_.-]{0,31})[ \t]*:[ \t]*(.*?)[ \t]*$/
 const MX = /^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /**
- * The id of the policy. Undefined when there is no record, more than one, or an invalid one (RFC 8461 §3.1).
+ * Returns the id of the policy. Undefined when there is no record, more than one, or an invalid one
+ * (RFC 8461 §3.1).
  */
 export function stsIdOf(texts: readonly string[]): string | undefined {
   const records = texts.filter(text => RECORD.test(text))

@@ -33,7 +33,7 @@ export function tlsaText({ usage, selector, matching, data }: Tlsa): string {
   return `${usage} ${selector} ${matching} ${data.toString('hex')}`
 }
 
-/** The certificate of the host and those above it, as the host presented them. */
+/** Returns the certificate of the host and those above it, as the host presented them. */
 export function chainOf(leaf: X509Certificate | undefined): X509Certificate[] {
   const chain: X509Certificate[] = []
   for (let at = leaf; at && chain.length < CHAIN_CERTIFICATES_MAX; at = at.issuerCertificate) {

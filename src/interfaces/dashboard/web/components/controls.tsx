@@ -213,7 +213,7 @@ export function Choices<T extends string>({
   )
 }
 
-/** Text with a copy button. */
+/** Shows text with a copy button. */
 export function Copy({ text, block, label = 'Copy' }: { text: string; block?: boolean; label?: string }) {
   const [copied, setCopied] = useState(false)
   const copy = async () => {

@@ -64,7 +64,7 @@ interface FormDialogProps {
   children: (error: ApiError | undefined) => ComponentChildren
 }
 
-/** A form that stays open until its request succeeds, and shows the error when it fails. */
+/** Shows a form that stays open until its request succeeds, and shows the error when it fails. */
 export function FormDialog({
   title,
   act,
@@ -109,7 +109,7 @@ export function FormDialog({
   )
 }
 
-/** An action that can fail, with its error and busy state. */
+/** Returns an action that can fail, with its error and busy state. */
 export function useAct(work: () => Promise<void>) {
   const [error, setError] = useState<ApiError>()
   const [isBusy, setBusy] = useState(false)
@@ -128,7 +128,7 @@ export function useAct(work: () => Promise<void>) {
   return { error, isBusy, run }
 }
 
-/** A change that is made at once, as by a switch. */
+/** Returns a change that is made at once, as by a switch. */
 export function useChange<T>(work: (change: T) => Promise<void>) {
   const [error, setError] = useState<ApiError>()
   const act = (change: T) => {

@@ -130,7 +130,7 @@ const LABORATORY: Concern = {
   act: 'Open first steps',
 }
 
-/** The newest alert of each kind within the last day. */
+/** Returns the newest alert of each kind within the last day. */
 function alertConcerns(alerts: readonly Alert[]): Concern[] {
   const recent = alerts.filter(({ created_at }) => Date.now() - Date.parse(created_at) < DAY_MS)
   const firsts = recent.filter((alert, i) => recent.findIndex(({ kind }) => kind === alert.kind) === i)

@@ -66,7 +66,7 @@ function RecordFacts({ record: { type, host, value, priority } }: { record: AnyR
   )
 }
 
-/** A single record in a box. */
+/** Shows a single record in a box. */
 export function RecordBox({ name, note, record }: { name: string; note: string; record: AnyRecord }) {
   return (
     <div class="record">
