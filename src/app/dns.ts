@@ -28,7 +28,7 @@ interface ProviderDns {
 
 interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'clock' | 'log'> {
   entry: URL
-  /** Seat of `clock`, for the worker. */
+  /** Handle of the test clock for the worker; null with the system clock. */
   clockSeat: ClockSeat | null
 }
 

@@ -30,7 +30,7 @@ interface QueryWorkerOptions {
   connectWriter(): MessagePort
   secret: Uint8Array
   clock: Clock
-  /** Seat of `clock`, for the worker. */
+  /** Handle of the test clock for the worker; null with the system clock. */
   clockSeat: ClockSeat | null
   logLevel: LogLevel
   log: Log

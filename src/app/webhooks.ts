@@ -19,7 +19,7 @@ import { readAuthorities } from './delivery-settings.ts'
 interface DispatchOptions extends AppContext {
   entry: URL
   secret: Uint8Array
-  /** Seat of `clock`, for the worker. */
+  /** Handle of the test clock for the worker; null with the system clock. */
   clockSeat: ClockSeat | null
   accept: Accept
   preparation: Preparation

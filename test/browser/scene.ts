@@ -5,7 +5,7 @@ import type { Mailhorn } from '../kit/mailhorn.ts'
 import { sendMail } from '../kit/smtp-client.ts'
 import { until } from '../kit/until.ts'
 import { startWebHost } from '../kit/web-host.ts'
-import { startTellingMailhorn } from '../kit/webhook-sink.ts'
+import { startMailhornWithWebhooks } from '../kit/webhook-sink.ts'
 import { addAlert, addClicks, addWeeks, daysAgo } from './history.ts'
 
 export interface Scene {
@@ -69,7 +69,7 @@ function warming(): Record<string, string> {
 
 export async function startScene(): Promise<Scene> {
   const mx = await startFakeMx({ host: '127.0.0.2' })
-  const mailhorn = await startTellingMailhorn({ zone: WORLD, mxPort: mx.port, env: warming() })
+  const mailhorn = await startMailhornWithWebhooks({ zone: WORLD, mxPort: mx.port, env: warming() })
   const program = await startWebHost({ answer: (_, response) => void response.end('thank you') })
   const session = await mailhorn.signIn()
   const make = async (path: string, body: object) => {

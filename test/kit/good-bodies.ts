@@ -1,4 +1,4 @@
-/** A body that is taken, for each route that needs one: the fixtures of the test over all of them. */
+/** A valid body for each route that needs one, for the tests over all routes. */
 import type { Route } from '../../src/interfaces/api/route.ts'
 import { type Id, wireId } from '../../src/lib/ids.ts'
 import type { Mailhorn } from './mailhorn.ts'
@@ -6,10 +6,10 @@ import type { Mailhorn } from './mailhorn.ts'
 type Body = Record<string, unknown>
 
 let made = 0
-/** Of the provider that these tests start. */
+/** Token that the fake DNS provider of these tests accepts. */
 export const GOOD_TOKEN = 'good-token'
 
-/** Taken again and again. A new route that has to be given something is to be added here. */
+/** Bodies that can be sent repeatedly. A new route with a required body must be added here. */
 const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /auth/login', ({ admin }) => ({ ...admin })],
   [

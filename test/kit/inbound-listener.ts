@@ -1,4 +1,4 @@
-/** Port 25 in front of a store that does as a test says, with a clock of its own; blobs stay nowhere, and are counted. */
+/** Starts the listener of port 25 with a scripted store and a manual clock. Blobs are counted and not kept. */
 import * as assert from 'uvu/assert'
 import { createLog } from '../../src/lib/log.ts'
 import { createMetrics } from '../../src/lib/metrics.ts'

@@ -1,4 +1,4 @@
-/** One of everything that routes name by parameters, owned by an account: the fixtures of the tests over all routes. */
+/** Creates one resource of every kind that a path parameter can name, for the tests over all routes. */
 
 import type { Route } from '../../src/interfaces/api/route.ts'
 import { parseWireId } from '../../src/lib/ids.ts'
@@ -8,7 +8,7 @@ import { insertRows } from './database.ts'
 import { addInbound } from './inbound.ts'
 import { type Mailhorn, secretsOf } from './mailhorn.ts'
 
-/** What stands for the parameters of a route, by their names; for every collection, the first part of a path. */
+/** Values of path parameters by the first part of the path, and there by the name of the parameter. */
 export type Owned = Map<string, Record<string, string>>
 
 interface Owner {
@@ -32,7 +32,7 @@ private
 --b--
 `
 
-/** A new collection, or a new parameter of one, is to be added here. */
+/** Creates the resources. A new collection or path parameter must be added here. */
 export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }: Owner): Promise<Owned> {
   const make = async (path: string, body: object) => {
     const answer = await mailhorn.call('POST', path, { session, body })
@@ -64,14 +64,14 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
   const topic = await make('/topics', { name: 'private' })
   const property = await make('/contact-properties', { key: 'private', type: 'string' })
   const accountId = parseWireId('acc', account.id)!
-  // of an email that is gone: following the links leaves nothing behind
+  // the email does not exist, so following the links stores nothing
   const recipient = { accountId, emailId: new Uint8Array(16), ordinal: 0 }
   const subscription = { accountId, address: 'rcpt@there.test', topicId: null, broadcastId: null }
   const secrets = secretsOf(mailhorn)
   const words = { from: `ann@${domain}`, subject: 'private', text: 'private' }
   const broadcast = await make('/broadcasts', { audience_id: audience.id, ...words })
   const webhook = await make('/webhooks', { url: 'https://hooks.invalid/', events: ['domain.verified'] })
-  const told = await toldBy(mailhorn, session, webhook.id)
+  const delivery = await completedDelivery(mailhorn, session, webhook.id)
   return new Map([
     ['.well-known', { token: addChallenge(mailhorn, domain) }],
     ['accounts', { id: account.id }],
@@ -96,12 +96,12 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
-    ['webhooks', { id: webhook.id, delivery_id: told.id }],
+    ['webhooks', { id: webhook.id, delivery_id: delivery.id }],
     ['templates', { id: template.id, version: '1' }],
   ])
 }
 
-/** A good body, where a route looks at it before it looks for what is named. */
+/** Valid bodies, for routes that read their body before they look up the resource in the path. */
 const BODIES = new Map<string, object>([
   ['PUT /templates/:id', { name: 'theirs' }],
   ['POST /inbound/:id/forward', { from: 'ann@here.example', to: 'delivered@simulator.test' }],
@@ -114,7 +114,7 @@ export function bodyFor({ method, path }: Route): { body?: object } {
   return body ? { body } : {}
 }
 
-/** A collection may stand below another one. */
+/** Finds the fixtures of a route, also for a collection below another one. */
 export function fixturesOf(owned: Owned, { path }: Route): Record<string, string> {
   const [, first = '', second = ''] = path.split('/')
   return owned.get(`${first}/${second}`) ?? owned.get(first) ?? {}
@@ -133,7 +133,7 @@ export function paramsOf(owned: Owned, route: Route): Record<string, string> {
   )
 }
 
-/** The path with these values in place of its parameters. */
+/** Returns the path with these values in place of its parameters. */
 export function filled({ path }: Route, params: Readonly<Record<string, string>>): string {
   return path.replace(/:(\w+)/g, (_, name: string) => params[name]!)
 }
@@ -146,8 +146,12 @@ async function delivered(mailhorn: Mailhorn, key: string, id: string): Promise<{
   }
 }
 
-/** A delivery that has ended, so that nothing changes any more. */
-async function toldBy(mailhorn: Mailhorn, session: string, webhook: string): Promise<{ id: string }> {
+/** Waits for a webhook delivery that has ended, so that its row does not change during the tests. */
+async function completedDelivery(
+  mailhorn: Mailhorn,
+  session: string,
+  webhook: string,
+): Promise<{ id: string }> {
   const { body: asked } = await mailhorn.call('POST', `/webhooks/${webhook}/test`, { session })
   for (;;) {
     const { body } = await mailhorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })
@@ -155,7 +159,7 @@ async function toldBy(mailhorn: Mailhorn, session: string, webhook: string): Pro
   }
 }
 
-/** What proves a name to a certificate authority; good for the time of a test. */
+/** Stores an ACME challenge that does not expire during a test. */
 function addChallenge(mailhorn: Mailhorn, name: string): string {
   const token = `challenge-of-${name}`
   const expiresAt = mailhorn.clock.now() + 365 * 86_400_000

@@ -1,10 +1,10 @@
-/** Endpoints of webhooks: HTTPS servers that tests trust, and an installation that may reach them. */
+/** Starts HTTPS servers as endpoints of webhooks, and an installation that may connect to them. */
 import { createHmac } from 'node:crypto'
 import { type Mailhorn, type MailhornOptions, startMailhorn } from './mailhorn.ts'
 import type { TestContext } from './suite.ts'
 import { startWebHost, type WebHost, type WebHostOptions, type WebRequest } from './web-host.ts'
 
-export interface ToldEvent {
+export interface ReceivedEvent {
   id: string
   type: string
   created_at: string
@@ -14,7 +14,7 @@ export interface ToldEvent {
 
 export const CA_FILE = new URL('certs/ca.pem', import.meta.url).pathname
 
-export async function startTellingMailhorn(options: MailhornOptions = {}): Promise<Mailhorn> {
+export async function startMailhornWithWebhooks(options: MailhornOptions = {}): Promise<Mailhorn> {
   return startMailhorn({
     ...options,
     zone: `${options.zone ?? ''}\nhooks.example.test A 127.0.0.1\n`,
@@ -24,7 +24,7 @@ export async function startTellingMailhorn(options: MailhornOptions = {}): Promi
 
 export interface Sink extends WebHost {
   url: string
-  events(): ToldEvent[]
+  events(): ReceivedEvent[]
 }
 
 export async function startSink(t: TestContext, options: WebHostOptions = {}): Promise<Sink> {
@@ -35,11 +35,11 @@ export async function startSink(t: TestContext, options: WebHostOptions = {}): P
   })
 }
 
-export function eventOf({ body }: WebRequest): ToldEvent {
-  return JSON.parse(`${body}`) as ToldEvent
+export function eventOf({ body }: WebRequest): ReceivedEvent {
+  return JSON.parse(`${body}`) as ReceivedEvent
 }
 
-/** What the documentation tells receivers to do. */
+/** Verifies the signature as the documentation describes. */
 export function isSignedBy(secret: string, { headers, body }: WebRequest): boolean {
   const expected = createHmac('sha256', secret).update(`${headers['svc-timestamp']}.${body}`).digest('hex')
   return String(headers['svc-signature']).split(',').includes(expected)

@@ -1,4 +1,4 @@
-/** The rules of wording that a program can check: see "Language" in CONTRIBUTING.md. */
+/** The rules of wording that a program can check: see "Code" in CONTRIBUTING.md. */
 
 export interface SourceText {
   /** Relative to the root of the project. */

@@ -26,8 +26,8 @@ export interface EmailRow {
   domainId: Id | null
   apiKeyId: Id | null
   /**
-   * Mailboxes as JSON `[{name, address}]`, or one bare address; lists are null when empty. See
-   * `parseMailboxes`.
+   * Mailboxes as JSON `[{name, address}]`, or one bare address; lists are null when empty. Read by
+   * `parseStoredMailboxes`.
    */
   sender: Json
   toList: Json | null
@@ -37,8 +37,8 @@ export interface EmailRow {
   subject: string
   contentId: number
   /**
-   * Where its content has placeholders, as that of a broadcast: what stands for them, JSON by their names,
-   * but for what follows from the email itself. Null where the content is what the email says.
+   * Values of the placeholders in the content, as a JSON object, for emails of a broadcast. Values that can
+   * be derived from the email are left out. Null when the content has no placeholders.
    */
   variables: Json | null
   /** `[[name, value], …]` as the user gave them. */
@@ -47,13 +47,13 @@ export interface EmailRow {
   attachments: Json | null
   tags: Json | null
   /**
-   * Hash of the message as it was submitted over SMTP, without what was for us alone; null where we compose
-   * it.
+   * Hash of the message as it was submitted over SMTP, without its control fields (`X-Mailhorn-…`). Null when
+   * the message is composed from the other columns.
    */
   raw: Uint8Array | null
   /** Settings of the tracking links; null when the email has none. */
   linkTermsId: number | null
-  /** Empty where it follows from the id, see `messageIdOf`. */
+  /** Empty when it is derived from the id, see `messageIdOf`. */
   messageId: string
   status: EmailStatus
   /** Number of deliveries. */
@@ -61,8 +61,8 @@ export interface EmailRow {
   /** 0 where the region of its domain has no delivery feedback. */
   feedback: Flag
   /**
-   * 1: all recipients are at the simulator. Decided when the email is accepted, whatever the simulator is
-   * called later.
+   * 1: all recipients are at the simulator. Decided when the email is accepted; a later change of the
+   * simulator's domain does not change it.
    */
   simulated: Flag
   error: string | null

@@ -21,19 +21,19 @@ const BAD_KEY = { status: 401, name: 'invalid_api_key' }
 const ONLY_SENDING = { status: 401, name: 'restricted_api_key' }
 const ELSEWHERE = { status: 403, name: 'security_error' }
 const BOUND = { status: 403, name: 'invalid_access' }
-const IN = 'let in'
+const ACCEPTED = 'accepted'
 
-/** What a kind of route says to a kind of credential. */
+/** Expected result of each kind of route for one kind of credential. */
 interface Row {
   who: string
-  /** Asked of every route; the others, of one route of each kind. */
+  /** Whether every route is tested; otherwise one route of each kind. */
   everywhere?: true
   with(): CallOptions | Promise<CallOptions>
-  key: ExpectedRefusal | typeof IN
-  session: ExpectedRefusal | typeof IN
-  /** Where writing differs from reading. */
+  key: ExpectedRefusal | typeof ACCEPTED
+  session: ExpectedRefusal | typeof ACCEPTED
+  /** Expected result of writes, if it differs from that of reads. */
   write?: ExpectedRefusal
-  /** Where a write concerns the account as a whole. */
+  /** Expected result of writes that concern the whole account. */
   wholeAccount?: ExpectedRefusal
 }
 
@@ -100,21 +100,21 @@ const TABLE: Row[] = [
     who: 'an API key',
     everywhere: true,
     with: () => bearer(mailhorn.apiKey),
-    key: IN,
+    key: ACCEPTED,
     session: ONLY_SENDING,
   },
   {
     who: 'an API key bound to a domain',
     everywhere: true,
     with: async () => bearer(await boundKey()),
-    key: IN,
+    key: ACCEPTED,
     session: ONLY_SENDING,
     wholeAccount: BOUND,
   },
   {
     who: 'an API key after BEARER and blanks',
     with: () => authorization(`BEARER   ${mailhorn.apiKey} `),
-    key: IN,
+    key: ACCEPTED,
     session: ONLY_SENDING,
   },
   {
@@ -127,8 +127,8 @@ const TABLE: Row[] = [
     who: 'a session',
     everywhere: true,
     with: () => bearer(openSession(mailhorn, 'bearer')),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
   },
   {
     who: 'an unknown session',
@@ -159,55 +159,55 @@ const TABLE: Row[] = [
     who: 'a browser at our own page',
     everywhere: true,
     with: () => cookie(freshCookie(), { origin: mailhorn.baseUrl }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
   },
   {
     who: 'a browser that says same-origin',
     with: () => cookie(freshCookie(), { 'sec-fetch-site': 'same-origin' }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
   },
   {
     who: 'a browser with other cookies beside ours',
     with: () => cookie(`a=b; ${freshCookie()}; c="d"; e`, { origin: mailhorn.baseUrl }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
   },
   {
     who: 'a browser at another page',
     everywhere: true,
     with: () => cookie(freshCookie(), { origin: 'https://evil.example' }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
     write: ELSEWHERE,
   },
   {
     who: 'a browser at another port',
     with: () => cookie(freshCookie(), { origin: 'http://127.0.0.1:1' }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
     write: ELSEWHERE,
   },
   {
     who: 'a browser in a sandbox',
     with: () => cookie(freshCookie(), { origin: 'null' }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
     write: ELSEWHERE,
   },
   {
     who: 'a browser at a page of the same site',
     with: () => cookie(freshCookie(), { 'sec-fetch-site': 'same-site', origin: mailhorn.baseUrl }),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
     write: ELSEWHERE,
   },
   {
     who: 'a browser that does not say where it is',
     with: () => cookie(freshCookie()),
-    key: IN,
-    session: IN,
+    key: ACCEPTED,
+    session: ACCEPTED,
     write: ELSEWHERE,
   },
   {
@@ -246,13 +246,13 @@ async function assertAccess(route: Route, row: Row) {
   const expected = expectedOf(route, row)
   const answer = await mailhorn.call(route.method, pathOf(route), await row.with())
   const said = JSON.stringify([row.who, answer.status, answer.body])
-  if (expected === IN) return assert.ok(isLetIn(answer), said)
+  if (expected === ACCEPTED) return assert.ok(isLetIn(answer), said)
   assert.is(answer.status, expected.status, said)
   assertRefusal(answer, expected)
 }
 
-function expectedOf(route: Route, row: Row): ExpectedRefusal | typeof IN {
-  if (route.access === 'public') return IN
+function expectedOf(route: Route, row: Row): ExpectedRefusal | typeof ACCEPTED {
+  if (route.access === 'public') return ACCEPTED
   const special = isWrite(route) && (row.write ?? (isOfWholeAccount(route) && row.wholeAccount))
   return special || row[route.access]
 }
@@ -269,7 +269,7 @@ for (const route of routes)
 
 for (const route of new Map(routes.map(route => [kindOf(route), route])).values())
   for (const row of TABLE) {
-    const verb = expectedOf(route, row) === IN ? 'lets in' : 'refuses'
+    const verb = expectedOf(route, row) === ACCEPTED ? 'lets in' : 'refuses'
     test(`${route.method} ${route.path} ${verb} ${row.who}`, () => assertAccess(route, row))
   }
 

@@ -7,24 +7,24 @@ import { sendMail } from '../../kit/smtp-client.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
 import { snippet } from '../../kit/webhook-docs.ts'
-import { startSink, startTellingMailhorn, type ToldEvent } from '../../kit/webhook-sink.ts'
+import { type ReceivedEvent, startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
 
 const test = suite('webhooks/event types')
 const MAIL = { from: 'ann@mine.example', subject: 's', text: 't' }
-/** What the simulator does, and the events that come of it. */
+/** Local parts of the simulator that cause the events of deliveries. */
 const SIMULATED = ['bounced', 'complained', 'suppressed', 'delayed', 'failed', 'clicked']
 
 type Verify = (secret: string, headers: Record<string, unknown>, body: string) => boolean
 
-/** As docs/webhooks.md has it. */
+/** Returns the verifier that docs/webhooks.md shows. */
 async function documented(): Promise<Verify> {
   const code = `${snippet('js')}\nexport { isGood }`
   const module = await import(`data:text/javascript,${encodeURIComponent(code)}`)
   return module.isGood as Verify
 }
 
-/** Everything that can happen in an account, by the means that users have. */
-async function bringAbout(mailhorn: Mailhorn, session: string) {
+/** Causes every event type through the interfaces that users have. */
+async function causeEveryEvent(mailhorn: Mailhorn, session: string) {
   const call = async (method: string, path: string, body?: object) => {
     const answer = await mailhorn.call(method, path, { session, ...(body && { body }) })
     assert.ok(answer.status < 300, `${method} ${path}: ${JSON.stringify(answer.body)}`)
@@ -56,22 +56,23 @@ async function bringAbout(mailhorn: Mailhorn, session: string) {
   return { domain, contact }
 }
 
-test('webhooks: all eighteen event types are delivered for real events, each with a valid signature', async t => {
-  const mailhorn = await t.using(startTellingMailhorn())
+test('webhooks: all event types are delivered for real events, each with a valid signature', async t => {
+  const mailhorn = await t.using(startMailhornWithWebhooks())
   const session = openSession(mailhorn, 'bearer')
   const sink = await startSink(t)
   const { body: webhook } = await mailhorn.call('POST', '/webhooks', {
     session,
     body: { url: sink.url, events: EVENT_TYPES, standard_webhooks: true },
   })
-  const { domain, contact } = await bringAbout(mailhorn, session)
+  const { domain, contact } = await causeEveryEvent(mailhorn, session)
   const missing = () => EVENT_TYPES.filter(type => !sink.events().some(event => event.type === type))
-  // what is delayed waits for time; requests under way would run out of it, unless it passes as it does in life
-  const isTelling = () =>
+  // retries are due only when the clock is moved on; while requests are in progress it moves slowly, so that
+  // they do not reach their time limit
+  const isRequestInProgress = () =>
     mailhorn.rows('select 1 from webhook_deliveries where lease_until is not null').length > 0
   let looks = 0
   await until(() => {
-    if (!isTelling() || ++looks % 100 === 0) mailhorn.clock.advance(500)
+    if (!isRequestInProgress() || ++looks % 100 === 0) mailhorn.clock.advance(500)
     return missing().length === 0
   })
 
@@ -94,7 +95,7 @@ test('webhooks: all eighteen event types are delivered for real events, each wit
       })
   }
 
-  const dataOf = (type: string) => sink.events().find((event: ToldEvent) => event.type === type)!.data
+  const dataOf = (type: string) => sink.events().find((event: ReceivedEvent) => event.type === type)!.data
   assert.equal(
     [dataOf('domain.verified').id, dataOf('domain.verified').status, dataOf('domain.deleted').name],
     [domain.id, 'verified', 'mine.example'],

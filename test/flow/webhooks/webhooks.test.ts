@@ -6,13 +6,13 @@ import type { Mailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal } from '../../kit/refusals.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
-import { isSignedBy, startSink, startTellingMailhorn } from '../../kit/webhook-sink.ts'
+import { isSignedBy, startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
 
 const test = suite('webhooks')
 let mailhorn: Mailhorn
 let session: string
 test.before(async () => {
-  mailhorn = await startTellingMailhorn({ env: { MAILHORN_NOTICES_FROM: 'notices@notices.example' } })
+  mailhorn = await startMailhornWithWebhooks({ env: { MAILHORN_NOTICES_FROM: 'notices@notices.example' } })
   session = openSession(mailhorn, 'bearer')
 })
 test.after(() => mailhorn.close())

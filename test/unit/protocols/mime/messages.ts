@@ -38,7 +38,7 @@ export function compose(given: Partial<HeadSource & BodySource> = {}): Buffer {
   return Buffer.concat([serializeFields([...head, ...fields]), Buffer.from('\r\n'), body])
 }
 
-/** The octets that no reader could get wrong: the message as text, one character an octet. */
+/** Returns the message as text with one character per octet. */
 export function wire(given: Partial<HeadSource & BodySource> = {}): string {
   return compose(given).toString('latin1')
 }
