@@ -81,9 +81,9 @@ async function effectOf(
   if (!delivery || delivery.attempts === 0 || NEVER_LEFT.has(delivery.status)) return 'unknown-delivery'
   if (report.kind === 'complaint') return complain(tx, delivery, report, at)
   if (report.kind !== 'bounce') return 'nothing-to-do'
-  const failed = worstOf(report.recipients, 'failed')
+  const failed = worstOf(report, 'failed', delivery)
   if (failed) return bounce(tx, delivery, failed, at)
-  const delayed = worstOf(report.recipients, 'delayed')
+  const delayed = worstOf(report, 'delayed', delivery)
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
 }
 
@@ -98,10 +98,23 @@ async function unsubscribe(
   return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
 }
 
-/** When a report names several recipients for one address of ours, a hard bounce takes precedence. */
-function worstOf(recipients: readonly ReportedRecipient[], action: 'failed' | 'delayed') {
+/**
+ * Returns what a report of several recipients says about the address of the delivery. If it names only
+ * others, to whom the mail was forwarded, a hard bounce takes precedence.
+ */
+function worstOf(
+  { recipients }: BounceReport,
+  action: 'failed' | 'delayed',
+  { address }: Delivery,
+): ReportedRecipient | undefined {
   const fitting = recipients.filter(recipient => recipient.action === action)
-  return fitting.find(({ isHard }) => isHard) ?? fitting[0]
+  const names = (named: string | undefined) =>
+    named !== undefined && foldAddress(named) === foldAddress(address)
+  const own = fitting.filter(
+    ({ recipient, originalRecipient }) => names(recipient) || names(originalRecipient),
+  )
+  const about = own.length > 0 ? own : fitting
+  return about.find(({ isHard }) => isHard) ?? about[0]
 }
 
 async function bounce(
@@ -135,7 +148,8 @@ async function bounce(
 }
 
 /**
- * A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is known.
+ * A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is
+ * known.
  */
 async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
   const { status, state } = delivery

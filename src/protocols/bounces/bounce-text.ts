@@ -12,7 +12,9 @@ const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
 const POINTS_MIN = 5
 const CHARACTERS_MAX = 8_000
 
-/** Scores the evidence for a bounce: its sender, header section, subject, sentences and returned message. */
+/**
+ * Scores the evidence for a bounce: its sender, header section, subject, sentences and returned message.
+ */
 export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolean {
   const text = fold(lines.join('\n').slice(0, CHARACTERS_MAX))
   const subject = BOUNCE_SUBJECT.test(signs.subject)
@@ -41,13 +43,14 @@ export function readBounceText(signs: Signs, own: OwnText, provider: (host: stri
   const addressed = addressesIn(returned?.text('to') ?? '')
   const sender = addressesIn(`${returned?.text('from') ?? ''} ${returned?.text('return-path') ?? ''}`)
   const blamed = blamedIn({ lines, failed: signs.failed, own: [...signs.own, ...sender], addressed })
-  const found = blamed.length > 0 ? blamed : [{ address: undefined, texts: textsAbout(lines, 0, []) }]
+  const found = blamed.length > 0 ? blamed : [{ address: undefined, texts: textsAbout(lines, [])(undefined) }]
   return found.map(({ address, texts }): ReportedRecipient => {
     const remoteMta = texts.map(hostIn).find(host => host !== undefined)
     const verdict = verdictOf({
       action,
       status: undefined,
-      texts: [...texts, signs.subject],
+      // The subject is about all recipients, or about one of them.
+      texts: found.length > 1 ? texts : [...texts, signs.subject],
       provider: remoteMta === undefined ? providerOfAddress(address, provider) : provider(remoteMta),
     })
     return {

@@ -124,7 +124,8 @@ function deliveryStatusIn(parts: readonly ReportPart[], found: Found): BounceRep
   const statuses = all.filter(({ recipients }) => recipients.length > 0)
   if (statuses.length === 0) return undefined
   const groups = statuses.flatMap(({ recipients }) => recipients)
-  const recipients = groups.map(group => recipientOf(group, groups.length === 1, found))
+  const textsOf = textsAbout(found.own.lines, groups.map(namedBy))
+  const recipients = groups.map(group => recipientOf(group, textsOf, found))
   const first = <K extends keyof DsnStatus>(key: K) =>
     statuses.find(status => status[key] !== undefined)?.[key]
   const isBounce = recipients.some(({ action }) => action === 'failed' || action === 'delayed')
@@ -144,13 +145,16 @@ function mayHoldStatus({ type, text }: ReportPart): boolean {
   return plain && holdsDeliveryStatus(text())
 }
 
-function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options }: Found): ReportedRecipient {
-  const final = addressOf(withoutType(group.finalRecipient))
+function recipientOf(
+  group: StatusGroup,
+  textsOf: (address: string | undefined) => string[],
+  { signs, own, options }: Found,
+): ReportedRecipient {
   const original = addressOf(withoutType(group.originalRecipient))
-  const named = [final, original].find(address => address?.includes('@')) ?? final ?? original
+  const named = namedBy(group)
   const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(group.status ?? '')?.[0]
   const action = actionOf(group.action, status, signs, own)
-  const words = wordsAbout(named, isOnly, own)
+  const words = textsOf(named)
   const diagnostics = group.diagnostics
     .map(value => withoutType(value)!.replace(/^[\w-]{1,40}$/, said => said.replaceAll('-', ' ')))
     .filter(value => /\p{L}{2}|\d{3}/u.test(value))
@@ -177,11 +181,11 @@ function sorted(diagnostics: readonly string[]): string[] {
   return [...diagnostics.filter(isReply), ...diagnostics.filter(text => !isReply(text))]
 }
 
-function wordsAbout(address: string | undefined, isOnly: boolean, { lines }: OwnText): string[] {
-  const at =
-    address === undefined ? -1 : lines.findIndex(line => line.toLowerCase().includes(address.toLowerCase()))
-  if (at >= 0) return isOnly ? textsAbout(lines, at, []) : textsAbout(lines, at, [at + 8]).slice(0, 3)
-  return isOnly ? textsAbout(lines, 0, []) : []
+/** Returns the address of a group; without one, a bare name. */
+function namedBy({ finalRecipient, originalRecipient }: StatusGroup): string | undefined {
+  const final = addressOf(withoutType(finalRecipient))
+  const original = addressOf(withoutType(originalRecipient))
+  return [final, original].find(address => address?.includes('@')) ?? final ?? original
 }
 
 function soleRecipient(signs: Signs, { lines, returned }: OwnText): string | undefined {
@@ -228,8 +232,8 @@ function enclosedIn(
 }
 
 /**
- * Tells whether the media type declares a delivery status, even if the status is empty or was removed on the
- * way.
+ * Tells whether the media type declares a delivery status, even if the status is empty or was removed on
+ * the way.
  */
 function saysThatItReports(mail: ReportMail, parts: readonly ReportPart[]): boolean {
   return (

@@ -79,6 +79,14 @@ function codeOf(action: ReportAction, status: string | undefined): number {
 }
 
 function phaseOf(text: string): ReplyPhase {
+  if (
+    /my name was rejected|but greeting failed|reply to (?:the )?(?:HELO|EHLO|initial server greeting)/i.test(
+      text,
+    )
+  )
+    return 'host'
+  if (/but sender was rejected/i.test(text)) return 'mail'
+  if (/failed after I sent the message/i.test(text)) return 'final-dot'
   if (/(?:reply to|error for|for|after) (?:the )?MAIL(?: |_)?FROM/i.test(text)) return 'mail'
   if (/(?:reply to|after|error for) (?:the )?(?:end of data|DATA\b)/i.test(text)) return 'final-dot'
   return 'rcpt'

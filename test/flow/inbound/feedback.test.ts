@@ -222,6 +222,19 @@ test('a bounce for another reason than the address suppresses nothing', async ()
   assert.is(suppressedFor(recipient), undefined)
 })
 
+test('of a report about several recipients, what it says about the own one counts', async () => {
+  const { id, recipient, returnPath } = await delivered()
+  const hard = bounce({ recipient: 'gone@there.example' })
+  const full = `Final-Recipient: rfc822; ${recipient}
+Action: failed
+Status: 5.2.2
+Diagnostic-Code: smtp; 552 5.2.2 mailbox full
+`
+  assert.is(await report(returnPath, hard.replace('\n--b--', `\n${full}\n--b--`)), 'bounced')
+  assert.is((await mailhorn.email(id)).events[2].data.bounce.class, 'mailbox-full')
+  assert.is(suppressedFor(recipient), undefined)
+})
+
 test('a delay that the other host reports is told once, and a bounce after it', async () => {
   const { id, returnPath } = await delivered()
   const delay = bounce({ action: 'delayed', status: '4.4.1', said: '451 4.4.1 inner host does not answer' })

@@ -15,8 +15,22 @@ export const ADDRESS_WORDS: readonly Rule[] = [
   {
     name: 'postfix: address verification failed',
     class: 'invalid-recipient',
-    words: /recipient address rejected: undeliverable address/,
+    words: /restriction: undeliverable address/,
     sample: 'rcpt 550 Recipient address rejected: undeliverable address: host said: 550 no',
+  },
+  {
+    name: 'postfix: address unknown, in one word',
+    class: 'invalid-recipient',
+    words:
+      /restriction: (?:is |has )?(?:unknown|not found|non-?existent|no longer (?:valid|exists?|in use)|does ?n.?.?t exist|not (?:a )?(?:valid|known)|invalid|unbekannt|inconnu|desconocid|sconosciut|onbekend)(?! (?:client|sender|host|domain|helo|ip)\b)/,
+    sample: 'rcpt 550 Recipient address rejected: unknown',
+  },
+  {
+    name: 'postfix: address closed, in one word',
+    class: 'inactive-mailbox',
+    words:
+      /restriction: (?:is |was |has been )?(?:disabled|inactive|suspended|deactivated|expired|discontinued|terminated|closed\b(?! for))/,
+    sample: 'rcpt 550 Recipient address rejected: disabled',
   },
   {
     name: 'words: address closed',
@@ -55,7 +69,7 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     class: 'invalid-recipient',
     words: near(
       'user|recipient|mail ?box|address|account|alias',
-      'unknown|not (?:be )?(?:found|known|exist|listed|recognized|valid|registered|local)|does ?n.?t (?:exist|have)|not.{0,3}exist|no longer|(?<!service )(?<!server )unavailable|undeliverable|invalid|nonexistent',
+      'unknown|not (?:be )?(?:found|known|exist|listed|recognized|valid|registered|local)|does ?n.?t (?:exist|have an? (?:\\S{1,20} )?(?:account|mail ?box))|not.{0,3}exist|no longer|(?<!service )(?<!server )unavailable|undeliverable|invalid|nonexistent',
     ),
     sample: 'rcpt 550 The mailbox was not found',
   },
@@ -121,7 +135,7 @@ export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: policy',
     class: 'policy',
     words: any(
-      /relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed|accepted)|denied|polic(?:y|ies)|prohibited|refused|rejected|administrat|authentication required|restricted|blocked/,
+      /restriction:|relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed|accepted)|denied|polic(?:y|ies)|prohibited|refused|rejected|administrat|authentication required|restricted|blocked/,
       /abgelehnt|verweigert|nicht erlaubt|refuse|interdit|rechazad|denegad|rejeitad|recusad|negad|rifiutat|negat|отклонен|запрещен|отказ|odrzucon|odmow|拒否|拒绝|拒絕|不允许/,
     ),
     sample: 'rcpt 550 Not permitted',

@@ -102,7 +102,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     name: 'postfix: verification under way',
     class: 'unknown',
     codes: ['4'],
-    words: /recipient address rejected: (?:unverified|address verification)/,
+    words: /restriction: (?:unverified|address verification)/,
     sample: 'rcpt 450 4.1.1 Recipient address rejected: unverified address: address verification in progress',
   },
   {

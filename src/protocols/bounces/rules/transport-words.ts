@@ -5,7 +5,8 @@
 import type { Rule } from './rule.ts'
 
 /** Excludes texts about the name of the sender or of the sending host. */
-const NOT_OF_OURS = '^(?!.{0,1000}(?:sender|mail from|helo|reverse|your (?:host|domain|ip)))'
+const NOT_OF_OURS =
+  '^(?!.{0,1000}(?:sender|mail from|helo|restriction: unknown host|reverse|your (?:host|domain|ip)))'
 
 export const TRANSPORT_WORDS: readonly Rule[] = [
   {
@@ -48,7 +49,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     name: 'transport: given up for its age',
     class: 'no-route',
     words:
-      /retry time(?:out exceeded| not reached)|expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
+      /retry time(?:out exceeded| not reached)|(?<!(?:account|mailbox|user|address|recipient|restriction:)(?: has| is)? )expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
     sample: 'rcpt 450 4.4.7 QUEUE.Expired; message expired',
   },
   {
