@@ -6,7 +6,7 @@ import { BOUNCE_PHRASE, BOUNCE_SUBJECT, DELAY_PHRASE, GIVEN_UP, STILL_TRIED } fr
 import { fold } from './reading.ts'
 import type { ReportedRecipient } from './report.ts'
 import type { Signs } from './sender.ts'
-import { verdictOf } from './verdict.ts'
+import { quotedReply, verdictOf } from './verdict.ts'
 
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
 const POINTS_MIN = 5
@@ -57,7 +57,7 @@ export function readBounceText(signs: Signs, own: OwnText, provider: (host: stri
       recipient: address,
       originalRecipient: undefined,
       action,
-      diagnostic: texts[0] ?? '',
+      diagnostic: quotedReply(texts[0] ?? ''),
       remoteMta,
       ...verdict,
     }

@@ -22,7 +22,7 @@ import { fold } from './reading.ts'
 import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
 import { type ReportMail, type ReportPart, readReportMail } from './report-mail.ts'
 import { type Signs, signsOf } from './sender.ts'
-import { verdictOf } from './verdict.ts'
+import { quotedReply, verdictOf } from './verdict.ts'
 
 interface ReadingOptions {
   /** Name of the header field that identifies the delivery of a returned mail. */
@@ -169,7 +169,7 @@ function recipientOf(
     recipient: named ?? soleRecipient(signs, own),
     originalRecipient: original,
     action,
-    diagnostic: texts[0] ?? '',
+    diagnostic: quotedReply(texts[0] ?? ''),
     remoteMta,
     ...verdictOf({ action, status, texts, provider }),
   }

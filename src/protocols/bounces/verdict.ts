@@ -27,6 +27,10 @@ interface BounceVerdict {
 const REPLY_CODE =
   /(?:^|[\s:;'"<([>=,])([45]\d\d)(?=[ \t]?[-:;,)\]][ \t]?(?:[#(]?[245]\.\d|[^\d\s])|[ \t]+(?:[#(<"']?[^\d\s]|[245]\.\d)|$)(?![ \t]+(?:more )?(?:messages?|days?|hours?|minutes?|bytes|kb|mb|reasons))/i
 const ENHANCED = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
+/** Matches the words by which a reporting system introduces the reply of another host. */
+const PREAMBLE =
+  /(?:undeliverable address: host \S{1,300} said|(?:server|host|system|mta)s? (?:has )?(?:returned|responded|answered|replied|reported|issued)(?: with| was)?(?: the following| this)?(?: error| response| reply| message)?(?: was)?|(?:response|reply|answer|error|reason)(?: message)?(?: (?:from|of|by) [^:]{1,80})? (?:was|is)|(?:response|reply|answer) (?:from|of) [^:]{1,80})\s?:\s{0,3}["'<]{0,4}(?=[45]\d\d[ -])/gi
+const REPEATED_CODE = /^([45]\d\d)[ -]\1(?=[ -])/
 /** Matches the code of a further line of a reply whose lines were joined. */
 const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
 const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
@@ -48,11 +52,25 @@ export function verdictOf({ action, status, texts, provider }: Evidence): Bounce
   }
 }
 
+/** Returns the reply that a text quotes behind words of the reporting system, or else the text. */
+export function quotedReply(text: string): string {
+  const last = [...text.matchAll(PREAMBLE)].at(-1)
+  if (!last) return text
+  const reply = text.slice(last.index + last[0].length).replace(REPEATED_CODE, '$1')
+  return /["'<]$/.test(last[0]) ? reply.replace(/["'>.]{1,4}$/, '') : reply
+}
+
 function isSpecific({ class: found, rule }: Meaning): boolean {
   return found !== 'unknown' && !VAGUE_RULES.has(rule)
 }
 
-function readOne(text: string, action: ReportAction, said: string | undefined, provider: string | undefined) {
+function readOne(
+  whole: string,
+  action: ReportAction,
+  said: string | undefined,
+  provider: string | undefined,
+) {
+  const text = quotedReply(whole)
   const found = REPLY_CODE.exec(text)
   const replyCode = found ? Number(found[1]) : undefined
   const within = ENHANCED.exec(text)?.[1]
@@ -69,7 +87,7 @@ function readOne(text: string, action: ReportAction, said: string | undefined, p
     enhanced: fits ? status : null,
     text: fits || status === undefined ? plain : `${status} ${plain}`,
   }
-  return { meaning: classify(phaseOf(text), reply, provider, REPORT_RULES), replyCode, status }
+  return { meaning: classify(phaseOf(whole), reply, provider, REPORT_RULES), replyCode, status }
 }
 
 /** Returns the reply code that action and status imply, for a report that quotes none. */

@@ -74,9 +74,19 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 The mailbox was not found',
   },
   {
+    name: 'words: the address does not exist',
+    class: 'invalid-recipient',
+    words: any(
+      /(?:^|[:;.] ?)(?:does ?n.?.?t exists?|does not exists?|is (?:unknown|not known))(?! (?:client|sender|host|domain|command|ip|error)\b)/,
+      /\b(?:rcpt(?: to:?)?|(?<!your )e-?mail|login|customer|subscriber|person|member) (?:(?:is|was) )?(?:does ?n.?.?t exists?|does not exists?|not (?:exist|known|found)|unknown|nonexistent)/,
+    ),
+    sample: 'rcpt 554 Rcpt <x@there.test> does not exist',
+  },
+  {
     name: 'words: no mailbox',
     class: 'invalid-recipient',
-    words: /no mail ?box|unroute?able|nosuchuser|recipientnotfound|no one (?:here )?by that name/,
+    words:
+      /nobody (?:here )?by that name|no mail ?box|unroute?able|nosuchuser|recipientnotfound|no one (?:here )?by that name/,
     sample: 'rcpt 550 Unrouteable address',
   },
   {

@@ -13,7 +13,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     name: 'transport: names could not be looked up',
     class: 'no-route',
     words:
-      /(?:not found|name service|name server|look-?up|dns|nameserver|resolv)[^.]{0,80}(?:try again|temporar|time(?:d )?-?out|servfail|deferred)|look-?up failure|(?:dns|name server)[^.:]{0,24} failure|(?:temporar|tempfail)[^.]{0,40}(?:dns|look-?up|resol)/,
+      /(?:not found|name service|name server|look-?up|dns|nameserver|resolv)[^.]{0,80}(?:try again|temporar|time(?:d )?-?out|servfail|deferred)|look-?up failure(?!.{0,60}(?:nxdomain|no such))|(?:dns|name server)[^.:]{0,24} failure(?!.{0,60}nxdomain)|(?:temporar|tempfail)[^.]{0,40}(?:dns|look-?up|resol)/,
     sample: 'rcpt 450 Name service error: Host not found, try again',
   },
   {
@@ -24,7 +24,10 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
         'host or domain name not found',
         'host(?:name)? (?:name )?(?:is )?(?:unknown|not found)',
         '(?:unknown|no such|bad destination|invalid|nonexistent|non-existent) (?:mail )?(?:host|domain|system)',
-        'find any host named',
+        '(?:find|locate) (?:any |an? )?(?:host|mail exchanger|mail ?server|mx)\\b',
+        'unroute?able (?:mail )?domain|no ip address(?:es)? found for|host address look-?ups failed permanently',
+        'domain[^.]{0,30}(?:not registered|infodomainnonexistent|nonexistentdomain)|nonexistentdomain|dns hard error',
+        'has no (?:mail exchanger|mail ?server|mx|address)',
         'no (?:valid )?(?:mx|a|mail)(?:,? (?:or|nor) (?:mx|a|aaaa))?(?: ?/ ?\\w{1,4})? ?(?:records?|hosts?|servers?)',
         'domain (?:name )?(?:was )?(?:not (?:be )?found|does ?n.?.?t exist|does not exist|not exist)',
         'domain\\b[^.]{0,40}(?:couldn.t|could not) be found',
