@@ -2,7 +2,15 @@
 import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
 import type { OwnText } from './passage.ts'
-import { BOUNCE_PHRASE, BOUNCE_SUBJECT, DELAY_PHRASE, GIVEN_UP, STILL_TRIED } from './phrases.ts'
+import {
+  BOUNCE_PHRASE,
+  BOUNCE_SUBJECT,
+  DELAY_PHRASE,
+  DELIVERY_SENTENCE,
+  GIVEN_UP,
+  GOODS,
+  STILL_TRIED,
+} from './phrases.ts'
 import { fold } from './reading.ts'
 import type { ReportedRecipient } from './report.ts'
 import type { Signs } from './sender.ts'
@@ -23,6 +31,7 @@ export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolea
   const points =
     (signs.isDaemon ? 2 : 0) +
     (signs.hasNullSender ? 1 : 0) +
+    (bySystem && saysOfAddress(signs, lines, text) ? 4 : 0) +
     (signs.failed.length > 0 ? 3 : 0) +
     (subject ? 2 : 0) +
     (phrase ? 2 : 0) +
@@ -31,6 +40,12 @@ export function isBounceText(signs: Signs, { lines, returned }: OwnText): boolea
     (signs.isReply && !signs.isDaemon ? 4 : 0) -
     (signs.isBulk && !signs.isDaemon ? 4 : 0)
   return bySystem ? points >= POINTS_MIN : subject && phrase && returned !== undefined && points >= POINTS_MIN
+}
+
+/** Tells whether a sentence says that mail was not delivered, and an address of another party stands near. */
+function saysOfAddress({ own, failed }: Signs, lines: readonly string[], text: string): boolean {
+  if (GOODS.test(text) || !DELIVERY_SENTENCE.test(text.replace(/\S{1,100}@\S{1,255}/g, '@'))) return false
+  return failed.length > 0 || lines.some(line => addressesIn(line).some(address => !own.includes(address)))
 }
 
 export function readBounceText(signs: Signs, own: OwnText, provider: (host: string) => string | undefined) {

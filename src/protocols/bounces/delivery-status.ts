@@ -83,6 +83,16 @@ export function readDeliveryStatus(text: string): DsnStatus {
   }
 }
 
+/** Returns the fields of a text in lower case by name; of a repeated field, the first. */
+export function fieldsIn(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    blocksOf(text)
+      .flat()
+      .toReversed()
+      .map(({ name, value }) => [name, value]),
+  )
+}
+
 /** Removes the type of a typed field, as in `rfc822; user@there.example` (RFC 3464 §2.1.2). */
 export function withoutType(value: string | undefined): string | undefined {
   return value?.replace(/^[\w.+-]{1,40}[\t ]{0,4};[\t ]{0,8}/, '').trim()

@@ -6,11 +6,13 @@
  * `pipeline/inbound/bounce-processor.ts`.
  */
 import type { Head } from '../mime/read/head.ts'
+import { cleanText } from '../smtp/reply.ts'
 import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
 import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'
 import {
   type DsnStatus,
+  fieldsIn,
   holdsDeliveryStatus,
   readDeliveryStatus,
   type StatusGroup,
@@ -34,6 +36,14 @@ interface ReadingOptions {
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const RECEIPT_TYPES = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
 
+/** Dispositions of a message that nobody will see. */
+const DISCARDED = /;\s{0,4}(?:deleted|denied|failed)\b/
+const REFUSED =
+  /^\s{0,4}(?:rejected|refused|automatically rejected)\b|(?:has been|was|is|been) (?:automatically )?(?:rejected|refused)|automatically (?:rejected|refused)|(?:abgelehnt|abgewiesen)|(?:ete|est) (?:rejete|refuse)|(?:ha sido|fue) rechazad|e stato (?:rifiutato|respinto)|foi (?:rejeitad|recusad)|(?:is|werd) (?:automatisch )?geweigerd/m
+/** Matches the reason behind the sentence of the system. */
+const REASON =
+  /(?:reject|refus|abgelehnt|abgewiesen|rejet|rechaz|rifiut|respint|rejeit|recus|geweiger)[^:]{0,160}:\s{1,8}(\S.{0,900})/is
+
 export function readReport(raw: Uint8Array, options: ReadingOptions): BounceReport {
   return readMailAs(readReportMail(raw), options, 0)
 }
@@ -47,7 +57,7 @@ function readMailAs(mail: ReportMail, options: ReadingOptions, depth: number): B
     feedbackIn(mail, parts, base) ??
     aggregateIn(mail, parts, signs, base) ??
     deliveryStatusIn(parts, { signs, own, base, options }) ??
-    (parts.some(({ type }) => RECEIPT_TYPES.has(type.value)) ? { ...base, kind: 'receipt' } : undefined) ??
+    dispositionIn(parts, { signs, own, base, options }) ??
     enclosedIn(parts, signs, options, depth) ??
     inWords(signs, own, base, options, saysThatItReports(mail, parts))
   )
@@ -138,6 +148,39 @@ function deliveryStatusIn(parts: readonly ReportPart[], found: Found): BounceRep
     envelopeId: first('envelopeId'),
     messageId: base.messageId ?? (id === undefined ? undefined : withoutBrackets(id)),
   }
+}
+
+/**
+ * Reads a disposition notification: a receipt, or the refusal of a message by the recipient's filter (RFC
+ * 5429 §2.1.2), which is a bounce for the reason that its text gives.
+ */
+function dispositionIn(parts: readonly ReportPart[], found: Found): BounceReport | undefined {
+  const part = parts.find(({ type }) => RECEIPT_TYPES.has(type.value))
+  if (!part) return undefined
+  const { signs, own, base, options } = found
+  const fields = fieldsIn(part.text())
+  const id = fields.get('original-message-id')
+  const about = { ...base, messageId: base.messageId ?? (id === undefined ? undefined : withoutBrackets(id)) }
+  const text = own.lines.join('\n')
+  const isRefused = signs.isRefusal || REFUSED.test(`${signs.subject}\n${fold(text)}`)
+  if (!isRefused || !DISCARDED.test(fold(fields.get('disposition') ?? '')))
+    return { ...about, kind: 'receipt' }
+  const [final, original] = ['final-recipient', 'original-recipient'].map(name =>
+    addressOf(withoutType(fields.get(name))),
+  )
+  const reason = REASON.exec(text)?.[1]?.trim() ?? text
+  const recipient = final ?? original ?? soleRecipient(signs, own)
+  const host = recipient?.split('@').at(-1)
+  const verdict = verdictOf({
+    ...{ action: 'failed', status: undefined, texts: [reason, text] },
+    provider: host === undefined ? undefined : options.providerOf(host),
+  })
+  const refusal: ReportedRecipient = {
+    ...{ recipient, originalRecipient: original, action: 'failed', remoteMta: undefined },
+    ...{ diagnostic: cleanText(reason), ...verdict },
+    class: verdict.class === 'unknown' ? 'policy' : verdict.class,
+  }
+  return { ...about, kind: 'bounce', recipients: [refusal] }
 }
 
 function mayHoldStatus({ type, text }: ReportPart): boolean {
@@ -255,7 +298,7 @@ function inWords(
   if (asks && !isReport && (signs.isAutomatic || signs.hasNullSender) && !signs.isDaemon)
     return { ...base, kind: 'challenge' }
   if (signs.isAutoReply && !isBounceOfDaemon && !isReport) return { ...base, kind: 'auto-reply' }
-  if (isReport || isBounceText(signs, own))
+  if (isReport || signs.isRefusal || isBounceText(signs, own))
     return { ...base, kind: 'bounce', recipients: readBounceText(signs, own, options.providerOf) }
   return signs.isAutomatic && !signs.isDaemon ? { ...base, kind: 'auto-reply' } : { ...base, kind: 'mail' }
 }

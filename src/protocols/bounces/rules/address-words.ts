@@ -103,6 +103,8 @@ export const ADDRESS_WORDS: readonly Rule[] = [
       near(THINGS_ES, 'desconocid|no existe|inexistente|no (?:se )?(?:ha )?encontr|no es valid|invalid'),
       near(THINGS_PT, 'desconhecid|nao existe|inexistente|nao (?:foi )?(?:encontrad|localizad)|invalid'),
       near(THINGS_IT, 'sconosciut|non esiste|inesistente|non (?:e stat[oa] )?trovat|non valid'),
+      near('gebruiker|adres|geadresseerde|ontvanger|postvak', 'onbekend|bestaat niet|niet gevonden|ongeldig'),
+      /onbekende? (?:gebruiker|ontvanger|adres|geadresseerde)/,
     ),
     sample: 'rcpt 550 Empfänger unbekannt',
   },

@@ -159,6 +159,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     words: any(
       near('postfach|mailbox|briefkasten|speicher', 'voll\\b|uberfullt|uberschritten|erschopft|erreicht'),
       near('boite|bal', 'plein|sature'),
+      near('postvak|mailbox|postbus', 'vol\\b'),
       near('buzon|bandeja', 'llen[oa]'),
       near('caixa', 'chei[ao]|lotad[ao]'),
       near('casella|mailbox', 'pien[oa]|esaurit'),
