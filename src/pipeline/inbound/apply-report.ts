@@ -180,7 +180,7 @@ function changeOf({ accountId, emailId, ordinal, address: recipient }: Delivery,
 }
 
 function bounceData(said: ReportedRecipient) {
-  const { type, subtype } = bounceType(said.class)
+  const { type, subtype } = bounceType(said.class, said.isTransient)
   return {
     type,
     subtype,

@@ -4,7 +4,7 @@ import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
 import type { ReplyPhase } from './reading.ts'
 import type { ReportAction } from './report.ts'
-import { REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
+import { GIVEN_UP_RULE, REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
 
 interface Evidence {
   action: ReportAction
@@ -18,6 +18,7 @@ interface Evidence {
 interface BounceVerdict {
   class: BounceClass
   isHard: boolean
+  isTransient: boolean
   replyCode: number | undefined
   status: string | undefined
   rule: string
@@ -43,13 +44,27 @@ export function verdictOf({ action, status, texts, provider }: Evidence): Bounce
   // If another text than the best one blames the address, all texts together must not contradict it.
   const all = first !== meanings[0] && first.meaning.blamesAddress ? read(cleaned.join(' ')) : first
   const chosen = isSpecific(all.meaning) && !all.meaning.blamesAddress ? all : first
+  const replyCode = meanings.find(found => found.replyCode !== undefined)?.replyCode
+  const decided = chosen.status ?? status
+  const { class: bounceClass, blamesAddress, rule } = chosen.meaning
+  const isTransient = isTransientFailure(decided, replyCode) || rule === GIVEN_UP_RULE
   return {
-    class: chosen.meaning.class,
-    isHard: action === 'failed' && chosen.meaning.blamesAddress,
-    replyCode: meanings.find(({ replyCode }) => replyCode !== undefined)?.replyCode,
-    status: chosen.status ?? status,
-    rule: chosen.meaning.rule,
+    class: bounceClass,
+    isHard: action === 'failed' && blamesAddress && !isTransient,
+    isTransient,
+    replyCode,
+    status: decided,
+    rule,
   }
+}
+
+/**
+ * Tells it by the class of the status or else of the code. Status x.4.7 says that time ran out (RFC 3463
+ * §3.5).
+ */
+function isTransientFailure(status: string | undefined, replyCode: number | undefined): boolean {
+  if (status === undefined) return replyCode !== undefined && replyCode < 500
+  return status.startsWith('4') || status === '5.4.7'
 }
 
 /** Returns the reply that a text quotes behind words of the reporting system, or else the text. */

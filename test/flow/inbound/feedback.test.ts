@@ -222,6 +222,21 @@ test('a bounce for another reason than the address suppresses nothing', async ()
   assert.is(suppressedFor(recipient), undefined)
 })
 
+for (const [what, said, status] of [
+  ['with a diagnostic', '451 4.4.7 delivery time expired', '4.4.7'],
+  ['without one', undefined, '4.4.7'],
+  ['whose status is permanent', 'QUEUE.Expired; message expired', '5.4.7'],
+  ['whose domain was not found for now', '450 4.1.2 Domain not found', '4.1.2'],
+] as const)
+  test(`a report ${what} of mail that was given up for its age is a transient bounce`, async () => {
+    const { id, recipient, returnPath } = await delivered()
+    const data = bounce({ status, said: said ?? '' })
+    const sent = said === undefined ? data.replace(/^Diagnostic-Code:.*\n/m, '') : data
+    assert.is(await report(returnPath, sent), 'bounced')
+    assert.is((await mailhorn.email(id)).events[2].data.bounce.type, 'Transient')
+    assert.is(suppressedFor(recipient), undefined)
+  })
+
 test('of a report about several recipients, what it says about the own one counts', async () => {
   const { id, recipient, returnPath } = await delivered()
   const hard = bounce({ recipient: 'gone@there.example' })

@@ -8,6 +8,9 @@ import type { Rule } from './rule.ts'
 const NOT_OF_OURS =
   '^(?!.{0,1000}(?:sender|mail from|helo|restriction: unknown host|reverse|your (?:host|domain|ip)))'
 
+/** Name of the rule for a transient failure whose time ran out. */
+export const GIVEN_UP_RULE = 'transport: given up for its age'
+
 export const TRANSPORT_WORDS: readonly Rule[] = [
   {
     name: 'transport: names could not be looked up',
@@ -49,7 +52,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.4.1 no answer from host',
   },
   {
-    name: 'transport: given up for its age',
+    name: GIVEN_UP_RULE,
     class: 'no-route',
     words:
       /retry time(?:out exceeded| not reached)|(?<!(?:account|mailbox|user|address|recipient|restriction:)(?: has| is)? )expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
