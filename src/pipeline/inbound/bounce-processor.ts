@@ -15,7 +15,7 @@ import type { BounceReport } from '../../protocols/bounces/report.ts'
 import { readRefToken } from '../../protocols/smtp/verp.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Run } from '../../store/command.ts'
-import type { ReportRow } from '../../store/schema/reports.ts'
+import type { ReportDoor, ReportRow } from '../../store/schema/reports.ts'
 import type { Db } from '../../store/schema.ts'
 import type { applyReportCommands, ReadReport } from './apply-report.ts'
 import { isTemporary } from './mail-reader.ts'
@@ -43,6 +43,11 @@ interface BounceProcessorOptions {
 
 const BATCH_REPORTS = 50
 const RETRY_DELAY_MS = 5_000
+/** Kind of the reports at an address that identify the delivery by our header. */
+const KIND_WITH_HEADER: ReadonlyMap<ReportDoor, BounceReport['kind']> = new Map([
+  ['feedback-loop', 'complaint'],
+  ['inbox', 'bounce'],
+])
 const FAULT_CHARACTERS_MAX = 300
 
 export function startBounceProcessor(options: BounceProcessorOptions): BounceProcessor {
@@ -147,12 +152,13 @@ function unreadable(error: unknown): ReadReport {
 }
 
 /**
- * The delivery that a report is about: given by the VERP token of its recipient address, or, for the feedback
- * loop, by the correlation header of our message.
+ * The delivery that a report is about: given by the VERP token of its recipient address, or, for complaints
+ * at the feedback loop and bounces at a From address, by the correlation header of our message.
  */
 function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: SecretKeys): ReadReport['ref'] {
   if (row.door === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
-  if (row.door !== 'feedback-loop' || kind !== 'complaint' || correlation === undefined) return undefined
+  const returnsOurMail = KIND_WITH_HEADER.get(row.door) === kind
+  if (!returnsOurMail || correlation === undefined) return undefined
   const ref = readRefToken(secrets, 'correlation', correlation)
   if (!ref || !isGood(ref.madeAt, row.receivedAt)) return undefined
   return { emailId: ref.emailId, ordinal: ref.ordinal }

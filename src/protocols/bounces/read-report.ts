@@ -59,6 +59,7 @@ function readMailAs(mail: ReportMail, options: ReadingOptions, depth: number): B
     deliveryStatusIn(parts, { signs, own, base, options }) ??
     dispositionIn(parts, { signs, own, base, options }) ??
     enclosedIn(parts, signs, options, depth) ??
+    (parts.some(isCalendarAnswer) ? { ...base, kind: 'auto-reply' as const } : undefined) ??
     inWords(signs, own, base, options, saysThatItReports(mail, parts))
   )
 }
@@ -116,6 +117,13 @@ function aggregateIn(
   return reportType === 'dmarc' || namesReport || parts.some(isDmarc)
     ? { ...base, kind: 'dmarc-report' }
     : undefined
+}
+
+/** Recognizes answers to invitations (RFC 5546 §3.2), which calendars send. */
+function isCalendarAnswer({ type, text }: ReportPart): boolean {
+  if (type.value !== 'text/calendar') return false
+  const method = type.params.get('method') ?? /^METHOD:(\S{1,40})/im.exec(text())?.[1] ?? ''
+  return /^(?:reply|counter|declinecounter|refresh)$/i.test(method)
 }
 
 interface Found {
