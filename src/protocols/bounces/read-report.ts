@@ -209,7 +209,7 @@ function recipientOf(
   const diagnostics = group.diagnostics
     .map(value => withoutType(value)!.replace(/^[\w-]{1,40}$/, said => said.replaceAll('-', ' ')))
     .filter(value => /\p{L}{2}|\d{3}/u.test(value))
-  const comment = /[245]\.\d{1,3}\.\d{1,3}[\s(]{1,4}(\S.{0,300})/.exec(group.status ?? '')?.[1]
+  const comment = commentIn(group.status ?? '')
   const texts = [...sorted(diagnostics), ...(comment === undefined ? [] : [comment]), ...words]
   const remoteMta =
     withoutType(group.remoteMta)
@@ -230,6 +230,12 @@ function recipientOf(
 function sorted(diagnostics: readonly string[]): string[] {
   const isReply = (text: string) => /[245]\d\d[\s-]/.test(text)
   return [...diagnostics.filter(isReply), ...diagnostics.filter(text => !isReply(text))]
+}
+
+/** Returns the text behind the code of a Status field, without the brackets of a comment. */
+function commentIn(status: string): string | undefined {
+  const text = /[245]\.\d{1,3}\.\d{1,3}[\s;:,-]{0,4}([^\s\d.].{0,300})/.exec(status)?.[1]?.trim()
+  return text?.replace(/^\(\s{0,4}(.{0,300}?)\s{0,4}\)?$/, '$1')
 }
 
 /** Returns the address of a group; without one, a bare name. */
