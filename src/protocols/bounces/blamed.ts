@@ -46,8 +46,9 @@ const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d(?=[\s:;,-])|#?[45]\.\d{1,3}\.\d{1
 const SAID =
   /<<<|said:|reason|error|because|diagnos|grund|motif|motivo|原因|理由|причина|response|answer|failed with/
 const HOST = /(?<![\w.@-])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/g
-const EARLY_PHASE =
-  /but (?:my name was rejected|greeting failed|sender was rejected)|failed after I sent the message/i
+/** Matches a line that names another command than RCPT TO, whose reply follows, as qmail and Exim write it. */
+const OTHER_COMMAND =
+  /but (?:my name was rejected|greeting failed|sender was rejected)|failed after I sent the message|error [^:]{0,60}after (?:pipelined )?(?:HELO|EHLO|LHLO|STARTTLS|initial connection|MAIL FROM|DATA|sending|end of data)/i
 const TEXT_CHARACTERS_MAX = 900
 
 export function blamedIn(surroundings: Surroundings): Blamed[] {
@@ -189,7 +190,7 @@ function replyIn(lines: readonly string[]): string | undefined {
   const quoted = lines.findIndex(line => /<<<\s?[45]\d\d|said:.{0,40}[45]\d\d/.test(line))
   const reply = quoted < 0 ? at : quoted
   // The line above a quoted reply names the command that it answers, as qmail writes it.
-  const from = reply > 0 && EARLY_PHASE.test(lines[reply - 1]!) ? reply - 1 : reply
+  const from = reply > 0 && OTHER_COMMAND.test(lines[reply - 1]!) ? reply - 1 : reply
   return untilEmpty(lines.slice(from, from + 6)).join(' ')
 }
 

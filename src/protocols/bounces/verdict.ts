@@ -34,6 +34,18 @@ const PREAMBLE =
 const REPEATED_CODE = /^([45]\d\d)[ -]\1(?=[ -])/
 /** Matches the code of a further line of a reply whose lines were joined. */
 const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
+/** Words by which reports name the command that was refused; the first that match decide. */
+const PHASES: readonly (readonly [ReplyPhase, RegExp])[] = [
+  [
+    'host',
+    /my name was rejected|but greeting failed|(?:reply to|error for|after) (?:the )?(?:pipelined )?(?:HELO|EHLO|LHLO|STARTTLS|initial (?:connection|server greeting))\b/i,
+  ],
+  ['mail', /but sender was rejected|(?:reply to|error for|for|after) (?:the )?(?:pipelined )?MAIL[ _]?FROM/i],
+  [
+    'final-dot',
+    /failed after I sent the message|(?:reply to|after|error for) (?:the |sending )?(?:pipelined )?(?:end of data|DATA\b)/i,
+  ],
+]
 const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
 
 export function verdictOf({ action, status, texts, provider }: Evidence): BounceVerdict {
@@ -112,15 +124,5 @@ function codeOf(action: ReportAction, status: string | undefined): number {
 }
 
 function phaseOf(text: string): ReplyPhase {
-  if (
-    /my name was rejected|but greeting failed|reply to (?:the )?(?:HELO|EHLO|initial server greeting)/i.test(
-      text,
-    )
-  )
-    return 'host'
-  if (/but sender was rejected/i.test(text)) return 'mail'
-  if (/failed after I sent the message/i.test(text)) return 'final-dot'
-  if (/(?:reply to|error for|for|after) (?:the )?MAIL(?: |_)?FROM/i.test(text)) return 'mail'
-  if (/(?:reply to|after|error for) (?:the )?(?:end of data|DATA\b)/i.test(text)) return 'final-dot'
-  return 'rcpt'
+  return PHASES.find(([, words]) => words.test(text))?.[0] ?? 'rcpt'
 }
