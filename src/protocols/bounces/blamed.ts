@@ -46,7 +46,7 @@ const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d(?=[\s:;,-])|#?[45]\.\d{1,3}\.\d{1
 const SAID =
   /<<<|said:|reason|error|because|diagnos|grund|motif|motivo|原因|理由|причина|response|answer|failed with/
 const HOST = /(?<![\w.@-])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/g
-/** Matches a line that names another command than RCPT TO, whose reply follows, as qmail and Exim write it. */
+/** Matches a line of qmail or Exim above a reply that names another command than RCPT TO. */
 const OTHER_COMMAND =
   /but (?:my name was rejected|greeting failed|sender was rejected)|failed after I sent the message|error [^:]{0,60}after (?:pipelined )?(?:HELO|EHLO|LHLO|STARTTLS|initial connection|MAIL FROM|DATA|sending|end of data)/i
 const TEXT_CHARACTERS_MAX = 900
@@ -58,7 +58,8 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   const chosen = candidates
     .filter(({ score }) => score >= SCORE_MIN && score >= best - 4)
     .slice(0, RECIPIENTS_MAX)
-  if (chosen.length === 0 && candidates[0] && best > 0) chosen.push(candidates[0])
+  const isOnlyOne = candidates.length === 1 && best === 0
+  if (chosen.length === 0 && candidates[0] && (best > 0 || isOnlyOne)) chosen.push(candidates[0])
   const others = chosen.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []
   const found = [...chosen.map(({ address }) => address), ...others]
   const textsOf = textsAbout(lines, found)

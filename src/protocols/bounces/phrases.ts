@@ -41,9 +41,9 @@ export const BOUNCE_PHRASE = new RegExp(
 export const DELIVERY_SENTENCE = new RegExp(
   [
     '(?:could|can|was|were|has|have)(?:n.t| ?not)[^.]{0,20} (?:be )?(?:successfully )?(?:delivered|reached|sent) (?:to|because|as|due)|following (?:recipients?|address(?:es)?|destinations?)[^.]{0,40}(?:fail|undeliver|rejected|not)|(?:message|mail)[^.]{0,80} (?:postponed|returned|undeliverable)',
-    '(?:non-?delivery|undeliverable|delivery failure) (?:report|notification|message)|(?:because|due|as|since)[^.]{0,30} (?:mail ?box|inbox) is full|failed to deliver (?:your|the) (?:message|mail)|unable to deliver (?:your|the) (?:message|mail)',
-    '(?:nachricht|mail|sms)[^.]{0,60} (?:unzustellbar|nicht[^.]{0,30}(?:zugestellt|zustell|ubermittel))|nicht zugestellt werden',
-    '(?:n.a pas pu|n.ont pas pu|impossible de|pas ete)[^.]{0,30}(?:remis|remettre|distribu|delivr|achemin|transmis)',
+    '(?:non-?delivery|undeliverable|delivery failure) (?:report|notification|message)|(?:because|due|as|since)[^.]{0,30} (?:mail ?box|inbox) is full|failed to deliver (?:your|the) (?:message|mail)|unable to deliver (?:your|the) (?:message|mail)|delivery of (?:your|the|this) (?:message|mail)[^.]{0,60} failed|(?:undeliverable|not delivered|delivery failed)(?: to)?: ?@',
+    'zustellung[^.]{0,60} (?:fehlgeschlagen|gescheitert|nicht moglich)|(?:nachricht|mail|sms)[^.]{0,60} (?:unzustellbar|nicht[^.]{0,30}(?:zugestellt|zustell|ubermittel))|nicht zugestellt werden',
+    '(?:n.a pas pu|n.a pu|n.ont pas pu|ne peut|impossible de|pas ete)[^.]{0,30}(?:remis|remettre|distribu|delivr|livre|achemin|transmis)',
     'no (?:ha podido|pudo|se ha podido|se pudo|ha sido|fue)[^.]{0,20} ?(?:ser )?entreg',
     'non (?:e stato possibile|e stat[oa]|puo essere|ha potuto)[^.]{0,20} ?(?:consegn|recapit)|impossibile (?:consegnare|recapitare)',
     'nao (?:pode|foi|foi possivel|pude)[^.]{0,20} ?(?:ser )?entreg',

@@ -61,7 +61,7 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: no such address',
     class: 'invalid-recipient',
     words:
-      /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid|bad)[^.]{0,20}(?:user|recipient|mail ?box|address|account|alias|person|local[ -]part)(?! domain)/,
+      /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid|bad)[^.]{0,20}(?:user|recipient|mail ?box|address|account|alias|person|subscriber|customer|local[ -]part)(?! domain)/,
     sample: 'rcpt 550 No such user here',
   },
   {
