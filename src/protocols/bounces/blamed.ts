@@ -77,28 +77,53 @@ export function textsAbout(
 ): (address: string | undefined) => string[] {
   const known = new Set(all.flatMap(address => address?.toLowerCase() ?? []))
   if (known.size < 2) return address => textsFrom(lines, Math.max(0, placeOf(lines, address)))
-  const concerned = concernedBy(lines, known)
+  const pieces = lines.flatMap(line => piecesOf(line, known))
+  const concerned = concernedBy(pieces, known)
   return address => {
     const folded = address?.toLowerCase() ?? ''
-    const own = lines.filter((_, i) => concerned[i]?.has(folded) ?? true)
+    const own = pieces.filter((_, i) => concerned[i]?.has(folded) ?? true)
     const at = placeOf(own, address)
     return at < 0 ? [] : textsFrom(own, at)
   }
 }
 
+/** Cuts a line between two recipients if each has a text of its own. */
+function piecesOf(line: string, known: ReadonlySet<string>): string[] {
+  const folded = line.toLowerCase()
+  const pieces: string[] = []
+  let from = 0
+  let end = 0
+  let last: string | undefined
+  for (const address of addressesIn(folded)) {
+    if (!known.has(address)) continue
+    const at = folded.indexOf(address, end)
+    if (at < 0) break
+    const between = folded.slice(end, at).replace(/\b(?:and|or|und|oder|et|y|e|en)\b/g, '')
+    if (last !== undefined && last !== address && /[\p{L}\d]/u.test(between)) {
+      const cut = at - (/[<"'(]*$/.exec(line.slice(end, at))?.[0].length ?? 0)
+      pieces.push(line.slice(from, cut))
+      from = cut
+    }
+    last = address
+    end = at + address.length
+  }
+  return [...pieces, line.slice(from)]
+}
+
 /**
- * Returns the recipients that each line is about: those it names, those in a domain that it names, or else
- * those of the line above; undefined before any is named.
+ * Returns the recipients that each line is about: those it names, those that stand below it if it is a
+ * heading, those in a domain that it names, or else those of the line above; undefined before any is named.
  */
 function concernedBy(
   lines: readonly string[],
   known: ReadonlySet<string>,
 ): (ReadonlySet<string> | undefined)[] {
   const byDomain = Map.groupBy(known, address => address.slice(address.lastIndexOf('@') + 1))
+  const namedIn = lines.map(line => addressesIn(line.toLowerCase()).filter(address => known.has(address)))
   let current: ReadonlySet<string> | undefined
-  return lines.map(line => {
+  return lines.map((line, i) => {
     const folded = line.toLowerCase()
-    const named = addressesIn(folded).filter(address => known.has(address))
+    const named = namedIn[i]!.length > 0 || !/:\s*$/.test(line) ? namedIn[i]! : listBelow(lines, namedIn, i)
     const inDomain = [...folded.matchAll(HOST)].flatMap(
       ([host]) => byDomain.get(domainIn(host, byDomain)) ?? [],
     )
@@ -107,6 +132,15 @@ function concernedBy(
       current = new Set(inDomain)
     return current
   })
+}
+
+/** Returns the recipients that are listed directly below a heading. */
+function listBelow(lines: readonly string[], namedIn: readonly string[][], heading: number): string[] {
+  let at = heading + 1
+  while (at < lines.length && lines[at]!.trim() === '') at++
+  const listed: string[] = []
+  for (; at < lines.length && namedIn[at]!.length > 0; at++) listed.push(...namedIn[at]!)
+  return listed
 }
 
 /** Returns the longest suffix of a host name that is a key. */
@@ -135,12 +169,17 @@ function textsFrom(lines: readonly string[], from: number): string[] {
     lines.filter(isTelling).join(' '),
     lines.join(' '),
   ]
-  return [...new Set(texts.filter(text => text !== undefined && text.trim() !== ''))].map(text =>
+  return [...new Set(texts.filter(text => text !== undefined && saysMore(text)))].map(text =>
     text!
       .replace(/\s{2,}/g, ' ')
       .trim()
       .slice(0, TEXT_CHARACTERS_MAX),
   )
+}
+
+/** Tells whether a text says more than an address. */
+function saysMore(text: string): boolean {
+  return /[\p{L}\d]{2}/u.test(text.replace(/\S{1,100}@\S{1,255}/g, ''))
 }
 
 /** Lists each address once, best first. */
