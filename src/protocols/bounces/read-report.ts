@@ -38,8 +38,13 @@ const RECEIPT_TYPES = new Set(['message/disposition-notification', 'message/glob
 
 /** Dispositions of a message that nobody will see. */
 const DISCARDED = /;\s{0,4}(?:deleted|denied|failed)\b/
+const REFUSED_SUBJECT =
+  /^\s{0,4}(?:automatically |automatisch )?(?:rejected|refused|abgelehnt|abgewiesen|rejete|refuse|rechazad|rifiutat|respint|rejeitad|recusad|geweigerd)/
 const REFUSED =
-  /^\s{0,4}(?:rejected|refused|automatically rejected)\b|(?:has been|was|is|been) (?:automatically )?(?:rejected|refused)|automatically (?:rejected|refused)|(?:abgelehnt|abgewiesen)|(?:ete|est) (?:rejete|refuse)|(?:ha sido|fue) rechazad|e stato (?:rifiutato|respinto)|foi (?:rejeitad|recusad)|(?:is|werd) (?:automatisch )?geweigerd/m
+  /(?:has been|was|is|been) (?:automatically )?(?:rejected|refused)|automatically (?:rejected|refused)|abgelehnt|abgewiesen|(?:ete|est) (?:rejete|refuse)|(?:ha sido|fue) rechazad|e stato (?:rifiutato|respinto)|foi (?:rejeitad|recusad)|(?:is|werd) (?:automatisch )?geweigerd/
+/** Matches the words of a client whose user deleted the message, which may quote our subject. */
+const DELETED_UNREAD =
+  /without (?:being|having been) read|not read|unread|ungelesen|ohne (?:gelesen|dass)|sans (?:etre|avoir ete) lu|sin (?:ser|haber sido) leid|senza (?:essere|essere stato) lett|sem (?:ser|ter sido) lid|zonder (?:te zijn |dat )?gelezen/
 /** Matches the reason behind the sentence of the system. */
 const REASON =
   /(?:reject|refus|abgelehnt|abgewiesen|rejet|rechaz|rifiut|respint|rejeit|recus|geweiger)[^:]{0,160}:\s{1,8}(\S.{0,900})/is
@@ -170,7 +175,7 @@ function dispositionIn(parts: readonly ReportPart[], found: Found): BounceReport
   const id = fields.get('original-message-id')
   const about = { ...base, messageId: base.messageId ?? (id === undefined ? undefined : withoutBrackets(id)) }
   const text = own.lines.join('\n')
-  const isRefused = signs.isRefusal || REFUSED.test(`${signs.subject}\n${fold(text)}`)
+  const isRefused = signs.isRefusal || isRefusalIn(signs.subject, fold(text))
   if (!isRefused || !DISCARDED.test(fold(fields.get('disposition') ?? '')))
     return { ...about, kind: 'receipt' }
   const [final, original] = ['final-recipient', 'original-recipient'].map(name =>
@@ -189,6 +194,10 @@ function dispositionIn(parts: readonly ReportPart[], found: Found): BounceReport
     class: verdict.class === 'unknown' ? 'policy' : verdict.class,
   }
   return { ...about, kind: 'bounce', recipients: [refusal] }
+}
+
+function isRefusalIn(subject: string, text: string): boolean {
+  return !DELETED_UNREAD.test(text) && (REFUSED_SUBJECT.test(subject) || REFUSED.test(text))
 }
 
 function mayHoldStatus({ type, text }: ReportPart): boolean {
