@@ -87,9 +87,15 @@ function wordsOf(said: string): string {
     .replace(QUOTED_ADDRESS, '@')
     .replace(QUOTED_SUBJECT, '$1')
     .split(' ')
+    .map((word, i, all) => (isHostName(word) && isSubject(all, i) ? 'name' : word))
     .filter(word => !word.includes('@') && !isHostName(word))
     .join(' ')
   return fold(own).replace(RESTRICTION, 'restriction:')
+}
+
+/** Tells whether a word is what does not exist or is unknown, so that without it the sentence would blame. */
+function isSubject(words: readonly string[], at: number): boolean {
+  return /^(?:does(?:n.?t)?|is (?:unknown|not))\b/i.test(words.slice(at + 1, at + 3).join(' '))
 }
 
 function isHostName(word: string): boolean {

@@ -14,7 +14,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     class: 'bad-domain',
     codes: ['4', '50', '55'],
     words:
-      /(?:null[ -]?mx|mx (?:or srv )?record indicated no smtp|(?:host|domain)[^.]{0,12} (?:does ?n.?.?t accept|does not accept|will not accept|accepts no) (?:any )?(?:e-?)?mail(?! (?:from|for|of|by|at|right|now|today|temporar|until)\b)|no (?:e-?)?mail (?:is )?accepted (?:for|by|at) (?:this|the|that) (?:domain|host)|rfc ?7505|only mx (?:record )?is "?\."?|mx (?:record )?is (?:null|empty))(?<!\b(?:sender|mail from|from domain|your|envelope|return-path)\b.{0,100})/,
+      /(?:null[ -]?mx|mx (?:or srv )?record indicated no smtp|(?:host|domain|name)[^.]{0,12} (?:does ?n.?.?t accept|does not accept|will not accept|accepts no) (?:any )?(?:e-?)?mail(?! (?:from|for|of|by|at|right|now|today|temporar|until)\b)|no (?:e-?)?mail (?:is )?accepted (?:for|by|at) (?:this|the|that) (?:domain|host)|rfc ?7505|only mx (?:record )?is "?\."?|mx (?:record )?is (?:null|empty))(?<!\b(?:sender|mail from|from domain|your|envelope|return-path)\b.{0,100})/,
     sample: 'rcpt 550 5.7.27 Host does not accept mail',
   },
   {
