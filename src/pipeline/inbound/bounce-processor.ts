@@ -18,7 +18,7 @@ import type { Run } from '../../store/command.ts'
 import type { ReportDoor, ReportRow } from '../../store/schema/reports.ts'
 import type { Db } from '../../store/schema.ts'
 import type { applyReportCommands, ReadReport } from './apply-report.ts'
-import { isTemporary } from './mail-reader.ts'
+import { beginningOf, isTemporary } from './mail-reader.ts'
 import { readUnsubscribeMail } from './mailto-unsubscribe.ts'
 import { isGood } from './recipients.ts'
 import type { ReportReader } from './report-reader.ts'
@@ -43,6 +43,8 @@ interface BounceProcessorOptions {
 
 const BATCH_REPORTS = 50
 const RETRY_DELAY_MS = 5_000
+/** Bytes of a report that are read, more than its parser looks at. */
+const READ_BYTES = 1024 * 1024
 /** Kind of the reports at an address that identify the delivery by our header. */
 const KIND_WITH_HEADER: ReadonlyMap<ReportDoor, BounceReport['kind']> = new Map([
   ['feedback-loop', 'complaint'],
@@ -129,7 +131,7 @@ async function readOne(
   row: ReportRow,
   { db, blobs, reader, secrets }: BounceProcessorOptions,
 ): Promise<ReadReport> {
-  const bytes = await blobs.read(db, row.blobHash)
+  const bytes = await beginningOf((await blobs.open(db, row.blobHash)).content, READ_BYTES)
   if (row.door === 'unsubscribe')
     return {
       report: undefined,

@@ -311,7 +311,7 @@ test('a bounce to the From address without proof changes nothing', async () => {
 
 test('what a person writes to the return path is received by the From address', async () => {
   const { returnPath } = await delivered('Shop <shop@here.example>')
-  const letter = `From: Pat <pat@there.example>\nTo: ${returnPath}\nSubject: Re: Your order\n\nplease call me\n${'x'.repeat(70)}\n`
+  const letter = `From: Pat <pat@there.example>\nTo: ${returnPath}\nSubject: Re: Your order\n\nplease call me\n${`${'x'.repeat(998)}\n`.repeat(1_500)}`
   assert.is(await report(returnPath, letter, 'pat@there.example'), 'passed-on')
   const session = await mailhorn.signIn()
   const row = await until(async () => {
@@ -323,6 +323,11 @@ test('what a person writes to the return path is received by the From address', 
     "select recipients from inbound_messages where sender = 'pat@there.example'",
   ) as [{ recipients: string }]
   assert.equal(JSON.parse(recipients), ['shop@here.example'])
+  const [kept] = mailhorn.rows<{ sent: number; size: number }>(
+    "select inbound_messages.size_bytes as sent, blobs.size_bytes as size from inbound_messages join blobs on hash = raw_hash where sender = 'pat@there.example'",
+  )
+  assert.ok(Number(kept!.size) > 1_500_000)
+  assert.is(Number(kept!.size), Number(kept!.sent))
 })
 
 for (const [what, data] of [
