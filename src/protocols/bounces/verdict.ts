@@ -31,6 +31,9 @@ const ENHANCED = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
 /** Matches the words by which a reporting system introduces the reply of another host. */
 const PREAMBLE =
   /(?:undeliverable address: host \S{1,300} said|(?:server|host|system|mta)s? (?:has )?(?:returned|responded|answered|replied|reported|issued)(?: with| was)?(?: the following| this)?(?: error| response| reply| message)?(?: was)?|(?:response|reply|answer|error|reason)(?: message)?(?: (?:from|of|by) [^:]{1,80})? (?:was|is)|(?:response|reply|answer) (?:from|of) [^:]{1,80})\s?:\s{0,3}["'<]{0,4}(?=[45]\d\d[ -])/gi
+/** Matches a sentence before a reply with a status code. */
+const SENTENCE_BEFORE =
+  /^(?![\s<("']{0,4}[45]\d\d[ -])(?:[^\s@]{1,60} ){4,120}?[^\s@]{0,60}(?:: ?|\b(?:was|is|said|returned|with|response|reply|details?) )["'<]{0,4}(?=[45]\d\d[ -][#(]?[45]\.\d{1,3}\.\d{1,3}\b)/i
 const REPEATED_CODE = /^([45]\d\d)[ -]\1(?=[ -])/
 /** Matches the code of a further line of a reply whose lines were joined. */
 const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
@@ -81,7 +84,7 @@ function isTransientFailure(status: string | undefined, replyCode: number | unde
 
 /** Returns the reply that a text quotes behind words of the reporting system, or else the text. */
 export function quotedReply(text: string): string {
-  const last = [...text.matchAll(PREAMBLE)].at(-1)
+  const last = [...text.matchAll(PREAMBLE)].at(-1) ?? SENTENCE_BEFORE.exec(text)
   if (!last) return text
   const reply = text.slice(last.index + last[0].length).replace(REPEATED_CODE, '$1')
   return /["'<]$/.test(last[0]) ? reply.replace(/["'>.]{1,4}$/, '') : reply
