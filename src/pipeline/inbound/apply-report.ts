@@ -8,12 +8,14 @@ import type { Id } from '../../lib/ids.ts'
 import { bounceType } from '../../protocols/bounces/bounce-class.ts'
 import type { BounceReport, ReportedRecipient } from '../../protocols/bounces/report.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
+import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
+import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import { recipientCommands } from '../../resources/events/commands.ts'
 import { hasHappened } from '../../resources/events/email-events.ts'
 import { recordDeliveries } from '../../resources/events/record.ts'
 import { addSuppressions } from '../../resources/suppressions/suppression-rows.ts'
 import { command, type Tx } from '../../store/command.ts'
-import { REPORT_STATE } from '../../store/schema/reports.ts'
+import { REPORT_STATE, type ReportRow } from '../../store/schema/reports.ts'
 import { DELIVERY_STATE, type DeliveryRow, NO_LEASE } from '../../store/schema.ts'
 import { type UnsubscribeMail, unsubscribeByMail } from './mailto-unsubscribe.ts'
 
@@ -27,12 +29,16 @@ export interface ReadReport {
   unsubscribeMail?: UnsubscribeMail | null
 }
 
-/** Effect of a report. Only the first four change a delivery or subscription. */
+/**
+ * Effect of a report. `passed-on` is mail of a person, which is listed as received. Only the first four
+ * change a delivery or subscription.
+ */
 type ReportEffect =
   | 'bounced'
   | 'delayed'
   | 'complained'
   | 'unsubscribed'
+  | 'passed-on'
   | 'repeated'
   | 'unknown-delivery'
   | 'nothing-to-do'
@@ -40,6 +46,16 @@ type ReportEffect =
 
 type Delivery = Pick<DeliveryRow, (typeof COLUMNS)[number]>
 const COLUMNS = ['accountId', 'emailId', 'ordinal', 'address', 'status', 'state', 'attempts'] as const
+type StoredReport = Pick<ReportRow, (typeof ROW_COLUMNS)[number]>
+const ROW_COLUMNS = [
+  'state',
+  'addressKind',
+  'sender',
+  'recipient',
+  'clientIp',
+  'sizeBytes',
+  'blobHash',
+] as const
 /** Deliveries in these states were never sent to another host, so a report about them is not genuine. */
 const NEVER_LEFT = new Set<DeliveryRow['status']>(['suppressed', 'canceled'])
 
@@ -47,9 +63,9 @@ export const applyReportCommands = {
   /** @returns the effect, or `false` when the report was applied before */
   applyReport: command<ReadReport & { id: Id; at: number }, ReportEffect | false>(async (tx, input) => {
     const { id, at, report, fault } = input
-    const [row] = await tx.rows.lock('reports', [{ id }], ['state'])
+    const [row] = await tx.rows.lock('reports', [{ id }], ROW_COLUMNS)
     if (row?.state !== REPORT_STATE.unread) return false
-    const effect = await effectOf(tx, input)
+    const effect = await effectOf(tx, input, row)
     await tx.rows.update(
       'reports',
       ['id'],
@@ -72,6 +88,7 @@ export const applyReportCommands = {
 async function effectOf(
   tx: Tx,
   { report, ref, unsubscribeMail, at }: ReadReport & { at: number },
+  row: StoredReport,
 ): Promise<ReportEffect> {
   if (unsubscribeMail !== undefined) return unsubscribe(tx, unsubscribeMail, at)
   if (!report) return 'unreadable'
@@ -79,12 +96,56 @@ async function effectOf(
     return report.kind === 'bounce' || report.kind === 'complaint' ? 'unknown-delivery' : 'nothing-to-do'
   const [delivery] = await tx.rows.lock('deliveries', [ref], COLUMNS)
   if (!delivery || delivery.attempts === 0 || NEVER_LEFT.has(delivery.status)) return 'unknown-delivery'
+  if (row.addressKind === 'inbox' && !(await isSenderDomain(tx, delivery, row.recipient)))
+    return 'unknown-delivery'
+  if (report.kind === 'mail') return passOn(tx, delivery, row, at)
   if (report.kind === 'complaint') return complain(tx, delivery, report, at)
   if (report.kind !== 'bounce') return 'nothing-to-do'
-  const failed = worstOf(report.recipients, 'failed')
+  const failed = worstOf(report, 'failed', delivery)
   if (failed) return bounce(tx, delivery, failed, at)
-  const delayed = worstOf(report.recipients, 'delayed')
+  const delayed = worstOf(report, 'delayed', delivery)
   return delayed ? delay(tx, delivery, delayed, at) : 'nothing-to-do'
+}
+
+/** Tells whether an address is in the domain from which the email of the delivery was sent. */
+async function isSenderDomain(tx: Tx, delivery: Delivery, address: string): Promise<boolean> {
+  const email = await senderOf(tx, delivery)
+  return email !== undefined && domainIn(email.address) === domainIn(address)
+}
+
+async function senderOf(tx: Tx, { accountId, emailId }: Delivery) {
+  const [email] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['sender', 'domainId'])
+  const address = email && parseStoredMailboxes(email.sender)[0]?.address
+  return address === undefined ? undefined : { address, domainId: email!.domainId }
+}
+
+function domainIn(address: string): string {
+  const folded = foldAddress(address)
+  return folded.slice(folded.lastIndexOf('@') + 1)
+}
+
+/**
+ * Stores what a person wrote to the return path as mail received by the From address of the email. Mail
+ * of the null sender is not from a person; a domain that receives no mail gets none.
+ */
+async function passOn(tx: Tx, delivery: Delivery, row: StoredReport, at: number): Promise<ReportEffect> {
+  const { sender, clientIp, sizeBytes, blobHash: hash } = row
+  const email = await senderOf(tx, delivery)
+  if (sender === '' || !email || email.domainId === null) return 'nothing-to-do'
+  const { accountId } = delivery
+  const { address, domainId } = email
+  const [domain] = await tx.rows.find('domains', [{ accountId, id: domainId }], ['receiving'])
+  if (domain?.receiving !== 1) return 'nothing-to-do'
+  await inboundCommands.storeInbound.run(tx, [
+    {
+      ...{ sender, clientIp, sizeBytes, at },
+      ...{ helo: null, tls: null, source: null },
+      messages: [{ accountId, domainId, recipients: [address] }],
+      // The report refers to the same bytes, which are stored already.
+      blob: { hash, sizeBytes, body: null, draft: null },
+    },
+  ])
+  return 'passed-on'
 }
 
 async function unsubscribe(
@@ -98,10 +159,23 @@ async function unsubscribe(
   return wish === 'done' ? 'unsubscribed' : wish === 'known' ? 'repeated' : 'nothing-to-do'
 }
 
-/** When a report names several recipients for one address of ours, a hard bounce takes precedence. */
-function worstOf(recipients: readonly ReportedRecipient[], action: 'failed' | 'delayed') {
+/**
+ * Returns what a report of several recipients says about the address of the delivery. If it names only
+ * others, to whom the mail was forwarded, a hard bounce takes precedence.
+ */
+function worstOf(
+  { recipients }: BounceReport,
+  action: 'failed' | 'delayed',
+  { address }: Delivery,
+): ReportedRecipient | undefined {
   const fitting = recipients.filter(recipient => recipient.action === action)
-  return fitting.find(({ isHard }) => isHard) ?? fitting[0]
+  const names = (named: string | undefined) =>
+    named !== undefined && foldAddress(named) === foldAddress(address)
+  const own = fitting.filter(
+    ({ recipient, originalRecipient }) => names(recipient) || names(originalRecipient),
+  )
+  const about = own.length > 0 ? own : fitting
+  return about.find(({ isHard }) => isHard) ?? about[0]
 }
 
 async function bounce(
@@ -135,7 +209,8 @@ async function bounce(
 }
 
 /**
- * A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is known.
+ * A delay reported by the recipient's host is recorded once, and only while no bounce or complaint is
+ * known.
  */
 async function delay(tx: Tx, delivery: Delivery, said: ReportedRecipient, at: number): Promise<ReportEffect> {
   const { status, state } = delivery
@@ -166,7 +241,7 @@ function changeOf({ accountId, emailId, ordinal, address: recipient }: Delivery,
 }
 
 function bounceData(said: ReportedRecipient) {
-  const { type, subtype } = bounceType(said.class)
+  const { type, subtype } = bounceType(said.class, said.isTransient)
   return {
     type,
     subtype,

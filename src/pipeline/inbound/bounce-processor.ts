@@ -15,10 +15,10 @@ import type { BounceReport } from '../../protocols/bounces/report.ts'
 import { readRefToken } from '../../protocols/smtp/verp.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { Run } from '../../store/command.ts'
-import type { ReportRow } from '../../store/schema/reports.ts'
+import type { ReportAddressKind, ReportRow } from '../../store/schema/reports.ts'
 import type { Db } from '../../store/schema.ts'
 import type { applyReportCommands, ReadReport } from './apply-report.ts'
-import { isTemporary } from './mail-reader.ts'
+import { beginningOf, isTemporary } from './mail-reader.ts'
 import { readUnsubscribeMail } from './mailto-unsubscribe.ts'
 import { isGood } from './recipients.ts'
 import type { ReportReader } from './report-reader.ts'
@@ -43,6 +43,13 @@ interface BounceProcessorOptions {
 
 const BATCH_REPORTS = 50
 const RETRY_DELAY_MS = 5_000
+/** Bytes of a report that are read, more than its parser looks at. */
+const READ_BYTES = 1024 * 1024
+/** Kind of the reports at an address that identify the delivery by our header. */
+const KIND_WITH_HEADER: ReadonlyMap<ReportAddressKind, BounceReport['kind']> = new Map([
+  ['feedback-loop', 'complaint'],
+  ['inbox', 'bounce'],
+])
 const FAULT_CHARACTERS_MAX = 300
 
 export function startBounceProcessor(options: BounceProcessorOptions): BounceProcessor {
@@ -124,7 +131,7 @@ async function readOne(
   row: ReportRow,
   { db, blobs, reader, secrets }: BounceProcessorOptions,
 ): Promise<ReadReport> {
-  const bytes = await blobs.read(db, row.blobHash)
+  const bytes = await beginningOf((await blobs.open(db, row.blobHash)).content, READ_BYTES)
   if (row.addressKind === 'unsubscribe')
     return {
       report: undefined,
@@ -147,13 +154,13 @@ function unreadable(error: unknown): ReadReport {
 }
 
 /**
- * Returns the delivery that a report is about: given by the VERP token of its recipient address, or, for the
- * feedback loop, by the correlation header of our message.
+ * Returns the delivery that a report is about: given by the VERP token of its recipient address, or, for
+ * complaints at the feedback loop and bounces at a From address, by the correlation header of our message.
  */
 function refOf(row: ReportRow, { kind, correlation }: BounceReport, secrets: SecretKeys): ReadReport['ref'] {
   if (row.addressKind === 'return-path') return { emailId: row.emailId!, ordinal: row.ordinal! }
-  if (row.addressKind !== 'feedback-loop' || kind !== 'complaint' || correlation === undefined)
-    return undefined
+  const returnsOurMail = KIND_WITH_HEADER.get(row.addressKind) === kind
+  if (!returnsOurMail || correlation === undefined) return undefined
   const ref = readRefToken(secrets, 'correlation', correlation)
   if (!ref || !isGood(ref.madeAt, row.receivedAt)) return undefined
   return { emailId: ref.emailId, ordinal: ref.ordinal }

@@ -24,7 +24,7 @@ import type { Db } from '../../store/schema.ts'
 import type { InboxCounts } from './inbox-counts.ts'
 import type { IngestLoad } from './ingest-load.ts'
 import type { ListInbound, listInboundCommands } from './list-commands.ts'
-import { isTemporary, type MailReader, type MailSource } from './mail-reader.ts'
+import { beginningOf, isTemporary, type MailReader, type MailSource } from './mail-reader.ts'
 import { type JudgeMail, NOT_JUDGED, type Verdicts } from './message-verdicts.ts'
 import type { RecentMessageCache } from './recent-message-cache.ts'
 
@@ -232,20 +232,6 @@ async function readOne(
     if (isTemporary(error)) throw error
     return { ...unreadable(error), bytes }
   }
-}
-
-async function beginningOf(
-  content: AsyncIterable<Uint8Array>,
-  sizeBytes: number,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of content) {
-    pieces.push(piece)
-    size += piece.length
-    if (size >= sizeBytes) break
-  }
-  return new Uint8Array(Buffer.concat(pieces))
 }
 
 function unreadable(error: unknown): Pick<ListInbound, 'mail' | 'fault'> {

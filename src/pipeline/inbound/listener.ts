@@ -21,7 +21,7 @@ import { type Listening, startListening } from './listening.ts'
 import { createMailBytes, type MailBytes } from './mail-bytes.ts'
 import type { MailCounts } from './mail-counts.ts'
 import type { MinDataRate } from './min-data-rate.ts'
-import { type LocalRecipient, messagesOf, type RcptPolicy, reportsOf } from './rcpt-policy.ts'
+import { isKeptWhole, type LocalRecipient, messagesOf, type RcptPolicy, reportsOf } from './rcpt-policy.ts'
 import type { ReceivedMail } from './receive-commands.ts'
 import { createReplyTo, ReplyError } from './reply.ts'
 import { StrictSmtpServer } from './smtp-server.ts'
@@ -144,7 +144,7 @@ function createReceiver(
         stream,
         bytes,
         within,
-        messagesOf(localRecipients).length > 0 ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX,
+        isKeptWhole(localRecipients, senderOf(session)) ? MESSAGE_BYTES_MAX : REPORT_KEPT_BYTES_MAX,
       )
       insistOnGood(stream, bytes)
     } catch (error) {
@@ -208,15 +208,21 @@ function insistOnGood({ sizeExceeded }: SMTPServerDataStream, bytes: MailBytes) 
 }
 
 function factsOf(session: SMTPServerSession, localRecipients: readonly LocalRecipient[]) {
-  const { envelope, remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
+  const { remoteAddress, hostNameAppearsAs, secure, tlsOptions } = session
+  const sender = senderOf(session)
   return {
-    reports: reportsOf(localRecipients),
+    reports: reportsOf(localRecipients, sender),
     messages: messagesOf(localRecipients),
-    sender: envelope.mailFrom ? envelope.mailFrom.address : '',
+    sender,
     clientIp: remoteAddress,
     helo: hostNameAppearsAs || null,
     tls: secure ? versionOf(tlsOptions) : null,
   }
+}
+
+/** Returns the envelope sender; empty for the null sender. */
+function senderOf({ envelope }: SMTPServerSession): string {
+  return envelope.mailFrom ? envelope.mailFrom.address : ''
 }
 
 /** @param facts TLS cipher details as smtp-server reports them */

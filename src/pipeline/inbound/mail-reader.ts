@@ -247,6 +247,21 @@ function logNotParsed(log: Log, { sizeBytes }: UnreadMail, error: unknown) {
   )
 }
 
+/** Returns the first bytes of a message, as many as given or slightly more. */
+export async function beginningOf(
+  content: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of content) {
+    pieces.push(piece)
+    size += piece.length
+    if (size >= sizeBytes) break
+  }
+  return new Uint8Array(Buffer.concat(pieces))
+}
+
 /** The message was not looked at: it can be read later. */
 export function isTemporary(error: unknown): boolean {
   return (

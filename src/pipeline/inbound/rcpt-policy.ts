@@ -48,6 +48,25 @@ export function messagesOf(localRecipients: readonly LocalRecipient[]): NewInbou
   })
 }
 
-export function reportsOf(localRecipients: readonly LocalRecipient[]): NewReport[] {
-  return localRecipients.flatMap(local => (local.kind === 'report' ? [local.report] : []))
+/**
+ * Returns the reports to store for one mail. Mail to hosted domains from the null sender may be a bounce
+ * that was sent to the From address.
+ * @param sender envelope sender; empty for the null sender
+ */
+export function reportsOf(localRecipients: readonly LocalRecipient[], sender: string): NewReport[] {
+  const reports = localRecipients.flatMap(local => (local.kind === 'report' ? [local.report] : []))
+  const inbox = localRecipients.find(local => local.kind === 'inbox')
+  if (sender !== '' || !inbox) return reports
+  return [...reports, { addressKind: 'inbox', emailId: null, ordinal: null, recipient: inbox.recipient }]
+}
+
+/**
+ * Tells whether the whole mail is kept, and not only its beginning: mail to an inbox, and mail to a return
+ * path that a person may have written.
+ * @param sender envelope sender; empty for the null sender
+ */
+export function isKeptWhole(localRecipients: readonly LocalRecipient[], sender: string): boolean {
+  return localRecipients.some(
+    local => local.kind === 'inbox' || (local.report.addressKind === 'return-path' && sender !== ''),
+  )
 }

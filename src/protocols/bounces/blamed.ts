@@ -22,8 +22,8 @@ interface Surroundings {
   /** Addresses that header fields of the bounce name. */
   failed: readonly string[]
   /**
-   * Addresses of the parties of the bounce and of the sender of the returned mail, which are never the failed
-   * recipient.
+   * Addresses of the parties of the bounce and of the sender of the returned mail, which are never the
+   * failed recipient.
    */
   own: readonly string[]
   /** Recipients of the returned mail. */
@@ -45,6 +45,10 @@ const SERVICE = /^(?:postmaster|mailer-daemon|abuse|noreply|no-reply|helpdesk|su
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d(?=[\s:;,-])|#?[45]\.\d{1,3}\.\d{1,3}\b/
 const SAID =
   /<<<|said:|reason|error|because|diagnos|grund|motif|motivo|原因|理由|причина|response|answer|failed with/
+const HOST = /(?<![\w.@-])[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}/g
+/** Matches a line of qmail or Exim above a reply that names another command than RCPT TO. */
+const OTHER_COMMAND =
+  /but (?:my name was rejected|greeting failed|sender was rejected)|failed after I sent the message|error [^:]{0,60}after (?:pipelined )?(?:HELO|EHLO|LHLO|STARTTLS|initial connection|MAIL FROM|DATA|sending|end of data)/i
 const TEXT_CHARACTERS_MAX = 900
 
 export function blamedIn(surroundings: Surroundings): Blamed[] {
@@ -54,40 +58,128 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   const chosen = candidates
     .filter(({ score }) => score >= SCORE_MIN && score >= best - 4)
     .slice(0, RECIPIENTS_MAX)
-  if (chosen.length === 0 && candidates[0] && best > 0) chosen.push(candidates[0])
+  const isOnlyOne = candidates.length === 1 && best === 0
+  if (chosen.length === 0 && candidates[0] && (best > 0 || isOnlyOne)) chosen.push(candidates[0])
   const others = chosen.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []
-  const found = [...chosen, ...others.map(address => ({ address, score: 0, line: 0 }))]
-  return found.map(({ address, line }) => ({
-    address,
-    texts: textsAbout(
-      lines,
-      line,
-      chosen.filter(other => other.line > line).map(other => other.line),
-    ),
-  }))
+  const found = [...chosen.map(({ address }) => address), ...others]
+  const textsOf = textsAbout(lines, found)
+  return found.map(address => ({ address, texts: textsOf(address) }))
 }
 
-/** Returns the texts around a line, best first, for a recipient who is not named in the text. */
-export function textsAbout(lines: readonly string[], from: number, others: readonly number[]): string[] {
-  const end = Math.min(lines.length, from + 14, ...others)
-  const after = lines.slice(from, end)
+/**
+ * Returns a function for the texts about one of the recipients, best first. Where several are named, the
+ * lines about others are left out.
+ * @param all addresses; undefined for a recipient who is not named
+ */
+export function textsAbout(
+  lines: readonly string[],
+  all: readonly (string | undefined)[],
+): (address: string | undefined) => string[] {
+  const known = new Set(all.flatMap(address => address?.toLowerCase() ?? []))
+  if (known.size < 2) return address => textsFrom(lines, Math.max(0, placeOf(lines, address)))
+  const pieces = lines.flatMap(line => piecesOf(line, known))
+  const concerned = concernedBy(pieces, known)
+  return address => {
+    const folded = address?.toLowerCase() ?? ''
+    const own = pieces.filter((_, i) => concerned[i]?.has(folded) ?? true)
+    const at = placeOf(own, address)
+    return at < 0 ? [] : textsFrom(own, at)
+  }
+}
+
+/** Cuts a line between two recipients if each has a text of its own. */
+function piecesOf(line: string, known: ReadonlySet<string>): string[] {
+  const folded = line.toLowerCase()
+  const pieces: string[] = []
+  let from = 0
+  let end = 0
+  let last: string | undefined
+  for (const address of addressesIn(folded)) {
+    if (!known.has(address)) continue
+    const at = folded.indexOf(address, end)
+    if (at < 0) break
+    const between = folded.slice(end, at).replace(/\b(?:and|or|und|oder|et|y|e|en)\b/g, '')
+    if (last !== undefined && last !== address && /[\p{L}\d]/u.test(between)) {
+      const cut = at - (/[<"'(]*$/.exec(line.slice(end, at))?.[0].length ?? 0)
+      pieces.push(line.slice(from, cut))
+      from = cut
+    }
+    last = address
+    end = at + address.length
+  }
+  return [...pieces, line.slice(from)]
+}
+
+/**
+ * Returns the recipients that each line is about: those it names, those that stand below it if it is a
+ * heading, those in a domain that it names, or else those of the line above; undefined before any is named.
+ */
+function concernedBy(
+  lines: readonly string[],
+  known: ReadonlySet<string>,
+): (ReadonlySet<string> | undefined)[] {
+  const byDomain = Map.groupBy(known, address => address.slice(address.lastIndexOf('@') + 1))
+  const namedIn = lines.map(line => addressesIn(line.toLowerCase()).filter(address => known.has(address)))
+  let current: ReadonlySet<string> | undefined
+  return lines.map((line, i) => {
+    const folded = line.toLowerCase()
+    const named = namedIn[i]!.length > 0 || !/:\s*$/.test(line) ? namedIn[i]! : listBelow(lines, namedIn, i)
+    const inDomain = [...folded.matchAll(HOST)].flatMap(
+      ([host]) => byDomain.get(domainIn(host, byDomain)) ?? [],
+    )
+    if (named.length > 0) current = new Set(named)
+    else if (inDomain.length > 0 && !inDomain.some(address => current?.has(address)))
+      current = new Set(inDomain)
+    return current
+  })
+}
+
+/** Returns the recipients that are listed directly below a heading. */
+function listBelow(lines: readonly string[], namedIn: readonly string[][], heading: number): string[] {
+  let at = heading + 1
+  while (at < lines.length && lines[at]!.trim() === '') at++
+  const listed: string[] = []
+  for (; at < lines.length && namedIn[at]!.length > 0; at++) listed.push(...namedIn[at]!)
+  return listed
+}
+
+/** Returns the longest suffix of a host name that is a key. */
+function domainIn(host: string, domains: ReadonlyMap<string, unknown>): string {
+  let name = host
+  while (!domains.has(name) && name.includes('.')) name = name.slice(name.indexOf('.') + 1)
+  return name
+}
+
+function placeOf(lines: readonly string[], address: string | undefined): number {
+  if (address === undefined) return -1
+  const folded = address.toLowerCase()
+  return lines.findIndex(line => line.toLowerCase().includes(folded))
+}
+
+function textsFrom(lines: readonly string[], from: number): string[] {
+  const after = lines.slice(from, from + 14)
   const paragraph = untilEmpty(after)
-  const around = lines.slice(Math.max(0, from - 4), end)
+  const around = lines.slice(Math.max(0, from - 4), from + 14)
   const texts = [
     replyIn(after),
     replyIn(paragraph),
-    others.length === 0 ? replyIn(lines) : undefined,
+    replyIn(lines),
     paragraph.join(' '),
     around.filter(isTelling).join(' '),
     lines.filter(isTelling).join(' '),
     lines.join(' '),
   ]
-  return [...new Set(texts.filter(text => text !== undefined && text.trim() !== ''))].map(text =>
+  return [...new Set(texts.filter(text => text !== undefined && saysMore(text)))].map(text =>
     text!
       .replace(/\s{2,}/g, ' ')
       .trim()
       .slice(0, TEXT_CHARACTERS_MAX),
   )
+}
+
+/** Tells whether a text says more than an address. */
+function saysMore(text: string): boolean {
+  return /[\p{L}\d]{2}/u.test(text.replace(/\S{1,100}@\S{1,255}/g, ''))
 }
 
 /** Lists each address once, best first. */
@@ -136,7 +228,9 @@ function replyIn(lines: readonly string[]): string | undefined {
   // `<<<` and `said:` introduce the words of the other side; the first line with a code may be a summary by
   // the reporting system.
   const quoted = lines.findIndex(line => /<<<\s?[45]\d\d|said:.{0,40}[45]\d\d/.test(line))
-  const from = quoted < 0 ? at : quoted
+  const reply = quoted < 0 ? at : quoted
+  // The line above a quoted reply names the command that it answers, as qmail writes it.
+  const from = reply > 0 && OTHER_COMMAND.test(lines[reply - 1]!) ? reply - 1 : reply
   return untilEmpty(lines.slice(from, from + 6)).join(' ')
 }
 

@@ -55,8 +55,14 @@ const TYPES: Partial<Record<BounceClass, BounceType>> = {
   sender: { type: 'Transient', subtype: 'General' },
 }
 
-export function bounceType(bounceClass: BounceClass): BounceType {
-  return TYPES[bounceClass] ?? { type: 'Undetermined', subtype: 'General' }
+/**
+ * @param isTransient true for a transient failure that was given up (RFC 3463 §2, class 4), which is never
+ *   permanent, whatever its class
+ */
+export function bounceType(bounceClass: BounceClass, isTransient: boolean): BounceType {
+  const named = TYPES[bounceClass] ?? { type: 'Undetermined', subtype: 'General' }
+  if (!isTransient || named.type === 'Transient') return named
+  return { type: 'Transient', subtype: 'General' }
 }
 
 /**

@@ -14,6 +14,14 @@ const LINE_CHARACTERS_MAX = 1_000
 /** Matches a line that announces the returned mail. */
 const FOLLOWS =
   /^[\s>*=_~#.-]{0,80}(?:this is a copy of|below this line is|here is a copy|(?:possibly truncated )?(?:the )?(?:original|unsent|returned|undelivered|bounced) (?:message|mail|e-?mail)(?: headers?| header| text| body| follows?)*[\s:.*=_~#-]{0,80}$|(?:included|attached|below) is (?:a copy|the)|(?:the )?headers? of the (?:original|message)|message (?:headers?|body|text)? ?(?:follows|is following)|message headers?[\s:.*=_~-]{0,80}$|returned message header|ursprungliche (?:nachricht|mail)|message (?:d.)?origin|mensaje original|messaggio originale|mensagem original|исходное (?:сообщение|письмо)|元のメッセージ|原(?:始)?邮件|原始郵件)/
+const BANNER_LINES_MAX = 6
+const BANNER_START =
+  /^[^\p{L}\d]{0,20}(?:caution|warning|attention|notice|alert|be careful|external|ext\b|extern|outside|(?:this|an) (?:e-?mail|message|mail) (?:is |was |comes |came |has )?(?:sent |originate[ds]? |been sent )?from|do not click|achtung|vorsicht|warnung|hinweis|diese (?:e-?mail|nachricht)|ce (?:message|mail|courriel)|cet e-?mail|prudence|atencion|precaucion|este (?:correo|mensaje|e-?mail)|attenzione|questa e-?mail|questo messaggio|atencao|cuidado|esta mensagem|let op|waarschuwing|deze e-?mail)/u
+const BANNER_WORDS =
+  /\bextern|\bext\b|outside|auss?erhalb|außerhalb|exterieur|exterior|estern|do not click|unknown sender|unfamiliar|links? (?:or|and) (?:open )?attachments/
+/** Matches what a reporting system says, and no banner. */
+const TELLS =
+  /\S@\S|\b[45]\d\d[ -]|\b[45]\.\d{1,3}\.\d{1,3}\b|deliver|undeliver|zugestell|recipient|mailbox|unknown user|user unknown/
 const HEADER_LINE =
   /^(?:received|return-path|message-id|date|from|to|subject|mime-version|content-type|dkim-signature|x-[\w-]{1,40}|delivered-to|reply-to|x-mailer)[\t ]{0,4}:/i
 /** Media types of parts that hold the header section of the returned mail alone. */
@@ -30,7 +38,33 @@ export function ownTextOf(mail: ReportMail): OwnText {
   const text = texts.map(part => part.text()).join('\n\n')
   const { own, rest } = cut(text)
   const returned = heads[0] ?? (rest === undefined ? undefined : headIn(rest))
-  return { lines: own.filter(line => !/^\s?>(?!>>)/.test(line)), returned }
+  return { lines: withoutBanners(own.filter(line => !/^\s?>(?!>>)/.test(line))), returned }
+}
+
+/** Removes the paragraphs by which gateways warn of mail from outside. */
+function withoutBanners(lines: readonly string[]): string[] {
+  const kept: string[] = []
+  let paragraph: string[] = []
+  const close = () => {
+    const isWhole = paragraph.length <= BANNER_LINES_MAX && isBanner(paragraph.join(' '))
+    const from = paragraph.findIndex(line => !isBanner(line))
+    if (!isWhole && from >= 0) kept.push(...paragraph.slice(from))
+    paragraph = []
+  }
+  for (const line of lines) {
+    if (line.trim() !== '') paragraph.push(line)
+    else {
+      close()
+      kept.push(line)
+    }
+  }
+  close()
+  return kept
+}
+
+function isBanner(said: string): boolean {
+  const text = fold(said)
+  return BANNER_START.test(text) && BANNER_WORDS.test(text) && !TELLS.test(text)
 }
 
 /** Separates the parts of the mail itself from the header sections of enclosed messages. */

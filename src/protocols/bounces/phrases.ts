@@ -37,9 +37,27 @@ export const BOUNCE_PHRASE = new RegExp(
   ].join('|'),
 )
 
+/** Sentences that only bounces contain, if the text names an address. */
+export const DELIVERY_SENTENCE = new RegExp(
+  [
+    '(?:could|can|was|were|has|have)(?:n.t| ?not)[^.]{0,20} (?:be )?(?:successfully )?(?:delivered|reached|sent) (?:to|because|as|due)|following (?:recipients?|address(?:es)?|destinations?)[^.]{0,40}(?:fail|undeliver|rejected|not)|(?:message|mail)[^.]{0,80} (?:postponed|returned|undeliverable)',
+    '(?:non-?delivery|undeliverable|delivery failure) (?:report|notification|message)|(?:because|due|as|since)[^.]{0,30} (?:mail ?box|inbox) is full|failed to deliver (?:your|the) (?:message|mail)|unable to deliver (?:your|the) (?:message|mail)|delivery of (?:your|the|this) (?:message|mail)[^.]{0,60} failed|(?:undeliverable|not delivered|delivery failed)(?: to)?: ?@',
+    'zustellung[^.]{0,60} (?:fehlgeschlagen|gescheitert|nicht moglich)|(?:nachricht|mail|sms)[^.]{0,60} (?:unzustellbar|nicht[^.]{0,30}(?:zugestellt|zustell|ubermittel))|nicht zugestellt werden',
+    '(?:n.a pas pu|n.a pu|n.ont pas pu|ne peut|impossible de|pas ete)[^.]{0,30}(?:remis|remettre|distribu|delivr|livre|achemin|transmis)',
+    'no (?:ha podido|pudo|se ha podido|se pudo|ha sido|fue)[^.]{0,20} ?(?:ser )?entreg',
+    'non (?:e stato possibile|e stat[oa]|puo essere|ha potuto)[^.]{0,20} ?(?:consegn|recapit)|impossibile (?:consegnare|recapitare)',
+    'nao (?:pode|foi|foi possivel|pude)[^.]{0,20} ?(?:ser )?entreg',
+    '(?:niet|kon)[^.]{0,30}(?:bezorgd|afgeleverd|bestel|worden geleverd)',
+  ].join('|'),
+)
+
+/** Words by which such a sentence is about goods. */
+export const GOODS =
+  /\b(?:parcel|package|shipment|courier|colis|paket|sendung|paquete|pacco|encomenda|pakket)/
+
 /** Phrases that say that the mail will be retried. */
 export const DELAY_PHRASE =
-  /still being retried|not yet been delivered|will (?:be )?(?:retr|continue|keep)|keep(?:s)? trying|warning (?:message )?only|need to resend|delivery attempts will|delay(?:ed)?\b[^.]{0,60}(?:recipient|delivery|hours|message)|(?:delivery|message|mail)[^.]{0,60} delay|transient non-?fatal|bisher (?:noch )?nicht|noch nicht zugestellt|weiter versucht|verzogert|retardee?|retrasad|in ritardo|atrasad|opoznion|задерж|отложен|遅延|遅れ|延迟|延遲/
+  /postponed|still being retried|not yet been delivered|will (?:be )?(?:retr|continue|keep)|keep(?:s)? trying|warning (?:message )?only|need to resend|delivery attempts will|delay(?:ed)?\b[^.]{0,60}(?:recipient|delivery|hours|message)|(?:delivery|message|mail)[^.]{0,60} delay|transient non-?fatal|bisher (?:noch )?nicht|noch nicht zugestellt|weiter versucht|verzogert|retardee?|retrasad|in ritardo|atrasad|opoznion|задерж|отложен|遅延|遅れ|延迟|延遲/
 /** Phrases that no report about abandoned mail contains, even if it says what happens in the end. */
 export const STILL_TRIED =
   /still being retried|not yet been delivered|keep(?:s)? trying|attempts will continue|will continue to (?:try|be)|will be retried|continue to be attempted|weiter versucht/

@@ -6,11 +6,13 @@
  * `pipeline/inbound/bounce-processor.ts`.
  */
 import type { Head } from '../mime/read/head.ts'
+import { cleanText } from '../smtp/reply.ts'
 import { addressesIn, addressOf } from './addresses.ts'
 import { textsAbout } from './blamed.ts'
 import { hostIn, isBounceText, readBounceText } from './bounce-text.ts'
 import {
   type DsnStatus,
+  fieldsIn,
   holdsDeliveryStatus,
   readDeliveryStatus,
   type StatusGroup,
@@ -22,7 +24,7 @@ import { fold } from './reading.ts'
 import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
 import { type ReportMail, type ReportPart, readReportMail } from './report-mail.ts'
 import { type Signs, signsOf } from './sender.ts'
-import { verdictOf } from './verdict.ts'
+import { quotedReply, verdictOf } from './verdict.ts'
 
 interface ReadingOptions {
   /** Name of the header field that identifies the delivery of a returned mail. */
@@ -33,6 +35,19 @@ interface ReadingOptions {
 
 const STATUS_TYPES = new Set(['message/delivery-status', 'message/global-delivery-status'])
 const RECEIPT_TYPES = new Set(['message/disposition-notification', 'message/global-disposition-notification'])
+
+/** Dispositions of a message that nobody will see. */
+const DISCARDED = /;\s{0,4}(?:deleted|denied|failed)\b/
+const REFUSED_SUBJECT =
+  /^\s{0,4}(?:automatically |automatisch )?(?:rejected|refused|abgelehnt|abgewiesen|rejete|refuse|rechazad|rifiutat|respint|rejeitad|recusad|geweigerd)/
+const REFUSED =
+  /(?:has been|was|is|been) (?:automatically )?(?:rejected|refused)|automatically (?:rejected|refused)|abgelehnt|abgewiesen|(?:ete|est) (?:rejete|refuse)|(?:ha sido|fue) rechazad|e stato (?:rifiutato|respinto)|foi (?:rejeitad|recusad)|(?:is|werd) (?:automatisch )?geweigerd/
+/** Matches the words of a client whose user deleted the message, which may quote our subject. */
+const DELETED_UNREAD =
+  /without (?:being|having been) read|not read|unread|ungelesen|ohne (?:gelesen|dass)|sans (?:etre|avoir ete) lu|sin (?:ser|haber sido) leid|senza (?:essere|essere stato) lett|sem (?:ser|ter sido) lid|zonder (?:te zijn |dat )?gelezen/
+/** Matches the reason behind the sentence of the system. */
+const REASON =
+  /(?:reject|refus|abgelehnt|abgewiesen|rejet|rechaz|rifiut|respint|rejeit|recus|geweiger)[^:]{0,160}:\s{1,8}(\S.{0,900})/is
 
 export function readReport(raw: Uint8Array, options: ReadingOptions): BounceReport {
   return readMailAs(readReportMail(raw), options, 0)
@@ -47,8 +62,9 @@ function readMailAs(mail: ReportMail, options: ReadingOptions, depth: number): B
     feedbackIn(mail, parts, base) ??
     aggregateIn(mail, parts, signs, base) ??
     deliveryStatusIn(parts, { signs, own, base, options }) ??
-    (parts.some(({ type }) => RECEIPT_TYPES.has(type.value)) ? { ...base, kind: 'receipt' } : undefined) ??
+    dispositionIn(parts, { signs, own, base, options }) ??
     enclosedIn(parts, signs, options, depth) ??
+    (parts.some(isCalendarAnswer) ? { ...base, kind: 'auto-reply' as const } : undefined) ??
     inWords(signs, own, base, options, saysThatItReports(mail, parts))
   )
 }
@@ -108,6 +124,13 @@ function aggregateIn(
     : undefined
 }
 
+/** Recognizes answers to invitations (RFC 5546 §3.2), which calendars send. */
+function isCalendarAnswer({ type, text }: ReportPart): boolean {
+  if (type.value !== 'text/calendar') return false
+  const method = type.params.get('method') ?? /^METHOD:(\S{1,40})/im.exec(text())?.[1] ?? ''
+  return /^(?:reply|counter|declinecounter|refresh)$/i.test(method)
+}
+
 interface Found {
   signs: Signs
   own: OwnText
@@ -124,7 +147,8 @@ function deliveryStatusIn(parts: readonly ReportPart[], found: Found): BounceRep
   const statuses = all.filter(({ recipients }) => recipients.length > 0)
   if (statuses.length === 0) return undefined
   const groups = statuses.flatMap(({ recipients }) => recipients)
-  const recipients = groups.map(group => recipientOf(group, groups.length === 1, found))
+  const textsOf = textsAbout(found.own.lines, groups.map(namedBy))
+  const recipients = groups.map(group => recipientOf(group, textsOf, found))
   const first = <K extends keyof DsnStatus>(key: K) =>
     statuses.find(status => status[key] !== undefined)?.[key]
   const isBounce = recipients.some(({ action }) => action === 'failed' || action === 'delayed')
@@ -139,22 +163,62 @@ function deliveryStatusIn(parts: readonly ReportPart[], found: Found): BounceRep
   }
 }
 
+/**
+ * Reads a disposition notification: a receipt, or the refusal of a message by the recipient's filter (RFC
+ * 5429 §2.1.2), which is a bounce for the reason that its text gives.
+ */
+function dispositionIn(parts: readonly ReportPart[], found: Found): BounceReport | undefined {
+  const part = parts.find(({ type }) => RECEIPT_TYPES.has(type.value))
+  if (!part) return undefined
+  const { signs, own, base, options } = found
+  const fields = fieldsIn(part.text())
+  const id = fields.get('original-message-id')
+  const about = { ...base, messageId: base.messageId ?? (id === undefined ? undefined : withoutBrackets(id)) }
+  const text = own.lines.join('\n')
+  const isRefused = signs.isRefusal || isRefusalIn(signs.subject, fold(text))
+  if (!isRefused || !DISCARDED.test(fold(fields.get('disposition') ?? '')))
+    return { ...about, kind: 'receipt' }
+  const [final, original] = ['final-recipient', 'original-recipient'].map(name =>
+    addressOf(withoutType(fields.get(name))),
+  )
+  const reason = REASON.exec(text)?.[1]?.trim() ?? text
+  const recipient = final ?? original ?? soleRecipient(signs, own)
+  const host = recipient?.split('@').at(-1)
+  const verdict = verdictOf({
+    ...{ action: 'failed', status: undefined, texts: [reason, text] },
+    provider: host === undefined ? undefined : options.providerOf(host),
+  })
+  const refusal: ReportedRecipient = {
+    ...{ recipient, originalRecipient: original, action: 'failed', remoteMta: undefined },
+    ...{ diagnostic: cleanText(reason), ...verdict },
+    class: verdict.class === 'unknown' ? 'policy' : verdict.class,
+  }
+  return { ...about, kind: 'bounce', recipients: [refusal] }
+}
+
+function isRefusalIn(subject: string, text: string): boolean {
+  return !DELETED_UNREAD.test(text) && (REFUSED_SUBJECT.test(subject) || REFUSED.test(text))
+}
+
 function mayHoldStatus({ type, text }: ReportPart): boolean {
   const plain = type.value.startsWith('text/plain') || type.value.startsWith('application/octet')
   return plain && holdsDeliveryStatus(text())
 }
 
-function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options }: Found): ReportedRecipient {
-  const final = addressOf(withoutType(group.finalRecipient))
+function recipientOf(
+  group: StatusGroup,
+  textsOf: (address: string | undefined) => string[],
+  { signs, own, options }: Found,
+): ReportedRecipient {
   const original = addressOf(withoutType(group.originalRecipient))
-  const named = [final, original].find(address => address?.includes('@')) ?? final ?? original
+  const named = namedBy(group)
   const status = /[245]\.\d{1,3}\.\d{1,3}/.exec(group.status ?? '')?.[0]
   const action = actionOf(group.action, status, signs, own)
-  const words = wordsAbout(named, isOnly, own)
+  const words = textsOf(named)
   const diagnostics = group.diagnostics
     .map(value => withoutType(value)!.replace(/^[\w-]{1,40}$/, said => said.replaceAll('-', ' ')))
     .filter(value => /\p{L}{2}|\d{3}/u.test(value))
-  const comment = /[245]\.\d{1,3}\.\d{1,3}[\s(]{1,4}(\S.{0,300})/.exec(group.status ?? '')?.[1]
+  const comment = commentIn(group.status ?? '')
   const texts = [...sorted(diagnostics), ...(comment === undefined ? [] : [comment]), ...words]
   const remoteMta =
     withoutType(group.remoteMta)
@@ -165,7 +229,7 @@ function recipientOf(group: StatusGroup, isOnly: boolean, { signs, own, options 
     recipient: named ?? soleRecipient(signs, own),
     originalRecipient: original,
     action,
-    diagnostic: texts[0] ?? '',
+    diagnostic: quotedReply(texts[0] ?? ''),
     remoteMta,
     ...verdictOf({ action, status, texts, provider }),
   }
@@ -177,11 +241,17 @@ function sorted(diagnostics: readonly string[]): string[] {
   return [...diagnostics.filter(isReply), ...diagnostics.filter(text => !isReply(text))]
 }
 
-function wordsAbout(address: string | undefined, isOnly: boolean, { lines }: OwnText): string[] {
-  const at =
-    address === undefined ? -1 : lines.findIndex(line => line.toLowerCase().includes(address.toLowerCase()))
-  if (at >= 0) return isOnly ? textsAbout(lines, at, []) : textsAbout(lines, at, [at + 8]).slice(0, 3)
-  return isOnly ? textsAbout(lines, 0, []) : []
+/** Returns the text behind the code of a Status field, without the brackets of a comment. */
+function commentIn(status: string): string | undefined {
+  const text = /[245]\.\d{1,3}\.\d{1,3}[\s;:,-]{0,4}([^\s\d.].{0,300})/.exec(status)?.[1]?.trim()
+  return text?.replace(/^\(\s{0,4}(.{0,300}?)\s{0,4}\)?$/, '$1')
+}
+
+/** Returns the address of a group; without one, a bare name. */
+function namedBy({ finalRecipient, originalRecipient }: StatusGroup): string | undefined {
+  const final = addressOf(withoutType(finalRecipient))
+  const original = addressOf(withoutType(originalRecipient))
+  return [final, original].find(address => address?.includes('@')) ?? final ?? original
 }
 
 function soleRecipient(signs: Signs, { lines, returned }: OwnText): string | undefined {
@@ -228,8 +298,8 @@ function enclosedIn(
 }
 
 /**
- * Tells whether the media type declares a delivery status, even if the status is empty or was removed on the
- * way.
+ * Tells whether the media type declares a delivery status, even if the status is empty or was removed on
+ * the way.
  */
 function saysThatItReports(mail: ReportMail, parts: readonly ReportPart[]): boolean {
   return (
@@ -251,7 +321,7 @@ function inWords(
   if (asks && !isReport && (signs.isAutomatic || signs.hasNullSender) && !signs.isDaemon)
     return { ...base, kind: 'challenge' }
   if (signs.isAutoReply && !isBounceOfDaemon && !isReport) return { ...base, kind: 'auto-reply' }
-  if (isReport || isBounceText(signs, own))
+  if (isReport || signs.isRefusal || isBounceText(signs, own))
     return { ...base, kind: 'bounce', recipients: readBounceText(signs, own, options.providerOf) }
   return signs.isAutomatic && !signs.isDaemon ? { ...base, kind: 'auto-reply' } : { ...base, kind: 'mail' }
 }

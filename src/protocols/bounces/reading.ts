@@ -18,7 +18,10 @@ export interface ReplyReading {
    * wrong.
    */
   contradicts: boolean
-  /** Text in lower case without accents, addresses, host names and quoted subjects. */
+  /**
+   * Text in lower case without accents, addresses, host names and quoted subjects, in which `restriction:`
+   * stands for Postfix's `Recipient address rejected:`.
+   */
   words: string
   /** Words of the reply without links. */
   prose: string
@@ -28,8 +31,9 @@ export interface ReplyReading {
 const CHARACTERS_MAX = 1024
 
 /**
- * Matches a status code within a line: behind a colon, in brackets as qmail writes it, or in the quoted reply
- * of another host. No digit or dot may adjoin the code, so that parts of addresses and versions do not match.
+ * Matches a status code within a line: behind a colon, in brackets as qmail writes it, or in the quoted
+ * reply of another host. No digit or dot may adjoin the code, so that parts of addresses and versions do
+ * not match.
  */
 const STATUS_IN_TEXT = [
   /^#?([245])\.(\d{1,3}\.\d{1,3})(?=[:;,\-_\])]|$)/,
@@ -40,6 +44,11 @@ const QUOTED_ADDRESS = /"[^"]{1,64}"@/g
 /** Matches a quotation from the message behind such a word. */
 const QUOTED_SUBJECT =
   /(subject|header|betreff|sujet|objet|asunto|assunto|oggetto|тема|temat|件名|主题|file ?name|phrase|text)([^"'“„«]{0,16})["'“„«][^"'”“»]{1,400}["'”“»]/giu
+/**
+ * Matches the words that Postfix puts before the text of any restriction that it applies at RCPT: only the
+ * text says whether the address is at fault.
+ */
+const RESTRICTION = /\brecipient (?:address )?rejected ?[:;(-]/g
 /** Matches the host names of block lists. */
 const LIST_HOST =
   /spamhaus|spamcop|barracuda|sorbs|uceprotect|abusix|abuseat|dnsbl|rbl|surbl|uribl|mailspike|psbl|senderscore|invaluement/
@@ -78,9 +87,15 @@ function wordsOf(said: string): string {
     .replace(QUOTED_ADDRESS, '@')
     .replace(QUOTED_SUBJECT, '$1')
     .split(' ')
+    .map((word, i, all) => (isHostName(word) && isSubject(all, i) ? 'name' : word))
     .filter(word => !word.includes('@') && !isHostName(word))
     .join(' ')
-  return fold(own)
+  return fold(own).replace(RESTRICTION, 'restriction:')
+}
+
+/** Tells whether a word is what does not exist or is unknown, so that without it the sentence would blame. */
+function isSubject(words: readonly string[], at: number): boolean {
+  return /^(?:does(?:n.?t)?|is (?:unknown|not))\b/i.test(words.slice(at + 1, at + 3).join(' '))
 }
 
 function isHostName(word: string): boolean {

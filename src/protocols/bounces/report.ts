@@ -43,6 +43,8 @@ export interface ReportedRecipient {
   class: BounceClass
   /** True if no further mail should be sent to the address. */
   isHard: boolean
+  /** True for a transient failure, also if it was given up for its age. */
+  isTransient: boolean
   /** Name of the rule that decided. */
   rule: string
 }

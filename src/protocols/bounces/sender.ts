@@ -13,6 +13,8 @@ export interface Signs {
   hasNullSender: boolean
   /** True for mail that no person wrote (RFC 3834 §5, and header fields of vendors). */
   isAutomatic: boolean
+  /** True for a refusal by the recipient's filter (RFC 5429 §2.1.2). */
+  isRefusal: boolean
   /** True if fields or subject are those of vacation programs. */
   isAutoReply: boolean
   /** True for a reply or a forwarded message of a person. */
@@ -53,6 +55,7 @@ export function signsOf(head: Head): Signs {
     isDaemon,
     hasNullSender: /^\s*<\s*(?:mailer-daemon[^>]{0,100})?>/i.test(head.raw('return-path') ?? ''),
     isAutomatic: (submitted !== '' && !submitted.startsWith('no')) || isDaemon,
+    isRefusal: /\(.{0,40}reject/.test(submitted),
     isAutoReply: setsVacationFields(head) || /auto[_-]?reply/.test(precedence) || AUTO_SUBJECT.test(subject),
     isReply: REPLY_SUBJECT.test(subject),
     isBulk: head.raw('list-unsubscribe') !== undefined || head.raw('list-id') !== undefined,

@@ -4,7 +4,7 @@ import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
 import type { ReplyPhase } from './reading.ts'
 import type { ReportAction } from './report.ts'
-import { REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
+import { GIVEN_UP_RULE, REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
 
 interface Evidence {
   action: ReportAction
@@ -18,6 +18,7 @@ interface Evidence {
 interface BounceVerdict {
   class: BounceClass
   isHard: boolean
+  isTransient: boolean
   replyCode: number | undefined
   status: string | undefined
   rule: string
@@ -27,8 +28,27 @@ interface BounceVerdict {
 const REPLY_CODE =
   /(?:^|[\s:;'"<([>=,])([45]\d\d)(?=[ \t]?[-:;,)\]][ \t]?(?:[#(]?[245]\.\d|[^\d\s])|[ \t]+(?:[#(<"']?[^\d\s]|[245]\.\d)|$)(?![ \t]+(?:more )?(?:messages?|days?|hours?|minutes?|bytes|kb|mb|reasons))/i
 const ENHANCED = /(?<![\d.])([245]\.\d{1,3}\.\d{1,3})(?![\d.]*\d)/
+/** Matches the words by which a reporting system introduces the reply of another host. */
+const PREAMBLE =
+  /(?:undeliverable address: host \S{1,300} said|(?:server|host|system|mta)s? (?:has )?(?:returned|responded|answered|replied|reported|issued)(?: with| was)?(?: the following| this)?(?: error| response| reply| message)?(?: was)?|(?:response|reply|answer|error|reason)(?: message)?(?: (?:from|of|by) [^:]{1,80})? (?:was|is)|(?:response|reply|answer) (?:from|of) [^:]{1,80})\s?:\s{0,3}["'<]{0,4}(?=[45]\d\d[ -])/gi
+/** Matches a sentence before a reply with a status code. */
+const SENTENCE_BEFORE =
+  /^(?![\s<("']{0,4}[45]\d\d[ -])(?:[^\s@]{1,60} ){4,120}?[^\s@]{0,60}(?:: ?|\b(?:was|is|said|returned|with|response|reply|details?) )["'<]{0,4}(?=[45]\d\d[ -][#(]?[45]\.\d{1,3}\.\d{1,3}\b)/i
+const REPEATED_CODE = /^([45]\d\d)[ -]\1(?=[ -])/
 /** Matches the code of a further line of a reply whose lines were joined. */
 const CONTINUED = /\s[45]\d\d-(?:[245]\.\d{1,3}\.\d{1,3})?[ \t]?/g
+/** Words by which reports name the command that was refused; the first that match decide. */
+const PHASES: readonly (readonly [ReplyPhase, RegExp])[] = [
+  [
+    'host',
+    /my name was rejected|but greeting failed|(?:reply to|error for|after) (?:the )?(?:pipelined )?(?:HELO|EHLO|LHLO|STARTTLS|initial (?:connection|server greeting))\b/i,
+  ],
+  ['mail', /but sender was rejected|(?:reply to|error for|for|after) (?:the )?(?:pipelined )?MAIL[ _]?FROM/i],
+  [
+    'final-dot',
+    /failed after I sent the message|(?:reply to|after|error for) (?:the |sending )?(?:pipelined )?(?:end of data|DATA\b)/i,
+  ],
+]
 const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
 
 export function verdictOf({ action, status, texts, provider }: Evidence): BounceVerdict {
@@ -39,20 +59,48 @@ export function verdictOf({ action, status, texts, provider }: Evidence): Bounce
   // If another text than the best one blames the address, all texts together must not contradict it.
   const all = first !== meanings[0] && first.meaning.blamesAddress ? read(cleaned.join(' ')) : first
   const chosen = isSpecific(all.meaning) && !all.meaning.blamesAddress ? all : first
+  const replyCode = meanings.find(found => found.replyCode !== undefined)?.replyCode
+  const decided = chosen.status ?? status
+  const { class: bounceClass, blamesAddress, rule } = chosen.meaning
+  const isTransient = isTransientFailure(decided, replyCode) || rule === GIVEN_UP_RULE
   return {
-    class: chosen.meaning.class,
-    isHard: action === 'failed' && chosen.meaning.blamesAddress,
-    replyCode: meanings.find(({ replyCode }) => replyCode !== undefined)?.replyCode,
-    status: chosen.status ?? status,
-    rule: chosen.meaning.rule,
+    class: bounceClass,
+    isHard: action === 'failed' && blamesAddress && !isTransient,
+    isTransient,
+    replyCode,
+    status: decided,
+    rule,
   }
+}
+
+/**
+ * Tells it by the class of the status or else of the code. Status x.4.7 says that time ran out (RFC 3463
+ * §3.5).
+ */
+function isTransientFailure(status: string | undefined, replyCode: number | undefined): boolean {
+  if (status === undefined) return replyCode !== undefined && replyCode < 500
+  return status.startsWith('4') || status === '5.4.7'
+}
+
+/** Returns the reply that a text quotes behind words of the reporting system, or else the text. */
+export function quotedReply(text: string): string {
+  const last = [...text.matchAll(PREAMBLE)].at(-1) ?? SENTENCE_BEFORE.exec(text)
+  if (!last) return text
+  const reply = text.slice(last.index + last[0].length).replace(REPEATED_CODE, '$1')
+  return /["'<]$/.test(last[0]) ? reply.replace(/["'>.]{1,4}$/, '') : reply
 }
 
 function isSpecific({ class: found, rule }: Meaning): boolean {
   return found !== 'unknown' && !VAGUE_RULES.has(rule)
 }
 
-function readOne(text: string, action: ReportAction, said: string | undefined, provider: string | undefined) {
+function readOne(
+  whole: string,
+  action: ReportAction,
+  said: string | undefined,
+  provider: string | undefined,
+) {
+  const text = quotedReply(whole)
   const found = REPLY_CODE.exec(text)
   const replyCode = found ? Number(found[1]) : undefined
   const within = ENHANCED.exec(text)?.[1]
@@ -69,7 +117,7 @@ function readOne(text: string, action: ReportAction, said: string | undefined, p
     enhanced: fits ? status : null,
     text: fits || status === undefined ? plain : `${status} ${plain}`,
   }
-  return { meaning: classify(phaseOf(text), reply, provider, REPORT_RULES), replyCode, status }
+  return { meaning: classify(phaseOf(whole), reply, provider, REPORT_RULES), replyCode, status }
 }
 
 /** Returns the reply code that action and status imply, for a report that quotes none. */
@@ -79,7 +127,5 @@ function codeOf(action: ReportAction, status: string | undefined): number {
 }
 
 function phaseOf(text: string): ReplyPhase {
-  if (/(?:reply to|error for|for|after) (?:the )?MAIL(?: |_)?FROM/i.test(text)) return 'mail'
-  if (/(?:reply to|after|error for) (?:the )?(?:end of data|DATA\b)/i.test(text)) return 'final-dot'
-  return 'rcpt'
+  return PHASES.find(([, words]) => words.test(text))?.[0] ?? 'rcpt'
 }

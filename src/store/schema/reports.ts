@@ -3,7 +3,7 @@ import type { Id } from '../../lib/ids.ts'
 import type { Json } from './values.ts'
 
 /** Kind of the local address that received the mail. */
-export type ReportAddressKind = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster'
+export type ReportAddressKind = 'return-path' | 'unsubscribe' | 'feedback-loop' | 'postmaster' | 'inbox'
 
 export const REPORT_STATE = { unread: 0, read: 1 } as const
 

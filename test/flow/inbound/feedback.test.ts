@@ -27,6 +27,11 @@ test.before(async () => {
   mailhorn = await startMailhorn({ zone: ZONE, mxPort: mx.port })
   await mailhorn.verifiedDomain('here.example')
   await mailhorn.verifiedDomain('quiet.example', 'eu-west-1')
+  const { id } = await mailhorn.verifiedDomain('mute.example')
+  await mailhorn.call('PATCH', `/domains/${id}`, {
+    session: await mailhorn.signIn(),
+    body: { receiving: false },
+  })
 })
 
 test.after(async () => {
@@ -222,6 +227,34 @@ test('a bounce for another reason than the address suppresses nothing', async ()
   assert.is(suppressedFor(recipient), undefined)
 })
 
+for (const [what, said, status] of [
+  ['with a diagnostic', '451 4.4.7 delivery time expired', '4.4.7'],
+  ['without one', undefined, '4.4.7'],
+  ['whose status is permanent', 'QUEUE.Expired; message expired', '5.4.7'],
+  ['whose domain was not found for now', '450 4.1.2 Domain not found', '4.1.2'],
+] as const)
+  test(`a report ${what} of mail that was given up for its age is a transient bounce`, async () => {
+    const { id, recipient, returnPath } = await delivered()
+    const data = bounce({ status, said: said ?? '' })
+    const sent = said === undefined ? data.replace(/^Diagnostic-Code:.*\n/m, '') : data
+    assert.is(await report(returnPath, sent), 'bounced')
+    assert.is((await mailhorn.email(id)).events[2].data.bounce.type, 'Transient')
+    assert.is(suppressedFor(recipient), undefined)
+  })
+
+test('of a report about several recipients, what it says about the own one counts', async () => {
+  const { id, recipient, returnPath } = await delivered()
+  const hard = bounce({ recipient: 'gone@there.example' })
+  const full = `Final-Recipient: rfc822; ${recipient}
+Action: failed
+Status: 5.2.2
+Diagnostic-Code: smtp; 552 5.2.2 mailbox full
+`
+  assert.is(await report(returnPath, hard.replace('\n--b--', `\n${full}\n--b--`)), 'bounced')
+  assert.is((await mailhorn.email(id)).events[2].data.bounce.class, 'mailbox-full')
+  assert.is(suppressedFor(recipient), undefined)
+})
+
 test('a delay that the other host reports is told once, and a bounce after it', async () => {
   const { id, returnPath } = await delivered()
   const delay = bounce({ action: 'delayed', status: '4.4.1', said: '451 4.4.1 inner host does not answer' })
@@ -236,6 +269,92 @@ test('a delay that the other host reports is told once, and a bounce after it', 
   })
   assert.is(await report(returnPath, bounce()), 'bounced')
   assert.equal(types(await mailhorn.email(id)).slice(3), ['bounced'])
+})
+
+/** A bounce of a message that its attachment names by our header fields. */
+const returned = (head: string, about = bounce()) =>
+  about.replace('\n--b--', `\n--b\nContent-Type: text/rfc822-headers\n\n${head}\n--b--`)
+
+test('a bounce that comes to the From address counts by our header in what it returns, and stays visible', async () => {
+  const { id, recipient, head } = await delivered()
+  assert.is(await report('ann@here.example', returned(head)), 'bounced')
+  const email = await mailhorn.email(id)
+  assert.is(email.status, 'bounced')
+  assert.is(email.events[2].data.bounce.class, 'invalid-recipient')
+  assert.is(suppressedFor(recipient), 'bounce')
+  const { sender } = await until(
+    () =>
+      mailhorn.rows<{ sender: string }>('select sender from inbound_messages where listed_at is not null')[0],
+  )
+  assert.is(sender, '')
+  assert.is(await report('ann@here.example', returned(head)), 'repeated')
+})
+
+test('a bounce to the From address without proof changes nothing', async () => {
+  const { id, recipient, head } = await delivered()
+  const without = head.replace(/^X-Mailhorn-Ref:.*$/m, 'X-Other: x')
+  const altered = head.replace(
+    /^(X-Mailhorn-Ref: .{30})(.)/m,
+    (_, begin, letter) => begin + (letter === 'a' ? 'b' : 'a'),
+  )
+  assert.is(await report('ann@here.example', bounce({ recipient })), 'unknown-delivery')
+  assert.is(await report('ann@here.example', returned(without)), 'unknown-delivery')
+  assert.is(await report('ann@here.example', returned(altered)), 'unknown-delivery')
+  assert.is(await report('bob@quiet.example', returned(head)), 'unknown-delivery')
+  assert.is(await report('ann@here.example', complaint(head)), 'unknown-delivery')
+  const before = mailhorn.rows('select 1 from reports').length
+  assert.match(await send('ann@here.example', returned(head), 'mallory@there.example'), /^250 /)
+  assert.is(mailhorn.rows('select 1 from reports').length, before)
+  assert.equal(types(await mailhorn.email(id)), ['sent', 'delivered'])
+  assert.is(suppressedFor(recipient), undefined)
+})
+
+test('what a person writes to the return path is received by the From address', async () => {
+  const { returnPath } = await delivered('Shop <shop@here.example>')
+  const letter = `From: Pat <pat@there.example>\nTo: ${returnPath}\nSubject: Re: Your order\n\nplease call me\n${`${'x'.repeat(998)}\n`.repeat(1_500)}`
+  assert.is(await report(returnPath, letter, 'pat@there.example'), 'passed-on')
+  const session = await mailhorn.signIn()
+  const row = await until(async () => {
+    const { body } = await mailhorn.call('GET', '/inbound', { session })
+    return body.data.find(({ subject }: { subject: string }) => subject === 'Re: Your order')
+  })
+  assert.is(row.from, 'Pat <pat@there.example>')
+  const [{ recipients }] = mailhorn.rows<{ recipients: string }>(
+    "select recipients from inbound_messages where sender = 'pat@there.example'",
+  ) as [{ recipients: string }]
+  assert.equal(JSON.parse(recipients), ['shop@here.example'])
+  const [kept] = mailhorn.rows<{ sent: number; size: number }>(
+    "select inbound_messages.size_bytes as sent, blobs.size_bytes as size from inbound_messages join blobs on hash = raw_hash where sender = 'pat@there.example'",
+  )
+  assert.ok(Number(kept!.size) > 1_500_000)
+  assert.is(Number(kept!.size), Number(kept!.sent))
+})
+
+for (const [what, data] of [
+  [
+    'an automatic reply',
+    'From: pat@there.example\nSubject: Out of office\nAuto-Submitted: auto-replied\n\nAway.\n',
+  ],
+  [
+    'a receipt',
+    'From: pat@there.example\nSubject: Read\nContent-Type: multipart/report; report-type=disposition-notification; boundary=b\n\n--b\nContent-Type: message/disposition-notification\n\nDisposition: manual-action/MDN-sent-manually; displayed\n--b--\n',
+  ],
+  [
+    'an answer of a calendar',
+    'From: pat@there.example\nSubject: Accepted: lunch\nContent-Type: text/calendar; method=REPLY\n\nBEGIN:VCALENDAR\nMETHOD:REPLY\nEND:VCALENDAR\n',
+  ],
+] as const)
+  test(`${what} at a return path is not received as mail`, async () => {
+    const { returnPath } = await delivered()
+    const before = mailhorn.rows('select 1 from inbound_messages').length
+    assert.is(await report(returnPath, data, 'pat@there.example'), 'nothing-to-do')
+    assert.is(mailhorn.rows('select 1 from inbound_messages').length, before)
+  })
+
+test('what a person writes to the return path of a domain that receives nothing is not passed on', async () => {
+  const { returnPath } = await delivered('ann@mute.example')
+  const letter = 'From: pat@there.example\nSubject: hello\n\nplease call me\n'
+  assert.is(await report(returnPath, letter, 'pat@there.example'), 'nothing-to-do')
 })
 
 test('a complaint counts by our header in what it returns, once, and suppresses the address', async () => {

@@ -171,7 +171,8 @@ test('a message for the postmaster and for a customer is kept for both, whole', 
   const reports = mailhorn.rows('select 1 from reports').length
   const data = `Subject: both\n\n${`${'x'.repeat(998)}\n`.repeat(1_500)}`
   const to = ['postmaster@mailhorn.test', 'bob@here.example']
-  assert.match(await sendMail(mailhorn.app.inboundAddress!, { to, data }), /^250 /)
+  const from = 'ann@there.example'
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, { to, data, from }), /^250 /)
   assert.is(mailhorn.rows('select 1 from reports').length, reports + 1)
   const [row] = stored(1)
   assert.is(Number(row!.size_bytes), Buffer.byteLength(`Subject: both\r\n\r\n\r\n`) + 1_500 * 1_000)

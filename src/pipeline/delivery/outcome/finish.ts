@@ -199,7 +199,9 @@ function replyFacts({ text, hostAttempts }: AttemptResult) {
 }
 
 function bounceData({ class: bounceClass, reply, text, enhanced, hostAttempts }: AttemptResult) {
-  const { type, subtype } = bounceType(bounceClass)
+  // A status of the other class than the code stays in the text (`replyOf`).
+  const isTransient = reply !== null && /^4\.\d{1,3}\.\d{1,3}\b/.test(reply.text)
+  const { type, subtype } = bounceType(bounceClass, isTransient)
   return {
     type,
     subtype,

@@ -15,8 +15,22 @@ export const ADDRESS_WORDS: readonly Rule[] = [
   {
     name: 'postfix: address verification failed',
     class: 'invalid-recipient',
-    words: /recipient address rejected: undeliverable address/,
+    words: /restriction: undeliverable address/,
     sample: 'rcpt 550 Recipient address rejected: undeliverable address: host said: 550 no',
+  },
+  {
+    name: 'postfix: address unknown, in one word',
+    class: 'invalid-recipient',
+    words:
+      /restriction: (?:is |has )?(?:unknown|not found|non-?existent|no longer (?:valid|exists?|in use)|does ?n.?.?t exist|not (?:a )?(?:valid|known)|invalid|unbekannt|inconnu|desconocid|sconosciut|onbekend)(?! (?:client|sender|host|domain|helo|ip)\b)/,
+    sample: 'rcpt 550 Recipient address rejected: unknown',
+  },
+  {
+    name: 'postfix: address closed, in one word',
+    class: 'inactive-mailbox',
+    words:
+      /restriction: (?:is |was |has been )?(?:disabled|inactive|suspended|deactivated|expired|discontinued|terminated|closed\b(?! for))/,
+    sample: 'rcpt 550 Recipient address rejected: disabled',
   },
   {
     name: 'words: address closed',
@@ -47,7 +61,7 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: no such address',
     class: 'invalid-recipient',
     words:
-      /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid|bad)[^.]{0,20}(?:user|recipient|mail ?box|address|account|alias|person|local[ -]part)(?! domain)/,
+      /(?:no such|unknown|invalid|illegal|nonexistent|non-existent|not a valid|bad)[^.]{0,20}(?:user|recipient|mail ?box|address|account|alias|person|subscriber|customer|local[ -]part)(?! domain)/,
     sample: 'rcpt 550 No such user here',
   },
   {
@@ -55,14 +69,24 @@ export const ADDRESS_WORDS: readonly Rule[] = [
     class: 'invalid-recipient',
     words: near(
       'user|recipient|mail ?box|address|account|alias',
-      'unknown|not (?:be )?(?:found|known|exist|listed|recognized|valid|registered|local)|does ?n.?t (?:exist|have)|not.{0,3}exist|no longer|(?<!service )(?<!server )unavailable|undeliverable|invalid|nonexistent',
+      'unknown|not (?:be )?(?:found|known|exist|listed|recognized|valid|registered|local)|does ?n.?t (?:exist|have an? (?:\\S{1,20} )?(?:account|mail ?box))|not.{0,3}exist|no longer|(?<!service )(?<!server )unavailable|undeliverable|invalid|nonexistent',
     ),
     sample: 'rcpt 550 The mailbox was not found',
   },
   {
+    name: 'words: the address does not exist',
+    class: 'invalid-recipient',
+    words: any(
+      /(?:^|[:;.] ?)(?:does ?n.?.?t exists?|does not exists?|is (?:unknown|not known))(?! (?:client|sender|host|domain|command|ip|error)\b)/,
+      /\b(?:rcpt(?: to:?)?|(?<!your )e-?mail|login|customer|subscriber|person|member) (?:(?:is|was) )?(?:does ?n.?.?t exists?|does not exists?|not (?:exist|known|found)|unknown|nonexistent)/,
+    ),
+    sample: 'rcpt 554 Rcpt <x@there.test> does not exist',
+  },
+  {
     name: 'words: no mailbox',
     class: 'invalid-recipient',
-    words: /no mail ?box|unroute?able|nosuchuser|recipientnotfound|no one (?:here )?by that name/,
+    words:
+      /nobody (?:here )?by that name|no mail ?box|unroute?able|nosuchuser|recipientnotfound|no one (?:here )?by that name/,
     sample: 'rcpt 550 Unrouteable address',
   },
   {
@@ -79,6 +103,8 @@ export const ADDRESS_WORDS: readonly Rule[] = [
       near(THINGS_ES, 'desconocid|no existe|inexistente|no (?:se )?(?:ha )?encontr|no es valid|invalid'),
       near(THINGS_PT, 'desconhecid|nao existe|inexistente|nao (?:foi )?(?:encontrad|localizad)|invalid'),
       near(THINGS_IT, 'sconosciut|non esiste|inesistente|non (?:e stat[oa] )?trovat|non valid'),
+      near('gebruiker|adres|geadresseerde|ontvanger|postvak', 'onbekend|bestaat niet|niet gevonden|ongeldig'),
+      /onbekende? (?:gebruiker|ontvanger|adres|geadresseerde)/,
     ),
     sample: 'rcpt 550 Empfänger unbekannt',
   },
@@ -121,7 +147,7 @@ export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: policy',
     class: 'policy',
     words: any(
-      /relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed|accepted)|denied|polic(?:y|ies)|prohibited|refused|rejected|administrat|authentication required|restricted|blocked/,
+      /restriction:|relay|rcpthosts|not (?:permitted|allowed|authori[sz]ed|accepted)|denied|polic(?:y|ies)|prohibited|refused|rejected|administrat|authentication required|restricted|blocked/,
       /abgelehnt|verweigert|nicht erlaubt|refuse|interdit|rechazad|denegad|rejeitad|recusad|negad|rifiutat|negat|отклонен|запрещен|отказ|odrzucon|odmow|拒否|拒绝|拒絕|不允许/,
     ),
     sample: 'rcpt 550 Not permitted',

@@ -135,10 +135,22 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     sample: 'host 554 Ihre IP-Adresse ist gesperrt',
   },
   {
+    name: 'postfix: sender is refused',
+    class: 'sender',
+    words: /sender address rejected:(?!.{0,100}\b(?:spf|dkim|dmarc))/,
+    sample: 'rcpt 550 5.1.1 Sender address rejected: mailbox is full',
+  },
+  {
+    name: 'postfix: host or command is refused',
+    class: 'policy',
+    words: /(?:client host|helo command|data command|end-of-data) rejected:/,
+    sample: 'rcpt 550 Client host rejected: user unknown',
+  },
+  {
     name: 'words: mailbox full',
     class: 'mailbox-full',
     words:
-      /(?:mail ?|in)?box(?: is)? (?:too )?full|full mail ?box|(?:over|exceed\S{0,3}|above|beyond)[^.]{0,30}quota|over-?quota|quota[ -]?(?:is |has been |was )?(?:exceeded|exceeds|limit|exhausted|full|violat|reached)|quotaexceeded|out of (?:storage|space)|not enough (?:storage|space|room)|insufficient (?:storage|space|quota)|(?:storage|mailbox|disk) (?:allocation|limit|quota|size limit)|no (?:space|room) left|mailbox[^.]{0,30}exceed|account is full/,
+      /(?:mail ?|in)?box(?: is)? (?:too )?full|full mail ?box|(?:over|exceed\S{0,3}|above|beyond)[^.]{0,30}quota|over-?quota|quota[ -]?(?:is |has been |was )?(?:exceeded|exceeds|limit|exhausted|full|violat|reached)|quotaexceeded|(?:out of|not enough|no(?: more)?|insufficient|lacks|(?:not|n.t) have(?: enough| sufficient| any)?|too little) (?:(?:free|available|disk|mailbox|storage) ){0,2}(?:storage|space|room|quota)\b|(?:storage|disk) is full|storage full|(?:storage|mailbox|disk) (?:allocation|limit|quota|size limit)|no (?:space|room) left|mailbox[^.]{0,30}exceed|account is full/,
     sample: 'rcpt 550 Mailbox full',
   },
   {
@@ -147,6 +159,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     words: any(
       near('postfach|mailbox|briefkasten|speicher', 'voll\\b|uberfullt|uberschritten|erschopft|erreicht'),
       near('boite|bal', 'plein|sature'),
+      near('postvak|mailbox|postbus', 'vol\\b'),
       near('buzon|bandeja', 'llen[oa]'),
       near('caixa', 'chei[ao]|lotad[ao]'),
       near('casella|mailbox', 'pien[oa]|esaurit'),
@@ -154,16 +167,26 @@ export const EXCUSING_WORDS: readonly Rule[] = [
       near('skrzynk', 'pe.n[aey]|przepe.nion'),
       near('quota|cuota|cota|kontingent|квот', 'depass|atteint|excedid|superad|ultrapassad|superat|превыш'),
       /превыш\S{0,4} (?:квот|лимит\S{0,2} ящик)/,
+      near('speicher', 'nicht (?:genug|genugend|ausreich)|nicht mehr'),
+      /nicht (?:genug|genugend|ausreichend) (?:freier )?(?:speicher|platz)|(?:pas assez|plus assez|manque) (?:d.espace|de place)|espace (?:disque )?insuffisant|no (?:tiene|hay) (?:suficiente )?espacio|espacio insuficiente|sem espaco|espaco insuficiente|spazio (?:insufficiente|esaurito)|spazio non (?:e )?sufficiente|недостаточно места|brak miejsca|onvoldoende ruimte|geen ruimte/,
       close('メールボックス|受信箱|受信容量|容量', 'いっぱい|一杯|満杯|オーバー|超え|超過'),
       close('邮箱|信箱|郵箱|邮件容量|容量|空间', '满|滿|不足|超出|超过|超過'),
     ),
     sample: 'rcpt 552 Das Postfach des Empfängers ist voll',
   },
   {
+    name: 'postfix: a restriction that does not concern the address',
+    class: 'policy',
+    words:
+      /restriction: (?!undeliverable address|.{0,40}\b(?:unknown (?:user|recipient|mail ?box)|(?:user|recipient|mail ?box) (?:is )?unknown|no such)).{0,100}?(?:temporar|internal|configuration|maintenance|(?:system|server|database|software|look-?up) (?:error|failure|failed|problem)|try (?:again|later)|retry|\blater\b|denied|polic(?:y|ies)|prohibited|not (?:allowed|permitted|authori[sz]ed|accepted)|refused|\bblocked|restrict|administrative|abuse|go away|rejected)/,
+    sample: 'rcpt 550 5.1.1 Recipient address rejected: Access denied',
+  },
+  {
     name: 'words: a permanent code for a passing trouble',
     class: 'unknown',
     codes: ['5'],
-    words: /temporar(?:y|ily)\b|look-?up failed|maintenance|server unavailable/,
+    words:
+      /temporar(?:y|ily)\b|look-?up failed(?!: no such)|maintenance|server unavailable|\binternal (?:\S{1,12} )?(?:error|failure|problem)|(?:(?<!mail )system|server|configuration|database|software|ldap|mysql|sql|backend|unexpected) (?:error|failure|problem|trouble)s?(?!\S| (?:from|was|returned|code|message))/,
     sample: 'rcpt 550 The mailbox is temporarily unavailable',
   },
   {

@@ -10,6 +10,8 @@ import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
 import { REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
 
+export { GIVEN_UP_RULE } from './transport-words.ts'
+
 /** Rules for known providers and software, and rules that excuse the address by any words. */
 const KNOWN_AND_EXCUSING = [
   ...AMERICAN_RULES,

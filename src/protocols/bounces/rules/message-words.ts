@@ -9,7 +9,7 @@ export const MESSAGE_WORDS: readonly Rule[] = [
     name: 'words: greeting',
     class: 'policy',
     words: /\b(?:helo|ehlo)\b|fully-?qualified|fqdn/,
-    sample: 'rcpt 504 5.5.2 HELO command rejected: need a fully-qualified host name',
+    sample: 'rcpt 504 5.5.2 HELO needs a fully-qualified host name',
   },
   {
     name: 'words: sender',

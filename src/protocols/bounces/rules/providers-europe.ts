@@ -1,6 +1,11 @@
 /** Rules for what European and Russian providers say in their own way. */
 import type { Rule } from './rule.ts'
 
+/** Excludes marks behind words about the recipient: providers append marks to each of their replies. */
+const NOT_ABOUT_RECIPIENT =
+  '(?<!(?:invalide?|unknown|inconnue?|n.existe|does not exist|not found|pleine|full|over ?quota|desactivee?|disabled|mailbox unavailable)\\b.{0,100})'
+const LPN_CODE = new RegExp(`\\blpn(?:00\\d|aaa)_\\d{3}\\b${NOT_ABOUT_RECIPIENT}`)
+
 export const EUROPEAN_RULES: readonly Rule[] = [
   {
     name: 'gmx, web.de: domain of the sender has no good MX',
@@ -22,7 +27,9 @@ export const EUROPEAN_RULES: readonly Rule[] = [
     class: 'blocked',
     provider: 'gmx',
     codes: ['5'],
-    words: /nemesis.{0,80}(?:bad dns|reputation|black|listed|abuse)|for explanation visit .{0,80}ip=/,
+    words: new RegExp(
+      `nemesis.{0,80}(?:bad dns|reputation|black|listed)|for explanation visit${NOT_ABOUT_RECIPIENT} .{0,80}ip=`,
+    ),
     sample: 'host 554 (mx-gmx108) Nemesis ESMTP Service not available, bad DNS PTR record',
   },
   {
@@ -52,7 +59,7 @@ export const EUROPEAN_RULES: readonly Rule[] = [
   {
     name: 'orange: refused by its filter',
     class: 'blocked',
-    words: /\bofr_?(?:\d{3}_)?(?:50[0-9]|506|999)\b|\bofr_?506\b|\bofr00[56]_[0-9]{3}\b/,
+    words: new RegExp(`\\bofr_?(?:(?:\\d{3}_)?(?:50\\d|999)|00[56]_\\d{3})\\b${NOT_ABOUT_RECIPIENT}`),
     sample: 'final-dot 550 5.2.0 Mail rejete. OFR_506',
   },
   {
@@ -66,14 +73,14 @@ export const EUROPEAN_RULES: readonly Rule[] = [
   {
     name: 'laposte, sfr: code of a block',
     class: 'blocked',
-    words: /\blpn00[0-9]_\d{3}\b|\blpnaaa_\d{3}\b/,
+    words: LPN_CODE,
     codes: ['5'],
     sample: 'host 554 5.7.1 Service refuse. LPN007_510',
   },
   {
     name: 'laposte, sfr: code of a limit',
     class: 'rate-limited',
-    words: /\blpn00[0-9]_\d{3}\b|\blpnaaa_\d{3}\b/,
+    words: LPN_CODE,
     sample: 'host 421 4.7.0 Service refuse pour le moment. LPN007_405',
   },
   {

@@ -10,6 +10,14 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 503 5.5.1 MAIL comes first',
   },
   {
+    name: 'null MX of the recipient (RFC 7505)',
+    class: 'bad-domain',
+    codes: ['4', '50', '55'],
+    words:
+      /(?:null[ -]?mx|mx (?:or srv )?record indicated no smtp|(?:host|domain|name)[^.]{0,12} (?:does ?n.?.?t accept|does not accept|will not accept|accepts no) (?:any )?(?:e-?)?mail(?! (?:from|for|of|by|at|right|now|today|temporar|until)\b)|no (?:e-?)?mail (?:is )?accepted (?:for|by|at) (?:this|the|that) (?:domain|host)|rfc ?7505|only mx (?:record )?is "?\."?|mx (?:record )?is (?:null|empty))(?<!\b(?:sender|mail from|from domain|your|envelope|return-path)\b.{0,100})/,
+    sample: 'rcpt 550 5.7.27 Host does not accept mail',
+  },
+  {
     name: 'postscreen: our address is denied',
     class: 'blocked',
     codes: ['521'],
@@ -102,7 +110,7 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     name: 'postfix: verification under way',
     class: 'unknown',
     codes: ['4'],
-    words: /recipient address rejected: (?:unverified|address verification)/,
+    words: /restriction: (?:unverified|address verification)/,
     sample: 'rcpt 450 4.1.1 Recipient address rejected: unverified address: address verification in progress',
   },
   {

@@ -79,7 +79,7 @@ export const ADDRESS_STATUS_RULES: readonly Rule[] = [
     name: 'status 1.2, 1.10: no such domain',
     class: 'bad-domain',
     statuses: ['1.2', '1.10'],
-    sample: 'rcpt 556 5.1.10 That is a null MX',
+    sample: 'rcpt 556 5.1.10 Nobody takes mail there',
   },
 ]
 

@@ -5,14 +5,18 @@
 import type { Rule } from './rule.ts'
 
 /** Excludes texts about the name of the sender or of the sending host. */
-const NOT_OF_OURS = '^(?!.{0,1000}(?:sender|mail from|helo|reverse|your (?:host|domain|ip)))'
+const NOT_OF_OURS =
+  '^(?!.{0,1000}(?:sender|mail from|helo|restriction: unknown host|reverse|your (?:host|domain|ip)))'
+
+/** Name of the rule for a transient failure whose time ran out. */
+export const GIVEN_UP_RULE = 'transport: given up for its age'
 
 export const TRANSPORT_WORDS: readonly Rule[] = [
   {
     name: 'transport: names could not be looked up',
     class: 'no-route',
     words:
-      /(?:not found|name service|name server|look-?up|dns|nameserver|resolv)[^.]{0,80}(?:try again|temporar|time(?:d )?-?out|servfail|deferred)|look-?up failure|(?:dns|name server)[^.:]{0,24} failure|(?:temporar|tempfail)[^.]{0,40}(?:dns|look-?up|resol)/,
+      /(?:not found|name service|name server|look-?up|dns|nameserver|resolv)[^.]{0,80}(?:try again|temporar|time(?:d )?-?out|servfail|deferred)|look-?up failure(?!.{0,60}(?:nxdomain|no such))|(?:dns|name server)[^.:]{0,24} failure(?!.{0,60}nxdomain)|(?:temporar|tempfail)[^.]{0,40}(?:dns|look-?up|resol)/,
     sample: 'rcpt 450 Name service error: Host not found, try again',
   },
   {
@@ -23,7 +27,10 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
         'host or domain name not found',
         'host(?:name)? (?:name )?(?:is )?(?:unknown|not found)',
         '(?:unknown|no such|bad destination|invalid|nonexistent|non-existent) (?:mail )?(?:host|domain|system)',
-        'find any host named',
+        '(?:find|locate) (?:any |an? )?(?:host|mail exchanger|mail ?server|mx)\\b',
+        'unroute?able (?:mail )?domain|no ip address(?:es)? found for|host address look-?ups failed permanently',
+        'domain[^.]{0,30}(?:not registered|infodomainnonexistent|nonexistentdomain)|nonexistentdomain|dns hard error',
+        'has no (?:mail exchanger|mail ?server|mx|address)',
         'no (?:valid )?(?:mx|a|mail)(?:,? (?:or|nor) (?:mx|a|aaaa))?(?: ?/ ?\\w{1,4})? ?(?:records?|hosts?|servers?)',
         'domain (?:name )?(?:was )?(?:not (?:be )?found|does ?n.?.?t exist|does not exist|not exist)',
         'domain\\b[^.]{0,40}(?:couldn.t|could not) be found',
@@ -45,10 +52,10 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.4.1 no answer from host',
   },
   {
-    name: 'transport: given up for its age',
+    name: GIVEN_UP_RULE,
     class: 'no-route',
     words:
-      /retry time(?:out exceeded| not reached)|expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
+      /retry time(?:out exceeded| not reached)|(?<!(?:account|mailbox|user|address|recipient|restriction:)(?: has| is)? )expired\b(?! account)|exceeds the expiry|(?:too long|time) (?:in|on) (?:the )?queue|in the queue too long|(?:not be delivered|undeliver|cannot send message|not been delivered)[^.]{0,40}(?:for|after|within) (?:past |more than )?\d{1,4}(?:\.\d)? ?(?:day|hour|minute|tag|stund)|next delivery time|lifetime|delivery time/,
     sample: 'rcpt 450 4.4.7 QUEUE.Expired; message expired',
   },
   {

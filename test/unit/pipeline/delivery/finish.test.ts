@@ -209,6 +209,11 @@ test('bounced: the error has the reply and the host', () => {
   })
 })
 
+test('bounced with a status of class 4: the bounce is transient', () => {
+  const done = finish(endingOf('bounced', '550 4.1.1 user unknown', { class: 'invalid-recipient' }))
+  assert.is((done.event.data.bounce as Record<string, unknown>).type, 'Transient')
+})
+
 test('bounced without a host: our status code replaces the reply', () => {
   const result = endingOf('bounced', 'there.test takes no mail (null MX)', {
     class: 'bad-domain',

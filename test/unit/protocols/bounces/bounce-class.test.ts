@@ -31,7 +31,22 @@ test('webhooks name each class as a type and a subtype', () => {
     ['unknown', 'Undetermined General'],
   ]
   for (const [bounceClass, expected] of types) {
-    const { type, subtype } = bounceType(bounceClass)
+    const { type, subtype } = bounceType(bounceClass, false)
+    assert.is(`${type} ${subtype}`, expected, bounceClass)
+  }
+})
+
+test('a transient failure that was given up is never permanent', () => {
+  const types: [BounceClass, string][] = [
+    ['no-route', 'Transient General'],
+    ['invalid-recipient', 'Transient General'],
+    ['bad-domain', 'Transient General'],
+    ['mailbox-full', 'Transient MailboxFull'],
+    ['greylisted', 'Transient General'],
+    ['unknown', 'Transient General'],
+  ]
+  for (const [bounceClass, expected] of types) {
+    const { type, subtype } = bounceType(bounceClass, true)
     assert.is(`${type} ${subtype}`, expected, bounceClass)
   }
 })

@@ -48,6 +48,8 @@ for (const [line, words] of [
   ['550 Größe überschritten', 'große uberschritten'],
   ['550 Этот ящик не найден', 'этот ящик не наиден'],
   ['550 メールボックス', 'メールボックス'],
+  ['550 mta.here.test does not exist', 'name does not exist'],
+  ['550 <a@b.test>: Recipient address rejected: No', 'restriction: no'],
 ] as const)
   test(`${line}: ${words}`, () => assert.is(read(line).words, words))
 
