@@ -15,7 +15,7 @@ import { parseRecord } from '../protocols/dns/record-text.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import type { DnsRecord } from '../protocols/dns/wire.ts'
 import type { NamedResolver } from '../resources/domains/key-visibility.ts'
-import { type OwnPolicy, ownPolicy } from '../resources/domains/own-policy.ts'
+import { OWN_POLICY_MODES, type OwnPolicy, ownPolicy } from '../resources/domains/own-policy.ts'
 import type { DnsReady, DnsThreadData } from '../workers/dns.ts'
 import { certificateNames } from './certificates.ts'
 import type { AppContext } from './context.ts'
@@ -81,7 +81,7 @@ function threadData(
     writer,
     clockSeat,
     location: store.location,
-    withPolicy: withPolicy(config, records, clock.now()),
+    policies: withPolicies(config, records, clock.now()),
     provenNames: config.acme.enabled ? certificateNames(config) : [],
     mailHost: config.mailHost,
     responsesPerSecond: config.dns.responsesPerSecond,
@@ -117,19 +117,25 @@ export function zoneRecords(config: Config, now: number, mtaStsId?: string): Dns
   })
 }
 
-/** @returns the MTA-STS policy of the provider host; undefined when there is none */
-export function policyOf({ mailHost, smtp }: Config, records: readonly DnsRecord[]): OwnPolicy | undefined {
-  const { mtaSts: mode, listen } = smtp.inbound
-  return mode === 'off' || listen === null ? undefined : ownPolicy(mailHost, mode, records)
+/**
+ * @param mode the stored mode in which the policy is served; `testing` when undefined
+ * @returns the MTA-STS policy of the provider host; undefined when there is none
+ */
+export function policyOf(
+  { mailHost, smtp }: Config,
+  records: readonly DnsRecord[],
+  mode: string | undefined,
+): OwnPolicy | undefined {
+  const { mtaSts: wanted, listen } = smtp.inbound
+  if (wanted === 'off' || listen === null) return undefined
+  const isEnforced = wanted === 'enforce' && mode === 'enforce'
+  return ownPolicy(mailHost, isEnforced ? 'enforce' : 'testing', records)
 }
 
-/**
- * Records that are served while the MTA-STS policy of the provider host is published; null when there is
- * none.
- */
-function withPolicy(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['withPolicy'] {
-  const policy = policyOf(config, records)
-  return policy ? { id: policy.id, records: zoneRecords(config, now, policy.id) } : null
+/** Records that are served while the MTA-STS policy of the provider host is published, in either mode. */
+function withPolicies(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['policies'] {
+  const policies = OWN_POLICY_MODES.flatMap(mode => policyOf(config, records, mode) ?? [])
+  return policies.map(({ id }) => ({ id, records: zoneRecords(config, now, id) }))
 }
 
 /** Public addresses of the interfaces of this host; none behind NAT. */

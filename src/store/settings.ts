@@ -10,6 +10,12 @@ export const SETTING_PUT = 'setting'
  */
 export const MTA_STS_ID = 'mta_sts_id'
 
+/**
+ * Key of the mode in which the provider host's MTA-STS policy is served, `enforce` or `testing`. It is written
+ * before the id, because senders fetch the policy when the id changes (RFC 8461 §3.3).
+ */
+export const MTA_STS_MODE = 'mta_sts_mode'
+
 /** Key of the simulator's current and former domains below `mail_host`, separated by spaces. */
 export const SIMULATOR_DOMAINS = 'simulator_domains'
 
