@@ -102,15 +102,19 @@ export function heldCertificate(first: CertificatePair): Certificates & { use(pa
   }
 }
 
-/** Self-signed certificate for a host name, stored in the folder. It encrypts but does not authenticate. */
-export function ownCertificate(folder: string, host: string, now: number): Certificates {
+/**
+ * Self-signed certificate, stored in the folder. It encrypts but does not authenticate. It is replaced when a
+ * host is missing in it, or before it expires.
+ * @param hosts DNS names, the most important one first
+ */
+export function ownCertificate(folder: string, hosts: readonly string[], now: number): Certificates {
   const file = join(folder, OWN_FILE)
-  const pair = keptPair(file, host, now) ?? newPair(file, host, now)
+  const pair = keptPair(file, hosts, now) ?? newPair(file, hosts, now)
   return { current: () => pair, onChange: () => () => {}, close() {} }
 }
 
 /** @returns undefined also when the file is truncated, which a power failure can cause */
-function keptPair(file: string, host: string, now: number): CertificatePair | undefined {
+function keptPair(file: string, hosts: readonly string[], now: number): CertificatePair | undefined {
   if (!existsSync(file)) return undefined
   const text = readFileSync(file, 'utf8')
   const pair = { cert: text, key: text }
@@ -118,15 +122,16 @@ function keptPair(file: string, host: string, now: number): CertificatePair | un
     createSecureContext(pair)
     const certificate = new X509Certificate(text)
     const isGood =
-      certificate.checkHost(host) !== undefined && Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
+      hosts.every(host => certificate.checkHost(host) !== undefined) &&
+      Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
     return isGood ? pair : undefined
   } catch {
     return undefined
   }
 }
 
-function newPair(file: string, host: string, now: number): CertificatePair {
-  const pair = selfSigned({ host, notBefore: now - DAY_MS, notAfter: now + VALIDITY_MS })
+function newPair(file: string, hosts: readonly string[], now: number): CertificatePair {
+  const pair = selfSigned({ hosts, notBefore: now - DAY_MS, notAfter: now + VALIDITY_MS })
   writeFileSync(file, pair.cert + pair.key, { mode: 0o600, flush: true })
   return pair
 }

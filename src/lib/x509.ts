@@ -22,8 +22,8 @@ import {
 } from './der.ts'
 
 interface SelfSignedOptions {
-  /** DNS name, which becomes the common name and the only alternative name. */
-  host: string
+  /** DNS names, which become the alternative names. The first one is the common name, too. */
+  hosts: readonly string[]
   /** Start of the validity, in ms since the epoch. */
   notBefore: number
   /** End of the validity, in ms since the epoch. */
@@ -36,10 +36,10 @@ const SERIAL_BYTES = 16
  * Creates a self-signed certificate with a new key. It encrypts but does not authenticate.
  * @returns PEM
  */
-export function selfSigned({ host, notBefore, notAfter }: SelfSignedOptions): { cert: string; key: string } {
+export function selfSigned({ hosts, notBefore, notAfter }: SelfSignedOptions): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256)
-  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(host)))))
+  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(hosts[0]!)))))
   const body = der(
     SEQUENCE,
     der(CONTEXT_0, der(INTEGER, Buffer.of(2))),
@@ -49,7 +49,7 @@ export function selfSigned({ host, notBefore, notAfter }: SelfSignedOptions): { 
     der(SEQUENCE, time(notBefore), time(notAfter)),
     name,
     publicKey.export({ type: 'spki', format: 'der' }),
-    der(CONTEXT_3, der(SEQUENCE, altNames([host]))),
+    der(CONTEXT_3, der(SEQUENCE, altNames(hosts))),
   )
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, privateKey))
   return {

@@ -19,7 +19,7 @@ interface ProviderZoneOptions {
   sendingAddresses6?: readonly string[]
   /** EHLO names with their addresses. Names below the apex get address records. */
   greetings?: readonly { name: string; address: string }[]
-  /** Each region has a host `feedback-smtp.<region>.<mail_host>` that receives the bounces of its domains. */
+  /** Each region has a host that receives the bounces of its domains, see `feedbackHost`. */
   regions: readonly string[]
   /** Gets a null MX record if it lies below the apex, since its mail never leaves (RFC 7505). */
   simulatorDomain?: string
@@ -54,7 +54,7 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   if (mtaStsId !== undefined) addText(`_mta-sts.${mailHost}`, `v=STSv1; id=${mtaStsId}`)
   const hosts = [
     ...nameServers.filter(isOurs),
-    ...regions.map(region => `feedback-smtp.${region}.${mailHost}`),
+    ...regions.map(region => feedbackHost(region, mailHost)),
     ...(mtaStsId === undefined ? [] : [`mta-sts.${mailHost}`]),
   ]
   for (const host of hosts) add(host, ...addresses)
@@ -65,6 +65,11 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   if (simulatorDomain !== undefined && isOurs(simulatorDomain))
     add(simulatorDomain, { type: 'MX', preference: 0, exchange: '' })
   return merged(records, options.own ?? [])
+}
+
+/** Returns the MX host of the return paths of a region's domains. */
+export function feedbackHost(region: string, mailHost: string): string {
+  return `feedback-smtp.${region}.${mailHost}`
 }
 
 /**
