@@ -4,7 +4,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Config, ConfigError } from '../config/config.ts'
-import { type Certificates, followCertificate, heldCertificate, ownCertificate } from '../lib/certificates.ts'
+import {
+  type Certificates,
+  followCertificate,
+  heldCertificate,
+  ownCertificate,
+  withDailyTicketKeys,
+} from '../lib/certificates.ts'
 import { feedbackHost } from '../protocols/dns/provider-zone.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
@@ -15,13 +21,18 @@ import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 
+type CertificateParts = Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>
+
 /**
  * Opens the certificate of the listeners: from files, from an authority, or self-signed.
  * @throws ConfigError when the files cannot be used
  */
-export async function openCertificates(
-  parts: Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
-): Promise<Certificates> {
+export async function openCertificates(parts: CertificateParts): Promise<Certificates> {
+  return withDailyTicketKeys(await openSource(parts), parts.clock)
+}
+
+/** @throws ConfigError when the files cannot be used */
+async function openSource(parts: CertificateParts): Promise<Certificates> {
   const { config, clock, log } = parts
   const { certFile, keyFile } = config.smtp.tls
   if (certFile === null || keyFile === null) {

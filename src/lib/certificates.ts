@@ -8,7 +8,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSecureContext, type SecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, every } from './clock.ts'
 import { selfSigned } from './x509.ts'
 
@@ -21,7 +21,10 @@ export interface CertificatePair {
 
 export interface Certificates {
   current(): CertificatePair
-  /** @returns a function that removes the listener */
+  /**
+   * Calls the listener with each new pair; `withDailyTicketKeys` calls it daily, too.
+   * @returns a function that removes the listener
+   */
   onChange(listener: (pair: CertificatePair) => void): () => void
   close(): void
 }
@@ -31,6 +34,23 @@ export interface Certificates {
  * certificate is to be used.
  */
 export type ContextFor = (name: string) => SecureContext | undefined
+
+/**
+ * TLS options of listeners for browsers and mail programs, which all know modern suites: TLS 1.2 only with
+ * forward secrecy and authenticated encryption (RFC 9325 §4.1, §4.2). Port 25 and the relay keep the defaults
+ * of the runtime, because the peers' alternative there is plain text.
+ */
+export const STRICT_TLS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+} as const satisfies SecureContextOptions
 
 interface FollowOptions {
   certFile: string
@@ -80,6 +100,33 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
       return () => void listeners.delete(listener)
     },
     close: () => looking.cancel(),
+  }
+}
+
+/**
+ * Calls the listeners of the certificate once a day, too. They then create a new secure context, which has
+ * new keys for session tickets. A recorded session can therefore be decrypted only with keys of its own day
+ * (RFC 9325 §3.4); older tickets lead to a full handshake.
+ */
+export function withDailyTicketKeys(certificates: Certificates, clock: Clock): Certificates {
+  const listeners = new Set<(pair: CertificatePair) => void>()
+  const daily = every(clock, DAY_MS, () => {
+    for (const listener of listeners) listener(certificates.current())
+  })
+  return {
+    current: certificates.current,
+    onChange(listener) {
+      const stopFollowing = certificates.onChange(listener)
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        stopFollowing()
+      }
+    },
+    close() {
+      daily.cancel()
+      certificates.close()
+    },
   }
 }
 
