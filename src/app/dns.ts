@@ -2,6 +2,7 @@
  * Builds the DNS parts: the server of the provider zone, and the resolvers that verify published keys. Part
  * of the composition root.
  */
+import { hash } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config/config.ts'
@@ -37,11 +38,15 @@ interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'cloc
  * @throws when a listener cannot be bound
  */
 export async function startProviderDns(options: ProviderDnsOptions): Promise<ProviderDns> {
-  const { config, clock, log } = options
+  const { config, store, clock, log } = options
   const { listen } = config.dns
+  const records = zoneRecords(config, 0)
+  await store.run('noteZoneRecords', {
+    digest: hash('sha256', JSON.stringify(records), 'hex'),
+    now: clock.now(),
+  })
   const [first] = listen
   if (!first) return { address: null, close: async () => {} }
-  const records = zoneRecords(config, clock.now())
   if (!records.some(({ type }) => type === 'A' || type === 'AAAA'))
     log.warn(
       { event: 'dns_zone_without_address', mail_host: config.mailHost },
@@ -70,7 +75,7 @@ export async function startProviderDns(options: ProviderDnsOptions): Promise<Pro
 }
 
 function threadData(
-  { config, store, clock, clockSeat }: ProviderDnsOptions,
+  { config, store, clockSeat }: ProviderDnsOptions,
   records: readonly DnsRecord[],
   listen: DnsThreadData['listen'],
 ) {
@@ -81,7 +86,7 @@ function threadData(
     writer,
     clockSeat,
     location: store.location,
-    policies: withPolicies(config, records, clock.now()),
+    policies: withPolicies(config, records),
     provenNames: config.acme.enabled ? certificateNames(config) : [],
     mailHost: config.mailHost,
     responsesPerSecond: config.dns.responsesPerSecond,
@@ -92,10 +97,11 @@ function threadData(
 
 /**
  * Records of the provider zone, without the keys of domains.
+ * @param serial serial of the SOA record; 0 where it does not matter
  * @param mtaStsId id of the published MTA-STS policy
  * @throws RecordFault
  */
-export function zoneRecords(config: Config, now: number, mtaStsId?: string): DnsRecord[] {
+export function zoneRecords(config: Config, serial: number, mtaStsId?: string): DnsRecord[] {
   const { mailHost, dns, delivery, regions, simulator } = config
   const addresses = dns.addresses.length > 0 ? dns.addresses : publicAddresses()
   const sources = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
@@ -112,7 +118,7 @@ export function zoneRecords(config: Config, now: number, mtaStsId?: string): Dns
     simulatorDomain: simulator.domain,
     reportsTo: dns.reportsTo,
     own: dns.records.map(line => parseRecord(line, mailHost)),
-    serial: Math.floor(now / 1_000),
+    serial,
     ...(mtaStsId !== undefined && { mtaStsId }),
   })
 }
@@ -133,9 +139,9 @@ export function policyOf(
 }
 
 /** Records that are served while the MTA-STS policy of the provider host is published, in either mode. */
-function withPolicies(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['policies'] {
+function withPolicies(config: Config, records: readonly DnsRecord[]): DnsThreadData['policies'] {
   const policies = OWN_POLICY_MODES.flatMap(mode => policyOf(config, records, mode) ?? [])
-  return policies.map(({ id }) => ({ id, records: zoneRecords(config, now, id) }))
+  return policies.map(({ id }) => ({ id, records: zoneRecords(config, 0, id) }))
 }
 
 /** Public addresses of the interfaces of this host; none behind NAT. */

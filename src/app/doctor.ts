@@ -43,7 +43,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
   const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
   const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
   const policyId = db ? await publishedPolicy(db) : undefined
-  const records = zoneRecords(config, clock.now(), policyId)
+  const records = zoneRecords(config, 0, policyId)
   const addresses = sendingAddresses(config, records)
   const examinations = [
     outboundPort({

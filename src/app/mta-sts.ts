@@ -36,7 +36,7 @@ const MTA_STS_ALERT = 'mta-sts'
 export function startMtaSts(parts: AppContext): () => Promise<void> {
   const { config, clock, log, store, certificates } = parts
   const resolver = createResolver({ servers: config.dns.resolvers, clock })
-  const records = zoneRecords(config, clock.now())
+  const records = zoneRecords(config, 0)
   const outbound = outboundToOurselves(config, records, clock)
   const note = createAlertOnChange(parts)
   const look = async () => {

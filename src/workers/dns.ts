@@ -18,7 +18,7 @@ import { DKIM_KEYS_CHANGED, findPublishedKey } from '../resources/domains/domain
 import { keyText } from '../resources/domains/key-text.ts'
 import { MISSED } from '../store/command.ts'
 import { openReader, type StoreLocation } from '../store/dialect.ts'
-import { publishedPolicy, SETTING_PUT } from '../store/settings.ts'
+import { findZoneSerial, publishedPolicy, SETTING_PUT } from '../store/settings.ts'
 import { createWriterClient } from '../store/writer/client.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 
@@ -82,7 +82,9 @@ const zoneOf = (records: readonly DnsRecord[]) =>
   })
 const publishedZone = async () => {
   const published = await publishedPolicy(db)
-  return zoneOf(policies.find(({ id }) => id === published)?.records ?? data.records)
+  const serial = (await findZoneSerial(db)) ?? 0
+  const records = policies.find(({ id }) => id === published)?.records ?? data.records
+  return zoneOf(records.map(record => (record.type === 'SOA' ? { ...record, serial } : record)))
 }
 let served = await publishedZone()
 const look = async () => {

@@ -29,7 +29,7 @@ interface ProviderZoneOptions {
   mtaStsId?: string
   /** Records of the operator. They replace the built-in ones, see `merged`. */
   own?: readonly DnsRecord[]
-  /** Increases with every change; epoch seconds suffice. */
+  /** Increases with every change (RFC 1982). */
   serial: number
 }
 
