@@ -18,6 +18,8 @@ import {
 const LABEL_OCTETS_MAX = 63
 const STRING_OCTETS_MAX = 255
 const NAME_OCTETS_MAX = 255
+/** Type and class behind the name of a question. */
+const QUESTION_TAIL_BYTES = 4
 const POINTER_MAX = 0x3fff
 const POINTER = 0xc000
 
@@ -73,7 +75,7 @@ class Writer {
   #at = 0
   readonly #bytes: Buffer
   readonly #limit: number
-  /** Offsets of the names written so far, in lower case. */
+  /** Offsets of the names written so far. The letter case counts, so that records keep theirs (RFC 4343 §4.1). */
   readonly #places = new Map<string, number>()
 
   constructor(limitBytes: number) {
@@ -113,21 +115,22 @@ class Writer {
     this.latin1(text)
   }
 
+  /** @param name in lower case; only those parts that the packet has in lower case are referred to later */
   question(name: string, bytes: Uint8Array) {
-    let at = HEADER_BYTES
+    const lastCapital = bytes.subarray(0, -QUESTION_TAIL_BYTES).findLastIndex(isCapital)
+    let at = 0
     for (let rest = name; rest !== ''; rest = parentOf(rest)) {
-      this.#places.set(rest, at)
-      at += bytes[at - HEADER_BYTES]! + 1
+      if (at > lastCapital) this.#places.set(rest, HEADER_BYTES + at)
+      at += bytes[at]! + 1
     }
     this.raw(bytes)
   }
 
   name(name: string) {
-    const folded = name.toLowerCase()
     const startsAt = this.#at
     let from = 0
     while (from < name.length) {
-      const rest = folded.slice(from)
+      const rest = name.slice(from)
       const known = this.#places.get(rest)
       if (known !== undefined) return this.u16(POINTER | known)
       if (this.#at <= POINTER_MAX) this.#places.set(rest, this.#at)
@@ -217,6 +220,10 @@ class Writer {
     if (this.#at + count > this.#limit) this.full = true
     return !this.full
   }
+}
+
+function isCapital(octet: number): boolean {
+  return octet >= 0x41 && octet <= 0x5a
 }
 
 function parentOf(name: string): string {
