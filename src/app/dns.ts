@@ -11,7 +11,7 @@ import type { Clock } from '../lib/clock.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { SupervisedWorker } from '../lib/worker.ts'
 import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
-import { providerRecords } from '../protocols/dns/provider-zone.ts'
+import { danglingAliases, providerRecords } from '../protocols/dns/provider-zone.ts'
 import { parseRecord } from '../protocols/dns/record-text.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import type { DnsRecord } from '../protocols/dns/wire.ts'
@@ -51,6 +51,11 @@ export async function startProviderDns(options: ProviderDnsOptions): Promise<Pro
     log.warn(
       { event: 'dns_zone_without_address', mail_host: config.mailHost },
       'The provider zone has no address record: this host has no public address and `dns.addresses` is not set',
+    )
+  for (const { name, target } of danglingAliases(records, config.mailHost))
+    log.warn(
+      { event: 'dns_alias_target_missing', name, target },
+      'A CNAME record of `dns.records` leads to a name of the provider zone that does not exist',
     )
   let bound = listen
   const worker = new SupervisedWorker({
