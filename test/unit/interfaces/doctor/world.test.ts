@@ -32,11 +32,31 @@ async function look({ examine }: Examination) {
 }
 
 const LIST = 'bl.test'
+const TEST_NIBBLES = `0.0.0.0.0.0.f.7.f.f.f.f${'.0'.repeat(20)}`
+/** Entries that every list has. */
+const testEntries = (list: string) =>
+  `2.0.0.127.${list} A 127.0.0.2\n2.${TEST_NIBBLES.slice(2)}.${list} A 127.0.0.2`
+const EMPTY_LIST = testEntries(LIST)
 for (const [what, lines, status, says] of [
-  ['is not on', '', 'ok', /Not listed/],
+  ['is not on', EMPTY_LIST, 'ok', /Not listed/],
+  ['is not on, because it does not exist,', '', 'unknown', /does not list its test address/],
+  [
+    'is not on, because it has no entries,',
+    `other.${LIST} A 127.0.0.2`,
+    'unknown',
+    /does not list its test address/,
+  ],
+  ['cannot be told from', `2.0.0.127.${LIST} SERVFAIL`, 'unknown', /does not list its test address/],
+  [
+    'is not told the truth about by',
+    `2.0.0.127.${LIST} A 203.0.113.1`,
+    'unknown',
+    /does not list its test address/,
+  ],
+  ['is on, like all addresses,', `*.${LIST} A 127.0.0.2`, 'unknown', /may have been shut down/],
   [
     'is on',
-    `25.2.0.192.${LIST} A 127.0.0.2\n25.2.0.192.${LIST} TXT "see bl.test/192.0.2.25"`,
+    `${EMPTY_LIST}\n25.2.0.192.${LIST} A 127.0.0.2\n25.2.0.192.${LIST} TXT "see bl.test/192.0.2.25"`,
     'failed',
     /127\.0\.0\.2.*see bl\.test/,
   ],
@@ -67,7 +87,8 @@ test('blocklist: every address is looked up in every list, IPv6 by nibbles', asy
   const name = `${'1.0.0.0.'.padEnd(46, '0.')}0.8.b.d.0.1.0.0.2.${LIST}`
   const nibbles = `1${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.${LIST}`
   assert.ok(name)
-  const { resolver } = await resolverOver(t, `${nibbles} A 127.0.0.4`)
+  const lists = [LIST, 'other.test'].map(testEntries).join('\n')
+  const { resolver } = await resolverOver(t, `${lists}\n${nibbles} A 127.0.0.4`)
   const findings = await look(
     blocklists({ resolver, addresses: [ADDRESS, '2001:db8::1'], lists: [LIST, 'other.test'] }),
   )
