@@ -62,7 +62,10 @@ interface FollowOptions {
 
 const CHECK_INTERVAL_MS = 60_000
 const DAY_MS = 86_400_000
-const VALIDITY_MS = 3 * 365 * DAY_MS
+/** Some programs refuse certificates that are valid for more than 825 days, even trusted ones. */
+const VALIDITY_DAYS_MAX = 825
+const BACKDATED_MS = DAY_MS
+const VALIDITY_MS = (VALIDITY_DAYS_MAX - 1) * DAY_MS
 /** A self-signed certificate is replaced this long before it expires. */
 const RENEW_BEFORE_MS = 30 * DAY_MS
 const OWN_FILE = 'self-signed.pem'
@@ -178,7 +181,11 @@ function keptPair(file: string, hosts: readonly string[], now: number): Certific
 }
 
 function newPair(file: string, hosts: readonly string[], now: number): CertificatePair {
-  const pair = selfSigned({ hosts, notBefore: now - DAY_MS, notAfter: now + VALIDITY_MS })
+  const pair = selfSigned({
+    hosts,
+    notBefore: now - BACKDATED_MS,
+    notAfter: now - BACKDATED_MS + VALIDITY_MS,
+  })
   writeFileSync(file, pair.cert + pair.key, { mode: 0o600, flush: true })
   return pair
 }
