@@ -59,6 +59,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
       mailHost,
       inquiries,
       records,
+      reportsTo: dns.reportsTo,
       laboratory: isLaboratory(mailHost),
       sampleKeys: async () =>
         db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,

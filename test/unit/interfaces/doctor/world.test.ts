@@ -210,7 +210,11 @@ const SERVED = `
   _dmarc.mail.here.test TXT "v=DMARC1; p=reject"
 `
 
-async function zoneLook(t: TestContext, seen: string, { laboratory = false, served = true } = {}) {
+async function zoneLook(
+  t: TestContext,
+  seen: string,
+  { laboratory = false, served = true, reportsTo = null as string | null } = {},
+) {
   const authority = await t.using(
     startZone(`mail.here.test SOA ns1.mail.here.test h.test 1\n${SERVED}`, {
       host: '127.0.0.9',
@@ -229,7 +233,7 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
   })
   t.after(() => inquiries.close())
   const examinations = providerZone({
-    ...{ mailHost: 'mail.here.test', inquiries, records: RECORDS, laboratory },
+    ...{ mailHost: 'mail.here.test', inquiries, records: RECORDS, laboratory, reportsTo },
     sampleKeys: async () => [KEY],
   })
   const found = await Promise.all(examinations.map(look))
@@ -239,6 +243,43 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
 test('provider zone: correct public records are ok', async t => {
   assert.equal(await zoneLook(t, SERVED), ['ok', 'ok', 'ok', 'ok'])
 })
+
+const CONSENT_NAME = 'mail.here.test._report._dmarc.reports.example'
+for (const [what, reportsTo, lines, expected] of [
+  ['no address', null, '', 'ok'],
+  ['an address of mail_host', 'dmarc@mail.here.test', '', 'ok'],
+  ['an address of the same organization', 'dmarc@Other.HERE.test', '', 'ok'],
+  ['a foreign address', 'x@reports.example', '', 'ok warning'],
+  ['a foreign address that agrees', 'x@reports.example', `${CONSENT_NAME} TXT "v=DMARC1"`, 'ok ok'],
+  [
+    'a foreign address that agrees with an address of its own',
+    'x@Reports.Example',
+    `${CONSENT_NAME} TXT "v=DMARC1; rua=mailto:y@reports.example"`,
+    'ok ok',
+  ],
+  [
+    'a foreign address that agrees to all',
+    'x@reports.example',
+    `*._report._dmarc.reports.example TXT "v=DMARC1;"`,
+    'ok ok',
+  ],
+  [
+    'a foreign address with another text',
+    'x@reports.example',
+    `${CONSENT_NAME} TXT "v=DMARC11"`,
+    'ok warning',
+  ],
+  [
+    'a foreign address that cannot be looked up',
+    'x@reports.example',
+    `${CONSENT_NAME} SERVFAIL`,
+    'ok unknown',
+  ],
+] as const)
+  test(`provider zone: with reports to ${what}, DMARC is ${expected}`, async t => {
+    const [, , , dmarc] = await zoneLook(t, `${SERVED}\n${lines}`, { reportsTo })
+    assert.is(dmarc, expected)
+  })
 
 test('provider zone: a missing delegation or record fails', async t => {
   assert.equal(await zoneLook(t, '', { served: false }), [
