@@ -12,8 +12,8 @@ export const SETTING_PUT = 'setting'
 export const MTA_STS_ID = 'mta_sts_id'
 
 /**
- * Key of the mode in which the provider host's MTA-STS policy is served, `enforce` or `testing`. It is written
- * before the id, because senders fetch the policy when the id changes (RFC 8461 §3.3).
+ * Key of the mode in which the provider host's MTA-STS policy is served, `enforce` or `testing`. It is
+ * written before the id, because senders fetch the policy when the id changes (RFC 8461 §3.3).
  */
 export const MTA_STS_MODE = 'mta_sts_mode'
 

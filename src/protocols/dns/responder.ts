@@ -207,8 +207,8 @@ function nothing(rcode: number): Outcome {
 }
 
 /**
- * Makes a response to a query that could not be read or answered. It repeats the question if that can be read,
- * and has OPT if the query has it (RFC 6891 §6.1.1).
+ * Makes a response to a query that could not be read or answered. It repeats the question if that can be
+ * read, and has OPT if the query has it (RFC 6891 §6.1.1).
  */
 function errorMessage(packet: Buffer, rcode: number): Buffer {
   const { question, edns } = decodeReadable(packet)

@@ -75,7 +75,10 @@ class Writer {
   #at = 0
   readonly #bytes: Buffer
   readonly #limit: number
-  /** Offsets of the names written so far. The letter case counts, so that records keep theirs (RFC 4343 §4.1). */
+  /**
+   * Offsets of the names written so far. The letter case counts, so that records keep theirs (RFC 4343
+   * §4.1).
+   */
   readonly #places = new Map<string, number>()
 
   constructor(limitBytes: number) {
