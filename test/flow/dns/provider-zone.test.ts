@@ -46,6 +46,22 @@ test('it is served at every address over UDP and TCP as configured', async t => 
     }
 })
 
+test('it is served at wildcard addresses of both families', async t => {
+  const port = await freePort()
+  const mailhorn = await t.using(
+    startMailhorn({
+      env: {
+        MAILHORN_DNS_LISTEN: `0.0.0.0:${port},[::]:${port}`,
+        MAILHORN_DNS_ADDRESSES: '192.0.2.1',
+      },
+    }),
+  )
+  assert.equal(mailhorn.app.dnsAddress, { host: '0.0.0.0', port })
+  for (const server of [`127.0.0.1:${port}`, `[::1]:${port}`])
+    for (const transport of ['udp', 'tcp'] as const)
+      assert.equal(await dataOf(server, HOST, 'A', transport), ['192.0.2.1'])
+})
+
 test('a key is served from creation to deletion of its domain', async t => {
   const mailhorn = await t.using(startMailhorn())
   const session = await mailhorn.signIn()
