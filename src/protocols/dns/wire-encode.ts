@@ -80,6 +80,8 @@ class Writer {
    * §4.1).
    */
   readonly #places = new Map<string, number>()
+  /** Name of the question in lower case. */
+  #asked = ''
 
   constructor(limitBytes: number) {
     this.#bytes = Buffer.allocUnsafe(limitBytes)
@@ -120,6 +122,7 @@ class Writer {
 
   /** @param name in lower case; only those parts that the packet has in lower case are referred to later */
   question(name: string, bytes: Uint8Array) {
+    this.#asked = name
     const lastCapital = bytes.subarray(0, -QUESTION_TAIL_BYTES).findLastIndex(isCapital)
     let at = 0
     for (let rest = name; rest !== ''; rest = parentOf(rest)) {
@@ -146,6 +149,12 @@ class Writer {
     this.u8(0)
   }
 
+  /** Some clients expect the name that they asked about in their own letter case. */
+  #owner(name: string) {
+    if (name !== '' && name.toLowerCase() === this.#asked) this.u16(POINTER | HEADER_BYTES)
+    else this.name(name)
+  }
+
   #label(text: string) {
     const octets = text.includes('\\') ? unescapeLabel(text) : text
     if (octets.length === 0 || octets.length > LABEL_OCTETS_MAX)
@@ -155,7 +164,7 @@ class Writer {
   }
 
   record(record: DnsRecord) {
-    this.name(record.name)
+    this.#owner(record.name)
     this.u16(typeCode(record.type))
     this.u16(CLASS_IN)
     this.u32(record.ttlSeconds)
