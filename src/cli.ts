@@ -43,9 +43,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
     })
   },
   checkSources,
-  zoneRecords(mtaStsId) {
+  zoneRecords(serial, mtaStsId) {
     const config = readConfig()
-    return { mailHost: config.mailHost, records: providerZoneOf(config, mtaStsId) }
+    return { mailHost: config.mailHost, records: providerZoneOf(config, serial, mtaStsId) }
   },
   sourceSettings: () => sourceSettings(readConfig()),
   examine(db, dataDir) {
@@ -60,9 +60,9 @@ process.exitCode = await runProgram(process.argv.slice(2), {
 })
 
 /** @throws CommandError */
-function providerZoneOf(config: Config, mtaStsId?: string) {
+function providerZoneOf(config: Config, serial = Math.floor(systemClock.now() / 1_000), mtaStsId?: string) {
   try {
-    return zoneRecords(config, systemClock.now(), mtaStsId)
+    return zoneRecords(config, serial, mtaStsId)
   } catch (error) {
     if (!(error instanceof RecordFault)) throw error
     throw new CommandError(`the configuration is wrong: dns.records ${error.message}`)

@@ -134,11 +134,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const { http, firstRun, ...behind } = await startHttpService(parts, readiness.notReady, started)
     const isWhole = config.roles.includes('all')
     if (isWhole) {
-      started.push(startKeyRotation(parts), startMtaSts(parts))
+      started.push(startKeyRotation(parts))
       started.push(startCertificateOrders(parts), startLinkCertificateOrders(parts))
     }
     const inbound = await startInboundService(parts)
     started.push(inbound.close)
+    if (isWhole) started.push(startMtaSts(parts)) // looks at the listener
     const submission = await startSubmissionService(parts, behind, started)
     if (isWhole) started.push(await startWebhooks(parts, behind, secret, deps.clock))
     delivery = isWhole ? await startDelivery(parts, secret, deps.clock) : undefined

@@ -4,7 +4,14 @@
  */
 import { randomUUID } from 'node:crypto'
 import { type Config, ConfigError } from '../config/config.ts'
-import { type Certificates, followCertificate, heldCertificate, ownCertificate } from '../lib/certificates.ts'
+import {
+  type Certificates,
+  followCertificate,
+  heldCertificate,
+  ownCertificate,
+  withDailyTicketKeys,
+} from '../lib/certificates.ts'
+import { feedbackHost } from '../protocols/dns/provider-zone.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { CERTIFICATE_CHANGED, findCertificate } from '../resources/certificates/certificate-rows.ts'
@@ -14,17 +21,22 @@ import { invalidateOn } from '../store/writer/invalidation.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 
+type CertificateParts = Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>
+
 /**
  * Opens the certificate of the listeners: from files, from an authority, or self-signed.
  * @throws ConfigError when the files cannot be used
  */
-export async function openCertificates(
-  parts: Pick<AppContext, 'config' | 'clock' | 'log' | 'store' | 'secrets'>,
-): Promise<Certificates> {
+export async function openCertificates(parts: CertificateParts): Promise<Certificates> {
+  return withDailyTicketKeys(await openSource(parts), parts.clock)
+}
+
+/** @throws ConfigError when the files cannot be used */
+async function openSource(parts: CertificateParts): Promise<Certificates> {
   const { config, clock, log } = parts
   const { certFile, keyFile } = config.smtp.tls
   if (certFile === null || keyFile === null) {
-    const own = ownCertificate(config.dataDir, config.mailHost, clock.now())
+    const own = ownCertificate(config.dataDir, mxNames(config), clock.now())
     return config.acme.enabled ? givenCertificate(parts, own) : own
   }
   const onError = (error: unknown) =>
@@ -61,11 +73,31 @@ async function givenCertificate(
   return held
 }
 
-/** @returns all names of the certificate, the provider host first */
-export function certificateNames(config: Pick<Config, 'mailHost' | 'acme' | 'dns' | 'smtp'>): string[] {
+/**
+ * Host names of all MX records that lead to this installation, the provider host first. Senders that verify
+ * the certificate of port 25 look for them.
+ */
+function mxNames({ mailHost, regions }: Pick<Config, 'mailHost' | 'regions'>): string[] {
+  return [mailHost, ...Object.keys(regions).map(region => feedbackHost(region, mailHost))]
+}
+
+/**
+ * @returns all names of the certificate, the provider host first. Other names in the zone are included only
+ * while the zone is served here, since one name that cannot be proven fails the order.
+ */
+export function certificateNames(
+  config: Pick<Config, 'mailHost' | 'regions' | 'acme' | 'dns' | 'smtp'>,
+): string[] {
   const { mailHost, acme, smtp } = config
-  const hasPolicy = servesZone(config) && smtp.inbound.listen !== null && smtp.inbound.mtaSts !== 'off'
-  return [...new Set([mailHost, ...(hasPolicy ? [`mta-sts.${mailHost}`] : []), ...acme.names])]
+  const receives = servesZone(config) && smtp.inbound.listen !== null
+  const hasPolicy = receives && smtp.inbound.mtaSts !== 'off'
+  return [
+    ...new Set([
+      ...(receives ? mxNames(config) : [mailHost]),
+      ...(hasPolicy ? [`mta-sts.${mailHost}`] : []),
+      ...acme.names,
+    ]),
+  ]
 }
 
 /** Whether challenges for names in the provider zone can be answered by its records. */

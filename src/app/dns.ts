@@ -2,6 +2,7 @@
  * Builds the DNS parts: the server of the provider zone, and the resolvers that verify published keys. Part
  * of the composition root.
  */
+import { hash } from 'node:crypto'
 import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import type { Config } from '../config/config.ts'
@@ -10,12 +11,12 @@ import type { Clock } from '../lib/clock.ts'
 import { QUIET_THREAD } from '../lib/thread-memory.ts'
 import { SupervisedWorker } from '../lib/worker.ts'
 import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
-import { providerRecords } from '../protocols/dns/provider-zone.ts'
+import { danglingAliases, providerRecords } from '../protocols/dns/provider-zone.ts'
 import { parseRecord } from '../protocols/dns/record-text.ts'
 import { createResolver } from '../protocols/dns/resolver.ts'
 import type { DnsRecord } from '../protocols/dns/wire.ts'
 import type { NamedResolver } from '../resources/domains/key-visibility.ts'
-import { type OwnPolicy, ownPolicy } from '../resources/domains/own-policy.ts'
+import { OWN_POLICY_MODES, type OwnPolicy, ownPolicy } from '../resources/domains/own-policy.ts'
 import type { DnsReady, DnsThreadData } from '../workers/dns.ts'
 import { certificateNames } from './certificates.ts'
 import type { AppContext } from './context.ts'
@@ -37,15 +38,24 @@ interface ProviderDnsOptions extends Pick<AppContext, 'config' | 'store' | 'cloc
  * @throws when a listener cannot be bound
  */
 export async function startProviderDns(options: ProviderDnsOptions): Promise<ProviderDns> {
-  const { config, clock, log } = options
+  const { config, store, clock, log } = options
   const { listen } = config.dns
+  const records = zoneRecords(config, 0)
+  await store.run('noteZoneRecords', {
+    digest: hash('sha256', JSON.stringify(records), 'hex'),
+    now: clock.now(),
+  })
   const [first] = listen
   if (!first) return { address: null, close: async () => {} }
-  const records = zoneRecords(config, clock.now())
   if (!records.some(({ type }) => type === 'A' || type === 'AAAA'))
     log.warn(
       { event: 'dns_zone_without_address', mail_host: config.mailHost },
       'The provider zone has no address record: this host has no public address and `dns.addresses` is not set',
+    )
+  for (const { name, target } of danglingAliases(records, config.mailHost))
+    log.warn(
+      { event: 'dns_alias_target_missing', name, target },
+      'A CNAME record of `dns.records` leads to a name of the provider zone that does not exist',
     )
   let bound = listen
   const worker = new SupervisedWorker({
@@ -70,7 +80,7 @@ export async function startProviderDns(options: ProviderDnsOptions): Promise<Pro
 }
 
 function threadData(
-  { config, store, clock, clockSeat }: ProviderDnsOptions,
+  { config, store, clockSeat }: ProviderDnsOptions,
   records: readonly DnsRecord[],
   listen: DnsThreadData['listen'],
 ) {
@@ -81,7 +91,7 @@ function threadData(
     writer,
     clockSeat,
     location: store.location,
-    withPolicy: withPolicy(config, records, clock.now()),
+    policies: withPolicies(config, records),
     provenNames: config.acme.enabled ? certificateNames(config) : [],
     mailHost: config.mailHost,
     responsesPerSecond: config.dns.responsesPerSecond,
@@ -92,10 +102,11 @@ function threadData(
 
 /**
  * Records of the provider zone, without the keys of domains.
+ * @param serial serial of the SOA record; 0 where it does not matter
  * @param mtaStsId id of the published MTA-STS policy
  * @throws RecordFault
  */
-export function zoneRecords(config: Config, now: number, mtaStsId?: string): DnsRecord[] {
+export function zoneRecords(config: Config, serial: number, mtaStsId?: string): DnsRecord[] {
   const { mailHost, dns, delivery, regions, simulator } = config
   const addresses = dns.addresses.length > 0 ? dns.addresses : publicAddresses()
   const sources = delivery.sourceIps.filter(({ address }) => isGlobalUnicast(address))
@@ -112,24 +123,30 @@ export function zoneRecords(config: Config, now: number, mtaStsId?: string): Dns
     simulatorDomain: simulator.domain,
     reportsTo: dns.reportsTo,
     own: dns.records.map(line => parseRecord(line, mailHost)),
-    serial: Math.floor(now / 1_000),
+    serial,
     ...(mtaStsId !== undefined && { mtaStsId }),
   })
 }
 
-/** @returns the MTA-STS policy of the provider host; undefined when there is none */
-export function policyOf({ mailHost, smtp }: Config, records: readonly DnsRecord[]): OwnPolicy | undefined {
-  const { mtaSts: mode, listen } = smtp.inbound
-  return mode === 'off' || listen === null ? undefined : ownPolicy(mailHost, mode, records)
+/**
+ * @param mode the stored mode in which the policy is served; `testing` when undefined
+ * @returns the MTA-STS policy of the provider host; undefined when there is none
+ */
+export function policyOf(
+  { mailHost, smtp }: Config,
+  records: readonly DnsRecord[],
+  mode: string | undefined,
+): OwnPolicy | undefined {
+  const { mtaSts: wanted, listen } = smtp.inbound
+  if (wanted === 'off' || listen === null) return undefined
+  const isEnforced = wanted === 'enforce' && mode === 'enforce'
+  return ownPolicy(mailHost, isEnforced ? 'enforce' : 'testing', records)
 }
 
-/**
- * Records that are served while the MTA-STS policy of the provider host is published; null when there is
- * none.
- */
-function withPolicy(config: Config, records: readonly DnsRecord[], now: number): DnsThreadData['withPolicy'] {
-  const policy = policyOf(config, records)
-  return policy ? { id: policy.id, records: zoneRecords(config, now, policy.id) } : null
+/** Records that are served while the MTA-STS policy of the provider host is published, in either mode. */
+function withPolicies(config: Config, records: readonly DnsRecord[]): DnsThreadData['policies'] {
+  const policies = OWN_POLICY_MODES.flatMap(mode => policyOf(config, records, mode) ?? [])
+  return policies.map(({ id }) => ({ id, records: zoneRecords(config, 0, id) }))
 }
 
 /** Public addresses of the interfaces of this host; none behind NAT. */

@@ -10,6 +10,7 @@ import { mailFilters } from '../interfaces/doctor/filters.ts'
 import { type DoctorReport, type Examination, examineAll } from '../interfaces/doctor/finding.ts'
 import { inboundMail } from '../interfaces/doctor/inbound.ts'
 import { diskSpace, diskSync, filePermissions, openFiles } from '../interfaces/doctor/machine.ts'
+import { mtaSts } from '../interfaces/doctor/mta-sts.ts'
 import { reverseNames, type SendingAddress } from '../interfaces/doctor/names.ts'
 import { outboundPort } from '../interfaces/doctor/outbound-port.ts'
 import { providerZone } from '../interfaces/doctor/provider-zone.ts'
@@ -17,7 +18,7 @@ import { wallClock } from '../interfaces/doctor/wall-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openFileLimit } from '../lib/open-files.ts'
 import { isGlobalUnicast } from '../protocols/dns/address-safety.ts'
-import { createResolver } from '../protocols/dns/resolver.ts'
+import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
 import { createOutbound } from '../protocols/http-client/outbound.ts'
 import { findCertificate } from '../resources/certificates/certificate-rows.ts'
 import { createCheckSessions } from '../resources/domains/check-session.ts'
@@ -26,8 +27,9 @@ import { listZone } from '../resources/domains/zone-list.ts'
 import { databaseFile, locate } from '../store/dialect.ts'
 import type { Db } from '../store/schema.ts'
 import { publishedPolicy } from '../store/settings.ts'
-import { zoneRecords } from './dns.ts'
+import { policyOf, zoneRecords } from './dns.ts'
 import { fdBudget } from './fd-budget.ts'
+import { mxFaultOf } from './mta-sts.ts'
 
 const SAMPLE_KEYS = 3
 
@@ -40,7 +42,8 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
   const outbound = createOutbound({ resolver, clock, allowLoopback: config.fetch.allowLoopback })
   const inquiries = createCheckSessions({ servers, clock, authorityPort, allowPrivateAddresses })
   const isAllowed = (address: string) => allowPrivateAddresses || isGlobalUnicast(address)
-  const records = zoneRecords(config, clock.now(), db ? await publishedPolicy(db) : undefined)
+  const policyId = db ? await publishedPolicy(db) : undefined
+  const records = zoneRecords(config, 0, policyId)
   const addresses = sendingAddresses(config, records)
   const examinations = [
     outboundPort({
@@ -56,12 +59,14 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
       mailHost,
       inquiries,
       records,
+      reportsTo: dns.reportsTo,
       laboratory: isLaboratory(mailHost),
       sampleKeys: async () =>
         db === null ? [] : (await listZone(db, [], mailHost, { limit: SAMPLE_KEYS, offset: 0 })).rows,
     }),
     baseUrlOf(config),
     ...inboundOf(config, { resolver, clock, isAllowed }),
+    ...mtaStsOf(config, { records, resolver, policyId, clock }),
     mailFilters({ filters: { ...config.spam, ...config.virus }, clock }),
     blocklists({
       resolver,
@@ -100,6 +105,32 @@ function inboundOf(
   parts: Omit<Parameters<typeof inboundMail>[0], 'mailHost' | 'port'>,
 ): Examination[] {
   return smtp.inbound.listen ? [inboundMail({ ...parts, mailHost, port: delivery.port })] : []
+}
+
+function mtaStsOf(
+  config: Config,
+  {
+    records,
+    policyId,
+    ...parts
+  }: {
+    records: ReturnType<typeof zoneRecords>
+    resolver: Resolver
+    policyId: string | undefined
+    clock: Clock
+  },
+): Examination[] {
+  const enforced = policyOf(config, records, 'enforce')
+  if (!enforced) return []
+  const mode = enforced.id === policyId && config.smtp.inbound.mtaSts === 'enforce' ? 'enforce' : 'testing'
+  return [
+    mtaSts({
+      mailHost: config.mailHost,
+      port: config.delivery.port,
+      publishedMode: policyId === undefined ? null : mode,
+      look: () => mxFaultOf(config, records, parts),
+    }),
+  ]
 }
 
 function certificateOf({ mailHost, smtp, acme }: Config, db: Db | null, clock: Clock): Examination[] {

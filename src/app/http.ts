@@ -63,7 +63,7 @@ import { createReadyTemplates } from '../resources/templates/ready.ts'
 import { createTemplates } from '../resources/templates/templates.ts'
 import { createBlobReservations } from '../store/blobs/reservations.ts'
 import { MISSED } from '../store/command.ts'
-import { publishedPolicy } from '../store/settings.ts'
+import { findZoneSerial, MTA_STS_MODE, publishedPolicy, readSetting } from '../store/settings.ts'
 import { startBroadcasts } from './broadcasts.ts'
 import type { AppContext } from './context.ts'
 import { sourceSettings } from './delivery-settings.ts'
@@ -102,7 +102,8 @@ export async function startHttpService(
   store.on(KEYS_DELETED, apiKeys.forget)
   store.on(MISSED, apiKeys.forget)
   const { mailHost } = config
-  const fixed = zoneRecords(config, clock.now())
+  const fixed = zoneRecords(config, 0)
+  const findPolicy = async () => policyOf(config, fixed, await readSetting(db, MTA_STS_MODE))
   const largeBodies = createLargeBodies(parts.readers)
   const preparation = createPreparation({
     findTemplate: createReadyTemplates(store.find),
@@ -128,7 +129,7 @@ export async function startHttpService(
   const routes = [
     ...healthRoutes({ notReady }),
     ...metricsRoutes({ metrics: parts.metrics, token: config.metrics.token }),
-    ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, policy: policyOf(config, fixed) }),
+    ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, findPolicy }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),
     ...installationRoutesOf(config, baseUrl),
@@ -171,7 +172,7 @@ function operatorRoutes(
   const { db, run } = store
   const { reader } = reading
   const listZonePage = async (page: { limit: number; offset: number }) => {
-    const zone = zoneRecords(config, clock.now(), await publishedPolicy(db))
+    const zone = zoneRecords(config, (await findZoneSerial(db)) ?? 0, await publishedPolicy(db))
     return listZone(db, zone, config.mailHost, page)
   }
   return [

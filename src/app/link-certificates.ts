@@ -3,7 +3,7 @@
  * separate certificate, so that a failing challenge delays no other host. Part of the composition root.
  */
 import { createSecureContext, type SecureContext } from 'node:tls'
-import type { ContextFor } from '../lib/certificates.ts'
+import { type ContextFor, STRICT_TLS } from '../lib/certificates.ts'
 import { every } from '../lib/clock.ts'
 import { CERTIFICATE_CHANGED, listCertificates } from '../resources/certificates/certificate-rows.ts'
 import { startCertificateKeeper, unsealed } from '../resources/certificates/keeper.ts'
@@ -43,7 +43,7 @@ export async function openLinkCertificates({
         .filter(({ host }) => host !== config.mailHost)
         .map(({ host, chain, key }) => [
           host,
-          createSecureContext({ cert: chain, key: unsealed(secrets, key, host) }),
+          createSecureContext({ ...STRICT_TLS, cert: chain, key: unsealed(secrets, key, host) }),
         ]),
     )
   }

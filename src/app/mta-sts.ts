@@ -1,17 +1,27 @@
 /**
  * The MTA-STS policy of the provider host (RFC 8461). It is published only while other servers would receive
- * it correctly. Part of the composition root.
+ * it correctly, and enforced only while port 25 shows them a certificate that they accept. Part of the
+ * composition root.
  */
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Config } from '../config/config.ts'
+import { addressesOf } from '../interfaces/doctor/outbound-port.ts'
 import { startSweeper } from '../lib/sweeper.ts'
+import { createClientContext } from '../pipeline/delivery/smtp-client/tls.ts'
+import {
+  type MxFault,
+  mxCertificateFault,
+  mxFaultText,
+} from '../pipeline/delivery/tls-policy/mx-certificate.ts'
 import type { Answer } from '../protocols/dns/answer.ts'
+import { createResolver, type Resolver } from '../protocols/dns/resolver.ts'
 import type { DnsRecord } from '../protocols/dns/wire.ts'
 import { OutboundFault } from '../protocols/http-client/fault.ts'
 import { createOutbound, type Outbound } from '../protocols/http-client/outbound.ts'
+import { hourOf } from '../resources/alerts/operator-alerts.ts'
 import { CERTIFICATE_CHANGED } from '../resources/certificates/certificate-rows.ts'
 import type { OwnPolicy } from '../resources/domains/own-policy.ts'
-import { MTA_STS_ID, readSetting } from '../store/settings.ts'
+import { MTA_STS_ID, MTA_STS_MODE, readSetting } from '../store/settings.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'
@@ -19,16 +29,28 @@ import { policyOf, zoneRecords } from './dns.ts'
 const CHECK_INTERVAL_MS = 3_600_000
 const FETCH_MS_MAX = 10_000
 const POLICY_BYTES_MAX = 64 * 1024
+/** Kind of the operator alert. */
+const MTA_STS_ALERT = 'mta-sts'
 
 /** @returns a function that stops the checks and resolves when none is in progress */
-export function startMtaSts({ config, clock, log, store }: AppContext): () => Promise<void> {
-  const records = zoneRecords(config, clock.now())
-  const policy = policyOf(config, records)
+export function startMtaSts(parts: AppContext): () => Promise<void> {
+  const { config, clock, log, store, certificates } = parts
+  const resolver = createResolver({ servers: config.dns.resolvers, clock })
+  const records = zoneRecords(config, 0)
   const outbound = outboundToOurselves(config, records, clock)
+  const note = createAlertOnChange(parts)
   const look = async () => {
+    const formerId = (await readSetting(store.db, MTA_STS_ID)) ?? ''
+    const mxFault = await mxFaultOf(config, records, { resolver, clock })
+    const mode = mxFault ? 'testing' : 'enforce'
+    if (mode !== (await readSetting(store.db, MTA_STS_MODE)))
+      await store.run('putSetting', { key: MTA_STS_MODE, value: mode })
+    const policy = policyOf(config, records, mode)
     const fault = policy ? await faultOf(config, policy, outbound) : 'it is off'
     const id = policy && fault === undefined ? policy.id : ''
-    if (id === (await readSetting(store.db, MTA_STS_ID))) return
+    const isKnown = id !== '' || formerId !== ''
+    await note(isKnown && config.smtp.inbound.mtaSts === 'enforce' ? mxFault : undefined)
+    if (id === formerId && (await readSetting(store.db, MTA_STS_ID)) !== undefined) return
     await store.run('putSetting', { key: MTA_STS_ID, value: id })
     if (fault === undefined) log.info({ event: 'mta_sts_published', id }, 'The MTA-STS policy is published')
     else log.info({ event: 'mta_sts_not_published', fault }, 'The MTA-STS policy is not published')
@@ -43,10 +65,64 @@ export function startMtaSts({ config, clock, log, store }: AppContext): () => Pr
       log.error({ event: 'mta_sts_check_failed', err: error }, 'The MTA-STS policy could not be checked'),
   })
   store.on(CERTIFICATE_CHANGED, rounds.hurry)
+  const unfollow = certificates.onChange(rounds.hurry)
   return async () => {
+    unfollow()
     outbound.close()
     await rounds.stop()
+    resolver.close()
   }
+}
+
+/** @returns a function that raises an alert when the fault of port 25 is another than the time before */
+function createAlertOnChange({ config, clock, log, store }: AppContext) {
+  const { port } = config.delivery
+  let noted: string | undefined
+  return async (fault: MxFault | undefined) => {
+    const reply = fault && mxFaultText(fault, port)
+    if (reply === noted) return
+    noted = reply
+    if (!fault || reply === undefined) return
+    log.warn(
+      { event: 'mta_sts_not_enforced', mx_host: fault.host, fault: reply },
+      'The MTA-STS policy is in the mode `testing`, because senders could not verify port 25',
+    )
+    const raisedAt = clock.now()
+    const row = { kind: MTA_STS_ALERT, provider: fault.host, sourceIp: '', mxHost: fault.host }
+    await store.run('raiseAlert', {
+      ...row,
+      hour: hourOf(raisedAt),
+      raisedAt,
+      domain: config.mailHost,
+      reply,
+    })
+  }
+}
+
+/**
+ * Connects to port 25 of each MX host of the policy as a sender does.
+ * @returns the first fault; undefined when a sender that enforces the policy would deliver, or there is none
+ */
+export async function mxFaultOf(
+  config: Config,
+  records: readonly DnsRecord[],
+  { resolver, clock }: { resolver: Pick<Resolver, 'addresses4' | 'addresses6'> } & Pick<AppContext, 'clock'>,
+): Promise<MxFault | undefined> {
+  const { hosts = [] } = policyOf(config, records, config.smtp.inbound.mtaSts) ?? {}
+  const options = {
+    port: config.delivery.port,
+    secureContext: createClientContext(readAuthorities(config.delivery.caFile)),
+    localName: config.mailHost,
+    clock,
+  }
+  const faults = await Promise.all(
+    hosts.map(async host => {
+      const known = addressesIn(records, host)
+      const addresses = known.length > 0 ? known : await addressesOf(resolver, host)
+      return mxCertificateFault({ host, addresses }, options)
+    }),
+  )
+  return faults.find(fault => fault !== undefined)
 }
 
 /** @returns why the policy cannot be fetched as other servers would; undefined when it can */
@@ -72,11 +148,7 @@ function outboundToOurselves(
   records: readonly DnsRecord[],
   clock: AppContext['clock'],
 ): Outbound {
-  const addresses = records.flatMap(record =>
-    record.name === config.mailHost && (record.type === 'A' || record.type === 'AAAA')
-      ? [record.address]
-      : [],
-  )
+  const addresses = addressesIn(records, config.mailHost)
   const authorities = readAuthorities(config.delivery.caFile)
   const answer = async (records: string[]): Promise<Answer<string>> =>
     records.length > 0 ? { kind: 'found', records } : { kind: 'no-data' }
@@ -89,4 +161,10 @@ function outboundToOurselves(
     allowPrivate: true,
     ...(authorities && { authorities }),
   })
+}
+
+function addressesIn(records: readonly DnsRecord[], host: string): string[] {
+  return records.flatMap(record =>
+    record.name === host && (record.type === 'A' || record.type === 'AAAA') ? [record.address] : [],
+  )
 }

@@ -83,7 +83,7 @@ export const schema = {
       mtaSts: choice(
         ['enforce', 'testing', 'off'],
         'enforce',
-        'Mode of the MTA-STS policy of `mail_host`. The policy is published only while its host serves it.',
+        'Mode of the MTA-STS policy of `mail_host`. The policy is published only while its host serves it, and enforced only while port 25 shows a certificate that senders can verify.',
       ),
     },
     submission: { listen: listen('127.0.0.1:2587', 'SMTP submission with STARTTLS (port 587). Empty: off.') },

@@ -8,7 +8,7 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createSecureContext, type SecureContext } from 'node:tls'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import { type Clock, every } from './clock.ts'
 import { selfSigned } from './x509.ts'
 
@@ -21,7 +21,10 @@ export interface CertificatePair {
 
 export interface Certificates {
   current(): CertificatePair
-  /** @returns a function that removes the listener */
+  /**
+   * Calls the listener with each new pair; `withDailyTicketKeys` calls it daily, too.
+   * @returns a function that removes the listener
+   */
   onChange(listener: (pair: CertificatePair) => void): () => void
   close(): void
 }
@@ -31,6 +34,23 @@ export interface Certificates {
  * certificate is to be used.
  */
 export type ContextFor = (name: string) => SecureContext | undefined
+
+/**
+ * TLS options of listeners for browsers and mail programs, which all know modern suites: TLS 1.2 only with
+ * forward secrecy and authenticated encryption (RFC 9325 §4.1, §4.2). Port 25 and the relay keep the defaults
+ * of the runtime, because the peers' alternative there is plain text.
+ */
+export const STRICT_TLS = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    'ECDHE-ECDSA-AES128-GCM-SHA256',
+    'ECDHE-RSA-AES128-GCM-SHA256',
+    'ECDHE-ECDSA-AES256-GCM-SHA384',
+    'ECDHE-RSA-AES256-GCM-SHA384',
+    'ECDHE-ECDSA-CHACHA20-POLY1305',
+    'ECDHE-RSA-CHACHA20-POLY1305',
+  ].join(':'),
+} as const satisfies SecureContextOptions
 
 interface FollowOptions {
   certFile: string
@@ -42,7 +62,10 @@ interface FollowOptions {
 
 const CHECK_INTERVAL_MS = 60_000
 const DAY_MS = 86_400_000
-const VALIDITY_MS = 3 * 365 * DAY_MS
+/** Some programs refuse certificates that are valid for more than 825 days, even trusted ones. */
+const VALIDITY_DAYS_MAX = 825
+const BACKDATED_MS = DAY_MS
+const VALIDITY_MS = (VALIDITY_DAYS_MAX - 1) * DAY_MS
 /** A self-signed certificate is replaced this long before it expires. */
 const RENEW_BEFORE_MS = 30 * DAY_MS
 const OWN_FILE = 'self-signed.pem'
@@ -83,6 +106,33 @@ export function followCertificate({ certFile, keyFile, clock, onError }: FollowO
   }
 }
 
+/**
+ * Calls the listeners of the certificate once a day, too. They then create a new secure context, which has
+ * new keys for session tickets. A recorded session can therefore be decrypted only with keys of its own day
+ * (RFC 9325 §3.4); older tickets lead to a full handshake.
+ */
+export function withDailyTicketKeys(certificates: Certificates, clock: Clock): Certificates {
+  const listeners = new Set<(pair: CertificatePair) => void>()
+  const daily = every(clock, DAY_MS, () => {
+    for (const listener of listeners) listener(certificates.current())
+  })
+  return {
+    current: certificates.current,
+    onChange(listener) {
+      const stopFollowing = certificates.onChange(listener)
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+        stopFollowing()
+      }
+    },
+    close() {
+      daily.cancel()
+      certificates.close()
+    },
+  }
+}
+
 /** Certificate that `use` replaces while the listeners run. */
 export function heldCertificate(first: CertificatePair): Certificates & { use(pair: CertificatePair): void } {
   const listeners = new Set<(pair: CertificatePair) => void>()
@@ -102,15 +152,19 @@ export function heldCertificate(first: CertificatePair): Certificates & { use(pa
   }
 }
 
-/** Self-signed certificate for a host name, stored in the folder. It encrypts but does not authenticate. */
-export function ownCertificate(folder: string, host: string, now: number): Certificates {
+/**
+ * Self-signed certificate, stored in the folder. It encrypts but does not authenticate. It is replaced when a
+ * host is missing in it, or before it expires.
+ * @param hosts DNS names, the most important one first
+ */
+export function ownCertificate(folder: string, hosts: readonly string[], now: number): Certificates {
   const file = join(folder, OWN_FILE)
-  const pair = keptPair(file, host, now) ?? newPair(file, host, now)
+  const pair = keptPair(file, hosts, now) ?? newPair(file, hosts, now)
   return { current: () => pair, onChange: () => () => {}, close() {} }
 }
 
 /** @returns undefined also when the file is truncated, which a power failure can cause */
-function keptPair(file: string, host: string, now: number): CertificatePair | undefined {
+function keptPair(file: string, hosts: readonly string[], now: number): CertificatePair | undefined {
   if (!existsSync(file)) return undefined
   const text = readFileSync(file, 'utf8')
   const pair = { cert: text, key: text }
@@ -118,15 +172,20 @@ function keptPair(file: string, host: string, now: number): CertificatePair | un
     createSecureContext(pair)
     const certificate = new X509Certificate(text)
     const isGood =
-      certificate.checkHost(host) !== undefined && Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
+      hosts.every(host => certificate.checkHost(host) !== undefined) &&
+      Date.parse(certificate.validTo) > now + RENEW_BEFORE_MS
     return isGood ? pair : undefined
   } catch {
     return undefined
   }
 }
 
-function newPair(file: string, host: string, now: number): CertificatePair {
-  const pair = selfSigned({ host, notBefore: now - DAY_MS, notAfter: now + VALIDITY_MS })
+function newPair(file: string, hosts: readonly string[], now: number): CertificatePair {
+  const pair = selfSigned({
+    hosts,
+    notBefore: now - BACKDATED_MS,
+    notAfter: now - BACKDATED_MS + VALIDITY_MS,
+  })
   writeFileSync(file, pair.cert + pair.key, { mode: 0o600, flush: true })
   return pair
 }

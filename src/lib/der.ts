@@ -17,6 +17,12 @@ export const ECDSA_WITH_SHA256 = Buffer.from('06082a8648ce3d040302', 'hex')
 export const COMMON_NAME = Buffer.from('0603550403', 'hex')
 export const EXTENSION_REQUEST = Buffer.from('06092a864886f70d01090e', 'hex')
 const SUBJECT_ALT_NAME = Buffer.from('0603551d11', 'hex')
+const SUBJECT_KEY_IDENTIFIER = Buffer.from('0603551d0e', 'hex')
+const AUTHORITY_KEY_IDENTIFIER = Buffer.from('0603551d23', 'hex')
+const EXTENDED_KEY_USAGE = Buffer.from('0603551d25', 'hex')
+const SERVER_AUTH = Buffer.from('06082b06010505070301', 'hex')
+/** Tag of the key identifier in the identifier of the authority's key. */
+const KEY_IDENTIFIER = 0x80
 
 export function der(tag: number, ...parts: Buffer[]): Buffer {
   const content = Buffer.concat(parts)
@@ -29,6 +35,20 @@ export function der(tag: number, ...parts: Buffer[]): Buffer {
 export function altNames(hosts: readonly string[]): Buffer {
   const names = der(SEQUENCE, ...hosts.map(host => der(DNS_NAME, Buffer.from(host, 'ascii'))))
   return der(SEQUENCE, SUBJECT_ALT_NAME, der(OCTET_STRING, names))
+}
+
+/** Encodes the extensions with the identifiers of a key that signs itself (RFC 5280 §4.2.1.1, §4.2.1.2). */
+export function keyIdentifiers(identifier: Buffer): Buffer[] {
+  const authority = der(SEQUENCE, der(KEY_IDENTIFIER, identifier))
+  return [
+    der(SEQUENCE, SUBJECT_KEY_IDENTIFIER, der(OCTET_STRING, der(OCTET_STRING, identifier))),
+    der(SEQUENCE, AUTHORITY_KEY_IDENTIFIER, der(OCTET_STRING, authority)),
+  ]
+}
+
+/** Encodes the extension that allows a key for TLS servers (RFC 5280 §4.2.1.12). */
+export function serverUsage(): Buffer {
+  return der(SEQUENCE, EXTENDED_KEY_USAGE, der(OCTET_STRING, der(SEQUENCE, SERVER_AUTH)))
 }
 
 /** Encodes bytes as PEM (RFC 7468 §3). */

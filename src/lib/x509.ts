@@ -2,7 +2,7 @@
  * Writes what certificates need in DER: self-signed certificates (RFC 5280 §4.1) for listeners that have no
  * other, and signing requests (PKCS #10, RFC 2986) for a certificate authority. Both use keys on P-256.
  */
-import { createPublicKey, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
+import { createPublicKey, generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import {
   altNames,
   BIT_STRING,
@@ -14,16 +14,18 @@ import {
   EXTENSION_REQUEST,
   GENERALIZED_TIME,
   INTEGER,
+  keyIdentifiers,
   pem,
   SEQUENCE,
   SET,
+  serverUsage,
   UTC_TIME,
   UTF8_STRING,
 } from './der.ts'
 
 interface SelfSignedOptions {
-  /** DNS name, which becomes the common name and the only alternative name. */
-  host: string
+  /** DNS names, which become the alternative names. The first one is the common name, too. */
+  hosts: readonly string[]
   /** Start of the validity, in ms since the epoch. */
   notBefore: number
   /** End of the validity, in ms since the epoch. */
@@ -31,15 +33,17 @@ interface SelfSignedOptions {
 }
 
 const SERIAL_BYTES = 16
+const KEY_IDENTIFIER_BYTES = 20
 
 /**
  * Creates a self-signed certificate with a new key. It encrypts but does not authenticate.
  * @returns PEM
  */
-export function selfSigned({ host, notBefore, notAfter }: SelfSignedOptions): { cert: string; key: string } {
+export function selfSigned({ hosts, notBefore, notAfter }: SelfSignedOptions): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const spki = publicKey.export({ type: 'spki', format: 'der' })
   const algorithm = der(SEQUENCE, ECDSA_WITH_SHA256)
-  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(host)))))
+  const name = der(SEQUENCE, der(SET, der(SEQUENCE, COMMON_NAME, der(UTF8_STRING, Buffer.from(hosts[0]!)))))
   const body = der(
     SEQUENCE,
     der(CONTEXT_0, der(INTEGER, Buffer.of(2))),
@@ -48,14 +52,19 @@ export function selfSigned({ host, notBefore, notAfter }: SelfSignedOptions): { 
     name,
     der(SEQUENCE, time(notBefore), time(notAfter)),
     name,
-    publicKey.export({ type: 'spki', format: 'der' }),
-    der(CONTEXT_3, der(SEQUENCE, altNames([host]))),
+    spki,
+    der(CONTEXT_3, der(SEQUENCE, altNames(hosts), serverUsage(), ...keyIdentifiers(identifierOf(spki)))),
   )
   const signature = der(BIT_STRING, Buffer.of(0), sign('sha256', body, privateKey))
   return {
     cert: pem('CERTIFICATE', der(SEQUENCE, body, algorithm, signature)),
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
+}
+
+/** Any unique value may identify a key (RFC 5280 §4.2.1.2). */
+function identifierOf(spki: Buffer): Buffer {
+  return hash('sha256', spki, 'buffer').subarray(0, KEY_IDENTIFIER_BYTES)
 }
 
 /** The serial number must be positive, and DER allows no leading zero byte. */

@@ -18,7 +18,7 @@ import { DKIM_KEYS_CHANGED, findPublishedKey } from '../resources/domains/domain
 import { keyText } from '../resources/domains/key-text.ts'
 import { MISSED } from '../store/command.ts'
 import { openReader, type StoreLocation } from '../store/dialect.ts'
-import { MTA_STS_ID, readSetting, SETTING_PUT } from '../store/settings.ts'
+import { findZoneSerial, publishedPolicy, SETTING_PUT } from '../store/settings.ts'
 import { createWriterClient } from '../store/writer/client.ts'
 import { invalidateOn } from '../store/writer/invalidation.ts'
 
@@ -27,8 +27,8 @@ export interface DnsThreadData {
   /** Apex of the zone. */
   mailHost: string
   records: readonly DnsRecord[]
-  /** Records while the MTA-STS policy with this id is published; null when there is none. */
-  withPolicy: { id: string; records: readonly DnsRecord[] } | null
+  /** Records while the MTA-STS policy with this id is published. */
+  policies: readonly { id: string; records: readonly DnsRecord[] }[]
   /** Host names of ACME challenges that are answered by a TXT record at `_acme-challenge.<host>`. */
   provenNames: readonly string[]
   /** Responses per second; 0 for no limit. */
@@ -71,7 +71,7 @@ const keys = createKeyTexts({
 writer.on(DKIM_KEYS_CHANGED, keys.forget)
 writer.on(MISSED, keys.forget)
 
-const { mailHost, withPolicy, provenNames, responsesPerSecond: perSecond } = data
+const { mailHost, policies, provenNames, responsesPerSecond: perSecond } = data
 const zoneOf = (records: readonly DnsRecord[]) =>
   createZone({
     apex: mailHost,
@@ -81,8 +81,10 @@ const zoneOf = (records: readonly DnsRecord[]) =>
     proofs: name => listDnsAnswers(db, name, clock.now()),
   })
 const publishedZone = async () => {
-  const isPublished = withPolicy !== null && (await readSetting(db, MTA_STS_ID)) === withPolicy.id
-  return zoneOf(isPublished ? withPolicy.records : data.records)
+  const published = await publishedPolicy(db)
+  const serial = (await findZoneSerial(db)) ?? 0
+  const records = policies.find(({ id }) => id === published)?.records ?? data.records
+  return zoneOf(records.map(record => (record.type === 'SOA' ? { ...record, serial } : record)))
 }
 let served = await publishedZone()
 const look = async () => {

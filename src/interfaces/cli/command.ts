@@ -57,10 +57,11 @@ export interface CommandInput {
   /**
    * Returns the provider zone of the configuration, without the DKIM keys of domains.
    *
+   * @param serial serial of the SOA record; the present time when the service has not run yet
    * @param mtaStsId id of the published MTA-STS policy
    * @throws CommandError
    */
-  zoneRecords(mtaStsId?: string): ProviderZone
+  zoneRecords(serial?: number, mtaStsId?: string): ProviderZone
   /**
    * Returns the source addresses of the configuration.
    *

@@ -6,7 +6,7 @@ import type { DnsRecord } from '../../protocols/dns/wire.ts'
 import { listZone } from '../../resources/domains/zone-list.ts'
 import { StorageUnavailable } from '../../store/command.ts'
 import type { Db } from '../../store/schema.ts'
-import { publishedPolicy } from '../../store/settings.ts'
+import { findZoneSerial, publishedPolicy } from '../../store/settings.ts'
 import type { DoctorReport } from '../doctor/finding.ts'
 import type { CheckedSource, CliCommand, Installation, ProviderZone, SourceSettings } from './command.ts'
 import { OperationFailed, OperationRefused } from './control/operation.ts'
@@ -32,7 +32,7 @@ const zoneCommands: CliCommand[] = [
     async run({ zoneRecords, open }) {
       zoneRecords() // reports configuration errors before the database is opened
       const { db } = await open()
-      const { mailHost, records } = zoneRecords(await publishedPolicy(db))
+      const { mailHost, records } = zoneRecords(await findZoneSerial(db), await publishedPolicy(db))
       const all: DnsRecord[] = []
       for (let total = 1; all.length < total; ) {
         const page = await listZone(db, records, mailHost, { limit: RECORDS_PER_PAGE, offset: all.length })
@@ -75,7 +75,7 @@ interface ProgramDeps {
   /** @throws CommandError */
   checkSources(): Promise<CheckedSource[]>
   /** @throws CommandError */
-  zoneRecords(mtaStsId?: string): ProviderZone
+  zoneRecords(serial?: number, mtaStsId?: string): ProviderZone
   /** @throws CommandError */
   sourceSettings(): SourceSettings
   /** @throws CommandError */

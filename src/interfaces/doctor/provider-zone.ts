@@ -1,5 +1,5 @@
 /** Checks the provider zone in public DNS: its delegation, its name servers and its records. */
-
+import { getDomain } from 'tldts'
 import type { DnsObserver } from '../../protocols/dns/dns-observer.ts'
 import { findZoneServers } from '../../protocols/dns/name-servers.ts'
 import { recordData } from '../../protocols/dns/record-text.ts'
@@ -15,10 +15,15 @@ interface ZoneCheckOptions {
   records: readonly DnsRecord[]
   /** A sample of DKIM keys of customers, as expected in the zone. */
   sampleKeys(): Promise<readonly DnsRecord[]>
+  /** Address for DMARC reports about `mailHost`; null if there is none. */
+  reportsTo: string | null
   /** Whether the zone cannot be delegated, because its name is reserved (RFC 2606). */
   laboratory: boolean
 }
 
+const DMARC = 'own_dmarc'
+/** Record with which a domain agrees to receive reports about another one. */
+const CONSENT = /^v=DMARC1\s*(?:;|$)/
 const DELEGATE =
   'Delegate the zone in its parent zone (NS and glue records), and forward port 53 (UDP and TCP) to dns.listen; or copy the records printed by `mailhorn dns records`.'
 
@@ -52,7 +57,7 @@ export function providerZone(options: ZoneCheckOptions): Examination[] {
     examination('zone_delegation', () => delegation(options)),
     examination('zone_records', resolvers => records(options, resolvers)),
     examination('zone_keys', resolvers => keys(options, resolvers)),
-    examination('own_dmarc', resolvers => dmarc(options, resolvers)),
+    examination(DMARC, resolvers => dmarc(options, resolvers)),
   ]
 }
 
@@ -119,17 +124,46 @@ async function keys(
 
 /** Checks the DMARC policy of the provider host, which sends mail such as reports itself. */
 async function dmarc(
-  { mailHost }: ZoneCheckOptions,
+  { mailHost, reportsTo }: ZoneCheckOptions,
   resolvers: readonly DnsObserver[],
 ): Promise<DoctorFinding[]> {
-  const check = 'own_dmarc'
   const { status, policy, advice } = await checkDmarc(mailHost, resolvers)
-  if (policy) return [good(check, mailHost, `The DMARC policy is ${policy.policy}.`)]
   const message = 'No valid DMARC policy found.'
-  return [bad(status === 'failed' ? 'failed' : 'warning', check, mailHost, message, advice ?? DELEGATE)]
+  const own = policy
+    ? good(DMARC, mailHost, `The DMARC policy is ${policy.policy}.`)
+    : bad(status === 'failed' ? 'failed' : 'warning', DMARC, mailHost, message, advice ?? DELEGATE)
+  return [own, ...(await reportConsent(mailHost, reportsTo, resolvers))]
 }
 
-async function askAny(resolvers: readonly DnsObserver[], { name, type }: DnsRecord) {
+/** A foreign domain must agree to receive reports, or they are not sent (RFC 7489 §7.1). */
+async function reportConsent(
+  mailHost: string,
+  reportsTo: string | null,
+  resolvers: readonly DnsObserver[],
+): Promise<DoctorFinding[]> {
+  const receiver = reportsTo?.slice(reportsTo.lastIndexOf('@') + 1).toLowerCase()
+  if (receiver === undefined || organizationOf(receiver) === organizationOf(mailHost)) return []
+  const name = `${mailHost}._report._dmarc.${receiver}`
+  const answer = await askAny(resolvers, { name, type: 'TXT' })
+  if (answer.kind === 'unknown') return [unknownFinding(DMARC, name, `${answer.reason}.`)]
+  if (answer.records.some(found => found.type === 'TXT' && CONSENT.test(found.text)))
+    return [good(DMARC, name, `${receiver} agrees to receive DMARC reports.`)]
+  return [
+    bad(
+      'warning',
+      DMARC,
+      name,
+      `No TXT record "v=DMARC1": DMARC reports are not sent to ${reportsTo}, because ${receiver} has not agreed to receive them.`,
+      `Add ${name} TXT "v=DMARC1" at ${receiver}, or set dns.reports_to to an address of your own domain.`,
+    ),
+  ]
+}
+
+function organizationOf(name: string): string {
+  return getDomain(name, { allowPrivateDomains: true }) ?? name
+}
+
+async function askAny(resolvers: readonly DnsObserver[], { name, type }: Pick<DnsRecord, 'name' | 'type'>) {
   for (const resolver of resolvers) {
     const answer = await resolver.ask(name, type)
     if (answer.kind === 'answer') return answer

@@ -12,7 +12,7 @@ import type {
   SMTPServerOptions,
   SMTPServerSession,
 } from 'smtp-server'
-import type { Certificates } from '../../lib/certificates.ts'
+import { type Certificates, STRICT_TLS } from '../../lib/certificates.ts'
 import { type Clock, sleep } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
@@ -121,6 +121,7 @@ function createServer(options: SubmissionOptions): StrictSmtpServer {
 function admitted({ admission, clock, log }: SubmissionOptions, end: EndSession): SMTPServerOptions {
   if ('signIn' in admission)
     return {
+      ...STRICT_TLS,
       authMethods: ['PLAIN', 'LOGIN'],
       onAuth: createAuth(admission.signIn, { clock, log, end }),
     }

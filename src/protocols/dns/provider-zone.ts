@@ -4,6 +4,7 @@
  * records to a DNS host.
  */
 import { isIPv4, isIPv6 } from 'node:net'
+import { RecordFault } from './record-text.ts'
 import type { DnsRecord, RecordData } from './wire.ts'
 
 interface ProviderZoneOptions {
@@ -19,7 +20,7 @@ interface ProviderZoneOptions {
   sendingAddresses6?: readonly string[]
   /** EHLO names with their addresses. Names below the apex get address records. */
   greetings?: readonly { name: string; address: string }[]
-  /** Each region has a host `feedback-smtp.<region>.<mail_host>` that receives the bounces of its domains. */
+  /** Each region has a host that receives the bounces of its domains, see `feedbackHost`. */
   regions: readonly string[]
   /** Gets a null MX record if it lies below the apex, since its mail never leaves (RFC 7505). */
   simulatorDomain?: string
@@ -29,13 +30,14 @@ interface ProviderZoneOptions {
   mtaStsId?: string
   /** Records of the operator. They replace the built-in ones, see `merged`. */
   own?: readonly DnsRecord[]
-  /** Increases with every change; epoch seconds suffice. */
+  /** Increases with every change (RFC 1982). */
   serial: number
 }
 
 const TTL_SECONDS = 3_600
 const MX_PREFERENCE = 10
 
+/** @throws RecordFault if records of the operator form a loop */
 export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   const { mailHost, nameServers, regions, simulatorDomain, reportsTo, mtaStsId, greetings = [] } = options
   const records: DnsRecord[] = []
@@ -54,7 +56,7 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   if (mtaStsId !== undefined) addText(`_mta-sts.${mailHost}`, `v=STSv1; id=${mtaStsId}`)
   const hosts = [
     ...nameServers.filter(isOurs),
-    ...regions.map(region => `feedback-smtp.${region}.${mailHost}`),
+    ...regions.map(region => feedbackHost(region, mailHost)),
     ...(mtaStsId === undefined ? [] : [`mta-sts.${mailHost}`]),
   ]
   for (const host of hosts) add(host, ...addresses)
@@ -64,7 +66,51 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   }
   if (simulatorDomain !== undefined && isOurs(simulatorDomain))
     add(simulatorDomain, { type: 'MX', preference: 0, exchange: '' })
-  return merged(records, options.own ?? [])
+  const all = merged(records, options.own ?? [])
+  refuseLoops(all)
+  return all
+}
+
+/** @throws RecordFault if an alias leads back to itself */
+function refuseLoops(records: readonly DnsRecord[]) {
+  const targets = targetsByName(records)
+  const done = new Set<string>()
+  for (const start of targets.keys()) {
+    const path: string[] = []
+    let at: string | undefined = start
+    for (; at !== undefined && !done.has(at) && !path.includes(at); at = targets.get(at)) path.push(at)
+    if (at !== undefined && path.includes(at))
+      throw new RecordFault(
+        `has CNAME records in a loop: ${[...path.slice(path.indexOf(at)), at].join(' → ')}`,
+      )
+    for (const name of path) done.add(name)
+  }
+}
+
+/** Lists the aliases whose target would lie in the zone but has no records, also not from the database. */
+export function danglingAliases(
+  records: readonly DnsRecord[],
+  mailHost: string,
+): { name: string; target: string }[] {
+  const names = new Set(records.map(({ name }) => name))
+  const isElsewhere = (name: string) => name !== mailHost && !name.endsWith(`.${mailHost}`)
+  const fromDatabase = [`.dkim.${mailHost}`, `mta-sts.${mailHost}`]
+  return [...targetsByName(records)]
+    .filter(([, target]) => !isElsewhere(target) && !names.has(target))
+    .filter(([, target]) => !fromDatabase.some(end => target.endsWith(end)))
+    .map(([name, target]) => ({ name, target }))
+}
+
+/** Aliases with their targets, in lower case. */
+function targetsByName(records: readonly DnsRecord[]): Map<string, string> {
+  return new Map(
+    records.flatMap(record => (record.type === 'CNAME' ? [[record.name, record.target.toLowerCase()]] : [])),
+  )
+}
+
+/** Returns the MX host of the return paths of a region's domains. */
+export function feedbackHost(region: string, mailHost: string): string {
+  return `feedback-smtp.${region}.${mailHost}`
 }
 
 /**

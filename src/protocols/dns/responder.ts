@@ -9,6 +9,7 @@ import type { ResponseRate } from './response-rate.ts'
 import {
   CLASS_IN,
   type DnsRecord,
+  type Edns,
   FLAG,
   HEADER_BYTES,
   type Message,
@@ -18,7 +19,7 @@ import {
   type TypeName,
   typeCode,
 } from './wire.ts'
-import { decodeMessage, MalformedMessage } from './wire-decode.ts'
+import { decodeMessage, decodeReadable, MalformedMessage } from './wire-decode.ts'
 import { encodeMessage, encodeTruncated } from './wire-encode.ts'
 import type { SoaRecord, Zone } from './zone.ts'
 
@@ -83,7 +84,7 @@ interface Client {
 /** Truncation is useless for errors. Beyond the rate they are not sent. */
 function errorReply({ packet, limit }: Client, rcode: number): Buffer | undefined {
   const sending = limit?.rate.sendingOf(limit.network, `error ${rcode}`) ?? 'whole'
-  return sending === 'whole' ? headerOnly(packet, rcode) : undefined
+  return sending === 'whole' ? errorMessage(packet, rcode) : undefined
 }
 
 function reply(
@@ -125,7 +126,7 @@ function responseTo(query: Message, question: Question, outcome: Outcome): Messa
     answers,
     authority,
     additional: [],
-    edns: edns && { payloadBytes: UDP_BYTES_MAX, version: 0, dnssecOk: edns.dnssecOk },
+    edns: ednsOf(edns),
   }
 }
 
@@ -168,8 +169,11 @@ function isMetaType(type: TypeName): boolean {
 
 async function inZone(zone: Zone, { name, type }: Question): Promise<Outcome> {
   const answers: DnsRecord[] = []
+  const seen = new Set<string>()
   let at = name
-  for (let links = 0; links <= CNAMES_MAX; links++) {
+  // an alias that leads back is answered once (RFC 2181 §5)
+  while (seen.size <= CNAMES_MAX && !seen.has(at)) {
+    seen.add(at)
     const found = await (type === 'ANY' ? lookUpAny(zone, at) : zone.lookUp(at, type))
     if (found === 'out-of-zone') break
     if (found === 'no-name') return negative(RCODE.NXDOMAIN, answers, zone.soa)
@@ -203,14 +207,27 @@ function nothing(rcode: number): Outcome {
 }
 
 /**
- * Makes a response to a query that could not be read or answered. It has the query's id, opcode and RD bit
- * and no sections.
+ * Makes a response to a query that could not be read or answered. It repeats the question if that can be
+ * read, and has OPT if the query has it (RFC 6891 §6.1.1).
  */
-function headerOnly(packet: Buffer, rcode: number): Buffer {
-  const header = Buffer.alloc(HEADER_BYTES)
-  header.writeUInt16BE(packet.readUInt16BE(0), 0)
-  header.writeUInt16BE(FLAG.QR | (packet.readUInt16BE(2) & (0x7800 | FLAG.RD)) | rcode, 2)
-  return header
+function errorMessage(packet: Buffer, rcode: number): Buffer {
+  const { question, edns } = decodeReadable(packet)
+  const response: Message = {
+    id: packet.readUInt16BE(0),
+    flags: FLAG.QR | (packet.readUInt16BE(2) & FLAG.RD),
+    opcode: opcodeOf(packet),
+    rcode,
+    question,
+    answers: [],
+    authority: [],
+    additional: [],
+    edns: ednsOf(edns),
+  }
+  return encodeMessage(response, PLAIN_UDP_BYTES)
+}
+
+function ednsOf(edns: Edns | undefined): Edns | undefined {
+  return edns && { payloadBytes: UDP_BYTES_MAX, version: 0, dnssecOk: edns.dnssecOk }
 }
 
 function isResponse(packet: Buffer): boolean {

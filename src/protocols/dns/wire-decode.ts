@@ -34,6 +34,7 @@ export function decodeMessage(packet: Uint8Array): Message {
   const question = questionCount === 1 ? reader.question() : undefined
   const answers = reader.records(bytes.readUInt16BE(6))
   const authority = reader.records(bytes.readUInt16BE(8))
+  if (reader.edns) throw new MalformedMessage('OPT outside the additional section')
   const additional = reader.records(bytes.readUInt16BE(10))
   if (reader.at !== bytes.length) throw new MalformedMessage('octets after the last record')
   return {
@@ -47,6 +48,27 @@ export function decodeMessage(packet: Uint8Array): Message {
     additional,
     edns: reader.edns,
   }
+}
+
+/**
+ * Reads the question and the OPT record of a query as far as possible, for a reply to a query that cannot be
+ * decoded or is not supported. A packet with several questions has none here.
+ */
+export function decodeReadable(packet: Uint8Array): Pick<Message, 'question' | 'edns'> {
+  const bytes = Buffer.from(packet.buffer, packet.byteOffset, packet.byteLength)
+  const reader = new Reader(bytes)
+  let question: Question | undefined
+  try {
+    const questionCount = bytes.readUInt16BE(4)
+    for (let i = 0; i < questionCount; i++) {
+      const each = reader.question()
+      question = questionCount === 1 ? each : undefined
+    }
+    reader.skipRecords(bytes.readUInt16BE(6) + bytes.readUInt16BE(8) + bytes.readUInt16BE(10))
+  } catch (error) {
+    if (!(error instanceof MalformedMessage)) throw error
+  }
+  return { question, edns: reader.edns }
 }
 
 class Reader {
@@ -75,16 +97,27 @@ class Reader {
     return found
   }
 
-  #record(): DnsRecord | undefined {
+  /** Reads nothing of records but the first OPT. */
+  skipRecords(count: number) {
+    for (let i = 0; i < count; i++) {
+      const { name, code, classCode, ttl, length } = this.#head()
+      if (code === TYPE_CODES.OPT && !this.edns) this.#opt(name, classCode, ttl)
+      this.#take(length)
+    }
+  }
+
+  #head() {
     const name = this.name()
     const code = this.#u16()
-    const classCode = this.#u16()
-    const ttl = this.#u32()
-    const length = this.#u16()
+    return { name, code, classCode: this.#u16(), ttl: this.#u32(), length: this.#u16() }
+  }
+
+  #record(): DnsRecord | undefined {
+    const { name, code, classCode, ttl, length } = this.#head()
     this.#need(length)
     if (code === TYPE_CODES.OPT) {
       this.#opt(name, classCode, ttl)
-      this.at += length
+      this.#skipOptions(this.at + length)
       return undefined
     }
     const end = this.at + length
@@ -97,6 +130,16 @@ class Reader {
     if (this.edns || name !== '') throw new MalformedMessage('more than one OPT, or OPT not at the root')
     this.upperRcode = ttl >>> 24
     this.edns = { payloadBytes, version: (ttl >>> 16) & 255, dnssecOk: (ttl & DNSSEC_OK) !== 0 }
+  }
+
+  /** Options are checked for their lengths only (RFC 6891 §6.1.2). */
+  #skipOptions(end: number) {
+    while (this.at < end) {
+      this.#u16()
+      this.#take(this.#u16())
+      if (this.at > end) throw new MalformedMessage('an option longer than the data of OPT')
+    }
+    if (this.at !== end) throw new MalformedMessage('OPT data of the wrong length')
   }
 
   #data(head: { name: string; ttlSeconds: number }, code: number, end: number): DnsRecord {

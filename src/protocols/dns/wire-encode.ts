@@ -18,6 +18,8 @@ import {
 const LABEL_OCTETS_MAX = 63
 const STRING_OCTETS_MAX = 255
 const NAME_OCTETS_MAX = 255
+/** Type and class behind the name of a question. */
+const QUESTION_TAIL_BYTES = 4
 const POINTER_MAX = 0x3fff
 const POINTER = 0xc000
 
@@ -73,8 +75,13 @@ class Writer {
   #at = 0
   readonly #bytes: Buffer
   readonly #limit: number
-  /** Offsets of the names written so far, in lower case. */
+  /**
+   * Offsets of the names written so far. The letter case counts, so that records keep theirs (RFC 4343
+   * §4.1).
+   */
   readonly #places = new Map<string, number>()
+  /** Name of the question in lower case. */
+  #asked = ''
 
   constructor(limitBytes: number) {
     this.#bytes = Buffer.allocUnsafe(limitBytes)
@@ -113,21 +120,23 @@ class Writer {
     this.latin1(text)
   }
 
+  /** @param name in lower case; only those parts that the packet has in lower case are referred to later */
   question(name: string, bytes: Uint8Array) {
-    let at = HEADER_BYTES
+    this.#asked = name
+    const lastCapital = bytes.subarray(0, -QUESTION_TAIL_BYTES).findLastIndex(isCapital)
+    let at = 0
     for (let rest = name; rest !== ''; rest = parentOf(rest)) {
-      this.#places.set(rest, at)
-      at += bytes[at - HEADER_BYTES]! + 1
+      if (at > lastCapital) this.#places.set(rest, HEADER_BYTES + at)
+      at += bytes[at]! + 1
     }
     this.raw(bytes)
   }
 
   name(name: string) {
-    const folded = name.toLowerCase()
     const startsAt = this.#at
     let from = 0
     while (from < name.length) {
-      const rest = folded.slice(from)
+      const rest = name.slice(from)
       const known = this.#places.get(rest)
       if (known !== undefined) return this.u16(POINTER | known)
       if (this.#at <= POINTER_MAX) this.#places.set(rest, this.#at)
@@ -140,6 +149,12 @@ class Writer {
     this.u8(0)
   }
 
+  /** Some clients expect the name that they asked about in their own letter case. */
+  #owner(name: string) {
+    if (name !== '' && name.toLowerCase() === this.#asked) this.u16(POINTER | HEADER_BYTES)
+    else this.name(name)
+  }
+
   #label(text: string) {
     const octets = text.includes('\\') ? unescapeLabel(text) : text
     if (octets.length === 0 || octets.length > LABEL_OCTETS_MAX)
@@ -149,7 +164,7 @@ class Writer {
   }
 
   record(record: DnsRecord) {
-    this.name(record.name)
+    this.#owner(record.name)
     this.u16(typeCode(record.type))
     this.u16(CLASS_IN)
     this.u32(record.ttlSeconds)
@@ -217,6 +232,10 @@ class Writer {
     if (this.#at + count > this.#limit) this.full = true
     return !this.full
   }
+}
+
+function isCapital(octet: number): boolean {
+  return octet >= 0x41 && octet <= 0x5a
 }
 
 function parentOf(name: string): string {

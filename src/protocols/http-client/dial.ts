@@ -2,6 +2,7 @@
  * Connects to checked addresses of a host only. The address that was looked up and checked is the one that is
  * dialled, which excludes DNS rebinding.
  */
+import { lookup } from 'node:dns/promises'
 import { isIP, connect as openSocket, type Socket } from 'node:net'
 import { createSecureContext, connect as openTls, type SecureContext } from 'node:tls'
 import type { Clock } from '../../lib/clock.ts'
@@ -58,12 +59,26 @@ async function checkedAddresses(
     if (isAllowed(host)) return [host]
     throw new OutboundFault('forbidden', 'the address is not a public one')
   }
+  if (allowPrivate && !host.includes('.')) return localAddresses(host)
   const answers = await Promise.all([resolver.addresses4(host), resolver.addresses6(host)])
   const allowed = answers.flatMap(recordsOf).filter(isAllowed)
   if (allowed.length > 0) return allowed.slice(0, ADDRESSES_MAX)
   if (answers.some(({ kind }) => kind === 'failure') && answers.every(({ kind }) => kind !== 'found'))
     throw new OutboundFault('unreachable', 'the address of the host cannot be looked up')
   throw new OutboundFault('forbidden', 'the host has no public address')
+}
+
+/**
+ * Looks up a host name of one label as other programs of this machine do, by its hosts file and search list,
+ * because such names need not be in the DNS.
+ */
+async function localAddresses(host: string): Promise<string[]> {
+  try {
+    const found = await lookup(host, { all: true, order: 'ipv4first' })
+    return found.slice(0, ADDRESSES_MAX).map(({ address }) => address)
+  } catch (error) {
+    throw new OutboundFault('unreachable', `the host cannot be looked up (${(error as Error).message})`)
+  }
 }
 
 function recordsOf(answer: Answer<string>): readonly string[] {

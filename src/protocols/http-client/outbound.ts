@@ -37,7 +37,7 @@ export interface OutboundOptions {
   keepAlive?: boolean
   /** Trusted authorities in PEM, in place of those of the runtime. */
   authorities?: string[]
-  /** Allows every address, for hosts that the operator has configured. */
+  /** Allows every address, and host names of one label, for hosts that the operator has configured. */
   allowPrivate?: boolean
 }
 
@@ -75,7 +75,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
   return {
     async send(wanted) {
-      const target = readTarget(wanted.url, { allowInsecureLoopback })
+      const target = readTarget(wanted.url, {
+        allowInsecureLoopback,
+        allowOneLabel: options.allowPrivate === true,
+      })
       if ('fault' in target) return new OutboundFault('forbidden', `the URL ${target.fault}`)
       if (isClosed) return closedFault()
       const limit = new AbortController()

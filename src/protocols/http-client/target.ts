@@ -12,6 +12,8 @@ export interface Target {
 interface TargetRules {
   /** Accepts `http://` with the literal host 127.0.0.1 or [::1], and no other `http://` URL. */
   allowInsecureLoopback: boolean
+  /** Accepts host names of one label, such as `localhost` or `step-ca`. */
+  allowOneLabel?: boolean
 }
 
 const URL_CHARACTERS_MAX = 2_048
@@ -27,7 +29,10 @@ const FOREIGN_PORTS = new Set([
 ])
 
 /** @returns the target, or a fault that completes "the URL …" */
-export function readTarget(text: string, { allowInsecureLoopback }: TargetRules): Target | { fault: string } {
+export function readTarget(
+  text: string,
+  { allowInsecureLoopback, allowOneLabel = false }: TargetRules,
+): Target | { fault: string } {
   if (text.length > URL_CHARACTERS_MAX)
     return { fault: `must contain at most ${URL_CHARACTERS_MAX} characters; got ${text.length}` }
   const url = /[\0- \x7f]/.test(text) ? null : URL.parse(text)
@@ -42,6 +47,7 @@ export function readTarget(text: string, { allowInsecureLoopback }: TargetRules)
   const port = url.port === '' ? ownPort : Number(url.port)
   const isFree = port >= FIRST_FREE_PORT && !FOREIGN_PORTS.has(port)
   if (port !== ownPort && !isFree) return { fault: `must not use port ${port}` }
-  if (isIP(host) === 0 && !host.includes('.')) return { fault: 'must have a fully qualified host name' }
+  if (isIP(host) === 0 && !host.includes('.') && !(allowOneLabel && host !== ''))
+    return { fault: 'must have a fully qualified host name' }
   return { url, host, port, isSecure }
 }

@@ -2,9 +2,10 @@
  * Rows of ACME certificates: the certificate in use, the order in progress, and the answers to pending
  * challenges.
  */
-import { command } from '../../store/command.ts'
+import { command, type Tx } from '../../store/command.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from '../../store/schema/certificates.ts'
 import type { Db } from '../../store/schema.ts'
+import { increaseZoneSerial } from '../../store/settings.ts'
 
 /** Topic of announcements with the host whose certificate has changed. */
 export const CERTIFICATE_CHANGED = 'certificate'
@@ -137,7 +138,7 @@ export const certificateCommands = {
       .where('leaseOwner', '=', owner)
       .executeTakeFirstOrThrow()
     if (numUpdatedRows === 0n) return false
-    await tx.db.deleteFrom('acmeChallenges').where('name', 'in', proven).execute()
+    await deleteAnswers(tx, proven)
     tx.announce(CERTIFICATE_CHANGED, host)
     return true
   }),
@@ -159,12 +160,20 @@ export const certificateCommands = {
   putAcmeChallenge: command<AcmeChallengeRow & { now: number }, void>(async (tx, { now, ...row }) => {
     const { token: _, ...answer } = row
     await tx.db.deleteFrom('acmeChallenges').where('expiresAt', '<=', now).execute()
+    if (row.type === 'dns-01') await increaseZoneSerial(tx)
     await tx.db
       .insertInto('acmeChallenges')
       .values(row)
       .onConflict(conflict => conflict.column('token').doUpdateSet(answer))
       .execute()
   }),
+}
+
+async function deleteAnswers(tx: Tx, names: readonly string[]): Promise<void> {
+  const answers = tx.db.deleteFrom('acmeChallenges').where('name', 'in', names)
+  const { numDeletedRows } = await answers.where('type', '=', 'dns-01').executeTakeFirstOrThrow()
+  if (numDeletedRows > 0n) await increaseZoneSerial(tx)
+  await answers.execute()
 }
 
 const LET_GO = { leaseOwner: null, leaseUntil: 0 }

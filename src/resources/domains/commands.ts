@@ -8,6 +8,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { Db, DkimKeyRow, DomainRow } from '../../store/schema.ts'
+import { increaseZoneSerial } from '../../store/settings.ts'
 import { announceDeletedKeys } from '../accounts/api-key-rows.ts'
 import { termsUnder } from '../emails/link-terms.ts'
 import { recordEvents } from '../events/record.ts'
@@ -72,6 +73,7 @@ export const domainCommands = {
     if (refusal !== undefined) return refusal
     await tx.db.insertInto('domains').values(domain).execute()
     await tx.db.insertInto('dkimKeys').values(keys).execute()
+    await increaseZoneSerial(tx)
     tx.announce(DKIM_KEYS_CHANGED, domain.id)
     if (domain.checkAt !== null) tx.announce(DOMAIN_CHECK, domain.checkAt)
     await recordDomainEvent(tx, { ...domain, keys }, 'domain.created', domain.createdAt)
@@ -172,6 +174,7 @@ export const domainCommands = {
     await tx.db.deleteFrom('apiKeys').where('accountId', '=', accountId).where('domainId', '=', id).execute()
     announceDeletedKeys(tx)
     await tx.db.deleteFrom('domains').where('id', '=', id).execute()
+    await increaseZoneSerial(tx)
     const { name } = domain
     await tx.db.insertInto('deletedDomains').values({ id, accountId, name, deletedAt: at }).execute()
     tx.announce(DOMAIN_DELETED, id)

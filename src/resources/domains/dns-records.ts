@@ -2,6 +2,7 @@
  * Lists the DNS records that a customer creates once for a domain. They are aliases wherever values change
  * later.
  */
+import { feedbackHost } from '../../protocols/dns/provider-zone.ts'
 import type { DkimKeyFacts } from './domain-rows.ts'
 import { type LinkPlace, type TrackedDomain, trackingHostOf } from './tracking-host.ts'
 
@@ -42,7 +43,7 @@ export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DomainDns
       record: 'MX',
       type: 'MX',
       host: `send.${name}`,
-      value: `feedback-smtp.${region}.${mailHost}`,
+      value: feedbackHost(region, mailHost),
       priority: MX_PREFERENCE,
     },
   ]

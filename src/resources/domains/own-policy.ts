@@ -2,7 +2,12 @@
 import { hash } from 'node:crypto'
 import type { DnsRecord } from '../../protocols/dns/wire.ts'
 
+export const OWN_POLICY_MODES = ['enforce', 'testing'] as const
+export type OwnPolicyMode = (typeof OWN_POLICY_MODES)[number]
+
 export interface OwnPolicy {
+  /** Names of the MX hosts. */
+  hosts: readonly string[]
   /** Content of the policy file. */
   text: string
   /** Id of the policy, which changes with its text (RFC 8461 §3.1). */
@@ -19,7 +24,7 @@ const ID_CHARACTERS = 20
  */
 export function ownPolicy(
   mailHost: string,
-  mode: 'enforce' | 'testing',
+  mode: OwnPolicyMode,
   records: readonly DnsRecord[],
 ): OwnPolicy | undefined {
   const hosts = records.flatMap(record =>
@@ -28,5 +33,5 @@ export function ownPolicy(
   if (hosts.length === 0) return undefined
   const lines = ['version: STSv1', `mode: ${mode}`, ...hosts.map(host => `mx: ${host}`)]
   const text = [...lines, `max_age: ${MAX_AGE_SECONDS}`, ''].join('\r\n')
-  return { text, id: hash('sha256', text, 'hex').slice(0, ID_CHARACTERS) }
+  return { hosts, text, id: hash('sha256', text, 'hex').slice(0, ID_CHARACTERS) }
 }

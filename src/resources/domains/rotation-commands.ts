@@ -5,6 +5,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { DkimKeyRow } from '../../store/schema.ts'
+import { increaseZoneSerial } from '../../store/settings.ts'
 import { DKIM_KEYS_CHANGED } from './domain-rows.ts'
 import { keyState } from './key-life.ts'
 
@@ -70,6 +71,7 @@ export const rotationCommands = {
       .execute()
     await tx.db.deleteFrom('dkimKeys').where('id', '=', id).execute()
     await tx.db.insertInto('dkimKeys').values(key).execute()
+    await increaseZoneSerial(tx)
     tx.announce(DKIM_KEYS_CHANGED, domainId)
     return true
   }),
@@ -94,6 +96,7 @@ async function changeFrom(
 ): Promise<boolean> {
   if (stateIn(await keysOf(tx, domainId), key) !== state) return false
   await tx.db.updateTable('dkimKeys').set(change).where('id', '=', key).execute()
+  if (change.revokedAt !== undefined) await increaseZoneSerial(tx)
   tx.announce(DKIM_KEYS_CHANGED, domainId)
   return true
 }

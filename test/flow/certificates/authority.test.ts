@@ -14,13 +14,15 @@ const test = suite('a certificate from an authority')
 
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 const HOST = 'mail.example.com'
+/** Those of the MX records that customers of the regions get. */
+const MX_HOSTS = ['us-west-2', 'us-east-1', 'eu-west-1'].map(region => `feedback-smtp.${region}.${HOST}`)
 const challenges: Challenge[] = []
 
 let authority: Authority
 let mailhorn: Mailhorn
 let plainPort: number
-/** Of the certificate shown before there was any from the authority. */
-let ownSerial: string
+/** The certificate shown before there was any from the authority. */
+let own: X509Certificate
 const started = Promise.withResolvers<void>()
 
 test.before(async () => {
@@ -42,7 +44,7 @@ test.before(async () => {
       MAILHORN_DNS_ADDRESSES: '127.0.0.1',
     },
   })
-  ownSerial = (await overTls(mailhorn.app.secureAddress!.port)).serialNumber
+  own = await overTls(mailhorn.app.secureAddress!.port)
   started.resolve()
 })
 
@@ -106,19 +108,24 @@ const next = (before: string) =>
     return serialNumber === before ? undefined : serialNumber
   })
 
+test('the self-signed certificate that is shown at first covers every MX host', () => {
+  for (const host of [HOST, ...MX_HOSTS]) assert.is(own.checkHost(host), host)
+})
+
 test('names of the zone are proven by its records, others by files, and every listener shows it', async () => {
-  const serial = await next(ownSerial)
+  const serial = await next(own.serialNumber)
   assert.equal(
     challenges.map(({ type, name }) => [type, name]),
     [
       ['dns-01', HOST],
+      ...MX_HOSTS.map(host => ['dns-01', host]),
       ['dns-01', `mta-sts.${HOST}`],
       ['http-01', 'app.example.com'],
     ],
   )
   for (const certificate of await shown()) {
     assert.is(certificate.serialNumber, serial)
-    assert.is(certificate.checkHost('app.example.com'), 'app.example.com')
+    for (const host of [HOST, ...MX_HOSTS, 'app.example.com']) assert.is(certificate.checkHost(host), host)
   }
 })
 
@@ -128,7 +135,7 @@ test('what proved them is gone afterwards, and was never more than asked for', a
   assert.is(await rcodeOf(`_acme-challenge.${HOST}`), 3)
   assert.is(await rcodeOf(`mta-sts.${HOST}`), 0)
   assert.is(await rcodeOf(`_acme-challenge.other.${HOST}`), 3)
-  const { status } = await mailhorn.call('GET', `/.well-known/acme-challenge/${challenges[2]!.token}`)
+  const { status } = await mailhorn.call('GET', `/.well-known/acme-challenge/${challenges.at(-1)!.token}`)
   assert.is(status, 404)
   const elsewhere = await fetch(`http://127.0.0.1:${plainPort}/domains`)
   assert.match(await elsewhere.text(), /not_found/)

@@ -13,8 +13,12 @@ const test = suite('the MTA-STS policy of the provider host')
 const HOST = 'example.test'
 const caFile = new URL('../../kit/certs/ca.pem', import.meta.url).pathname
 
-async function given(t: TestContext) {
-  const port = await freePort()
+/** Covered by the test certificate, as `example.test` itself is not. */
+const MX = `mx.${HOST}`
+
+/** @param mx name of the MX host, which the certificate covers or not; it always covers the policy host */
+async function given(t: TestContext, mx = MX) {
+  const [port, port25] = [await freePort(), await freePort()]
   const mailhorn = await t.using(
     startMailhorn({
       env: {
@@ -25,7 +29,10 @@ async function given(t: TestContext) {
         MAILHORN_SMTP_INBOUND_MTA_STS: 'enforce',
         MAILHORN_DELIVERY_POLICY_PORT: String(port),
         MAILHORN_DELIVERY_CA_FILE: caFile,
+        MAILHORN_SMTP_INBOUND_LISTEN: `127.0.0.1:${port25}`,
+        MAILHORN_DELIVERY_PORT: String(port25),
         MAILHORN_DNS_ADDRESSES: '127.0.0.1',
+        MAILHORN_DNS_RECORDS: `@ MX 10 ${mx}.; ${mx}. A 127.0.0.1`,
         MAILHORN_DNS_RESPONSES_PER_SECOND: '0',
         MAILHORN_HTTP_TLS_LISTEN: `127.0.0.1:${port}`,
       },
@@ -73,13 +80,36 @@ test('it is served at its own name alone, and then published with its address', 
   assert.equal(await fetched(port, `mta-sts.${HOST}`), {
     status: 200,
     type: 'text/plain; charset=utf-8',
-    text: `version: STSv1\r\nmode: enforce\r\nmx: ${HOST}\r\nmax_age: 604800\r\n`,
+    text: `version: STSv1\r\nmode: enforce\r\nmx: ${MX}\r\nmax_age: 604800\r\n`,
   })
   assert.is((await fetched(port, 'mx.test')).status, 404)
   const session = await mailhorn.signIn()
   const { body } = await mailhorn.call('GET', '/dns/records?limit=100', { session })
+  const { body: doctor } = await mailhorn.call('GET', '/doctor', { session })
+  const found = doctor.findings.find(({ check }: { check: string }) => check === 'mta_sts')
+  assert.equal([found.subject, found.status], [HOST, 'ok'])
+  assert.match(found.message, /published in the mode enforce/)
   const names = body.data.map(({ name }: { name: string }) => name)
   assert.ok(names.includes(`_mta-sts.${HOST}`) && names.includes(`mta-sts.${HOST}`))
+})
+
+test('a policy whose MX host senders cannot verify is published in the mode testing, and operators are told', async t => {
+  const deep = `deep.mx.${HOST}`
+  const { mailhorn, port } = await given(t, deep)
+  await until(() => published(mailhorn))
+  assert.is(
+    (await fetched(port, `mta-sts.${HOST}`)).text,
+    `version: STSv1\r\nmode: testing\r\nmx: ${deep}\r\nmax_age: 604800\r\n`,
+  )
+  const session = await mailhorn.signIn()
+  const { body: alerts } = await mailhorn.call('GET', '/alerts', { session })
+  const [alert] = alerts.data
+  assert.equal([alert.kind, alert.mx_host, alert.domain], ['mta-sts', deep, HOST])
+  assert.match(alert.reply, /does not match certificate's altnames/)
+  const { body: doctor } = await mailhorn.call('GET', '/doctor', { session })
+  const found = doctor.findings.find(({ check }: { check: string }) => check === 'mta_sts')
+  assert.equal([found.subject, found.status], [deep, 'warning'])
+  assert.match(found.message, /altnames.*published in the mode testing/)
 })
 
 test.run()

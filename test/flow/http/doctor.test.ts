@@ -10,6 +10,8 @@ const ZONE = `
   mx.big.test A 127.0.0.2
   1.113.0.203.in-addr.arpa PTR mailhorn.test
   1.113.0.203.bl.test A 127.0.0.2
+  2.0.0.127.bl.test A 127.0.0.2
+  2.0.0.127.other.test A 127.0.0.2
 `
 let mx: FakeMx
 let mailhorn: Mailhorn
@@ -22,7 +24,7 @@ test.before(async () => {
       MAILHORN_DNS_ADDRESSES: '203.0.113.1',
       MAILHORN_SMTP_INBOUND_LISTEN: '',
       MAILHORN_DOCTOR_PROBES: 'big.test',
-      MAILHORN_DOCTOR_BLOCKLISTS: 'bl.test,other.test',
+      MAILHORN_DOCTOR_BLOCKLISTS: 'bl.test,other.test,gone.test',
     },
   })
 })
@@ -40,7 +42,11 @@ test('the operator sees what is good and what is not, each with what to do', asy
       .map((finding: { status: string; subject: string | null }) => `${finding.subject} ${finding.status}`)
   assert.equal(of('outbound_port'), ['null ok'])
   assert.equal(of('reverse_name'), ['203.0.113.1 ok'])
-  assert.equal(of('blocklist'), ['203.0.113.1 bl.test failed', '203.0.113.1 other.test ok'])
+  assert.equal(of('blocklist'), [
+    '203.0.113.1 bl.test failed',
+    '203.0.113.1 other.test ok',
+    '203.0.113.1 gone.test unknown',
+  ])
   assert.equal(of('zone_delegation'), ['mailhorn.test warning'])
   assert.is(of('disk_sync').length, 1)
   for (const finding of body.findings)

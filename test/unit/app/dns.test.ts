@@ -21,6 +21,7 @@ function given(t: TestContext, listen: string, mailHost: string) {
   const { config } = loadConfig(root, { MAILHORN_DNS_LISTEN: listen, MAILHORN_MAIL_HOST: mailHost })
   const store = {
     location: {},
+    run: async () => undefined,
     connectThread() {
       const { port1, port2 } = new MessageChannel()
       port1.unref()

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
-import type { Certificates, ContextFor } from '../../../lib/certificates.ts'
+import { type Certificates, type ContextFor, STRICT_TLS } from '../../../lib/certificates.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
 import { answerInTurn, guardConnections } from './connection-guard.ts'
 import { Connections } from './connections.ts'
@@ -106,7 +106,7 @@ const LIMITS = {
 /** Creates a TLS server that always uses the current certificate. */
 function secured(certificates: NamedCertificates, listener: RequestListener): SecureServer {
   const { contextFor } = certificates
-  const options = { ...LIMITS, ...certificates.current(), minVersion: 'TLSv1.2' as const }
+  const options = { ...LIMITS, ...certificates.current(), ...STRICT_TLS }
   const server = createSecureServer(
     {
       ...options,
@@ -117,7 +117,7 @@ function secured(certificates: NamedCertificates, listener: RequestListener): Se
   server.on('tlsClientError', (_, socket) => socket.destroy())
   server.once(
     'close',
-    certificates.onChange(pair => server.setSecureContext({ ...pair, minVersion: 'TLSv1.2' })),
+    certificates.onChange(pair => server.setSecureContext({ ...pair, ...STRICT_TLS })),
   )
   return server
 }

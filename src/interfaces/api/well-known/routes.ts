@@ -17,13 +17,19 @@ interface WellKnownRoutesOptions {
   clock: Clock
   mailHost: string
   secrets: SecretKeys
-  /** Undefined if no policy is published. */
-  policy: OwnPolicy | undefined
+  /** Returns the MTA-STS policy in the mode of the moment; undefined if there is none. */
+  findPolicy(): Promise<OwnPolicy | undefined>
 }
 
 export const CHALLENGE_PATH = '/.well-known/acme-challenge/:token'
 
-export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKnownRoutesOptions): Route[] {
+export function wellKnownRoutes({
+  db,
+  clock,
+  mailHost,
+  secrets,
+  findPolicy,
+}: WellKnownRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -45,8 +51,8 @@ export function wellKnownRoutes({ db, clock, mailHost, secrets, policy }: WellKn
       replies: { 200: 'text/plain' },
       async handle({ headers }) {
         const host = headers.host?.replace(/\.?(?::\d*)?$/, '').toLowerCase()
-        if (!policy || host !== `mta-sts.${mailHost}`)
-          throw new ApiError(404, 'not_found', 'No MTA-STS policy is published for this host.')
+        const policy = host === `mta-sts.${mailHost}` ? await findPolicy() : undefined
+        if (!policy) throw new ApiError(404, 'not_found', 'No MTA-STS policy is published for this host.')
         return textReply('text/plain; charset=utf-8', policy.text)
       },
     },

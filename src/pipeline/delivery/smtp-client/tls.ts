@@ -43,12 +43,13 @@ export function createReducedContext(authorities?: string[]): SecureContext {
  * @param ticket of a previous session with the host
  */
 export function startTls(socket: Socket, options: SessionOptions, ticket: Ticket | undefined): TLSSocket {
-  const { mxHost, secureContext, rejectUnauthorized = false, checkServerIdentity, tickets } = options
+  const { mxHost, serverName = mxHost, secureContext, checkServerIdentity, tickets } = options
+  const { rejectUnauthorized = false } = options
   const secured = connect({
     socket,
     minVersion: 'TLSv1.2',
     rejectUnauthorized,
-    ...(isIP(mxHost) === 0 ? { servername: mxHost } : { host: mxHost }),
+    ...(isIP(serverName) === 0 ? { servername: serverName } : { host: serverName }),
     ...(secureContext && { secureContext }),
     ...(checkServerIdentity && { checkServerIdentity }),
     ...(ticket && { session: ticket.session }),

@@ -70,6 +70,8 @@ export interface SessionOptions {
   port: number
   /** Name of the MX host, for SNI, certificates and logs. */
   mxHost: string
+  /** Name for SNI if it differs from `mxHost`. */
+  serverName?: string
   /** Host name for EHLO. */
   localName: string
   /** Source IP address; chosen by the operating system when absent. */

@@ -24,7 +24,12 @@ type HostTlsa =
    * Without records, TLS is required and the certificate is not verified: the host has TLSA records, but none
    * is usable.
    */
-  | { kind: 'records'; records: readonly Tlsa[] }
+  | {
+      kind: 'records'
+      records: readonly Tlsa[]
+      /** Name at which the records were found: the host, or the target of its alias (RFC 7672 §2.2.3). */
+      baseDomain: string
+    }
   /** The host must not be used now. */
   | { kind: 'failure'; reason: string }
 
@@ -103,7 +108,7 @@ export function createDane({ client, clock, port, signedName, onChange }: DaneOp
       for (const name of new Set([expanded(host, addresses), host])) {
         const answer = await client.ask(`_${port}._tcp.${name}`, 'TLSA')
         if (answer.kind === 'failure') return answer
-        if (answer.kind === 'found') return answer.secure ? recordsOf(answer) : { kind: 'none' }
+        if (answer.kind === 'found') return answer.secure ? recordsOf(answer, name) : { kind: 'none' }
       }
       return { kind: 'none' }
     },
@@ -115,10 +120,10 @@ export function createDane({ client, clock, port, signedName, onChange }: DaneOp
   }
 }
 
-function recordsOf({ answers }: Extract<SecureAnswer, { kind: 'found' }>): HostTlsa {
+function recordsOf({ answers }: Extract<SecureAnswer, { kind: 'found' }>, baseDomain: string): HostTlsa {
   const type: TypeName = 'TLSA'
   const found = answers.flatMap(record => (record.type === type && 'bytes' in record ? record.bytes : []))
-  return { kind: 'records', records: found.flatMap(bytes => parseTlsa(bytes) ?? []) }
+  return { kind: 'records', records: found.flatMap(bytes => parseTlsa(bytes) ?? []), baseDomain }
 }
 
 /** Follows the CNAME records of a host (RFC 7672 §2.2.2). */

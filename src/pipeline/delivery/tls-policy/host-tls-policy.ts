@@ -38,6 +38,7 @@ export interface HostTlsPolicy {
     | 'tickets'
     | 'checkPeer'
     | 'pipelining'
+    | 'serverName'
   >
 }
 
@@ -90,7 +91,7 @@ export function createHostTlsPolicies({ clock, authorities, dane }: TermsOptions
       const found = await dane.tlsaOf(host)
       if (found.kind === 'failure') return refusedByDane(`DANE for ${host}: ${found.reason}`)
       const usable = found.kind === 'records' && (found.records.length > 0 || !mustVerify)
-      if (usable) return danePolicy(contexts, found.records, [host, domain], clock)
+      if (usable) return danePolicy(contexts, found, [found.baseDomain, host, domain], clock)
     }
     if (sts?.mode === 'enforce')
       return fitsPolicy(sts, host) ? bySts : refusedBySts(`${host} is not in the MTA-STS policy of ${domain}`)
@@ -142,16 +143,24 @@ function policyWith(contexts: Contexts, policy: PolicyName, tickets: Tickets): H
   return { policy, brokenTls: null, options: { tls, ...contexts, rejectUnauthorized, tickets } }
 }
 
-/** Without usable records, TLS is required and the certificate is not verified (RFC 7672 §2.2). */
+/**
+ * The base domain of the records is sent as SNI (RFC 7672 §8.1). Without usable records, TLS is required and
+ * the certificate is not verified (§2.2).
+ */
 function danePolicy(
   contexts: Contexts,
-  records: readonly Tlsa[],
+  { records, baseDomain }: { records: readonly Tlsa[]; baseDomain: string },
   names: readonly string[],
   clock: Clock,
 ): HostTlsPolicy {
   const checkPeer: SessionOptions['checkPeer'] = socket =>
     daneFault(records, chainOf(socket.getPeerX509Certificate()), names, clock.now())
-  const options = { tls: 'required', ...contexts, ...(records.length > 0 && { checkPeer }) } as const
+  const options = {
+    tls: 'required',
+    ...contexts,
+    serverName: baseDomain,
+    ...(records.length > 0 && { checkPeer }),
+  } as const
   return { policy: 'dane', brokenTls: null, tlsa: records.map(tlsaText), options }
 }
 

@@ -56,9 +56,10 @@ export function daneFault(
 ): string | undefined {
   const leaf = chain[0]
   if (!leaf) return 'the host has shown no certificate'
-  if (records.some(record => record.usage === 3 && fits(record, leaf))) return undefined
+  const counted = withStrongestDigests(records)
+  if (counted.some(record => record.usage === 3 && fits(record, leaf))) return undefined
   let fault = 'no TLSA record fits the certificate of the host'
-  for (const record of records) {
+  for (const record of counted) {
     if (record.usage !== 2) continue
     const anchored = chainTo(record, chain)
     if (!anchored) continue
@@ -67,6 +68,20 @@ export function daneFault(
     else return undefined
   }
   return fault
+}
+
+/**
+ * Of the digests for one usage and selector only the strongest counts, so that a weak one cannot be attacked
+ * (RFC 7671 §9). Records with the bytes themselves always count.
+ */
+function withStrongestDigests(records: readonly Tlsa[]): readonly Tlsa[] {
+  return records.filter(
+    ({ usage, selector, matching }) =>
+      matching === 0 ||
+      !records.some(
+        other => other.usage === usage && other.selector === selector && other.matching > matching,
+      ),
+  )
 }
 
 /**

@@ -32,11 +32,31 @@ async function look({ examine }: Examination) {
 }
 
 const LIST = 'bl.test'
+const TEST_NIBBLES = `0.0.0.0.0.0.f.7.f.f.f.f${'.0'.repeat(20)}`
+/** Entries that every list has. */
+const testEntries = (list: string) =>
+  `2.0.0.127.${list} A 127.0.0.2\n2.${TEST_NIBBLES.slice(2)}.${list} A 127.0.0.2`
+const EMPTY_LIST = testEntries(LIST)
 for (const [what, lines, status, says] of [
-  ['is not on', '', 'ok', /Not listed/],
+  ['is not on', EMPTY_LIST, 'ok', /Not listed/],
+  ['is not on, because it does not exist,', '', 'unknown', /does not list its test address/],
+  [
+    'is not on, because it has no entries,',
+    `other.${LIST} A 127.0.0.2`,
+    'unknown',
+    /does not list its test address/,
+  ],
+  ['cannot be told from', `2.0.0.127.${LIST} SERVFAIL`, 'unknown', /does not list its test address/],
+  [
+    'is not told the truth about by',
+    `2.0.0.127.${LIST} A 203.0.113.1`,
+    'unknown',
+    /does not list its test address/,
+  ],
+  ['is on, like all addresses,', `*.${LIST} A 127.0.0.2`, 'unknown', /may have been shut down/],
   [
     'is on',
-    `25.2.0.192.${LIST} A 127.0.0.2\n25.2.0.192.${LIST} TXT "see bl.test/192.0.2.25"`,
+    `${EMPTY_LIST}\n25.2.0.192.${LIST} A 127.0.0.2\n25.2.0.192.${LIST} TXT "see bl.test/192.0.2.25"`,
     'failed',
     /127\.0\.0\.2.*see bl\.test/,
   ],
@@ -67,7 +87,8 @@ test('blocklist: every address is looked up in every list, IPv6 by nibbles', asy
   const name = `${'1.0.0.0.'.padEnd(46, '0.')}0.8.b.d.0.1.0.0.2.${LIST}`
   const nibbles = `1${'.0'.repeat(23)}.8.b.d.0.1.0.0.2.${LIST}`
   assert.ok(name)
-  const { resolver } = await resolverOver(t, `${nibbles} A 127.0.0.4`)
+  const lists = [LIST, 'other.test'].map(testEntries).join('\n')
+  const { resolver } = await resolverOver(t, `${lists}\n${nibbles} A 127.0.0.4`)
   const findings = await look(
     blocklists({ resolver, addresses: [ADDRESS, '2001:db8::1'], lists: [LIST, 'other.test'] }),
   )
@@ -189,7 +210,11 @@ const SERVED = `
   _dmarc.mail.here.test TXT "v=DMARC1; p=reject"
 `
 
-async function zoneLook(t: TestContext, seen: string, { laboratory = false, served = true } = {}) {
+async function zoneLook(
+  t: TestContext,
+  seen: string,
+  { laboratory = false, served = true, reportsTo = null as string | null } = {},
+) {
   const authority = await t.using(
     startZone(`mail.here.test SOA ns1.mail.here.test h.test 1\n${SERVED}`, {
       host: '127.0.0.9',
@@ -208,7 +233,7 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
   })
   t.after(() => inquiries.close())
   const examinations = providerZone({
-    ...{ mailHost: 'mail.here.test', inquiries, records: RECORDS, laboratory },
+    ...{ mailHost: 'mail.here.test', inquiries, records: RECORDS, laboratory, reportsTo },
     sampleKeys: async () => [KEY],
   })
   const found = await Promise.all(examinations.map(look))
@@ -218,6 +243,43 @@ async function zoneLook(t: TestContext, seen: string, { laboratory = false, serv
 test('provider zone: correct public records are ok', async t => {
   assert.equal(await zoneLook(t, SERVED), ['ok', 'ok', 'ok', 'ok'])
 })
+
+const CONSENT_NAME = 'mail.here.test._report._dmarc.reports.example'
+for (const [what, reportsTo, lines, expected] of [
+  ['no address', null, '', 'ok'],
+  ['an address of mail_host', 'dmarc@mail.here.test', '', 'ok'],
+  ['an address of the same organization', 'dmarc@Other.HERE.test', '', 'ok'],
+  ['a foreign address', 'x@reports.example', '', 'ok warning'],
+  ['a foreign address that agrees', 'x@reports.example', `${CONSENT_NAME} TXT "v=DMARC1"`, 'ok ok'],
+  [
+    'a foreign address that agrees with an address of its own',
+    'x@Reports.Example',
+    `${CONSENT_NAME} TXT "v=DMARC1; rua=mailto:y@reports.example"`,
+    'ok ok',
+  ],
+  [
+    'a foreign address that agrees to all',
+    'x@reports.example',
+    `*._report._dmarc.reports.example TXT "v=DMARC1;"`,
+    'ok ok',
+  ],
+  [
+    'a foreign address with another text',
+    'x@reports.example',
+    `${CONSENT_NAME} TXT "v=DMARC11"`,
+    'ok warning',
+  ],
+  [
+    'a foreign address that cannot be looked up',
+    'x@reports.example',
+    `${CONSENT_NAME} SERVFAIL`,
+    'ok unknown',
+  ],
+] as const)
+  test(`provider zone: with reports to ${what}, DMARC is ${expected}`, async t => {
+    const [, , , dmarc] = await zoneLook(t, `${SERVED}\n${lines}`, { reportsTo })
+    assert.is(dmarc, expected)
+  })
 
 test('provider zone: a missing delegation or record fails', async t => {
   assert.equal(await zoneLook(t, '', { served: false }), [

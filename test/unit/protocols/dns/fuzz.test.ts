@@ -118,7 +118,7 @@ function limitFor(query: Buffer): number {
     const { edns } = decodeMessage(query)
     return Math.min(Math.max(edns?.payloadBytes ?? 0, 512), 1232)
   } catch {
-    return 12
+    return query.length // question and OPT are repeated as far as they can be read
   }
 }
 

@@ -45,6 +45,8 @@ const zone = createZone({
     alias('lost', `nowhere.${APEX}`),
     alias('round', `and-round.${APEX}`),
     alias('and-round', `round.${APEX}`),
+    alias('into', `Round.${APEX}`),
+    alias('self', `self.${APEX}`),
     { name: `big.${APEX}`, ttlSeconds: 60, type: 'TXT', text: 'x'.repeat(3000) },
     { name: `middle.${APEX}`, ttlSeconds: 60, type: 'TXT', text: 'x'.repeat(800) },
   ],
@@ -67,6 +69,10 @@ async function ask(
 
 async function send(hex: string): Promise<string | undefined> {
   return (await respond(Buffer.from(hex.replaceAll(/\s/g, ''), 'hex'), 'udp', '127.0.0.1'))?.toString('hex')
+}
+
+function owners({ answers }: Message): string[] {
+  return answers.map(({ name, type }) => `${name} ${type}`)
 }
 
 function has(message: Message, flag: number): boolean {
@@ -138,7 +144,6 @@ test('responder: names outside the zone are refused without AA', async () => {
 })
 
 test('responder: a CNAME chain is answered within the zone', async () => {
-  const owners = (reply: Message) => reply.answers.map(({ name, type }) => `${name.toLowerCase()} ${type}`)
   assert.equal(owners(await ask(`www.${APEX}`, 'A')), [`www.${APEX} CNAME`, `web.${APEX} CNAME`, `${APEX} A`])
   const away = await ask(`away.${APEX}`, 'A')
   assert.equal([away.rcode, owners(away), away.authority], [RCODE.NOERROR, [`away.${APEX} CNAME`], []])
@@ -151,11 +156,35 @@ test('responder: a CNAME chain is answered within the zone', async () => {
   )
 })
 
-test('responder: a CNAME loop ends', async () => {
-  const reply = await ask(`round.${APEX}`, 'A')
-  assert.is(reply.rcode, RCODE.NOERROR)
-  assert.ok(reply.answers.length < 10)
-})
+for (const [start, expected] of [
+  ['round', ['round', 'and-round']],
+  ['into', ['into', 'round', 'and-round']],
+  ['self', ['self']],
+] as const)
+  test(`responder: each record of a CNAME loop is answered once, beginning with ${start}`, async () => {
+    const reply = await ask(`${start}.${APEX}`, 'A')
+    assert.is(reply.rcode, RCODE.NOERROR)
+    assert.equal(
+      owners(reply),
+      expected.map(label => `${label}.${APEX} CNAME`),
+    )
+  })
+
+for (const name of [
+  'mAILHORN.eXAMPLE',
+  'WWW.mailhorn.example',
+  'WEB.MAILHORN.EXAMPLE',
+  'www.mailhorn.exampLE',
+])
+  test(`responder: data keep their letter case for a question about ${name}, which is repeated`, async () => {
+    const lower = await ask(name.toLowerCase(), 'MX')
+    const asked = await ask(name, 'MX')
+    assert.ok(lower.answers.length > 0)
+    const [first, ...others] = asked.answers
+    assert.equal([{ ...first, name: name.toLowerCase() }, ...others], lower.answers)
+    assert.is(first!.name, name)
+    assert.ok(Buffer.from(asked.question!.bytes).toString('latin1').includes(name.split('.')[0]!))
+  })
 
 test('responder: ANY gets one small record if the name exists', async () => {
   for (const name of [APEX, `dkim.${APEX}`, `abc234.dkim.${APEX}`]) {
@@ -229,6 +258,9 @@ test('responder: answers over TCP are complete', async () => {
 })
 
 const NAME = '00 0001 0001'
+const QUESTION = NAME.replaceAll(' ', '')
+const OPT = '00002904d0000000000000'
+const OPT_DO = '00002904d0000080000000'
 for (const [what, query, reply] of [
   [
     'a response, which would make two servers talk for ever',
@@ -241,17 +273,67 @@ for (const [what, query, reply] of [
   ['a question that is not there', '1234 0100 0001 0000 0000 0000', '123481010000000000000000'],
   ['two questions', `1234 0000 0002 0000 0000 0000 ${NAME} ${NAME}`, '123480010000000000000000'],
   ['a label that breaks off', '1234 0100 0001 0000 0000 0000 3f61', '123481010000000000000000'],
-  ['octets after the end', `1234 0100 0001 0000 0000 0000 ${NAME} ff`, '123481010000000000000000'],
+  ['octets after the end', `1234 0100 0001 0000 0000 0000 ${NAME} ff`, `123481010001000000000000${QUESTION}`],
   [
     'two OPT',
     `1234 0100 0001 0000 0000 0002 ${NAME} ${'00 0029 04d0 00000000 0000'.repeat(2)}`,
-    '123481010000000000000000',
+    `123481010001000000000001${QUESTION}${OPT}`,
   ],
-  ['NOTIFY', `1234 2400 0001 0000 0000 0000 ${NAME}`, '1234a0040000000000000000'],
-  ['UPDATE', `1234 2800 0001 0000 0000 0000 ${NAME}`, '1234a8040000000000000000'],
+  [
+    'OPT with three octets of data',
+    `1234 0100 0001 0000 0000 0001 ${NAME} 00 0029 1000 00000000 0003 000a00`,
+    `123481010001000000000001${QUESTION}${OPT}`,
+  ],
+  [
+    'an option longer than its data',
+    `1234 0100 0001 0000 0000 0001 ${NAME} 00 0029 1000 00008000 0006 000a 0008 abcd`,
+    `123481010001000000000001${QUESTION}${OPT_DO}`,
+  ],
+  [
+    'an option that reaches into the next record',
+    `1234 0100 0001 0000 0000 0002 ${NAME} 00 0029 1000 00000000 0004 000a 0004 00 0001 0001 00000000 0004 7f000001`,
+    `123481010001000000000001${QUESTION}${OPT}`,
+  ],
+  [
+    'OPT as an answer',
+    `1234 0100 0001 0001 0000 0000 ${NAME} 00 0029 1000 00000000 0000`,
+    `123481010001000000000001${QUESTION}${OPT}`,
+  ],
+  [
+    'OPT as authority',
+    `1234 0100 0001 0000 0001 0000 ${NAME} 00 0029 1000 00000000 0000`,
+    `123481010001000000000001${QUESTION}${OPT}`,
+  ],
+  [
+    'OPT that is not at the root',
+    `1234 0100 0001 0000 0000 0001 ${NAME} 0161 00 0029 1000 00000000 0000`,
+    `123481010001000000000000${QUESTION}`,
+  ],
+  [
+    'OPT without a question',
+    '1234 0100 0000 0000 0000 0001 00 0029 1000 00000000 0000',
+    `123481010000000000000001${OPT}`,
+  ],
+  [
+    'OPT behind two questions',
+    `1234 0100 0002 0000 0000 0001 ${NAME} ${NAME} 00 0029 1000 00000000 0000`,
+    `123481010000000000000001${OPT}`,
+  ],
+  ['NOTIFY', `1234 2400 0001 0000 0000 0000 ${NAME}`, `1234a0040001000000000000${QUESTION}`],
+  [
+    'NOTIFY with OPT',
+    `1234 2400 0001 0000 0000 0001 ${NAME} 00 0029 1000 00000000 0000`,
+    `1234a0040001000000000001${QUESTION}${OPT}`,
+  ],
+  [
+    'NOTIFY with OPT behind an answer',
+    `1234 2400 0001 0001 0000 0001 ${NAME} 00 0006 0001 00000000 0002 ffff 00 0029 1000 00000000 0000`,
+    `1234a0040001000000000001${QUESTION}${OPT}`,
+  ],
+  ['UPDATE', `1234 2800 0001 0000 0000 0000 ${NAME}`, `1234a8040001000000000000${QUESTION}`],
   ['STATUS that is junk otherwise', `1234 1000 ffff ffff ffff ffff ff`, '123490040000000000000000'],
 ] as const)
-  test(`${what} gets ${reply === undefined ? 'silence' : `the header ${reply}`}`, async () =>
+  test(`${what} gets ${reply === undefined ? 'silence' : reply}`, async () =>
     assert.is(await send(query), reply))
 
 test('responder: a failed look-up is answered with SERVFAIL and logged', async () => {

@@ -12,8 +12,10 @@ import { createDnsServer } from '../../../../src/protocols/dns/server.ts'
 import { RCODE } from '../../../../src/protocols/dns/wire.ts'
 import { decodeMessage } from '../../../../src/protocols/dns/wire-decode.ts'
 import { createZone } from '../../../../src/protocols/dns/zone.ts'
+import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
-import { askServer, queryPacket } from '../../../kit/zone-client.ts'
+import { until } from '../../../kit/until.ts'
+import { askServer, exchangeTcp, exchangeUdp, queryPacket } from '../../../kit/zone-client.ts'
 
 const test = suite('dns/server')
 const APEX = 'mailhorn.example'
@@ -59,6 +61,72 @@ for (const host of ['127.0.0.1', '::1'])
       )
     }
   })
+
+/** Answers every query with itself. */
+async function wildcard(t: TestContext, host: string, addresses: string[]) {
+  const clock = createManualClock()
+  const server = createDnsListener({
+    listen: { host, port: 0 },
+    respond: query => query,
+    hostAddresses: () => addresses,
+    log: createLog('silent'),
+    clock,
+  })
+  const { port } = await server.listen()
+  t.after(() => server.close())
+  return { clock, port }
+}
+
+/** Whether a query from another address of the host is answered from the address that was asked. */
+async function isAnswered(host: string, port: number): Promise<boolean> {
+  const reply = await exchangeUdp(`${host}:${port}`, Buffer.from('hello')).catch(
+    (error: NodeJS.ErrnoException) => {
+      assert.is(error.code, 'ECONNREFUSED')
+      return undefined
+    },
+  )
+  return reply !== undefined
+}
+
+test('DNS server: a wildcard listener answers from each address that was asked', async t => {
+  const { port } = await wildcard(t, '0.0.0.0', ['127.0.0.1', '127.0.0.2', '127.0.0.3', '::1'])
+  for (const host of ['127.0.0.1', '127.0.0.2', '127.0.0.3']) assert.ok(await isAnswered(host, port), host)
+  assert.not.ok(await isAnswered('127.0.0.4', port))
+  const six = await wildcard(t, '::', ['127.0.0.1', '::1'])
+  assert.ok(await isAnswered('[::1]', six.port))
+})
+
+test('DNS server: a wildcard listener follows the addresses of the host', async t => {
+  const addresses = ['127.0.0.1', '127.0.0.2']
+  const { clock, port } = await wildcard(t, '0.0.0.0', addresses)
+  addresses.splice(1, 1, '192.0.2.77', '127.0.0.3') // one of them cannot be bound
+  await clock.advance(10_000)
+  await until(() => isAnswered('127.0.0.3', port))
+  assert.equal([await isAnswered('127.0.0.1', port), await isAnswered('127.0.0.2', port)], [true, false])
+})
+
+test('DNS server: TCP at a wildcard address is answered at every address', async t => {
+  const { port } = await wildcard(t, '0.0.0.0', ['127.0.0.1'])
+  for (const host of ['127.0.0.1', '127.0.0.2'])
+    assert.is(`${await exchangeTcp(`${host}:${port}`, Buffer.from('a whole header'))}`, 'a whole header')
+})
+
+test('DNS server: a wildcard listener that cannot bind one of its addresses fails and closes all', async t => {
+  const taken = dgram.createSocket('udp4').bind(0, '127.0.0.2')
+  t.after(() => taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address()
+  const server = createDnsListener({
+    listen: { host: '0.0.0.0', port },
+    respond: query => query,
+    hostAddresses: () => ['127.0.0.1', '127.0.0.2'],
+    log: createLog('silent'),
+    clock: createManualClock(),
+  })
+  const error = await server.listen().catch((reason: NodeJS.ErrnoException) => reason.code)
+  assert.is(error, 'EADDRINUSE')
+  assert.not.ok(await isAnswered('127.0.0.1', port))
+})
 
 test("the runtime's resolver reads every record that we serve", async t => {
   const { address } = await given(t)

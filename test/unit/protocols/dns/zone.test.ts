@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { providerRecords } from '../../../../src/protocols/dns/provider-zone.ts'
+import { danglingAliases, providerRecords } from '../../../../src/protocols/dns/provider-zone.ts'
 import type { DnsRecord, TypeName } from '../../../../src/protocols/dns/wire.ts'
 import { createZone, type Zone } from '../../../../src/protocols/dns/zone.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -246,6 +246,40 @@ test('zone: ACME challenges are served at once, for certificate names only', asy
   assert.is(await proofsAt(`other.${APEX}`), 'no-name')
   assert.is(await proofsAt('app.elsewhere.example'), 'out-of-zone')
   assert.equal([...new Set(asked)], [APEX])
+})
+
+const cname = (label: string, target: string) => at(`${label}.${APEX}`, { type: 'CNAME', target })
+for (const [what, own, loop] of [
+  ['an alias of itself', [cname('a', `a.${APEX}`)], `a.${APEX} → a.${APEX}`],
+  ['two aliases', [cname('a', `b.${APEX}`), cname('b', `A.${APEX}`)], `a.${APEX} → b.${APEX} → a.${APEX}`],
+  [
+    'a loop that another alias leads into',
+    [cname('x', `a.${APEX}`), cname('a', `b.${APEX}`), cname('b', `a.${APEX}`)],
+    `a.${APEX} → b.${APEX} → a.${APEX}`,
+  ],
+  ['a chain', [cname('a', `b.${APEX}`), cname('c', `b.${APEX}`), cname('b', APEX)], undefined],
+  ['aliases out of the zone', [cname('a', 'a.example'), cname('b', `b.example`)], undefined],
+] as const)
+  test(`provider zone: ${what} in dns.records is ${loop ? 'refused as a loop' : 'taken'}`, () => {
+    const make = () => provider({ own })
+    if (loop) assert.throws(make, (error: Error) => error.message === `has CNAME records in a loop: ${loop}`)
+    else assert.not.throws(make)
+  })
+
+test('provider zone: aliases to missing names of the zone are found, others are not', () => {
+  const own = [
+    cname('lost', `nowhere.${APEX}`),
+    cname('odd', `NOWHERE.${APEX}`),
+    cname('away', 'nowhere.example'),
+    cname('home', APEX),
+    cname('key', `token.dkim.${APEX}`),
+    cname('policy', `mta-sts.${APEX}`),
+    cname('chained', `home.${APEX}`),
+  ]
+  assert.equal(
+    danglingAliases(provider({ own }), APEX).map(({ name }) => name),
+    [`lost.${APEX}`, `odd.${APEX}`],
+  )
 })
 
 test.run()

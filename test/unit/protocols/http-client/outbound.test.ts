@@ -69,6 +69,26 @@ test('HTTP client: a reply has status, headers and body', async t => {
   assert.equal([status, headers['content-type'], `${body}`], [201, 'text/x-own', 'héllo'])
 })
 
+test('HTTP client: a host name of one label is reached for the operator, and verified', async t => {
+  const { send, web } = await open(t, { client: { allowPrivate: true } })
+  assert.is(replyOf(await send({ url: `https://localhost:${web.port}/dir` })).status, 200)
+  assert.equal(
+    web.requests.map(({ headers, serverName }) => [headers.host, serverName]),
+    [[`localhost:${web.port}`, 'localhost']],
+  )
+  const untrusted = await open(t, { client: { allowPrivate: true }, host: { certificate: 'wrong-name' } })
+  const refused = await untrusted.send({ url: `https://localhost:${untrusted.web.port}/` })
+  assert.match(faultOf(refused), /TLS failed \(ERR_TLS_CERT_ALTNAME_INVALID\)/)
+})
+
+test('HTTP client: a host name of one label that is not known is unreachable for the operator', async t => {
+  const { send } = await open(t, { client: { allowPrivate: true } })
+  assert.match(
+    faultOf(await send({ url: 'https://no-such-host-here/' })),
+    /unreachable: the host cannot be looked up/,
+  )
+})
+
 test('HTTP client: the request has Host, path without fragment, and User-Agent', async t => {
   const { send, web } = await open(t)
   replyOf(await send())

@@ -82,6 +82,20 @@ for (const [text, fault] of [
     assert.not.match(read(text), /secret/)
   })
 
+for (const [text, expected] of [
+  ['https://localhost:14000/dir', 'localhost'],
+  ['https://step-ca/acme/acme/directory', 'step-ca'],
+  ['https://STEP-CA./directory', 'step-ca'],
+] as const)
+  test(`URL target: ${text} is accepted where one label is allowed`, () => {
+    const target = readTarget(text, { allowInsecureLoopback: false, allowOneLabel: true })
+    assert.is('host' in target && target.host, expected)
+  })
+
+test('URL target: a host of no label is refused where one label is allowed', () => {
+  assert.ok('fault' in readTarget('https://./', { allowInsecureLoopback: false, allowOneLabel: true }))
+})
+
 for (const text of ['http://127.0.0.1:8080/hook', 'http://[::1]:8080/hook'])
   test(`URL target: ${text} is accepted with insecure loopback`, () => {
     assert.match(read(text, true), / 8080$/)

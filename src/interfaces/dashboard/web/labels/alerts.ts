@@ -35,6 +35,12 @@ const WORDS: Readonly<Record<string, AlertWords>> = {
     href: '/deliverability',
     act: 'View diagnostics',
   },
+  'mta-sts': {
+    what: 'Senders cannot verify the certificate of port 25.',
+    fix: 'The MTA-STS policy is not enforced until they can. Install a valid certificate for the MX host, or let this server reach its own public address.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
   'account-bounces': {
     what: 'An account has a high bounce rate.',
     fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',

@@ -12,6 +12,7 @@ const CHECKS: Readonly<Record<string, string>> = {
   certificate: 'TLS certificate',
   clock: 'System clock',
   inbound_mail: 'Inbound SMTP (port 25)',
+  mta_sts: 'MTA-STS policy',
   disk_space: 'Free disk space',
   disk_sync: 'Disk sync latency',
   file_permissions: 'Data directory permissions',

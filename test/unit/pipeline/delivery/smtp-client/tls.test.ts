@@ -46,6 +46,8 @@ test('the MX host is named in SNI, an address is not', async t => {
   await mx.until(/1 -: TLSv1.3 for mx1.there.test/)
   await dial(t, mx, { tls: 'required', mxHost: '127.0.0.1' })
   await mx.until(/2 -: TLSv1.3 for false/)
+  await dial(t, mx, { tls: 'required', mxHost: 'mx1.there.test', serverName: 'real.there.test' })
+  await mx.until(/3 -: TLSv1.3 for real.there.test/)
 })
 
 for (const [certificate, code] of [

@@ -28,6 +28,10 @@ const ZONE = `
   mx.signed.test           A 127.0.0.2
   _25._tcp.mx.signed.test  TLSA 3 1 1 ${GOOD_KEY}
   other.signed.test        CNAME mx.signed.test
+  far.signed.test          CNAME Other.signed.test
+  own.signed.test          CNAME plain-named.signed.test
+  plain-named.signed.test  A 127.0.0.2
+  _25._tcp.own.signed.test TLSA 3 1 1 ${GOOD_KEY}
   bare.signed.test         A 127.0.0.2
   strange.signed.test      A 127.0.0.2
   _25._tcp.strange.signed.test TLSA 1 1 1 ${GOOD_KEY}
@@ -69,19 +73,23 @@ test('MX records that do not validate defer the mail', async t => {
   assert.equal('reason' in nextHop && nextHop.kind, 'deferred')
 })
 
-for (const [host, kind, count] of [
-  ['mx.signed.test', 'records', 1],
-  ['other.signed.test', 'records', 1],
-  ['strange.signed.test', 'records', 0],
-  ['bare.signed.test', 'none', 0],
-  ['mx.plain.test', 'none', 0],
-  ['broken.signed.test', 'failure', 0],
-  ['lost.signed.test', 'failure', 0],
+for (const [host, kind, count, baseDomain] of [
+  ['mx.signed.test', 'records', 1, 'mx.signed.test'],
+  ['other.signed.test', 'records', 1, 'mx.signed.test'],
+  ['far.signed.test', 'records', 1, 'mx.signed.test'],
+  ['own.signed.test', 'records', 1, 'own.signed.test'],
+  ['strange.signed.test', 'records', 0, 'strange.signed.test'],
+  ['bare.signed.test', 'none', 0, undefined],
+  ['mx.plain.test', 'none', 0, undefined],
+  ['broken.signed.test', 'failure', 0, undefined],
+  ['lost.signed.test', 'failure', 0, undefined],
 ] as const)
-  test(`TLSA of ${host}: ${kind}, ${count} to be used`, async t => {
+  test(`TLSA of ${host}: ${kind}, ${count} to be used, at ${baseDomain}`, async t => {
     const { dane } = await open(t)
     const found = await dane.tlsaOf(host)
-    assert.equal([found.kind, found.kind === 'records' ? found.records.length : 0], [kind, count])
+    const { records, baseDomain: base } =
+      found.kind === 'records' ? found : { records: [], baseDomain: undefined }
+    assert.equal([found.kind, records.length, base], [kind, count, baseDomain])
   })
 
 test('DANE is off while the resolver does not validate, and on again afterwards', async t => {
@@ -121,6 +129,17 @@ for (const [host, asked, policy, checks] of [
     if ('refusal' in found) throw new Error(found.refusal)
     assert.equal([found.policy, found.options.checkPeer !== undefined], [policy, checks])
     if (policy !== 'none') assert.is(found.options.tls, 'required')
+  })
+
+for (const [host, name] of [
+  ['mx.signed.test', 'mx.signed.test'],
+  ['other.signed.test', 'mx.signed.test'],
+  ['far.signed.test', 'mx.signed.test'],
+  ['own.signed.test', 'own.signed.test'],
+] as const)
+  test(`the SNI for the MX host ${host} is the base domain of its TLSA records, ${name}`, async t => {
+    const found = await (await policyOf(t, host))(host)
+    assert.is('options' in found && found.options.serverName, name)
   })
 
 test('a host that DNSSEC does not validate for the domain, or whose TLSA lookup fails, is refused', async t => {

@@ -63,6 +63,22 @@ test('one record that fits is enough', () => {
   assert.is(fault([record(3, 1, 1, ca), record(2, 0, 1, ca), record(3, 0, 2)], [good]), undefined)
 })
 
+for (const [what, records, isGood] of [
+  ['a wrong SHA-512 beside the right SHA-256', [record(3, 1, 1), record(3, 1, 2, ca)], false],
+  ['a right SHA-512 beside a wrong SHA-256', [record(3, 1, 1, ca), record(3, 1, 2)], true],
+  ['one right and one wrong SHA-512', [record(3, 1, 2, ca), record(3, 1, 2)], true],
+  ['a wrong SHA-512 of another selector', [record(3, 1, 1), record(3, 0, 2, ca)], true],
+  ['a wrong SHA-512 of another usage', [record(3, 1, 1), record(2, 1, 2, good)], true],
+  ['a wrong SHA-512 beside the right bytes', [record(3, 1, 0), record(3, 1, 2, ca)], true],
+  ['wrong bytes beside the right SHA-256', [record(3, 1, 0, ca), record(3, 1, 1)], true],
+  ['a wrong SHA-512 for the authority beside its SHA-256', [record(2, 0, 1, ca), record(2, 0, 2)], false],
+  ['a right SHA-512 for the authority beside a wrong SHA-256', [record(2, 0, 1), record(2, 0, 2, ca)], true],
+] as const)
+  test(`${what}: ${isGood ? 'good' : 'a mismatch'}, because the strongest digest counts`, () => {
+    assert.is(fault([...records], [good, ca]) === undefined, isGood)
+    assert.is(fault(records.toReversed(), [good, ca]) === undefined, isGood)
+  })
+
 test('no certificate, no records, or data that is none of both', () => {
   assert.match(fault([record(3, 1, 1)], [])!, /no certificate/)
   assert.match(fault([], [good])!, /no TLSA/)

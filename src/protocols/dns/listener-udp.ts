@@ -1,0 +1,135 @@
+/**
+ * UDP side of a DNS listener. For a wildcard address it binds one socket to each address of the host, since a
+ * reply must leave from the address that was asked (RFC 2181 §4.1), and a wildcard socket leaves that choice
+ * to the system.
+ */
+import dgram from 'node:dgram'
+import { once } from 'node:events'
+import { isIP, isIPv6 } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { type Clock, every } from '../../lib/clock.ts'
+import type { Log } from '../../lib/log.ts'
+
+interface UdpOptions {
+  /** An IP literal. */
+  host: string
+  port: number
+  /** Returns the reply to a query from the address, or undefined for no reply. */
+  respond: (query: Buffer, address: string) => Buffer | undefined | Promise<Buffer | undefined>
+  /** Addresses of this host, link-local ones with their zone; by default those of its interfaces. */
+  hostAddresses?: (() => readonly string[]) | undefined
+  log: Log
+  clock: Clock
+}
+
+export interface UdpService {
+  /** Replies that are ready later are not sent. */
+  close(): Promise<void>
+}
+
+/**
+ * Limit for datagrams whose answers are being looked up. Further datagrams are dropped, and their senders
+ * retry.
+ */
+const PENDING_DATAGRAMS_MAX = 1_000
+const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+/** Interval at which the addresses of the host are read again. */
+const RESCAN_INTERVAL_MS = 10_000
+
+/** @throws the error of binding; no socket stays open then */
+export function openUdpService(options: UdpOptions): Promise<UdpService> {
+  return WILDCARDS.has(options.host) ? openEach(options) : openSocket(options, options.host)
+}
+
+/** Follows the addresses of the host: new ones are bound, and the sockets of former ones are closed. */
+async function openEach(options: UdpOptions): Promise<UdpService> {
+  const { host, hostAddresses = addressesOfInterfaces, port, log, clock } = options
+  const family = isIP(host)
+  const wanted = () => new Set(hostAddresses().filter(address => isIP(address) === family))
+  const open = new Map<string, UdpService>()
+  const closeAll = () => Promise.all([...open.values()].map(service => service.close()))
+  const scan = async (onError: (error: unknown, address: string) => void) => {
+    const present = wanted()
+    for (const [address, service] of open) {
+      if (present.has(address)) continue
+      open.delete(address)
+      await service.close()
+    }
+    for (const address of present)
+      if (!open.has(address))
+        await openSocket(options, address).then(
+          service => void open.set(address, service),
+          error => onError(error, address),
+        )
+  }
+  await scan(error => {
+    throw error
+  }).catch(async error => {
+    await closeAll()
+    throw error
+  })
+  const warn = (error: unknown, address?: string) =>
+    log.warn(
+      { event: 'dns_address_not_bound', err: error, address, port },
+      'An address of this host cannot be used by the DNS listener yet; retrying in 10 s',
+    )
+  let scanning = Promise.resolve()
+  const rounds = every(clock, RESCAN_INTERVAL_MS, () => {
+    scanning = scanning.then(() => scan(warn)).catch(warn)
+  })
+  return {
+    async close() {
+      rounds.cancel()
+      await scanning
+      await closeAll()
+    },
+  }
+}
+
+function addressesOfInterfaces(): string[] {
+  return Object.entries(networkInterfaces()).flatMap(([name, entries = []]) =>
+    entries.map(({ address, family, scopeid }) =>
+      family === 'IPv6' && scopeid !== 0 ? `${address}%${name}` : address,
+    ),
+  )
+}
+
+async function openSocket({ port, respond, log }: UdpOptions, address: string): Promise<UdpService> {
+  const is6 = isIPv6(address)
+  const socket = dgram.createSocket({ type: is6 ? 'udp6' : 'udp4', ipv6Only: is6 })
+  let open = true
+  let pending = 0
+  socket.bind(port, address)
+  await once(socket, 'listening').catch(error => {
+    socket.close()
+    throw error
+  })
+  socket.on('error', error =>
+    log.warn({ event: 'dns_udp_listener_failed', err: error }, 'The DNS listener failed (UDP)'),
+  )
+
+  const send = (reply: Buffer | undefined, peer: dgram.RemoteInfo) => {
+    if (!reply || !open) return
+    socket.send(reply, peer.port, peer.address, error => {
+      if (error) log.debug({ event: 'dns_reply_not_sent', err: error }, 'A DNS reply could not be sent')
+    })
+  }
+  socket.on('message', (query, peer) => {
+    // A datagram from port 0 is forged and cannot be answered.
+    if (peer.port === 0) return
+    if (pending >= PENDING_DATAGRAMS_MAX) return
+    const reply = respond(query, peer.address)
+    if (!(reply instanceof Promise)) return send(reply, peer)
+    pending++
+    void reply.then(ready => {
+      pending--
+      send(ready, peer)
+    })
+  })
+  return {
+    close() {
+      open = false
+      return new Promise(done => socket.close(done))
+    },
+  }
+}
