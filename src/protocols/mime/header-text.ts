@@ -13,10 +13,11 @@ const BRACKETED = /^(?:message-id|in-reply-to|references|list-.*)$/i
 
 /**
  * Encodes the value of a field for people, such as Subject. Readers see `text` exactly, even if it looks like
- * an encoded word or begins or ends with blanks; only line breaks become blanks.
+ * an encoded word; only line breaks become blanks, and outer blanks are removed, since filters count them as
+ * a sign of spam.
  */
 export function literalText(name: string, text: string): string {
-  const line = oneLine(text)
+  const line = oneLine(text).trim()
   const column = name.length + 2
   if (isLiteral(line) && column + line.length <= PREFERRED_LINE_OCTETS) return line
   return foldWords(line, column, isLiteral)

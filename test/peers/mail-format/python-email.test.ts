@@ -110,7 +110,7 @@ const awkwardMessage = fc.record({
 function assertSeen(seen: Seen, given: Given, what: string) {
   const head = headSource(given)
   const { text, html, attachments } = bodySource(given)
-  assert.is(seen.subject, head.subject, what)
+  assert.is(seen.subject, head.subject.trim(), what)
   for (const key of ['to', 'cc', 'replyTo'] as const)
     assert.equal(
       seen[key],
