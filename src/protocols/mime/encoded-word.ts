@@ -33,7 +33,7 @@ export function encodedWords(text: string, firstRoom = WORD_CHARACTERS_MAX): str
   return words
 }
 
-/** Returns the end of the text, or else of the last character that ends a word without padding, or `start`. */
+/** Returns the end of the text if it fits, else of the last character without padding, else `start`. */
 function endOfB(bytes: Buffer, start: number, room: number): number {
   if (lengthInB(bytes.length - start) <= room) return bytes.length
   let end = start
