@@ -5,7 +5,7 @@ import type { Boundaries } from './boundary.ts'
 import type { Entity } from './entity.ts'
 import { LINE_OCTETS_MAX, TOKEN_LIMIT_OCTETS } from './fold.ts'
 import { surveyLines, writeCrlfLines } from './line-survey.ts'
-import { type MediaType, parseMediaType } from './media-type.ts'
+import { type MediaType, parseMediaType, withCalendarParameters } from './media-type.ts'
 import { nameParameter, parameter, withParameters } from './parameters.ts'
 
 export interface Attachment {
@@ -36,8 +36,8 @@ export function attachmentEntity(
   disposition: Disposition,
   boundaries: Boundaries,
 ): Entity {
-  const type = parseMediaType(attachment.contentType)
   const { content } = attachment
+  const type = withCalendarParameters(parseMediaType(attachment.contentType), content)
   if (!isMessage(type)) return base64Entity(attachment, type, disposition)
   const crlfSize = boundaries.occurIn(content) ? undefined : plainMessageSize(content)
   if (crlfSize === undefined)

@@ -48,7 +48,13 @@ test('a calendar keeps the parameters that make it an invitation', () => {
   const type = written({ ...png, contentType: 'text/calendar; method=REQUEST; charset=utf-8' })[
     'Content-Type'
   ]
-  assert.is(type, 'text/calendar; method="REQUEST"; charset="utf-8"; name="a.png"')
+  assert.is(type, 'text/calendar; method=REQUEST; charset=utf-8; name="a.png"')
+})
+
+test('a calendar without parameters gets those that make it an invitation', () => {
+  const content = Buffer.from('BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nEND:VCALENDAR\r\n')
+  const fields = written({ ...png, filename: 'invite.ics', contentType: 'text/calendar', content })
+  assert.is(fields['Content-Type'], 'text/calendar; charset=utf-8; method=REQUEST;\r\n name="invite.ics"')
 })
 
 const ids: [given: string, bare: string][] = [
