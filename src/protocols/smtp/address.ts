@@ -113,6 +113,20 @@ export function needsSmtpUtf8(address: string): boolean {
   return /[^\x00-\x7f]/.test(address)
 }
 
+/**
+ * Converts a part of an address that is searched for to the form of stored addresses: the domain behind the
+ * `@`, or a whole domain without it, becomes A-labels. A part of a label cannot be converted.
+ */
+export function searchedAddress(text: string): string {
+  const parsed = parseAddress(text)
+  if (!('fault' in parsed)) return parsed.address
+  const at = text.lastIndexOf('@')
+  const domain = text.slice(at + 1)
+  if (!/[^\x00-\x7f]/.test(domain)) return text
+  const beginning = at < 0 ? undefined : parseDomain(`${domain}.example`)?.slice(0, -'.example'.length)
+  return text.slice(0, at + 1) + (parseDomain(domain) ?? beginning ?? domain)
+}
+
 /** Folds an address to the form in which suppressions, contacts and duplicates are compared. */
 export function foldAddress(address: string): string {
   return address.toLowerCase()

@@ -7,6 +7,7 @@ import {
   parseForeignAddress,
   parseHeaderMailbox,
   parseMailbox,
+  searchedAddress,
 } from '../../../../src/protocols/smtp/address.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -173,6 +174,27 @@ for (const [text, address] of foreign)
   test(`address: ${JSON.stringify(text)} of a foreign program is ${address ?? 'refused'}`, () => {
     const parsed = parseForeignAddress(text)
     assert.is('fault' in parsed ? undefined : parsed.address, address)
+  })
+
+const searched: [text: string, converted: string][] = [
+  ['z@bücher.example', 'z@xn--bcher-kva.example'],
+  ['@BÜCHER.example', '@xn--bcher-kva.example'],
+  ['z@bücher', 'z@xn--bcher-kva'],
+  ['z@bücher.exa', 'z@xn--bcher-kva.exa'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['z@例え。テスト', 'z@xn--r8jz45g.xn--zckzah'],
+  ['z@bücher.', 'z@bücher.'],
+  ['z@bü%', 'z@bü%'],
+  ['bücher', 'bücher'],
+  ['é', 'é'],
+  ['"john"@b.test', 'john@b.test'],
+  ['a@b', 'a@b'],
+  ['@', '@'],
+  ['', ''],
+]
+for (const [text, converted] of searched)
+  test(`address: a search for ${JSON.stringify(text)} looks for ${JSON.stringify(converted)}`, () => {
+    assert.is(searchedAddress(text), converted)
   })
 
 test('address: a field of a header needs quotes around special characters in names', () => {
