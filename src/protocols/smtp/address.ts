@@ -68,8 +68,7 @@ export function parseAddress(text: string): Mailbox | AddressFault {
   if ('fault' in split) return split
   const localPart = split.localPart.normalize('NFC')
   const isAtom = DOT_ATOM.test(localPart)
-  if (!isAtom && !split.isQuoted)
-    return { fault: 'has a local part that is not a dot-atom; write it in quotes if it is right' }
+  if (!isAtom && !split.isQuoted) return { fault: 'has a local part that is not a dot-atom' }
   if (!isAtom && !QUOTED_CONTENT.test(localPart))
     return { fault: 'has an invalid character in its quoted local part, or none' }
   const written = isAtom ? localPart : quoted(localPart)
