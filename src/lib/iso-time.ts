@@ -1,6 +1,6 @@
 /**
- * Parses times in the extended format of ISO 8601 with an offset or `Z`, also with a blank in place of `T` (RFC
- * 3339 §5.6), as Python and PostgreSQL write them.
+ * Parses times in the extended format of ISO 8601 with an offset or `Z`, also with a blank in place of `T`
+ * (RFC 3339 §5.6), as Python and PostgreSQL write them.
  */
 
 const TIME =
