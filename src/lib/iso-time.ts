@@ -1,7 +1,10 @@
-/** Parses times in the extended format of ISO 8601 with an offset or `Z`. */
+/**
+ * Parses times in the extended format of ISO 8601 with an offset or `Z`, also with a blank in place of `T`
+ * (RFC 3339 §5.6), as Python and PostgreSQL write them.
+ */
 
 const TIME =
-  /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/
+  /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(?:[Zz]|([+-])(\d\d)(?::?(\d\d))?)$/
 const MINUTE_MS = 60_000
 
 /**

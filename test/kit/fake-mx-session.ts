@@ -23,7 +23,7 @@ interface Mail {
 
 /** Commands that must be the last of a group (RFC 2920 §3.1). */
 const LAST_IN_GROUP = new Set(['EHLO', 'HELO', 'DATA', 'QUIT', 'NOOP', 'VRFY', 'EXPN', 'STARTTLS'])
-const PATH = /^(?:MAIL FROM|RCPT TO):<([^<>]*)>((?: [A-Z0-9-]+(?:=[^ ]+)?)*)$/i
+const PATH = /^(?:MAIL FROM|RCPT TO):<((?:"(?:[^"\\]|\\.)*"|[^<>"])*)>((?: [A-Z0-9-]+(?:=[^ ]+)?)*)$/i
 const LF = 10
 /** The extension that allows a parameter of MAIL or RCPT. */
 const ALLOWED_BY: Record<string, string> = {

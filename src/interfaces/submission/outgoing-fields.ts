@@ -6,12 +6,7 @@ import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
 import { formatDate } from '../../protocols/mime/compose-head.ts'
 import { userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
-import {
-  fileNameParameters,
-  parameter,
-  plainFileName,
-  withParameters,
-} from '../../protocols/mime/parameters.ts'
+import { nameParameter, parameter, withParameters } from '../../protocols/mime/parameters.ts'
 import { type RawParameter, rawParameters } from '../../protocols/mime/read/content-field.ts'
 import { HOPS_MAX, unfold } from '../../protocols/mime/read/head.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
@@ -96,9 +91,9 @@ function parametersInAscii(fieldName: string, value: string): string | undefined
   return NOT_ASCII.test(parameters.join('')) ? undefined : withParameters(fieldName, main, parameters)
 }
 
-/** @param isExtended whether the extended form of the same parameter stands beside it */
+/** @param isExtended whether the extended form of the same parameter stands beside it, which replaces it */
 function written({ name, value, written: text }: RawParameter, isExtended: boolean): string[] {
   if (!NOT_ASCII.test(text)) return [`${name}=${text}`]
-  if (isExtended) return [`${name}="${plainFileName(value)}"`]
-  return name.toLowerCase() === 'filename' ? fileNameParameters(value) : parameter(name, value)
+  if (isExtended) return []
+  return name.toLowerCase() === 'name' ? [nameParameter(value)] : parameter(name, value)
 }

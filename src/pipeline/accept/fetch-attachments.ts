@@ -11,7 +11,7 @@ import type { OutboundReply } from '../../protocols/http-client/exchange.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
 import { shortFileName } from '../../protocols/mime/file-name.ts'
-import { ANY_BYTES, isMediaType, nameForType, typeOfFile } from '../../protocols/mime/file-type.ts'
+import { ANY_BYTES, legibleMediaType, nameForType, typeOfFile } from '../../protocols/mime/file-type.ts'
 import type { BlobFiles } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import type { PreparedEmail } from './prepared.ts'
@@ -186,7 +186,7 @@ function fileOf(
   blob: StagedBlob,
 ): StagedAttachment {
   const foundName = givenName ?? nameIn(url)
-  const type = givenType ?? typeOfFile(foundName) ?? typeIn(headers['content-type'])
+  const type = givenType ?? typeOfFile(foundName) ?? legibleMediaType(headers['content-type'] ?? '')
   const filename = foundName === '' ? attachmentName(index, type) : foundName
   return {
     filename: givenName ?? shortFileName(typeOfFile(filename) ? filename : nameForType(filename, type)),
@@ -214,8 +214,4 @@ function nameIn(url: string): string {
     // The segment is not UTF-8. It stays percent-encoded.
   }
   return shortFileName(name.replace(/\p{Cc}/gu, ''))
-}
-
-function typeIn(header: string | undefined): string | undefined {
-  return header !== undefined && isMediaType(header) ? header : undefined
 }

@@ -3,13 +3,17 @@
  * fields that Mailhorn writes.
  */
 import { printableAscii } from '../../lib/printable-ascii.ts'
+import { isStructured, structuredFault } from '../../protocols/mime/header-text.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import { type Refusal, refuseField } from './refusal.ts'
 
 /** The user's fields, with the two that the composer interprets. */
 export interface UserHeaders {
-  /** All fields, including `Message-ID` and `Reply-To`, which the composer writes itself. */
+  /**
+   * All fields, including `Message-ID` and `Reply-To`, which the composer writes itself, but without
+   * structured ones that are empty.
+   */
   fields: [name: string, value: string][]
   /** Value of a `Message-ID` field, with angle brackets. */
   messageId: string | null
@@ -20,6 +24,7 @@ export interface UserHeaders {
 const NAME = /^[!-9;-~]+$/
 const RESERVED =
   /^(?:bcc|to|cc|from|sender|subject|date|return-path|received|resent-.*|dkim-.*|arc-.*|content-.*|mime-version|authentication-results|delivered-to|x-mailhorn-.*)$/i
+const INTERPRETED = /^(?:message-id|reply-to)$/i
 /** Printable ASCII except `<`, `>` and `@`. */
 const MESSAGE_ID = /^<[!-;=?A-~]+@[!-;=?A-~]+>$/
 const FIELDS_MAX = 100
@@ -51,7 +56,12 @@ export function readHeaders(headers: unknown): UserHeaders | Refusal {
       'headers',
       `\`headers\` must contain at most ${HEADER_OCTETS_MAX} bytes in total; got ${octets}.`,
     )
-  return interpret(fields)
+  return interpret(fields.filter(isMeant))
+}
+
+/** An empty value, such as forms send for fields like References, is not allowed there (RFC 5322 §3.6.4). */
+function isMeant([name, value]: [string, string]): boolean {
+  return value.trim() !== '' || !isStructured(name)
 }
 
 function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): string | undefined {
@@ -61,7 +71,8 @@ function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): str
   if (seen.has(name.toLowerCase())) return `The header \`${name}\` must not occur twice.`
   if (typeof value !== 'string') return `The value of the header \`${name}\` must be a string.`
   if (/[\r\n\0]/.test(value)) return `The value of the header \`${name}\` must not contain CR, LF or NUL.`
-  return undefined
+  const fault = INTERPRETED.test(name) ? undefined : structuredFault(name, value)
+  return fault && `The value of the header \`${name}\` ${fault}.`
 }
 
 function interpret(entries: [string, string][]): UserHeaders | Refusal {

@@ -1,7 +1,7 @@
 /** Builds the email for a reply to a received message, or for forwarding it, at the request of its owner. */
 
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
-import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
+import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
 import { newSubmission, type Submission, type SubmittedAttachment } from '../accept/submission.ts'
 import type { ShownInbound } from './find-inbound.ts'
 import type { InboundContent } from './stored-content.ts'
@@ -131,7 +131,7 @@ function headerOf({ headers }: InboundContent, wanted: string): string | undefin
 
 function legible(list: readonly ReceivedMailbox[]): Mailbox[] {
   return list.flatMap(({ name, address }) => {
-    const parsed = parseAddress(address)
+    const parsed = parseForeignAddress(address)
     return 'fault' in parsed ? [] : [{ ...parsed, name }]
   })
 }

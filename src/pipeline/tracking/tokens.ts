@@ -32,6 +32,14 @@ const MAC_BYTES = 16
 const BY_TARGET = 0xffff
 const TOKEN_LENGTH_MAX = Math.ceil(((TARGET_AT + TARGET_LENGTH_MAX + MAC_BYTES) * 4) / 3)
 
+/**
+ * Returns the token at the start of the last segment of a link. What follows it, such as a full stop or a
+ * bracket, was copied out of the text around the link.
+ */
+export function tokenOf(segment: string): string {
+  return /^[\w-]*/.exec(segment)![0]
+}
+
 /** @returns base64url, like all tokens in this file */
 export function createOpenToken(keys: SecretKeys, recipient: TokenRecipient): string {
   return signed(keys, headOf(OPEN, recipient, OPEN_BYTES))

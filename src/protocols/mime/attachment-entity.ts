@@ -5,8 +5,8 @@ import type { Boundaries } from './boundary.ts'
 import type { Entity } from './entity.ts'
 import { LINE_OCTETS_MAX, TOKEN_LIMIT_OCTETS } from './fold.ts'
 import { surveyLines, writeCrlfLines } from './line-survey.ts'
-import { type MediaType, parseMediaType } from './media-type.ts'
-import { fileNameParameters, parameter, plainFileName, withParameters } from './parameters.ts'
+import { type MediaType, parseMediaType, withCalendarParameters } from './media-type.ts'
+import { nameParameter, parameter, withParameters } from './parameters.ts'
 
 export interface Attachment {
   /** File name; `attachment` is used for an empty one. */
@@ -36,8 +36,8 @@ export function attachmentEntity(
   disposition: Disposition,
   boundaries: Boundaries,
 ): Entity {
-  const type = parseMediaType(attachment.contentType)
   const { content } = attachment
+  const type = withCalendarParameters(parseMediaType(attachment.contentType), content)
   if (!isMessage(type)) return base64Entity(attachment, type, disposition)
   const crlfSize = boundaries.occurIn(content) ? undefined : plainMessageSize(content)
   if (crlfSize === undefined)
@@ -75,12 +75,12 @@ function fieldsOf(
   encoding: string,
 ): HeaderField[] {
   const fileName = filename === '' ? 'attachment' : filename
-  const typeParameters = [...parameters, ...parameter('name', plainFileName(fileName))]
+  const typeParameters = [...parameters, nameParameter(fileName)]
   const fields = [
     { name: 'Content-Type', value: withParameters('Content-Type', essence, typeParameters) },
     {
       name: 'Content-Disposition',
-      value: withParameters('Content-Disposition', disposition, fileNameParameters(fileName)),
+      value: withParameters('Content-Disposition', disposition, parameter('filename', fileName)),
     },
     { name: 'Content-Transfer-Encoding', value: encoding },
   ]

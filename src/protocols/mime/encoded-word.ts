@@ -13,30 +13,44 @@ const BLANK = 0x20
  * Encodes a text in words of B or Q, whichever is shorter. No word cuts a character. Readers remove the
  * blanks between adjacent encoded words (§6.2), so the words may be joined and folded freely.
  *
+ * GMime decodes adjacent words in B as one stream, which padding ends. So every word in B but the last has a
+ * multiple of three octets; where no character ends at one, a word in Q comes first.
+ *
  * @param firstRoom limit of characters for the first word, if the line on which it begins is not empty
  */
 export function encodedWords(text: string, firstRoom = WORD_CHARACTERS_MAX): string[] {
   const bytes = Buffer.from(text)
-  const inQ = lengthInQ(bytes, 0, bytes.length) <= lengthInB(bytes.length)
+  const prefersQ = lengthInQ(bytes, 0, bytes.length) <= lengthInB(bytes.length)
   const words: string[] = []
   let room = Math.max(firstRoom, MIN_WORD_CHARACTERS) - FRAME_CHARACTERS
-  let start = 0
-  let length = 0
-  for (let at = 0; at < bytes.length; ) {
-    const next = at + characterOctets(bytes[at]!)
-    const grown = inQ ? length + lengthInQ(bytes, at, next) : lengthInB(next - start)
-    if (grown <= room) {
-      length = grown
-      at = next
-    } else {
-      words.push(wordOf(bytes.subarray(start, at), inQ))
-      room = WORD_CHARACTERS_MAX - FRAME_CHARACTERS
-      start = at
-      length = 0
-    }
+  for (let start = 0; start < bytes.length; ) {
+    const endInB = prefersQ ? start : endOfB(bytes, start, room)
+    const end = endInB > start ? endInB : endOfQ(bytes, start, room)
+    words.push(wordOf(bytes.subarray(start, end), end !== endInB))
+    room = WORD_CHARACTERS_MAX - FRAME_CHARACTERS
+    start = end
   }
-  if (start < bytes.length) words.push(wordOf(bytes.subarray(start), inQ))
   return words
+}
+
+/** Returns the end of the text if it fits, else of the last character without padding, else `start`. */
+function endOfB(bytes: Buffer, start: number, room: number): number {
+  if (lengthInB(bytes.length - start) <= room) return bytes.length
+  let end = start
+  for (let at = start; lengthInB(at - start) <= room; at += characterOctets(bytes[at]!))
+    if ((at - start) % 3 === 0) end = at
+  return end
+}
+
+function endOfQ(bytes: Buffer, start: number, room: number): number {
+  let end = start
+  for (let length = 0; end < bytes.length; ) {
+    const next = end + characterOctets(bytes[end]!)
+    length += lengthInQ(bytes, end, next)
+    if (length > room) break
+    end = next
+  }
+  return end
 }
 
 function wordOf(bytes: Buffer, inQ: boolean): string {

@@ -7,10 +7,13 @@ export const MEDIA_TYPE_CHARACTERS_MAX = 1_000
 const MEDIA_TYPE = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:\s*;\s*[\w!#$&^.+-]+=(?:[\w!#$&^.+/-]+|"[^"\\\r\n]*"))*$/
 
 /**
- * Tells whether the text is a media type with or without parameters (RFC 2045 §5.1), within the length limit.
+ * Returns a media type with or without parameters (RFC 2045 §5.1), without outer blanks and a last semicolon,
+ * or undefined if the text is something else or too long.
  */
-export function isMediaType(text: string): boolean {
-  return text.length <= MEDIA_TYPE_CHARACTERS_MAX && MEDIA_TYPE.test(text)
+export function legibleMediaType(text: string): string | undefined {
+  if (text.length > MEDIA_TYPE_CHARACTERS_MAX) return undefined
+  const type = text.trim().replace(/\s*;$/, '')
+  return MEDIA_TYPE.test(type) ? type : undefined
 }
 
 export function typeOfFile(name: string): string | undefined {

@@ -8,15 +8,26 @@ const PRINTABLE = /^[\x20-\x7e]*$/
 const PRINTABLE_OR_TAB = /^[\t\x20-\x7e]*$/
 /** Matches a single blank. Lines break only there, since readers shorten longer runs when they unfold. */
 const BREAK = /(?<=[^ \t]) (?=[^ \t])/
-/** Fields that consist of message ids or URLs in angle brackets, which encoding would make unusable. */
-const BRACKETED = /^(?:message-id|in-reply-to|references|list-.*)$/i
+/**
+ * Fields with a grammar, in which encoded text would be unusable, and the parts of their values that may
+ * have any characters: phrases and comments are encoded (RFC 2047 §5), URLs percent-encoded (RFC 3987 §3.1).
+ */
+const STRUCTURED: readonly [name: RegExp, anyText: RegExp | undefined][] = [
+  [/^(?:message-id|in-reply-to|references|reply-to)$/i, undefined],
+  [/^(?:feedback-id|auto-submitted|precedence|importance|priority|sensitivity)$/i, undefined],
+  [/^x-(?:entity-ref-id|priority|msmail-priority|auto-response-suppress)$/i, undefined],
+  [/^list-unsubscribe-post$/i, undefined],
+  [/^list-id$/i, /^[^<]*(?=<)/],
+  [/^list-.*$/i, /<[^<>]*>|\([^()]*\)/g],
+]
 
 /**
  * Encodes the value of a field for people, such as Subject. Readers see `text` exactly, even if it looks like
- * an encoded word or begins or ends with blanks; only line breaks become blanks.
+ * an encoded word; only line breaks become blanks, and outer blanks are removed, since filters count them as
+ * a sign of spam.
  */
 export function literalText(name: string, text: string): string {
-  const line = oneLine(text)
+  const line = oneLine(text).trim()
   const column = name.length + 2
   if (isLiteral(line) && column + line.length <= PREFERRED_LINE_OCTETS) return line
   return foldWords(line, column, isLiteral)
@@ -30,9 +41,32 @@ export function literalText(name: string, text: string): string {
 export function userText(name: string, value: string): string {
   const line = oneLine(value).trim()
   const column = name.length + 2
-  const text = BRACKETED.test(name) ? spaceBrackets(line) : line
+  const text = isStructured(name) ? spaceBrackets(line) : line
   if (isPlain(text) && column + text.length <= PREFERRED_LINE_OCTETS) return text
   return foldWords(text, column, isPlain)
+}
+
+/** Tells whether the field has a grammar, so that an empty value is not allowed. */
+export function isStructured(name: string): boolean {
+  return STRUCTURED.some(([names]) => names.test(name))
+}
+
+/**
+ * @returns what is wrong with the value of a structured field, as a predicate for a sentence that begins with
+ * its name
+ */
+export function structuredFault(name: string, value: string): string | undefined {
+  const structured = STRUCTURED.find(([names]) => names.test(name))
+  if (!structured) return undefined
+  const [, anyText] = structured
+  const text = oneLine(value).trim()
+  const strict = anyText ? text.replace(anyText, '') : text
+  const tokens = spaceBrackets(text).split(BREAK)
+  if (!PRINTABLE_OR_TAB.test(strict) || tokens.some(token => /[<>]/.test(token) && !isAscii(token)))
+    return 'must be printable ASCII outside of names, comments and URLs in angle brackets'
+  if (tokens.some(token => isAscii(token) && !isPlain(token)))
+    return `must not have more than ${TOKEN_LIMIT_OCTETS} characters without a blank, since it cannot be folded`
+  return undefined
 }
 
 /** Removes line breaks and lone surrogates, neither of which a header field can carry. */
@@ -46,7 +80,11 @@ function isLiteral(token: string): boolean {
 }
 
 function isPlain(token: string): boolean {
-  return token.length <= TOKEN_LIMIT_OCTETS && PRINTABLE_OR_TAB.test(token)
+  return token.length <= TOKEN_LIMIT_OCTETS && isAscii(token)
+}
+
+function isAscii(token: string): boolean {
+  return PRINTABLE_OR_TAB.test(token)
 }
 
 /**

@@ -24,8 +24,8 @@ export function mailboxList(fieldName: string, mailboxes: readonly Mailbox[]): s
 }
 
 function mailboxTokens({ name, address }: Mailbox, room: number): string[] {
-  if (name === null || name === '') return [address]
-  return [...phraseTokens(oneLine(name), room), `<${address}>`]
+  const line = oneLine(name ?? '').trim()
+  return line === '' ? [address] : [...phraseTokens(line, room), `<${address}>`]
 }
 
 /**

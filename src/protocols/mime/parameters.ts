@@ -2,19 +2,20 @@
  * Formats parameters of Content-Type and Content-Disposition, such as the name of a file (RFC 2045 §5.1, RFC
  * 2231).
  */
-import { foldTokens, PREFERRED_LINE_OCTETS } from './fold.ts'
+import { encodedWords } from './encoded-word.ts'
+import { foldTokens, LINE_OCTETS_MAX, PREFERRED_LINE_OCTETS } from './fold.ts'
 
-/** Limit that is shorter than a line, so that a parameter never needs folding inside its quotes. */
-const QUOTED_CHARACTERS_MAX = 60
+/**
+ * Limit of a value, or of a section of it, as it is written. A line has room for it beside the name of the
+ * parameter. Few long sections are better than many short ones: some readers sort ten or more by their
+ * names, not by their numbers.
+ */
+const WRITTEN_CHARACTERS_MAX = LINE_OCTETS_MAX - 98
 /**
  * Matches values without quotes and backslashes, which readers unescape differently, and without outer
  * blanks, which some readers trim.
  */
 const QUOTABLE = /^(?! )[ !#-[\]-~]*(?<! )$/
-/** Limit of a section of an extended value, whose line stays within `PREFERRED_LINE_OCTETS`. */
-const SECTION_ROOM = PREFERRED_LINE_OCTETS - 24
-const PLAIN_CHARACTERS_MAX = 60
-const EXTENSION_CHARACTERS_MAX = 12
 
 /**
  * Formats `name="value"`, or if that is not exact, the extended form `name*=utf-8''…`, split into sections
@@ -28,30 +29,14 @@ export function parameter(name: string, value: string): string[] {
 }
 
 /**
- * Formats the name of a file. If the name is not plain ASCII, an approximation in ASCII follows the extended
- * form, for readers that do not know RFC 2231. It comes last, because some readers take the first form that
- * they find.
+ * Formats the parameter `name` of Content-Type, which repeats the name of a file for readers that do not know
+ * RFC 2231: quoted, or if that is not exact, as encoded words inside the quotes. RFC 2047 §5 forbids the
+ * latter, but such readers expect it.
  */
-export function fileNameParameters(fileName: string): string[] {
-  const exact = parameter('filename', fileName)
-  return isQuotable(fileName) ? exact : [...exact, `filename="${plainFileName(fileName)}"`]
-}
-
-/**
- * Approximates the name in at most 60 characters of ASCII, and keeps its extension. The result is never
- * empty.
- */
-export function plainFileName(fileName: string): string {
-  if (isQuotable(fileName) && fileName !== '') return fileName
-  const ascii = fileName
-    .normalize('NFKD')
-    .replace(/\p{M}+/gu, '')
-    .replace(/[^ !#-<>@-[\]-~]+/g, '_')
-    .trim()
-  if (ascii.length <= PLAIN_CHARACTERS_MAX) return ascii || '_'
-  const dot = ascii.lastIndexOf('.')
-  const extension = dot > 0 && ascii.length - dot <= EXTENSION_CHARACTERS_MAX ? ascii.slice(dot) : ''
-  return ascii.slice(0, PLAIN_CHARACTERS_MAX - extension.length) + extension
+export function nameParameter(fileName: string): string {
+  if (isQuotable(fileName)) return `name="${fileName}"`
+  const room = PREFERRED_LINE_OCTETS - ' name='.length - '"";'.length
+  return `name="${encodedWords(fileName.toWellFormed(), room).join('\r\n ')}"`
 }
 
 /** Formats `value; parameter; parameter`, folded. */
@@ -65,10 +50,11 @@ export function withParameters(fieldName: string, value: string, parameters: rea
 }
 
 /**
- * Readers decode text that looks like an encoded word even in quotes, although RFC 2047 §5 forbids it there.
+ * Tells whether readers take the value in quotes literally. They decode text that looks like an encoded word
+ * even there, although RFC 2047 §5 forbids it.
  */
 function isQuotable(value: string): boolean {
-  return value.length <= QUOTED_CHARACTERS_MAX && QUOTABLE.test(value) && !value.includes('=?')
+  return value.length <= WRITTEN_CHARACTERS_MAX && QUOTABLE.test(value) && !value.includes('=?')
 }
 
 /**
@@ -80,7 +66,7 @@ function percentSections(value: string): string[] {
   let section = ''
   for (const character of value.toWellFormed()) {
     const encoded = percent(character)
-    if (section.length + encoded.length > SECTION_ROOM) {
+    if (section.length + encoded.length > WRITTEN_CHARACTERS_MAX) {
       sections.push(section)
       section = ''
     }

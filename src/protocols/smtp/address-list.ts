@@ -1,5 +1,5 @@
 /** Lists of mailboxes in header fields (RFC 5322 §3.4). */
-import { type AddressFault, type Mailbox, parseMailbox } from './address.ts'
+import { type AddressFault, type Mailbox, parseHeaderMailbox } from './address.ts'
 
 /**
  * Parses mailboxes that are separated by commas outside quotes. The first invalid mailbox makes the list
@@ -9,7 +9,7 @@ export function parseMailboxes(text: string): Mailbox[] | AddressFault {
   const mailboxes: Mailbox[] = []
   for (const part of splitAtCommas(text)) {
     if (part.trim() === '') continue
-    const mailbox = parseMailbox(part)
+    const mailbox = parseHeaderMailbox(part)
     if ('fault' in mailbox) return mailbox
     mailboxes.push(mailbox)
   }
@@ -22,7 +22,7 @@ export function parseMailboxes(text: string): Mailbox[] | AddressFault {
  */
 export function legibleMailboxes(text: string): Mailbox[] {
   return splitAtCommas(text).flatMap(part => {
-    const mailbox = parseMailbox(part)
+    const mailbox = parseHeaderMailbox(part)
     return 'fault' in mailbox ? [] : [mailbox]
   })
 }

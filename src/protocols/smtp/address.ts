@@ -7,7 +7,10 @@ import { domainToASCII } from 'node:url'
 export interface Mailbox {
   /** Display name as plain text, or null. */
   name: string | null
-  /** `local@domain`, with the domain as lower-case A-labels. The local part keeps its case. */
+  /**
+   * `local@domain`, with the domain as lower-case A-labels. The local part keeps its case. It is quoted only
+   * if it is not a dot-atom, and then has no backslashes but those that it needs.
+   */
   address: string
   /** Lower-case A-labels. */
   domain: string
@@ -18,8 +21,13 @@ export interface AddressFault {
   fault: string
 }
 
-const ATEXT = "[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\\x00-\\x7f])[\\p{L}\\p{N}\\p{M}\\p{S}\\p{P}]"
+const NOT_ASCII = '(?![\\x00-\\x7f])[\\p{L}\\p{N}\\p{M}\\p{S}\\p{P}]'
+const ATEXT = `[A-Za-z0-9!#$%&'*+/=?^_\`{|}~-]|${NOT_ASCII}`
 const DOT_ATOM = new RegExp(`^(?:${ATEXT})+(?:\\.(?:${ATEXT})+)*$`, 'u')
+/** Matches atoms with dots in any place, as some carriers in Japan assign them without quotes. */
+const ATOMS_AND_DOTS = new RegExp(`^(?:${ATEXT}|\\.)+$`, 'u')
+/** Matches the content of a quoted local part without its backslashes (RFC 5321 §4.1.2, RFC 6531 §3.3). */
+const QUOTED_CONTENT = new RegExp(`^(?:[ -~]|${NOT_ASCII})+$`, 'u')
 const LABEL_TEXT = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
 /**
  * Matches a domain that is in its final form already. A-labels go through the runtime; a numeric last label
@@ -27,7 +35,7 @@ const LABEL_TEXT = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?'
  */
 const PLAIN_DOMAIN = new RegExp(`^(?:${LABEL_TEXT}\\.)+(?=[a-z])${LABEL_TEXT}$`)
 const LABEL = new RegExp(`^${LABEL_TEXT}$`)
-const FORBIDDEN_IN_NAME = /[()<>[\]:;@\\,"]/
+const SPECIALS = /[()<>[\]:;@\\,"]/
 const QUOTED = /^"((?:[^"\\]|\\.)*)"/
 const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/
 const LOCAL_PART_OCTETS_MAX = 64
@@ -36,19 +44,22 @@ const ADDRESS_OCTETS_MAX = 254
 const NAME_CHARACTERS_MAX = 512
 
 /**
- * Parses `Name <local@domain>`, `"Name" <local@domain>` or `local@domain`. Groups, routes, comments and lists
- * are refused.
+ * Parses one mailbox: `local@domain`, `<local@domain>` or `Name <local@domain>`. All before the last angle
+ * bracket is the name, with or without quotes. Outer blanks and line breaks are ignored. Groups, routes,
+ * comments behind the address and lists are refused.
  */
 export function parseMailbox(text: string): Mailbox | AddressFault {
-  if (CONTROL.test(text)) return { fault: 'contains control characters' }
-  const trimmed = text.trim()
-  if (!trimmed.endsWith('>')) return parseAddress(trimmed)
-  const opens = trimmed.lastIndexOf('<')
-  if (opens < 0) return { fault: 'has ">" without "<"' }
-  const name = parseDisplayName(trimmed.slice(0, opens))
-  if (typeof name === 'object' && name !== null) return name
-  const bare = parseAddress(trimmed.slice(opens + 1, -1))
-  return 'fault' in bare ? bare : { ...bare, name }
+  return readMailbox(text, namesSeveral)
+}
+
+/**
+ * Parses a mailbox of a header field as RFC 5322 §3.4 has it, where special characters in names must be in
+ * quotes: other readers of the field find other mailboxes in it otherwise.
+ */
+export function parseHeaderMailbox(text: string): Mailbox | AddressFault {
+  return readMailbox(text, name =>
+    SPECIALS.test(name) ? 'has a display name with special characters outside quotes' : undefined,
+  )
 }
 
 /** Parses a bare `local@domain`, without display name or angle brackets. */
@@ -56,15 +67,30 @@ export function parseAddress(text: string): Mailbox | AddressFault {
   const split = splitAtSign(text)
   if ('fault' in split) return split
   const localPart = split.localPart.normalize('NFC')
-  if (!DOT_ATOM.test(localPart)) return { fault: 'has a local part that is not a dot-atom' }
-  if (Buffer.byteLength(localPart) > LOCAL_PART_OCTETS_MAX)
+  const isAtom = DOT_ATOM.test(localPart)
+  if (!isAtom && !split.isQuoted) return { fault: 'has a local part that is not a dot-atom' }
+  if (!isAtom && !QUOTED_CONTENT.test(localPart))
+    return { fault: 'has an invalid character in its quoted local part, or none' }
+  const written = isAtom ? localPart : quoted(localPart)
+  if (Buffer.byteLength(written) > LOCAL_PART_OCTETS_MAX)
     return { fault: `has a local part longer than ${LOCAL_PART_OCTETS_MAX} octets` }
   const domain = parseDomain(split.domain)
   if (domain === undefined) return { fault: 'has an invalid domain' }
-  const address = `${localPart}@${domain}`
+  const address = `${written}@${domain}`
   if (Buffer.byteLength(address) > ADDRESS_OCTETS_MAX)
     return { fault: `is longer than ${ADDRESS_OCTETS_MAX} octets` }
   return { name: null, address, domain }
+}
+
+/**
+ * Parses an address that a foreign program wrote. A local part that lacks only its quotes, such as
+ * `user..x@carrier.example`, gets them.
+ */
+export function parseForeignAddress(text: string): Mailbox | AddressFault {
+  const at = text.lastIndexOf('@')
+  const localPart = text.slice(0, Math.max(at, 0))
+  const lacksQuotes = !DOT_ATOM.test(localPart) && ATOMS_AND_DOTS.test(localPart)
+  return parseAddress(lacksQuotes ? `"${localPart}"${text.slice(at)}` : text)
 }
 
 /**
@@ -86,45 +112,106 @@ export function needsSmtpUtf8(address: string): boolean {
   return /[^\x00-\x7f]/.test(address)
 }
 
+/**
+ * Converts a part of an address that is searched for to the form of stored addresses: the domain behind the
+ * `@`, or a whole domain without it, becomes A-labels. A part of a label cannot be converted.
+ */
+export function searchedAddress(text: string): string {
+  const parsed = parseAddress(text)
+  if (!('fault' in parsed)) return parsed.address
+  const at = text.lastIndexOf('@')
+  const domain = text.slice(at + 1)
+  if (!/[^\x00-\x7f]/.test(domain)) return text
+  const beginning = at < 0 ? undefined : parseDomain(`${domain}.example`)?.slice(0, -'.example'.length)
+  return text.slice(0, at + 1) + (parseDomain(domain) ?? beginning ?? domain)
+}
+
 /** Folds an address to the form in which suppressions, contacts and duplicates are compared. */
 export function foldAddress(address: string): string {
   return address.toLowerCase()
 }
 
-/** A quoted local part is accepted only if its quotes are unnecessary; the quotes are removed. */
-function splitAtSign(text: string): { localPart: string; domain: string } | AddressFault {
-  const quoted = QUOTED.exec(text)
-  if (quoted) {
-    if (text[quoted[0].length] !== '@') return { fault: 'has text after its quoted local part' }
-    return { localPart: quoted[1]!.replace(/\\(.)/g, '$1'), domain: text.slice(quoted[0].length + 1) }
+/** @param faultOfName checks what stands outside quotes before the angle bracket */
+function readMailbox(
+  text: string,
+  faultOfName: (unquoted: string) => string | undefined,
+): Mailbox | AddressFault {
+  const trimmed = text.trim()
+  if (CONTROL.test(trimmed)) return { fault: 'contains control characters' }
+  if (!trimmed.endsWith('>')) return parseAddress(trimmed)
+  const opens = lastAngleBracket(trimmed)
+  if (opens < 0) return { fault: 'has ">" without "<"' }
+  const name = parseDisplayName(trimmed.slice(0, opens), faultOfName)
+  if (typeof name === 'object' && name !== null) return name
+  const bare = parseAddress(trimmed.slice(opens + 1, -1))
+  return 'fault' in bare ? bare : { ...bare, name }
+}
+
+/** Finds the bracket before the address, whose quoted local part may contain brackets and quotes. */
+function lastAngleBracket(text: string): number {
+  const bracket = text.lastIndexOf('<')
+  const closes = text.lastIndexOf('"@')
+  if (closes < bracket) return bracket
+  for (let at = text.lastIndexOf('"', closes - 1); at > 0; at = text.lastIndexOf('"', at - 1))
+    if (text[at - 1] !== '\\') return text[at - 1] === '<' ? at - 1 : bracket
+  return bracket
+}
+
+function splitAtSign(text: string): { localPart: string; isQuoted: boolean; domain: string } | AddressFault {
+  const match = QUOTED.exec(text)
+  if (match) {
+    if (text[match[0].length] !== '@') return { fault: 'has text after its quoted local part' }
+    const domain = text.slice(match[0].length + 1)
+    return { localPart: unescaped(match[1]!), isQuoted: true, domain }
   }
   const at = text.indexOf('@')
   if (at < 0) return { fault: 'has no "@"' }
   if (text.indexOf('@', at + 1) >= 0) return { fault: 'has more than one "@"' }
-  return { localPart: text.slice(0, at), domain: text.slice(at + 1) }
+  return { localPart: text.slice(0, at), isQuoted: false, domain: text.slice(at + 1) }
 }
 
-function parseDisplayName(text: string): string | null | AddressFault {
+function parseDisplayName(
+  text: string,
+  faultOfName: (unquoted: string) => string | undefined,
+): string | null | AddressFault {
   const words: string[] = []
+  const unquoted: string[] = []
   let rest = text.trim()
   while (rest.length > 0) {
-    const quoted = QUOTED.exec(rest)
-    const word = quoted ? quoted[0] : /^[^"]+/.exec(rest)?.[0]
+    const match = QUOTED.exec(rest)
+    const word = match ? match[0] : /^[^"]+/.exec(rest)?.[0]
     if (word === undefined) return { fault: 'has an unfinished quoted display name' }
-    if (!quoted && FORBIDDEN_IN_NAME.test(word))
-      return { fault: 'has a display name with special characters outside quotes' }
-    words.push(quoted ? quoted[1]!.replace(/\\(.)/g, '$1') : word.trim())
+    words.push(match ? unescaped(match[1]!) : word.trim())
+    if (!match) unquoted.push(word)
     rest = rest.slice(word.length).trimStart()
   }
+  const fault = faultOfName(unquoted.join(' '))
+  if (fault !== undefined) return { fault }
   const name = words.join(' ').replace(/\s+/g, ' ').trim()
   if (name.length > NAME_CHARACTERS_MAX)
     return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
   return name === '' ? null : name
 }
 
+/** Tells names from lists, such as `a@x.example, Bob <b@x.example>`, of which no mailbox may get lost. */
+function namesSeveral(unquoted: string): string | undefined {
+  const hasBrackets = /[<>]/.test(unquoted) && unquoted.includes('@')
+  const hasAddress = () => unquoted.split(/[\s,;:]+/).some(word => !('fault' in parseAddress(word)))
+  return hasBrackets || (/[,;]/.test(unquoted) && hasAddress())
+    ? 'is a list; each text must be one address'
+    : undefined
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\(.)/g, '$1')
+}
+
 /** Formats a mailbox for people: `Name <address>`, the name quoted if it has special characters. */
 export function mailboxText({ name, address }: { name: string | null; address: string }): string {
   if (name === null) return address
-  const plain = !/[()<>[\]:;@\\,"]/.test(name)
-  return `${plain ? name : `"${name.replace(/["\\]/g, '\\$&')}"`} <${address}>`
+  return `${SPECIALS.test(name) ? quoted(name) : name} <${address}>`
 }

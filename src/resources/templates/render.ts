@@ -63,7 +63,10 @@ export function fillTemplate(
     left -= rendered === undefined ? Number.POSITIVE_INFINITY : rendered.length
     return rendered ?? null
   }
-  const subject = fill(template.subject)?.replace(/[\r\n]+/g, ' ') ?? null
+  const subject =
+    fill(template.subject)
+      ?.replace(/[\r\n]+/g, ' ')
+      .trim() ?? null
   const [html, text] = [fill(template.html), fill(template.text)]
   return left < 0 ? { ok: false, tooLarge: true } : { ok: true, subject, html, text }
 }

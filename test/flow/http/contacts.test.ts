@@ -216,6 +216,15 @@ test('contacts are listed newest first, and searched by address and names', asyn
     { email: 'kim_x@elsewhere.example', last_name: 'ANNIKA' },
   ]
   for (const person of people) await make(`/audiences/${id}/contacts`, person)
+  const reader = { email: 'z@bücher.example', last_name: 'Bücher' }
+  const elsewhere = (await make('/audiences', { name: 'idn' })).id
+  await make(`/audiences/${elsewhere}/contacts`, reader)
+  for (const q of ['z@bücher.example', '@BÜCHER', 'bücher'])
+    assert.equal(
+      emails(await call('GET', `/audiences/${elsewhere}/contacts?q=${encodeURIComponent(q)}`)),
+      ['z@xn--bcher-kva.example'],
+      q,
+    )
   const list = (query: string) => call('GET', `/audiences/${id}/contacts?${query}`)
   const all = await list('')
   assert.equal(emails(all), people.map(({ email }) => email).reverse())

@@ -225,6 +225,15 @@ test('links: reading the unsubscribe page changes nothing', async () => {
   assert.equal(await contacts(), [subscribed, subscribed])
 })
 
+test('links: a link that was copied with what follows it works', async () => {
+  const { url } = await listed('copied@there.example')
+  for (const rest of ['.', '>', '%3E', ')', '%20', '%C2%A0', "'", ',', '.%20'])
+    assert.is((await visit(url + rest)).status, 200, rest)
+  for (const rest of ['x', '-', '_']) assert.is((await visit(url + rest)).status, 404, rest)
+  const { link } = await sentTo('ok-copied@there.example')
+  for (const rest of ['.', ')', '%3E']) assert.is((await visit(link + rest)).status, 302, rest)
+})
+
 test('links: the unsubscribe page names account and topics, escapes every text and needs no script', async () => {
   const { url, account } = await listed('read@there.example')
   await mailhorn.call('PATCH', `/accounts/${account.id}`, { session, body: { name: '<i>Acme & Sons</i>' } })

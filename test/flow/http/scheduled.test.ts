@@ -62,6 +62,8 @@ test('offsets and fractions of seconds are accepted', async () => {
   const east = new Date(at.getTime() + 2 * HOUR_MS).toISOString().replace('.000Z', '.123456+02:00')
   const { scheduled_at } = await mailhorn.email(await mailhorn.send({ ...MAIL, scheduled_at: east }))
   assert.is(scheduled_at, at.toISOString().replace('.000Z', '.123Z'))
+  const asPython = await mailhorn.send({ ...MAIL, scheduled_at: east.replace('T', ' ') })
+  assert.is((await mailhorn.email(asPython)).scheduled_at, scheduled_at)
 })
 
 test('the old spelling is accepted and null means at once', async () => {

@@ -13,7 +13,7 @@ test.after(() => mailhorn.close())
 const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
 
 /** All tables are in test/unit/interfaces/api/emails/send-addresses.test.ts. */
-for (const text of ['a@b.example, c@d.example', '"a@b.example"@c.example', 'a@b.example\0@c.example'])
+for (const text of ['a@b.example, c@d.example', 'a@b.example, Bob <c@d.example>', 'a@b.example\0@c.example'])
   for (const field of ['to', 'reply_to', 'from'])
     test(`${JSON.stringify(text)} is refused in ${field}`, async () => {
       const body = { ...GOOD, [field]: text }

@@ -25,6 +25,7 @@ function refused(what: string, fields: object, expected: ExpectedRefusal) {
 
 /** All tables are in test/unit/interfaces/api/emails/send-fields.test.ts. */
 refused('no recipient', { to: undefined }, { ...MISSING, path: 'to' })
+refused('a blank subject', { subject: ' \u00a0' }, { ...MISSING, path: 'subject' })
 refused('a list as html', { html: ['a'] }, { ...INVALID, path: 'html' })
 refused(
   'CR LF in the name of from',

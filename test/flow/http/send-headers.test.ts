@@ -18,6 +18,7 @@ for (const [name, value] of [
   ['DKIM-signature', 'x'],
   ['X\nBcc: evil@evil.example\nY', 'x'],
   ['X-A', 'a\r\nBcc: evil@evil.example'],
+  ['References', `<${'q'.repeat(1_000)}@b.example>`],
 ] as const)
   test(`refuse ${JSON.stringify({ [name]: value })}`, async () => {
     const body = { ...GOOD, headers: { [name]: value } }
@@ -32,6 +33,14 @@ test('take Reply-To beside a reply_to with the same addresses', async () => {
   }
   const email = await mailhorn.email(await mailhorn.send({ ...GOOD, ...both }))
   assert.equal(email.reply_to, ['Ann <Ann@b.example>', 'bob@d.example'])
+})
+
+test('leave out a References and an In-Reply-To that are empty', async () => {
+  const headers = { 'In-Reply-To': '', References: ' ', 'X-A': 'b' }
+  const id = await mailhorn.send({ ...GOOD, headers })
+  assert.equal((await mailhorn.emailWhen(id, 'delivered')).headers, { 'X-A': 'b' })
+  const { body } = await mailhorn.call('GET', `/emails/${id}/raw`, { key: mailhorn.apiKey })
+  assert.not.match(body, /^(?:In-Reply-To|References):/im)
 })
 
 test('take 100 fields of other names and show them unchanged', async () => {

@@ -22,6 +22,10 @@ async function sentRaw(raw: string) {
   return mailhorn.email(body.id)
 }
 
+test('blanks around a subject', async () => {
+  assert.is((await sent({ ...GOOD, subject: ' \u00a0Hello you\r\n' })).subject, 'Hello you')
+})
+
 const OPTIONAL = [
   'cc',
   'bcc',

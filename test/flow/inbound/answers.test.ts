@@ -105,6 +105,19 @@ test('a reply stands in the thread of the message, and goes to its sender', asyn
   assert.match(raw, /^X-Mailhorn-Answered: 1\r$/m)
 })
 
+test('an address that lacks only its quotes can be answered', async () => {
+  const message = await receive(
+    MAIL.replace('delivered@simulator', 'user..x@simulator').replace('A question', 'Dots'),
+  )
+  const { status, body } = await post(`/inbound/${message.id}/reply`, {
+    from: 'bob@here.example',
+    text: 'Yes.',
+  })
+  assert.is(status, 200, JSON.stringify(body))
+  const { to } = (await get(`/emails/${body.id}`)).body
+  assert.equal(to, ['Ann <"user..x"@simulator.test>'])
+})
+
 test('a message is passed on with its files, and with who said it', async () => {
   const { id } = await receive(MAIL)
   const { body } = await post(`/inbound/${id}/forward`, {

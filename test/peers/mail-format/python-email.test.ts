@@ -30,11 +30,11 @@ interface Seen {
 }
 
 /**
- * A file name outside ASCII is given twice, exact and plain; Python takes the exact one and remarks on the
- * other.
+ * A file name outside ASCII stands in Content-Type as encoded words in quotes. Python reads them and remarks
+ * on it.
  */
-const FALLBACK_NAME =
-  "Content-Disposition: InvalidHeaderDefect('duplicate parameter name; duplicate ignored')"
+const NAME_IN_TYPE =
+  /^Content-Type: InvalidHeaderDefect\('(?:encoded word inside quoted string|missing trailing whitespace after encoded-word)'\)$/
 
 test('reads every message of the table as it was meant, and finds no defect', async t => {
   const seen = await read(
@@ -44,7 +44,7 @@ test('reads every message of the table as it was meant, and finds no defect', as
   for (const [at, [what, given]] of cases.entries()) {
     assertSeen(seen[at]!, given, what)
     assert.equal(
-      seen[at]!.defects.filter(defect => !defect.includes(FALLBACK_NAME)),
+      seen[at]!.defects.filter(defect => !NAME_IN_TYPE.test(defect)),
       [],
       what,
     )
@@ -110,7 +110,7 @@ const awkwardMessage = fc.record({
 function assertSeen(seen: Seen, given: Given, what: string) {
   const head = headSource(given)
   const { text, html, attachments } = bodySource(given)
-  assert.is(seen.subject, head.subject, what)
+  assert.is(seen.subject, head.subject.trim(), what)
   for (const key of ['to', 'cc', 'replyTo'] as const)
     assert.equal(
       seen[key],

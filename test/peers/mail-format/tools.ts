@@ -11,6 +11,8 @@ import type { TestContext } from '../../kit/suite.ts'
 
 /** Debian's own: another Python on the path would not see Debian's modules. */
 const PYTHON = '/usr/bin/python3'
+/** As Python, Perl, Ruby and Java say it. */
+const MISSING_LIBRARY = /ModuleNotFoundError|Can't locate|cannot load such file|package .* does not exist/
 
 /** A folder that is removed when the test ends. */
 export async function temporaryFolder(t: TestContext): Promise<string> {
@@ -34,9 +36,28 @@ export async function writeMessages(
  * @throws when Python, or a module from one of the Debian packages, is missing
  */
 export async function runPython(script: string, args: readonly string[], packages: string): Promise<unknown> {
+  return runScript([PYTHON], script, args, packages)
+}
+
+/**
+ * What a script of this folder in any language prints, which is JSON.
+ *
+ * @param interpreter program and its arguments, to which the script is appended
+ * @throws when the interpreter, or a library from one of the Debian packages, is missing
+ */
+export async function runScript(
+  interpreter: readonly string[],
+  script: string,
+  args: readonly string[],
+  packages: string,
+): Promise<unknown> {
   const path = fileURLToPath(new URL(script, import.meta.url))
-  const { code, stdout, stderr } = await run(PYTHON, [path, ...args], packages)
-  if (/ModuleNotFoundError/.test(stderr)) throw missing(script, packages, stderr)
+  const { code, stdout, stderr } = await run(
+    interpreter[0]!,
+    [...interpreter.slice(1), path, ...args],
+    packages,
+  )
+  if (MISSING_LIBRARY.test(stderr)) throw missing(script, packages, stderr)
   if (code !== 0) throw new Error(`${script} ended with ${code}: ${stderr}`)
   return JSON.parse(stdout)
 }

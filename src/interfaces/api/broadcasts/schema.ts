@@ -242,7 +242,7 @@ function changesOf(
     templateId: reference('template_id', 'tpl', 'Template', request.templateId),
     sender: from === undefined ? undefined : mailboxesJson([readFrom(from)]),
     replyToList: replyTo === undefined ? undefined : mailboxesJson(readMailboxes('reply_to', replyTo)),
-    subject: subject === undefined ? undefined : readSubject(subject.toWellFormed()),
+    subject: readSubject(subject?.toWellFormed()) ?? undefined,
     html: html === '' ? null : html,
     text: text === '' ? null : text,
     previewText: previewText === '' ? null : previewText?.toWellFormed(),

@@ -1,7 +1,7 @@
 /** Schemas of contacts. */
 import * as z from 'zod'
 import { type Id, parseWireId } from '../../../lib/ids.ts'
-import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import { foldAddress, parseAddress, searchedAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges, ContactFields, ContactRef } from '../../../resources/contacts/contact.ts'
 import type { ContactRefusal } from '../../../resources/contacts/contact-commands.ts'
 import { KEYS_MAX, PROPERTIES_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
@@ -228,7 +228,9 @@ export function readContactQuery(
 
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
-  if (text.length <= SEARCH_LENGTH_MAX && !text.includes('\0')) return text.trim().toWellFormed()
+  const wanted = text.trim().toWellFormed()
+  if (text.length <= SEARCH_LENGTH_MAX && !text.includes('\0'))
+    return wanted.includes('@') ? searchedAddress(wanted) : wanted
   throw invalidParameter('q', `at most ${SEARCH_LENGTH_MAX} characters long, without NUL`, text)
 }
 

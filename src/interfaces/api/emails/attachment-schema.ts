@@ -10,7 +10,7 @@ import {
 import { FILE_NAME_CHARACTERS_MAX, isLongerThan } from '../../../protocols/mime/file-name.ts'
 import {
   ANY_BYTES,
-  isMediaType,
+  legibleMediaType,
   MEDIA_TYPE_CHARACTERS_MAX,
   typeOfFile,
 } from '../../../protocols/mime/file-type.ts'
@@ -65,7 +65,9 @@ type Fields = z.output<typeof schema>
 /** @param key key of the attachment with its dot, or an empty string for the whole attachment */
 type Refuse = (key: string, message: string) => ApiError
 
-const pickPresent = presentPicker(Object.keys(schema.shape), { emptyMeansAbsent: ['filename'] })
+const pickPresent = presentPicker(Object.keys(schema.shape), {
+  emptyMeansAbsent: ['filename', 'content_type'],
+})
 
 export const ATTACHMENTS_MAX = 100
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
@@ -103,17 +105,18 @@ function refuser(index: number): Refuse {
 function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment | RemoteAttachment {
   const refuse = refuser(index)
   const fields = readFields(raw, refuse)
-  const { content, path, content_type: type } = fields
+  const { content, path, content_type: given } = fields
   if (content === undefined && path === undefined) throw refuse('', '`content` or `path` must be set')
   if (content !== undefined && path !== undefined)
     throw refuse('.path', '`path` must not be set together with `content`')
-  if (type !== undefined && !isMediaType(type))
+  const type = given === undefined ? undefined : legibleMediaType(given)
+  if (given !== undefined && type === undefined)
     throw refuse(
       '.content_type',
-      `\`content_type\` must be a media type such as \`application/pdf\`; got ${shownValue(type)}`,
+      `\`content_type\` must be a media type such as \`application/pdf\`; got ${shownValue(given)}`,
     )
   const contentId = readContentId(fields, refuse)
-  if (path === undefined) return { ...readFile(fields, index, refuse), contentId }
+  if (path === undefined) return { ...readFile({ ...fields, content_type: type }, index, refuse), contentId }
   return { url: path, filename: fields.filename ?? null, contentType: type ?? null, contentId }
 }
 
@@ -163,8 +166,7 @@ function readContentId(
 }
 
 function typeByDataUrl(content: unknown): string | undefined {
-  const type = dataUrlType(content)
-  return type !== undefined && isMediaType(type) ? type : undefined
+  return legibleMediaType(dataUrlType(content) ?? '')
 }
 
 function inUtf8(type: string): string {

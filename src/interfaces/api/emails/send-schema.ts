@@ -74,7 +74,7 @@ export function readSendEmail(body: unknown): Submission {
     cc: readMailboxes('cc', request.cc),
     bcc: readMailboxes('bcc', request.bcc),
     replyTo: headers?.replyTo ?? replyTo,
-    subject: request.subject === undefined ? null : readSubject(request.subject),
+    subject: readSubject(request.subject),
     html: request.html ?? null,
     text: request.text ?? null,
     headers: headers?.fields ?? [],
@@ -145,8 +145,13 @@ export function readMailboxes(field: string, texts: readonly string[] = []): Mai
   })
 }
 
-/** @throws ApiError */
-export function readSubject(subject: string): string {
+/**
+ * Trims a subject. A blank one counts as absent.
+ * @throws ApiError
+ */
+export function readSubject(text: string | undefined): string | null {
+  const subject = text?.trim()
+  if (!subject) return null
   const fault = subjectFault(subject)
   if (fault) throw invalidField('subject', `\`subject\` ${fault}.`)
   return subject

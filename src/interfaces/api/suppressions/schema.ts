@@ -1,7 +1,7 @@
 /** Schemas of suppressions. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import { foldAddress, parseAddress, searchedAddress } from '../../../protocols/smtp/address.ts'
 import type { SuppressionFilter, SuppressionPage } from '../../../resources/suppressions/list.ts'
 import { SUPPRESSION_REASONS, type SuppressionRef } from '../../../resources/suppressions/suppression-rows.ts'
 import type { SuppressionReason, SuppressionRow } from '../../../store/schema.ts'
@@ -115,7 +115,7 @@ export function readSuppressionQuery(query: URLSearchParams): {
 function readSearch(query: URLSearchParams): string {
   const text = query.get('q') ?? ''
   if (text.includes('\0')) throw invalidField('q', 'The `q` parameter must not contain NUL.')
-  return foldAddress(text.normalize('NFC').trim())
+  return foldAddress(searchedAddress(text.normalize('NFC').trim()))
 }
 
 export function suppressionView(row: SuppressionRow): z.output<typeof suppressionSchema> {

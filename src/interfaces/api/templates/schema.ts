@@ -74,7 +74,7 @@ export function readTemplateBody(body: unknown): TemplateFields {
   const { name, subject, html = null, text = null } = readBody(body)
   const fields = {
     name: name.toWellFormed(),
-    subject: subject === undefined ? null : readSubject(subject.toWellFormed()),
+    subject: readSubject(subject?.toWellFormed()),
     html,
     text,
   }

@@ -5,7 +5,7 @@
 import type { Clock } from '../../../lib/clock.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { visitorOf } from '../../../pipeline/tracking/bot-detection.ts'
-import { readClickToken, readOpenToken } from '../../../pipeline/tracking/tokens.ts'
+import { readClickToken, readOpenToken, tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import type { VisitBatcher } from '../../../pipeline/tracking/visit-batcher.ts'
 import { notFound } from '../api-error.ts'
 import type { ApiRequest, Credential, RawHttpReply, Route } from '../route.ts'
@@ -39,7 +39,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       summary: 'Tracking pixel for opens',
       replies: { 200: 'image/gif' },
       async handle(request): Promise<RawHttpReply> {
-        const recipient = readOpenToken(secrets, request.params.token!)
+        const recipient = readOpenToken(secrets, tokenOf(request.params.token!))
         if (!recipient) throw notFound('Link')
         visits.opened(recipient, hitOf(request))
         return { status: 200, headers: { ...UNKEPT, 'content-type': 'image/gif' }, content: POINT }
@@ -52,7 +52,7 @@ export function trackingRoutes({ secrets, visits, clock }: TrackingRoutesOptions
       summary: 'Tracked link: redirects to the URL it was signed for',
       replies: { 302: 'text/plain' },
       async handle(request): Promise<RawHttpReply> {
-        const link = readClickToken(secrets, request.params.token!)
+        const link = readClickToken(secrets, tokenOf(request.params.token!))
         if (!link || !isWeb(link.target)) throw notFound('Link')
         visits.clicked(link, hitOf(request))
         return {

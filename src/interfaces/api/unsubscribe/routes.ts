@@ -6,6 +6,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { type Id, parseWireId, sameId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { type preferenceCommands, readPreferences } from '../../../pipeline/tracking/preferences.ts'
+import { tokenOf } from '../../../pipeline/tracking/tokens.ts'
 import { readUnsubscribeToken, type Subscription } from '../../../pipeline/tracking/unsubscribe-token.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
@@ -22,7 +23,7 @@ interface UnsubscribeRoutesOptions {
 export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOptions): Route[] {
   /** @throws ApiError 404 for every kind of invalid token */
   const subscriptionOf = (token: string): Subscription => {
-    const subscription = readUnsubscribeToken(secrets, token)
+    const subscription = readUnsubscribeToken(secrets, tokenOf(token))
     if (!subscription) throw notFound('Link')
     return subscription
   }

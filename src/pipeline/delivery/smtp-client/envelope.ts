@@ -17,8 +17,9 @@ export interface Prepared {
   blocks: Buffer[]
 }
 
-/** Control characters, spaces and angle brackets are not allowed in a path without quotes. */
+/** Control characters are not allowed in a path, and spaces and angle brackets only in quotes. */
 const UNFIT_FOR_PATH = /[\x00-\x20<>\x7f]/
+const QUOTED_LOCAL_PART = /^"(?:[^"\\\x00-\x1f\x7f]|\\[ -~])+"(?=@)/
 const NOT_ASCII = /[^\x00-\x7f]/
 /** Characters outside the xtext alphabet are encoded (RFC 3461 §4). */
 const NOT_XCHAR = /[^!-*,-<>-~]/g
@@ -56,7 +57,8 @@ export function writeEnvelope(wire: Wire, { commands }: Pick<Prepared, 'commands
 }
 
 function checkPath(path: string, smtpUtf8: boolean) {
-  if (UNFIT_FOR_PATH.test(path)) throw new Error(`not an address: ${JSON.stringify(path)}`)
+  if (UNFIT_FOR_PATH.test(path.replace(QUOTED_LOCAL_PART, '')))
+    throw new Error(`not an address: ${JSON.stringify(path)}`)
   if (!smtpUtf8 && NOT_ASCII.test(path)) throw new Error(`needs SMTPUTF8: ${JSON.stringify(path)}`)
 }
 

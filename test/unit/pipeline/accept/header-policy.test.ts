@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { readHeaders, type UserHeaders } from '../../../../src/pipeline/accept/header-policy.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { userText } from '../../../../src/protocols/mime/header-text.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accept/header-policy')
@@ -123,7 +124,6 @@ test('header policy: a well-formed Message-ID is used', () => {
     assert.is(taken({ 'Message-ID': id }).messageId, id.trim())
   assert.is(taken({ 'message-id': '<a@b>' }).messageId, '<a@b>')
   for (const id of [
-    '',
     'a@b',
     '<a>',
     '<a@b',
@@ -143,6 +143,82 @@ test('header policy: a well-formed Message-ID is used', () => {
     )
 })
 
+test('header policy: a structured field that is empty is left out, any other is kept', () => {
+  const structured = [
+    'In-Reply-To',
+    'REFERENCES',
+    'message-id',
+    'Reply-To',
+    'List-Id',
+    'List-Unsubscribe-Post',
+  ]
+  for (const name of [...structured, 'Feedback-ID', 'Precedence', 'X-Entity-Ref-ID'])
+    for (const value of ['', ' ', '\t \u00a0'])
+      assert.equal(taken({ [name]: value, 'X-A': '' }), {
+        fields: [['X-A', '']],
+        messageId: null,
+        replyTo: null,
+      })
+})
+
+const long = 'q'.repeat(1_000)
+const unfit: [name: string, value: string, says: RegExp][] = [
+  ['References', `<a@b.test> <${long}@b.test>`, /997 characters without a blank/],
+  ['In-Reply-To', `<${long}@b.test>`, /997 characters without a blank/],
+  ['List-Unsubscribe', `<https://b.test/?${long}>`, /997 characters without a blank/],
+  [
+    'List-Unsubscribe',
+    `<mailto:u@b.test>, <https://b.test/${'ü'.repeat(170)}>`,
+    /997 characters without a blank/,
+  ],
+  ['list-help', long, /997 characters without a blank/],
+  ['List-Id', `News <${long}.b.test>`, /997 characters without a blank/],
+  ['Feedback-ID', `1:${long}:b`, /997 characters without a blank/],
+  ['X-Entity-Ref-ID', long, /997 characters without a blank/],
+  ['References', '<ä@b.test>', /must be printable ASCII/],
+  ['In-Reply-To', '<a@bücher.test>', /must be printable ASCII/],
+  ['List-Unsubscribe', 'https://b.test/ü', /must be printable ASCII/],
+  ['List-Unsubscribe', '<https://b.test/>(größer)', /must be printable ASCII/],
+  ['List-Unsubscribe-Post', 'List-Unsubscribe=One‑Click', /must be printable ASCII/],
+  ['List-Id', 'News <größe.b.test>', /must be printable ASCII/],
+  ['Feedback-ID', 'größe:b:c', /must be printable ASCII/],
+  ['Precedence', 'bülk', /must be printable ASCII/],
+  ['Auto-Submitted', 'auto\u00a0generated', /must be printable ASCII/],
+  ['X-Entity-Ref-ID', '1\u200b', /must be printable ASCII/],
+  ['References', '<a\u0007@b.test>', /must be printable ASCII/],
+]
+for (const [name, value, says] of unfit)
+  test(`header policy: ${name}: ${JSON.stringify(value.slice(0, 40))} is refused`, () => {
+    const message = refused({ [name]: value })
+    assert.ok(message.startsWith(`headers.${name}: The value of the header \`${name}\` must `), message)
+    assert.match(message, says)
+  })
+
+const fit: [name: string, value: string][] = [
+  ['References', '<a@b.test>'.repeat(1_000)],
+  ['References', 'some  thing'],
+  ['List-Unsubscribe', `<mailto:u@b.test?subject=ü>,<https://b.test/ü${'q'.repeat(900)}>`],
+  ['List-Post', 'NO (größere Listen)'],
+  ['List-Id', 'Größen und mehr <g.b.test>'],
+  ['Feedback-ID', '1:2:3:mailhorn'],
+  ['X-Note', `ü${long}`],
+  ['Organization', 'Größe'],
+]
+for (const [name, value] of fit)
+  test(`header policy: ${name}: ${JSON.stringify(value.slice(0, 40))} is accepted unchanged`, () => {
+    assert.equal(taken({ [name]: value }).fields, [[name, value]])
+    for (const line of `${name}: ${userText(name, value)}`.split('\r\n')) {
+      assert.match(line, /^[\t -~]{0,998}$/)
+      assert.not.match(line, /^ $/)
+    }
+  })
+
+test('header policy: a hostile structured value is read in linear time', () => {
+  for (const hostile of ['<', '(', '()', '<>', '> <', ' ', 'a ', '(<', 'ü<'])
+    for (const name of ['References', 'List-Id', 'List-Unsubscribe'])
+      readHeaders({ [name]: hostile.repeat(16_000) })
+})
+
 test('header policy: Reply-To is a list of mailboxes', () => {
   const addresses = (value: string) => taken({ 'Reply-To': value }).replyTo?.map(({ address }) => address)
   assert.equal(addresses('a@here.test'), ['a@here.test'])
@@ -154,7 +230,6 @@ test('header policy: Reply-To is a list of mailboxes', () => {
 
 test('header policy: an invalid Reply-To is refused', () => {
   for (const value of [
-    '',
     ',',
     'a@here.test, nobody',
     'a@here.test b@here.test',

@@ -6,6 +6,7 @@ import {
   createOpenToken,
   readClickToken,
   readOpenToken,
+  tokenOf,
 } from '../../../../src/pipeline/tracking/tokens.ts'
 import {
   createMailToken,
@@ -58,6 +59,32 @@ test('tokens: a token decodes to the values it was made of', () => {
       },
     ),
   )
+})
+
+test('tokens: what follows a token in a copied link is cut off', () => {
+  const token = createUnsubscribeToken(keys, subscription)
+  for (const rest of [
+    '',
+    '.',
+    '>',
+    ')',
+    ' ',
+    '%20',
+    '\u00a0',
+    ']',
+    '"',
+    "'",
+    ',',
+    ';',
+    '*',
+    '&gt;',
+    '/',
+    '\n',
+    '.)>',
+  ])
+    assert.is(tokenOf(token + rest), token)
+  assert.is(tokenOf(`<${token}`), '')
+  assert.is(tokenOf(''), '')
 })
 
 test('tokens: the longest link has a token', () => {

@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
 import { encodedWords } from '../../../../src/protocols/mime/encoded-word.ts'
+import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
+import { awkwardText, checked } from './arbitraries.ts'
 
 const test = suite('mime/encoded-word')
 
@@ -40,6 +42,38 @@ for (const text of [
     for (const word of words) assert.not.match(decode(word), /\ufffd/)
   })
 
+const PADDED = /=\?=$/
+for (const text of [
+  'Επιβεβαίωση της παραγγελίας σας με αριθμό 4711',
+  'Підтвердження вашого замовлення № 4711 від 25 листопада',
+  'تأكيد طلبك رقم ٤٧١١ من متجرنا الإلكتروني اليوم',
+  'אישור ההזמנה שלך מספר 4711 מהחנות המקוונת שלנו',
+  'თქვენი შეკვეთის დადასტურება ნომერი 4711',
+  'Größenänderung für Ölgemälde und Präzisionsgeräte über Österreich',
+  'Potwierdzenie zamówienia żółtych łódek ąęśćźńó ąęśćźńó ąęśćźńó',
+  '🎉🎊🥳👍🏽👩‍👩‍👧🎁🎈🍾🥂✨🎉🎊🥳👍🏽',
+  `é${'請求書'.repeat(20)}`,
+  `aé${'👍'.repeat(30)}`,
+  `${'€é'.repeat(40)}x`,
+])
+  for (const room of [75, 66, 40, 24])
+    test(`${JSON.stringify(text.slice(0, 12))}… in a room of ${room}: only the last word is padded`, () => {
+      const words = encodedWords(text, room)
+      assert.ok(words.length > 1)
+      assert.is(words.map(decode).join(''), text)
+      for (const word of words.slice(0, -1)) assert.not.match(word, PADDED)
+    })
+
+test('whatever the text, only the last word is padded, and no word is too long', () => {
+  checked(fc.tuple(awkwardText, fc.integer({ min: -5, max: 75 })), ([text, room]) => {
+    const words = encodedWords(text, room)
+    assert.is(words.map(decode).join(''), text.toWellFormed())
+    assert.ok((words[0]?.length ?? 0) <= Math.max(room, 24))
+    for (const word of words) assert.ok(word.length <= 75)
+    for (const word of words.slice(0, -1)) assert.not.match(word, PADDED)
+  })
+})
+
 test('the first word keeps to the room it is given, the others do not need to', () => {
   const words = encodedWords('ü'.repeat(100), 40)
   assert.ok(words[0]!.length <= 40)
@@ -48,8 +82,8 @@ test('the first word keeps to the room it is given, the others do not need to', 
 
 test('where there is hardly any room, the first word still takes a character', () => {
   const words = encodedWords('👍👍👍', -5)
-  assert.is(decode(words[0]!), '👍👍')
-  assert.is(decode(words[1]!), '👍')
+  assert.is(decode(words[0]!), '👍')
+  assert.is(decode(words[1]!), '👍👍')
 })
 
 /** RFC 2047 §4, and nothing more. */

@@ -8,6 +8,8 @@ const test = suite('mime/mailbox-list')
 const names: [name: string | null, value: string][] = [
   [null, 'a@b.test'],
   ['', 'a@b.test'],
+  [' \u00a0', 'a@b.test'],
+  ['\u3000Ann \n', 'Ann <a@b.test>'],
   ['Ann', 'Ann <a@b.test>'],
   ['Ann Bee', 'Ann Bee <a@b.test>'],
   ["O'Neil & Sons", "O'Neil & Sons <a@b.test>"],

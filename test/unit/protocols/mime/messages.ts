@@ -10,7 +10,7 @@ import { serializeFields } from '../../../../src/protocols/smtp/header-field.ts'
 export const SENT_AT = Date.UTC(2026, 10, 21, 13, 5, 9)
 
 export function mailbox(address: string, name: string | null = null): Mailbox {
-  return { name, address, domain: address.slice(address.indexOf('@') + 1) }
+  return { name, address, domain: address.slice(address.lastIndexOf('@') + 1) }
 }
 
 export function headSource(given: Partial<HeadSource> = {}): HeadSource {

@@ -1,5 +1,14 @@
 import * as assert from 'uvu/assert'
-import { needsSmtpUtf8, parseDomain, parseMailbox } from '../../../../src/protocols/smtp/address.ts'
+import {
+  type Mailbox,
+  mailboxText,
+  needsSmtpUtf8,
+  parseDomain,
+  parseForeignAddress,
+  parseHeaderMailbox,
+  parseMailbox,
+  searchedAddress,
+} from '../../../../src/protocols/smtp/address.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('smtp/address')
@@ -23,11 +32,43 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['a@ab--cd.test', null, 'a@ab--cd.test'],
   ['a@b。test', null, 'a@b.test'],
   ['日本@例え.テスト', null, '日本@xn--r8jz45g.xn--zckzah'],
+  ['Acme, Inc. <a@b.test>', 'Acme, Inc.', 'a@b.test'],
+  ['Doe, John <a@b.test>', 'Doe, John', 'a@b.test'],
+  ['A&B: Team <a@b.test>', 'A&B: Team', 'a@b.test'],
+  ['Support (Billing) <a@b.test>', 'Support (Billing)', 'a@b.test'],
+  ['Ann [x] <a@b.test>', 'Ann [x]', 'a@b.test'],
+  ["O'Neil; Sales <a@b.test>", "O'Neil; Sales", 'a@b.test'],
+  ['"Quoted, Name" <a@b.test>', 'Quoted, Name', 'a@b.test'],
+  ['Dr. "Bee" Ann, PhD <a@b.test>', 'Dr. Bee Ann, PhD', 'a@b.test'],
+  ['AC\\DC <a@b.test>', 'AC\\DC', 'a@b.test'],
+  ['I <3 Mail <a@b.test>', 'I <3 Mail', 'a@b.test'],
+  ['1 > 0, really <a@b.test>', '1 > 0, really', 'a@b.test'],
+  ['Ann @ Work, Inc. <a@b.test>', 'Ann @ Work, Inc.', 'a@b.test'],
+  ['ann@b.test via Acme <a@b.test>', 'ann@b.test via Acme', 'a@b.test'],
+  ['a@b.test <a@b.test>', 'a@b.test', 'a@b.test'],
+  ['"x@y.test, Bob" <a@b.test>', 'x@y.test, Bob', 'a@b.test'],
+  ['Ann <a@b.test>\r\n', 'Ann', 'a@b.test'],
+  ['\n a@b.test\n', null, 'a@b.test'],
+  ['"a b"@b.test', null, '"a b"@b.test'],
+  ['"john..doe"@b.test', null, '"john..doe"@b.test'],
+  ['<".john.."@b.test>', null, '".john.."@b.test'],
+  ['Ann "Bee" <"a.@"@B.test>', 'Ann Bee', '"a.@"@b.test'],
+  ['"jo\\hn"@b.test', null, 'john@b.test'],
+  ['"\\j\\o..hn"@b.test', null, '"jo..hn"@b.test'],
+  ['"a\\"b"@b.test', null, '"a\\"b"@b.test'],
+  ['"a\\\\"@b.test', null, '"a\\\\"@b.test'],
+  ['"evil@evil.test x"@b.test', null, '"evil@evil.test x"@b.test'],
+  ['"a,b;c:d(e)[f]"@b.test', null, '"a,b;c:d(e)[f]"@b.test'],
+  ['Ann <"a<b>"@b.test>', 'Ann', '"a<b>"@b.test'],
+  ['Ann <"<"@b.test>', 'Ann', '"<"@b.test'],
+  ['Ann <"\\"<\\"@x"@b.test>', 'Ann', '"\\"<\\"@x"@b.test'],
+  ['"Ann"@home <a@b.test>', 'Ann @home', 'a@b.test'],
+  ['"日 本"@b.test', null, '"日 本"@b.test'],
   ['=?utf-8?Q?a=40evil.test=2C?= <x@y.test>', '=?utf-8?Q?a=40evil.test=2C?=', 'x@y.test'],
 ]
 for (const [text, name, address] of accepted)
   test(`address: ${JSON.stringify(text)} is accepted`, () => {
-    assert.equal(parseMailbox(text), { name, address, domain: address.slice(address.indexOf('@') + 1) })
+    assert.equal(parseMailbox(text), { name, address, domain: address.slice(address.lastIndexOf('@') + 1) })
   })
 
 const refused = [
@@ -52,15 +93,36 @@ const refused = [
   '<a@b.test',
   '<a@b.test> <c@d.test>',
   'a@b.test, c@d.test',
-  'Bee, Ann <a@b.test>',
-  'a@b.test <c@d.test>',
+  'a@b.test, Bob <c@d.test>',
+  'a@b.test; Bob <c@d.test>',
+  'Ann <a@b.test>, Bob <c@d.test>',
+  'Ann <a@b.test> Bob <c@d.test>',
+  '"Ann" <a@b.test>, "Bob" <c@d.test>',
+  'g: a@b.test, Bob <c@d.test>',
+  'Ann <a@b.test, Bob <c@d.test>',
+  '<"a b"@b.test>, Bob <c@d.test>',
+  '""@b.test',
+  '"a\tb"@b.test',
+  '"a\nb"@b.test',
+  '"a\u200bb"@b.test',
+  '"a\u00a0b"@b.test',
+  '"a"b@b.test',
+  'a"b"@b.test',
+  '"a".b@b.test',
+  '"a b" @b.test',
+  '"a b"@b.test x',
+  '"a b@b.test',
+  'Ann <"a b"@b.test',
+  'Ann <"a"b"@b.test>',
+  'Ann <"a b">',
+  'Ann <"@b.test>',
+  `"${' '.repeat(63)}"@b.test`,
+  'Ann <a@b.test\n>',
+  'Ann\r <a@b.test>',
   'g: a@b.test, c@d.test;',
   '<@r.test:a@b.test>',
   '(comment)a@b.test',
   'a@b.test (comment)',
-  'Ann (work) <a@b.test>',
-  '"evil@evil.test x"@b.test',
-  '"a b"@c.test',
   '"unfinished <a@b.test>',
   'a b@c.test',
   '.a@c.test',
@@ -90,8 +152,72 @@ test('address: parsing takes linear time', () => {
     `a@${'b'.repeat(200_000)}.test`,
     `a@${'b.'.repeat(100_000)}1`,
     `a@${'b-'.repeat(100_000)}`,
+    `<${'"@<"'.repeat(50_000)}>`,
+    `${'a,'.repeat(100_000)}<x>`,
+    `${'""'.repeat(10_000)}<x>`,
+    `"${'\\"'.repeat(100_000)}`,
   ])
     assert.ok('fault' in parseMailbox(hostile))
+})
+
+const foreign: [text: string, address: string | undefined][] = [
+  ['john..doe@b.test', '"john..doe"@b.test'],
+  ['.john.@b.test', '".john."@b.test'],
+  ['"john..doe"@b.test', '"john..doe"@b.test'],
+  ['john@b.test', 'john@b.test'],
+  ['a b@b.test', undefined],
+  ['a@c.test@b.test', undefined],
+  ['..@[127.0.0.1]', undefined],
+  ['john..doe', undefined],
+]
+for (const [text, address] of foreign)
+  test(`address: ${JSON.stringify(text)} of a foreign program is ${address ?? 'refused'}`, () => {
+    const parsed = parseForeignAddress(text)
+    assert.is('fault' in parsed ? undefined : parsed.address, address)
+  })
+
+const searched: [text: string, converted: string][] = [
+  ['z@bücher.example', 'z@xn--bcher-kva.example'],
+  ['@BÜCHER.example', '@xn--bcher-kva.example'],
+  ['z@bücher', 'z@xn--bcher-kva'],
+  ['z@bücher.exa', 'z@xn--bcher-kva.exa'],
+  ['bücher.example', 'xn--bcher-kva.example'],
+  ['z@例え。テスト', 'z@xn--r8jz45g.xn--zckzah'],
+  ['z@bücher.', 'z@bücher.'],
+  ['z@bü%', 'z@bü%'],
+  ['bücher', 'bücher'],
+  ['é', 'é'],
+  ['"john"@b.test', 'john@b.test'],
+  ['a@b', 'a@b'],
+  ['@', '@'],
+  ['', ''],
+]
+for (const [text, converted] of searched)
+  test(`address: a search for ${JSON.stringify(text)} looks for ${JSON.stringify(converted)}`, () => {
+    assert.is(searchedAddress(text), converted)
+  })
+
+test('address: a field of a header needs quotes around special characters in names', () => {
+  for (const text of [
+    'Bee, Ann <a@b.test>',
+    'a@c.test <a@b.test>',
+    'Ann (work) <a@b.test>',
+    'AC\\DC <a@b.test>',
+  ])
+    assert.ok('fault' in parseHeaderMailbox(text), text)
+  assert.equal(parseHeaderMailbox('"Bee, Ann" <"a b"@b.test>'), {
+    name: 'Bee, Ann',
+    address: '"a b"@b.test',
+    domain: 'b.test',
+  })
+})
+
+test('address: what is shown for people is read as the same mailbox', () => {
+  for (const [text] of accepted) {
+    const mailbox = parseMailbox(text) as Mailbox
+    assert.equal(parseMailbox(mailboxText(mailbox)), mailbox)
+    assert.equal(parseHeaderMailbox(mailboxText(mailbox)), mailbox)
+  }
 })
 
 test('address: a non-ASCII local part needs SMTPUTF8', () => {

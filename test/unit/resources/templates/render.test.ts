@@ -161,12 +161,14 @@ test('template rendering: with blanks allowed a missing value is its fallback or
   assert.is(text, '[] [x] []')
 })
 
-test('template rendering: line breaks in a subject become one space', () => {
+test('template rendering: line breaks in a subject become one space, outer ones none', () => {
   assert.is(
     inSubject('Hi {{a}}', { a: 'x\r\n\r\nBcc: evil@evil.example\n\n\ry\n' }),
-    'Hi x Bcc: evil@evil.example y ',
+    'Hi x Bcc: evil@evil.example y',
   )
+  assert.is(inSubject('{{a}} your order {{b}}', { a: '\u00a0', b: '' }), 'your order')
   assert.is(inText('{{a}}', { a: 'x\r\ny' }), 'x\r\ny')
+  assert.is(inText(' {{a}} ', { a: 'x' }), ' x ')
 })
 
 test('template rendering: an oversized result is reported and not built', () => {

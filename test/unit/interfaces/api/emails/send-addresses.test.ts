@@ -9,16 +9,14 @@ const GOOD = { from: 'ann@here.example', to: 'delivered@simulator.test', subject
 
 /** Each could be read as another mailbox, or as two, by somebody. */
 const NO_MAILBOX = [
-  '"evil@evil.example x"@internal.example',
-  '"a@b.example"@c.example',
-  '"a b"@c.example',
-  '"a\\@b"@c.example',
   '""@c.example',
   '<a@b.example> <c@d.example>',
   'Ann <a@b.example> <c@d.example>',
   'g: a@b.example, c@d.example;',
   'undisclosed-recipients:;',
   'a@b.example, c@d.example',
+  'a@b.example, Bob <c@d.example>',
+  'Ann <a@b.example>, Bob <c@d.example>',
   'a@b.example; c@d.example',
   'a@b.example c@d.example',
   'a@b.example\tc@d.example',
@@ -64,9 +62,6 @@ const NO_MAILBOX = [
   'a@b.example (comment)',
   '(comment) a@b.example',
   'a(comment)@b.example',
-  'Doe, Jane <a@b.example>',
-  'Jane (x) <a@b.example>',
-  'a@c.example <a@b.example>',
   '"unfinished <a@b.example>',
   `a@${'x'.repeat(64)}.example`,
   `a@${'x.'.repeat(130)}example`,
@@ -112,6 +107,22 @@ const ONE_MAILBOX = [
     '"Doe, Jane" <delivered@simulator.test>',
     '"Doe, Jane" <delivered@simulator.test>',
     'delivered@simulator.test',
+  ],
+  [
+    'Doe, Jane (x) <delivered@simulator.test>\r\n',
+    '"Doe, Jane (x)" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  [
+    'a@c.example <delivered@simulator.test>',
+    '"a@c.example" <delivered@simulator.test>',
+    'delivered@simulator.test',
+  ],
+  ['"a\\@b"@simulator.test', '"a@b"@simulator.test', '"a@b"@simulator.test'],
+  [
+    'Ann <"evil@evil.example x"@simulator.test>',
+    'Ann <"evil@evil.example x"@simulator.test>',
+    '"evil@evil.example x"@simulator.test',
   ],
   [
     '"<evil@evil.example>" <delivered@simulator.test>',

@@ -88,11 +88,11 @@ test('refuse 101 fields', () =>
 test('refuse more than 64 KiB together', () =>
   refusesHeaders({ 'X-A': 'a'.repeat(40_000), 'X-B': 'a'.repeat(30_000) }, 'headers'))
 
-for (const value of ['x', '<a@b.example', 'a@b.example', '<a b@c.example>', '<a@b@c.example>', '<>', ''])
+for (const value of ['x', '<a@b.example', 'a@b.example', '<a b@c.example>', '<a@b@c.example>', '<>'])
   test(`refuse the Message-ID ${JSON.stringify(value)}`, () =>
     refusesHeaders({ 'message-id': value }, 'headers.message-id'))
 
-for (const value of ['nobody', '', ',', 'a@b.example, nobody', 'g: a@b.example;'])
+for (const value of ['nobody', ',', 'a@b.example, nobody', 'g: a@b.example;'])
   test(`refuse the Reply-To ${JSON.stringify(value)}`, () =>
     refusesHeaders({ 'REPLY-TO': value }, 'headers.REPLY-TO'))
 

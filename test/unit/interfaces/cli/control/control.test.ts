@@ -132,7 +132,7 @@ test('user.create: the user is created in the named account or a new one', async
 
 for (const [what, input, says] of [
   ['an address that is none', { address: 'ann' }, /The address/],
-  ['an address with a line break', { address: 'ann@here.example\r\n' }, /The address/],
+  ['an address with a line break', { address: 'ann\r\n@here.example' }, /The address/],
   ['a short password', { password: 'short' }, /at least 8/],
   ['an account that is not there', { account_id: wireId('acc', newId(1)) }, /Account acc_\S+ not found/],
   ['an account id that is none', { account_id: 'main' }, /Account main not found/],

@@ -69,6 +69,8 @@ for (const [what, transaction] of [
   ['an empty recipient', mailTo('ok', { recipients: [''] })],
   ['a line end in an address', mailTo('a@there.test>\r\nRCPT TO:<b')],
   ['a bracket in an address', mailTo('a>')],
+  ['a bracket behind quotes', mailTo('"a"b>')],
+  ['a line end in quotes', mailTo('"a\r\nb"')],
   ['a blank in the return path', mailTo('ok', { mailFrom: 'a b@here.test' })],
   ['UTF-8 without SMTPUTF8', mailTo('jürgen')],
   ['a bare LF in the message', mailTo('ok', { message: [Buffer.from('a\nb\r\n')] })],
@@ -83,6 +85,18 @@ for (const [what, transaction] of [
     assert.equal(short(await session.send(mailTo('ok'))), ['accepted 250'])
     assert.equal(mx.violations, [])
   })
+
+test('a quoted local part goes into RCPT TO as it is', async t => {
+  const mx = await t.using(startFakeMx())
+  const session = await dial(t, mx)
+  const locals = ['"a b"', '"john..doe"', '"a\\"> <b"', '"x@y"']
+  for (const local of locals) assert.equal(short(await session.send(mailTo(local))), ['accepted 250'])
+  assert.equal(
+    mx.messages.flatMap(({ rcptTo }) => rcptTo),
+    locals.map(local => `${local}@there.test`),
+  )
+  assert.equal(mx.violations, [])
+})
 
 test('a thousand messages use one session without leaking listeners', async t => {
   const warnings: Error[] = []
