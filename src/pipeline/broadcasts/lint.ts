@@ -2,11 +2,13 @@
  * Finds faults of a broadcast's content that would break it for readers or make it look like spam. Pure. The
  * commands, not these rules, refuse a broadcast with `starter_text` or `unreachable_links`.
  */
+
+import { htmlToText } from '../../protocols/mime/html/html-to-text.ts'
+import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
 import { parseText } from '../../resources/templates/parse.ts'
 import { builtInOf, isAmong } from '../../resources/templates/variables.ts'
-import { openTags, readHtml } from '../tracking/read-html.ts'
 import { isStarter } from './starter.ts'
 import { strayBraces } from './stray-braces.ts'
 import { contentToSend } from './texts.ts'
@@ -71,14 +73,13 @@ export function lintBroadcast(
       line: null,
       message: 'The HTML is still the starter text. Replace it with your own content.',
     })
-  if (html !== null && (text === null || text.trim() === ''))
+  if (html !== null && hasNoText({ html, text }))
     findings.push({
       rule: 'missing_text',
       severity: 'warning',
       part: 'text',
       line: null,
-      message:
-        'There is no text part. Some mail clients show nothing, and spam filters rate HTML-only mail worse.',
+      message: `There is no text part${text === null ? ', and none can be derived from the HTML' : ''}. Some mail clients show nothing, and spam filters rate HTML-only mail worse.`,
     })
   const bytes = Buffer.byteLength(contentToSend({ html, text, previewText }).html ?? '')
   if (bytes > CLIPPED_AT_BYTES)
@@ -111,6 +112,11 @@ export function lintBroadcast(
 }
 
 type Parts = readonly (readonly [LintPart, string | null])[]
+
+/** A text that is not given is derived from the HTML when the broadcast is sent. */
+function hasNoText({ html, text }: Omit<EmailText, 'subject'>): boolean {
+  return text === null ? htmlToText(html ?? '') === undefined : text.trim() === ''
+}
 
 function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
   const part = html ?? text

@@ -63,7 +63,7 @@ export async function refuseUnsendable(
   accountId: Id,
   { sender, html, text }: { sender: string; html: string | null; text: string | null },
 ): Promise<Refusal | undefined> {
-  if (html === null && text === null)
+  if (html === null && !text)
     return refuseField(
       'missing_field',
       'html',

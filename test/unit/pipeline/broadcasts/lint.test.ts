@@ -18,7 +18,10 @@ test('lint: a good broadcast has no finding', () => {
 })
 
 test('lint: a missing text part is found', () => {
-  assert.equal(rules(LEAVE, null), ['missing_text'])
+  assert.equal(rules(LEAVE, null), [], 'a text is derived from the HTML')
+  assert.equal(rules(LEAVE, ''), ['missing_text'])
+  assert.equal(rules('<a href="{{unsubscribe_url}}"></a>', null), [])
+  assert.equal(rules('<img src="{{unsubscribe_url}}">', null), ['missing_text'])
   assert.equal(rules(LEAVE, ' \n'), ['missing_text'])
 })
 
