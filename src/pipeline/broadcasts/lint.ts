@@ -8,6 +8,7 @@ import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
 import { parseText } from '../../resources/templates/parse.ts'
+import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import { builtInOf, isAmong } from '../../resources/templates/variables.ts'
 import { isStarter } from './starter.ts'
 import { strayBraces } from './stray-braces.ts'
@@ -23,6 +24,7 @@ export const LINT_RULES = [
   'unsafe_link',
   'unknown_variable',
   'stray_braces',
+  'unsupported_tag',
   'starter_text',
   'unreachable_links',
   'weak_links',
@@ -107,8 +109,14 @@ export function lintBroadcast(
     // the preview text is part of the HTML only
     ['preview_text', html === null ? null : previewText],
   ]
+  const ofTags = parts.flatMap(([part, text]): LintFinding[] => {
+    const tag = unsupportedTag(text ?? '')
+    if (!tag) return []
+    const message = `The ${part.replace('_', ' ')} ${tag.fault}.`
+    return [{ rule: 'unsupported_tag', severity: 'error', part, message, line: tag.line }]
+  })
   const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
-  return atMostOfEach([...findings, ...ofLinks, ...ofVariables, ...braceFindings(parts)])
+  return atMostOfEach([...findings, ...ofLinks, ...ofTags, ...ofVariables, ...braceFindings(parts)])
 }
 
 type Parts = readonly (readonly [LintPart, string | null])[]

@@ -59,7 +59,7 @@ test('HTML alone is sent with a text derived from it, which is not shown as give
   const html = '<style>p{}</style><p>Hi Ann,</p><a href="https://here.example/a?b=1&amp;c=2">Go</a>'
   const textOf = async (mail: object) => {
     const id = await mailhorn.send({ ...MAIL, to: 'ok-html@there.example', html, ...mail })
-    await mailhorn.settled(id)
+    await mailhorn.emailWhen(id, 'delivered')
     const shown = await mailhorn.call('GET', `/emails/${id}`, { key: mailhorn.apiKey })
     const sent = await PostalMime.parse(taken('ok-html@there.example'))
     assert.is(sent.html?.trim(), html)

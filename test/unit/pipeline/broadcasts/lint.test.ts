@@ -135,15 +135,23 @@ test('lint: hidden braces and single braces are ignored', () => {
 test('lint: stray braces are reported with context, neighbouring ones together', () => {
   const filler = 'x'.repeat(50)
   assert.equal(
-    found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`).map(
-      ({ rule, part, message }) => [rule, part, /“(.*)”/s.exec(message)![1]],
-    ),
+    found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`)
+      .filter(({ rule }) => rule === 'stray_braces')
+      .map(({ rule, part, message }) => [rule, part, /“(.*)”/s.exec(message)![1]]),
     [
       ['stray_braces', 'text', `{{first_name}} {{a {b|${'x'.repeat(13)}`],
       ['stray_braces', 'text', `${'x'.repeat(17)}\ud83d\ude00 }} ${'x'.repeat(17)}`],
       ['stray_braces', 'text', `${'x'.repeat(20)}{{{first_name}}`],
     ],
   )
+})
+
+test('lint: tags of other template languages are errors with their line', () => {
+  const [finding, ...more] = found(`${LEAVE}\n<p>{{#if vip}}</p>`).filter(
+    ({ rule }) => rule === 'unsupported_tag',
+  )
+  assert.equal([finding!.severity, finding!.part, finding!.line, more], ['error', 'html', 2, []])
+  assert.match(finding!.message, 'The html contains `{{#if vip}}` at line 2, column 4')
 })
 
 test('lint: variables of the preview text are checked if there is HTML', () => {
