@@ -28,6 +28,7 @@ export const LINT_RULES = [
   'starter_text',
   'unreachable_links',
   'weak_links',
+  'tracked_few_words',
 ] as const
 type LintRule = (typeof LINT_RULES)[number]
 
@@ -117,6 +118,26 @@ export function lintBroadcast(
   })
   const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
   return atMostOfEach([...findings, ...ofLinks, ...ofTags, ...ofVariables, ...braceFindings(parts)])
+}
+
+/** SpamAssassin counts the pixel of open tracking as a picture, and HTML with fewer words as "image only". */
+const WORDS_BESIDE_PIXEL_BYTES_MIN = 2_800
+const SHOWN_URL = /\(https?:[^\s)]*\)/g
+
+/** @returns a finding if the pixel makes the HTML look like a picture without words */
+export function trackingFindings(html: string | null): LintFinding[] {
+  const words = html === null ? undefined : htmlToText(html)
+  if (words === undefined || Buffer.byteLength(words.replace(SHOWN_URL, '')) >= WORDS_BESIDE_PIXEL_BYTES_MIN)
+    return []
+  return [
+    {
+      rule: 'tracked_few_words',
+      severity: 'warning',
+      part: 'html',
+      line: null,
+      message: `Opens are counted, and the HTML has few words (less than ${WORDS_BESIDE_PIXEL_BYTES_MIN} bytes). Spam filters rate a short text with a picture, here the tracking pixel, as "image only".`,
+    },
+  ]
 }
 
 type Parts = readonly (readonly [LintPart, string | null])[]

@@ -1,5 +1,9 @@
 import * as assert from 'uvu/assert'
-import { CLIPPED_AT_BYTES, lintBroadcast } from '../../../../src/pipeline/broadcasts/lint.ts'
+import {
+  CLIPPED_AT_BYTES,
+  lintBroadcast,
+  trackingFindings,
+} from '../../../../src/pipeline/broadcasts/lint.ts'
 import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -144,6 +148,16 @@ test('lint: stray braces are reported with context, neighbouring ones together',
       ['stray_braces', 'text', `${'x'.repeat(20)}{{{first_name}}`],
     ],
   )
+})
+
+test('lint: few words beside a tracking pixel are found, URLs not counted', () => {
+  const link = `<a href="https://here.example/${'x'.repeat(3_000)}">Go</a>`
+  assert.equal(
+    trackingFindings(`<p>${'x'.repeat(2_700)}${link}`).map(({ rule }) => rule),
+    ['tracked_few_words'],
+  )
+  assert.equal(trackingFindings(`<p>${'ä'.repeat(1_400)}${link}`), [])
+  assert.equal([trackingFindings(null), trackingFindings('')], [[], []])
 })
 
 test('lint: tags of other template languages are errors with their line', () => {
