@@ -43,8 +43,8 @@ export interface EmailLinks {
   track(html: string, plan: LinkPlan, recipient: LinkedRecipient): string
   unsubscribeUrl(recipient: LinkedRecipient): string
   /**
-   * `List-Unsubscribe` (RFC 2369 §3.2) and, if the link is https, `List-Unsubscribe-Post` (RFC 8058 §3.1, which
-   * requires https).
+   * `List-Unsubscribe` (RFC 2369 §3.2) and, if the link is https, `List-Unsubscribe-Post`, which requires it
+   * (RFC 8058 §3.1).
    */
   listFields(recipient: LinkedRecipient): HeaderField[]
 }
