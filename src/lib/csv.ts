@@ -21,6 +21,7 @@ function guarded(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text
 }
 
+/** Blanks at the ends are kept by programs that ignore those beside separators. */
 function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+  return /[",\r\n]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

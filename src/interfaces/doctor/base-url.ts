@@ -15,6 +15,7 @@ export interface BaseUrlOptions {
 }
 
 const CHECK = 'base_url'
+const NO_ONE_CLICK = 'Emails do not offer one-click unsubscribe, since it requires https (RFC 8058).'
 
 export function baseUrl(options: BaseUrlOptions): Examination {
   const { trackingBaseUrl } = options
@@ -52,16 +53,9 @@ function findingOf(
       'warning',
       CHECK,
       url,
-      `${said}, which is a private address: recipients outside your network cannot open links.`,
+      `${said}, which is a private address: recipients outside your network cannot open links.${isHttps(url) ? '' : ` ${NO_ONE_CLICK}`}`,
       advice,
     )
-  if (!isHttps(url))
-    return bad(
-      'warning',
-      CHECK,
-      url,
-      `${said}, without https: mailbox providers do not accept one-click unsubscribe links over plain HTTP (RFC 8058).`,
-      advice,
-    )
+  if (!isHttps(url)) return bad('warning', CHECK, url, `${said}, without https. ${NO_ONE_CLICK}`, advice)
   return good(CHECK, url, `${said}.`)
 }

@@ -6,6 +6,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { base64LinesSize } from '../../protocols/mime/base64-lines.ts'
 import { nameForType } from '../../protocols/mime/file-type.ts'
+import { HTML_CHARACTERS_MAX, TEXT_SURPLUS_MAX } from '../../protocols/mime/html/html-to-text.ts'
 import { textEntity } from '../../protocols/mime/text-entity.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
 import type { Values } from '../../resources/templates/render.ts'
@@ -137,7 +138,7 @@ export function encodedSize({
   attachments,
 }: Pick<Submission, 'html' | 'text' | 'attachments'>): number {
   const files = attachments.reduce((sum, attachment) => sum + encodedAttachmentSize(attachment), 0)
-  return files + encodedTextSize(html) + encodedTextSize(text)
+  return files + encodedTextSize(html) + (text === null ? derivedTextSize(html) : encodedTextSize(text))
 }
 
 function encodedAttachmentSize(attachment: SubmittedAttachment | RemoteAttachment): number {
@@ -154,6 +155,12 @@ export function encodedFileSize(
 ): number {
   const names = 8 * Buffer.byteLength(filename) + 2 * Buffer.byteLength(contentType)
   return base64LinesSize(sizeBytes) + names + PART_HEADER_OCTETS
+}
+
+/** Upper bound for the text that is derived from the HTML when the message is composed. */
+function derivedTextSize(html: string | null): number {
+  if (html === null || html.length > HTML_CHARACTERS_MAX) return 0
+  return Math.ceil((Buffer.byteLength(html) + TEXT_SURPLUS_MAX) * TEXT_GROWTH_MAX) + PART_HEADER_OCTETS
 }
 
 function encodedTextSize(text: string | null): number {

@@ -3,9 +3,8 @@
  * give.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
-import type { CompiledTemplate } from '../../resources/templates/compile.ts'
 import { RENDERED_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
-import type { FindReadyTemplate } from '../../resources/templates/ready.ts'
+import type { FindReadyTemplate, ReadyTemplate } from '../../resources/templates/ready.ts'
 import { type Rendering, renderTemplate, type Values } from '../../resources/templates/render.ts'
 import { subjectFault } from './field-rules.ts'
 import { type Refusal, refuseField } from './refusal.ts'
@@ -34,7 +33,7 @@ const NO_BODY = refuseField(
  * Serves the submissions of one request. They all see one state of a template, even if it changes meanwhile.
  */
 export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: Id): RenderTexts {
-  const found = new Map<string, Promise<CompiledTemplate | undefined>>()
+  const found = new Map<string, Promise<ReadyTemplate | undefined>>()
   const find = (id: Id) => {
     const key = idKey(id)
     const template = found.get(key) ?? findTemplate(accountId, id)
@@ -47,6 +46,11 @@ export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: I
     const template = await find(use.id)
     if (!template)
       return refuseField('unknown_template', use.fields.id, `Template not found (\`${use.fields.id}\`).`)
+    for (const part of ['subject', 'html', 'text'] as const) {
+      const fault = submission[part] === null ? template.faults[part] : undefined
+      if (fault)
+        return refuseField('invalid_field', use.fields.id, `The \`${part}\` of the template ${fault}.`)
+    }
     const rendering = render(template, submission, use.values)
     if (!rendering.ok) return refuseRendering(rendering, use)
     return checkRendered({
@@ -62,7 +66,7 @@ export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: I
  * missing.
  */
 function render(
-  { variables, subject, html, text }: CompiledTemplate,
+  { variables, subject, html, text }: ReadyTemplate,
   own: Submission,
   values: Values,
 ): Rendering {

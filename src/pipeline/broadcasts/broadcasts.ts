@@ -26,9 +26,10 @@ import { type BroadcastPage, findBroadcast, listBroadcasts, type StoredBroadcast
 import type { broadcastCommands } from './commands.ts'
 import { type BroadcastFields, type Changes, fieldsOf, type SendOrder } from './draft.ts'
 import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
-import { type LintFinding, lintBroadcast } from './lint.ts'
+import { type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
+import { domainOf } from './state.ts'
 
 /** A broadcast with the counts of its emails. */
 export interface BroadcastDetail {
@@ -139,7 +140,11 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
       const { fallbacks, keys } = await placeholdersOf(db, broadcast)
       const present = await listPropertyKeys(db, broadcast.audienceId)
       const known = new Set([...present.map(({ key }) => key), ...fallbacks.keys()])
-      return [...(await linkFindings(options, broadcast)), ...lintBroadcast(broadcast, known, keys)]
+      return [
+        ...(await linkFindings(options, broadcast)),
+        ...lintBroadcast(broadcast, known, keys),
+        ...((await countsOpens(db, broadcast)) ? trackingFindings(broadcast.html) : []),
+      ]
     },
     async preview(accountId, id, contactId) {
       const broadcast = await findBroadcast(db, accountId, id)
@@ -170,6 +175,17 @@ async function refuseLinks(
   const fault = linkFault(linkBase())
   if (!fault || !(await reachesPeople(db, { accountId, ...to }, simulatorDomains))) return undefined
   return { refused: 'wrong_state', message: fault }
+}
+
+/** Whether opens of mail from the sender's domain are counted. */
+async function countsOpens(db: Db, { accountId, sender }: StoredBroadcast): Promise<boolean> {
+  const domain = await db
+    .selectFrom('domains')
+    .select('openTracking')
+    .where('accountId', '=', accountId)
+    .where('name', '=', domainOf(sender))
+    .executeTakeFirst()
+  return domain?.openTracking === 1
 }
 
 async function linkFindings(

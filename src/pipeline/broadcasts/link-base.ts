@@ -28,9 +28,11 @@ function variableOf(setting: string): string {
 /** Warning about links that work for some recipients only; undefined when there is none. */
 export function linkWarning({ url, setting }: LinkBase): string | undefined {
   const reach = reachOf(url)
+  const noOneClick = isHttps(url)
+    ? ''
+    : ' One-click unsubscribe is not offered, since it requires https (RFC 8058).'
   if (reach === 'private')
-    return `\`${setting}\` is ${url}, a private address: recipients outside your network cannot open ${AFFECTED_FEATURES}.`
-  if (reach === 'public' && !isHttps(url))
-    return `\`${setting}\` is ${url}, without https: mailbox providers do not accept one-click unsubscribe links over plain HTTP (RFC 8058).`
+    return `\`${setting}\` is ${url}, a private address: recipients outside your network cannot open ${AFFECTED_FEATURES}.${noOneClick}`
+  if (reach === 'public' && noOneClick) return `\`${setting}\` is ${url}, without https.${noOneClick}`
   return undefined
 }

@@ -2,11 +2,14 @@
  * Finds faults of a broadcast's content that would break it for readers or make it look like spam. Pure. The
  * commands, not these rules, refuse a broadcast with `starter_text` or `unreachable_links`.
  */
+
+import { htmlToText } from '../../protocols/mime/html/html-to-text.ts'
+import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
 import { parseText } from '../../resources/templates/parse.ts'
+import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import { builtInOf, isAmong } from '../../resources/templates/variables.ts'
-import { openTags, readHtml } from '../tracking/read-html.ts'
 import { isStarter } from './starter.ts'
 import { strayBraces } from './stray-braces.ts'
 import { contentToSend } from './texts.ts'
@@ -21,9 +24,11 @@ export const LINT_RULES = [
   'unsafe_link',
   'unknown_variable',
   'stray_braces',
+  'unsupported_tag',
   'starter_text',
   'unreachable_links',
   'weak_links',
+  'tracked_few_words',
 ] as const
 type LintRule = (typeof LINT_RULES)[number]
 
@@ -71,14 +76,13 @@ export function lintBroadcast(
       line: null,
       message: 'The HTML is still the starter text. Replace it with your own content.',
     })
-  if (html !== null && (text === null || text.trim() === ''))
+  if (html !== null && hasNoText({ html, text }))
     findings.push({
       rule: 'missing_text',
       severity: 'warning',
       part: 'text',
       line: null,
-      message:
-        'There is no text part. Some mail clients show nothing, and spam filters rate HTML-only mail worse.',
+      message: `There is no text part${text === null ? ', and none can be derived from the HTML' : ''}. Some mail clients show nothing, and spam filters rate HTML-only mail worse.`,
     })
   const bytes = Buffer.byteLength(contentToSend({ html, text, previewText }).html ?? '')
   if (bytes > CLIPPED_AT_BYTES)
@@ -106,11 +110,42 @@ export function lintBroadcast(
     // the preview text is part of the HTML only
     ['preview_text', html === null ? null : previewText],
   ]
+  const ofTags = parts.flatMap(([part, text]): LintFinding[] => {
+    const tag = unsupportedTag(text ?? '')
+    if (!tag) return []
+    const message = `The ${part.replace('_', ' ')} ${tag.fault}.`
+    return [{ rule: 'unsupported_tag', severity: 'error', part, message, line: tag.line }]
+  })
   const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
-  return atMostOfEach([...findings, ...ofLinks, ...ofVariables, ...braceFindings(parts)])
+  return atMostOfEach([...findings, ...ofLinks, ...ofTags, ...ofVariables, ...braceFindings(parts)])
+}
+
+/** SpamAssassin counts the pixel of open tracking as a picture, and HTML with fewer words as "image only". */
+const WORDS_BESIDE_PIXEL_BYTES_MIN = 2_800
+const SHOWN_URL = /\(https?:[^\s)]*\)/g
+
+/** @returns a finding if the pixel makes the HTML look like a picture without words */
+export function trackingFindings(html: string | null): LintFinding[] {
+  const words = html === null ? undefined : htmlToText(html)
+  if (words === undefined || Buffer.byteLength(words.replace(SHOWN_URL, '')) >= WORDS_BESIDE_PIXEL_BYTES_MIN)
+    return []
+  return [
+    {
+      rule: 'tracked_few_words',
+      severity: 'warning',
+      part: 'html',
+      line: null,
+      message: `Opens are counted, and the HTML has few words (less than ${WORDS_BESIDE_PIXEL_BYTES_MIN} bytes). Spam filters rate a short text with a picture, here the tracking pixel, as "image only".`,
+    },
+  ]
 }
 
 type Parts = readonly (readonly [LintPart, string | null])[]
+
+/** A text that is not given is derived from the HTML when the broadcast is sent. */
+function hasNoText({ html, text }: Omit<EmailText, 'subject'>): boolean {
+  return text === null ? htmlToText(html ?? '') === undefined : text.trim() === ''
+}
 
 function saysUnsubscribe({ html, text }: Omit<EmailText, 'subject'>): boolean {
   const part = html ?? text

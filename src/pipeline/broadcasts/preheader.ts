@@ -1,7 +1,8 @@
 /** Inserts the preview text, which inboxes show beside the subject, as a hidden element of the body. Pure. */
+
+import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import { escapeHtml } from '../../resources/templates/escape-html.ts'
 import { parseText, writeText } from '../../resources/templates/parse.ts'
-import { openTags, readHtml } from '../tracking/read-html.ts'
 
 const HIDDEN =
   'display:none;max-height:0;max-width:0;overflow:hidden;mso-hide:all;font-size:1px;line-height:1px;opacity:0'

@@ -4,6 +4,8 @@ import type { Id } from '../../lib/ids.ts'
 import { maySend } from '../../resources/domains/status.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { LINKING } from '../../resources/emails/link-terms.ts'
+import type { EmailText } from '../../resources/templates/compile.ts'
+import { tagFault } from '../../resources/templates/limits.ts'
 import type { Tx } from '../../store/command.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/schema.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
@@ -61,15 +63,17 @@ const WORDS: Record<BroadcastStatus, string> = {
 export async function refuseUnsendable(
   tx: Tx,
   accountId: Id,
-  { sender, html, text }: { sender: string; html: string | null; text: string | null },
+  { sender, subject, html, text }: EmailText & { sender: string },
 ): Promise<Refusal | undefined> {
-  if (html === null && text === null)
+  if (html === null && !text)
     return refuseField(
       'missing_field',
       'html',
       'Missing `html` or `text` field: the broadcast has no content.',
     )
   if (isStarter(html)) return UNTOUCHED
+  const fault = tagFault({ subject, html, text })
+  if (fault) return refuseField('invalid_field', fault.part, `\`${fault.part}\` ${fault.fault}.`)
   if (await findSendingDomain(tx, accountId, sender)) return undefined
   const name = domainOf(sender)
   return refuseField(

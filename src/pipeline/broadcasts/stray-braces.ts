@@ -1,6 +1,7 @@
 /** Finds braces in a broadcast that are not part of a placeholder, so that readers would see them. Pure. */
+
+import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import { parseText, placeholderText } from '../../resources/templates/parse.ts'
-import { openTags, readHtml } from '../tracking/read-html.ts'
 import { HOLE } from '../tracking/rewrite-plan-cache.ts'
 import { mayBeKey } from './unusual-names.ts'
 

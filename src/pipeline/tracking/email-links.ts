@@ -8,6 +8,7 @@
  */
 import type { Id } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { isHttps } from '../../protocols/dns/url-reach.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { LinkTerms } from '../../resources/emails/link-terms.ts'
@@ -41,7 +42,10 @@ export interface EmailLinks {
    */
   track(html: string, plan: LinkPlan, recipient: LinkedRecipient): string
   unsubscribeUrl(recipient: LinkedRecipient): string
-  /** `List-Unsubscribe` (RFC 2369 §3.2) and `List-Unsubscribe-Post` (RFC 8058 §3.1). */
+  /**
+   * `List-Unsubscribe` (RFC 2369 §3.2) and, if the link is https, `List-Unsubscribe-Post`, which requires it
+   * (RFC 8058 §3.1).
+   */
   listFields(recipient: LinkedRecipient): HeaderField[]
 }
 
@@ -81,10 +85,10 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
       const token = tokenOf(recipient)
       const mailToken = createMailToken(secrets, { emailId, ordinal: recipient.ordinal })
       const mail = `mailto:${unsubscribeAddress(mailToken, fromDomain)}?subject=${token}`
-      return [
-        { name: 'List-Unsubscribe', value: `<${baseUrl}/u/${token}>,\r\n <${mail}>` },
-        { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
-      ]
+      const link = { name: 'List-Unsubscribe', value: `<${baseUrl}/u/${token}>,\r\n <${mail}>` }
+      return isHttps(baseUrl)
+        ? [link, { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' }]
+        : [link]
     },
   }
 }

@@ -1,6 +1,7 @@
 /** Finds the positions of links and of the tracking pixel in HTML, without serializing it again. */
+
+import { type Href, type OpenTag, openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import { LINK_NUMBER_MAX } from './link-numbers.ts'
-import { type Href, type OpenTag, openTags, readHtml } from './read-html.ts'
 
 export interface PageParts {
   /** Links that may be tracked. */

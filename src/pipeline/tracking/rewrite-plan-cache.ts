@@ -3,11 +3,11 @@
  * broadcasts. In a template, the values of a recipient only shift the positions behind them.
  */
 
+import type { Href } from '../../protocols/mime/html/read-html.ts'
 import type { Content } from '../../resources/emails/content.ts'
 import type { CompiledText } from '../../resources/templates/compile.ts'
 import type { PersonalContent } from '../../resources/templates/personal.ts'
 import { findLinks, findParts, type LinkPlan, type PageParts, webLink } from './find-links.ts'
-import type { Href } from './read-html.ts'
 
 type PlanOf = (content: PersonalContent) => LinkPlan
 

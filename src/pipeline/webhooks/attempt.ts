@@ -28,7 +28,8 @@ const RESPONSE_BYTES_MAX = 64 * 1024
 const STORED_RESPONSE_BYTES_MAX = 4 * 1024
 
 /**
- * Any 2xx response in time is a success; every other result is retried. Faults of the endpoint do not reject.
+ * Any 2xx status line in time is a success, whatever becomes of the body; every other result is retried.
+ * Faults of the endpoint do not reject.
  */
 export async function attemptWebhook(
   { outbound, clock, random, mailHost }: WebhookAttemptOptions,
@@ -49,6 +50,7 @@ export async function attemptWebhook(
     limitMs: ATTEMPT_MS_MAX,
     limitBytes: RESPONSE_BYTES_MAX,
     whenLonger: 'cut',
+    whenBroken: 'cut',
   })
   const isReply = !(reply instanceof OutboundFault)
   const success = isReply && reply.status >= 200 && reply.status < 300

@@ -25,6 +25,11 @@ export interface OutboundRequest {
   limitBytes: number
   /** A longer reply body is a fault (the default), or is cut at the limit. */
   whenLonger?: 'fault' | 'cut'
+  /**
+   * A reply body that breaks off or does not end within `limitMs` is a fault (the default), or the reply has
+   * what was received of it. A header section that is not complete is a fault in any case.
+   */
+  whenBroken?: 'fault' | 'cut'
   /** Receives the reply body in chunks, with backpressure. The body of the reply is empty then. */
   into?(piece: Buffer): Promise<void>
 }
@@ -82,8 +87,11 @@ export function exchange(
       },
     }
     let isAnswered = false
+    /** Ends the reply with what has been received; undefined if this is not wanted. */
+    let cut: (() => void) | undefined
     const client = (isSecure ? secureRequest : request)(options)
     const fail = (error: unknown) => {
+      cut?.()
       client.destroy()
       reject(signal.aborted ? signal.reason : error)
     }
@@ -96,7 +104,9 @@ export function exchange(
     signal.addEventListener('abort', () => fail(signal.reason), { once: true })
     client.on('response', response => {
       isAnswered = true
-      readReply(response, wanted).then(resolve, fail)
+      const { reply, end } = readReply(response, wanted)
+      reply.then(resolve, fail)
+      if (wanted.whenBroken === 'cut') cut = () => resolve(end())
     })
     client.on('close', () => {
       if (!isAnswered) reject(new OutboundFault('broken', 'the host does not answer in HTTP'))
@@ -108,9 +118,15 @@ export function exchange(
 function readReply(
   response: IncomingMessage,
   { limitBytes, whenLonger = 'fault', into }: OutboundRequest,
-): Promise<OutboundReply> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+): { reply: Promise<OutboundReply>; end(): OutboundReply } {
+  const chunks: Buffer[] = []
+  /** The reply with what has been received of its body. */
+  const end = (): OutboundReply => ({
+    status: response.statusCode!,
+    headers: response.headers,
+    body: Buffer.concat(chunks).subarray(0, limitBytes),
+  })
+  const reply = new Promise<OutboundReply>((resolve, reject) => {
     let size = 0
     let taken = Promise.resolve()
     let isWhole = false
@@ -125,12 +141,7 @@ function readReply(
         },
       )
     }
-    const done = () =>
-      resolve({
-        status: response.statusCode!,
-        headers: response.headers,
-        body: Buffer.concat(chunks).subarray(0, limitBytes),
-      })
+    const done = () => resolve(end())
     const tooLarge = () => {
       response.destroy()
       if (whenLonger === 'cut') done()
@@ -153,4 +164,5 @@ function readReply(
       if (!isWhole) reject(new OutboundFault('broken', 'the reply broke off'))
     })
   })
+  return { reply, end }
 }

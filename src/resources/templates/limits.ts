@@ -1,6 +1,10 @@
-/** Size limits of templates. They ensure that every stored template compiles and renders quickly. */
+/**
+ * Rules for the texts of templates: size limits, which ensure that every stored template compiles and renders
+ * quickly, and no tags of other template languages.
+ */
 import { compileTemplate, type EmailText } from './compile.ts'
 import { PLACEHOLDERS_MAX } from './parse.ts'
+import { unsupportedTag } from './unsupported.ts'
 
 export const TEMPLATE_NAME_LENGTH_MAX = 200
 /** Limit for html and for text. */
@@ -15,6 +19,15 @@ export interface TemplateFault {
   part: keyof EmailText
   /** Clause that follows the name of the part. */
   fault: string
+}
+
+/** @returns the first tag that is not supported, or undefined */
+export function tagFault(texts: EmailText): TemplateFault | undefined {
+  for (const part of ['subject', 'html', 'text'] as const) {
+    const tag = unsupportedTag(texts[part] ?? '')
+    if (tag) return { part, fault: tag.fault }
+  }
+  return undefined
 }
 
 /** @returns the limit that the texts exceed as a template, or undefined */

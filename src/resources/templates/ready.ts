@@ -3,14 +3,20 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import type { Find } from '../../store/read.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
 import { readTemplate } from './template-rows.ts'
+import { unsupportedTag } from './unsupported.ts'
 
 /** Returns undefined if the account has no such template. All parts are from one state of the template. */
-export type FindReadyTemplate = (accountId: Id, id: Id) => Promise<CompiledTemplate | undefined>
+export type FindReadyTemplate = (accountId: Id, id: Id) => Promise<ReadyTemplate | undefined>
+
+export interface ReadyTemplate extends CompiledTemplate {
+  /** Faults of templates that were stored before the rule existed, by part. */
+  faults: Partial<Record<keyof EmailText, string>>
+}
 
 interface Kept {
   contentId: number
   subject: string | null
-  template: CompiledTemplate
+  template: ReadyTemplate
   characters: number
 }
 
@@ -53,10 +59,19 @@ export function createReadyTemplates(find: Find): FindReadyTemplate {
       return undefined
     }
     const { contentId, subject } = stored
-    const template = compileTemplate(stored)
+    const template = { ...compileTemplate(stored), faults: faultsOf(stored) }
     keep(key, { contentId, subject, template, characters: sizeOf(stored, template) })
     return template
   }
+}
+
+function faultsOf(texts: EmailText): ReadyTemplate['faults'] {
+  const faults: ReadyTemplate['faults'] = {}
+  for (const part of ['subject', 'html', 'text'] as const) {
+    const tag = unsupportedTag(texts[part] ?? '')
+    if (tag) faults[part] = tag.fault
+  }
+  return faults
 }
 
 function sizeOf({ subject, html, text }: EmailText, template: CompiledTemplate): number {

@@ -31,7 +31,7 @@ async function newAudience(): Promise<string> {
 
 test('a file is taken in, reported on, and exported again', async () => {
   const id = await newAudience()
-  const { status, body } = await upload(id, 'email,first_name,plan\nAnn@there.example,Ann,=pro\nnobody,,\n')
+  const { status, body } = await upload(id, 'email,first_name,plan\nAnn@there.example,Ann,=pro,x\nnobody,,\n')
   const { id: importId, created_at: _, updated_at: __, ended_at: endedAt, ...rest } = body
   assert.is(status, 200)
   assert.ok(endedAt)
@@ -42,6 +42,9 @@ test('a file is taken in, reported on, and exported again', async () => {
     error: null,
     ...{ rows: 2, created: 1, updated: 0, unchanged: 0, skipped: 0, failed: 1 },
     errors: [{ row: 3, email: 'nobody', message: 'The address has no "@".' }],
+    notes: [
+      { row: 2, email: 'ann@there.example', message: 'Cells beyond the 3 of the header row were ignored.' },
+    ],
   })
   assert.equal((await get(`/audiences/${id}/imports/${importId}`)).body, body)
   assert.equal((await get(`/audiences/${id}/imports`)).body, {

@@ -55,6 +55,22 @@ const ask = (id: string, query = '') =>
 const taken = (address: string) => mx.messages.findLast(({ rcptTo }) => rcptTo.includes(address))!.data
 const sameBytes = (a: Buffer, b: Buffer) => assert.ok(a.equals(b), `\n${a}\n-----\n${b}`)
 
+test('HTML alone is sent with a text derived from it, which is not shown as given', async () => {
+  const html = '<style>p{}</style><p>Hi Ann,</p><a href="https://here.example/a?b=1&amp;c=2">Go</a>'
+  const textOf = async (mail: object) => {
+    const id = await mailhorn.send({ ...MAIL, to: 'ok-html@there.example', html, ...mail })
+    await mailhorn.emailWhen(id, 'delivered')
+    const shown = await mailhorn.call('GET', `/emails/${id}`, { key: mailhorn.apiKey })
+    const sent = await PostalMime.parse(taken('ok-html@there.example'))
+    assert.is(sent.html?.trim(), html)
+    return [(shown.body as { text: unknown }).text, sent.text?.trim()]
+  }
+  const derived = 'Hi Ann,\n\nGo (https://here.example/a?b=1&c=2)'
+  assert.equal(await textOf({ text: undefined }), [null, derived])
+  assert.equal(await textOf({ text: null }), [null, derived])
+  assert.equal(await textOf({ text: '' }), ['', undefined], 'an empty text opts out')
+})
+
 test('is byte for byte the message sent to each recipient', async () => {
   const recipients = ['ok-a@there.example', 'ok-b@there.example', 'ok-c@there.example']
   const id = await mailhorn.send({

@@ -129,7 +129,7 @@ test('an empty subject is null, empty html and text stay empty', async () => {
 })
 
 test('texts are returned unchanged', async () => {
-  const odd = 'ünï 😀 \u2028\u2029\u0085\u202e \ufeff {{{ {{#each}} }} \\ " \' < & %s $1'
+  const odd = 'ünï 😀 \u2028\u2029\u0085\u202e \ufeff {{{ {{1 + 1}} }} \\ " \' < & %s $1'
   const text = `${odd}\r\n\0\n.\r\ud800`
   const template = await create({ name: odd.replace('\u0085', ''), subject: odd, html: text, text })
   assert.equal([template.subject, template.html, template.text], [odd, text, text])
@@ -165,6 +165,9 @@ for (const [method, path] of [
       { ...WELCOME, subject },
       { ...INVALID, path: 'subject' },
     )
+  for (const field of ['subject', 'html', 'text'])
+    for (const tag of ['{{#if x}}', '{% if x %}', '{{else}}', '{{name', '{{ x | default: "y" }}'])
+      refused(`${tag} in ${field}`, { ...WELCOME, [field]: `a ${tag}` }, { ...INVALID, path: field })
   for (const field of ['html', 'text']) {
     const refusedText = (what: string, value: string) =>
       refused(`${field} of ${what}`, { ...WELCOME, [field]: value }, { ...INVALID, path: field })

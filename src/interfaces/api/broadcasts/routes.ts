@@ -4,6 +4,7 @@ import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
+import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
 import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
 import { ApiError, apiErrorOf, invalidField, notFound } from '../api-error.ts'
@@ -226,7 +227,8 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       async handle(request) {
         const id = idOf(request)
         const sample = found(await broadcasts.preview(request.credential.accountId, id, contactOf(request)))
-        return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample })
+        const text = sample.text ?? htmlToText(sample.html ?? '') ?? null
+        return ok({ object: 'broadcast_preview', id: wireId('brd', id), ...sample, text })
       },
     },
   ]

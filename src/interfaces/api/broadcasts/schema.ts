@@ -123,7 +123,7 @@ export const previewSchema = z.object({
   id: idSchema('brd'),
   subject: z.string(),
   html: z.string().nullable(),
-  text: z.string().nullable(),
+  text: z.string().nullable().meta({ description: 'Derived from the HTML if the broadcast has no text.' }),
 })
 export const testSchema = z.object({
   object: z.literal('broadcast_test'),
@@ -166,7 +166,8 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
 }
 
 /**
- * Absent fields are not changed; an empty string removes the value of an optional field.
+ * Absent fields are not changed; an empty string removes the value of an optional field. An empty text is
+ * kept, since it opts out of the text that is derived from the HTML.
  * @throws ApiError
  */
 export function readBroadcastChange(body: unknown): Changes {
@@ -244,7 +245,7 @@ function changesOf(
     replyToList: replyTo === undefined ? undefined : mailboxesJson(readMailboxes('reply_to', replyTo)),
     subject: readSubject(subject?.toWellFormed()) ?? undefined,
     html: html === '' ? null : html,
-    text: text === '' ? null : text,
+    text,
     previewText: previewText === '' ? null : previewText?.toWellFormed(),
   }
   return Object.fromEntries(

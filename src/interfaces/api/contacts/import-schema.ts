@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
-import type { RowError } from '../../../resources/contacts/import/row.ts'
+import type { RowError, RowNote } from '../../../resources/contacts/import/row.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
@@ -39,6 +39,9 @@ export const importSchema = z
     errors: z
       .array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() }))
       .meta({ description: 'Errors of the first 100 failed rows; the header is row 1.' }),
+    notes: z.array(z.object({ row: z.int(), email: z.string().nullable(), message: z.string() })).meta({
+      description: 'Changes that were needed to import a row, such as a replaced line break; the first 100.',
+    }),
     created_at: timeSchema,
     updated_at: timeSchema,
     ended_at: timeSchema.nullable(),
@@ -69,6 +72,7 @@ export function insistOnCsv({ headers }: Pick<ApiRequest, 'headers'>): string | 
 }
 
 export function importView(row: ContactImportRow): z.output<typeof importSchema> {
+  const entries = JSON.parse(row.errors) as (RowError | RowNote)[]
   return {
     object: 'contact_import',
     id: wireId('imp', row.id),
@@ -81,7 +85,10 @@ export function importView(row: ContactImportRow): z.output<typeof importSchema>
     unchanged: row.unchangedCount,
     skipped: row.skippedCount,
     failed: row.failedCount,
-    errors: JSON.parse(row.errors) as RowError[],
+    errors: entries.filter(entry => !('imported' in entry)),
+    notes: entries
+      .filter(entry => 'imported' in entry)
+      .map(({ row, email, message }) => ({ row, email, message })),
     created_at: timestamp(row.createdAt),
     updated_at: timestamp(row.updatedAt),
     ended_at: timestamp(row.endedAt),

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
 import type { TemplateFields } from '../../../resources/templates/commands.ts'
 import { compileTemplate } from '../../../resources/templates/compile.ts'
-import { TEMPLATE_NAME_LENGTH_MAX, templateFault } from '../../../resources/templates/limits.ts'
+import { TEMPLATE_NAME_LENGTH_MAX, tagFault, templateFault } from '../../../resources/templates/limits.ts'
 import type {
   StoredTemplate,
   StoredVersion,
@@ -78,7 +78,7 @@ export function readTemplateBody(body: unknown): TemplateFields {
     html,
     text,
   }
-  const fault = templateFault(fields)
+  const fault = templateFault(fields) ?? tagFault(fields)
   if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
   return fields
 }

@@ -32,6 +32,7 @@ import {
 } from '../../tracking/email-links.ts'
 import { createRewritePlanCache } from '../../tracking/rewrite-plan-cache.ts'
 import { type TlsPreference, tlsPreferenceOf } from '../tls-policy/sender-tls-preference.ts'
+import { createTextDeriver } from './derived-text.ts'
 import { createSplicer } from './spliced.ts'
 
 /** Only addresses bring other characters into a header. */
@@ -87,22 +88,28 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
   const findPersonal = createFindPersonal()
   const composeCommon = createComposeCommon()
   const splice = createSplicer()
+  const { textOf, withText } = createTextDeriver()
   const findTerms = createLinkTermsCache(find)
   const planOf = createRewritePlanCache()
   return async source => {
     if (source.raw !== null) return composeRaw(source, await blobs.read(db, source.raw))
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
-    const personal = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    const given = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
+    const personal = given && withText(given)
     if (personal && source.attachments === null && !links?.isTracked) {
       const words = splice(personal)
-      const body = words && hashed({ ...words, attachments: [], seed: source.messageId })
-      if (body) return compose(source, body.body.length, links, () => body)
+      if (words) {
+        const text = words.text ?? textOf(filledContent(personal))
+        const body = hashed({ ...words, text, attachments: [], seed: source.messageId })
+        return compose(source, body.body.length, links, () => body)
+      }
     }
     const content = personal ? filledContent(personal) : source.content
+    const text = textOf(content)
     const seed = isShared(source) ? idText(source.broadcastId!) : source.messageId
     const attachments = await attachmentsOf(source, db, blobs)
-    const bodyOf = (html: string | null) => hashed({ html, text: content.text, attachments, seed })
+    const bodyOf = (html: string | null) => hashed({ html, text, attachments, seed })
     const sizeBytes = sizeOf(content, attachments)
     if (content.html && links?.isTracked) {
       const { html } = content

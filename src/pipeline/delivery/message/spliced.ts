@@ -38,8 +38,14 @@ export function createSplicer(): SpliceTexts {
 }
 
 function spliceableOf({ html, text }: CompiledTemplate): Spliceable | 'not' {
-  const [page, plain] = [html && splicer('html', html), text && splicer('plain', text)]
+  const given = text && isEmpty(text) ? null : text
+  const [page, plain] = [html && splicer('html', html), given && splicer('plain', given)]
   return page === undefined || plain === undefined ? 'not' : { html: page, text: plain }
+}
+
+/** An empty text is not sent beside HTML. */
+function isEmpty({ literals }: CompiledText): boolean {
+  return literals.length === 1 && literals[0] === ''
 }
 
 /** A part without placeholders is encoded as ordinary text. */

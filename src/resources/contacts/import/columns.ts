@@ -1,6 +1,7 @@
 /** Maps the columns of a contact file to fields and properties by the header row. */
 import { unguarded } from '../../../lib/csv.ts'
 import { keyFault } from '../properties.ts'
+import { type ConsentMeaning, consentMeaning } from './consent.ts'
 import { ImportFault } from './fault.ts'
 
 export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
@@ -12,7 +13,7 @@ export type ColumnType = (typeof COLUMN_TYPES)[number]
 
 /**
  * Column mapping given by the client. Columns that it does not name are ignored, except the one of the
- * address.
+ * address and, without a mapping of `unsubscribed`, those that say whether a contact has left.
  */
 export interface ColumnMap {
   /** Names of columns by field. */
@@ -24,24 +25,65 @@ export interface ColumnMap {
 export type Column =
   | { kind: 'field'; field: FieldColumn }
   | { kind: 'property'; key: string; type: ColumnType }
+  /** Column that says whether the contact has left. */
+  | { kind: 'consent'; name: string; meaning: ConsentMeaning }
   /** Column without a name. */
   | { kind: 'none' }
 
-/** Alternative column names of other programs, without spaces, hyphens and underscores. */
+/** Alternative column names of other programs and languages, as `plain` makes them. */
 const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
-  email: ['email', 'emailaddress', 'mail', 'mailaddress'],
-  first_name: ['firstname', 'givenname', 'forename'],
-  last_name: ['lastname', 'familyname', 'surname'],
+  email: [
+    ...[
+      'email',
+      'emailaddress',
+      'mail',
+      'mailaddress',
+      'email1value',
+      'email1',
+      'email1address',
+      'primaryemail',
+    ],
+    ...['subscriberemail', 'contactemail', 'emailadresse', 'mailadresse', 'adresseemail', 'adressemail'],
+    ...['adressedemessagerie', 'adresseelectronique', 'courriel', 'direcciondecorreoelectronico'],
+    ...[
+      'direcciondecorreo',
+      'correoelectronico',
+      'direccionemail',
+      'indirizzoemail',
+      'indirizzopostaelettronica',
+    ],
+    ...['indirizzodipostaelettronica', 'emailadres', 'enderecodeemail', 'enderecodecorreioeletronico'],
+    ...['enderecodecorreioelectronico', 'adresemail', 'adrespocztyemail', 'adrespocztyelektronicznej'],
+    ...['電子メールアドレス', '電子メール', 'メールアドレス', 'eメールアドレス'],
+  ].map(plain),
+  first_name: [
+    ...['firstname', 'givenname', 'forename', 'fname', 'vorname', 'prenom', 'nombre', 'nome', 'voornaam'],
+    ...['imie', '名'],
+  ],
+  last_name: [
+    ...[
+      'lastname',
+      'familyname',
+      'surname',
+      'lname',
+      'nachname',
+      'nom',
+      'nomdefamille',
+      'apellidos',
+      'apellido',
+    ],
+    ...['cognome', 'achternaam', 'sobrenome', 'apelido', 'nazwisko', '姓'],
+  ],
   unsubscribed: ['unsubscribed'],
 }
 
 /** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
 export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
   const names = header.map(name => unguarded(name).trim())
-  const columns = map ? mappedColumns(names, map) : names.map(name => columnNamed(name, names))
+  const columns = map ? mappedColumns(names, map) : namedColumns(names)
   const seen = new Set<string>()
   for (const column of columns) {
-    if (column.kind === 'none') continue
+    if (column.kind === 'none' || column.kind === 'consent') continue
     const name = column.kind === 'field' ? column.field : column.key
     if (seen.has(name))
       throw new ImportFault(name, `The header row must not contain the column \`${name}\` twice.`)
@@ -57,10 +99,23 @@ export function keysOf(columns: readonly Column[]): string[] {
   return columns.flatMap(column => (column.kind === 'property' ? [column.key] : []))
 }
 
-function columnNamed(name: string, names: readonly string[]): Column {
-  if (name === '') return { kind: 'none' }
-  const field = fieldNamed(name, names)
-  return field ? { kind: 'field', field } : { kind: 'property', key: name, type: 'string' }
+/** Of several alternative names of a field, the first one counts. */
+function namedColumns(names: readonly string[]): Column[] {
+  const taken = new Set<FieldColumn>()
+  return names.map(name => {
+    if (name === '') return { kind: 'none' }
+    const field = fieldNamed(name, names)
+    if (field && (field === name || field === 'email' || !taken.has(field))) {
+      taken.add(field)
+      return { kind: 'field', field }
+    }
+    return consentNamed(name) ?? { kind: 'property', key: name, type: 'string' }
+  })
+}
+
+function consentNamed(name: string): Column | undefined {
+  const meaning = consentMeaning(plain(name))
+  return meaning && { kind: 'consent', name, meaning }
 }
 
 function mappedColumns(names: readonly string[], { fields, properties }: ColumnMap): Column[] {
@@ -77,7 +132,8 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
     const column = wanted.get(name)
     if (column) return column
     const isEmail = !fields.has('email') && name !== '' && fieldNamed(name, names) === 'email'
-    return isEmail ? { kind: 'field', field: 'email' } : { kind: 'none' }
+    if (isEmail) return { kind: 'field', field: 'email' }
+    return (fields.has('unsubscribed') ? undefined : consentNamed(name)) ?? { kind: 'none' }
   })
 }
 
@@ -85,6 +141,15 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
 function fieldNamed(name: string, names: readonly string[]): FieldColumn | undefined {
   const exact = FIELD_COLUMNS.find(field => field === name)
   if (exact) return exact
-  const plain = name.toLowerCase().replace(/[\s_-]/g, '')
-  return FIELD_COLUMNS.find(field => OTHER_NAMES[field].includes(plain) && !names.includes(field))
+  const other = plain(name)
+  return FIELD_COLUMNS.find(field => OTHER_NAMES[field].includes(other) && !names.includes(field))
+}
+
+/** Name without case, accents, blanks and punctuation. */
+function plain(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll('ł', 'l')
+    .replace(/[\p{M}\s_.:'’-]/gu, '')
 }

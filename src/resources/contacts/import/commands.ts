@@ -8,7 +8,7 @@ import { PROPERTIES_MAX } from '../limits.ts'
 import { readProperties } from '../properties.ts'
 import { hasRoomForKeys } from '../property-keys.ts'
 import { type ContactWrite, findContacts, writeContacts } from '../write-contacts.ts'
-import type { ImportRow, RowError } from './row.ts'
+import type { ImportRow, RowError, RowNote } from './row.ts'
 
 /** What an import does with an existing contact. */
 export type OnExisting = 'update' | 'skip'
@@ -23,7 +23,7 @@ interface ImportBatch extends ImportKey {
   at: number
 }
 
-/** Maximum number of errors in a report. The count includes all errors. */
+/** Maximum number of errors, and of notes, in a report. The count includes all errors. */
 export const ERRORS_MAX = 100
 
 const COUNTS = [
@@ -62,10 +62,13 @@ export const importCommands = {
       if (!(await hasAudience(tx, place))) return false
       const batch = await readBatch(tx, place, rows, onExisting, at)
       await writeContacts(tx, place, batch.writes, at)
+      const notes = rows.flatMap(({ row, email, notes }) =>
+        notes.map((message): RowNote => ({ row, email, message, imported: true })),
+      )
       const all = [...errors, ...batch.errors].sort((a, b) => a.row - b.row)
       batch.counts.failedCount = all.length
       batch.counts.rowCount = rows.length + errors.length
-      await report(tx, { accountId, audienceId, id }, batch.counts, all, at)
+      await report(tx, { accountId, audienceId, id }, batch.counts, [...all, ...notes], at)
       return true
     },
     { weigh: ({ rows }) => rows.length },
@@ -164,7 +167,7 @@ async function report(
   tx: Tx,
   { audienceId, id }: ImportKey,
   counts: Counts,
-  errors: readonly RowError[],
+  entries: readonly (RowError | RowNote)[],
   at: number,
 ) {
   await tx.db
@@ -176,13 +179,15 @@ async function report(
     .where('audienceId', '=', audienceId)
     .where('id', '=', id)
     .execute()
-  if (errors.length === 0) return
+  if (entries.length === 0) return
   const [row] = await tx.rows.find('contactImports', [{ audienceId, id }], ['errors'])
-  const known = JSON.parse(row?.errors ?? '[]') as RowError[]
-  if (known.length >= ERRORS_MAX) return
+  const known = JSON.parse(row?.errors ?? '[]') as (RowError | RowNote)[]
+  const all = [...known, ...entries]
+  const errors = all.filter(entry => !('imported' in entry)).slice(0, ERRORS_MAX)
+  const notes = all.filter(entry => 'imported' in entry).slice(0, ERRORS_MAX)
   await tx.rows.update(
     'contactImports',
     ['audienceId', 'id'],
-    [{ audienceId, id, errors: JSON.stringify([...known, ...errors].slice(0, ERRORS_MAX)) }],
+    [{ audienceId, id, errors: JSON.stringify([...errors, ...notes]) }],
   )
 }

@@ -45,6 +45,8 @@ async function* readPieces({ delimiter, bytes }: ImportText): AsyncGenerator<Pie
     record_delimiter: ['\r\n', '\n', '\r'],
     relax_column_count: true,
     relax_quotes: true,
+    // some programs write blanks beside quotes
+    trim: delimiter !== '\t',
     max_record_size: ROW_BYTES_MAX,
     // collected here, because rows that a stream still buffers are lost when it fails
     on_record(cells: string[]) {

@@ -4,6 +4,8 @@ import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
 import type { Column, ColumnType, FieldColumn } from './columns.ts'
+import { hasLeft } from './consent.ts'
+import { ImportFault } from './fault.ts'
 import type { ImportRecord } from './records.ts'
 
 /** Changes in one row. Empty cells change nothing. */
@@ -11,6 +13,8 @@ export interface ImportRow {
   row: number
   email: string
   changes: ContactChanges
+  /** What was changed in the row to import it. */
+  notes: string[]
 }
 
 export interface RowError {
@@ -20,42 +24,82 @@ export interface RowError {
   message: string
 }
 
+/** An entry of the report about a row that was imported. */
+export interface RowNote extends RowError {
+  imported: true
+}
+
 const FLAGS = new Map([
   ...['true', 'yes', 'y', '1', 't'].map(word => [word, true] as const),
   ...['false', 'no', 'n', '0', 'f'].map(word => [word, false] as const),
 ])
+const LINE_BREAKS = /[\r\n]+/g
 /** Maximum length of quoted values in error messages. */
 const QUOTED_CHARACTERS_MAX = 100
 
+/** @throws ImportFault for a cell that does not tell whether the contact has left */
 export function readRow(columns: readonly Column[], { row, cells }: ImportRecord): ImportRow | RowError {
   const fields = new Map<FieldColumn, string>()
   const properties = new Map<string, PropertyValue>()
   const fail = (message: string): RowError => ({ row, email: told(fields.get('email')), message })
-  for (const [i, text] of cells.entries()) {
+  const notes: string[] = []
+  let isSurplus = false
+  let isLeaving = false
+  for (const [i, raw] of cells.entries()) {
     const column = columns[i]
-    if (text.trim() === '') continue
-    if (!column)
-      return fail(`The row must contain at most ${columns.length} cells, as many as the header row.`)
-    const cell = unguarded(text)
+    if (raw.trim() === '') continue
+    if (!column) {
+      isSurplus = true
+      continue
+    }
+    const text = unguarded(raw)
+    if (column.kind === 'none') continue
+    const cell = text.replace(LINE_BREAKS, ' ')
+    if (cell.trim() !== text.trim())
+      notes.push(`A line break in the cell \`${nameOf(column)}\` was replaced by a blank.`)
+    if (column.kind === 'consent') {
+      const left = hasLeft(column.meaning, cell.trim())
+      if (left) isLeaving = true
+      if (left === undefined && column.meaning === 'state') properties.set(column.name, cell)
+      if (left === undefined && column.meaning !== 'state') throw unclear(column.name, cell, row)
+      continue
+    }
     if (column.kind === 'field') fields.set(column.field, cell.trim())
     if (column.kind !== 'property') continue
     const value = cellValue(column.type, cell)
     if (value === undefined) return fail(`The cell \`${column.key}\` must be a ${column.type}.`)
     properties.set(column.key, value)
   }
+  const parsed = parseAddress(fields.get('email') ?? '')
+  if (isSurplus && 'fault' in parsed)
+    return fail(`The row must contain at most ${columns.length} cells, as many as the header row.`)
   const fault = faultOf(fields, properties)
   if (fault !== undefined) return fail(fault)
-  const parsed = parseAddress(fields.get('email') ?? '')
   if ('fault' in parsed) return fail(`The address ${parsed.fault}.`)
+  if (isSurplus) notes.push(`Cells beyond the ${columns.length} of the header row were ignored.`)
   const [firstName, lastName] = [fields.get('first_name'), fields.get('last_name')]
   const flag = fields.get('unsubscribed')
   const changes: ContactChanges = {
     ...(firstName !== undefined && { firstName }),
     ...(lastName !== undefined && { lastName }),
     ...(flag !== undefined && { unsubscribed: FLAGS.get(flag.toLowerCase())! }),
+    ...(isLeaving && { unsubscribed: true }),
     ...(properties.size > 0 && { properties }),
   }
-  return { row, email: foldAddress(parsed.address), changes }
+  return { row, email: foldAddress(parsed.address), changes, notes }
+}
+
+function nameOf(column: Exclude<Column, { kind: 'none' }>): string {
+  if (column.kind === 'field') return column.field
+  return column.kind === 'consent' ? column.name : column.key
+}
+
+function unclear(name: string, cell: string, row: number): ImportFault {
+  return new ImportFault(
+    name,
+    `The column \`${name}\` has the value \`${told(cell)}\` in row ${row}, which does not say whether the contact is subscribed. ` +
+      'Give the contacts who have left `true` in a column `unsubscribed`, and rename this column to import it as a property.',
+  )
 }
 
 /** Returns undefined for a value that does not have the type. */

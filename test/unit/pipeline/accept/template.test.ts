@@ -39,6 +39,17 @@ test('template: without one a subject is required and may be empty', async t => 
   assert.is(isRefusal(words) && words.refused, 'missing_field')
 })
 
+test('template: one with tags of another language is refused, unless the submission has its own part', async t => {
+  const { ready, accountId, create } = await open(t)
+  const render = createTextRenderer(ready, accountId)
+  const id = await create({ html: '<p>Hi\n{{#if name}}x{{/if}}</p>' })
+  const refusal = await render(using(id))
+  assert.ok(isRefusal(refusal))
+  assert.equal([refusal.refused, refusal.errors?.[0]?.path], ['invalid_field', 'template_id'])
+  assert.match(refusal.message, 'The `html` of the template contains `{{#if name}}` at line 2, column 1')
+  assert.not(isRefusal(await render({ ...using(id), html: '<p>own</p>' })))
+})
+
 test('template: all submissions of a request see the same state of it', async t => {
   const { ready, accountId, templates, create } = await open(t)
   const id = await create()

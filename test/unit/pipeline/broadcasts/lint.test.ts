@@ -1,5 +1,9 @@
 import * as assert from 'uvu/assert'
-import { CLIPPED_AT_BYTES, lintBroadcast } from '../../../../src/pipeline/broadcasts/lint.ts'
+import {
+  CLIPPED_AT_BYTES,
+  lintBroadcast,
+  trackingFindings,
+} from '../../../../src/pipeline/broadcasts/lint.ts'
 import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -18,7 +22,10 @@ test('lint: a good broadcast has no finding', () => {
 })
 
 test('lint: a missing text part is found', () => {
-  assert.equal(rules(LEAVE, null), ['missing_text'])
+  assert.equal(rules(LEAVE, null), [], 'a text is derived from the HTML')
+  assert.equal(rules(LEAVE, ''), ['missing_text'])
+  assert.equal(rules('<a href="{{unsubscribe_url}}"></a>', null), [])
+  assert.equal(rules('<img src="{{unsubscribe_url}}">', null), ['missing_text'])
   assert.equal(rules(LEAVE, ' \n'), ['missing_text'])
 })
 
@@ -132,15 +139,33 @@ test('lint: hidden braces and single braces are ignored', () => {
 test('lint: stray braces are reported with context, neighbouring ones together', () => {
   const filler = 'x'.repeat(50)
   assert.equal(
-    found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`).map(
-      ({ rule, part, message }) => [rule, part, /“(.*)”/s.exec(message)![1]],
-    ),
+    found(LEAVE, `{{first_name}} {{a {b|${filler}\ud83d\ude00 }} ${filler}{{{first_name}}`)
+      .filter(({ rule }) => rule === 'stray_braces')
+      .map(({ rule, part, message }) => [rule, part, /“(.*)”/s.exec(message)![1]]),
     [
       ['stray_braces', 'text', `{{first_name}} {{a {b|${'x'.repeat(13)}`],
       ['stray_braces', 'text', `${'x'.repeat(17)}\ud83d\ude00 }} ${'x'.repeat(17)}`],
       ['stray_braces', 'text', `${'x'.repeat(20)}{{{first_name}}`],
     ],
   )
+})
+
+test('lint: few words beside a tracking pixel are found, URLs not counted', () => {
+  const link = `<a href="https://here.example/${'x'.repeat(3_000)}">Go</a>`
+  assert.equal(
+    trackingFindings(`<p>${'x'.repeat(2_700)}${link}`).map(({ rule }) => rule),
+    ['tracked_few_words'],
+  )
+  assert.equal(trackingFindings(`<p>${'ä'.repeat(1_400)}${link}`), [])
+  assert.equal([trackingFindings(null), trackingFindings('')], [[], []])
+})
+
+test('lint: tags of other template languages are errors with their line', () => {
+  const [finding, ...more] = found(`${LEAVE}\n<p>{{#if vip}}</p>`).filter(
+    ({ rule }) => rule === 'unsupported_tag',
+  )
+  assert.equal([finding!.severity, finding!.part, finding!.line, more], ['error', 'html', 2, []])
+  assert.match(finding!.message, 'The html contains `{{#if vip}}` at line 2, column 4')
 })
 
 test('lint: variables of the preview text are checked if there is HTML', () => {

@@ -391,7 +391,7 @@ test('sending: a property key with any characters is a placeholder if contacts h
     subject: 'No. {{Kunden-Nr.}}',
     previewText: '{{Company/Team|you & yours}}',
     html: '<style>{{ a: b }}</style><p>{{contact.Company/Team}} {{{Company/Team}}} {{ plan (old) | none }} {{e.g. this}}</p>',
-    text: '{{a/b|<nothing>}} {{Kunden-Nr.}} {{#each items}}',
+    text: '{{a/b|<nothing>}} {{Kunden-Nr.}} {{each: items}}',
   })
   const said = [
     '<style>{{ a: b }}</style><p>R&amp;D R&D pro that</p>',
@@ -402,13 +402,13 @@ test('sending: a property key with any characters is a placeholder if contacts h
   assert.is(sample.subject, 'No. 17')
   assert.ok(sample.html!.endsWith(said[0]!), sample.html!)
   assert.match(sample.html!, />R&amp;D&#847;/)
-  assert.is(sample.text, 'x 17 {{#each items}}')
+  assert.is(sample.text, 'x 17 {{each: items}}')
   const findings = await broadcasts.lint(accountId, id)
   assert.equal(
     findings!
       .filter(({ rule }) => rule === 'unknown_variable')
       .map(({ message }) => /“(.*)”/.exec(message)![1]),
-    ['a: b', '#each items'],
+    ['a: b', 'each: items'],
     'what stays as it is, is told',
   )
   await work()
@@ -427,7 +427,7 @@ test('sending: a property key with any characters is a placeholder if contacts h
   for (const [i, { html, text }] of words.entries()) {
     assert.ok(html!.endsWith(said[i]!), html!)
     assert.match(html!, i === 0 ? />R&amp;D&#847;/ : />you &amp; yours&#847;/)
-    assert.is(text, ['x 17 {{#each items}}', '<nothing> 18 {{#each items}}'][i])
+    assert.is(text, ['x 17 {{each: items}}', '<nothing> 18 {{each: items}}'][i])
   }
 })
 

@@ -88,6 +88,38 @@ for (const isTracked of [0, 1] as const)
     }
   })
 
+for (const isTracked of [0, 1] as const)
+  test(`HTML alone gets a text with the values of the recipient and untracked links${isTracked ? ', tracked' : ''}`, async t => {
+    const html =
+      '<style>.a{color:red}</style><div style="display:none">Preview {{first_name}}</div>' +
+      `<h1>Hi {{first_name|you}}</h1><p>${LONG}</p><p>{{{promo}}}</p>` +
+      '<p><a href="https://shop.test/?c={{city}}">Shop in {{city}}</a></p><a href="{{unsubscribe_url}}">Leave</a>'
+    const { emailTo, sent, again } = await openBroadcast(t, html, null, isTracked)
+    const values = { first_name: 'Ann <3 & Ö', city: 'A&B', promo: 'Ten percent' }
+    const ann = await emailTo('ann@there.test', values)
+    const bob = await emailTo('bob@there.test', { promo: '<b>Buy</b> <a href="https://bob.test">this</a>' })
+    const [forAnn, forBob] = [await sent(ann), await sent(bob)]
+    const shared = `${LONG.trim()}\n\n`
+    assert.ok(
+      forAnn.read.text!.startsWith(
+        `Hi Ann <3 & Ö\n\n${shared}Ten percent\n\nShop in A&B (https://shop.test/?c=A&B)\n\nLeave (${LINK_BASE_URL}/u/`,
+      ),
+    )
+    assert.ok(
+      forBob.read.text!.startsWith(
+        `Hi you\n\n${shared}Buy this (https://bob.test)\n\nShop in (https://shop.test/?c=)\n\nLeave (${LINK_BASE_URL}/u/`,
+      ),
+    )
+    assert.is((await again(ann, forAnn))?.fidelity, 'exact')
+    assert.is((await again(bob, forBob))?.fidelity, 'exact')
+  })
+
+test('an empty text opts out of the text part', async t => {
+  const { emailTo, sent } = await openBroadcast(t, '<p>Hi {{first_name}}</p>', '')
+  for (const values of [{ first_name: 'Ann' }, null])
+    assert.is((await sent(await emailTo('ann@there.test', values))).read.text, undefined)
+})
+
 test('recipients without differences share the body bytes', async t => {
   const { emailTo, sent, again } = await openBroadcast(t, `<p>${LONG}{{not_filled_in}}</p>`, null)
   const ids = [await emailTo('ann@there.test', null), await emailTo('bob@there.test', null)]

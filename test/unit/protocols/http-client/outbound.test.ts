@@ -308,7 +308,11 @@ async function openPlain(t: TestContext, serve: (socket: Socket) => void) {
   const clock = createManualClock()
   const { send } = await open(t, { client: { allowInsecureLoopback: true, clock } })
   const { port } = server.address() as { port: number }
-  return { clock, sockets, send: () => send({ url: `http://127.0.0.1:${port}/` }) }
+  return {
+    clock,
+    sockets,
+    send: (wanted: Partial<OutboundRequest> = {}) => send({ url: `http://127.0.0.1:${port}/`, ...wanted }),
+  }
 }
 
 for (const [what, says, fault] of [
@@ -324,6 +328,39 @@ for (const [what, says, fault] of [
   test(`HTTP client: a host that sends ${what} and closes is a fault`, async t => {
     const { send } = await openPlain(t, socket => socket.once('data', () => socket.end(says)))
     assert.match(faultOf(await send()), fault)
+  })
+
+for (const [what, says, body] of [
+  ['half a body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello', 'hello'],
+  ['no body', 'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n', ''],
+  ['half a chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel', 'hel'],
+  ['a broken chunk', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\nzz\r\n', ''],
+] as const) {
+  test(`HTTP client: a host that sends ${what} and closes has answered if a broken body is cut`, async t => {
+    const { send } = await openPlain(t, socket => socket.once('data', () => socket.end(says)))
+    const reply = replyOf(await send({ whenBroken: 'cut' }))
+    assert.equal([reply.status, `${reply.body}`], [200, body])
+  })
+  test(`HTTP client: a host that sends ${what} and waits has answered if a broken body is cut`, async t => {
+    const { promise: written, resolve: onWritten } = Promise.withResolvers<void>()
+    const { send, clock, sockets } = await openPlain(t, socket =>
+      socket.once('data', () => socket.write(says, () => onWritten())),
+    )
+    const result = send({ whenBroken: 'cut' })
+    await written
+    for (let turn = 0; turn < 50; turn++) await new Promise(resolve => setImmediate(resolve))
+    clock.advance(10_000)
+    const reply = replyOf(await result)
+    assert.equal([reply.status, `${reply.body}`], [200, body])
+    await until(() => [...sockets].every(socket => socket.destroyed || socket.readableEnded))
+    assert.is(clock.timerCount, 0)
+  })
+}
+
+for (const says of ['HTTP/1.1 200 OK\r\nContent-Le', ''])
+  test(`HTTP client: a host that sends ${says ? 'half a head' : 'nothing'} has not answered, even if a broken body is cut`, async t => {
+    const { send } = await openPlain(t, socket => socket.once('data', () => socket.end(says)))
+    assert.match(faultOf(await send({ whenBroken: 'cut' })), /^broken/)
   })
 
 test('HTTP client: a reply without length ends with its connection', async t => {

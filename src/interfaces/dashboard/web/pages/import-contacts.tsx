@@ -134,7 +134,7 @@ function SoFar({ audienceId }: { audienceId: string }) {
 }
 
 function Report({ report }: { report: ContactImport }) {
-  const { rows, created, updated, unchanged, skipped, failed, errors } = report
+  const { rows, created, updated, unchanged, skipped, failed, errors, notes } = report
   return (
     <>
       <Note tone={failed > 0 ? 'warn' : 'good'}>
@@ -143,10 +143,10 @@ function Report({ report }: { report: ContactImport }) {
           {count(unchanged + skipped)} unchanged{failed > 0 && `, ${count(failed)} failed`}.
         </p>
       </Note>
-      {errors.length > 0 && (
+      {errors.length + notes.length > 0 && (
         <ul class="stack stack-tight small">
-          {errors.map(({ row, email, message }) => (
-            <li key={row}>
+          {[...errors, ...notes].map(({ row, email, message }) => (
+            <li key={`${row} ${message}`}>
               <b>Row {row}</b> {email && <span class="mono">{email}</span>}{' '}
               <span class="quiet">{message}</span>
             </li>

@@ -1,0 +1,99 @@
+/**
+ * Derives the text part of an email whose sender has given HTML alone; an empty text opts out of it. The text
+ * of a broadcast is derived once, with its placeholders, and filled for each recipient like a given one.
+ *
+ * In: content without tracking. Out: content or template with a text. Called by `composed.ts`.
+ */
+import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
+import type { Content } from '../../../resources/emails/content.ts'
+import type { CompiledTemplate, CompiledText, Hole } from '../../../resources/templates/compile.ts'
+import type { Personal } from '../../../resources/templates/personal.ts'
+import { findParts } from '../../tracking/find-links.ts'
+
+interface TextDeriver {
+  /** Null if there is no text part. */
+  textOf(content: Content): string | null
+  /**
+   * Adds a text to the template. Returns the same object if there is a text or none can be added, because the
+   * values of this recipient may change the structure of the page.
+   */
+  withText(personal: Personal): Personal
+}
+
+interface DerivedTemplate {
+  template: CompiledTemplate
+  /** Placeholders that are the whole URL of a link in the text. */
+  urls: Hole[]
+}
+
+/** A placeholder in the page: its index between two characters that occur in no mail. */
+const MARK = /\ue000(\d+)\ue001/
+const MARK_START = '\ue000'
+const MARKUP = /[<>&"']/
+/** Text before a value that could become a tag together with it, or decides whether an element is seen. */
+const STRUCTURAL = /<\/?[a-z]*$|\b(?:style|class|id)\s*=\s*(?:"[^"<]*|'[^'<]*)$/i
+
+export function createTextDeriver(): TextDeriver {
+  const byContent = new WeakMap<Content, string | null>()
+  const byTemplate = new WeakMap<CompiledTemplate, DerivedTemplate | null>()
+  return {
+    textOf(content) {
+      const { html, text } = content
+      if (text !== null || html === null) return text
+      const known = byContent.get(content)
+      if (known !== undefined) return known
+      const derived = htmlToText(html) ?? null
+      byContent.set(content, derived)
+      return derived
+    },
+    withText(personal) {
+      const { template, values } = personal
+      const { html, text } = template
+      if (html === null || text !== null) return personal
+      const known = byTemplate.get(template)
+      const derived = known === undefined ? derivedTemplate(template, html) : known
+      byTemplate.set(template, derived)
+      if (!derived || !html.holes.every(hole => isPlain(hole, values))) return personal
+      if (derived.urls.some(({ variable, fallback }) => !(values[variable] || fallback))) return personal
+      return { template: derived.template, values }
+    },
+  }
+}
+
+/** Returns null if the text has to be derived for each recipient. */
+function derivedTemplate(template: CompiledTemplate, html: CompiledText): DerivedTemplate | null {
+  const { literals, holes } = html
+  if (literals.some(literal => literal.includes(MARK_START))) return null
+  if (literals.slice(0, -1).some(literal => STRUCTURAL.test(literal))) return null
+  const numbers = new Map<string, number>()
+  const marks = holes.map(({ variable, fallback }, i) => {
+    const key = JSON.stringify([variable, fallback])
+    const number = numbers.get(key) ?? i
+    numbers.set(key, number)
+    return `${MARK_START}${number}\ue001`
+  })
+  const page = literals.map((literal, i) => literal + (marks[i] ?? '')).join('')
+  let plainHoles = 0
+  findParts(page, (start, end) => {
+    for (let at = page.indexOf(MARK_START, start); at >= 0 && at < end; at = page.indexOf(MARK_START, at + 1))
+      plainHoles++
+  })
+  const text = plainHoles === holes.length ? htmlToText(page) : undefined
+  if (text === undefined) return null
+  const pieces = text.split(MARK)
+  const textLiterals = pieces.filter((_, i) => i % 2 === 0)
+  const textHoles = pieces
+    .filter((_, i) => i % 2 === 1)
+    .map(number => ({ ...holes[Number(number)]!, inHtml: false }))
+  return {
+    template: { ...template, text: { literals: textLiterals, holes: textHoles } },
+    urls: textHoles.filter((_, i) => textLiterals[i]!.endsWith('(') && textLiterals[i + 1]!.startsWith(')')),
+  }
+}
+
+/** Whether the HTML has the value of a placeholder as it is, escaped at most. */
+function isPlain({ variable, fallback, inHtml }: Hole, values: Personal['values']): boolean {
+  const value = values[variable]
+  if (value === undefined || (value === '' && fallback !== null)) return !MARKUP.test(fallback ?? '')
+  return inHtml || !MARKUP.test(value)
+}

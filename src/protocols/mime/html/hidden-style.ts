@@ -1,0 +1,77 @@
+/** Tells from the style of an element whether readers see its content. */
+
+/** The declarations of longer styles are not read to their end. */
+const STYLE_LENGTH_MAX = 4_000
+const SIMPLE_SELECTOR = /^[a-z0-9]*([.#][\w-]+)$/i
+const COMMENT = /\/\*.*?(?:\*\/|$)/gs
+/** Elements that mail for all programs but Outlook hides from Outlook, such as buttons. */
+const SHOWN_BESIDE_OUTLOOK = new Set(['a', 'table', 'tbody', 'tr', 'td', 'th', 'img'])
+
+interface StyleEffect {
+  isHidden: boolean
+  /** Whether text is too small to be read; undefined where the style has no font size. */
+  isTiny: boolean | undefined
+}
+
+/** @param name name of the element, in lower case */
+export function styleEffect(name: string, style: string): StyleEffect {
+  const values = declarationsOf(style)
+  const size = values.get('font-size')
+  const isClipped = values.get('overflow') === 'hidden'
+  return {
+    isHidden:
+      values.get('display') === 'none' ||
+      ['hidden', 'collapse'].includes(values.get('visibility') ?? '') ||
+      isNothing(values.get('opacity')) ||
+      isNothing(values.get('max-height')) ||
+      (isClipped && ['height', 'width', 'max-width'].some(side => isNothing(values.get(side)))) ||
+      (values.get('mso-hide') === 'all' && !SHOWN_BESIDE_OUTLOOK.has(name)),
+    isTiny: size === undefined ? undefined : isNothing(size) || /^0*1px$/.test(size),
+  }
+}
+
+/**
+ * Finds what a style sheet hides by rules outside of `@media` and the like.
+ * @returns classes and ids: `.preheader`, `#preview`
+ */
+export function hiddenSelectors(sheet: string): string[] {
+  const css = sheet.replace(COMMENT, '')
+  const hidden: string[] = []
+  let depth = 0
+  let from = 0
+  let selectors = ''
+  for (const { index, 0: mark } of css.matchAll(/[{};]/g)) {
+    if (mark === ';' && depth > 0) continue
+    const text = css.slice(from, index)
+    from = index + 1
+    if (mark === '{' && depth++ === 0) selectors = text
+    if (mark !== '}' || depth === 0 || --depth > 0) continue
+    const names = selectors.split(',').flatMap(one => SIMPLE_SELECTOR.exec(one.trim())?.[1] ?? [])
+    if (names.length > 0 && styleEffect('div', text).isHidden) for (const name of names) hidden.push(name)
+  }
+  return hidden
+}
+
+/** The last declaration of a property counts, except behind an `!important` one. */
+function declarationsOf(style: string): Map<string, string> {
+  const values = new Map<string, string>()
+  const important = new Set<string>()
+  const text = style.slice(0, STYLE_LENGTH_MAX).toLowerCase().replace(COMMENT, '')
+  for (const declaration of text.split(';')) {
+    const colon = declaration.indexOf(':')
+    if (colon < 0) continue
+    const property = declaration.slice(0, colon).trim()
+    const said = declaration.slice(colon + 1)
+    const bang = said.indexOf('!')
+    if (bang >= 0) important.add(property)
+    else if (important.has(property)) continue
+    values.set(property, (bang < 0 ? said : said.slice(0, bang)).trim())
+  }
+  return values
+}
+
+function isNothing(value: string | undefined): boolean {
+  return (
+    value !== undefined && /^[+-]?0*\.?0*(?:px|em|rem|pt|%|vh|ex|ch)?$/.test(value) && value.includes('0')
+  )
+}

@@ -1,0 +1,387 @@
+/**
+ * Derives the plain text of an HTML page, for mail whose sender gives HTML alone. In: HTML, however broken.
+ * Out: paragraphs, lists, rows of tables, links with their URLs and the alternative texts of pictures,
+ * without what readers of the page do not see. Time and memory are linear in the size of the page.
+ *
+ * Lines are not wrapped: quoted-printable does this, and mail programs wrap at the width of the window.
+ */
+import { hiddenSelectors, styleEffect } from './hidden-style.ts'
+import { readHtml } from './read-html.ts'
+import { TextBlock } from './text-block.ts'
+
+/** Larger pages have no text: a hostile page of this size takes 0.1 s. Gmail cuts pages at 102 KB. */
+export const HTML_CHARACTERS_MAX = 512 * 1024
+/**
+ * Number of characters by which a text may be longer than its page; longer ones are not used. Only pages made
+ * of little but list items and rules have longer texts, by their marks and indentation.
+ */
+export const TEXT_SURPLUS_MAX = 1_000
+/** Cells of more deeply nested tables are read like ordinary blocks. */
+const CELL_DEPTH_MAX = 16
+/** Rows with a longer cell are written cell below cell. */
+const CELL_LENGTH_MAX = 80
+const CELL_JOINT = ' | '
+const RULE = '----------'
+const LIST_NUMBER_MAX = 1_000_000
+
+const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+const VOID = words('area base br col embed hr img input link meta param source track wbr')
+/** Elements whose content is not text. */
+const UNSEEN = words('style script title template xml svg select textarea iframe noembed noframes')
+/** Elements that begin and end a line. */
+const LINES = words(
+  'address article aside body caption center dd details div dt fieldset figcaption footer form header html ' +
+    'legend li main nav section summary tbody td tfoot th thead tr',
+)
+/** Elements with an empty line before and after them. */
+const PARAGRAPHS = words('blockquote dir dl figure h1 h2 h3 h4 h5 h6 hgroup menu ol p pre table ul')
+const LISTS = words('dir menu ol ul')
+const TABLE_PARTS = words('caption tbody td tfoot th thead tr')
+/** A new element ends an open one of the group, unless the boundary has been opened between them. */
+const SIBLINGS: ReadonlyMap<string, { group: readonly string[]; within: readonly string[] }> = new Map([
+  ['a', { group: ['a'], within: [] }],
+  ['p', { group: ['p'], within: ['button'] }],
+  ['li', { group: ['li'], within: [...LISTS] }],
+  ['dt', { group: ['dt', 'dd'], within: ['dl'] }],
+  ['dd', { group: ['dt', 'dd'], within: ['dl'] }],
+  ['td', { group: ['td', 'th'], within: ['tr'] }],
+  ['th', { group: ['td', 'th'], within: ['tr'] }],
+  ['tr', { group: ['tr'], within: [] }],
+])
+const CELLS = ['td', 'th', 'caption', 'table']
+const ATTRIBUTES = words('alt class data-skip-in-text height hidden href id start style value width')
+
+/** White space, and characters that pad previews or allow line breaks. */
+const BLANKS = /[\u034f\s\u00a0\u00ad\u061c\u200b-\u200f\u2060-\u2064\ufeff]+/g
+/** Between letters, these have a meaning: non-joiner and joiner, marks of the writing direction. */
+const JOINER = /^[\u200c-\u200f\u061c]$/
+const SCHEME_NOT_SHOWN = /^(?:javascript|vbscript|data|cid|about|file):/i
+const URL_PREFIX = /^(?:https?:\/\/|mailto:|tel:|sms:)/i
+
+interface Link {
+  url: string
+  words: string
+  /** Whether it has words that are too small to be read. */
+  isTiny: boolean
+}
+
+interface OpenElement {
+  name: string
+  /** Whether it hides its content. */
+  isHidden: boolean
+  /** Whether text was too small to be read before it. */
+  wasTiny: boolean
+  endIndent?: () => void
+  link?: Link
+  /** For a list: the number of the next item; null for one with bullets. */
+  next?: number | null
+  /** For a row: the cells with text. */
+  cells?: TextBlock[]
+  /** For a cell: the block around it. */
+  outer?: TextBlock
+}
+
+/**
+ * @returns undefined if the page has no text, or page or text is too large
+ */
+export function htmlToText(html: string): string | undefined {
+  if (html.length > HTML_CHARACTERS_MAX) return undefined
+  const page = new Page()
+  read(html, page)
+  const text = page.end()
+  return text === '' || text.length > html.length + TEXT_SURPLUS_MAX ? undefined : text
+}
+
+function read(html: string, page: Page) {
+  let tag = { name: '', attributes: new Map<string, string>() }
+  let attribute = ''
+  let value = ''
+  const onTag = () => page.open(tag.name, tag.attributes)
+  readHtml(html, {
+    onopentagname(start, end) {
+      tag = { name: html.slice(start, end).toLowerCase(), attributes: new Map() }
+    },
+    onattribname(start, end) {
+      const name = html.slice(start, end).toLowerCase()
+      attribute = ATTRIBUTES.has(name) && !tag.attributes.has(name) ? name : ''
+      value = ''
+    },
+    onattribdata(start, end) {
+      if (attribute) value += html.slice(start, end)
+    },
+    onattribentity(codePoint) {
+      if (attribute) value += String.fromCodePoint(codePoint)
+    },
+    onattribend() {
+      if (attribute) tag.attributes.set(attribute, value)
+      attribute = ''
+    },
+    onopentagend: onTag,
+    onselfclosingtag: onTag,
+    onclosetag: (start, end) => page.close(html.slice(start, end).toLowerCase()),
+    ontext(start, end) {
+      // the tokenizer reports a truncated tag as text with a negative start, or directly after its `<`
+      if (start >= 0 && html[start - 1] !== '<') page.text(html.slice(start, end))
+    },
+    ontextentity: codePoint => page.text(String.fromCodePoint(codePoint)),
+  })
+}
+
+/** The page up to the present position. */
+class Page {
+  #block = new TextBlock()
+  readonly #open: OpenElement[] = []
+  /** Positions in `#open` by name, so that a closing tag without its opening one costs no search. */
+  readonly #positions = new Map<string, number[]>()
+  readonly #links: Link[] = []
+  readonly #lists: OpenElement[] = []
+  readonly #rows: OpenElement[] = []
+  readonly #hiddenSelectors = new Set<string>()
+  #hiddenDepth = 0
+  #cellDepth = 0
+  #preDepth = 0
+  #isTiny = false
+  /** Text since the last tag: the tokenizer splits it at character references. */
+  #text = ''
+
+  text(text: string): void {
+    this.#text += text
+  }
+
+  open(name: string, attributes: ReadonlyMap<string, string>): void {
+    this.#flush()
+    this.#closeImplied(name)
+    if (VOID.has(name)) {
+      this.#void(name, attributes)
+      return
+    }
+    const style = attributes.get('style')
+    const effect = style === undefined ? undefined : styleEffect(name, style)
+    const isHidden = UNSEEN.has(name) || effect?.isHidden || this.#isHiddenBy(attributes)
+    const element: OpenElement = { name, isHidden, wasTiny: this.#isTiny }
+    this.#isTiny = effect?.isTiny ?? this.#isTiny
+    this.#push(element)
+    if (isHidden) this.#hiddenDepth++
+    if (this.#hiddenDepth === 0) this.#begin(element, attributes)
+  }
+
+  close(name: string): void {
+    this.#flush()
+    // browsers read `</p>` without `<p>` as an empty paragraph, and `</br>` as `<br>`
+    if (name === 'br') this.#void('br', new Map())
+    const at = this.#lastOf([name])
+    const isWithin = name === 'table' || at > this.#lastOf(TABLE_PARTS.has(name) ? ['table'] : CELLS)
+    if (at >= 0 && isWithin) this.#closeTo(at)
+  }
+
+  end(): string {
+    this.#flush()
+    this.#closeTo(0)
+    return this.#block.lines.join('\n')
+  }
+
+  #flush() {
+    const text = this.#text
+    if (text === '') return
+    this.#text = ''
+    const last = this.#open.at(-1)
+    if (last?.name === 'style')
+      for (const selector of hiddenSelectors(text)) this.#hiddenSelectors.add(selector)
+    if (this.#hiddenDepth > 0) return
+    if (this.#isTiny) {
+      const link = this.#links.at(-1)
+      if (link) link.isTiny ||= text.trim() !== ''
+      return
+    }
+    if (this.#preDepth === 0) {
+      this.#write(text.replace(BLANKS, blankOf))
+      return
+    }
+    for (const [i, line] of text.split(/\r\n|\r|\n/).entries()) {
+      if (i > 0) this.#block.endLine()
+      this.#block.writeRaw(line.trimEnd())
+    }
+  }
+
+  #write(text: string) {
+    this.#block.write(text)
+    const link = this.#links.at(-1)
+    if (link && link.words.length <= link.url.length + 20) link.words += text
+  }
+
+  #isHiddenBy(attributes: ReadonlyMap<string, string>): boolean {
+    if (attributes.has('hidden') || attributes.get('data-skip-in-text') === 'true') return true
+    if (this.#hiddenSelectors.size === 0) return false
+    const classes = attributes.get('class')?.split(/\s+/) ?? []
+    return (
+      classes.some(one => this.#hiddenSelectors.has(`.${one}`)) ||
+      this.#hiddenSelectors.has(`#${attributes.get('id')}`)
+    )
+  }
+
+  #void(name: string, attributes: ReadonlyMap<string, string>) {
+    if (this.#hiddenDepth > 0) return
+    if (name === 'br') this.#block.endLine()
+    if (name === 'hr') {
+      this.#block.break(2)
+      this.#block.write(RULE)
+      this.#block.break(2)
+    }
+    if (name === 'img' && !isHiddenPicture(attributes))
+      this.#write((attributes.get('alt') ?? '').replace(BLANKS, blankOf))
+  }
+
+  /** Begins an element whose content is seen. */
+  #begin(element: OpenElement, attributes: ReadonlyMap<string, string>) {
+    const { name } = element
+    if (LINES.has(name) && name !== 'td' && name !== 'th') this.#block.break(1)
+    if (PARAGRAPHS.has(name)) this.#block.break(isNested(name, this.#lists) ? 1 : 2)
+    if (LISTS.has(name)) {
+      element.next = name === 'ol' ? numberOf(attributes.get('start'), 1) : null
+      this.#lists.push(element)
+    } else if (name === 'li') this.#beginItem(element, attributes)
+    else if (name === 'blockquote') element.endIndent = this.#block.indent('> ', '> ')
+    else if (name === 'pre') this.#preDepth++
+    else if (name === 'q') this.#write('“')
+    else if (name === 'a') {
+      element.link = { url: urlOf(attributes.get('href')), words: '', isTiny: false }
+      this.#links.push(element.link)
+    } else if (name === 'tr') {
+      element.cells = []
+      this.#rows.push(element)
+    } else if (name === 'td' || name === 'th') {
+      const isInRow = this.#open.at(-2)?.name === 'tr'
+      if (this.#cellDepth === CELL_DEPTH_MAX || !isInRow) {
+        this.#block.break(1)
+        return
+      }
+      element.outer = this.#block
+      this.#block = new TextBlock()
+      this.#cellDepth++
+    }
+  }
+
+  #beginItem(element: OpenElement, attributes: ReadonlyMap<string, string>) {
+    const list = this.#lists.at(-1)
+    let mark = '- '
+    if (typeof list?.next === 'number') {
+      const number = numberOf(attributes.get('value'), list.next)
+      list.next = number + 1
+      mark = `${number}. `
+    }
+    element.endIndent = this.#block.indent(mark, ' '.repeat(mark.length))
+  }
+
+  #finish(element: OpenElement) {
+    const { name, isHidden, wasTiny, endIndent, link, next, cells, outer } = element
+    this.#isTiny = wasTiny
+    if (isHidden) this.#hiddenDepth--
+    if (this.#hiddenDepth > 0 || isHidden) return
+    if (link) this.#finishLink(link)
+    if (name === 'q') this.#write('”')
+    if (name === 'pre') this.#preDepth--
+    if (next !== undefined) this.#lists.pop()
+    if (outer) {
+      if (this.#block.lines.length > 0) this.#rows.at(-1)!.cells!.push(this.#block)
+      this.#block = outer
+      this.#cellDepth--
+      return
+    }
+    if (cells) {
+      this.#rows.pop()
+      this.#finishRow(cells)
+    }
+    if (LINES.has(name)) this.#block.break(1)
+    if (PARAGRAPHS.has(name)) this.#block.break(isNested(name, this.#lists) ? 1 : 2)
+    endIndent?.()
+  }
+
+  #finishLink({ url, words, isTiny }: Link) {
+    this.#links.pop()
+    if (url === '' || (isTiny && words.trim() === '')) return
+    if (words.trim() === '') this.#block.write(url)
+    else if (!isSameUrl(words, url)) this.#block.append(`(${url})`)
+  }
+
+  /** Short cells stand in one line. */
+  #finishRow(cells: readonly TextBlock[]) {
+    const isLine = cells.every(({ lines }) => lines.length === 1 && lines[0]!.length <= CELL_LENGTH_MAX)
+    if (cells.length > 1 && isLine) this.#block.writeLine(cells.map(({ lines }) => lines[0]).join(CELL_JOINT))
+    else for (const cell of cells) this.#block.add(cell)
+  }
+
+  #closeImplied(name: string) {
+    const siblings = SIBLINGS.get(name)
+    if (siblings) {
+      const at = this.#lastOf(siblings.group)
+      const boundary = TABLE_PARTS.has(name) ? ['table'] : CELLS
+      if (at >= 0 && at > this.#lastOf([...siblings.within, ...boundary])) this.#closeTo(at)
+    } else if (this.#open.at(-1)?.name === 'p' && (PARAGRAPHS.has(name) || LINES.has(name)))
+      this.#closeTo(this.#open.length - 1)
+  }
+
+  /** Position of the last open element of these names; -1 if there is none. */
+  #lastOf(names: readonly string[]): number {
+    let last = -1
+    for (const name of names) last = Math.max(last, this.#positions.get(name)?.at(-1) ?? -1)
+    return last
+  }
+
+  #push(element: OpenElement) {
+    const positions = this.#positions.get(element.name)
+    if (positions) positions.push(this.#open.length)
+    else this.#positions.set(element.name, [this.#open.length])
+    this.#open.push(element)
+  }
+
+  /** Closes the open elements from the last one to this position. */
+  #closeTo(at: number) {
+    while (this.#open.length > at) {
+      const element = this.#open.pop()!
+      this.#positions.get(element.name)!.pop()
+      this.#finish(element)
+    }
+  }
+}
+
+function blankOf(run: string): string {
+  if (/[\s\u00a0]/.test(run)) return ' '
+  return JOINER.test(run) ? run : ''
+}
+
+/** Lists in lists have no empty lines around them. */
+function isNested(name: string, lists: readonly OpenElement[]): boolean {
+  return LISTS.has(name) && lists.length > 0
+}
+
+function isHiddenPicture(attributes: ReadonlyMap<string, string>): boolean {
+  const isPixel = ['width', 'height'].every(side => /^[01](?:px)?$/.test(attributes.get(side)?.trim() ?? ''))
+  return isPixel || attributes.has('hidden') || styleEffect('img', attributes.get('style') ?? '').isHidden
+}
+
+function numberOf(text: string | undefined, otherwise: number): number {
+  const number = Number.parseInt(text ?? '', 10)
+  return Number.isNaN(number) ? otherwise : Math.max(-LIST_NUMBER_MAX, Math.min(LIST_NUMBER_MAX, number))
+}
+
+/** The URL as readers are shown it; empty if there is none or it leads nowhere in a text. */
+function urlOf(href = ''): string {
+  const url = href
+    .replace(/[\t\n\r]+/g, '')
+    .trim()
+    .replaceAll(' ', '%20')
+  if (url.startsWith('#') || SCHEME_NOT_SHOWN.test(url)) return ''
+  return /^mailto:[^?]+$/i.test(url) || /^tel:/i.test(url) ? url.replace(URL_PREFIX, '') : url
+}
+
+/** Whether the words of a link show its URL already. */
+function isSameUrl(words: string, url: string): boolean {
+  const bare = (text: string) =>
+    text
+      .trim()
+      .toLowerCase()
+      .replace(URL_PREFIX, '')
+      .replace(/[\s()-]+/g, '')
+      .replace(/\/$/, '')
+  return bare(words) === bare(url)
+}
