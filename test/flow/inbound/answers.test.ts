@@ -105,6 +105,19 @@ test('a reply stands in the thread of the message, and goes to its sender', asyn
   assert.match(raw, /^X-Mailhorn-Answered: 1\r$/m)
 })
 
+test('the sender who is shown is answered, whatever words and lines are around', async () => {
+  const { id, from, parse_error } = await receive(
+    `no field\n${MAIL.replace('Ann <', 'Doe, Ann (of \\) X) <')}`,
+  )
+  assert.equal(
+    [from, parse_error],
+    ['"Doe, Ann" <delivered@simulator.test>', 'The header has a line that is not a header field'],
+  )
+  const { body } = await post(`/inbound/${id}/reply`, { from: 'bob@here.example', text: 'It is.' })
+  const email = await mailhorn.emailWhen(body.id, 'delivered')
+  assert.equal(email.to, ['"Doe, Ann" <delivered@simulator.test>'])
+})
+
 test('a message is passed on with its files, and with who said it', async () => {
   const { id } = await receive(MAIL)
   const { body } = await post(`/inbound/${id}/forward`, {
