@@ -28,9 +28,14 @@ const WORD = /(?:"(?:[^"\\]|\\.)*"|[^\s"])+/gs
 /**
  * Reads the mailboxes of all fields of that name, given in lower case. Names of local users count where no
  * field has an address with a domain.
+ *
+ * @param declared charset of octets beyond ASCII in names, where they are not UTF-8
  */
-export function addressesOf(head: Head, name: string): ReceivedMailbox[] {
-  const found = head.all(name).flatMap(readAddresses).slice(0, ADDRESSES_MAX)
+export function addressesOf(head: Head, name: string, declared?: string): ReceivedMailbox[] {
+  const found = head
+    .all(name)
+    .flatMap(value => readAddresses(value, declared))
+    .slice(0, ADDRESSES_MAX)
   const withDomain = found.filter(({ address }) => address.includes('@'))
   return withDomain.length > 0 ? withDomain : found
 }
@@ -57,14 +62,14 @@ class Pending {
 }
 
 /** @param value unfolded value with one character per octet */
-function readAddresses(value: string): ReceivedMailbox[] {
+function readAddresses(value: string, declared: string | undefined): ReceivedMailbox[] {
   const found: ReceivedMailbox[] = []
   const scanner = new Scanner(value)
   const lastSemicolon = value.lastIndexOf(';')
   let isInGroup = false
   let one = new Pending()
   const flush = () => {
-    found.push(...mailboxesOf(one))
+    found.push(...mailboxesOf(one, declared))
     one = new Pending()
   }
   while (scanner.hasMore && found.length < ADDRESSES_MAX) {
@@ -219,18 +224,21 @@ class Scanner {
   }
 }
 
-function mailboxesOf({ angle, name, written, comment, hasAtSign }: Pending): ReceivedMailbox[] {
+function mailboxesOf(
+  { angle, name, written, comment, hasAtSign }: Pending,
+  declared: string | undefined,
+): ReceivedMailbox[] {
   if (angle !== undefined) {
     const address = addressIn(tidy(angle, / ?([@.]) ?/g))
-    return address === undefined ? [] : [mailbox(address, withoutSeparators(name) || comment)]
+    return address === undefined ? [] : [mailbox(address, withoutSeparators(name) || comment, declared)]
   }
   const words = tidy(written, / ?(@) ?/g).match(WORD) ?? []
   const read = words.map(word => (hasAtSign && word.includes('@') ? addressIn(word) : undefined))
   const addresses = read.filter(address => address !== undefined)
   if (addresses.length === 0) return localName(words)
-  if (addresses.length > 1) return addresses.map(address => mailbox(address, undefined))
+  if (addresses.length > 1) return addresses.map(address => mailbox(address))
   const beside = words.filter((_, i) => read[i] === undefined).map(withoutQuotes)
-  return [mailbox(addresses[0]!, comment ?? beside.join(' '))]
+  return [mailbox(addresses[0]!, comment ?? beside.join(' '), declared)]
 }
 
 /** Replaces runs of blanks, and removes blanks around some characters, except in quotes. */
@@ -245,11 +253,11 @@ function tidy(written: string, separators: RegExp): string {
 function localName(words: readonly string[]): ReceivedMailbox[] {
   const [word = ''] = words
   const isName = words.length === 1 && /^[^\x00-\x20"@\\]{1,320}$/.test(word) && !hasEncodedWord(word)
-  return isName ? [mailbox(decodeText(word, undefined), undefined)] : []
+  return isName ? [mailbox(decodeText(word, undefined))] : []
 }
 
-function mailbox(address: string, name: string | undefined): ReceivedMailbox {
-  const shown = decodeWords(name ?? '')
+function mailbox(address: string, name = '', declared?: string): ReceivedMailbox {
+  const shown = decodeWords(name, { declared })
     .replace(CONTROLS, '')
     .replace(/\s+/g, ' ')
     .trim()

@@ -9,6 +9,7 @@ import { shownBy } from '../compose-body.ts'
 import { shortFileName } from '../file-name.ts'
 import { nameForType } from '../file-type.ts'
 import { addressesOf, type ReceivedMailbox } from './addresses.ts'
+import { readContentField } from './content-field.ts'
 import { decodeWords } from './encoded-words.ts'
 import { type Head, readHead } from './head.ts'
 import { type LeafText, textOfLeaf } from './text.ts'
@@ -67,11 +68,12 @@ const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
 export function readMail(bytes: Buffer): ParsedMail {
   const walked = walkMail(bytes)
   const { leaves, head } = walked
-  const { text, html, faults } = textsOf(bytes, leaves.filter(isBody))
+  const bodies = leaves.filter(isBody)
+  const { text, html, faults } = textsOf(bytes, bodies)
   const shows = html === null ? () => false : shownBy(html)
   const files = leaves.filter(leaf => !isBody(leaf))
   return {
-    ...headerOf(head),
+    ...headerOf(head, walked.type.params.get('charset') ?? bodies[0]?.type.params.get('charset')),
     text,
     html,
     parts: files.map((leaf, index) => partOf(bytes, leaf, index, shows)),
@@ -82,23 +84,31 @@ export function readMail(bytes: Buffer): ParsedMail {
 /** Parses the header section alone. @param bytes the beginning of the message is enough */
 export function readHeadOnly(bytes: Buffer, fault: string): ParsedMail {
   const { head } = readHead(bytes)
-  return { ...headerOf(head), text: null, html: null, parts: [], faults: [fault] }
+  const { params } = readContentField(head.raw('content-type'))
+  return { ...headerOf(head, params.get('charset')), text: null, html: null, parts: [], faults: [fault] }
 }
 
-function headerOf(head: Head): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
-  const subject = clean(decodeWords(head.raw('subject') ?? '')).slice(0, SUBJECT_CHARACTERS_MAX)
+/** @param declared charset of the message, in which some programs write header fields, too */
+function headerOf(
+  head: Head,
+  declared: string | undefined,
+): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
+  const subject = clean(decodeWords(head.raw('subject') ?? '', { declared })).slice(0, SUBJECT_CHARACTERS_MAX)
   const messageId = clean(head.raw('message-id') ?? '').slice(0, MESSAGE_ID_CHARACTERS_MAX)
   return {
-    from: addressesOf(head, 'from'),
-    to: addressesOf(head, 'to'),
-    cc: addressesOf(head, 'cc'),
-    bcc: addressesOf(head, 'bcc'),
-    replyTo: addressesOf(head, 'reply-to'),
+    from: addressesOf(head, 'from', declared),
+    to: addressesOf(head, 'to', declared),
+    cc: addressesOf(head, 'cc', declared),
+    bcc: addressesOf(head, 'bcc', declared),
+    replyTo: addressesOf(head, 'reply-to', declared),
     subject: subject.toWellFormed(),
     messageId: messageId === '' ? null : messageId,
     headers: head
       .fields()
-      .map(({ name, value }) => [name, decodeWords(value, HEADER_CHARACTERS_MAX).replaceAll('\0', '')]),
+      .map(({ name, value }) => [
+        name,
+        decodeWords(value, { mostCharacters: HEADER_CHARACTERS_MAX, declared }).replaceAll('\0', ''),
+      ]),
   }
 }
 

@@ -80,10 +80,12 @@ export function walkMail(bytes: Buffer): Walked {
     if (head.isCut) faults.add(fault)
     // A part may lack the empty line in front of its text, of which nothing is lost.
     if (otherLineAt !== undefined && (start === 0 || otherLineAt < bodyAt)) faults.add(FAULTS.otherLine)
+    const type = typeOf(head, defaultType)
+    const disposition = head.raw('content-disposition', FIELD_BYTES_MAX)
     return {
       head,
-      type: typeOf(head, defaultType),
-      disposition: readContentField(head.raw('content-disposition', FIELD_BYTES_MAX)),
+      type,
+      disposition: readContentField(disposition, type.params.get('charset')),
       encoding: encodingOf(head.raw('content-transfer-encoding', FIELD_BYTES_MAX)),
       contentId: head.raw('content-id', FIELD_BYTES_MAX),
       start: bodyAt,
