@@ -35,6 +35,8 @@ interface InboundAttachmentView {
   id: string
   filename: string
   content_type: string
+  /** Parameters of the media type by lower-case name, such as `charset` and `method`. */
+  content_type_params: Record<string, string>
   content_disposition: 'inline' | 'attachment'
   content_id: string | null
   size: number
@@ -92,6 +94,7 @@ export function attachmentView(part: StoredPart): InboundAttachmentView {
     id: part.id,
     filename: part.filename,
     content_type: part.contentType,
+    content_type_params: part.contentTypeParams ?? {},
     content_disposition: part.disposition,
     content_id: part.contentId,
     size: part.sizeBytes,

@@ -136,6 +136,57 @@ test('a message is passed on with its files, and with who said it', async () => 
   )
 })
 
+test('charset and method of a file are shown, downloaded and passed on', async () => {
+  const { id, attachments } = await receive(`From: Ann <delivered@simulator.test>
+To: bob@here.example
+Subject: Files
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain; charset=iso-8859-1; name="latin.txt"; format=flowed
+Content-Transfer-Encoding: quoted-printable
+
+Gr=FC=DFe
+--b
+Content-Type: text/calendar; CHARSET=utf-8; method=REQUEST; component="a;b"; name=inv.ics
+
+BEGIN:VCALENDAR
+--b--
+`)
+  assert.equal(
+    attachments.map((one: View) => [one.content_type, one.content_type_params]),
+    [
+      ['text/plain', { charset: 'iso-8859-1', format: 'flowed' }],
+      ['text/calendar', { charset: 'utf-8', method: 'REQUEST', component: 'a;b' }],
+    ],
+  )
+  const [row] = (await get('/inbound?limit=1')).body.data
+  assert.equal(row.attachments, attachments)
+  const expected = [
+    'text/plain; charset="iso-8859-1"; format="flowed"',
+    'text/calendar; charset="utf-8"; method="REQUEST"; component="a;b"',
+  ]
+  for (const [place, type] of expected.entries()) {
+    const path = `${mailhorn.baseUrl}/inbound/${id}/attachments/${place}`
+    const file = await fetch(path, { headers: { authorization: `Bearer ${key()}` } })
+    await file.arrayBuffer()
+    assert.is(file.headers.get('content-type'), type)
+  }
+  const { body } = await post(`/inbound/${id}/forward`, {
+    from: 'bob@here.example',
+    to: 'delivered@simulator.test',
+  })
+  const raw = await rawOf(body.id)
+  assert.match(
+    raw,
+    /^Content-Type: text\/plain; charset="?iso-8859-1"?; format="?flowed"?; name="?latin\.txt/m,
+  )
+  assert.match(
+    raw,
+    /^Content-Type: text\/calendar; charset="?utf-8"?; method="?REQUEST"?; component="a;b"; name/m,
+  )
+})
+
 test('a repeated request is answered as its first was', async () => {
   const { id } = await receive(MAIL)
   const other = await receive(MAIL)

@@ -26,6 +26,7 @@ export const inboundAttachmentSchema = z.object({
   id: idSchema('att'),
   filename: z.string(),
   content_type: z.string(),
+  content_type_params: z.record(z.string(), z.string()),
   content_disposition: z.enum(['inline', 'attachment']),
   content_id: z.string().nullable(),
   size: z.int().min(0),

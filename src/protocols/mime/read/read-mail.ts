@@ -21,6 +21,11 @@ export interface FoundPart {
   filename: string
   /** Media type, `type/subtype` in lower case. */
   contentType: string
+  /**
+   * Parameters of the media type by lower-case name, such as `charset` and `method`, without those that name
+   * the file. Messages that were stored by older versions have none.
+   */
+  contentTypeParams?: Record<string, string>
   /** Content-ID without its angle brackets. */
   contentId: string | null
   disposition: 'inline' | 'attachment'
@@ -53,6 +58,11 @@ const SUBJECT_CHARACTERS_MAX = 2_000
 const MESSAGE_ID_CHARACTERS_MAX = 1_000
 const HEADER_CHARACTERS_MAX = 64 * 1024
 const MEDIA_TYPE_CHARACTERS_MAX = 127
+const PARAMETERS_MAX = 20
+const PARAMETER_NAME = /^[\w!#$&^.+-]{1,60}$/
+const PARAMETER_VALUE = /^[ -~]{1,200}$/
+/** Parameters that name the file, or describe what a composite type holds. */
+const OTHER_PARAMETERS = new Set(['name', 'filename', 'boundary'])
 const CONTENT_ID_CHARACTERS_MAX = 255
 const MESSAGE_NAME_CHARACTERS_MAX = 100
 /** Octets of an enclosed message that are decoded to find its subject. */
@@ -151,12 +161,11 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<type
   const { type, disposition, encoding, start, end } = leaf
   const contentId = contentIdOf(leaf)
   const isShown = shows({ contentId })
+  const isType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)
   return {
     filename: nameOf(bytes, leaf, index),
-    contentType: (/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)
-      ? type.value
-      : 'application/octet-stream'
-    ).slice(0, MEDIA_TYPE_CHARACTERS_MAX),
+    contentType: (isType ? type.value : 'application/octet-stream').slice(0, MEDIA_TYPE_CHARACTERS_MAX),
+    contentTypeParams: isType ? keptParameters(type.params) : {},
     contentId,
     disposition: disposition.value === 'inline' || isShown ? 'inline' : 'attachment',
     sizeBytes: decodedSize(bytes.subarray(start, end), encoding),
@@ -164,6 +173,14 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<type
     end,
     encoding,
   }
+}
+
+function keptParameters(params: ReadonlyMap<string, string>): Record<string, string> {
+  const kept = [...params].filter(
+    ([name, value]) =>
+      !OTHER_PARAMETERS.has(name) && PARAMETER_NAME.test(name) && PARAMETER_VALUE.test(value),
+  )
+  return Object.fromEntries(kept.slice(0, PARAMETERS_MAX))
 }
 
 function contentIdOf({ contentId }: Leaf): string | null {
