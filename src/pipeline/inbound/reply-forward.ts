@@ -107,10 +107,16 @@ function htmlOf(text: string): string {
   return `<p>${escaped.replaceAll('\n', '<br>\n')}</p>\n`
 }
 
-/** Adds the prefix unless the subject has it. */
+/** Prefixes of replies in the languages of other programs, which may be counted (`Re[2]:`), and repeated. */
+const REPLY_PREFIXES =
+  /^(?:\s{0,9}(?:re|aw|antw|antwort|sv|vs|ref|rif|res|odp|ynt|回复|答复|回覆)\s?(?:\[\d{1,3}\]|\(\d{1,3}\)|\^\d{1,3})?\s?[:：])+\s*/i
+const FORWARD_PREFIX = /^\s*(?:fwd?|wg|tr|rv|enc|vb|vl|doorst|pd)\s?[:：]/i
+
+/** Adds `Re:` in place of the prefixes that the subject has, or `Fwd:` unless it has such a prefix. */
 function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
-  const known = prefix === 'Re' ? /^\s*re\s*:/i : /^\s*fwd?\s*:/i
-  const full = known.test(subject) ? subject : `${prefix}: ${subject}`
+  const isForwarded = prefix === 'Fwd' && FORWARD_PREFIX.test(subject)
+  const bare = prefix === 'Re' ? subject.replace(REPLY_PREFIXES, '') : subject
+  const full = isForwarded ? subject : `${prefix}: ${bare}`
   return full.slice(0, SUBJECT_CHARACTERS_MAX).toWellFormed()
 }
 

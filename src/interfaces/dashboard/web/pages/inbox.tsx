@@ -18,10 +18,12 @@ const COLUMNS: readonly Column<InboundRow>[] = [
     cell: ({ id, subject, from, attachments }) => (
       <>
         <Link href={`/inbox/${id}`} class="row-link">
-          {subject || '(no subject)'}
+          <bdi>{subject || '(no subject)'}</bdi>
         </Link>{' '}
         {attachments.length > 0 && <Icon name="clip" size={13} />}
-        <div class="quiet small">{from}</div>
+        <div class="quiet small">
+          <bdi>{from}</bdi>
+        </div>
       </>
     ),
   },
