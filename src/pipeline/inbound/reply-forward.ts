@@ -3,6 +3,7 @@
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import { newSubmission, type Submission, type SubmittedAttachment } from '../accept/submission.ts'
+import { automaticOf, headerOf, isSubmittedByProgram } from './automatic.ts'
 import type { ShownInbound } from './find-inbound.ts'
 import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
@@ -30,9 +31,9 @@ const MESSAGE_ID = /<[^<>\s]{1,250}>/g
  * be.
  */
 export function answerFault(message: Message): string | undefined {
-  const automatic = headerOf(message, 'auto-submitted')
-  if (automatic !== undefined && !/^\s*no\b/i.test(automatic))
-    return 'it is an automatic message (Auto-Submitted header)'
+  if (isSubmittedByProgram(message.headers)) return 'it is an automatic message (Auto-Submitted header)'
+  const kind = automaticOf(message.headers)
+  if (kind === 'auto-reply' || kind === 'report') return `it is an automatic message (${kind})`
   if (message.sender === '') return 'it has an empty return path'
   return roundsFault(message)
 }
@@ -51,7 +52,9 @@ export function replyReferences({ replyToList, fromList }: ShownInbound): Mailbo
 /** Builds a reply that belongs to the thread of the message (RFC 5322 §3.6.4). */
 export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: ReplyTexts): Submission {
   const references = [
-    ...(headerOf(message, 'references') ?? headerOf(message, 'in-reply-to') ?? '').matchAll(MESSAGE_ID),
+    ...(headerOf(message.headers, 'references') ?? headerOf(message.headers, 'in-reply-to') ?? '').matchAll(
+      MESSAGE_ID,
+    ),
     ...(message.messageId ?? '').matchAll(MESSAGE_ID),
   ].map(([id]) => id)
   const answered = references.at(-1)
@@ -127,12 +130,8 @@ function lastOf(references: readonly string[]): string[] {
 }
 
 function roundsOf(message: Message): number {
-  const said = headerOf(message, ANSWERED_HEADER.toLowerCase())
+  const said = headerOf(message.headers, ANSWERED_HEADER.toLowerCase())
   return said !== undefined && /^\d{1,3}$/.test(said) ? Number(said) : 0
-}
-
-function headerOf({ headers }: InboundContent, wanted: string): string | undefined {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
 }
 
 function legible(list: readonly ReceivedMailbox[]): Mailbox[] {

@@ -14,6 +14,7 @@ export const LISTED_COLUMNS = [
   'recipients',
   'parseError',
   'subject',
+  'automatic',
   'messageId',
   'fromList',
   'toList',
@@ -53,6 +54,8 @@ export interface InboundRowView {
   /** Addresses of the envelope. */
   received_for: string[]
   subject: string
+  /** Kind of a message that a program sent; null for others. */
+  automatic: 'auto-reply' | 'report' | 'bulk' | null
   message_id: string | null
   spam_verdict: string
   virus_verdict: string
@@ -76,6 +79,7 @@ export function inboundRowView(row: ListedInbound): InboundRowView {
     reply_to: texts(row.replyToList),
     received_for: JSON.parse(row.recipients) as string[],
     subject: row.subject,
+    automatic: row.automatic,
     message_id: row.messageId,
     spam_verdict: row.spamVerdict,
     virus_verdict: row.virusVerdict,

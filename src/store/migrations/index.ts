@@ -36,6 +36,7 @@ import { up as inboundReading } from './036-inbound-reading.ts'
 import { up as signInPlaces } from './037-sign-in-places.ts'
 import { up as simulated } from './040-simulated.ts'
 import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
+import { up as inboundAutomatic } from './043-inbound-automatic.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   { name: '037-sign-in-places', up: signInPlaces },
   { name: '040-simulated', up: simulated },
   { name: '041-inbound-reading-count', up: inboundReadingCount },
+  { name: '043-inbound-automatic', up: inboundAutomatic },
 ]

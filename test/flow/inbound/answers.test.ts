@@ -209,6 +209,16 @@ test('programs are not answered, and nothing goes round for ever', async () => {
   assertRefusal(await reply(round.id), { ...refused, says: /too often/ })
   const to = { from: 'bob@here.example', to: 'delivered@simulator.test' }
   assertRefusal(await post(`/inbound/${round.id}/forward`, to), { ...refused, says: /too often/ })
+  const listed = await receive(`List-Id: <list.there.example>\n${MAIL}`)
+  assert.equal(
+    [automatic, bounce, listed, round].map(message => message.automatic),
+    ['auto-reply', 'report', 'bulk', null],
+  )
+  assert.is((await get('/inbound?limit=2')).body.data[1].automatic, null)
+  const [event] = mailhorn.rows<{ data: string }>(
+    "select data from events where type = 'email.received' order by id desc limit 1",
+  )
+  assert.is(JSON.parse(event!.data).automatic, 'bulk')
   const nobody = await receive('Subject: from nobody\n\nhi\n')
   assertRefusal(await reply(nobody.id), { ...refused, says: /no address to reply to/ })
   assert.is((await reply((await receive(`Auto-Submitted: no\n${MAIL}`)).id)).status, 200)
