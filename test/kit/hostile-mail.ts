@@ -91,6 +91,10 @@ export const HOSTILE_BODIES: readonly HostileBody[] = [
     fill: '\x0e0!\x0f',
     shows: '가',
   },
+  { name: 'windows-949: lead octets', params: '; charset=euc-kr', fill: '\x98' },
+  { name: 'big5: half characters', params: '; charset=big5', fill: '\x87a' },
+  { name: 'UTF-32', params: '; charset=utf-32', fill: 'a\0\0\0' },
+  { name: 'IBM 850', params: '; charset=ibm850', fill: '\x84' },
   { name: 'ISO-2022-KR: designations', params: '; charset=iso-2022-kr', fill: '\x1b$)C' },
   {
     name: 'ISO-2022-JP: single characters',

@@ -24,14 +24,14 @@ const LIMITS = {
  * body is the rest of the message
  */
 export function readSubmittedHead(message: Buffer): { fields: HeaderField[]; body: Buffer } | Refusal {
-  const { head, bodyAt, endsAtOtherLine } = readHead(message, 0, message.length, undefined, LIMITS)
+  const { head, bodyAt, otherLineAt } = readHead(message, 0, message.length, undefined, LIMITS)
   const fields = head.foldedFields()
   if (bodyAt > HEADER_BYTES_MAX) return refuse(`The header is larger than ${HEADER_BYTES_MAX / 1024} KB.`)
   if (fields.length > FIELDS_MAX) return refuse(`The header has more than ${FIELDS_MAX} fields.`)
   const unusable = fields.find(({ name }) => name.length > NAME_CHARACTERS_MAX)?.at
-  const otherLineAt = unusable ?? (endsAtOtherLine ? bodyAt : undefined)
-  if (otherLineAt !== undefined)
-    return refuse(`Line ${lineAt(message, otherLineAt)} of the header is not a header field.`)
+  const badLineAt = unusable ?? otherLineAt
+  if (badLineAt !== undefined)
+    return refuse(`Line ${lineAt(message, badLineAt)} of the header is not a header field.`)
   return {
     fields: fields.map(({ name, value }) => ({
       name,

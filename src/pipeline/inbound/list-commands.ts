@@ -42,6 +42,8 @@ export const listInboundCommands = {
       if (!row || row.listedAt !== null) return false
       const contentId = mail ? await storeContent(tx, mail.content) : null
       const read = { ...readColumns(tx, input), ...verdictColumns(input.verdicts) }
+      // Mail without a return path reports on other mail (RFC 5321 §4.5.5).
+      if (row.sender === '') read.automatic ??= 'report'
       await tx.rows.update(
         'inboundMessages',
         ['accountId', 'id'],
@@ -79,6 +81,7 @@ type ReadColumns = Pick<
   InboundMessageRow,
   | 'parseError'
   | 'subject'
+  | 'automatic'
   | 'messageId'
   | 'fromList'
   | 'toList'
@@ -94,6 +97,7 @@ function readColumns(tx: Tx, { mail, fault, at }: ListInbound): ReadColumns {
     parseError:
       faults.length === 0 ? null : faults.join('; ').replaceAll('\0', '').slice(0, FAULT_CHARACTERS_MAX),
     subject: mail?.subject ?? '',
+    automatic: mail?.automatic ?? null,
     messageId: mail?.messageId ?? null,
     fromList: listJson(mail?.from),
     toList: listJson(mail?.to),

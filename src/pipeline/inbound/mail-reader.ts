@@ -21,10 +21,12 @@ import type { EncodedContent } from '../../resources/emails/content.ts'
 import type { inboundCommands, UnlistedInbound } from '../../resources/emails/inbound-rows.ts'
 import { INLINE_BYTES_MAX } from '../../store/blobs/staged.ts'
 import { type Run, StorageUnavailable } from '../../store/command.ts'
+import type { Automatic } from '../../store/schema/inbound.ts'
 
 /** A message that has been read, with its texts and headers in the form in which they are stored. */
 export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> {
   content: EncodedContent
+  automatic: Automatic | null
 }
 
 type UnreadMail = Pick<

@@ -4,6 +4,7 @@
  */
 
 import { type ParsedMail, readHeadOnly, readMail } from '../../protocols/mime/read/read-mail.ts'
+import { automaticOf } from './automatic.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { encodeInboundContent } from './stored-content.ts'
 import { isForgedAuthResults } from './verdicts/strip-auth-results.ts'
@@ -26,5 +27,6 @@ export function readInboundHead(bytes: Buffer, fault: string, mailHost: string):
 function stored({ html, text, headers, ...rest }: ParsedMail, mailHost: string): ReadMail {
   const believed = headers.filter(([name, value]) => !isForgedAuthResults(name, value, mailHost))
   const encoded = encodeInboundContent({ html, text, headers: believed })
-  return { ...rest, content: { ...encoded, body: new Uint8Array(encoded.body) } }
+  const automatic = automaticOf(headers)
+  return { ...rest, automatic, content: { ...encoded, body: new Uint8Array(encoded.body) } }
 }

@@ -3,6 +3,7 @@
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.ts'
 import { newSubmission, type Submission, type SubmittedAttachment } from '../accept/submission.ts'
+import { automaticOf, headerOf, isSubmittedByProgram } from './automatic.ts'
 import type { ShownInbound } from './find-inbound.ts'
 import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
@@ -30,9 +31,9 @@ const MESSAGE_ID = /<[^<>\s]{1,250}>/g
  * be.
  */
 export function answerFault(message: Message): string | undefined {
-  const automatic = headerOf(message, 'auto-submitted')
-  if (automatic !== undefined && !/^\s*no\b/i.test(automatic))
-    return 'it is an automatic message (Auto-Submitted header)'
+  if (isSubmittedByProgram(message.headers)) return 'it is an automatic message (Auto-Submitted header)'
+  const kind = automaticOf(message.headers)
+  if (kind === 'auto-reply' || kind === 'report') return `it is an automatic message (${kind})`
   if (message.sender === '') return 'it has an empty return path'
   return roundsFault(message)
 }
@@ -45,13 +46,15 @@ export function roundsFault(message: Message): string | undefined {
 /** Returns the recipients of a reply (RFC 5322 §3.6.2). */
 export function replyReferences({ replyToList, fromList }: ShownInbound): Mailbox[] {
   const asked = legible(mailboxes(replyToList))
-  return asked.length > 0 ? asked : legible(mailboxes(fromList)).slice(0, 1)
+  return asked.length > 0 ? asked : legible(mailboxes(fromList).slice(0, 1))
 }
 
 /** Builds a reply that belongs to the thread of the message (RFC 5322 §3.6.4). */
 export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: ReplyTexts): Submission {
   const references = [
-    ...(headerOf(message, 'references') ?? headerOf(message, 'in-reply-to') ?? '').matchAll(MESSAGE_ID),
+    ...(headerOf(message.headers, 'references') ?? headerOf(message.headers, 'in-reply-to') ?? '').matchAll(
+      MESSAGE_ID,
+    ),
     ...(message.messageId ?? '').matchAll(MESSAGE_ID),
   ].map(([id]) => id)
   const answered = references.at(-1)
@@ -107,10 +110,16 @@ function htmlOf(text: string): string {
   return `<p>${escaped.replaceAll('\n', '<br>\n')}</p>\n`
 }
 
-/** Adds the prefix unless the subject has it. */
+/** Prefixes of replies in the languages of other programs, which may be counted (`Re[2]:`), and repeated. */
+const REPLY_PREFIXES =
+  /^(?:\s{0,9}(?:re|aw|antw|antwort|sv|vs|ref|rif|res|odp|ynt|回复|答复|回覆)\s?(?:\[\d{1,3}\]|\(\d{1,3}\)|\^\d{1,3})?\s?[:：])+\s*/i
+const FORWARD_PREFIX = /^\s*(?:fwd?|wg|tr|rv|enc|vb|vl|doorst|pd)\s?[:：]/i
+
+/** Adds `Re:` in place of the prefixes that the subject has, or `Fwd:` unless it has such a prefix. */
 function prefixed(prefix: 'Re' | 'Fwd', subject: string): string {
-  const known = prefix === 'Re' ? /^\s*re\s*:/i : /^\s*fwd?\s*:/i
-  const full = known.test(subject) ? subject : `${prefix}: ${subject}`
+  const isForwarded = prefix === 'Fwd' && FORWARD_PREFIX.test(subject)
+  const bare = prefix === 'Re' ? subject.replace(REPLY_PREFIXES, '') : subject
+  const full = isForwarded ? subject : `${prefix}: ${bare}`
   return full.slice(0, SUBJECT_CHARACTERS_MAX).toWellFormed()
 }
 
@@ -121,12 +130,8 @@ function lastOf(references: readonly string[]): string[] {
 }
 
 function roundsOf(message: Message): number {
-  const said = headerOf(message, ANSWERED_HEADER.toLowerCase())
+  const said = headerOf(message.headers, ANSWERED_HEADER.toLowerCase())
   return said !== undefined && /^\d{1,3}$/.test(said) ? Number(said) : 0
-}
-
-function headerOf({ headers }: InboundContent, wanted: string): string | undefined {
-  return headers.find(([name]) => name.toLowerCase() === wanted)?.[1]
 }
 
 function legible(list: readonly ReceivedMailbox[]): Mailbox[] {

@@ -21,3 +21,12 @@ export function encodeInboundContent({ html, text, headers }: InboundContent): E
 export function decodeInboundContent(stored: Pick<EncodedContent, 'encoding' | 'body'>): InboundContent {
   return decodeJson(stored) as InboundContent
 }
+
+/** Media type of an attachment with its parameters, as a header field has them (RFC 2045 §5.1). */
+export function fullContentType({ contentType, contentTypeParams = {} }: StoredPart): string {
+  const parameters = Object.entries(contentTypeParams).map(([name, value]) => {
+    const isToken = /^[\w!#$&^.+-]+$/.test(value)
+    return `; ${name}=${isToken ? value : `"${value.replace(/["\\]/g, '\\$&')}"`}`
+  })
+  return contentType + parameters.join('')
+}

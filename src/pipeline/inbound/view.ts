@@ -14,6 +14,7 @@ export const LISTED_COLUMNS = [
   'recipients',
   'parseError',
   'subject',
+  'automatic',
   'messageId',
   'fromList',
   'toList',
@@ -35,6 +36,8 @@ interface InboundAttachmentView {
   id: string
   filename: string
   content_type: string
+  /** Parameters of the media type by lower-case name, such as `charset` and `method`. */
+  content_type_params: Record<string, string>
   content_disposition: 'inline' | 'attachment'
   content_id: string | null
   size: number
@@ -51,6 +54,8 @@ export interface InboundRowView {
   /** Addresses of the envelope. */
   received_for: string[]
   subject: string
+  /** Kind of a message that a program sent; null for others. */
+  automatic: 'auto-reply' | 'report' | 'bulk' | null
   message_id: string | null
   spam_verdict: string
   virus_verdict: string
@@ -74,6 +79,7 @@ export function inboundRowView(row: ListedInbound): InboundRowView {
     reply_to: texts(row.replyToList),
     received_for: JSON.parse(row.recipients) as string[],
     subject: row.subject,
+    automatic: row.automatic,
     message_id: row.messageId,
     spam_verdict: row.spamVerdict,
     virus_verdict: row.virusVerdict,
@@ -92,6 +98,7 @@ export function attachmentView(part: StoredPart): InboundAttachmentView {
     id: part.id,
     filename: part.filename,
     content_type: part.contentType,
+    content_type_params: part.contentTypeParams ?? {},
     content_disposition: part.disposition,
     content_id: part.contentId,
     size: part.sizeBytes,

@@ -37,6 +37,7 @@ import { up as signInPlaces } from './037-sign-in-places.ts'
 import { up as simulated } from './040-simulated.ts'
 import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
 import { up as reportAddressKind } from './042-report-address-kind.ts'
+import { up as inboundAutomatic } from './043-inbound-automatic.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   { name: '040-simulated', up: simulated },
   { name: '041-inbound-reading-count', up: inboundReadingCount },
   { name: '042-report-address-kind', up: reportAddressKind },
+  { name: '043-inbound-automatic', up: inboundAutomatic },
 ]

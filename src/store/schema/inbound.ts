@@ -6,6 +6,10 @@ import type { Json } from './values.ts'
 export const VERDICTS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const
 export type Verdict = (typeof VERDICTS)[number]
 
+/** Kinds of received mail that programs send. */
+export const AUTOMATIC = ['auto-reply', 'report', 'bulk'] as const
+export type Automatic = (typeof AUTOMATIC)[number]
+
 /** A received message of an account, stored once for all of the account's recipients. */
 export interface InboundMessageRow {
   accountId: Id
@@ -44,6 +48,8 @@ export interface InboundMessageRow {
   /** Error of the parser, or the part of the message that was not parsed. */
   parseError: string | null
   subject: string
+  /** Kind of a message that a program sent; null for others, and for those listed by older versions. */
+  automatic: Automatic | null
   messageId: string | null
   /** JSON `[{name, address}]`; null when empty. */
   fromList: Json | null

@@ -118,6 +118,19 @@ test('an address that lacks only its quotes can be answered', async () => {
   assert.equal(to, ['Ann <"user..x"@simulator.test>'])
 })
 
+test('the sender who is shown is answered, whatever words and lines are around', async () => {
+  const { id, from, parse_error } = await receive(
+    `no field\n${MAIL.replace('Ann <', 'Doe, Ann (of \\) X) <')}`,
+  )
+  assert.equal(
+    [from, parse_error],
+    ['"Doe, Ann" <delivered@simulator.test>', 'The header has a line that is not a header field'],
+  )
+  const { body } = await post(`/inbound/${id}/reply`, { from: 'bob@here.example', text: 'It is.' })
+  const email = await mailhorn.emailWhen(body.id, 'delivered')
+  assert.equal(email.to, ['"Doe, Ann" <delivered@simulator.test>'])
+})
+
 test('a message is passed on with its files, and with who said it', async () => {
   const { id } = await receive(MAIL)
   const { body } = await post(`/inbound/${id}/forward`, {
@@ -133,6 +146,57 @@ test('a message is passed on with its files, and with who said it', async () => 
   assert.equal(
     email.attachments.map(({ filename, size }: View) => [filename, size]),
     [['notes.txt', 9]],
+  )
+})
+
+test('charset and method of a file are shown, downloaded and passed on', async () => {
+  const { id, attachments } = await receive(`From: Ann <delivered@simulator.test>
+To: bob@here.example
+Subject: Files
+Content-Type: multipart/mixed; boundary=b
+
+--b
+Content-Type: text/plain; charset=iso-8859-1; name="latin.txt"; format=flowed
+Content-Transfer-Encoding: quoted-printable
+
+Gr=FC=DFe
+--b
+Content-Type: text/calendar; CHARSET=utf-8; method=REQUEST; component="a;b"; name=inv.ics
+
+BEGIN:VCALENDAR
+--b--
+`)
+  assert.equal(
+    attachments.map((one: View) => [one.content_type, one.content_type_params]),
+    [
+      ['text/plain', { charset: 'iso-8859-1', format: 'flowed' }],
+      ['text/calendar', { charset: 'utf-8', method: 'REQUEST', component: 'a;b' }],
+    ],
+  )
+  const [row] = (await get('/inbound?limit=1')).body.data
+  assert.equal(row.attachments, attachments)
+  const expected = [
+    'text/plain; charset=iso-8859-1; format=flowed',
+    'text/calendar; charset=utf-8; method=REQUEST; component="a;b"',
+  ]
+  for (const [place, type] of expected.entries()) {
+    const path = `${mailhorn.baseUrl}/inbound/${id}/attachments/${place}`
+    const file = await fetch(path, { headers: { authorization: `Bearer ${key()}` } })
+    await file.arrayBuffer()
+    assert.is(file.headers.get('content-type'), type)
+  }
+  const { body } = await post(`/inbound/${id}/forward`, {
+    from: 'bob@here.example',
+    to: 'delivered@simulator.test',
+  })
+  const raw = await rawOf(body.id)
+  assert.match(
+    raw,
+    /^Content-Type: text\/plain; charset="?iso-8859-1"?; format="?flowed"?; name="?latin\.txt/m,
+  )
+  assert.match(
+    raw,
+    /^Content-Type: text\/calendar; charset="?utf-8"?; method="?REQUEST"?; component="a;b"; name/m,
   )
 })
 
@@ -158,6 +222,16 @@ test('programs are not answered, and nothing goes round for ever', async () => {
   assertRefusal(await reply(round.id), { ...refused, says: /too often/ })
   const to = { from: 'bob@here.example', to: 'delivered@simulator.test' }
   assertRefusal(await post(`/inbound/${round.id}/forward`, to), { ...refused, says: /too often/ })
+  const listed = await receive(`List-Id: <list.there.example>\n${MAIL}`)
+  assert.equal(
+    [automatic, bounce, listed, round].map(message => message.automatic),
+    ['auto-reply', 'report', 'bulk', null],
+  )
+  assert.is((await get('/inbound?limit=2')).body.data[1].automatic, null)
+  const [event] = mailhorn.rows<{ data: string }>(
+    "select data from events where type = 'email.received' order by id desc limit 1",
+  )
+  assert.is(JSON.parse(event!.data).automatic, 'bulk')
   const nobody = await receive('Subject: from nobody\n\nhi\n')
   assertRefusal(await reply(nobody.id), { ...refused, says: /no address to reply to/ })
   assert.is((await reply((await receive(`Auto-Submitted: no\n${MAIL}`)).id)).status, 200)

@@ -143,6 +143,7 @@ aGVsbG8=
       {
         filename: 'a.pdf',
         content_type: 'application/pdf',
+        content_type_params: {},
         content_disposition: 'attachment',
         content_id: null,
         size: 5,

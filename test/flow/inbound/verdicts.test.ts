@@ -86,6 +86,17 @@ test('mail that proves where it comes from passes, forged mail fails, and what t
   )
 })
 
+test('DMARC is about the sender who is shown, and not about a From field that is not read', async () => {
+  const beyond = Array.from({ length: 1_000 }, (): [string, string] => ['X', 'y'])
+  const signed = withSignature(letter())
+  const row = await judged(mailhorn, { ...signed, fields: [...beyond, ...signed.fields] }, 'ceo@bank.test')
+  const { body } = await mailhorn.call('GET', '/inbound', { key: mailhorn.apiKey })
+  assert.equal(
+    [body.data[0].from, row.dkim_verdict, row.dmarc_verdict],
+    ['ceo@bank.test', 'PASS', 'PROCESSING_FAILED'],
+  )
+})
+
 test('what others say in our name is neither in the message nor among its headers; what they say in theirs is', async () => {
   const theirs: [string, string] = ['Authentication-Results', 'mail.other.test; dmarc=pass']
   const forged: [string, string][] = [

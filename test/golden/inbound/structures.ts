@@ -1,4 +1,5 @@
 /** Mail put together as mail is, and as it should not be. */
+import { FAULTS } from '../../../src/protocols/mime/read/walk.ts'
 import { type Fixture, multipart, utf8 } from './fixture.ts'
 
 const TEXT = 'Content-Type: text/plain\n\nthe text'
@@ -10,7 +11,12 @@ export const STRUCTURES: readonly Fixture[] = [
   { name: 'nothing at all', mail: '', expected: { text: '', subject: '', parts: [], faults: [] } },
   { name: 'a body alone', mail: '\nhello\n', expected: { text: 'hello\n', headers: [] } },
   { name: 'a head alone', mail: 'Subject: a', expected: { subject: 'a', text: '' } },
-  { name: 'a head that a body interrupts', mail: 'Subject: a\nno field\nSubject: b\n', expected: { subject: 'a', text: 'no field\nSubject: b\n' } },
+  { name: 'a head with a line that is no field', mail: 'Subject: a\nno field\nFrom: b@x.example\n\nthe text', expected: { subject: 'a', from: [{ name: null, address: 'b@x.example' }], text: 'the text', faults: [FAULTS.otherLine] } },
+  { name: 'a head that a line that is no field begins', mail: `<!-- x -->\nSubject: a\n${multipart('mixed', [TEXT, PDF])}`, expected: { subject: 'a', text: 'the text', parts: [{ filename: 'a.pdf' }], faults: [FAULTS.otherLine] } },
+  { name: 'a head without an empty line behind it', mail: 'Subject: a\nDear Bob,\nPS: late\n\nmore', expected: { subject: 'a', text: 'Dear Bob,\nPS: late\n\nmore', faults: [FAULTS.otherLine] } },
+  { name: 'a text without a head', mail: 'Dear Bob,\nhttps://x.example\n\nmore', expected: { subject: '', text: 'Dear Bob,\nhttps://x.example\n\nmore', faults: [FAULTS.otherLine] } },
+  { name: 'a part whose head has a line that is no field', mail: multipart('mixed', ['no field\nContent-Type: application/pdf\nContent-Disposition: attachment; filename=a.pdf\n\n%PDF']), expected: { parts: [{ filename: 'a.pdf', sizeBytes: 4 }], faults: [FAULTS.otherLine] } },
+  { name: 'a part without a head or an empty line', mail: multipart('mixed', ['Dear Bob,\nSubject: late\n\nmore']), expected: { text: 'Dear Bob,\nSubject: late\n\nmore', faults: [] } },
   { name: 'a line of a mailbox file in front', mail: 'From ann Sat Nov 21 13:00:00 2026\nSubject: a\n\nx', expected: { subject: 'a', text: 'x' } },
   { name: 'html alone', mail: `${HTML}\n`, expected: { text: null, html: '<p>the html</p>\n' } },
   { name: 'alternatives', mail: multipart('alternative', [TEXT, HTML]), expected: { text: 'the text', html: '<p>the html</p>', parts: [] } },

@@ -34,6 +34,7 @@ export function createLinkTo({ secrets, clock, baseUrl }: LinkOptions): LinkTo {
 
 export interface DownloadedFile {
   filename: string
+  /** Media type with or without parameters. */
   contentType: string
   /** Absent if the size is not known before the content has been read. */
   sizeBytes?: number
@@ -45,10 +46,11 @@ export interface DownloadedFile {
  * the file on the origin of the dashboard.
  */
 export function fileReply({ filename, contentType, sizeBytes, content }: DownloadedFile): RawHttpReply {
+  const { essence, parameters } = parseMediaType(contentType)
   return {
     status: 200,
     headers: {
-      'content-type': parseMediaType(contentType).essence,
+      'content-type': [essence, ...parameters].join('; '),
       ...(sizeBytes !== undefined && { 'content-length': String(sizeBytes) }),
       'content-disposition': contentDisposition(shortFileName(filename).toWellFormed() || 'attachment'),
       'content-security-policy': "sandbox; default-src 'none'",

@@ -21,6 +21,7 @@ import {
   replyTo,
   roundsFault,
 } from '../../../pipeline/inbound/reply-forward.ts'
+import { fullContentType } from '../../../pipeline/inbound/stored-content.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Mailbox } from '../../../protocols/smtp/address.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
@@ -150,9 +151,9 @@ async function filesOf(
     throw invalidField('id', 'The attachments of this message are too large to forward.')
   const files: SubmittedAttachment[] = []
   for (const part of parts) {
-    const { filename, contentType, contentId } = part
+    const { filename, contentId } = part
     const content = Buffer.concat(await Array.fromAsync(await openPart(store, message.rawHash, part)))
-    files.push({ filename, contentType, contentId, content })
+    files.push({ filename, contentType: fullContentType(part), contentId, content })
   }
   return files
 }

@@ -3,7 +3,7 @@
 import { idText } from '../../../lib/ids.ts'
 import { findInbound, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
-import type { StoredPart } from '../../../pipeline/inbound/stored-content.ts'
+import { fullContentType, type StoredPart } from '../../../pipeline/inbound/stored-content.ts'
 import { streamWithOwnResults } from '../../../pipeline/inbound/verdicts/strip-auth-results.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
@@ -42,7 +42,8 @@ export function createInboundFiles({ store, horizonOf, mailHost }: InboundFilesO
       }
     },
     async part({ rawHash }, part) {
-      const { filename, contentType, sizeBytes } = part
+      const { filename, sizeBytes } = part
+      const contentType = fullContentType(part)
       return { filename, contentType, sizeBytes, content: await openPart(store, rawHash, part) }
     },
     async open({ accountId, ownerId, fileId, kind }) {

@@ -6,7 +6,7 @@ import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
 import { type InboundRowView, inboundRowView } from '../../../pipeline/inbound/view.ts'
 import type { ListPage } from '../../../store/list-page.ts'
-import { VERDICTS } from '../../../store/schema/inbound.ts'
+import { AUTOMATIC, VERDICTS } from '../../../store/schema/inbound.ts'
 import { invalidField } from '../api-error.ts'
 import type { DownloadLink } from '../downloads/link.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
@@ -26,6 +26,7 @@ export const inboundAttachmentSchema = z.object({
   id: idSchema('att'),
   filename: z.string(),
   content_type: z.string(),
+  content_type_params: z.record(z.string(), z.string()),
   content_disposition: z.enum(['inline', 'attachment']),
   content_id: z.string().nullable(),
   size: z.int().min(0),
@@ -44,6 +45,7 @@ export const inboundRowSchema = z.object({
   reply_to: z.array(z.string()),
   received_for: z.array(z.string()),
   subject: z.string(),
+  automatic: z.enum(AUTOMATIC).nullable(),
   message_id: z.string().nullable(),
   spam_verdict: verdict,
   virus_verdict: verdict,

@@ -10,9 +10,10 @@ import type { DmarcFinding, SpfFinding } from './verdict.ts'
 
 /** A tree walk takes at most eight look-ups (RFC 9989 §4.10), and legitimate mail needs few walks. */
 const LIMITS = { ms: 10_000, lookups: 30 }
-/** Reasons why a message has no single author domain (RFC 9989 §5.3.1). */
+/** Reasons why a message has no single author (RFC 7489 §6.6.1) or author domain (RFC 9989 §5.3.1). */
 const NO_AUTHOR = {
   'no-author-domain': 'there is no domain in a From field',
+  'multiple-authors': 'the From field has several addresses',
   'multiple-author-domains': 'the From field names several domains',
   'invalid-author-domain': 'the From field has an address without a domain',
   'multiple-from-fields': 'there are several From fields',
@@ -29,8 +30,10 @@ export async function judgeDmarc(
     options,
     LIMITS,
     async ({ ask: resolver }) => {
+      const author = authorOf(verified, authors)
+      if ('fault' in author) return { result: 'permerror', reason: NO_AUTHOR[author.fault] }
       const { response, reason } = await evaluateDmarc({
-        ...authorsOf(verified, authors),
+        ...author,
         spfDomains: spf.result === 'pass' && spf.domain !== undefined ? [spf.domain] : [],
         dkimDomains: proven.map(({ domain }) => ({ domain: domain! })),
         resolver,
@@ -55,15 +58,29 @@ export async function judgeDmarc(
 }
 
 /**
- * Returns the author addresses of both readings of the From field: mailauth's, and the one that users are
- * shown. If the readings name different domains, or if no From field is shown, DMARC has no author domain and
- * cannot pass.
+ * Returns the author as both readings of the From field have it: the address that users are shown, and
+ * mailauth's. If the readings name different domains, if one of them names nobody, or if users are shown
+ * several addresses, there is no author, and DMARC cannot pass.
  */
-function authorsOf({ headerFrom, fromFields }: Verified, { addresses, fieldCount }: ShownAuthors) {
-  if (addresses.length === 0) return { headerFrom: [], fromFields }
+function authorOf(
+  { headerFrom, fromFields }: Verified,
+  { addresses: [shown, ...others], fieldCount }: ShownAuthors,
+): { headerFrom: string[]; fromFields: number } | { fault: keyof typeof NO_AUTHOR } {
+  if (fieldCount > 1 || fromFields > 1) return { fault: 'multiple-from-fields' }
+  if (shown === undefined || headerFrom.length === 0) return { fault: 'no-author-domain' }
+  if (others.length > 0) return { fault: 'multiple-authors' }
+  const domain = domainOf(shown)
+  if (headerFrom.some(address => domainOf(address) !== domain)) return { fault: 'multiple-author-domains' }
   // mailauth takes text without an @ for a domain.
-  const shown = addresses.map(address => (address.includes('@') ? address : `${address}@`))
-  return { headerFrom: [...shown, ...headerFrom], fromFields: Math.max(fromFields, fieldCount) }
+  const author = shown.includes('@') ? shown : `${shown}@`
+  return { headerFrom: [author, ...headerFrom], fromFields }
+}
+
+function domainOf(address: string): string {
+  return address
+    .slice(address.lastIndexOf('@') + 1)
+    .trim()
+    .toLowerCase()
 }
 
 function reasonOf(result: DmarcFinding['result'], error: string | undefined): string | undefined {

@@ -1,28 +1,14 @@
 /** Decodes text by its declared charset, or by detection where the declaration is wrong. */
 import { isAscii, isUtf8 } from 'node:buffer'
-import { type CharsetDecoder, STATEFUL } from './stateful-charsets.ts'
+import { type Charset, charsetOf } from './charset-labels.ts'
+import type { CharsetDecoder } from './stateful-charsets.ts'
 
-/** Labels that occur in mail and are not in the Encoding Standard. */
-const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['cp932', 'shift_jis'],
-  ['iso-2022-jp-1', 'iso-2022-jp'],
-  ['iso-2022-jp-ms', 'iso-2022-jp'],
-  ['cp50220', 'iso-2022-jp'],
-  ['cp50221', 'iso-2022-jp'],
-  ['eucjp', 'euc-jp'],
-  ['eucjp-ms', 'euc-jp'],
-  ['cp936', 'gb18030'],
-  ['cp949', 'euc-kr'],
-  ['cp950', 'big5'],
-  ['utf8mb4', 'utf-8'],
-  ['cp1250', 'windows-1250'],
-  ['cp-1251', 'windows-1251'],
-  ['ansi', 'windows-1252'],
-])
-/** Labels that say nothing about octets beyond ASCII, or are often wrong. */
-const UNRELIABLE = new Set(['us-ascii', 'ascii', 'ansi_x3.4-1968', 'iso-8859-1', 'latin1', 'unknown-8bit'])
+/** Charsets that say nothing about octets beyond ASCII, or are often wrong. */
+const UNRELIABLE = new Set(['us-ascii', 'iso-8859-1'])
 const ISO_2022_JP = ['\x1b$@', '\x1b$B'] as const
 const BEYOND_ASCII = /[\x80-\xff]/
+/** Shifts of 7-bit charsets: ESC, SO and SI. */
+const SHIFT = /[\x0e\x0f\x1b]/
 const PIECE_OCTETS = 64 * 1024
 
 /**
@@ -30,52 +16,69 @@ const PIECE_OCTETS = 64 * 1024
  *
  * @param bytes text with one character per octet
  * @param label value of `charset`, which may be unknown or wrong
+ * @param otherwise charset of octets beyond ASCII that are not UTF-8, where `label` does not tell
  */
-export function decodeText(bytes: string, label: string | undefined): string {
-  if (isPlain(bytes, nameOf(label))) return bytes
-  return [...textPieces(Buffer.from(bytes, 'latin1'), label)].join('')
+export function decodeText(bytes: string, label: string | undefined, otherwise?: string): string {
+  if (isPlain(bytes, knownCharset(label))) return bytes
+  return [...textPieces(Buffer.from(bytes, 'latin1'), label, otherwise)].join('')
 }
 
-/** Yields the decoded text in pieces of about 64 KB. */
-export function* textPieces(octets: Buffer, label: string | undefined): Generator<string> {
-  const decoder = decoderFor(octets, nameOf(label))
+/** Yields the decoded text in pieces of about 64 KB. Parameters are those of `decodeText`. */
+export function* textPieces(
+  octets: Buffer,
+  label: string | undefined,
+  otherwise?: string,
+): Generator<string> {
+  const decoder = decoderFor(octets, knownCharset(label), otherwise)
   for (let at = 0; at < octets.length; at += PIECE_OCTETS)
     yield decoder.write(octets.subarray(at, at + PIECE_OCTETS))
   yield decoder.end()
 }
 
-function nameOf(label: string | undefined): string {
-  return label?.toLowerCase().trim() ?? ''
+/**
+ * Tells whether two texts of that charset can be decoded as one, for which neither may begin or end with a
+ * shift.
+ */
+export function canBeJoined(bytes: string, label: string): boolean {
+  return charsetOf(label)?.isStateful !== true && !SHIFT.test(bytes)
+}
+
+function knownCharset(label: string | undefined): Charset | undefined {
+  return label === undefined ? undefined : charsetOf(label)
 }
 
 /** Tells whether each octet is a character of ASCII. */
-function isPlain(bytes: string, name: string): boolean {
-  if (STATEFUL.has(name) || name.startsWith('utf-16') || BEYOND_ASCII.test(bytes)) return false
+function isPlain(bytes: string, charset: Charset | undefined): boolean {
+  if (charset?.isStateful || charset?.isWide || BEYOND_ASCII.test(bytes)) return false
   return !ISO_2022_JP.some(sequence => bytes.includes(sequence))
 }
 
-function decoderFor(octets: Buffer, name: string): CharsetDecoder {
-  const stateful = STATEFUL.get(name)
-  if (stateful) return stateful()
-  if (ISO_2022_JP.some(sequence => octets.includes(sequence))) return platformDecoder('iso-2022-jp')!
-  if (!name.startsWith('utf-16') && isAscii(octets)) return ASCII
-  const known = name === '' || UNRELIABLE.has(name) ? undefined : (OTHER_NAMES.get(name) ?? name)
-  const named = known === undefined || known === 'utf-8' ? undefined : platformDecoder(known)
-  return named ?? platformDecoder(known === 'utf-8' || isUtf8(octets) ? 'utf-8' : 'windows-1252')!
+function decoderFor(
+  octets: Buffer,
+  charset: Charset | undefined,
+  otherwise: string | undefined,
+): CharsetDecoder {
+  if (charset?.isStateful && !isUtf8UnderSevenBitLabel(octets, charset)) return charset.createDecoder()
+  if (ISO_2022_JP.some(sequence => octets.includes(sequence))) return known('iso-2022-jp').createDecoder()
+  if (!charset?.isWide && isAscii(octets)) return ASCII
+  if (charset && !charset.isStateful && !UNRELIABLE.has(charset.name)) return charset.createDecoder()
+  if (isUtf8(octets)) return known('utf-8').createDecoder()
+  const other = knownCharset(otherwise)
+  const isUsable = other && !other.isStateful && !other.isWide && other.name !== 'utf-8'
+  return (isUsable && !UNRELIABLE.has(other.name) ? other : known('windows-1252')).createDecoder()
+}
+
+/** Some programs declare ISO-2022 for text in UTF-8. */
+function isUtf8UnderSevenBitLabel(octets: Buffer, { name }: Charset): boolean {
+  if (!name.startsWith('iso-2022') || isAscii(octets) || !isUtf8(octets)) return false
+  return !octets.includes(0x1b) && !octets.includes(0x0e)
+}
+
+function known(name: string): Charset {
+  return charsetOf(name)!
 }
 
 const ASCII: CharsetDecoder = {
   write: piece => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('latin1'),
   end: () => '',
-}
-
-/** Returns undefined for a label that the platform does not support. */
-function platformDecoder(label: string): CharsetDecoder | undefined {
-  try {
-    const decoder = new TextDecoder(label)
-    return { write: piece => decoder.decode(piece, { stream: true }), end: () => decoder.decode() }
-  } catch (error) {
-    if (error instanceof RangeError) return undefined
-    throw error
-  }
 }

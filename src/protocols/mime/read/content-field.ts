@@ -31,7 +31,7 @@ const FIELD_CHARACTERS_MAX = 8_000
 const CONTINUATIONS_MAX = 100
 /** Parameters whose values are not decoded. */
 const LITERAL = new Set(['boundary', 'charset'])
-const EXTENDED = /^([\w-]{0,40})'[\w-]{0,20}'/
+const EXTENDED = /^([\w.:+-]{0,40})'[\w-]{0,20}'/
 
 interface Section {
   text: string
@@ -39,8 +39,11 @@ interface Section {
   isExtended: boolean
 }
 
-/** @param field unfolded value with one character per octet */
-export function readContentField(field: string | undefined): ContentField {
+/**
+ * @param field unfolded value with one character per octet
+ * @param declared charset of octets beyond ASCII where the field has no parameter `charset`
+ */
+export function readContentField(field: string | undefined, declared?: string): ContentField {
   const text = (field ?? '').slice(0, FIELD_CHARACTERS_MAX)
   const value = /^[^\s;]+/.exec(text.trimStart())?.[0]?.toLowerCase() ?? ''
   const params = new Map<string, string>()
@@ -50,7 +53,7 @@ export function readContentField(field: string | undefined): ContentField {
     const [, base = '', number, star] = /^([^*]+)(?:\*(\d{1,3}))?(\*)?$/.exec(name.toLowerCase()) ?? []
     if (base === '') continue
     if (number === undefined && star === undefined) {
-      if (!params.has(base)) params.set(base, LITERAL.has(base) ? said : decodeWords(said))
+      if (!params.has(base)) params.set(base, said)
       continue
     }
     const sections = sectionsOf.get(base) ?? new Map<number, Section>()
@@ -58,6 +61,9 @@ export function readContentField(field: string | undefined): ContentField {
       sections.set(Number(number ?? 0), { text: said, isExtended: star !== undefined })
     sectionsOf.set(base, sections)
   }
+  const charset = params.get('charset') ?? declared
+  for (const [name, said] of params)
+    if (!LITERAL.has(name)) params.set(name, decodeWords(said, { declared: charset }))
   for (const [name, sections] of sectionsOf) params.set(name, joined(sections))
   return { value, params }
 }

@@ -44,8 +44,8 @@ interface ReadHead {
   head: Head
   /** Position of the body. */
   bodyAt: number
-  /** True if the line at `bodyAt` ended the header section because it is not a field. */
-  endsAtOtherLine: boolean
+  /** Position of the first line that is not a field; undefined if all lines are fields. */
+  otherLineAt: number | undefined
 }
 
 const LIMITS: HeadLimits = { fieldsMax: 1_000, headerBytesMax: 256 * 1024, valueBytesMax: 64 * 1024 }
@@ -59,13 +59,19 @@ const BLANK = 0x20
 const MINUS = 0x2d
 const COLON = 0x3a
 const DELETE = 0x7f
+/** Fields that show that a header section goes on behind a line that is no field: of a message, of a part. */
+const MESSAGE_FIELD =
+  /^(?:from|sender|reply-to|to|cc|bcc|subject|date|message-id|received|return-path|mime-version|content-\S+)$/i
+const PART_FIELD = /^content-\S+$/i
 /** The first line of a mailbox file, which some programs leave in place. */
 const MBOX_LINE = /^>?From /
 
 /**
- * Reads from `start` to the empty line, to a line that is not a field, or to `end`. Lines end in LF or CRLF.
- * A header section of any length is read in one pass; fields beyond the limits are left out.
+ * Reads from `start` to the empty line, or to `end`. Lines end in LF or CRLF. A line that is not a field is
+ * skipped with its continuation lines if one of the usual fields follows; or else the body begins there. A
+ * header section of any length is read in one pass; fields beyond the limits are left out.
  *
+ * @param start 0 for a message, and more for a part of one
  * @param isBoundary tells whether the line at a position delimits a part, although the header section has not
  * ended
  */
@@ -77,27 +83,38 @@ export function readHead(
   limits = LIMITS,
 ): ReadHead {
   const head = new FieldPlaces(bytes, limits)
+  const continues = start === 0 ? MESSAGE_FIELD : PART_FIELD
   let hasField = false
+  let isSkipping = false
+  let otherLineAt: number | undefined
+  /** The first line that is not a field, and behind which no usual field was found so far. */
+  let gap: { at: number; fields: FieldsState } | undefined
+  const endAt = (at: number): ReadHead => {
+    if (gap) head.rewind(gap.fields)
+    return { head, bodyAt: gap?.at ?? at, otherLineAt }
+  }
   for (let at = start, next = at; at < end; at = next) {
     next = lineEndIn(bytes, at, end)
     const lineEnd = withoutLineEnd(bytes, at, next)
-    if (lineEnd === at || (!hasField && isBlankLine(bytes, at, lineEnd)))
-      return { head, bodyAt: next, endsAtOtherLine: false }
-    if (hasField && isBlank(bytes[at])) {
-      head.grow(lineEnd)
+    if (lineEnd === at || (!hasField && isBlankLine(bytes, at, lineEnd))) return endAt(next)
+    if (isBlank(bytes[at]) && (hasField || isSkipping)) {
+      if (!isSkipping) head.grow(lineEnd)
       continue
     }
-    if (bytes[at] === MINUS && bytes[at + 1] === MINUS && isBoundary(at))
-      return { head, bodyAt: at, endsAtOtherLine: false }
+    if (bytes[at] === MINUS && bytes[at + 1] === MINUS && isBoundary(at)) return endAt(at)
     const nameEnd = nameEndIn(bytes, at, lineEnd)
-    if (nameEnd >= 0) {
+    isSkipping = nameEnd < 0
+    if (!isSkipping) {
       hasField = true
+      if (gap && continues.test(bytes.toString('latin1', at, nameEnd))) gap = undefined
       head.add(at, nameEnd)
       head.grow(lineEnd)
-    } else if (at > start || !MBOX_LINE.test(bytes.toString('latin1', at, Math.min(at + 6, lineEnd))))
-      return { head, bodyAt: at, endsAtOtherLine: true }
+    } else if (at > start || !MBOX_LINE.test(bytes.toString('latin1', at, Math.min(at + 6, lineEnd)))) {
+      otherLineAt ??= at
+      gap ??= { at, fields: head.state() }
+    }
   }
-  return { head, bodyAt: end, endsAtOtherLine: false }
+  return endAt(end)
 }
 
 /** Joins the lines of a value (RFC 5322 §2.2.3). */
@@ -111,6 +128,13 @@ interface Place {
   nameEnd: number
   valueAt: number
   valueEnd: number
+}
+
+/** Number and size of the fields at some time, to which later fields are removed again. */
+interface FieldsState {
+  count: number
+  keptBytes: number
+  isCut: boolean
 }
 
 /** Positions of the fields within the limits. Strings are made of requested fields only. */
@@ -152,6 +176,16 @@ class FieldPlaces implements Head {
     last.valueEnd = end
     this.#grows = end === lineEnd
     if (!this.#grows) this.isCut = true
+  }
+
+  state(): FieldsState {
+    return { count: this.#places.length, keptBytes: this.#keptBytes, isCut: this.isCut }
+  }
+
+  rewind({ count, keptBytes, isCut }: FieldsState): void {
+    this.#places.length = count
+    this.#keptBytes = keptBytes
+    this.isCut = isCut
   }
 
   fields(): Field[] {
@@ -205,8 +239,8 @@ const NAME_SCAN_BYTES = 200
 const LOWER_CASE = 0x20
 
 /**
- * Yields each line up to the empty line, with the lines behind it that begin with a blank. `readHead` ends at
- * a line that is not a field, but other programs skip such a line, or append it to the field above, and read
+ * Yields each line up to the empty line, with the lines behind it that begin with a blank. `readHead` skips a
+ * line that is not a field, or ends there, but other programs append it to the field above, or always read
  * on. Code that removes fields before another program reads the message has to find all that any program may
  * find.
  *

@@ -9,6 +9,7 @@ import { shownBy } from '../compose-body.ts'
 import { shortFileName } from '../file-name.ts'
 import { nameForType } from '../file-type.ts'
 import { addressesOf, type ReceivedMailbox } from './addresses.ts'
+import { readContentField } from './content-field.ts'
 import { decodeWords } from './encoded-words.ts'
 import { type Head, readHead } from './head.ts'
 import { type LeafText, textOfLeaf } from './text.ts'
@@ -20,6 +21,11 @@ export interface FoundPart {
   filename: string
   /** Media type, `type/subtype` in lower case. */
   contentType: string
+  /**
+   * Parameters of the media type by lower-case name, such as `charset` and `method`, without those that name
+   * the file. Messages that were stored by older versions have none.
+   */
+  contentTypeParams?: Record<string, string>
   /** Content-ID without its angle brackets. */
   contentId: string | null
   disposition: 'inline' | 'attachment'
@@ -52,6 +58,11 @@ const SUBJECT_CHARACTERS_MAX = 2_000
 const MESSAGE_ID_CHARACTERS_MAX = 1_000
 const HEADER_CHARACTERS_MAX = 64 * 1024
 const MEDIA_TYPE_CHARACTERS_MAX = 127
+const PARAMETERS_MAX = 20
+const PARAMETER_NAME = /^[\w!#$&^.+-]{1,60}$/
+const PARAMETER_VALUE = /^[ -~]{1,200}$/
+/** Parameters that name the file, or describe what a composite type holds. */
+const OTHER_PARAMETERS = new Set(['name', 'filename', 'boundary'])
 const CONTENT_ID_CHARACTERS_MAX = 255
 const MESSAGE_NAME_CHARACTERS_MAX = 100
 /** Octets of an enclosed message that are decoded to find its subject. */
@@ -67,11 +78,12 @@ const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
 export function readMail(bytes: Buffer): ParsedMail {
   const walked = walkMail(bytes)
   const { leaves, head } = walked
-  const { text, html, faults } = textsOf(bytes, leaves.filter(isBody))
+  const bodies = leaves.filter(isBody)
+  const { text, html, faults } = textsOf(bytes, bodies)
   const shows = html === null ? () => false : shownBy(html)
   const files = leaves.filter(leaf => !isBody(leaf))
   return {
-    ...headerOf(head),
+    ...headerOf(head, walked.type.params.get('charset') ?? bodies[0]?.type.params.get('charset')),
     text,
     html,
     parts: files.map((leaf, index) => partOf(bytes, leaf, index, shows)),
@@ -82,23 +94,31 @@ export function readMail(bytes: Buffer): ParsedMail {
 /** Parses the header section alone. @param bytes the beginning of the message is enough */
 export function readHeadOnly(bytes: Buffer, fault: string): ParsedMail {
   const { head } = readHead(bytes)
-  return { ...headerOf(head), text: null, html: null, parts: [], faults: [fault] }
+  const { params } = readContentField(head.raw('content-type'))
+  return { ...headerOf(head, params.get('charset')), text: null, html: null, parts: [], faults: [fault] }
 }
 
-function headerOf(head: Head): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
-  const subject = clean(decodeWords(head.raw('subject') ?? '')).slice(0, SUBJECT_CHARACTERS_MAX)
+/** @param declared charset of the message, in which some programs write header fields, too */
+function headerOf(
+  head: Head,
+  declared: string | undefined,
+): Omit<ParsedMail, 'text' | 'html' | 'parts' | 'faults'> {
+  const subject = clean(decodeWords(head.raw('subject') ?? '', { declared })).slice(0, SUBJECT_CHARACTERS_MAX)
   const messageId = clean(head.raw('message-id') ?? '').slice(0, MESSAGE_ID_CHARACTERS_MAX)
   return {
-    from: addressesOf(head, 'from'),
-    to: addressesOf(head, 'to'),
-    cc: addressesOf(head, 'cc'),
-    bcc: addressesOf(head, 'bcc'),
-    replyTo: addressesOf(head, 'reply-to'),
+    from: addressesOf(head, 'from', declared),
+    to: addressesOf(head, 'to', declared),
+    cc: addressesOf(head, 'cc', declared),
+    bcc: addressesOf(head, 'bcc', declared),
+    replyTo: addressesOf(head, 'reply-to', declared),
     subject: subject.toWellFormed(),
     messageId: messageId === '' ? null : messageId,
     headers: head
       .fields()
-      .map(({ name, value }) => [name, decodeWords(value, HEADER_CHARACTERS_MAX).replaceAll('\0', '')]),
+      .map(({ name, value }) => [
+        name,
+        decodeWords(value, { mostCharacters: HEADER_CHARACTERS_MAX, declared }).replaceAll('\0', ''),
+      ]),
   }
 }
 
@@ -141,12 +161,11 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<type
   const { type, disposition, encoding, start, end } = leaf
   const contentId = contentIdOf(leaf)
   const isShown = shows({ contentId })
+  const isType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)
   return {
     filename: nameOf(bytes, leaf, index),
-    contentType: (/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)
-      ? type.value
-      : 'application/octet-stream'
-    ).slice(0, MEDIA_TYPE_CHARACTERS_MAX),
+    contentType: (isType ? type.value : 'application/octet-stream').slice(0, MEDIA_TYPE_CHARACTERS_MAX),
+    contentTypeParams: isType ? keptParameters(type.params) : {},
     contentId,
     disposition: disposition.value === 'inline' || isShown ? 'inline' : 'attachment',
     sizeBytes: decodedSize(bytes.subarray(start, end), encoding),
@@ -154,6 +173,14 @@ function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<type
     end,
     encoding,
   }
+}
+
+function keptParameters(params: ReadonlyMap<string, string>): Record<string, string> {
+  const kept = [...params].filter(
+    ([name, value]) =>
+      !OTHER_PARAMETERS.has(name) && PARAMETER_NAME.test(name) && PARAMETER_VALUE.test(value),
+  )
+  return Object.fromEntries(kept.slice(0, PARAMETERS_MAX))
 }
 
 function contentIdOf({ contentId }: Leaf): string | null {

@@ -1,6 +1,6 @@
 /**
- * Decoders of stateful 7-bit charsets that the platform does not support. They decode octet by octet, so that
- * a body may be split anywhere.
+ * Decoders of stateful 7-bit charsets that the platform does not support, or not as mail has them. They
+ * decode octet by octet, so that a body may be split anywhere.
  */
 import { BASE64_VALUES } from './base64.ts'
 
@@ -10,12 +10,12 @@ export interface CharsetDecoder {
   end(): string
 }
 
-/** Decoders, by label in lower case. */
+/** Decoders, by the names of `charset-labels.ts`. */
 export const STATEFUL: ReadonlyMap<string, () => CharsetDecoder> = new Map([
   ['utf-7', utf7Decoder],
-  ['unicode-1-1-utf-7', utf7Decoder],
   ['hz-gb-2312', () => shiftedDecoder(hzRules(), 'gb18030')],
   ['iso-2022-kr', () => shiftedDecoder(iso2022KrRules(), 'euc-kr')],
+  ['iso-2022-jp', () => shiftedDecoder(iso2022JpRules(), 'iso-2022-jp')],
 ])
 
 const PLUS = 0x2b
@@ -222,5 +222,52 @@ function iso2022KrRules(): ShiftRules {
       out[to] = BROKEN
       return to + 1
     },
+  }
+}
+
+const ESCAPE = 0x1b
+/** Octets that may follow in an escape sequence of ISO-2022-JP, by the octets before them. */
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['\x1b', '($'],
+  ['\x1b(', 'BJI'],
+  ['\x1b$', '@B('],
+  ['\x1b$(', '@BD'],
+])
+
+/**
+ * Rules of ISO-2022-JP. An escape sequence right behind another replaces it, as where texts were
+ * joined. The platform shows U+FFFD there.
+ */
+function iso2022JpRules(): ShiftRules {
+  /** The escape sequence that was read last, whole or in part; nothing follows it so far. */
+  let held = ''
+
+  const release = (out: Uint8Array, at: number): number => {
+    let to = at
+    for (let i = 0; i < held.length; i++) out[to++] = held.charCodeAt(i)
+    held = ''
+    return to
+  }
+  return {
+    write(piece, out) {
+      let to = 0
+      for (let from = 0; from < piece.length; from++) {
+        const octet = piece[from]!
+        if (held !== '') {
+          const character = String.fromCharCode(octet)
+          const following = ESCAPES.get(held)
+          if (following?.includes(character)) {
+            held += character
+            continue
+          }
+          if (following === undefined && octet === ESCAPE) held = ''
+          else to = release(out, to)
+        }
+        if (octet === ESCAPE) held = '\x1b'
+        else out[to++] = octet
+      }
+      return to
+    },
+    end: out => (ESCAPES.has(held) ? release(out, 0) : 0),
   }
 }

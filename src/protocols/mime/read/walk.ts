@@ -43,6 +43,7 @@ const number = (count: number) => count.toLocaleString('en-US')
 export const FAULTS = {
   head: 'The header is too large: only its first 1,000 fields and 256 KB were read',
   partHead: 'The header of a part is too large: only its first 1,000 fields and 256 KB were read',
+  otherLine: 'The header has a line that is not a header field',
   parts: `The message has more than ${number(PARTS_MAX)} parts; the others were not read`,
   depth: `Parts are nested more than ${PART_DEPTH_MAX} levels deep; those further inside were not read`,
   text: `The text is longer than ${number(TEXT_CHARACTERS_MAX)} characters; the rest was cut`,
@@ -75,12 +76,16 @@ export function walkMail(bytes: Buffer): Walked {
   const faults = new Set<string>()
   const entityAt = (start: number, defaultType: string, fault: string): Entity & { head: Head } => {
     const isBoundary = (lineAt: number) => boundaryAt(bytes, lineAt, open) !== undefined
-    const { head, bodyAt } = readHead(bytes, start, bytes.length, isBoundary)
+    const { head, bodyAt, otherLineAt } = readHead(bytes, start, bytes.length, isBoundary)
     if (head.isCut) faults.add(fault)
+    // A part may lack the empty line in front of its text, of which nothing is lost.
+    if (otherLineAt !== undefined && (start === 0 || otherLineAt < bodyAt)) faults.add(FAULTS.otherLine)
+    const type = typeOf(head, defaultType)
+    const disposition = head.raw('content-disposition', FIELD_BYTES_MAX)
     return {
       head,
-      type: typeOf(head, defaultType),
-      disposition: readContentField(head.raw('content-disposition', FIELD_BYTES_MAX)),
+      type,
+      disposition: readContentField(disposition, type.params.get('charset')),
       encoding: encodingOf(head.raw('content-transfer-encoding', FIELD_BYTES_MAX)),
       contentId: head.raw('content-id', FIELD_BYTES_MAX),
       start: bodyAt,

@@ -1,5 +1,6 @@
 /** Decodes a contact file as UTF-8 and detects its delimiter from the header line. */
-import { TextDecoder } from 'node:util'
+import { charsetOf } from '../../../protocols/mime/read/charset-labels.ts'
+import type { CharsetDecoder } from '../../../protocols/mime/read/stateful-charsets.ts'
 import { ImportFault } from './fault.ts'
 
 /** A longer first line is not a header. */
@@ -66,25 +67,18 @@ async function* prefixed(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): A
 }
 
 function decoded(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncIterable<Uint8Array> {
-  const decoder = decoderOf(encoding)
-  return decoder.encoding === 'utf-8' ? bytes : transcoded(bytes, decoder)
+  const charset = charsetOf(encoding)
+  if (!charset)
+    throw new ImportFault('charset', `The charset ${encoding} of the content type is not supported.`)
+  return charset.name === 'utf-8' ? bytes : transcoded(bytes, charset.createDecoder())
 }
 
 async function* transcoded(
   bytes: AsyncIterable<Uint8Array>,
-  decoder: TextDecoder,
+  decoder: CharsetDecoder,
 ): AsyncGenerator<Uint8Array> {
-  for await (const chunk of bytes) yield Buffer.from(decoder.decode(chunk, { stream: true }))
-  yield Buffer.from(decoder.decode())
-}
-
-function decoderOf(encoding: string): TextDecoder {
-  try {
-    return new TextDecoder(encoding)
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error
-    throw new ImportFault('charset', `The charset ${encoding} of the content type is not supported.`)
-  }
+  for await (const chunk of bytes) yield Buffer.from(decoder.write(chunk))
+  yield Buffer.from(decoder.end())
 }
 
 /**

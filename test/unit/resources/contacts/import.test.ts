@@ -288,6 +288,32 @@ for (const [what, file, part] of [
     assert.equal([await contacts(), rows('select * from contact_imports')], [[], []])
   })
 
+for (const [charset, octets, name] of [
+  ['euc-kr', '98de', '샾'],
+  ['ks_c_5601-1987', 'bcbe', '센'],
+  ['cp949', '8c63', '똠'],
+  ['x-sjis', '93fa', '日'],
+  ['big5-hkscs', '9de4', '苷'],
+  ['ibm850', '81', 'ü'],
+  ['cp-1251', 'cf', 'П'],
+] as const)
+  test(`import: a file in ${charset} is read in chunks of any size`, async t => {
+    const { importFile, newAudience, contacts } = await openAudience(t)
+    const file = Buffer.concat([
+      Buffer.from('email,first_name\nann@there.test,'),
+      Buffer.from(octets, 'hex'),
+      Buffer.from('\n'),
+    ])
+    for (const size of [1, Infinity]) {
+      const audienceId = await newAudience()
+      await importFile(inPieces(file, size), { audienceId, charset })
+      assert.equal(
+        (await contacts(audienceId)).map(({ firstName }) => firstName),
+        [name],
+      )
+    }
+  })
+
 test('import: an unknown charset is refused', async t => {
   const { importFile } = await openAudience(t)
   assert.is((await faultOf(importFile('email\n', { charset: 'klingon' }))).part, 'charset')

@@ -46,7 +46,9 @@ export function Head({ title, lead, from, children }: HeadProps) {
             {from[1]}
           </Link>
         )}
-        <h1>{title}</h1>
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
         {lead && <p>{lead}</p>}
       </div>
       {children && <div class="row">{children}</div>}

@@ -40,7 +40,7 @@ export function InboundPage({ params: { id } }: PageProps) {
         from={['/inbox', 'Inbox']}
         lead={
           <>
-            <Mark tone={tone}>{label}</Mark> from {message.from}, <Time at={message.created_at} />
+            <Mark tone={tone}>{label}</Mark> from <bdi>{message.from}</bdi>, <Time at={message.created_at} />
           </>
         }
       >
@@ -63,9 +63,9 @@ export function InboundPage({ params: { id } }: PageProps) {
         <Card title="Details">
           <Facts
             rows={[
-              ['From', message.from],
-              ['To', message.to.join(', ')],
-              message.cc.length > 0 && ['Cc', message.cc.join(', ')],
+              ['From', <bdi key="from">{message.from}</bdi>],
+              ['To', <Addresses key="to" list={message.to} />],
+              message.cc.length > 0 && ['Cc', <Addresses key="cc" list={message.cc} />],
               ['Envelope recipients', message.received_for.join(', ')],
               [
                 'Sending server',
@@ -101,6 +101,20 @@ export function InboundPage({ params: { id } }: PageProps) {
   )
 }
 
+/** Each address is isolated, so that a name written from right to left does not turn its neighbours round. */
+function Addresses({ list }: { list: readonly string[] }) {
+  return (
+    <>
+      {list.map((address, i) => (
+        <span key={i}>
+          {i > 0 && ', '}
+          <bdi>{address}</bdi>
+        </span>
+      ))}
+    </>
+  )
+}
+
 type View = 'preview' | 'text' | 'headers' | 'files'
 
 function Content({ message }: { message: Inbound }) {
@@ -126,15 +140,19 @@ function Content({ message }: { message: Inbound }) {
       <Tabs label="Message format" tabs={views} chosen={view} onChoose={setChosen} />
       <div role="tabpanel">
         {view === 'preview' && <Preview html={html!} title="Message preview" />}
-        {view === 'text' && <pre class="letter-text">{text}</pre>}
+        {view === 'text' && (
+          <pre class="letter-text" dir="auto">
+            {text}
+          </pre>
+        )}
         {view === 'headers' && (
           <div class="card-body">
             <Facts
               rows={Object.entries(headers).map(([name, values]) => [
                 name,
-                <span key={name} class="mono">
+                <bdi key={name} class="mono">
                   {values.join('\n')}
-                </span>,
+                </bdi>,
               ])}
             />
           </div>
@@ -144,7 +162,10 @@ function Content({ message }: { message: Inbound }) {
             {attachments.map(({ id, filename, content_type, size }, i) => (
               <div class="row row-apart" key={id}>
                 <span class="row">
-                  <Icon name="clip" /> <b>{filename}</b>
+                  <Icon name="clip" />{' '}
+                  <b>
+                    <bdi>{filename}</bdi>
+                  </b>
                   <span class="quiet small">
                     {content_type}, {bytes(size)}
                   </span>

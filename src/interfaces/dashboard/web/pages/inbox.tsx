@@ -11,17 +11,21 @@ import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { judgementOf } from '../labels/verdicts.ts'
 
 const LIVE_MS = 30_000
+const AUTOMATIC = { 'auto-reply': 'Automatic reply', report: 'Report', bulk: 'Bulk' } as const
 
 const COLUMNS: readonly Column<InboundRow>[] = [
   {
     head: 'Message',
-    cell: ({ id, subject, from, attachments }) => (
+    cell: ({ id, subject, from, attachments, automatic }) => (
       <>
         <Link href={`/inbox/${id}`} class="row-link">
-          {subject || '(no subject)'}
+          <bdi>{subject || '(no subject)'}</bdi>
         </Link>{' '}
+        {automatic && <Mark tone="info">{AUTOMATIC[automatic]}</Mark>}{' '}
         {attachments.length > 0 && <Icon name="clip" size={13} />}
-        <div class="quiet small">{from}</div>
+        <div class="quiet small">
+          <bdi>{from}</bdi>
+        </div>
       </>
     ),
   },

@@ -17,17 +17,53 @@ interface HeadCase {
   /** Values of the From fields. */
   from: string[]
   body: string
-  endsAtOtherLine?: boolean
+  /** The first line that is not a field. */
+  otherLine?: string
 }
 const CASES: HeadCase[] = [
   { what: 'an empty line ends it', text: 'From: a\n\nFrom: b\n', from: ['a'], body: 'From: b\n' },
   { what: 'without an empty line, the octets end it', text: 'From: a\nTo: b', from: ['a'], body: '' },
   {
-    what: 'a line that is not a field ends it, and belongs to the body',
-    text: 'Subject: x\nno field\nFrom: a\n\nbody',
+    what: 'a line that is not a field is skipped in front of a usual field',
+    text: 'Subject: x\nno field\nX-Other: y\nFrom: a\n\nbody',
+    from: ['a'],
+    body: 'body',
+    otherLine: 'no field',
+  },
+  {
+    what: 'a first line that is not a field is skipped, too',
+    text: '<html>\nFrom: a\n\nbody',
+    from: ['a'],
+    body: 'body',
+    otherLine: '<html>',
+  },
+  {
+    what: 'a skipped line takes its continuation lines with it',
+    text: 'From: a\nno field\n ,b\n\t,c\nTo: d\n\nbody',
+    from: ['a'],
+    body: 'body',
+    otherLine: 'no field',
+  },
+  {
+    what: 'a line that is not a field begins the body if no usual field follows',
+    text: 'From: a\nDear Bob,\nPS: late\n more\n\nFrom: b',
+    from: ['a'],
+    body: 'Dear Bob,\nPS: late\n more\n\nFrom: b',
+    otherLine: 'Dear Bob,',
+  },
+  {
+    what: 'a text without fields is the body as a whole',
+    text: 'Dear Bob,\nPS: late\n\nFrom: b',
     from: [],
-    body: 'no field\nFrom: a\n\nbody',
-    endsAtOtherLine: true,
+    body: 'Dear Bob,\nPS: late\n\nFrom: b',
+    otherLine: 'Dear Bob,',
+  },
+  {
+    what: 'fields may follow several lines that are none',
+    text: 'one\nSubject: x\ntwo\nthree\nFrom: a\nfour\n\nbody',
+    from: ['a'],
+    body: 'four\n\nbody',
+    otherLine: 'one',
   },
   { what: 'a folded value is joined', text: 'From: a\n\t b\n\n', from: ['a\t b'], body: '' },
   { what: 'a line of blanks continues a field', text: 'From: a\n \nTo: b\n\n', from: ['a'], body: '' },
@@ -43,7 +79,7 @@ const CASES: HeadCase[] = [
     text: 'From\n : a\n\n',
     from: [],
     body: 'From\n : a\n\n',
-    endsAtOtherLine: true,
+    otherLine: 'From',
   },
   {
     what: 'the line of a mailbox file is skipped',
@@ -59,7 +95,7 @@ const CASES: HeadCase[] = [
   },
   { what: 'CR alone is not a line end', text: 'Subject: x\rFrom: a\n\n', from: [], body: '' },
 ]
-for (const { what, text, from, body, endsAtOtherLine = false } of CASES)
+for (const { what, text, from, body, otherLine } of CASES)
   for (const lineEnd of ['\n', '\r\n'])
     test(`header section, lines end in ${JSON.stringify(lineEnd)}: ${what}`, () => {
       const bytes = Buffer.from(text.replaceAll('\n', lineEnd), 'latin1')
@@ -67,7 +103,8 @@ for (const { what, text, from, body, endsAtOtherLine = false } of CASES)
       assert.equal(read.head.all('from'), from)
       assert.is(read.head.raw('from'), from[0])
       assert.is(bytes.toString('latin1', read.bodyAt), body.replaceAll('\n', lineEnd))
-      assert.is(read.endsAtOtherLine, endsAtOtherLine)
+      const at = read.otherLineAt
+      assert.is(at === undefined ? at : bytes.toString('latin1', at).split(lineEnd)[0], otherLine)
     })
 
 test('header section: ranges hold every field that readHead finds, with the same value', () => {
@@ -91,9 +128,14 @@ test('header section: ranges hold every field that readHead finds, with the same
       const ranges = [...fieldRanges(bytes)].filter(range => isFieldNamed(bytes, range, 'from'))
       const values = ranges.map(range => rangeValue(bytes, range))
       const found = readHead(bytes).head.all('from')
-      assert.ok(found.length <= values.length)
-      for (const [i, value] of found.entries())
-        assert.is(values[i]!.replace(/\r$/, ''), value.replace(/\r$/, ''))
+      // A line break before a colon is a name for other programs alone, so there may be ranges between.
+      let last = -1
+      for (const value of found) {
+        last = values.findIndex(
+          (other, i) => i > last && other.replace(/\r$/, '') === value.replace(/\r$/, ''),
+        )
+        assert.ok(last >= 0, value)
+      }
       assert.is(readMail(bytes).headers.filter(([name]) => name === 'From').length, found.length)
     }),
     { numRuns: 2_000 },

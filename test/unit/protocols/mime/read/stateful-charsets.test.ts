@@ -33,11 +33,16 @@ const REFERENCES: Record<string, (text: string) => string> = {
       .replaceAll('\x1b$)C', '')
       .replace(/\x0e([!-~]*)\x0f?/g, (_, pairs: string) => paired(pairs, 'euc-kr'))
       .replaceAll('\x0f', ''),
+  'iso-2022-jp': text =>
+    new TextDecoder('iso-2022-jp').decode(
+      Buffer.from(text.replace(/(?:\x1b(?:\([BJI]|\$[@B]))+(?=\x1b(?:\([BJI]|\$[@B])|$)/g, ''), 'latin1'),
+    ),
 }
 
 const TOKENS: Record<string, string[]> = {
   'utf-7': ['+', '-', 'A', 'AGE', 'AGE-', '+AGE-', '+IKw-', '/', ' ', '\r\n', '+-', 'x'],
   'hz-gb-2312': ['~{', '~}', 'VP', '~~', '~\n', '~\r\n', '!', 'a', ' ', '\r\n', '~', '{', '}', 'Dc:C'],
+  'iso-2022-jp': ['\x1b(B', '\x1b$B', '\x1b(J', '\x1b(I', '\x1b$@', '%F', '%9', '1', 'ab', '\r\n', ' '],
   'iso-2022-kr': ['\x1b$)C', '\x0e', '\x0f', '0!', '!', '\x1b', '$', 'C', ' ', '\r\n', 'a', '\x0e0!\x0f'],
 }
 
