@@ -19,6 +19,7 @@ import type { Content } from '../../resources/emails/content.ts'
 import { readControl } from './control-fields.ts'
 import { readSubmittedHead } from './head.ts'
 import { withShortLines, withWholeLines } from './lines.ts'
+import { idIn } from './mended-fields.ts'
 import { outgoingFields } from './outgoing-fields.ts'
 
 export interface Submitted {
@@ -28,7 +29,7 @@ export interface Submitted {
   recipients: Mailbox[]
   /** Time of submission, in ms since the epoch. */
   now: number
-  /** Local part of the Message-ID for a message without one. */
+  /** Local part of the Message-ID for a message without a valid one. */
   messageName: string
 }
 
@@ -51,7 +52,6 @@ const NOT_SHOWN =
 const SHOWN_HEADERS_MAX = 100
 /** Further attachments are sent, and not shown. */
 const SHOWN_ATTACHMENTS_MAX = 100
-const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 
 /** @param partsOf extracts texts and attachments; null if an attempt has failed */
 export async function readMessage(
@@ -66,13 +66,9 @@ export async function readMessage(
   if (isRefusal(from)) return from
   const control = readControl(shown)
   if (isRefusal(control)) return control
-  const ownId = textOf(shown, 'message-id')
-  const messageId = ownId && MESSAGE_ID.test(ownId) ? ownId : `<${messageName}@${from.domain}>`
-  const fields = outgoingFields(
-    head.fields.filter(({ name }) => name.toLowerCase() !== 'message-id' || messageId === ownId),
-    { now, messageId },
-  )
+  const fields = outgoingFields(head.fields, { now, messageId: `<${messageName}@${from.domain}>` })
   if (isRefusal(fields)) return fields
+  const messageId = idIn(unfold(textOf(fields, 'message-id')!))!
   const raw = joinMessage(fields, withShortLines(head.body))
   const parts = partsOf ? await partsOf(raw) : NOTHING_READ
   const [to, cc] = [mailboxesIn(head.fields, 'to'), mailboxesIn(head.fields, 'cc')]

@@ -155,6 +155,26 @@ test('a message can wait for its time, and have tags', async t => {
   assert.match(past, /^550 5\.6\.0 .*in the future/)
 })
 
+test('the Date of a message that waited is its time of delivery, also if that was moved', async t => {
+  const client = await signedIn(t)
+  const at = mailhorn.clock.now() + 5 * 86_400_000
+  const date = new Date(mailhorn.clock.now()).toUTCString()
+  const to = 'scheduled@there.example'
+  const letter = `X-Scheduled-At: ${new Date(at).toISOString()}\r\nDate: ${date}\r\n${LETTER}`
+  const id = idIn({ response: await submitted(client, letter, to) } as SentMessageInfo)
+  const later = new Date(at + 3_600_000)
+  const body = { scheduled_at: later.toISOString() }
+  const moved = await mailhorn.call('PATCH', `/emails/${id}`, { key: mailhorn.apiKey, body })
+  assert.is(moved.status, 200)
+  mailhorn.clock.advance(5 * 86_400_000 + 3_700_000)
+  await mailhorn.emailWhen(id, 'delivered')
+  const { data } = mx.messages.find(({ rcptTo }) => rcptTo.includes(to))!
+  const field = /^Date: (.*)\r$/m.exec(data.toString('latin1'))![1]!
+  assert.is(Date.parse(field), Math.floor(later.getTime() / 1_000) * 1_000)
+  const raw = await mailhorn.call('GET', `/emails/${id}/raw`, { key: mailhorn.apiKey })
+  assert.is(raw.headers.get('x-mailhorn-raw'), 'exact')
+})
+
 test('recipients beyond the fiftieth have to wait; an address that is none is refused', async t => {
   const client = await signedIn(t)
   await client.say('MAIL FROM:<ann@here.example>')

@@ -131,14 +131,78 @@ X-TAG-Plan: pro
   ])
 })
 
-test('Date and Message-ID are added where they are missing, or mean nothing', async () => {
-  const read = await good('From: ann@here.example\nMessage-ID: none\n\nhi\n')
+const fieldOf = (text: string, name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(text)?.[1]
+
+test('Date and Message-ID are added where they are missing', async () => {
+  const read = await good('From: ann@here.example\nTo: b@c.example\n\nhi\n')
   assert.is(
     sent(read),
-    'From: ann@here.example\nDate: Sat, 21 Nov 2026 12:00:00 +0000\nMessage-ID: <new-name@here.example>\n\nhi\n',
+    'From: ann@here.example\nTo: b@c.example\nDate: Sat, 21 Nov 2026 12:00:00 +0000\nMessage-ID: <new-name@here.example>\n\nhi\n',
   )
   assert.is(read.message.messageId, '<new-name@here.example>')
 })
+
+for (const [what, date] of [
+  ['that is text', 'yesterday'],
+  ['in another language', 'Sa, 21 Nov 2026 11:00:00 +0100'],
+  ['in ISO 8601', '2026-11-21T11:00:00Z'],
+  ['that is empty', ''],
+  ['without a zone', 'Sat, 21 Nov 2026 11:00:00'],
+  ['with the wrong weekday', 'Sun, 21 Nov 2026 11:00:00 +0000'],
+  ['more than a day ahead', 'Sun, 22 Nov 2026 12:00:01 +0000'],
+  ['years ahead', 'Wed, 25 Nov 2037 11:00:00 +0000'],
+  ['of a clock without a battery', 'Thu, 01 Jan 1970 00:00:00 +0000'],
+  ['of more than a year ago', 'Fri, 21 Nov 2025 11:59:59 +0000'],
+] as const)
+  test(`a Date ${what} is replaced by the time of the submission`, async () => {
+    const text = sent(await good(LETTER.replace(/^Date: .*$/m, `Date: ${date}`)))
+    assert.is(text, LETTER.replace(/^Date: .*$/m, 'Date: Sat, 21 Nov 2026 12:00:00 +0000'))
+  })
+
+for (const date of [
+  'Sun, 22 Nov 2026 11:00:00 +0000',
+  'Mon, 1 Dec 2025 00:00:00 +0000 (some time ago)',
+  '21 Nov 26 12:00 GMT',
+  'Sat, 21 Nov 2026\n 11:59:00 EST',
+])
+  test(`the Date ${date.replace('\n', '')} stays as it is`, async () => {
+    const letter = LETTER.replace(/^Date: .*$/m, `Date: ${date}`)
+    assert.is(sent(await good(letter)), letter)
+  })
+
+for (const id of [
+  '',
+  'none',
+  '<none>',
+  'one@here.example',
+  '<one@here.example',
+  '<a b@here.example>',
+  '<one@>',
+  '<@here.example>',
+  '<a@b@c.example>',
+  '<one@here.example> <two@here.example>',
+  '<\xfc@here.example>',
+  `<${'x'.repeat(900)}@here.example>`,
+])
+  test(`the Message-ID ${id.slice(0, 40)} is replaced, and references stay`, async () => {
+    const letter = LETTER.replace(/^Message-ID: .*$/m, `Message-ID: ${id}\nReferences: <zero@x.example>`)
+    const read = await good(letter)
+    assert.is(fieldOf(sent(read), 'Message-ID'), '<new-name@here.example>')
+    assert.is(fieldOf(sent(read), 'References'), '<zero@x.example>')
+    assert.is(read.message.messageId, '<new-name@here.example>')
+  })
+
+for (const [id, shown] of [
+  ['<a..b.@[192.0.2.1]>', '<a..b.@[192.0.2.1]>'],
+  ['<"a@b"@here.example>', '<"a@b"@here.example>'],
+  ['(by hand) <one@here>', '<one@here>'],
+  [`<${'x'.repeat(400)}@here.example>`, `<${'x'.repeat(400)}@here.example>`],
+] as const)
+  test(`the Message-ID ${id.slice(0, 40)} stays as it is`, async () => {
+    const read = await good(LETTER.replace(/^Message-ID: .*$/m, `Message-ID: ${id}`))
+    assert.is(fieldOf(sent(read), 'Message-ID'), id)
+    assert.is(read.message.messageId, shown)
+  })
 
 for (const [what, text] of [
   ['CR', 'From: a@here.example\rTo: b@c.example\r\rhi\r'],
