@@ -3,6 +3,8 @@
  * field that is valid stays as it is.
  */
 import { formatDate, parseDate, withoutComments } from '../../protocols/mime/date.ts'
+import { userText } from '../../protocols/mime/header-text.ts'
+import { decodeWords } from '../../protocols/mime/read/encoded-words.ts'
 import { unfold } from '../../protocols/mime/read/head.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 
@@ -22,20 +24,57 @@ const DATE_AGE_MS_MAX = 365 * DAY_MS
 const MESSAGE_ID = /^<(?:"[!-~]{1,500}"|[!-;=?A-~]{1,500})@[!-;=?A-~]{1,500}>$/
 const ID_CHARACTERS_MAX = 900
 
-/** @param fields fields with folded values; Date and Message-ID occur at most once */
+/** RFC 2045 §4, without comments. */
+const MIME_VERSION = /^1\s*\.\s*0$/
+
+/**
+ * A message that its sender has signed by DKIM gets only what RFC 5322 §3.6 requires, since further changes
+ * could make the signature invalid.
+ *
+ * @param fields fields with folded values; those of RFC 5322 §3.6 occur at most once
+ */
 export function mendedFields(fields: readonly HeaderField[], replacements: Replacements): HeaderField[] {
   const { now, messageId } = replacements
-  const mended = fields.map(field => {
-    const value = unfold(field.value)
-    const key = field.name.toLowerCase()
-    if (key === 'date' && !isUsableDate(value, now)) return { ...field, value: formatDate(now) }
-    if (key === 'message-id' && idIn(value) === undefined) return { ...field, value: messageId }
-    return field
-  })
-  const has = (name: string) => fields.some(field => field.name.toLowerCase() === name)
-  if (!has('date')) mended.push({ name: 'Date', value: formatDate(now) })
-  if (!has('message-id')) mended.push({ name: 'Message-ID', value: messageId })
-  return mended
+  const dated = withField(fields, 'Date', value => isUsableDate(value, now), formatDate(now))
+  const named = withField(dated, 'Message-ID', value => idIn(value) !== undefined, messageId)
+  if (named.some(({ name }) => isNamed(name, 'DKIM-Signature'))) return named
+  const addressed = withRecipients(named).map(withTrimmedSubject)
+  if (!addressed.some(({ name }) => /^(?:content-.*|mime-version)$/i.test(name))) return addressed
+  const isVersion = (value: string) => MIME_VERSION.test(withoutComments(value).trim())
+  return withField(addressed, 'MIME-Version', isVersion, '1.0')
+}
+
+/** Replaces the value of a field that is not valid, and adds the field if it is missing. */
+function withField(
+  fields: readonly HeaderField[],
+  name: string,
+  isValid: (value: string) => boolean,
+  value: string,
+): HeaderField[] {
+  if (!fields.some(field => isNamed(field.name, name))) return [...fields, { name, value }]
+  return fields.map(field =>
+    !isNamed(field.name, name) || isValid(unfold(field.value)) ? field : { ...field, value },
+  )
+}
+
+/** Empty recipient fields are left out; a message without recipients to show says so (RFC 5322 §A.1.3). */
+function withRecipients(fields: readonly HeaderField[]): HeaderField[] {
+  const kept = fields.filter(({ name, value }) => !/^(?:to|cc)$/i.test(name) || unfold(value) !== '')
+  return kept.some(({ name }) => /^(?:to|cc)$/i.test(name))
+    ? kept
+    : [...kept, { name: 'To', value: 'undisclosed-recipients:;' }]
+}
+
+/** Removes blanks around the subject, also encoded ones. */
+function withTrimmedSubject(field: HeaderField): HeaderField {
+  if (!isNamed(field.name, 'Subject')) return field
+  const value = field.value.trim()
+  const text = decodeWords(unfold(value))
+  return { ...field, value: text === text.trim() ? value : userText('Subject', text) }
+}
+
+function isNamed(name: string, wanted: string): boolean {
+  return name.toLowerCase() === wanted.toLowerCase()
 }
 
 /**

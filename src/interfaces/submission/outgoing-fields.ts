@@ -42,6 +42,7 @@ const NOT_ASCII = /[^\x00-\x7f]/
 export function outgoingFields(
   fields: readonly HeaderField[],
   replacements: Replacements,
+  hidesOrigin: boolean,
 ): HeaderField[] | Refusal {
   const seen = new Map<string, number>()
   for (const { name } of fields) seen.set(name.toLowerCase(), (seen.get(name.toLowerCase()) ?? 0) + 1)
@@ -53,7 +54,7 @@ export function outgoingFields(
       refused: 'invalid_field',
       message: 'Mail loop detected: the message has too many Received fields.',
     }
-  const leaving = fields.filter(field => !isRemoved(field))
+  const leaving = fields.filter(field => !isRemoved(field, hidesOrigin))
   return mendedFields(leaving, replacements).map(inAscii).map(withShortFieldLines)
 }
 

@@ -31,6 +31,8 @@ export interface Submitted {
   now: number
   /** Local part of the Message-ID for a message without a valid one. */
   messageName: string
+  /** Whether fields that tell of the sender's network are removed. */
+  hidesOrigin: boolean
 }
 
 export interface ReadMessage {
@@ -55,7 +57,7 @@ const SHOWN_ATTACHMENTS_MAX = 100
 
 /** @param partsOf extracts texts and attachments; null if an attempt has failed */
 export async function readMessage(
-  { octets, recipients, now, messageName }: Submitted,
+  { octets, recipients, now, messageName, hidesOrigin }: Submitted,
   partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
 ): Promise<ReadMessage | Refusal> {
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
@@ -66,7 +68,11 @@ export async function readMessage(
   if (isRefusal(from)) return from
   const control = readControl(shown)
   if (isRefusal(control)) return control
-  const fields = outgoingFields(head.fields, { now, messageId: `<${messageName}@${from.domain}>` })
+  const fields = outgoingFields(
+    head.fields,
+    { now, messageId: `<${messageName}@${from.domain}>` },
+    hidesOrigin,
+  )
   if (isRefusal(fields)) return fields
   const messageId = idIn(unfold(textOf(fields, 'message-id')!))!
   const raw = joinMessage(fields, withShortLines(head.body))
@@ -78,7 +84,7 @@ export async function readMessage(
     cc,
     bcc: recipients.filter(isHiddenIn([...to, ...cc])),
     replyTo: mailboxesIn(head.fields, 'reply-to'),
-    subject: (textOf(shown, 'subject') ?? '').slice(0, SUBJECT_CHARACTERS_MAX),
+    subject: (textOf(shown, 'subject') ?? '').trim().slice(0, SUBJECT_CHARACTERS_MAX),
     headers: shownHeaders(fields),
     messageId,
     tags: control.tags,
