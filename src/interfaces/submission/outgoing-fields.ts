@@ -59,7 +59,7 @@ export function outgoingFields(
 }
 
 /** Encodes text beyond ASCII, which few servers accept; local parts of addresses cannot be encoded. */
-function inAscii({ name, value }: HeaderField): HeaderField {
+export function inAscii({ name, value }: HeaderField): HeaderField {
   if (!NOT_ASCII.test(value)) return { name, value }
   const plain = unfold(value)
   if (WITH_PARAMETERS.test(name))

@@ -21,6 +21,7 @@ import { readSubmittedHead } from './head.ts'
 import { withShortLines, withWholeLines } from './lines.ts'
 import { idIn } from './mended-fields.ts'
 import { outgoingFields } from './outgoing-fields.ts'
+import { inSevenBits } from './seven-bit.ts'
 
 export interface Submitted {
   /** Message as received after DATA, without dot-stuffing. */
@@ -75,7 +76,7 @@ export async function readMessage(
   )
   if (isRefusal(fields)) return fields
   const messageId = idIn(unfold(textOf(fields, 'message-id')!))!
-  const raw = joinMessage(fields, withShortLines(head.body))
+  const raw = transportable(fields, head.body)
   const parts = partsOf ? await partsOf(raw) : NOTHING_READ
   const [to, cc] = [mailboxesIn(head.fields, 'to'), mailboxesIn(head.fields, 'cc')]
   const message = newSubmission({
@@ -98,6 +99,16 @@ export async function readMessage(
     message,
     idempotency: key === null ? null : { key, bodyHash: hashOf(message, recipients, parts, head.body) },
   }
+}
+
+/** A message that its sender has signed by DKIM keeps a body of 8 bits, so that the signature remains valid. */
+function transportable(fields: readonly HeaderField[], body: Buffer): Buffer {
+  if (fields.some(({ name }) => name.toLowerCase() === 'dkim-signature'))
+    return joinMessage(fields, withShortLines(body))
+  const whole = inSevenBits(joinMessage(fields, body))
+  const bodyAt = whole.indexOf('\r\n\r\n') + 4
+  const short = withShortLines(whole.subarray(bodyAt))
+  return short.length === whole.length - bodyAt ? whole : Buffer.concat([whole.subarray(0, bodyAt), short])
 }
 
 /**

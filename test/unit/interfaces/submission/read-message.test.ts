@@ -268,6 +268,15 @@ Message-ID: <one@here.example>
 hi
 `
   assert.is(sent(await good(letter)), letter)
+  const eightBit = letter.replace('\nhi\n', '\nh\xc3\xac\n')
+  assert.is(sent(await good(eightBit)), eightBit)
+})
+
+test('a long line of 8 bits is encoded, and not broken', async () => {
+  const line = `${'word '.repeat(300)}\xc3\xa4`
+  const { message } = await good(`From: ann@here.example\n\n${line}\n`)
+  assert.is(message.text?.trimEnd(), Buffer.from(line, 'latin1').toString())
+  assert.not.match(sent({ message, idempotency: null }), /[^\x00-\x7f]/)
 })
 
 const OF_ORIGIN = `Received: from printer (printer.lan [192.168.1.20])
