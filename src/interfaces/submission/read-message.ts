@@ -101,7 +101,7 @@ export async function readMessage(
   }
 }
 
-/** A message that its sender has signed by DKIM keeps a body of 8 bits, so that the signature remains valid. */
+/** A message with a DKIM signature of its sender keeps a body of 8 bits, so that it remains valid. */
 function transportable(fields: readonly HeaderField[], body: Buffer): Buffer {
   if (fields.some(({ name }) => name.toLowerCase() === 'dkim-signature'))
     return joinMessage(fields, withShortLines(body))
