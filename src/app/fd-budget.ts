@@ -21,8 +21,8 @@ interface FdBudget {
 const OTHER_FILES = 160
 const LEFT_MIN = 64
 /**
- * Shares of the remaining descriptors. Three HTTP and four SMTP listeners, deliveries and idle connections
- * together stay within the limit.
+ * Shares of the remaining descriptors. Three HTTP and four SMTP listeners, deliveries, an eighth as many
+ * parked deliveries, and idle connections together stay within the limit.
  */
 const SHARES = { http: 0.12, smtp: 0.07, deliveries: 0.22, idle: 0.1 }
 const COUNT_MAX = { http: 5_000, smtp: 500 }

@@ -50,7 +50,9 @@ export async function startSubmissionService(
   { accept, apiKeys, rateLimit }: Behind,
   started: (() => unknown)[],
 ): Promise<SubmissionService> {
-  const reader = createMessageReader({ readers, newId: createIdSource(), clock, log })
+  const { submission, submissionTls, relay } = config.smtp
+  const { hideOrigin: hidesOrigin } = submission
+  const reader = createMessageReader({ readers, newId: createIdSource(), hidesOrigin, clock, log })
   const common = {
     mailHost: config.mailHost,
     connectionsMax: fdBudget(config).smtp,
@@ -69,7 +71,6 @@ export async function startSubmissionService(
     started.push(listener.close)
     return listener.address()
   }
-  const { submission, submissionTls, relay } = config.smtp
   const report = createSignInReport({ metrics, log, clock }, 'smtp')
   const login: Admission = { signIn: createSignIn({ apiKeys, clock, report }) }
   return {

@@ -86,7 +86,13 @@ export const schema = {
         'Mode of the MTA-STS policy of `mail_host`. The policy is published only while its host serves it, and enforced only while port 25 shows a certificate that senders can verify.',
       ),
     },
-    submission: { listen: listen('127.0.0.1:2587', 'SMTP submission with STARTTLS (port 587). Empty: off.') },
+    submission: {
+      listen: listen('127.0.0.1:2587', 'SMTP submission with STARTTLS (port 587). Empty: off.'),
+      hideOrigin: flag(
+        false,
+        'Remove header fields of submitted and relayed mail that tell where it comes from inside: `Received`, `X-Mailer`, `X-Originating-IP` and [others](smtp.md#how-the-message-is-changed).',
+      ),
+    },
     submissionTls: {
       listen: listen('127.0.0.1:2465', 'SMTP submission with implicit TLS (port 465). Empty: off.'),
     },

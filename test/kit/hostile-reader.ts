@@ -37,7 +37,13 @@ const READERS: Record<ReadingTask['reader'], (mail: Buffer) => ReadingFacts | Pr
   },
   async submission(mail) {
     const octets = Buffer.concat([Buffer.from('Resend-Idempotency-Key: key\r\n'), mail])
-    const facts = { octets, recipients: [mailbox('bob@there.example')], now: 0, messageName: 'new-name' }
+    const facts = {
+      hidesOrigin: false,
+      octets,
+      recipients: [mailbox('bob@there.example')],
+      now: 0,
+      messageName: 'new-name',
+    }
     const read = await readMessage(facts, partsOf)
     if (isRefusal(read)) return { refused: read.message }
     const { html, text, attachments, raw } = read.message

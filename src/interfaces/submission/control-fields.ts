@@ -19,12 +19,16 @@ export interface Control {
 const IDEMPOTENCY_KEY = /^(?:resend|x)-idempotency-key$/
 const SCHEDULED_AT = 'x-scheduled-at'
 const TAG = /^x-tag-(.+)$/i
-/** Fields that name hidden recipients, or that only Mailhorn may set. */
-const REMOVED = /^(?:bcc|resent-bcc|return-path|x-mailhorn-.*)$/
+/** Fields that name hidden or former recipients, or that only Mailhorn may set. */
+const REMOVED = /^(?:bcc|resent-bcc|return-path|delivered-to|x-mailhorn-.*)$/
+/** Fields that name hosts, addresses, users, scripts or programs behind the sender. */
+const OF_ORIGIN =
+  /^(?:received|x-originating-.*|x-php-.*|x-source(?:-.*)?|x-(?:client|sender|remote|real)-ip|x-authenticated-.*|x-antiabuse|x-get-message-sender-via|x-mailer|user-agent)$/
 
-/** Tells whether a field is not sent to recipients. */
-export function isRemoved({ name }: HeaderField): boolean {
+/** Tells whether a field is not sent to recipients. @param hidesOrigin the setting `hide_origin` */
+export function isRemoved({ name }: HeaderField, hidesOrigin: boolean): boolean {
   const key = name.toLowerCase()
+  if (hidesOrigin && OF_ORIGIN.test(key)) return true
   return IDEMPOTENCY_KEY.test(key) || key === SCHEDULED_AT || TAG.test(key) || REMOVED.test(key)
 }
 

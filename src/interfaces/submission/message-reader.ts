@@ -34,18 +34,26 @@ interface MessageReaderOptions {
   readers: Pick<ReaderPool, 'run'>
   clock: Clock
   newId: IdSource
+  /** The setting `smtp.submission.hide_origin`. */
+  hidesOrigin: boolean
   log: Log
 }
 
 /** Name of the function in the reader process. */
 export const READ_SUBMISSION = 'readSubmission'
 
-export function createMessageReader({ readers, clock, newId, log }: MessageReaderOptions): MessageReader {
+export function createMessageReader({
+  readers,
+  clock,
+  newId,
+  hidesOrigin,
+  log,
+}: MessageReaderOptions): MessageReader {
   return {
     async read({ accountId }, pieces, recipients) {
       const now = clock.now()
       const messageName = idText(newId(now))
-      const job: ReadingJob = { accountId, pieces, recipients, now, messageName, inParts: true }
+      const job: ReadingJob = { accountId, pieces, recipients, now, messageName, hidesOrigin, inParts: true }
       const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
       const run = async (job: ReadingJob) =>
         (await readers.run({

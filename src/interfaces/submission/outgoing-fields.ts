@@ -1,9 +1,8 @@
 /**
  * Builds the header section with which a submitted message is sent: its own fields without those that are
- * addressed to Mailhorn, with Date and Message-ID added where they are missing, in ASCII.
+ * addressed to Mailhorn, mended where they are invalid or missing, in ASCII.
  */
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
-import { formatDate } from '../../protocols/mime/compose-head.ts'
 import { userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
 import { nameParameter, parameter, withParameters } from '../../protocols/mime/parameters.ts'
@@ -13,6 +12,7 @@ import { parseMailboxes } from '../../protocols/smtp/address-list.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import { isRemoved } from './control-fields.ts'
 import { withShortFieldLines } from './lines.ts'
+import { mendedFields, type Replacements } from './mended-fields.ts'
 
 /** Fields that may occur once (RFC 5322 §3.6, RFC 2045). Receivers disagree about which of two counts. */
 const ONCE = new Set([
@@ -33,14 +33,12 @@ const ONCE = new Set([
 const ADDRESSES = /^(?:(?:resent-)?(?:from|sender|to|cc)|reply-to)$/i
 const WITH_PARAMETERS = /^content-(?:type|disposition)$/i
 const NOT_ASCII = /[^\x00-\x7f]/
-interface Missing {
-  /** Value for a missing Date field, in ms since the epoch. */
-  now: number
-  /** Value for a missing Message-ID field, with angle brackets. */
-  messageId: string
-}
 
-export function outgoingFields(fields: readonly HeaderField[], missing: Missing): HeaderField[] | Refusal {
+export function outgoingFields(
+  fields: readonly HeaderField[],
+  replacements: Replacements,
+  hidesOrigin: boolean,
+): HeaderField[] | Refusal {
   const seen = new Map<string, number>()
   for (const { name } of fields) seen.set(name.toLowerCase(), (seen.get(name.toLowerCase()) ?? 0) + 1)
   const twice = fields.find(({ name }) => ONCE.has(name.toLowerCase()) && seen.get(name.toLowerCase())! > 1)
@@ -51,17 +49,12 @@ export function outgoingFields(fields: readonly HeaderField[], missing: Missing)
       refused: 'invalid_field',
       message: 'Mail loop detected: the message has too many Received fields.',
     }
-  const leaving = fields
-    .filter(field => !isRemoved(field))
-    .map(inAscii)
-    .map(withShortFieldLines)
-  if (!seen.has('date')) leaving.push({ name: 'Date', value: formatDate(missing.now) })
-  if (!seen.has('message-id')) leaving.push({ name: 'Message-ID', value: missing.messageId })
-  return leaving
+  const leaving = fields.filter(field => !isRemoved(field, hidesOrigin))
+  return mendedFields(leaving, replacements).map(inAscii).map(withShortFieldLines)
 }
 
 /** Encodes text beyond ASCII, which few servers accept; local parts of addresses cannot be encoded. */
-function inAscii({ name, value }: HeaderField): HeaderField {
+export function inAscii({ name, value }: HeaderField): HeaderField {
   if (!NOT_ASCII.test(value)) return { name, value }
   const plain = unfold(value)
   if (WITH_PARAMETERS.test(name))

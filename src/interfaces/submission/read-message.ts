@@ -19,7 +19,9 @@ import type { Content } from '../../resources/emails/content.ts'
 import { readControl } from './control-fields.ts'
 import { readSubmittedHead } from './head.ts'
 import { withShortLines, withWholeLines } from './lines.ts'
+import { idIn } from './mended-fields.ts'
 import { outgoingFields } from './outgoing-fields.ts'
+import { inSevenBits } from './seven-bit.ts'
 
 export interface Submitted {
   /** Message as received after DATA, without dot-stuffing. */
@@ -28,8 +30,10 @@ export interface Submitted {
   recipients: Mailbox[]
   /** Time of submission, in ms since the epoch. */
   now: number
-  /** Local part of the Message-ID for a message without one. */
+  /** Local part of the Message-ID for a message without a valid one. */
   messageName: string
+  /** Whether fields that tell of the sender's network are removed. */
+  hidesOrigin: boolean
 }
 
 export interface ReadMessage {
@@ -51,11 +55,10 @@ const NOT_SHOWN =
 const SHOWN_HEADERS_MAX = 100
 /** Further attachments are sent, and not shown. */
 const SHOWN_ATTACHMENTS_MAX = 100
-const MESSAGE_ID = /^<[^<>\s]{1,900}>$/
 
 /** @param partsOf extracts texts and attachments; null if an attempt has failed */
 export async function readMessage(
-  { octets, recipients, now, messageName }: Submitted,
+  { octets, recipients, now, messageName, hidesOrigin }: Submitted,
   partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
 ): Promise<ReadMessage | Refusal> {
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
@@ -66,14 +69,14 @@ export async function readMessage(
   if (isRefusal(from)) return from
   const control = readControl(shown)
   if (isRefusal(control)) return control
-  const ownId = textOf(shown, 'message-id')
-  const messageId = ownId && MESSAGE_ID.test(ownId) ? ownId : `<${messageName}@${from.domain}>`
   const fields = outgoingFields(
-    head.fields.filter(({ name }) => name.toLowerCase() !== 'message-id' || messageId === ownId),
-    { now, messageId },
+    head.fields,
+    { now, messageId: `<${messageName}@${from.domain}>` },
+    hidesOrigin,
   )
   if (isRefusal(fields)) return fields
-  const raw = joinMessage(fields, withShortLines(head.body))
+  const messageId = idIn(unfold(textOf(fields, 'message-id')!))!
+  const raw = transportable(fields, head.body)
   const parts = partsOf ? await partsOf(raw) : NOTHING_READ
   const [to, cc] = [mailboxesIn(head.fields, 'to'), mailboxesIn(head.fields, 'cc')]
   const message = newSubmission({
@@ -82,7 +85,7 @@ export async function readMessage(
     cc,
     bcc: recipients.filter(isHiddenIn([...to, ...cc])),
     replyTo: mailboxesIn(head.fields, 'reply-to'),
-    subject: (textOf(shown, 'subject') ?? '').slice(0, SUBJECT_CHARACTERS_MAX),
+    subject: (textOf(shown, 'subject') ?? '').trim().slice(0, SUBJECT_CHARACTERS_MAX),
     headers: shownHeaders(fields),
     messageId,
     tags: control.tags,
@@ -96,6 +99,16 @@ export async function readMessage(
     message,
     idempotency: key === null ? null : { key, bodyHash: hashOf(message, recipients, parts, head.body) },
   }
+}
+
+/** A message with a DKIM signature of its sender keeps a body of 8 bits, so that it remains valid. */
+function transportable(fields: readonly HeaderField[], body: Buffer): Buffer {
+  if (fields.some(({ name }) => name.toLowerCase() === 'dkim-signature'))
+    return joinMessage(fields, withShortLines(body))
+  const whole = inSevenBits(joinMessage(fields, body))
+  const bodyAt = whole.indexOf('\r\n\r\n') + 4
+  const short = withShortLines(whole.subarray(bodyAt))
+  return short.length === whole.length - bodyAt ? whole : Buffer.concat([whole.subarray(0, bodyAt), short])
 }
 
 /**

@@ -128,6 +128,7 @@ async function overNewSession(
     ...sessionOptions(options, candidate),
     ...tlsPolicy.options,
     ...(nextHop.smartHost && smartHostOptions(nextHop.smartHost)),
+    mayWaitOn: () => context.slot.mayWaitOn(),
   })
   recordTlsFailures(options.tlsPolicies, host, opened)
   if (!nextHop.smartHost) options.tlsResults?.count(nextHop, tlsPolicy, host, address, opened)
@@ -206,7 +207,8 @@ async function transact(
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
-  const result = await shared.send(transaction, () => slot.offer(shared))
+  const patient = { ...transaction, mayWaitOn: () => slot.mayWaitOn() }
+  const result = await shared.send(patient, () => slot.offer(shared))
   const said = outcomeOf(result.recipients[0]!, mxHost)
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
   const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said

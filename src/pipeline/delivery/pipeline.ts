@@ -18,6 +18,11 @@ export interface PipelineSlot {
   previousEnded(): Promise<void>
   /** Offers the session of this delivery to the next one. */
   offer(session: SharedSession): void
+  /**
+   * Asked when the host is slow to answer: whether the delivery may wait for it for longer. If so, it takes
+   * no slot of the thread from then on.
+   */
+  mayWaitOn: () => boolean
 }
 
 /** Thrown when nothing was sent and nothing must be recorded: the delivery goes back to the queue. */
@@ -29,7 +34,12 @@ export class PipelineSlotLost extends Error {
 }
 
 /** The slot of a delivery that is not pipelined. */
-export const NOT_PIPELINED: PipelineSlot = { ahead: undefined, previousEnded: async () => {}, offer() {} }
+export const NOT_PIPELINED: PipelineSlot = {
+  ahead: undefined,
+  previousEnded: async () => {},
+  offer() {},
+  mayWaitOn: () => true,
+}
 
 interface PipelineOptions<T> {
   /** Resolves when the delivery has ended. Never rejects. */
@@ -60,6 +70,7 @@ class PipelinePosition implements PipelineSlot {
   readonly #mayStillBegin: () => boolean
   readonly #nextMayStart = Promise.withResolvers<void>()
   readonly #allEnded = Promise.withResolvers<void>()
+  mayWaitOn = () => true
   #previous: PipelinePosition | undefined
   #offered: SharedSession | undefined
   #hasEnded = false

@@ -29,14 +29,17 @@ const OURS: ReadonlyMap<string, NewReport['addressKind']> = new Map([
 
 /**
  * Maps an address to a report to be stored: a return path with a valid token (RFC 5321 §4.4), an unsubscribe
- * address with a valid token, or a role address of the mail host (RFC 2142 §5). Returns undefined for any
- * other address.
+ * address with a valid token, or a role address of the mail host (RFC 2142 §5), of which `postmaster` may
+ * lack its domain. Returns undefined for any other address.
  */
 export function localRecipientOf(
   recipient: string,
   now: number,
   { secrets, mailHost }: LocalRecipientOptions,
 ): NewReport | undefined {
+  // RFC 5321 §4.1.1.3: the postmaster needs no domain.
+  if (foldAddress(recipient) === 'postmaster')
+    return localRecipientOf(`${recipient}@${mailHost}`, now, { secrets, mailHost })
   const address = foldAddress(recipient)
   const token = RETURN_PATH.exec(address)?.[1]
   if (token !== undefined) {

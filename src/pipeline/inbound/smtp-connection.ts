@@ -1,7 +1,8 @@
 /**
  * Adjusts connections of smtp-server: greets at once, refuses bare LF in commands and premature pipelining,
- * offers AUTH over TLS only, hides extensions that are not supported, answers half-closed clients, and reads
- * message data at constant cost. It uses internals of smtp-server, whose version is therefore pinned.
+ * takes return paths as text, offers AUTH over TLS only, hides extensions that are not supported, answers
+ * half-closed clients, and reads message data at constant cost. It uses internals of smtp-server, whose
+ * version is therefore pinned.
  */
 import type { Socket } from 'node:net'
 import type { PassThrough, Writable } from 'node:stream'
@@ -27,6 +28,8 @@ export interface Connection {
   /** Stream of the message that is being received or awaits its reply. */
   _dataStream: PassThrough | false | null
   _armTimeout(socket?: Socket): void
+  /** @returns the address and the ESMTP parameters of MAIL FROM or RCPT TO; false for a syntax error */
+  _parseAddressCommand(name: string, command: unknown): { address: string; args: unknown } | false
 }
 
 interface Parser extends Writable {
@@ -48,6 +51,7 @@ const ERRORS_MAX = 20
 /** Changes a connection before its first input is read. */
 export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
   offerLoginOverTlsAlone(connection)
+  takeReturnPathsAsText(connection)
   endAfterErrors(connection, counts)
   flushInTime(connection)
   cutOffWhenClosed(connection)
@@ -96,6 +100,50 @@ function offerLoginOverTlsAlone(connection: Connection) {
   connection.send = (code, text, context) => {
     const isOpen = Array.isArray(text) && !connection.secure
     send(code, isOpen ? text.filter(line => !line.startsWith('AUTH ')) : text, context)
+  }
+}
+
+const MAIL_FROM = /^mail from\s*:\s*/i
+/** The path up to the first `>` outside a quoted local part, or outside quotes that are never closed. */
+const REVERSE_PATH = /^<((?:"(?:[^"\\]|\\.)*"|[^\s"<>])*|[^\s<>]*)>(?=\s|$)/
+/** A source route is ignored (RFC 5321 appendix C). */
+const SOURCE_ROUTE = /^@[^\s,:@]+(?:,@[^\s,:@]+)*:/
+const RETURN_PATH_DOMAIN = /^(?:(?:[\w-]|[^\x00-\x7f])+(?:\.(?:[\w-]|[^\x00-\x7f])+)*|\[[^\s[\]\\]+\])$/
+/** Control characters, and characters without a width. */
+const UNSAFE = /[\x00-\x1f\x7f-\x9f\u200b\u2060\ufeff]/
+/** RFC 5321 §4.5.3.1.3, without the angle brackets. */
+const PATH_OCTETS_MAX = 254
+
+/**
+ * Reads the path of MAIL FROM as text: nobody but its own domain can tell which local parts exist there, and
+ * a refusal would lose the mail. RFC 5321 §4.1.2 allows any text in a quoted local part.
+ *
+ * @returns the address as written, empty for the null sender, and the text behind the path; undefined for a
+ * path without brackets or domain, with control characters, or longer than 254 octets
+ */
+export function readReversePath(command: string): { address: string; rest: string } | undefined {
+  const start = MAIL_FROM.exec(command)?.[0].length
+  if (start === undefined) return undefined
+  const text = command.slice(start)
+  const path = REVERSE_PATH.exec(text)
+  if (!path) return undefined
+  const address = path[1]!.replace(SOURCE_ROUTE, '')
+  const rest = text.slice(path[0].length)
+  if (address === '') return { address, rest }
+  const at = address.lastIndexOf('@')
+  const isWhole = at > 0 && RETURN_PATH_DOMAIN.test(address.slice(at + 1))
+  if (!isWhole || UNSAFE.test(address) || Buffer.byteLength(address) > PATH_OCTETS_MAX) return undefined
+  return { address, rest }
+}
+
+/** smtp-server would refuse quoted local parts, unusual dots and underscores in the domain. */
+function takeReturnPathsAsText(connection: Connection) {
+  const parse = connection._parseAddressCommand.bind(connection)
+  connection._parseAddressCommand = (name, command) => {
+    if (name !== 'mail from') return parse(name, command)
+    const found = readReversePath(String(command))
+    const parsed = found && parse(name, `MAIL FROM:<>${found.rest}`)
+    return parsed ? { ...parsed, address: found.address } : false
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Mailbox } from '../smtp/address.ts'
 import type { HeaderField } from '../smtp/header-field.ts'
+import { formatDate } from './date.ts'
 import { literalText, userText } from './header-text.ts'
 import { mailboxList } from './mailbox-list.ts'
 
@@ -62,9 +63,4 @@ function addUserFields(fields: HeaderField[], headers: HeadSource['headers']): v
     taken.add(key)
     fields.push({ name, value: userText(name, value) })
   }
-}
-
-/** Formats a date such as `Sat, 21 Nov 2026 13:00:00 +0000` (RFC 5322 §3.3). */
-export function formatDate(atMs: number): string {
-  return `${new Date(atMs).toUTCString().slice(0, -'GMT'.length)}+0000`
 }

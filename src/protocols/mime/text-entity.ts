@@ -41,6 +41,11 @@ function chooseEncoding(text: string, octets: number, survey: LineSurvey): Encod
   const ascii = survey.nonAsciiCount === 0 && survey.controlCount === 0
   if (ascii && survey.longestLineOctets <= PLAIN_LINE_OCTETS && !survey.hasFragileLine)
     if (!text.includes(BOUNDARY_START)) return '7bit'
+  return smallerEncoding(octets, survey)
+}
+
+/** Chooses between the two encodings that make 7-bit text of any octets. */
+export function smallerEncoding(octets: number, survey: LineSurvey): 'quoted-printable' | 'base64' {
   const quotedOctets = octets + 2 * (survey.nonAsciiCount + survey.controlCount + survey.equalsCount)
   return quotedOctets > base64LinesSize(octets) * 1.25 ? 'base64' : 'quoted-printable'
 }

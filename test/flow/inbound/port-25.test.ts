@@ -87,6 +87,32 @@ test('mail to the postmaster is on the disk before it is acknowledged', async ()
   assert.is(Buffer.from(row!.body).toString(), 'Subject: your mail\r\n\r\n.a line with a dot\r\n\r\n')
 })
 
+for (const sender of ['user..x@docomo.ne.jp', '"a b"@b.example', 'a@sub_domain.example', 'x@[192.0.2.1]'])
+  test(`mail from ${sender} is accepted, and its return path is kept as text`, async () => {
+    const to = 'abuse@mailhorn.test'
+    assert.match(
+      await sendMail(mailhorn.app.inboundAddress!, { to, data: 'Subject: x\n', from: sender }),
+      /^250 /,
+    )
+    const [row] = mailhorn.rows<{ sender: string }>('select sender from reports order by id desc limit 1')
+    assert.is(row!.sender, sender)
+  })
+
+test('a return path that is a syntax error is refused, and parameters behind one are still checked', async t => {
+  const client = await greeted(t)
+  assert.match(await client.say('MAIL FROM:<a b@there.example>'), /^501 /)
+  assert.match(await client.say('MAIL FROM:<"a> SIZE=1"@there.example> SIZE=99999999999'), /^552 /)
+  assert.match(await client.say('MAIL FROM:<"a> SIZE=99999999999"@there.example> SIZE=1'), /^250 /)
+})
+
+test('mail to the postmaster without a domain is accepted for the mail host', async () => {
+  const to = 'PostMaster'
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, { to, data: 'Subject: x\n' }), /^250 /)
+  const [row] = mailhorn.rows<{ recipient: string }>('select recipient from reports order by id desc limit 1')
+  assert.is(row!.recipient, 'PostMaster@mailhorn.test')
+  assert.match(await sendMail(mailhorn.app.inboundAddress!, { to: 'abuse', data: 'Subject: x\n' }), /^501 /)
+})
+
 test('STARTTLS secures the connection, and what was said before it is forgotten', async t => {
   const client = await greeted(t)
   assert.match(await client.say('STARTTLS'), /^220 /)

@@ -9,13 +9,21 @@ import { suite, type TestContext } from '../../kit/suite.ts'
 /** Mail programs and libraries hand their mail over by SMTP: it is stored, signed and delivered as that of the API. */
 const test = suite('submission over SMTP')
 
-const ZONE = 'there.example MX 10 mx.there.example\nmx.there.example A 127.0.0.2'
+const ZONE = `
+  there.example     MX 10 mx.there.example
+  mx.there.example  A 127.0.0.2
+  old.example       MX 10 mx.old.example
+  mx.old.example    A 127.0.0.3
+`
 
 let mx: FakeMx
+/** A host without 8BITMIME. */
+let oldMx: FakeMx
 let mailhorn: Mailhorn
 
 test.before(async () => {
   mx = await startFakeMx({ host: '127.0.0.2' })
+  oldMx = await startFakeMx({ host: '127.0.0.3', port: mx.port, extensions: ['SIZE 52428800'] })
   mailhorn = await startMailhorn({
     zone: ZONE,
     mxPort: mx.port,
@@ -30,6 +38,7 @@ test.before(async () => {
 test.after(async () => {
   await mailhorn.close()
   await mx.close()
+  await oldMx.close()
 })
 
 const ports = () => ({
@@ -153,6 +162,57 @@ test('a message can wait for its time, and have tags', async t => {
   assert.equal(email.tags, [{ name: 'kind', value: 'test' }])
   const past = await submitted(client, `X-Scheduled-At: 2020-01-01T00:00:00Z\r\n${LETTER}`)
   assert.match(past, /^550 5\.6\.0 .*in the future/)
+})
+
+test('the Date of a message that waited is its time of delivery, also if that was moved', async t => {
+  const client = await signedIn(t)
+  const at = mailhorn.clock.now() + 5 * 86_400_000
+  const date = new Date(mailhorn.clock.now()).toUTCString()
+  const to = 'scheduled@there.example'
+  const letter = `X-Scheduled-At: ${new Date(at).toISOString()}\r\nDate: ${date}\r\n${LETTER}`
+  const id = idIn({ response: await submitted(client, letter, to) } as SentMessageInfo)
+  const later = new Date(at + 3_600_000)
+  const body = { scheduled_at: later.toISOString() }
+  const moved = await mailhorn.call('PATCH', `/emails/${id}`, { key: mailhorn.apiKey, body })
+  assert.is(moved.status, 200)
+  mailhorn.clock.advance(5 * 86_400_000 + 3_700_000)
+  await mailhorn.emailWhen(id, 'delivered')
+  const { data } = mx.messages.find(({ rcptTo }) => rcptTo.includes(to))!
+  const field = /^Date: (.*)\r$/m.exec(data.toString('latin1'))![1]!
+  assert.is(Date.parse(field), Math.floor(later.getTime() / 1_000) * 1_000)
+  const raw = await mailhorn.call('GET', `/emails/${id}/raw`, { key: mailhorn.apiKey })
+  assert.is(raw.headers.get('x-mailhorn-raw'), 'exact')
+})
+
+test('text in UTF-8 without MIME fields reaches a host without 8BITMIME in 7 bits, signed', async t => {
+  const client = await signedIn(t)
+  const letter = `${LETTER}${Buffer.from('Many greetings, Grüße\r\n').toString('latin1')}`
+  const reply = await submitted(client, letter, 'ok@old.example')
+  await mailhorn.emailWhen(idIn({ response: reply } as SentMessageInfo), 'delivered')
+  const data = oldMx.messages.at(-1)!.data.toString('latin1')
+  assert.match(data, /^DKIM-Signature: /)
+  assert.match(data, '\r\nContent-Type: text/plain; charset=utf-8\r\n')
+  assert.match(data, '\r\nMany greetings, Gr=C3=BC=C3=9Fe\r\n')
+  assert.equal(oldMx.violations, [])
+})
+
+test('a signed part of 8 bits bounces at a host without 8BITMIME, and arrives unchanged elsewhere', async t => {
+  const client = await signedIn(t)
+  const body = '--b\r\n\r\n\xc3\xa4\r\n--b\r\n\r\nsignature\r\n--b--\r\n'
+  const head = LETTER.replace(
+    '\r\n\r\nhi\r\n',
+    '\r\nMIME-Version: 1.0\r\nContent-Type: multipart/signed; boundary=b',
+  )
+  const send = async (to: string) => {
+    const response = await submitted(client, `${head}\r\n\r\n${body}`, to)
+    return idIn({ response } as SentMessageInfo)
+  }
+  const email = await mailhorn.emailWhen(await send('signed@old.example'), 'bounced')
+  assert.match(JSON.stringify(email), '5.6.3')
+  await mailhorn.emailWhen(await send('signed@there.example'), 'delivered')
+  const arrived = mx.messages.find(({ rcptTo }) => rcptTo.includes('signed@there.example'))!
+  assert.match(arrived.data.toString('latin1'), body)
+  assert.is(arrived.params.get('BODY'), '8BITMIME')
 })
 
 test('recipients beyond the fiftieth have to wait; an address that is none is refused', async t => {

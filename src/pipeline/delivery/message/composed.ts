@@ -12,6 +12,7 @@ import { bodyHash } from '../../../protocols/dkim/body-hash.ts'
 import type { Attachment } from '../../../protocols/mime/attachment-entity.ts'
 import { composeBody, type WordedSource } from '../../../protocols/mime/compose-body.ts'
 import { composeHead } from '../../../protocols/mime/compose-head.ts'
+import { formatDate } from '../../../protocols/mime/date.ts'
 import { splitMessage } from '../../../protocols/mime/whole-message.ts'
 import { needsSmtpUtf8 } from '../../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../../protocols/smtp/header-field.ts'
@@ -154,20 +155,24 @@ function onlyRecipient({ toList }: EmailSource): LinkedRecipient {
   return { ordinal: 0, address: parseStoredMailboxes(toList)[0]?.address ?? '' }
 }
 
-/** Returns a message as it was submitted. */
+/** Returns a message as it was submitted; the Date of a scheduled one is its time of delivery. */
 function composeRaw(source: EmailSource, raw: Buffer): Composed {
-  const [from] = parseStoredMailboxes(source.sender)
+  const { sender, scheduledAt } = source
+  const [from] = parseStoredMailboxes(sender)
   const { fields, body } = splitMessage(raw)
   const { wish, headers } = tlsPreferenceOf(fields.map(({ name, value }) => [name, value]))
   const message = {
-    fields: headers.map(([name, value]) => ({ name, value })),
+    fields: headers.map(([name, value]) => ({
+      name,
+      value: scheduledAt !== null && name.toLowerCase() === 'date' ? formatDate(scheduledAt) : value,
+    })),
     body,
     bodyHash: bodyHash(body),
   }
   return {
     fromDomain: from!.domain,
     domainId: source.domainId,
-    dueAt: source.scheduledAt ?? source.createdAt,
+    dueAt: scheduledAt ?? source.createdAt,
     tlsPreference: wish,
     smtpUtf8: fields.some(({ value }) => NOT_ASCII.test(value)),
     sizeBytes: body.length,

@@ -54,9 +54,19 @@ export function admitNext(path: EgressPath, slots: Slots, others: number): Ready
 /**
  * Returns the number of deliveries that may be in progress on the path now. Pipelined ones are not counted.
  */
-export function widthOf({ breaker, window }: EgressPath): number {
+export function widthOf(path: EgressPath): number {
+  const { breaker, window } = path
   if (breaker.isOpen) return 0
+  if (awaitsFirstAnswer(path)) return 1
   return breaker.isHalfOpen ? 1 : window.size
+}
+
+/**
+/**
+ * Whether the first delivery of a new path waits for a slow host. Until it knows more, no other one is tried.
+ */
+function awaitsFirstAnswer({ isParked, isProven }: EgressPath): boolean {
+  return isParked && !isProven
 }
 
 /**
@@ -73,7 +83,7 @@ export function capacityOf(path: EgressPath, ahead: number): Capacity {
 
 function capacityByWindow(path: EgressPath, ahead: number): Capacity {
   const { window, breaker, ready, active } = path
-  if (breaker.isOpen) return NO_CAPACITY
+  if (breaker.isOpen || awaitsFirstAnswer(path)) return NO_CAPACITY
   if (breaker.isHalfOpen) return isIdlePath(path) ? CAPACITY_FOR_ONE : NO_CAPACITY
   const most = window.size * CLAIMED_PER_SLOT_MAX
   const atOnce = Math.max(0, window.size - active - ready.length)
@@ -84,7 +94,7 @@ function capacityByWindow(path: EgressPath, ahead: number): Capacity {
 
 /** Whether the path takes one more claimed delivery of the class without exceeding its maximum. */
 export function bearsMore(path: EgressPath, isTransactional: boolean): boolean {
-  if (path.breaker.isOpen) return false
+  if (path.breaker.isOpen || awaitsFirstAnswer(path)) return false
   if (path.breaker.isHalfOpen) return isIdlePath(path)
   const { any, transactional } = path.ready.capacity(path.window.size * CLAIMED_PER_SLOT_MAX)
   return (isTransactional ? transactional : any) > 0

@@ -73,6 +73,7 @@ export function createCongestionFeedback(options: CongestionFeedbackOptions): Re
   return (path, delivery, signal, text) => {
     if (signal === 'ok') {
       path.isProven = true
+      path.parkedAt = undefined
       const isBack = path.breaker.recordSuccess()
       if (isBack) path.window.restart()
       path.window.grow()

@@ -27,6 +27,10 @@ export interface EgressPath {
   active: number
   /** Whether the destination has answered on this path since the path was created. */
   isProven: boolean
+  /** Whether one delivery waits for a slow host without a slot of the thread. */
+  isParked: boolean
+  /** Monotonic ms: when a delivery was last parked, unless the destination has answered since. */
+  parkedAt: number | undefined
 }
 
 export interface EgressPathOptions {
@@ -58,6 +62,8 @@ export function createEgressPath(
     ready: createReadyQueue(waiting),
     active: 0,
     isProven: false,
+    isParked: false,
+    parkedAt: undefined,
   }
   return path
 }

@@ -38,6 +38,8 @@ interface SlotRunnerOptions {
 
 /** Deliveries of a full path that are prepared, per delivery in progress on that path. */
 const PREPARED_SHARE = 0.75
+/** A destination that stayed silent once is not waited for so long again within this time. */
+const PARK_INTERVAL_MS = 3_600_000
 /** Number of waiting paths that are tried when a slot comes free. */
 const PATHS_WOKEN_MAX = 16
 
@@ -106,7 +108,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   }
   const carryOut = async (path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot) => {
     path.rateLimit.begin()
-    const free = slots.take(path.isProven, ready.delivery.accountId)
+    const free = takeSlot(path, ready, slot, { slots, clock, onParked: () => wakeBlocked(1) })
     onMoved(path)
     prepareNext(path)
     try {
@@ -133,6 +135,49 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
     stop() {
       stopped = true
     },
+  }
+}
+
+/** @returns a function that frees the slot, or the place in which the delivery is parked */
+function takeSlot(
+  path: EgressPath,
+  { delivery }: ReadyDelivery,
+  slot: PipelineSlot,
+  { slots, clock, onParked }: { slots: Slots; clock: Clock; onParked(): void },
+): () => void {
+  let free = slots.take(path.isProven, delivery.accountId)
+  let isParked = false
+  slot.mayWaitOn = () => {
+    const place = isParked ? undefined : parkOn(path, slots, clock)
+    if (!place) return isParked
+    isParked = true
+    free()
+    free = place
+    onParked()
+    return true
+  }
+  return () => {
+    slot.mayWaitOn = () => true
+    free()
+  }
+}
+
+/**
+ * Parks a delivery that waits for a slow host: one of each path, and one in an hour of a path that does not
+ * answer.
+ *
+ * @returns a function that ends it; undefined when the delivery must not wait on
+ */
+function parkOn(path: EgressPath, slots: Slots, clock: Clock): (() => void) | undefined {
+  const now = clock.monotonic()
+  if (path.isParked || now - (path.parkedAt ?? Number.NEGATIVE_INFINITY) < PARK_INTERVAL_MS) return undefined
+  const place = slots.park()
+  if (!place) return undefined
+  path.isParked = true
+  path.parkedAt = now
+  return () => {
+    path.isParked = false
+    place()
   }
 }
 

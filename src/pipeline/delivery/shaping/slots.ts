@@ -36,6 +36,11 @@ export interface Slots {
   readonly isBusy: boolean
   /** @returns a function that frees the slot */
   take(isProven: boolean, accountId: Id): () => void
+  /**
+   * Takes one of the few places beside the slots, for a delivery that waits for a slow host.
+   * @returns a function that frees the place; undefined when there is none
+   */
+  park(): (() => void) | undefined
   /** @param listener called when deliveries may start again although no slot was freed */
   onRoom(listener: () => void): void
 }
@@ -47,11 +52,14 @@ export interface Slots {
 const UNPROVEN_FIRST_SHARE = 0.25
 const UNPROVEN_SHARE_MAX = 0.75
 const ROOMY_SHARE_MAX = 0.5
+/** Places for parked deliveries, as a share of the slots. `fd-budget.ts` leaves descriptors for them. */
+const PARKED_SHARE = 0.125
 
 export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions): Slots {
   const byAccount = new Map<string, number>()
   let taken = 0
   let unproven = 0
+  let parked = 0
 
   const isFull = () => taken >= most || adaptiveLimit.room === 0
 
@@ -87,6 +95,11 @@ export function createSlots({ adaptiveLimit, most, mostOfAccount }: SlotOptions)
         taken--
         if (!isProven) unproven--
       }
+    },
+    park() {
+      if (parked >= Math.ceil(most * PARKED_SHARE)) return undefined
+      parked++
+      return () => void parked--
     },
     onRoom: adaptiveLimit.onRoom,
   }

@@ -35,7 +35,7 @@ export function prepare(
   for (const path of [mailFrom, ...recipients]) checkPath(path, smtpUtf8)
   if (recipients.includes('')) throw new Error('an empty recipient address')
   const { blocks, eightBit } = frameMessage(message)
-  const refusal = refuse(transaction, extensions)
+  const refusal = refuse(transaction, eightBit, extensions)
   if (refusal) return { refusal }
   let mail = `MAIL FROM:<${mailFrom}>`
   if (extensions.has('SIZE')) mail += ` SIZE=${transaction.size}`
@@ -63,10 +63,12 @@ function checkPath(path: string, smtpUtf8: boolean) {
 }
 
 /**
- * RFC 1870 §6.1, RFC 6531 §3.2 and RFC 8689 §4.2.1: refuses a message that the announced extensions rule out.
+ * RFC 1870 §6.1, RFC 6152 §3, RFC 6531 §3.2 and RFC 8689 §4.2.1: refuses a message that the announced
+ * extensions rule out.
  */
 function refuse(
   { size, smtpUtf8, requireTls = false }: Transaction,
+  eightBit: boolean,
   extensions: SmtpSessionFacts['extensions'],
 ): SmtpReply | undefined {
   const limit = Number.parseInt(extensions.get('SIZE') ?? '', 10)
@@ -76,6 +78,8 @@ function refuse(
   }
   if (smtpUtf8 && !extensions.has('SMTPUTF8'))
     return { code: 553, enhanced: '5.6.7', text: 'this server does not take internationalized addresses' }
+  if (eightBit && !extensions.has('8BITMIME'))
+    return { code: 554, enhanced: '5.6.3', text: 'this server does not take messages of 8 bits' }
   if (requireTls && !extensions.has('REQUIRETLS'))
     return {
       code: 550,

@@ -107,6 +107,7 @@ export class WireSession implements SmtpSession {
         pipelining: this.#pipelining,
         envelopeSent: job.envelopeSent,
         writeNext,
+        mayWaitOn: transaction.mayWaitOn,
         monotonic: this.#clock.monotonic,
       })
       if (this.#pipelining && !job.envelopeSent) this.#envelopeLeft(job)

@@ -15,6 +15,7 @@ interface TransactionContext {
   pipelining: boolean
   /** Whether the envelope was sent together with the previous message. */
   envelopeSent: boolean
+  mayWaitOn: (() => boolean) | undefined
   /** Writes the envelope of the next transaction, if one waits. Called right after the final dot. */
   writeNext(): void
   monotonic(): number
@@ -51,6 +52,7 @@ export async function transact(prepared: Prepared, context: TransactionContext):
     markedAt: context.monotonic(),
     resetting: false,
   }
+  context.wire.mayWaitOn = context.mayWaitOn
   const failure = await converse(progress)
   if (failure) {
     settle(progress, { kind: 'failed', phase: failure.phase, failure })

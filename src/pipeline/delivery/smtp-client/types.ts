@@ -33,17 +33,28 @@ type PhaseTimeouts = Readonly<Record<Exclude<Phase, 'final-dot'>, number>>
 
 export const DEFAULT_TIMEOUTS: PhaseTimeouts = {
   connect: 20_000,
-  banner: 60_000,
-  ehlo: 60_000,
+  banner: 300_000,
+  ehlo: 300_000,
   starttls: 30_000,
   tls: 30_000,
   auth: 60_000,
-  mail: 120_000,
-  rcpt: 120_000,
+  mail: 300_000,
+  rcpt: 300_000,
   data: 120_000,
   body: 180_000,
   rset: 10_000,
   quit: 5_000,
+}
+
+/**
+ * After this time in ms, `mayWaitOn` decides whether the rest of the time limit is waited for, since many
+ * silent hosts would otherwise hold the slots that others need (decision 0112).
+ */
+export const SLOW_AFTER_MS: Partial<PhaseTimeouts> = {
+  banner: 60_000,
+  ehlo: 60_000,
+  mail: 120_000,
+  rcpt: 120_000,
 }
 
 /**
@@ -100,6 +111,8 @@ export interface SessionOptions {
   /** Enables the resumption of TLS sessions. */
   tickets?: Tickets
   timeouts: PhaseTimeouts
+  /** Asked when the peer is slow to answer while the session is opened. Without it, the answer is yes. */
+  mayWaitOn?: () => boolean
   clock: Clock
   /**
    * Receives the dialogue line by line, as `C: …` and `S: …`. Of messages it receives the size only, of
@@ -187,6 +200,8 @@ export interface Transaction {
   smtpUtf8: boolean
   /** Whether all later hops must use TLS (RFC 8689). */
   requireTls?: boolean
+  /** Asked when the peer is slow to answer the envelope. Without it, the answer is yes. */
+  mayWaitOn?: (() => boolean) | undefined
   /** Name of the message in delivery reports (RFC 3461 §4.4). Called if the peer offers DSN. */
   envelopeId?: () => string
 }

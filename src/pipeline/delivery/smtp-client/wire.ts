@@ -10,6 +10,7 @@ import {
   FINAL_DOT_TIMEOUT_MS,
   type Phase,
   type SessionOptions,
+  SLOW_AFTER_MS,
   type SmtpFailure,
   type TlsFacts,
 } from './types.ts'
@@ -39,13 +40,17 @@ export class Wire {
   #wake: (() => void) | undefined
   #ticket: Ticket | undefined
   #waitsIn: Phase = 'connect'
+  #waitsSince = 0
+  /** Whether the whole time limit applies to the reply that is waited for. */
+  #waitsOn = false
+  /** See `SLOW_AFTER_MS`. Set anew for each transaction. */
+  mayWaitOn: (() => boolean) | undefined
 
   /** Starts to connect. The greeting is outstanding from the start. */
   constructor(options: SessionOptions) {
     this.#options = options
-    this.#deadline = new Deadline(options.clock, () =>
-      this.#finish('timeout', `nothing happened within ${this.#timeoutMs(this.#waitsIn)} ms`),
-    )
+    this.#deadline = new Deadline(options.clock, () => this.#expire())
+    this.mayWaitOn = options.mayWaitOn
     this.#socket = connect({
       host: options.address,
       port: options.port,
@@ -146,11 +151,24 @@ export class Wire {
   }
 
   #timeoutMs(phase: Phase): number {
-    return phase === 'final-dot' ? FINAL_DOT_TIMEOUT_MS : this.#options.timeouts[phase]
+    if (phase === 'final-dot') return FINAL_DOT_TIMEOUT_MS
+    const wholeMs = this.#options.timeouts[phase]
+    return this.#waitsOn ? wholeMs : Math.min(wholeMs, SLOW_AFTER_MS[phase] ?? wholeMs)
+  }
+
+  #expire() {
+    const waitedMs = this.#timeoutMs(this.#waitsIn)
+    const isSlow = !this.#waitsOn && SLOW_AFTER_MS[this.#waitsIn as keyof typeof SLOW_AFTER_MS] === waitedMs
+    if (isSlow) this.#waitsOn = this.mayWaitOn?.() ?? true
+    const leftMs = this.#waitsSince + this.#timeoutMs(this.#waitsIn) - this.#options.clock.monotonic()
+    if (leftMs > 0) this.#deadline.set(leftMs)
+    else this.#finish('timeout', `nothing happened within ${waitedMs} ms`)
   }
 
   #event(phase: Phase): Promise<void> {
     this.#waitsIn = phase
+    this.#waitsOn = false
+    this.#waitsSince = this.#options.clock.monotonic()
     this.#deadline.set(this.#timeoutMs(phase))
     return new Promise(resolve => {
       this.#wake = resolve

@@ -12,6 +12,8 @@ const LIMITS = { ms: 20_000, lookups: 50 }
 const LOOKUPS_MAX = 10
 const VOID_LOOKUPS_MAX = 2
 const NAME_CHARACTERS_MAX = 255
+/** mailauth looks up no domain with an underscore, so it is given this text in place of each. */
+const UNDERSCORE = 'x5f5fx'
 
 export async function checkSpf(
   envelope: Envelope,
@@ -27,19 +29,22 @@ export async function checkSpf(
     options,
     LIMITS,
     async dns => {
+      const at = mailFrom.lastIndexOf('@') + 1
+      const domain = mailFrom.slice(at)
+      const restored = (text: string) => (domain.includes('_') ? text.replaceAll(UNDERSCORE, '_') : text)
       const found = await spf({
-        sender: mailFrom,
+        sender: mailFrom.slice(0, at) + domain.replaceAll('_', UNDERSCORE),
         ip: clientIp,
         helo,
         mta: mailHost,
-        resolver: dns.ask,
+        resolver: (name, type) => dns.ask(restored(name), type),
         strict: true,
         maxResolveCount: LOOKUPS_MAX,
         maxVoidCount: VOID_LOOKUPS_MAX,
       })
       const result = resultOf(found.status.result)
-      const reason = result === 'pass' ? undefined : reasonOf(found.status.comment, mailHost)
-      return { result, domain: found.domain, identity, reason }
+      const reason = result === 'pass' ? undefined : reasonOf(restored(found.status.comment ?? ''), mailHost)
+      return { result, domain: found.domain && restored(found.domain), identity, reason }
     },
     fault => ({ ...fault, identity }),
   )

@@ -12,6 +12,10 @@ import { type Encoding, encodingOf } from './transfer.ts'
 
 /** A part without further parts, or beyond the limit of nesting. */
 export interface Leaf {
+  /** Position of its header section. */
+  headAt: number
+  /** Whether it is inside a multipart/signed or multipart/encrypted, whose octets stay (RFC 1847). */
+  isSealed: boolean
   type: ContentField
   disposition: ContentField
   encoding: Encoding
@@ -22,12 +26,22 @@ export interface Leaf {
   end: number
 }
 
+/** A multipart whose boundary was found. */
+export interface Multipart {
+  headAt: number
+  isSealed: boolean
+  /** Position behind its header section. */
+  start: number
+}
+
 interface Walked {
   /** Header section of the message itself. */
   head: Head
   /** Content-Type of the message itself. */
   type: ContentField
   leaves: readonly Leaf[]
+  /** In the order of their beginnings. */
+  multiparts: readonly Multipart[]
   /** Values of `FAULTS` for the parts that were left out. */
   faults: readonly string[]
 }
@@ -56,6 +70,7 @@ interface OpenMultipart {
   hash: number
   /** Media type of parts that name none. */
   defaultType: string
+  isSealed: boolean
 }
 
 type Entity = Omit<Leaf, 'end'>
@@ -64,6 +79,7 @@ type Entity = Omit<Leaf, 'end'>
 const FIELD_BYTES_MAX = 8_000
 const BOUNDARY_LINE_BYTES_MAX = 250
 const UNNAMED_BOUNDARY_SCAN_BYTES = 16 * 1024
+const SEALED = new Set(['multipart/signed', 'multipart/encrypted'])
 const LF = 0x0a
 const CR = 0x0d
 const MINUS = 0x2d
@@ -73,6 +89,7 @@ const BLANKS = new Set([...' \t\r\n\v\f\xa0'].map(blank => blank.charCodeAt(0)))
 export function walkMail(bytes: Buffer): Walked {
   const open: OpenMultipart[] = []
   const leaves: Leaf[] = []
+  const multiparts: Multipart[] = []
   const faults = new Set<string>()
   const entityAt = (start: number, defaultType: string, fault: string): Entity & { head: Head } => {
     const isBoundary = (lineAt: number) => boundaryAt(bytes, lineAt, open) !== undefined
@@ -84,6 +101,8 @@ export function walkMail(bytes: Buffer): Walked {
     const disposition = head.raw('content-disposition', FIELD_BYTES_MAX)
     return {
       head,
+      headAt: start,
+      isSealed: open.at(-1)?.isSealed ?? false,
       type,
       disposition: readContentField(disposition, type.params.get('charset')),
       encoding: encodingOf(head.raw('content-transfer-encoding', FIELD_BYTES_MAX)),
@@ -113,7 +132,7 @@ export function walkMail(bytes: Buffer): Walked {
     current = enter(part)
   }
   if (current) close(current, bytes.length)
-  return { head, type: root.type, leaves, faults: [...faults] }
+  return { head, type: root.type, leaves, multiparts, faults: [...faults] }
 
   /** Opens a multipart; returns any other entity, which is a leaf without its end. */
   function enter(entity: Entity): Entity | undefined {
@@ -126,11 +145,13 @@ export function walkMail(bytes: Buffer): Walked {
     const named = type.params.get('boundary')?.trimEnd() || boundaryLike(bytes, start)
     const boundary = Buffer.from(named ?? '', 'latin1')
     const defaultType = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
-    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), defaultType }
+    const isSealed = entity.isSealed || SEALED.has(type.value)
+    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), defaultType, isSealed }
     const first = nextBoundary(bytes, start, [...open, opened])
     if (boundary.length === 0 || !first || first.depth < open.length)
       return { ...entity, type: { value: 'text/plain', params: type.params } }
     open.push(opened)
+    multiparts.push({ headAt: entity.headAt, isSealed: entity.isSealed, start })
     return undefined
   }
 

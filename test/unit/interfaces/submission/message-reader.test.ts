@@ -29,7 +29,7 @@ async function given(answers: readonly unknown[]) {
         return answer
       },
     },
-    ...{ clock: createManualClock(), newId: createIdSource(), log: createLog('silent') },
+    ...{ clock: createManualClock(), newId: createIdSource(), hidesOrigin: false, log: createLog('silent') },
   })
   const result = await reader
     .read({ accountId: newId(1) }, [new Uint8Array(3), new Uint8Array(4)], [])

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import { partsOf, type ReadMessage, readMessage } from '../../../../src/interfaces/submission/read-message.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
+import { decodeWords } from '../../../../src/protocols/mime/read/encoded-words.ts'
 import { splitMessage } from '../../../../src/protocols/mime/whole-message.ts'
 import { mailbox } from '../../../kit/mail.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -11,13 +12,13 @@ const NOW = Date.UTC(2026, 10, 21, 12)
 const bob = mailbox('bob@there.example')
 
 /** Lines end in CRLF; a blank line of the text ends the header. */
-function read(text: string, { recipients = [bob], inParts = true } = {}) {
+function read(text: string, { recipients = [bob], inParts = true, hidesOrigin = false } = {}) {
   const octets = Buffer.from(text.replace(/\n/g, '\r\n'), 'latin1')
-  return readOctets(octets, recipients, inParts)
+  return readOctets(octets, recipients, inParts, hidesOrigin)
 }
 
-function readOctets(octets: Buffer, recipients = [bob], inParts = true) {
-  const facts = { octets, recipients, now: NOW, messageName: 'new-name' }
+function readOctets(octets: Buffer, recipients = [bob], inParts = true, hidesOrigin = false) {
+  const facts = { octets, recipients, now: NOW, messageName: 'new-name', hidesOrigin }
   return readMessage(facts, inParts ? partsOf : null)
 }
 
@@ -115,6 +116,7 @@ test('fields that are for us alone do not leave', async () => {
   const fields = `Bcc: secret@far.example
 Resent-Bcc: secret@far.example
 Return-Path: <x@y.example>
+Delivered-To: y@z.example
 X-Mailhorn-Ref: forged
 Resend-Idempotency-Key: k1
 X-Scheduled-At: 2026-11-22T08:00:00Z
@@ -131,13 +133,175 @@ X-TAG-Plan: pro
   ])
 })
 
-test('Date and Message-ID are added where they are missing, or mean nothing', async () => {
-  const read = await good('From: ann@here.example\nMessage-ID: none\n\nhi\n')
+const fieldOf = (text: string, name: string) => new RegExp(`^${name}: (.*)$`, 'im').exec(text)?.[1]
+
+test('Date and Message-ID are added where they are missing', async () => {
+  const read = await good('From: ann@here.example\nTo: b@c.example\n\nhi\n')
   assert.is(
     sent(read),
-    'From: ann@here.example\nDate: Sat, 21 Nov 2026 12:00:00 +0000\nMessage-ID: <new-name@here.example>\n\nhi\n',
+    'From: ann@here.example\nTo: b@c.example\nDate: Sat, 21 Nov 2026 12:00:00 +0000\nMessage-ID: <new-name@here.example>\n\nhi\n',
   )
   assert.is(read.message.messageId, '<new-name@here.example>')
+})
+
+for (const [what, date] of [
+  ['that is text', 'yesterday'],
+  ['in another language', 'Sa, 21 Nov 2026 11:00:00 +0100'],
+  ['in ISO 8601', '2026-11-21T11:00:00Z'],
+  ['that is empty', ''],
+  ['without a zone', 'Sat, 21 Nov 2026 11:00:00'],
+  ['with the wrong weekday', 'Sun, 21 Nov 2026 11:00:00 +0000'],
+  ['more than a day ahead', 'Sun, 22 Nov 2026 12:00:01 +0000'],
+  ['years ahead', 'Wed, 25 Nov 2037 11:00:00 +0000'],
+  ['of a clock without a battery', 'Thu, 01 Jan 1970 00:00:00 +0000'],
+  ['of more than a year ago', 'Fri, 21 Nov 2025 11:59:59 +0000'],
+] as const)
+  test(`a Date ${what} is replaced by the time of the submission`, async () => {
+    const text = sent(await good(LETTER.replace(/^Date: .*$/m, `Date: ${date}`)))
+    assert.is(text, LETTER.replace(/^Date: .*$/m, 'Date: Sat, 21 Nov 2026 12:00:00 +0000'))
+  })
+
+for (const date of [
+  'Sun, 22 Nov 2026 11:00:00 +0000',
+  'Mon, 1 Dec 2025 00:00:00 +0000 (some time ago)',
+  '21 Nov 26 12:00 GMT',
+  'Sat, 21 Nov 2026\n 11:59:00 EST',
+])
+  test(`the Date ${date.replace('\n', '')} stays as it is`, async () => {
+    const letter = LETTER.replace(/^Date: .*$/m, `Date: ${date}`)
+    assert.is(sent(await good(letter)), letter)
+  })
+
+for (const id of [
+  '',
+  'none',
+  '<none>',
+  'one@here.example',
+  '<one@here.example',
+  '<a b@here.example>',
+  '<one@>',
+  '<@here.example>',
+  '<a@b@c.example>',
+  '<one@here.example> <two@here.example>',
+  '<\xfc@here.example>',
+  `<${'x'.repeat(900)}@here.example>`,
+])
+  test(`the Message-ID ${id.slice(0, 40)} is replaced, and references stay`, async () => {
+    const letter = LETTER.replace(/^Message-ID: .*$/m, `Message-ID: ${id}\nReferences: <zero@x.example>`)
+    const read = await good(letter)
+    assert.is(fieldOf(sent(read), 'Message-ID'), '<new-name@here.example>')
+    assert.is(fieldOf(sent(read), 'References'), '<zero@x.example>')
+    assert.is(read.message.messageId, '<new-name@here.example>')
+  })
+
+for (const [id, shown] of [
+  ['<a..b.@[192.0.2.1]>', '<a..b.@[192.0.2.1]>'],
+  ['<"a@b"@here.example>', '<"a@b"@here.example>'],
+  ['(by hand) <one@here>', '<one@here>'],
+  [`<${'x'.repeat(400)}@here.example>`, `<${'x'.repeat(400)}@here.example>`],
+] as const)
+  test(`the Message-ID ${id.slice(0, 40)} stays as it is`, async () => {
+    const read = await good(LETTER.replace(/^Message-ID: .*$/m, `Message-ID: ${id}`))
+    assert.is(fieldOf(sent(read), 'Message-ID'), id)
+    assert.is(read.message.messageId, shown)
+  })
+
+for (const [what, version] of [
+  ['missing', ''],
+  ['empty', 'MIME-Version:\n'],
+  ['unknown', 'MIME-Version: 2.0\n'],
+] as const)
+  for (const name of [
+    'Content-Type: text/html; charset=utf-8',
+    'Content-Transfer-Encoding: 7bit',
+    'Content-ID: <a@b>',
+  ])
+    test(`a MIME-Version that is ${what} beside ${name.split(':')[0]} becomes 1.0`, async () => {
+      const text = sent(await good(`From: ann@here.example\n${version}${name}\n\n<p>hi</p>\n`))
+      assert.equal(text.match(/^MIME-Version:.*$/gim), ['MIME-Version: 1.0'])
+      assert.match(text, `${name}\n`)
+    })
+
+test('a MIME-Version with a comment stays, and a message without MIME fields gets none', async () => {
+  const version = 'MIME-Version: 1 . 0 (made by hand)'
+  assert.match(sent(await good(`From: ann@here.example\n${version}\n\nhi\n`)), version)
+  assert.not.match(sent(await good('From: ann@here.example\n\nhi\n')), /^MIME-Version/im)
+})
+
+for (const fields of ['', 'Bcc: bob@there.example\n', 'To:\n', 'To: \nCc:\t\n'])
+  test(`a message with ${JSON.stringify(fields)} has undisclosed recipients`, async () => {
+    const read = await good(`From: ann@here.example\n${fields}\nhi\n`)
+    assert.equal(sent(read).match(/^(?:to|cc|bcc):.*$/gim), ['To: undisclosed-recipients:;'])
+    assert.equal([read.message.to, read.message.cc], [[], []])
+  })
+
+test('a message with Cc alone gets no To, and an empty To beside it is left out', async () => {
+  for (const fields of ['Cc: bob@there.example\n', 'To:\nCc: bob@there.example\n'])
+    assert.equal(sent(await good(`From: ann@here.example\n${fields}\nhi\n`)).match(/^(?:to|cc):.*$/gim), [
+      'Cc: bob@there.example',
+    ])
+})
+
+for (const [subject, left] of [
+  ['   hello ', 'hello'],
+  ['\thello\t', 'hello'],
+  ['\n hello', 'hello'],
+  ['=?utf-8?q?_Gr=C3=BC=C3=9Fe_?=', '=?utf-8?Q?Gr=C3=BC=C3=9Fe?='],
+  ['=?utf-8?q?Gr=C3=BC=C3=9Fe?= ', '=?utf-8?q?Gr=C3=BC=C3=9Fe?='],
+  ['two  words', 'two  words'],
+  ['', ''],
+] as const)
+  test(`blanks around the subject ${JSON.stringify(subject)} are removed`, async () => {
+    const read = await good(LETTER.replace(/^Subject: .*$/m, `Subject: ${subject}`))
+    assert.equal(decodeWords(fieldOf(sent(read), 'Subject')!), decodeWords(left))
+    assert.is(read.message.subject, decodeWords(left))
+  })
+
+test('a message with a DKIM signature of its sender gets only what is required', async () => {
+  const letter = `DKIM-Signature: v=1; h=to:mime-version:subject
+From: ann@here.example
+Subject:  two blanks
+Content-Type: text/plain
+Date: Sat, 21 Nov 2026 11:59:00 +0000
+Message-ID: <one@here.example>
+
+hi
+`
+  assert.is(sent(await good(letter)), letter)
+  const eightBit = letter.replace('\nhi\n', '\nh\xc3\xac\n')
+  assert.is(sent(await good(eightBit)), eightBit)
+})
+
+test('a long line of 8 bits is encoded, and not broken', async () => {
+  const line = `${'word '.repeat(300)}\xc3\xa4`
+  const { message } = await good(`From: ann@here.example\n\n${line}\n`)
+  assert.is(message.text?.trimEnd(), Buffer.from(line, 'latin1').toString())
+  assert.not.match(sent({ message, idempotency: null }), /[^\x00-\x7f]/)
+})
+
+const OF_ORIGIN = `Received: from printer (printer.lan [192.168.1.20])
+ by relay.lan (10.0.0.5)
+X-Originating-IP: [10.1.2.3]
+X-PHP-Originating-Script: 1000:/var/www/a.php
+X-PHP-Script: here.example/a.php for 10.1.2.3
+X-Source:
+X-Source-Args: /usr/sbin/httpd
+X-Source-IP: 10.1.2.3
+X-Client-IP: 10.1.2.3
+X-Authenticated-User: ann
+X-Mailer: PHP/8.4
+User-Agent: Mutt
+`
+test('fields that tell of the sender’s network are removed if the operator asks for it', async () => {
+  assert.is(sent(await good(OF_ORIGIN + LETTER)), OF_ORIGIN.replace('X-Source:\n', 'X-Source: \n') + LETTER)
+  const read = await good(OF_ORIGIN + LETTER, { hidesOrigin: true })
+  assert.is(sent(read), LETTER)
+  assert.equal(read.message.headers, [['X-Mine', 'yes']])
+})
+
+test('a mail loop is found although Received fields are removed', async () => {
+  const letter = `${'Received: x\n'.repeat(51)}${LETTER}`
+  assert.match((await refused(letter, { hidesOrigin: true })).message, 'Mail loop')
 })
 
 for (const [what, text] of [
@@ -288,8 +452,10 @@ for (const [what, body] of [
 
 test('a file that grows when it is decoded is not shown, and is sent as it came', async () => {
   const text = `From: ann@here.example
+To: bob@there.example
 Date: Sat, 21 Nov 2026 11:59:00 +0000
 Message-ID: <one@here.example>
+MIME-Version: 1.0
 Content-Type: application/octet-stream; name=a
 Content-Transfer-Encoding: x-uuencode
 

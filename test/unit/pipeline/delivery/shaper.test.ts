@@ -130,6 +130,38 @@ function openSites({ limits = {}, most = 10_000, mostOfAccount = 10_000, ips = [
   }
 }
 
+test('slow hosts: a delivery that waits on frees its slot, and no other one of its path starts', async () => {
+  const { destinations, begun, underWay, end, endAll } = openSites({ most: 4, limits: { connections: 2 } })
+  for (const name of ['a', 'b', 'c', 'd']) destinations.take(name, many(1, name))
+  assert.equal(begun, ['a0', 'b0', 'c0'])
+  const { slot } = underWay.get('a0')!
+  assert.equal([slot.mayWaitOn(), slot.mayWaitOn()], [true, true])
+  assert.equal(begun, ['a0', 'b0', 'c0', 'd0'])
+  assert.is(destinations.roomOf('a'), 0)
+  assert.is(underWay.get('b0')!.slot.mayWaitOn(), false)
+  await end('a0')
+  assert.ok(destinations.roomOf('a') > 0)
+  assert.is(underWay.get('b0')!.slot.mayWaitOn(), true)
+  await endAll()
+})
+
+test('slow hosts: a destination that stays silent is waited for so long once an hour, and again once it answers', async () => {
+  const { destinations, clock, underWay, end, endAll } = openSites()
+  const waitsOn = (name: string) => {
+    destinations.take('a', named(name))
+    return underWay.get(name)!.slot.mayWaitOn()
+  }
+  assert.is(waitsOn('first'), true)
+  await end('first', 'neutral')
+  assert.is(waitsOn('second'), false)
+  await end('second', 'neutral')
+  clock.advance(3_600_000)
+  assert.is(waitsOn('third'), true)
+  await end('third', 'ok')
+  assert.is(waitsOn('fourth'), true)
+  await endAll()
+})
+
 test('one window of deliveries is in progress, the rest waits in order of arrival', async () => {
   const { destinations, begun, end } = openSites()
   destinations.take('destination', many(8))

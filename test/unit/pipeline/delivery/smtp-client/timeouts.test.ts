@@ -18,17 +18,17 @@ test('default timeouts in seconds', () => {
   const seconds = Object.entries(DEFAULT_TIMEOUTS).map(([phase, ms]) => `${phase} ${ms / 1000}`)
   assert.is(
     seconds.join(', '),
-    'connect 20, banner 60, ehlo 60, starttls 30, tls 30, auth 60, mail 120, rcpt 120, data 120, body 180, rset 10, quit 5',
+    'connect 20, banner 300, ehlo 300, starttls 30, tls 30, auth 60, mail 300, rcpt 300, data 120, body 180, rset 10, quit 5',
   )
 })
 
 for (const [phase, at, limitMs, seen] of [
-  ['banner', 'banner', 60_000, /connected/],
-  ['ehlo', 'ehlo', 60_000, /C: EHLO/],
+  ['banner', 'banner', 300_000, /connected/],
+  ['ehlo', 'ehlo', 300_000, /C: EHLO/],
   ['starttls', 'starttls', 30_000, /C: STARTTLS/],
   ['tls', 'tls', 30_000, /S: 220 2.0.0/],
-  ['mail', 'mail', 120_000, /C: DATA/],
-  ['rcpt', 'rcpt', 120_000, /S: 250 2.1.0/],
+  ['mail', 'mail', 300_000, /C: DATA/],
+  ['rcpt', 'rcpt', 300_000, /S: 250 2.1.0/],
   ['data', 'data', 120_000, /S: 250 2.1.5/],
   ['final-dot', 'dot', 600_000, /bytes of message/],
 ] as const)
@@ -54,6 +54,49 @@ for (const [phase, at, limitMs, seen] of [
     clock.advance(2_000)
     assert.match(await story, new RegExp(`^(failed )?${phase} timeout$`))
   })
+
+for (const [what, mayWaitOn] of [
+  ['nobody is asked', undefined],
+  ['it may wait on', () => true],
+] as const)
+  test(`a peer that greets after 200 s gets its mail if ${what}`, async t => {
+    let greet = () => {}
+    const peer = await t.using(
+      startPeer(socket => {
+        greet = () => socket.write('220 at last\r\n')
+        socket.on('data', () => socket.write('250 hello\r\n'))
+      }),
+    )
+    const clock = await t.using(createAdjustableClock())
+    const opening = openSession({ ...optionsFor(peer, { clock }), ...(mayWaitOn && { mayWaitOn }) })
+    await peer.connection
+    await turns()
+    clock.advance(200_000)
+    await turns()
+    greet()
+    assert.not('failure' in (await opening))
+  })
+
+test('a peer that is slow is given up after 60 s if the session may not wait on, and asked for once', async t => {
+  const peer = await t.using(startPeer(() => {}))
+  const clock = await t.using(createAdjustableClock())
+  let askedCount = 0
+  const mayWaitOn = () => {
+    askedCount += 1
+    return false
+  }
+  const opening = openSession({ ...optionsFor(peer, { clock }), mayWaitOn })
+  await peer.connection
+  await turns()
+  clock.advance(59_000)
+  await turns()
+  assert.is(askedCount, 0)
+  clock.advance(1_000)
+  const opened = await opening
+  assert.ok('failure' in opened)
+  assert.is(opened.failure.message, 'nothing happened within 60000 ms')
+  assert.is(askedCount, 1)
+})
 
 test('a peer that does not answer the connection attempt times out', async t => {
   const host = '127.0.0.3'
@@ -98,7 +141,7 @@ test('a reply that arrives in small pieces does not extend the timeout', async t
   const opening = openSession(optionsFor(peer, { clock }))
   const socket = await peer.connection
   await turns()
-  clock.advance(40_000)
+  clock.advance(280_000)
   socket.write(' here\r\n220-and')
   await turns()
   clock.advance(20_000)
@@ -114,7 +157,7 @@ test('after a timeout the connection is closed on both sides, not left half open
   const socket = await peer.connection
   const closed = new Promise(resolve => socket.once('close', resolve))
   await turns()
-  clock.advance(60_000)
+  clock.advance(300_000)
   await opening
   const talking = setInterval(() => socket.write('220 too late\r\n'), 1)
   t.after(() => clearInterval(talking))

@@ -78,6 +78,27 @@ const SPF: [what: string, record: string, word: string, reason: RegExp][] = [
   ['a name that leads to itself', 'CNAME here.test', 'PROCESSING_FAILED', /SERVFAIL/],
   ['a macro of our own address', 'TXT "v=spf1 exists:%{ir}.list.test -all"', 'PASS', /^undefined$/],
 ]
+for (const [sender, domain, word] of [
+  ['"a b"@here.test', 'here.test', 'PASS'],
+  ['"x@other.test"@here.test', 'here.test', 'PASS'],
+  ['user..x@here.test', 'here.test', 'PASS'],
+  ['a@_sub_domain.here.test', '_sub_domain.here.test', 'PASS'],
+  ['a@fail_ing.here.test', 'fail_ing.here.test', 'FAIL'],
+  ['a@[192.0.2.1]', '[192.0.2.1]', 'GRAY'],
+] as const)
+  test(`SPF: the domain of ${sender} is checked`, async t => {
+    const { judge } = await startScene(
+      t,
+      `${GOOD_ZONE}
+      _sub_domain.here.test TXT "v=spf1 include:%{d}.list_of.test -all"
+      _sub_domain.here.test.list_of.test TXT "v=spf1 ip4:${CLIENT} -all"
+      fail_ing.here.test TXT "v=spf1 -all"`,
+    )
+    const { spf, detail } = await judge(mailOf(textOf(letter()), 7), envelope({ mailFrom: sender }))
+    assert.equal([spf, detail.spf.domain], [word, domain])
+    if (word === 'FAIL') assert.match(detail.spf.reason!, /domain of a@fail_ing\.here\.test/)
+  })
+
 for (const [what, record, word, reason] of SPF)
   test(`SPF, ${what}: ${word}`, async t => {
     const { judge } = await startScene(t, `here.test ${record}\n1.2.0.192.list.test A 127.0.0.2`)
