@@ -9,7 +9,7 @@ import type { PathView } from '../../pipeline/queue/paths.ts'
 import { AGE_LIMITS, type QueueEntry, VIEW_BY, viewQueue } from '../../pipeline/queue/view.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
-import { isoTime, printable, table, UsageError } from './result.ts'
+import { isoTime, printable, shortened, table, UsageError } from './result.ts'
 
 const SHOWN_DESTINATIONS_MAX = 50
 const TEXT_LENGTH_MAX = 60
@@ -70,7 +70,7 @@ export const destinationCliCommands: CliCommand[] = [
     async run({ positionals, open }) {
       const { change }: Pick<Installation, 'change'> = await open()
       const resumed = await change('site.resume', { site: positionals[0]! })
-      return { json: resumed, text: 'The site is probed now.' }
+      return { json: resumed, text: 'One delivery is tried now. If it fails, the pause doubles.' }
     },
   },
 ]
@@ -90,7 +90,7 @@ async function pathsBySite(pathsTo: Installation['pathsTo'], sites: readonly str
 function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefined {
   const rows = sites.flatMap(site =>
     pathsOf(site).map(path => [
-      site.slice(0, TEXT_LENGTH_MAX),
+      shortened(site, TEXT_LENGTH_MAX),
       path.source_ips.join(' ') || '(system default)',
       path.under_way,
       path.window,
@@ -104,7 +104,7 @@ function pathsText(sites: readonly string[], pathsOf: PathsOf): string | undefin
 }
 
 function stateText({ paused_until, pause_reason, probing, warmup_spent }: PathView): string {
-  const reason = printable(pause_reason ?? '').slice(0, TEXT_LENGTH_MAX)
+  const reason = shortened(printable(pause_reason ?? ''), TEXT_LENGTH_MAX)
   if (probing) return 'probing'
   if (paused_until !== null) return `paused until ${paused_until}: ${reason}`
   return warmup_spent ? 'daily warm-up limit reached' : 'active'
@@ -134,7 +134,7 @@ function agesText(by: string, entries: readonly QueueEntry[]): string {
   if (entries.length === 0) return 'The queue is empty.'
   const limits = [...AGE_LIMITS.map(String), `${AGE_LIMITS.at(-1)}+`]
   const rows = entries.map(({ name, ages, held }) => [
-    name === null ? '(unknown)' : name.slice(0, TEXT_LENGTH_MAX),
+    name === null ? '(unknown)' : shortened(name, TEXT_LENGTH_MAX),
     ages.reduce((sum, count) => sum + count, 0),
     held,
     ...ages,
@@ -160,13 +160,13 @@ function destinationJson({ site, counts, deferredBy, bouncedBy, pause, replies }
 function destinationsText(entries: readonly DestinationEntry[]): string {
   if (entries.length === 0) return 'No deliveries on that day.'
   const rows = entries.map(({ site, counts, pause, replies }) => [
-    site.slice(0, TEXT_LENGTH_MAX),
+    shortened(site, TEXT_LENGTH_MAX),
     counts.delivered,
     counts.deferred,
     counts.bounced,
     counts.expired,
     pause === null ? '' : isoTime(pause.until),
-    printable(pause?.reason ?? replies[0]?.example ?? '').slice(0, TEXT_LENGTH_MAX),
+    shortened(printable(pause?.reason ?? replies[0]?.example ?? ''), TEXT_LENGTH_MAX),
   ])
   return table(['SITE', 'DELIVERED', 'DEFERRED', 'BOUNCED', 'EXPIRED', 'PAUSED UNTIL', 'LAST REPLY'], rows)
 }

@@ -127,7 +127,7 @@ function nextText({ state, next_attempt_at: next }: ShownRecipient, now: number)
   if (state === 'done') return ''
   if (next === null) return state === 'under_way' ? 'in progress' : state
   const at = Date.parse(next)
-  return at <= now ? 'due now' : `next attempt in ${duration(at - now)}, at ${next}`
+  return at <= now ? 'will be tried next' : `next attempt in ${duration(at - now)}, at ${next}`
 }
 
 function attemptLines(attempt: ShownAttempt): string[] {

@@ -14,7 +14,7 @@ export const SELECTING = {
   email: { type: 'string' },
 } as const
 const USAGE = '[--domain <name>] [--account <id>] [--broadcast <id>] [--email <id>]'
-const DETAILS = '  Selects the email that matches all given options; at least one is required.'
+const DETAILS = '  Selects all mail that matches every given option; at least one is required.'
 
 export const holdCliCommands: CliCommand[] = [
   {
@@ -38,7 +38,12 @@ export const holdCliCommands: CliCommand[] = [
       const { change } = await open()
       const reason = typeof values.reason === 'string' ? values.reason : null
       const held = await change('queue.hold', { mail, reason })
-      return { json: held, text: held.is_new ? 'The hold is in place.' : 'This hold already exists.' }
+      return {
+        json: held,
+        text: held.is_new
+          ? 'Matching mail is held, including mail that arrives later.'
+          : 'This hold already exists.',
+      }
     },
   },
   {

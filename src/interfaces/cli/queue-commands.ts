@@ -6,7 +6,7 @@ import type { CliCommand, Installation } from './command.ts'
 import { DOMAINS_MAX } from './control/queue-operations.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
-import { duration, isoTime, printable, table, UsageError } from './result.ts'
+import { duration, isoTime, printable, shortened, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS_MAX = 50
 const REPLY_LENGTH_MAX = 60
@@ -43,8 +43,11 @@ export const queueCliCommands: CliCommand[] = [
       const deliveries = isSelected
         ? await steerAll(installation, 'retry', selectedIn(values))
         : await retryDomains(installation, values.all ? await deferredDomains(installation) : named)
-      const text = deliveries === 1 ? '1 delivery is due now.' : `${deliveries} deliveries are due now.`
-      return { json: { deliveries }, text }
+      const what = deliveries === 1 ? '1 deferred delivery' : `${deliveries} deferred deliveries`
+      return {
+        json: { deliveries },
+        text: `${what} will be tried next. Holds and paused destinations still apply.`,
+      }
     },
   },
 ]
@@ -98,7 +101,7 @@ function queueText({ at, totals, total, entries }: QueueView, page: CliPage): st
     ...[name!, neverTried, deferred, underWay, held],
     duration(at - oldestAt),
     nextAt === null ? '' : nextAt <= at ? 'now' : `in ${duration(nextAt - at)}`,
-    printable(lastReply ?? '').slice(0, REPLY_LENGTH_MAX),
+    shortened(printable(lastReply ?? ''), REPLY_LENGTH_MAX),
   ])
   const { neverTried, deferred, underWay, held } = totals
   const lines = [

@@ -51,7 +51,7 @@ export function createDeliveryLog(log: Log) {
       log.info({ event: 'destination_resumed', ...pathFields(path) }, message)
     },
     destinationRetryRequested(destination: string) {
-      const message = `Deliveries to ${destination} are retried now by order of the operator`
+      const message = `Deliveries to ${destination} are retried now at the operator’s request`
       log.info({ event: 'destination_retry_requested', destination }, message)
     },
     warmupSpent({ address, provider, cap, until }: WarmupSpent) {

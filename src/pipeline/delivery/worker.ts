@@ -43,7 +43,7 @@ interface DeliveryWorker {
   hold(selector: MailSelector): void
   /** State of the paths to those destinations that this worker knows. */
   pathsTo(destinations: readonly string[]): Map<string, PathState[]>
-  /** Tries a paused destination at once, by order of the operator. */
+  /** Tries a paused destination at once, at the operator's request. */
   probeNow(destination: string): void
   /** Applies a new rate limit of the operator. */
   updateRate(destination: string): void

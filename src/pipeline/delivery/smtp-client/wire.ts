@@ -162,7 +162,7 @@ export class Wire {
     if (isSlow) this.#waitsOn = this.mayWaitOn?.() ?? true
     const leftMs = this.#waitsSince + this.#timeoutMs(this.#waitsIn) - this.#options.clock.monotonic()
     if (leftMs > 0) this.#deadline.set(leftMs)
-    else this.#finish('timeout', `nothing happened within ${waitedMs} ms`)
+    else this.#finish('timeout', `timed out after ${waitedMs / 1000} s`)
   }
 
   #event(phase: Phase): Promise<void> {

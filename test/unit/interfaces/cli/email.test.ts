@@ -156,7 +156,7 @@ test('email show: held, in progress and scheduled deliveries are labelled', asyn
     ...{ id: holdId, reason: null, createdAt: clock.now(), releasedAt: null },
   })
   const { out } = await runLine('email', wireId('eml', emailId))
-  assert.match(out, /^a@there\.test \(to\): queued, 0 attempts, due now$/m)
+  assert.match(out, /^a@there\.test \(to\): queued, 0 attempts, will be tried next$/m)
   assert.match(out, /^b@far\.test \(to\): queued, 0 attempts, held$/m)
   assert.match(out, /^c@near\.test \(to\): queued, 1 attempt, in progress$/m)
   const scheduled = await runLine('email', wireId('eml', later))

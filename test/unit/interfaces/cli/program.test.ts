@@ -267,7 +267,10 @@ test('output: results are text, and JSON with --json', async t => {
     id: 'key_1',
     deleted: true,
   })
-  assert.is((await runLine('queue', 'retry', 'there.test')).out, '2 deliveries are due now.\n')
+  assert.is(
+    (await runLine('queue', 'retry', 'there.test')).out,
+    '2 deferred deliveries will be tried next. Holds and paused destinations still apply.\n',
+  )
 })
 
 test('--password-stdin: empty input is refused', async t => {

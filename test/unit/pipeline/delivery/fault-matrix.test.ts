@@ -238,7 +238,7 @@ for (const [names, expected] of [
     const outcome = await sending
     assert.is(storyOf(outcome, scene.mxs), expected, outcome.text)
     if (expected === 'deferred')
-      assert.equal([outcome.phase, outcome.text], ['connect', 'nothing happened within 20000 ms'])
+      assert.equal([outcome.phase, outcome.text], ['connect', 'timed out after 20 s'])
     await insistOnOrder(scene)
   })
 

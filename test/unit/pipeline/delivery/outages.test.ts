@@ -79,7 +79,7 @@ test('mail that expires while its destination is down fails without an attempt',
   assert.ok(rows("select 1 from events where type = 'email.failed'").length >= 15)
 })
 
-test('a paused destination is retried at once by order of the operator', async t => {
+test("a paused destination is retried at once at the operator's request", async t => {
   const { send, run, count, states, comesBack, clock, pauses } = await open(t)
   await send(...names(20))
   await until(() => states().length === 1 && count('delivery_delayed') === 5)
