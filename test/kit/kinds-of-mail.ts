@@ -134,6 +134,35 @@ const GIVEN: readonly Given[] = [
     files: [file('invite.ics', 'text/calendar', INVITATION, { charset: 'utf-8', method: 'REQUEST' })],
   },
   {
+    kind: 'calendars of other methods',
+    files: [
+      file('cancel.ics', 'text/calendar', INVITATION.replace('REQUEST', 'CANCEL'), {
+        charset: 'utf-8',
+        method: 'CANCEL',
+      }),
+      file('Termin für Köln.ics', 'text/calendar', INVITATION.replaceAll('\r\n', '\n'), {
+        charset: 'utf-8',
+        method: 'REQUEST',
+      }),
+      file('feed.ics', 'text/calendar', INVITATION.replace('METHOD:REQUEST\r\n', ''), { charset: 'utf-8' }),
+    ],
+  },
+  {
+    kind: 'files of every sort',
+    files: [
+      file(
+        'octets.bin',
+        'application/octet-stream',
+        Buffer.from(Array.from({ length: 1_024 }, (_, i) => i % 256)),
+      ),
+      file('empty.dat', 'application/octet-stream', ''),
+      file('page.html', 'text/html', '<p>Grüße</p>\n.\nFrom here\n'),
+      file('data.json', 'application/json', '{"a":"ü"}'),
+      file('🎉 party.txt', 'text/plain', 'no line end'),
+      file("a;b='c', (1) [2] 100%.txt", 'text/plain', '\r\n\r\n'),
+    ],
+  },
+  {
     kind: 'Cyrillic',
     from: { name: 'Анна Петрова', address: 'ann@here.example' },
     to: { name: 'Борис Иванов', address: '' },

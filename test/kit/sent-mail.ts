@@ -123,8 +123,9 @@ function attachmentOf({ filename, type, contentId, content }: FileOfMail) {
   return { filename, content_type: type, content: base64, ...(contentId && { content_id: contentId }) }
 }
 
+/** The name in quotes, so that quotes inside it stay (RFC 5322 §3.2.4). */
 function addressOf({ name, address }: NamedAddress): string {
-  return `${name} <${address}>`
+  return `"${name.replace(/["\\]/g, '\\$&')}" <${address}>`
 }
 
 /** With the link of this recipient, which the header has, too (RFC 8058). */

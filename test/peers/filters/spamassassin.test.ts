@@ -13,6 +13,7 @@ const NOT_OF_THE_FORMAT: Record<string, string> = {
   DKIM_SIGNED: 'any signature counts 0.1, which DKIM_VALID takes back',
   HTML_MESSAGE: 'any HTML counts 0.001',
   HTML_IMAGE_ONLY_08: 'the page has an image and fewer than 800 characters of text',
+  T_HTML_ATTACH: 'any attached page of HTML counts 0.01',
   T_DOC_ATTACH_NO_EXT: 'takes a quote inside a file name for its end, and finds no extension before it',
 }
 const AUTHENTIC = ['DKIM_VALID', 'DKIM_VALID_AU', 'SPF_PASS', 'SPF_HELO_PASS']
