@@ -1,7 +1,7 @@
 /** One mail of each kind that people send through the product, in the words in which its reader must see it. */
 
 /** How a mail is handed over to the product. */
-export type Way = 'api' | 'broadcast' | 'template' | 'smtp'
+export type Way = 'api' | 'broadcast' | 'template' | 'smtp' | 'answer'
 
 export interface NamedAddress {
   name: string
@@ -227,6 +227,16 @@ const GIVEN: readonly Given[] = [
   {
     kind: 'a reply',
     subject: 'Re: Which day suits you?',
+    headers: {
+      'In-Reply-To': '<question-2@there.example>',
+      References: '<question-1@there.example> <question-2@there.example>',
+    },
+  },
+  {
+    kind: 'an answer to received mail',
+    way: 'answer',
+    subject: 'Re: Welcher Tag für die Stühle?',
+    html: page(WORDS),
     headers: {
       'In-Reply-To': '<question-2@there.example>',
       References: '<question-1@there.example> <question-2@there.example>',
