@@ -1,5 +1,5 @@
 /** Debian's filters, each as a program of its own on loopback, unpacked by `scripts/fetch-mtas.ts`; none is installed. */
-import { chmodSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDebianRoot, packageFolder, type RunningMta, startMta } from '../../kit/debian-root.ts'
@@ -43,18 +43,26 @@ export async function startClamd(): Promise<RunningFilter & { path: string }> {
   return { ...(await started('clamd', running, port, () => rmSync(folder, { recursive: true }))), path }
 }
 
-/** With the rules that the package brings, and without a network. */
-export async function startSpamd(): Promise<RunningFilter> {
+/**
+ * With the rules that the package brings, and without a network, unless `settings` are given: lines of a `local.cf`, which has to
+ * say whom to ask for DNS.
+ */
+export async function startSpamd(settings?: readonly string[]): Promise<RunningFilter> {
   const root = packageFolder('spamd')
   const folder = mkdtempSync(join(tmpdir(), 'spamd-'))
   chmodSync(folder, 0o777)
+  const site = settings ? join(folder, 'site') : join(root, 'etc/spamassassin')
+  if (settings) {
+    cpSync(join(root, 'etc/spamassassin'), site, { recursive: true })
+    writeFileSync(join(site, 'local.cf'), `${settings.join('\n')}\n`)
+  }
   const port = await freePort()
   const modules = [join(root, 'usr/share/perl5'), ...globSync(join(root, 'usr/lib/*/perl5/*'))]
   const running = startMta('/usr/bin/perl', [
     ...['-T', ...modules.map(module => `-I${module}`), join(root, 'usr/sbin/spamd')],
-    ...['--local', '--nouser-config', '--username=nobody', `--helper-home-dir=${folder}`, '--syslog=stderr'],
-    ...[`--configpath=${join(root, 'usr/share/spamassassin')}`],
-    ...[`--siteconfigpath=${join(root, 'etc/spamassassin')}`],
+    ...(settings ? [] : ['--local']),
+    ...['--nouser-config', '--username=nobody', `--helper-home-dir=${folder}`, '--syslog=stderr'],
+    ...[`--configpath=${join(root, 'usr/share/spamassassin')}`, `--siteconfigpath=${site}`],
     ...[`--listen=${HOST}:${port}`, '--max-children=2'],
   ])
   const filter = await started('spamd', running, port, () => rmSync(folder, { recursive: true }))
