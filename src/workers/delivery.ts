@@ -249,9 +249,13 @@ queueKeys.onmessage = ({ data: message }) => {
 }
 control.on('message', (message: DeliveryOrder) => {
   if (message.order === 'queueKeys') return worker.addDue(message.queueKeys)
-  stop(message.graceMs).catch(err =>
-    log.error({ event: 'delivery_worker_stop_failed', err }, 'The delivery worker did not stop cleanly'),
-  )
+  stop(message.graceMs)
+    .catch(err =>
+      log.error({ event: 'delivery_worker_stop_failed', err }, 'The delivery worker did not stop cleanly'),
+    )
+    // Attempts that are still in progress keep their sockets, and thereby the thread. Their leases are void
+    // at the next start.
+    .finally(() => process.exit(process.exitCode))
 })
 for (const {
   site: destination,

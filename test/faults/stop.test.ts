@@ -89,6 +89,11 @@ test('does not wait for ever for a recipient that never answers', async t => {
   await scene.mx.until(/C: RCPT/)
   const end = await stop(program)
   assert.equal([end.code, end.signal], [0, null], end.output)
+  assert.equal(
+    program.logs.filter(({ level }) => level === 'error'),
+    [],
+    'the thread has to end although the attempt goes on',
+  )
   const again = await scene.start()
   const { body: email } = await again.call('GET', `/emails/${sent.id}`, { token })
   assert.is(email.recipients[0].transcripts[0].outcome, 'unknown')

@@ -28,6 +28,8 @@ export interface KindOfMail {
   subject: string
   /** LF line ends. */
   text: string
+  /** Whether the sender gives HTML alone, so that the product derives the text. */
+  derivesText: boolean
   html: string | null
   files: readonly FileOfMail[]
   /** Header fields that the sender sets. */
@@ -104,6 +106,15 @@ const GIVEN: readonly Given[] = [
   { kind: 'text only' },
   { kind: 'text and HTML', html: `<p>${WORDS.trim().replaceAll('\n\n', '</p>\n<p>')}</p>\n` },
   { kind: 'a whole page of HTML with its text', html: page(WORDS) },
+  {
+    kind: 'a page of HTML alone',
+    derivesText: true,
+    html: page(WORDS),
+    text: `${WORDS.trim()
+      .split('\n\n')
+      .map(paragraph => paragraph.replaceAll('\n', ' '))
+      .join('\n\n')}\n\nSee the order on our website (https://here.example/orders/5417)\n`,
+  },
   {
     kind: 'files with names beyond ASCII',
     html: page(WORDS),
@@ -259,6 +270,7 @@ export const KINDS_OF_MAIL: readonly KindOfMail[] = GIVEN.map((given, at) => ({
   subject: 'Your order of three chairs has left our warehouse',
   text: WORDS,
   html: null,
+  derivesText: false,
   files: [],
   headers: {},
   ...given,

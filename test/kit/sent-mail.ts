@@ -121,7 +121,7 @@ const WAYS: Record<KindOfMail['way'], (mailhorn: Mailhorn, mail: KindOfMail) => 
   async template(mailhorn, mail) {
     const marked = (words: string | null) =>
       words?.replaceAll('Bob', '{{name}}').replaceAll('5417', '{{order}}')
-    const { subject, text, html } = wordsOf(mail)
+    const { subject, text, html } = mail
     const body = { name: 'Order', subject: marked(subject), text: marked(text), html: marked(html) }
     const session = await mailhorn.signIn()
     const { id } = created(await mailhorn.call('POST', '/templates', { session, body }))
@@ -183,8 +183,8 @@ function created({ status, body }: { status: number; body: { id: string; version
   return body
 }
 
-function wordsOf({ subject, text, html }: KindOfMail) {
-  return { subject, text, html }
+function wordsOf({ subject, text, html, derivesText }: KindOfMail) {
+  return { subject, html, ...(!derivesText && { text }) }
 }
 
 function requestOf({ from, to, files, headers }: KindOfMail) {

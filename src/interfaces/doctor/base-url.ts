@@ -15,7 +15,8 @@ export interface BaseUrlOptions {
 }
 
 const CHECK = 'base_url'
-const NO_ONE_CLICK = 'Emails do not offer one-click unsubscribe, since it requires https (RFC 8058).'
+const NO_ONE_CLICK =
+  'One-click unsubscribe does not work, since mailbox providers accept it over https only (RFC 8058).'
 
 export function baseUrl(options: BaseUrlOptions): Examination {
   const { trackingBaseUrl } = options

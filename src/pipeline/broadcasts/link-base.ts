@@ -30,7 +30,7 @@ export function linkWarning({ url, setting }: LinkBase): string | undefined {
   const reach = reachOf(url)
   const noOneClick = isHttps(url)
     ? ''
-    : ' One-click unsubscribe is not offered, since it requires https (RFC 8058).'
+    : ' One-click unsubscribe does not work, since mailbox providers accept it over https only (RFC 8058).'
   if (reach === 'private')
     return `\`${setting}\` is ${url}, a private address: recipients outside your network cannot open ${AFFECTED_FEATURES}.${noOneClick}`
   if (reach === 'public' && noOneClick) return `\`${setting}\` is ${url}, without https.${noOneClick}`

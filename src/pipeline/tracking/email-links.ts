@@ -8,7 +8,6 @@
  */
 import type { Id } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
-import { isHttps } from '../../protocols/dns/url-reach.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
 import type { LinkTerms } from '../../resources/emails/link-terms.ts'
@@ -43,8 +42,8 @@ export interface EmailLinks {
   track(html: string, plan: LinkPlan, recipient: LinkedRecipient): string
   unsubscribeUrl(recipient: LinkedRecipient): string
   /**
-   * `List-Unsubscribe` (RFC 2369 §3.2) and, if the link is https, `List-Unsubscribe-Post`, which requires it
-   * (RFC 8058 §3.1).
+   * `List-Unsubscribe` (RFC 2369 §3.2) and `List-Unsubscribe-Post` (RFC 8058 §3.1), which mailbox providers
+   * ignore unless the link is https.
    */
   listFields(recipient: LinkedRecipient): HeaderField[]
 }
@@ -85,10 +84,10 @@ export function createEmailLinks(secrets: SecretKeys, terms: LinkTerms, email: L
       const token = tokenOf(recipient)
       const mailToken = createMailToken(secrets, { emailId, ordinal: recipient.ordinal })
       const mail = `mailto:${unsubscribeAddress(mailToken, fromDomain)}?subject=${token}`
-      const link = { name: 'List-Unsubscribe', value: `<${baseUrl}/u/${token}>,\r\n <${mail}>` }
-      return isHttps(baseUrl)
-        ? [link, { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' }]
-        : [link]
+      return [
+        { name: 'List-Unsubscribe', value: `<${baseUrl}/u/${token}>,\r\n <${mail}>` },
+        { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' },
+      ]
     },
   }
 }

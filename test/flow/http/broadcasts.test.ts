@@ -83,7 +83,7 @@ test('broadcasts: a broadcast is created, sent and read back with its counts', a
   const { id: account } = await get('/account')
   assert.is(field('feedback-id'), `${made.id}:${account}:broadcast:mailhorn`)
   assert.match(field('list-unsubscribe')!, /^<http.*>, <mailto:u\+/)
-  assert.is(field('list-unsubscribe-post'), undefined, 'one-click requires https')
+  assert.is(field('list-unsubscribe-post'), 'List-Unsubscribe=One-Click')
   const other = (await get(`/emails?broadcast_id=${made.id}&q=you`)).data[0]
   assert.match((await get(`/emails/${other.id}`)).text, /^Hi you in/)
 })

@@ -12,6 +12,7 @@ import { addressesOf, type ReceivedMailbox } from './addresses.ts'
 import { readContentField } from './content-field.ts'
 import { decodeWords } from './encoded-words.ts'
 import { type Head, readHead } from './head.ts'
+import { splitUuencoded } from './inline-uuencode.ts'
 import { type LeafText, textOfLeaf } from './text.ts'
 import { decodeBytes, decodedSize, type Encoding } from './transfer.ts'
 import { FAULTS, type Leaf, TEXT_CHARACTERS_MAX, walkMail } from './walk.ts'
@@ -77,7 +78,8 @@ const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
 
 export function readMail(bytes: Buffer): ParsedMail {
   const walked = walkMail(bytes)
-  const { leaves, head } = walked
+  const { head } = walked
+  const leaves = walked.leaves.flatMap(leaf => (mayHoldFiles(leaf) ? splitUuencoded(bytes, leaf) : [leaf]))
   const bodies = leaves.filter(isBody)
   const { text, html, faults } = textsOf(bytes, bodies)
   const shows = html === null ? () => false : shownBy(html)
@@ -130,6 +132,11 @@ function clean(text: string): string {
 function isBody({ type, disposition }: Leaf): boolean {
   if (!BODY_TYPES.has(type.value) || disposition.value === 'attachment') return false
   return !disposition.params.get('filename') && !type.params.get('name')
+}
+
+/** Tells whether a leaf is a text whose lines stand in the message as they are. */
+function mayHoldFiles(leaf: Leaf): boolean {
+  return isBody(leaf) && leaf.type.value === 'text/plain' && leaf.encoding === 'none'
 }
 
 /**
