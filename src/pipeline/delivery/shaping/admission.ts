@@ -62,7 +62,6 @@ export function widthOf(path: EgressPath): number {
 }
 
 /**
-/**
  * Whether the first delivery of a new path waits for a slow host. Until it knows more, no other one is tried.
  */
 function awaitsFirstAnswer({ isParked, isProven }: EgressPath): boolean {
