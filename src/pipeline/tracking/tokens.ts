@@ -32,12 +32,14 @@ const MAC_BYTES = 16
 const BY_TARGET = 0xffff
 const TOKEN_LENGTH_MAX = Math.ceil(((TARGET_AT + TARGET_LENGTH_MAX + MAC_BYTES) * 4) / 3)
 
+/** A token, and text that begins with a character that no token has. NUL is in no text. */
+const COPIED = /^([\w-]*)[^\w\0-][^\0]*$/
 /**
  * Returns the token at the start of the last segment of a link. What follows it, such as a full stop or a
  * bracket, was copied out of the text around the link.
  */
 export function tokenOf(segment: string): string {
-  return /^[\w-]*/.exec(segment)![0]
+  return COPIED.exec(segment)?.[1] ?? segment
 }
 
 /** @returns base64url, like all tokens in this file */

@@ -85,6 +85,7 @@ test('tokens: what follows a token in a copied link is cut off', () => {
     assert.is(tokenOf(token + rest), token)
   assert.is(tokenOf(`<${token}`), '')
   assert.is(tokenOf(''), '')
+  for (const rest of ['\0', '.\0', '\0.']) assert.is(tokenOf(token + rest), token + rest)
 })
 
 test('tokens: the longest link has a token', () => {
