@@ -1,19 +1,11 @@
 /** Tells which received mail was sent by programs (RFC 3834 §5, and header fields of vendors). */
 import { AUTO_SUBJECT } from '../../protocols/bounces/phrases.ts'
 import { fold } from '../../protocols/bounces/reading.ts'
+import { VACATION_FIELDS } from '../../protocols/bounces/sender.ts'
 import type { Automatic } from '../../store/schema/inbound.ts'
 import type { InboundContent } from './stored-content.ts'
 
 type Headers = InboundContent['headers']
-
-const VACATION_FIELDS = [
-  'x-autoreply',
-  'x-autorespond',
-  'x-autoresponder',
-  'x-auto-reply',
-  'x-vacation',
-  'x-mail-autoreply',
-]
 
 /** @returns null for mail that shows no sign of a program */
 export function automaticOf(headers: Headers): Automatic | null {

@@ -33,6 +33,16 @@ const DAEMON_NAME =
   /mailer[ -]?daemon|mail(?:er)? daemon|(?:mail|message|e-?mail|internet mail) delivery|delivery (?:sub|agent|notif|status|system)|mail (?:system|server|admin|gateway|transport)|system administrator|domino mailer|content-?filter|^postmaster|postmaster$|microsoft (?:outlook|exchange)|\bexchange\b.{0,30}(?:server|system)|systemadministrator|courier mail/
 const REPLY_SUBJECT = /^\s*(?:(?:re|fwd?|aw|wg|antw|sv|vs|tr|rv|enc|res|odp|rif|i|ynt)(?:\[\d\])?\s?:)/
 
+/** Header fields that only vacation programs set. */
+export const VACATION_FIELDS = [
+  'x-autoreply',
+  'x-autorespond',
+  'x-autoresponder',
+  'x-auto-reply',
+  'x-vacation',
+  'x-mail-autoreply',
+]
+
 export function signsOf(head: Head): Signs {
   const subject = fold(head.text('subject') ?? '')
   const from = head.text('from') ?? ''
@@ -68,14 +78,7 @@ export function signsOf(head: Head): Signs {
 
 function setsVacationFields(head: Head): boolean {
   return (
-    [
-      'x-autoreply',
-      'x-autorespond',
-      'x-autoresponder',
-      'x-auto-reply',
-      'x-vacation',
-      'x-mail-autoreply',
-    ].some(name => head.raw(name) !== undefined) ||
+    VACATION_FIELDS.some(name => head.raw(name) !== undefined) ||
     /vacation|autorespond/i.test(head.raw('x-mailer') ?? '') ||
     /vacation/i.test(head.raw('auto-submitted') ?? '')
   )

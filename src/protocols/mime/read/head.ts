@@ -307,7 +307,7 @@ function isEmptyLine(bytes: Uint8Array, at: number): boolean {
 }
 
 /** Returns the position behind the line end of the line at `at`. */
-function lineEndIn(bytes: Uint8Array, at: number, end: number): number {
+export function lineEndIn(bytes: Uint8Array, at: number, end: number): number {
   let next = at
   while (next < end && bytes[next] !== LF) next += 1
   return Math.min(next + 1, end)

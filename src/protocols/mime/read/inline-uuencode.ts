@@ -3,6 +3,7 @@
  * lines between `begin 644 name` and `end`.
  */
 import { ANY_BYTES, typeOfFile } from '../file-type.ts'
+import { lineEndIn } from './head.ts'
 import type { Leaf } from './walk.ts'
 
 const LF = 0x0a
@@ -31,7 +32,7 @@ export function splitUuencoded(bytes: Buffer, leaf: Leaf): Leaf[] {
   let textAt = leaf.start
   let fileCount = 0
   for (let at = leaf.start; at < leaf.end && fileCount < FILES_MAX; ) {
-    const next = lineEnd(bytes, at, leaf.end)
+    const next = lineEndIn(bytes, at, leaf.end)
     const name = fileNameAt(bytes, at, next)
     if (name === undefined) {
       at = next
@@ -79,7 +80,7 @@ function fileNameAt(bytes: Buffer, at: number, next: number): string | undefined
 function blockEnd(bytes: Buffer, from: number, limit: number): { end: number; isWhole: boolean } {
   let hasOctets = false
   for (let at = from; at < limit; ) {
-    const next = lineEnd(bytes, at, limit)
+    const next = lineEndIn(bytes, at, limit)
     const lineAt = withoutLineEnd(bytes, at, next)
     if (lineAt - at === 3 && bytes.toString('latin1', at, lineAt) === 'end')
       return { end: next, isWhole: hasOctets }
@@ -112,11 +113,6 @@ function octetsOf(bytes: Buffer, at: number, end: number): number {
 function hasText(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at]! > FIRST_CHARACTER) return true
   return false
-}
-
-function lineEnd(bytes: Buffer, at: number, limit: number): number {
-  const newline = bytes.indexOf(LF, at)
-  return newline < 0 || newline >= limit ? limit : newline + 1
 }
 
 function withoutLineEnd(bytes: Buffer, at: number, next: number): number {
