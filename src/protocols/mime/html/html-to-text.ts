@@ -53,6 +53,8 @@ const ATTRIBUTES = words('alt class data-skip-in-text height hidden href id star
 
 /** White space, and characters that pad previews or allow line breaks. */
 const BLANKS = /[\u034f\s\u00a0\u00ad\u061c\u200b-\u200f\u2060-\u2064\ufeff]+/g
+/** What a text must hold to have blanks other than single spaces. */
+const IRREGULAR_BLANKS = / {2}|[\t-\r\u00a0-\uffff]/
 /** Between letters, these have a meaning: non-joiner and joiner, marks of the writing direction. */
 const JOINER = /^[\u200c-\u200f\u061c]$/
 const SCHEME_NOT_SHOWN = /^(?:javascript|vbscript|data|cid|about|file):/i
@@ -194,7 +196,7 @@ class Page {
       return
     }
     if (this.#preDepth === 0) {
-      this.#write(text.replace(BLANKS, blankOf))
+      this.#write(collapsed(text))
       return
     }
     for (const [i, line] of text.split(/\r\n|\r|\n/).entries()) {
@@ -227,8 +229,7 @@ class Page {
       this.#block.write(RULE)
       this.#block.break(2)
     }
-    if (name === 'img' && !isHiddenPicture(attributes))
-      this.#write((attributes.get('alt') ?? '').replace(BLANKS, blankOf))
+    if (name === 'img' && !isHiddenPicture(attributes)) this.#write(collapsed(attributes.get('alt') ?? ''))
   }
 
   /** Begins an element whose content is seen. */
@@ -342,6 +343,11 @@ class Page {
       this.#finish(element)
     }
   }
+}
+
+/** Replaces each run of blanks by one space. */
+function collapsed(text: string): string {
+  return IRREGULAR_BLANKS.test(text) ? text.replace(BLANKS, blankOf) : text
 }
 
 function blankOf(run: string): string {

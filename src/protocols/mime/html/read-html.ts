@@ -51,7 +51,9 @@ const NOTHING = {
 
 /** Keeps no stack of open elements, because searching it at each closing tag would take quadratic time. */
 export function readHtml(html: string, pieces: HtmlCallbacks): void {
-  const tokenizer = new Tokenizer({ decodeEntities: true }, { ...NOTHING, ...pieces })
+  // without references to decode, the tokenizer skips text instead of looking at each character
+  const decodeEntities = html.includes('&')
+  const tokenizer = new Tokenizer({ decodeEntities }, { ...NOTHING, ...pieces })
   tokenizer.write(html)
   tokenizer.end()
 }
