@@ -148,6 +148,23 @@ test('a contact that is added again is returned unchanged, with warnings about w
   assertRefusal(refused, { status: 400, name: 'validation_error', path: 'email' })
 })
 
+test('fields of these SDKs that are not applied under /audiences are named in warnings', async () => {
+  const { make } = open('warnings')
+  const { id } = await make('/audiences', { name: 'Readers' })
+  const email = (name: string) => ({ email: `${name}@there.example` })
+  const plain = await make(`/audiences/${id}/contacts`, { ...email('ann'), segments: [], audience_id: id })
+  assert.is(plain.warnings, undefined)
+  const warned = await make(`/audiences/${id}/contacts`, {
+    ...email('bob'),
+    segments: [{ id }],
+    topics: [{ id: `top_${UNKNOWN}`, subscription: 'opt_in' }],
+  })
+  assert.equal(
+    warned.warnings.map(({ path }: { path: string }) => path),
+    ['segments', 'topics'],
+  )
+})
+
 test('a contact that is removed from its only segment is kept in "Contacts"', async () => {
   const { call, make } = open('last segment')
   const segment = await make('/segments', { name: 'Readers' })

@@ -18,6 +18,7 @@ import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-pag
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { contactTopicSchema, topicView } from '../topics/schema.ts'
+import { warningsFor, warningsSchema, withWarnings } from '../warnings.ts'
 import {
   contactChangesSchema,
   contactQuery,
@@ -33,6 +34,9 @@ import {
 } from './schema.ts'
 import { type ContactForm, PLAIN_PROPERTIES } from './typed-properties.ts'
 
+const BY_ACCOUNT = 'is not applied here, because the path names an audience. Use `POST /contacts` instead.'
+/** Fields that some SDKs send also when they add a contact to an audience. */
+const NOT_APPLIED = { segments: `\`segments\` ${BY_ACCOUNT}`, topics: `\`topics\` ${BY_ACCOUNT}` }
 const ALL_TOPICS = { limit: TOPICS_MAX, offset: 0, cursor: null }
 const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
 
@@ -79,13 +83,14 @@ function contactListRoutes(
       access: 'session',
       summary: 'Add a contact to an audience',
       body: newContactSchema,
-      replies: { 201: form.schema },
+      replies: { 201: form.schema.extend({ warnings: warningsSchema }) },
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
-        const fields = readContact(await request.body())
+        const body = await request.body()
+        const fields = readContact(body)
         const at = clock.now()
         const answer = await store.run('addContact', { accountId, audienceId, id: newId(at), fields, at })
-        return created(form.of(contactIn(answer)))
+        return created(withWarnings(form.of(contactIn(answer)), warningsFor(body, NOT_APPLIED)))
       },
     },
   ]
