@@ -347,7 +347,7 @@ test('topics are made, listed, changed and deleted', async () => {
   assert.equal((await call('GET', '/topics')).body.data, [topic])
   assert.equal((await call('GET', `/topics/${id}`)).body, topic)
   const { body } = await call('PATCH', `/topics/${id}`, { id, name: 'Monthly', description: '' })
-  assert.equal([body.name, body.description], ['Monthly', null])
+  assert.equal([body.name, body.description], ['Monthly', ''])
   assert.is((await call('PATCH', `/topics/${id}`, { visibility: 'public' })).body.visibility, 'public')
   assert.is((await call('PATCH', `/topics/${id}`, { name: 'Monthly' })).body.visibility, 'public')
   assertRefusal(await call('PATCH', `/topics/${id}`, { visibility: 'hidden' }), invalid('visibility'))

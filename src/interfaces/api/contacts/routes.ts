@@ -17,7 +17,7 @@ import { audienceIdOf } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { contactTopicSchema, topicView } from '../topics/schema.ts'
+import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
 import { warningsFor, warningsSchema, withWarnings } from '../warnings.ts'
 import {
   contactChangesSchema,
@@ -163,10 +163,7 @@ function contactTopicRoutes(
         if (!contact) throw notFound('Contact')
         const { rows: topics } = await listTopics(store.db, accountId, ALL_TOPICS)
         const out = new Set(contact.unsubscribed_topics)
-        const all = topics.map(topicView).map(({ id, name, description, created_at }) => ({
-          ...{ id, name, description, created_at },
-          subscription: out.has(id) ? 'opt_out' : 'opt_in',
-        }))
+        const all = topics.map(topic => contactTopicView(topic, out))
         const { rows: data, hasMore } = cutIdPage(all, page, TOPICS)
         return ok({ object: 'list', total: all.length, has_more: hasMore, data })
       },

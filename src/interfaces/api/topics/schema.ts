@@ -37,7 +37,9 @@ export const topicSchema = z
     object: z.literal('topic'),
     id: idSchema('top'),
     name: z.string(),
-    description: z.string().nullable(),
+    description: z
+      .string()
+      .meta({ description: 'Empty if the topic has none, since SDKs require a string.' }),
     default_subscription: defaultSchema,
     visibility: visibilitySchema,
     created_at: timeSchema,
@@ -47,8 +49,19 @@ export const topicSchema = z
 
 /** Subscription of one contact to a topic: its explicit choice, or the default of the topic. */
 export const contactTopicSchema = topicSchema
-  .pick({ id: true, name: true, description: true, created_at: true })
-  .extend({ subscription: z.enum(['opt_in', 'opt_out']) })
+  .pick({ id: true, name: true, created_at: true })
+  .extend({ description: z.string().nullable(), subscription: z.enum(['opt_in', 'opt_out']) })
+
+/** @param unsubscribed ids of the topics that the contact is not subscribed to, as the API shows them */
+export function contactTopicView(
+  { id, name, description, createdAt }: TopicRow,
+  unsubscribed: ReadonlySet<string>,
+): z.output<typeof contactTopicSchema> {
+  return {
+    ...{ id: wireId('top', id), name, description, created_at: timestamp(createdAt) },
+    subscription: unsubscribed.has(wireId('top', id)) ? 'opt_out' : 'opt_in',
+  }
+}
 
 /** @throws ApiError 422 */
 export function readTopic(body: unknown): TopicFields {
@@ -80,7 +93,7 @@ export function topicView(row: TopicRow): z.output<typeof topicSchema> {
     object: 'topic',
     id: wireId('top', row.id),
     name: row.name,
-    description: row.description,
+    description: row.description ?? '',
     default_subscription: row.defaultSubscription,
     visibility: row.visibility,
     created_at: timestamp(row.createdAt),
