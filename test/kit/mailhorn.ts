@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type App, startApp } from '../../src/app/app.ts'
 import { loadConfig } from '../../src/config/config.ts'
+import { typedClientOf } from '../../src/interfaces/api/compat/typed-clients.ts'
 import { type AdjustableClock, createAdjustableClock } from '../../src/lib/adjustable-clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import { createSecretKeys, type SecretKeys } from '../../src/lib/secret-keys.ts'
@@ -191,7 +192,7 @@ class RunningMailhorn implements Mailhorn {
       ...(payload === undefined ? {} : { body: payload }),
     })
     const answer = { status: response.status, headers: response.headers, body: await bodyOf(response) }
-    if (new Headers(options.headers).get('user-agent')?.startsWith('resend-sdk/')) return answer
+    if (typedClientOf({ 'user-agent': new Headers(options.headers).get('user-agent') ?? '' })) return answer
     await assertAsDescribed(method, path, answer)
     return answer
   }

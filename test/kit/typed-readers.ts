@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert'
 import { ERROR_NAMES } from '../../src/interfaces/api/api-error.ts'
 
 /** What is wrong with a value, each fault with its place; `undefined` is a key that is not there. */
-type Read = (value: unknown, path: string) => string[]
+export type Read = (value: unknown, path: string) => string[]
 
 export type ReplyKind =
   | 'send'
@@ -23,34 +23,35 @@ const must =
   (value, path) =>
     is(value) ? [] : [`${path} is no ${what}: ${JSON.stringify(value)}`]
 
-const text = must('text', value => typeof value === 'string')
-const flag = must('truth value', value => typeof value === 'boolean')
-const integer = must(
+export const text = must('text', value => typeof value === 'string')
+export const flag = must('truth value', value => typeof value === 'boolean')
+export const integer = must(
   'integer of 32 bits',
   value => Number.isInteger(value) && (value as number) >= 0 && (value as number) < 2 ** 32,
 )
-const uuid = must('UUID', value => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(`${value}`))
-const time = must(
+export const uuid = must('UUID', value => /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(`${value}`))
+export const time = must(
   'time in UTC with milliseconds',
   value => typeof value === 'string' && !Number.isNaN(Date.parse(value)) && /T.+\.\d{3}Z$/.test(value),
 )
-const oneOf = (words: readonly string[]) => must(`of ${words}`, value => words.includes(value as string))
+export const oneOf = (words: readonly string[]) =>
+  must(`of ${words}`, value => words.includes(value as string))
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const list =
+export const list =
   (of: Read): Read =>
   (value, path) =>
     Array.isArray(value)
       ? value.flatMap((item, i) => of(item, `${path}[${i}]`))
       : [`${path} is no list: ${JSON.stringify(value)}`]
-const struct =
+export const struct =
   (fields: Readonly<Record<string, Read>>): Read =>
   (value, path) =>
     isObject(value)
       ? Object.entries(fields).flatMap(([key, of]) => of(value[key], `${path}.${key}`))
       : [`${path} is no object: ${JSON.stringify(value)}`]
-const map =
+export const map =
   (of: Read): Read =>
   (value, path) =>
     isObject(value)
@@ -67,7 +68,7 @@ const orMissing =
   (of: Read): Read =>
   (value, path) =>
     value === undefined ? [] : of(value, path)
-const optional = (of: Read) => orMissing(orNull(of))
+export const optional = (of: Read) => orMissing(orNull(of))
 
 /** A struct that lacks nothing when keys are missing or null. */
 const lenient = (fields: Readonly<Record<string, Read>>) =>

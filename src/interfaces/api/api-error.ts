@@ -92,6 +92,14 @@ export function notFound(what: string): ApiError {
   return new ApiError(404, 'not_found', `${what} not found`)
 }
 
+/** Returns the fallback instead of a 404. Other errors are thrown. */
+export async function unlessMissing<T>(work: Promise<T>, fallback: T): Promise<T> {
+  return work.catch((error: unknown) => {
+    if (error instanceof ApiError && error.status === 404) return fallback
+    throw error
+  })
+}
+
 export function invalidField(path: string, message: string, name: ErrorName = 'validation_error'): ApiError {
   return new ApiError(422, name, message, { errors: [{ path, message }] })
 }

@@ -116,5 +116,5 @@ function checkRendered({
   if (!subject) return NO_SUBJECT
   const fault = subjectFault(subject)
   if (fault) return refuseField('invalid_field', 'subject', `The rendered \`subject\` ${fault}.`)
-  return html === null && text === null ? NO_BODY : { subject, html, text }
+  return html || text ? { subject, html, text } : NO_BODY
 }

@@ -110,7 +110,7 @@ export function createBroadcasts(options: BroadcastsOptions): Broadcasts {
     async change(accountId, id, changes) {
       return after(accountId, id, await run('changeBroadcast', { ...order(accountId, id), ...changes }))
     },
-    delete: (accountId, id) => run('deleteBroadcast', { accountId, id }),
+    delete: (accountId, id) => run('deleteBroadcast', order(accountId, id)),
     async send(accountId, id, send, version) {
       const broadcast = await findBroadcast(db, accountId, id)
       if (!broadcast) return undefined

@@ -8,6 +8,7 @@ import { command, type Tx } from '../../store/command.ts'
 import type { BroadcastRow, Json } from '../../store/schema.ts'
 import { refuseSendTime } from '../accept/field-rules.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
+import { endHold } from '../queue/hold.ts'
 import { BROADCAST_DUE, findBroadcast, type StoredBroadcast } from './broadcast-rows.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { contentFault } from './texts.ts'
@@ -127,12 +128,18 @@ export const draftCommands = {
     },
   ),
 
-  deleteBroadcast: command<BroadcastKey, Written>(async (tx, { accountId, id }) => {
+  /** Deletes a broadcast that has no emails: a draft, a scheduled one, or one that was canceled before them. */
+  deleteBroadcast: command<BroadcastKey & { now: number }, Written>(async (tx, { accountId, id, now }) => {
     const row = await lockBroadcast(tx, { accountId, id })
     if (!row) return undefined
-    if (row.status !== 'draft' && row.status !== 'scheduled') return wrongState('deleted', row.status)
+    const isCanceled = row.status === 'canceled'
+    if (isCanceled && row.firstEmailId) return HAS_EMAILS
+    if (row.status !== 'draft' && row.status !== 'scheduled' && !isCanceled)
+      return wrongState('deleted', row.status)
+    await tx.db.deleteFrom('broadcastPages').where('broadcastId', '=', id).execute()
     await tx.db.deleteFrom('broadcasts').where('accountId', '=', accountId).where('id', '=', id).execute()
-    await releaseContents(tx, [row.contentId])
+    await releaseContents(tx, row.sentContentId ? [row.contentId, row.sentContentId] : [row.contentId])
+    if (row.holdId) await endHold(tx, row.holdId, now)
     return true
   }),
 }
@@ -143,7 +150,13 @@ const NOT_SCHEDULED = refuseField(
   '`scheduled_at` cannot be set on a draft. Use `POST /broadcasts/:id/send` to schedule it.',
 )
 
-const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
+const HAS_EMAILS: Refusal = {
+  refused: 'wrong_state',
+  message: 'A broadcast that is canceled cannot be deleted, because some of its emails were created before.',
+}
+
+/** Columns of a broadcast that is not to be sent. */
+export const DRAFT = { status: 'draft', scheduledAt: null, startedAt: null, nextAt: null } as const
 
 const NOTHING_SENT = {
   error: null,

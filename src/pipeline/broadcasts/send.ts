@@ -12,7 +12,7 @@ import type { Refusal } from '../accept/refusal.ts'
 import { endHold, startHold } from '../queue/hold.ts'
 import { broadcastFaultOf } from './begin.ts'
 import { findBroadcast } from './broadcast-rows.ts'
-import { type CheckedSendOrder, sendState } from './draft.ts'
+import { type CheckedSendOrder, DRAFT, sendState } from './draft.ts'
 import { type BroadcastKey, lockBroadcast, refuseUnsendable, setBroadcast, wrongState } from './state.ts'
 import { refuseOtherVersion } from './version.ts'
 
@@ -81,13 +81,16 @@ export const sendCommands = {
     return true
   }),
 
-  /** Cancels the broadcast. After the commit no attempt starts; queued emails are canceled in later steps. */
+  /**
+   * Turns a scheduled broadcast back into a draft, and ends one that has begun. After the commit no attempt
+   * starts; queued emails are canceled in later steps.
+   */
   cancelBroadcast: command<Order & { holdId: Id }, Ordered>(async (tx, order) => {
     const row = await lockBroadcast(tx, order)
     if (!row) return undefined
     const { holdId, now } = order
     const set = { status: 'canceled', updatedAt: now, canceledTo: null } as const
-    if (row.status === 'scheduled') await setBroadcast(tx, order, { ...set, nextAt: null })
+    if (row.status === 'scheduled') await setBroadcast(tx, order, { ...DRAFT, updatedAt: now })
     else if (row.status === 'paused') await setBroadcast(tx, order, { ...set, nextAt: now })
     else if (row.status === 'sending' || row.status === 'failed') {
       await hold(tx, order)

@@ -65,7 +65,7 @@ export async function refuseUnsendable(
   accountId: Id,
   { sender, subject, html, text }: EmailText & { sender: string },
 ): Promise<Refusal | undefined> {
-  if (html === null && !text)
+  if (!html && !text)
     return refuseField(
       'missing_field',
       'html',

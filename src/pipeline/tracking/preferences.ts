@@ -26,14 +26,20 @@ export interface Preferences {
   accountName: string | undefined
   /** Unsubscribed from everything: all contacts with the address, or the stored opt-out if there are none. */
   isUnsubscribed: boolean
-  /** All topics of the account, in the order of creation. */
+  /**
+   * Topics of the account in the order of creation: public ones, those that the address is subscribed to, and
+   * the topic of the link.
+   */
   topics: TopicPreference[]
 }
 
 type Owner = Pick<Subscription, 'accountId' | 'address'>
 
-export async function readPreferences(db: Db, owner: Owner): Promise<Preferences> {
-  const { accountId } = owner
+export async function readPreferences(
+  db: Db,
+  owner: Omit<Subscription, 'broadcastId'>,
+): Promise<Preferences> {
+  const { accountId, topicId } = owner
   const account = await db
     .selectFrom('accounts')
     .select('name')
@@ -42,7 +48,7 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
   const contacts = await contactsByAddress(db, accountId, owner.address)
   const topics = await db
     .selectFrom('topics')
-    .select(['id', 'name', 'description', 'defaultSubscription'])
+    .select(['id', 'name', 'description', 'defaultSubscription', 'visibility'])
     .where('accountId', '=', accountId)
     .orderBy('id')
     .execute()
@@ -56,13 +62,14 @@ export async function readPreferences(db: Db, owner: Owner): Promise<Preferences
       contacts.length === 0
         ? (optOut?.isFromEverything ?? false)
         : contacts.every(({ unsubscribed }) => unsubscribed === 1),
-    topics: topics.map(({ defaultSubscription, ...topic }) => ({
-      ...topic,
-      isWanted:
+    topics: topics.flatMap(({ defaultSubscription, visibility, ...topic }) => {
+      const isWanted =
         ids.length === 0
           ? defaultSubscription === 'opt_in' && !isLeft(topic.id)
-          : ids.every(id => !unwantedBy(id).some(unwanted => sameId(unwanted, topic.id))),
-    })),
+          : ids.every(id => !unwantedBy(id).some(unwanted => sameId(unwanted, topic.id)))
+      const isOfLink = topicId !== null && sameId(topic.id, topicId)
+      return visibility === 'public' || isWanted || isOfLink ? [{ ...topic, isWanted }] : []
+    }),
   }
 }
 
@@ -74,23 +81,23 @@ export const preferenceCommands = {
   leave: command<Subscription & { at: number }, PreferenceResult>(leaveLists),
 
   /**
-   * Subscribes the address to exactly these topics. An earlier opt-out from everything ends unless the choice
-   * is empty. Topics of other accounts are ignored. A topic that is left counts once for the broadcast with
-   * the link.
+   * Subscribes the address to exactly these of the topics that the page shows. An earlier opt-out from
+   * everything ends unless the choice is empty. Other topics are ignored. A topic that is left counts once
+   * for the broadcast with the link.
    */
   setPreferences: command<NewPreferences, PreferenceResult>(setPreferences),
 }
 
-interface NewPreferences extends Omit<Subscription, 'topicId'> {
+interface NewPreferences extends Subscription {
   topics: readonly Id[]
   at: number
 }
 
 async function setPreferences(
   tx: Tx,
-  { topics: chosen, broadcastId, at, ...owner }: NewPreferences,
+  { topics: chosen, broadcastId, topicId, at, ...owner }: NewPreferences,
 ): Promise<PreferenceResult> {
-  const before = await readPreferences(tx.db, owner)
+  const before = await readPreferences(tx.db, { ...owner, topicId })
   const topics = before.topics.map(({ id }) => ({ id, isWanted: includes(chosen, id) }))
   const isBack = topics.length === 0 || topics.some(({ isWanted }) => isWanted)
   if (before.isUnsubscribed && !isBack) return 'known'
@@ -128,7 +135,7 @@ function countUnsubscribed(tx: Tx, broadcast: BroadcastRef) {
 }
 
 interface ChosenTopics {
-  /** All topics of the account. */
+  /** Topics that the page shows. */
   topics: readonly { id: Id; isWanted: boolean }[]
   /** Ends an earlier opt-out from everything. */
   isBack: boolean

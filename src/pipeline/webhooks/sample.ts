@@ -93,6 +93,7 @@ function contact(id: Id, created_at: string) {
     object: 'contact',
     id: wireId('con', id),
     audience_id: wireId('aud', id),
+    segment_ids: [wireId('aud', id)],
     email: 'recipient@example.com',
     first_name: 'Ann',
     last_name: null,

@@ -1,25 +1,25 @@
 /**
  * Commands for API calls that name no audience: add a contact to the oldest audience or to several, copy it
- * to others, remove it from some.
+ * to others, remove it from some. They keep a contact that exists, and one that is in no other audience.
  */
-import type { Id } from '../../lib/ids.ts'
+import { type Id, sameId } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { ContactRow } from '../../store/schema.ts'
 import { hasAudience, insertAudience } from './audience-commands.ts'
-import { type ContactFields, type ContactPlace, newContact } from './contact.ts'
-import { type ContactAnswer, refusalOf, viewOf } from './contact-commands.ts'
-import { audiencesWith, oldestAudience } from './read.ts'
+import { type ContactFields, type ContactPlace, type ContactView, newContact } from './contact.ts'
+import { type ContactAnswer, type ContactRefusal, refusalOf, viewOf } from './contact-commands.ts'
+import { audiencesWith, contactsByAddress, oldestAudience } from './read.ts'
 import { hasTopics, setSubscriptions, type TopicSubscription } from './topic-commands.ts'
-import { findContacts, writeContacts } from './write-contacts.ts'
+import { findContacts, moveContact, writeContacts } from './write-contacts.ts'
 
-/** Name of the audience that is created with the first contact of an account. */
+/** Name of the audience for contacts that are in no other; it is created with the first of them. */
 const FIRST_AUDIENCE = 'Contacts'
 
 interface NewPlacedContact {
   accountId: Id
   /**
-   * Distinct audiences. An empty list stands for the oldest audience of the account, which is created if
-   * there is none.
+   * Distinct audiences. An empty list stands for an audience that has the address, or for the oldest one of
+   * the account, which is created if there is none.
    */
   audienceIds: readonly Id[]
   /** Ids of the new contacts, one per audience. */
@@ -30,6 +30,9 @@ interface NewPlacedContact {
   subscriptions: readonly TopicSubscription[]
   at: number
 }
+
+/** `kept` has the contacts that existed and were not changed. */
+type PlacedAnswer = { contact: ContactView; kept: ContactView[] } | { refused: ContactRefusal } | 'no-topic'
 
 interface ContactKey {
   audienceId: Id
@@ -48,25 +51,32 @@ export const placingCommands = {
   ),
 
   /**
-   * Creates the contact in all of the audiences or in none. Returns the contact in the first of them, or
-   * 'no-topic' if a topic does not belong to the account.
+   * Creates the contact in those of the audiences that do not have its address, or in none. Returns the
+   * contact in the first of the audiences, or 'no-topic' if a topic does not belong to the account.
    */
-  placeContact: command<NewPlacedContact, ContactAnswer | 'no-topic'>(async (tx, input) => {
+  placeContact: command<NewPlacedContact, PlacedAnswer>(async (tx, input) => {
     const { accountId, ids, fields, subscriptions, at } = input
     if (!(await hasTopics(tx, accountId, subscriptions))) return 'no-topic'
+    const known = await contactsByAddress(tx.db, accountId, fields.email)
     const oldest = await oldestAudience(tx.db, accountId)
     const isFirst = input.audienceIds.length === 0 && !oldest
-    const named = input.audienceIds.length > 0 ? input.audienceIds : [oldest?.id ?? input.newAudienceId]
-    const rows = named.map((audienceId, i) => newContact({ accountId, audienceId }, ids[i]!, fields, at))
-    for (const row of rows) {
+    const home = known[0]?.audienceId ?? oldest?.id ?? input.newAudienceId
+    const named = input.audienceIds.length > 0 ? input.audienceIds : [home]
+    const holders = named.map(id => known.find(({ audienceId }) => sameId(audienceId, id)))
+    const rows = named.map(
+      (audienceId, i) => holders[i] ?? newContact({ accountId, audienceId }, ids[i]!, fields, at),
+    )
+    const added = rows.filter((_, i) => !holders[i])
+    for (const row of added) {
       if (!isFirst && !(await hasAudience(tx, row))) return { refused: 'no-audience' }
       const refused = await refusalOf(tx, row, null, row)
       if (refused) return { refused }
     }
     if (isFirst) await insertAudience(tx, { accountId, id: input.newAudienceId, name: FIRST_AUDIENCE, at })
-    const written: ContactRow[] = []
-    for (const row of rows) written.push(await writeNew(tx, row, subscriptions))
-    return { contact: await viewOf(tx, written[0]!) }
+    const views: ContactView[] = []
+    for (const [i, row] of rows.entries())
+      views.push(await viewOf(tx, holders[i] ?? (await writeNew(tx, row, subscriptions))))
+    return { contact: views[0]!, kept: views.filter((_, i) => holders[i]) }
   }),
 
   /**
@@ -91,20 +101,45 @@ export const placingCommands = {
   ),
 
   /**
-   * Deletes a contact from one of its audiences. Returns 'only-audience' without a change if it is in no
-   * other.
+   * Deletes a contact from one of its audiences. If it is in no other, it is moved to the audience
+   * "Contacts", which is created if there is none. Returns 'stays' if it is in no other audience than that
+   * one.
    */
-  takeOutContact: command<ContactPlace & { email: string; at: number }, ContactAnswer | 'only-audience'>(
-    async (tx, { email, at, ...place }) => {
-      if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
-      const [before] = await findContacts(tx.rows.find, place, [{ email }])
-      if (!before) return { refused: 'no-contact' }
-      if ((await audiencesWith(tx.db, place.accountId, email)).length < 2) return 'only-audience'
-      const contact = await viewOf(tx, before)
+  takeOutContact: command<
+    ContactPlace & { email: string; newAudienceId: Id; at: number },
+    { refused: ContactRefusal } | 'taken-out' | 'stays'
+  >(async (tx, { email, newAudienceId, at, ...place }) => {
+    if (!(await hasAudience(tx, place))) return { refused: 'no-audience' }
+    const [before] = await findContacts(tx.rows.find, place, [{ email }])
+    if (!before) return { refused: 'no-contact' }
+    if ((await audiencesWith(tx.db, place.accountId, email)).length > 1) {
       await writeContacts(tx, place, [{ before, after: null }], at)
-      return { contact }
-    },
-  ),
+      return 'taken-out'
+    }
+    const list = await findContactList(tx, place.accountId)
+    if (list && sameId(list, place.audienceId)) return 'stays'
+    const audienceId = list ?? newAudienceId
+    if (!list)
+      await insertAudience(tx, { accountId: place.accountId, id: audienceId, name: FIRST_AUDIENCE, at })
+    const after = { ...before, audienceId, updatedAt: at }
+    const refused = await refusalOf(tx, after, null, after)
+    if (refused) return { refused }
+    await moveContact(tx, before, after)
+    return 'taken-out'
+  }),
+}
+
+/** Finds the list of contacts that are in no other audience. */
+async function findContactList({ db }: Tx, accountId: Id): Promise<Id | undefined> {
+  const list = await db
+    .selectFrom('audiences')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('name', '=', FIRST_AUDIENCE)
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst()
+  return list?.id
 }
 
 /** Runs before the contact is written, so that an opt-out that happened in the meantime takes precedence. */

@@ -16,7 +16,7 @@ interface TopicKey {
   id: Id
 }
 
-export type TopicFields = Pick<TopicRow, 'name' | 'description' | 'defaultSubscription'>
+export type TopicFields = Pick<TopicRow, 'name' | 'description' | 'defaultSubscription' | 'visibility'>
 
 /** Subscription of a contact to a topic. */
 export interface TopicSubscription {

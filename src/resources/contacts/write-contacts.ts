@@ -41,9 +41,7 @@ export async function writeContacts(
   const writes = await heedOptOuts(tx, place, wanted, at)
   const gone = writes.flatMap(({ before, after }) => (before && !after ? [before] : []))
   const telling = await toldOf(tx, place.accountId, gone)
-  await writeRows(tx, place, writes)
-  await writeValues(tx, place.audienceId, writes)
-  await countContacts(tx, place, writes)
+  await writeEverything(tx, place, writes)
   const rest = writes.flatMap(({ after }) => (after ? [after] : []))
   const told = await toldOf(tx, place.accountId, rest)
   await recordEvents(
@@ -58,6 +56,31 @@ export async function writeContacts(
     }),
   )
   return writes.map(({ after }) => after)
+}
+
+/**
+ * Moves a contact to another audience of the account, which must not have its address. It keeps its id and
+ * its subscriptions; receivers of events see a change of its audience.
+ */
+export async function moveContact(tx: Tx, before: ContactRow, after: ContactRow): Promise<void> {
+  const { accountId, audienceId, id } = before
+  const said = await tx.db.selectFrom('contactTopics').selectAll().where('contactId', '=', id).execute()
+  await writeEverything(tx, { accountId, audienceId }, [{ before, after: null }])
+  await writeEverything(tx, { accountId, audienceId: after.audienceId }, [{ before: null, after }])
+  await tx.rows.insert('contactTopics', said)
+  const told = await toldOf(tx, accountId, [after])
+  const data = told(after)
+  const type = 'contact.updated' as const
+  await recordEvents(tx, [
+    { accountId, subjectId: id, type, recipient: null, at: after.updatedAt, origin: null, data },
+  ])
+}
+
+/** Writes everything but events. */
+async function writeEverything(tx: Tx, place: ContactPlace, writes: readonly ContactWrite[]): Promise<void> {
+  await writeRows(tx, place, writes)
+  await writeValues(tx, place.audienceId, writes)
+  await countContacts(tx, place, writes)
 }
 
 /** Applies existing opt-outs to contacts whose address is new. */

@@ -28,8 +28,7 @@ export const PAYLOAD_COLUMNS = [
 export type PayloadEmail = Pick<EmailRow, (typeof PAYLOAD_COLUMNS)[number]>
 
 /**
- * Tells whether an event is about a sent email. For all other events the body contains their `data`
- * unchanged.
+ * Tells whether an event is about a sent email. For all other events the body contains the object.
  */
 export function isOfSentEmail(type: EventType): boolean {
   return type.startsWith('email.') && type !== 'email.received'
@@ -49,8 +48,12 @@ export function payloadOf(event: PayloadEvent, email: PayloadEmail | undefined):
   })
 }
 
-/** The DNS records of a domain are added when the delivery is sent. */
+/**
+ * The DNS records of a domain are added when the delivery is sent. `segment_ids` of a contact has the name
+ * that newer SDKs have for audiences.
+ */
 function objectData({ type, subjectId, data }: PayloadEvent): EventData {
+  if (type.startsWith('contact.')) return { ...data, segment_ids: [data.audience_id] }
   if (!type.startsWith('domain.')) return data
   return { object: 'domain', id: wireId('dom', subjectId), ...data }
 }

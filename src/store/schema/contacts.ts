@@ -83,12 +83,17 @@ export interface SegmentRow {
 /** Whether contacts receive a topic by default (`opt_in`) or not (`opt_out`). */
 export type DefaultSubscription = 'opt_in' | 'opt_out'
 
+export const TOPIC_VISIBILITIES = ['public', 'private'] as const
+/** Whether the preferences page shows a topic to everybody or only to its subscribers. */
+export type TopicVisibility = (typeof TOPIC_VISIBILITIES)[number]
+
 export interface TopicRow {
   accountId: Id
   id: Id
   name: string
   description: string | null
   defaultSubscription: DefaultSubscription
+  visibility: TopicVisibility
   createdAt: number
   updatedAt: number
 }

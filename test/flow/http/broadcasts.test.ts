@@ -1,6 +1,7 @@
 import PostalMime from 'postal-mime'
 import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
+import { assertRefusal } from '../../kit/refusals.ts'
 import { insistOn, MODERN_VERSIONS, openResend } from '../../kit/resend-versions.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -165,7 +166,9 @@ test('broadcasts: a client without id prefixes always reads a segment, which may
 test('broadcasts: a client with a closed list of states reads canceled broadcasts, and properties as strings', async () => {
   const headers = { 'user-agent': 'resend-sdk/0.11.0 dotnet/9.0' }
   const read = async (path: string) => (await mailhorn.call('GET', path, { session, headers })).body
-  const { id } = await draft({ scheduled_at: new Date(mailhorn.clock.now() + 3_600_000).toISOString() })
+  const { id } = await draft()
+  await post(`/broadcasts/${id}/send`)
+  await post(`/broadcasts/${id}/pause`)
   assert.is((await post(`/broadcasts/${id}/cancel`)).body.status, 'canceled')
   assert.is((await read(`/broadcasts/${id}`)).status, 'failed')
   const known = ['draft', 'queued', 'sent', 'scheduled', 'failed']
@@ -176,6 +179,34 @@ test('broadcasts: a client with a closed list of states reads canceled broadcast
   await post(`/audiences/${dot}/contacts`, { email: 'dot@there.example', properties })
   const [contact] = (await read(`/segments/${dot}/contacts`)).data
   assert.equal(contact.properties, { plan: 'pro', seats: '3', paying: 'true' })
+})
+
+test('broadcasts: a scheduled broadcast that is canceled is a draft, which can be changed, sent again or deleted', async () => {
+  const scheduledAt = new Date(mailhorn.clock.now() + 3_600_000).toISOString()
+  const { id } = await draft({ scheduled_at: scheduledAt, reply_to: '' })
+  const { body } = await post(`/broadcasts/${id}/cancel`)
+  assert.equal([body.id, body.status, body.scheduled_at, body.reply_to], [id, 'draft', null, []])
+  assertRefusal(await post(`/broadcasts/${id}/cancel`), { status: 422, name: 'validation_error' })
+  const change = async (changes: object) =>
+    (await mailhorn.call('PATCH', `/broadcasts/${id}`, { session, body: changes })).body
+  assert.equal((await change({ subject: 'New', reply_to: 'desk@here.example' })).reply_to, [
+    'desk@here.example',
+  ])
+  assert.equal((await change({ reply_to: '' })).reply_to, [])
+  const again = await post(`/broadcasts/${id}/send`, { scheduled_at: scheduledAt })
+  assert.equal([again.body.status, again.body.scheduled_at], ['scheduled', scheduledAt])
+  await post(`/broadcasts/${id}/cancel`)
+  assert.is((await mailhorn.call('DELETE', `/broadcasts/${id}`, { session })).body.deleted, true)
+})
+
+test('broadcasts: content that is empty cannot be sent', async () => {
+  const { body: template } = await post('/templates', { name: 'empty', subject: 's', html: '' })
+  for (const words of [{ text: '' }, { text: '', html: '' }, { text: null, template_id: template.id }]) {
+    const { id } = await draft(words)
+    assertRefusal(await post(`/broadcasts/${id}/send`), {
+      ...{ status: 422, name: 'missing_required_field', path: 'html' },
+    })
+  }
 })
 
 test('broadcasts: a refusal names the faulty field and changes nothing', async () => {

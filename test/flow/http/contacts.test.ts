@@ -341,12 +341,16 @@ test('topics are made, listed, changed and deleted', async () => {
     name: 'Digest',
     description: 'Weekly',
     default_subscription: 'opt_in',
+    visibility: 'private',
     updated_at: createdAt,
   })
   assert.equal((await call('GET', '/topics')).body.data, [topic])
   assert.equal((await call('GET', `/topics/${id}`)).body, topic)
   const { body } = await call('PATCH', `/topics/${id}`, { id, name: 'Monthly', description: '' })
-  assert.equal([body.name, body.description], ['Monthly', null])
+  assert.equal([body.name, body.description], ['Monthly', ''])
+  assert.is((await call('PATCH', `/topics/${id}`, { visibility: 'public' })).body.visibility, 'public')
+  assert.is((await call('PATCH', `/topics/${id}`, { name: 'Monthly' })).body.visibility, 'public')
+  assertRefusal(await call('PATCH', `/topics/${id}`, { visibility: 'hidden' }), invalid('visibility'))
   const other = { default_subscription: 'opt_out' }
   assertRefusal(await call('PATCH', `/topics/${id}`, other), invalid('default_subscription'))
   assertRefusal(

@@ -85,6 +85,11 @@ for (const [what, body, path, name = 'validation_error'] of [
   ['two addresses', { email: 'a@there.example,b@there.example' }, 'email'],
   ['a line break', { email: 'a@there.example\r\nb' }, 'email'],
   ['an unknown reason', { email: 'bob@there.example', reason: 'spite' }, 'reason'],
+  [
+    'a reason and another origin',
+    { email: 'bob@there.example', reason: 'bounce', origin: 'complaint' },
+    'origin',
+  ],
   ['a reason of another type', { email: 'bob@there.example', reason: {} }, 'reason'],
 ] as const)
   test(`an entry with ${what} is refused`, () =>

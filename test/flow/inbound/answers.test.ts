@@ -241,6 +241,7 @@ test('what may not be sent is not sent by these ways either', async () => {
   const { id } = await receive(MAIL)
   for (const [path, body, refusal] of [
     ['reply', { from: 'bob@here.example' }, { status: 422, name: 'missing_required_field' }],
+    ['reply', { from: 'bob@here.example', html: '' }, { status: 422, name: 'missing_required_field' }],
     ['reply', { from: 'nonsense', text: 'x' }, { status: 422, name: 'invalid_from_address' }],
     ['forward', { from: 'bob@here.example' }, { status: 422, name: 'missing_required_field' }],
     [

@@ -107,6 +107,8 @@ test('webhooks: all event types are delivered for real events, each with a valid
   )
   assert.not(JSON.stringify(dataOf('domain.created')).includes('verification_token'))
   assert.equal([dataOf('contact.created').id, dataOf('contact.updated').last_name], [contact.id, 'Doe'])
+  for (const type of ['contact.created', 'contact.updated', 'contact.deleted'])
+    assert.equal(dataOf(type).segment_ids, [contact.audience_id], type)
   assert.equal(
     [dataOf('email.received').subject, dataOf('email.received').to],
     ['hello', ['box@mine.example']],

@@ -1,10 +1,15 @@
 /**
  * Serves audiences under `/segments` as well. Newer SDKs have no audiences; their segments are our audiences.
+ * The replies say `segment`, and have the form of properties that these SDKs read.
  */
 
+import { wireId } from '../../../lib/ids.ts'
+import { unlessMissing } from '../api-error.ts'
 import { contactRoutes } from '../contacts/routes.ts'
-import type { Route } from '../route.ts'
+import { TYPED_PROPERTIES } from '../contacts/typed-properties.ts'
+import { type ApiRequest, ok, type Route } from '../route.ts'
 import { audienceRoutes } from './routes.ts'
+import { AS_SEGMENT, audienceIdOf } from './schema.ts'
 
 /** Routes of audiences that have an alias. Paths below `/audiences/:id/` have different names in the SDKs. */
 const SHARED = new Set(['/audiences', '/audiences/:id'])
@@ -13,11 +18,20 @@ const LIST = 'GET /audiences/:id/contacts'
 export function audienceAliasRoutes(
   options: Parameters<typeof audienceRoutes>[0] & Parameters<typeof contactRoutes>[0],
 ): Route[] {
-  return [...audienceRoutes(options), ...contactRoutes(options)]
+  return [...audienceRoutes(options, AS_SEGMENT), ...contactRoutes(options, TYPED_PROPERTIES)]
     .filter(({ method, path }) => SHARED.has(path) || `${method} ${path}` === LIST)
     .map(route => ({
       ...route,
+      ...(route.method === 'DELETE' && { handle: deleteOrPass(route) }),
       path: route.path.replace('/audiences', '/segments'),
       summary: `${route.summary} (alias of newer SDKs)`,
     }))
+}
+
+/** Answers the deletion of a segment that does not exist like any other, as these SDKs expect. */
+function deleteOrPass(route: Route) {
+  return (request: ApiRequest) => {
+    const id = wireId('aud', audienceIdOf(request))
+    return unlessMissing(route.handle(request), ok({ object: 'segment', id, deleted: true }))
+  }
 }

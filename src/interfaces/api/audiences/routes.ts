@@ -11,8 +11,8 @@ import type { Db } from '../../../store/schema.ts'
 import { ApiError, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
-import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
-import { audienceBodySchema, audienceIdOf, audienceSchema, audienceView, readAudience } from './schema.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import { AS_AUDIENCE, type AudienceName, audienceBodySchema, audienceIdOf, readAudience } from './schema.ts'
 
 interface AudienceRoutesOptions {
   store: { db: Db; run: Run<typeof audienceCommands> }
@@ -22,11 +22,12 @@ interface AudienceRoutesOptions {
 
 const propertyKeySchema = z.object({ key: z.string(), contact_count: z.int().min(1) })
 
-export function audienceRoutes(options: AudienceRoutesOptions): Route[] {
-  return [...audienceListRoutes(options), ...audienceObjectRoutes(options)]
+/** @param as what replies call an audience */
+export function audienceRoutes(options: AudienceRoutesOptions, as: AudienceName = AS_AUDIENCE): Route[] {
+  return [...audienceListRoutes(options, as), ...audienceObjectRoutes(options, as)]
 }
 
-function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Route[] {
+function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions, as: AudienceName): Route[] {
   return [
     {
       method: 'POST',
@@ -34,7 +35,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
       access: 'session',
       summary: 'Create an audience',
       body: audienceBodySchema,
-      replies: { 201: audienceSchema },
+      replies: { 201: as.schema },
       async handle({ credential: { accountId }, ...request }) {
         const { name } = readAudience(await request.body())
         const at = clock.now()
@@ -45,7 +46,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
             'validation_error',
             `An account may have at most ${AUDIENCES_MAX} audiences.`,
           )
-        return created(audienceView(audience))
+        return created(as.view(audience))
       },
     },
     {
@@ -54,25 +55,25 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions): Rou
       access: 'session',
       summary: 'List audiences',
       query: cursorPageQuery('aud'),
-      replies: { 200: listSchema(audienceSchema) },
+      replies: { 200: listSchema(as.schema) },
       async handle({ query, credential: { accountId } }) {
         const page = readCursorPage(query, 'aud', 'an audience')
-        return pageReply(await listAudiences(store.db, accountId, page), audienceView)
+        return pageReply(await listAudiences(store.db, accountId, page), as.view)
       },
     },
   ]
 }
 
-function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] {
+function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions, as: AudienceName): Route[] {
   return [
     {
       method: 'GET',
       path: '/audiences/:id',
       access: 'session',
       summary: 'Retrieve an audience',
-      replies: { 200: audienceSchema },
+      replies: { 200: as.schema },
       async handle(request) {
-        return ok(audienceView(await audienceOf(store.db, request)))
+        return ok(as.view(await audienceOf(store.db, request)))
       },
     },
     {
@@ -81,13 +82,13 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
       access: 'session',
       summary: 'Rename an audience',
       body: audienceBodySchema,
-      replies: { 200: audienceSchema },
+      replies: { 200: as.schema },
       async handle(request) {
         const { accountId, id } = await audienceOf(store.db, request)
         const { name } = readAudience(await request.body())
         const audience = await store.run('renameAudience', { accountId, id, name })
         if (!audience) throw notFound('Audience')
-        return ok(audienceView(audience))
+        return ok(as.view(audience))
       },
     },
     {
@@ -95,13 +96,13 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions): Route[] 
       path: '/audiences/:id',
       access: 'session',
       summary: 'Delete an audience, its contacts and its segments',
-      replies: { 200: deletedSchema('audience', 'aud') },
+      replies: { 200: as.deleted },
       async handle(request) {
         const id = audienceIdOf(request)
         const { accountId } = request.credential
         if (!(await store.run('deleteAudience', { accountId, id, at: clock.now() })))
           throw notFound('Audience')
-        return ok({ object: 'audience', id: wireId('aud', id), deleted: true })
+        return ok({ object: as.object, id: wireId('aud', id), deleted: true })
       },
     },
     {

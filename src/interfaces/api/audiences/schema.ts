@@ -6,7 +6,7 @@ import type { AudienceRow } from '../../../store/schema.ts'
 import { notFound } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
-import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
+import { deletedSchema, idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
 /** Name of an audience, a segment or a topic. */
@@ -45,6 +45,30 @@ export function audienceView(row: AudienceRow): z.output<typeof audienceSchema> 
     created_at: timestamp(row.createdAt),
   }
 }
+
+/** An audience under the name that newer SDKs have for it. */
+export const accountSegmentSchema = audienceSchema
+  .extend({ object: z.literal('segment') })
+  .meta({ id: 'AccountSegment' })
+
+export function accountSegmentView(row: AudienceRow): z.output<typeof accountSegmentSchema> {
+  return { ...audienceView(row), object: 'segment' }
+}
+
+/** What replies call an audience: its own name under `/audiences`, that of newer SDKs under `/segments`. */
+export const AS_AUDIENCE = {
+  object: 'audience',
+  schema: audienceSchema,
+  deleted: deletedSchema('audience', 'aud'),
+  view: audienceView,
+} as const
+export const AS_SEGMENT = {
+  object: 'segment',
+  schema: accountSegmentSchema,
+  deleted: deletedSchema('segment', 'aud'),
+  view: accountSegmentView,
+} as const
+export type AudienceName = typeof AS_AUDIENCE | typeof AS_SEGMENT
 
 /**
  * Reads the id of the audience in `:id`.

@@ -8,7 +8,7 @@ import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
 import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
 import { ApiError, apiErrorOf, invalidField, notFound } from '../api-error.ts'
-import { isDotnetClient } from '../compat/dotnet-compat.ts'
+import { typedClientOf } from '../compat/typed-clients.ts'
 import { senderOf } from '../idempotency-header.ts'
 import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
@@ -86,7 +86,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
         const page = readCursorPage(query, 'brd', 'a broadcast')
         const wanted = { ...page, search: readSearch(query), status: readStatus(query) }
         const { total, hasMore, rows } = await broadcasts.list(credential.accountId, wanted)
-        const data = rows.map(row => broadcastRow(row, isDotnetClient(request.headers)))
+        const data = rows.map(row => broadcastRow(row, needsSegment(request)))
         return ok({ object: 'list', total, has_more: hasMore, data })
       },
     },
@@ -123,7 +123,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       method: 'DELETE',
       path: '/broadcasts/:id',
       access: 'session',
-      summary: 'Delete a draft or scheduled broadcast',
+      summary: 'Delete a draft, a scheduled broadcast, or a canceled one without emails',
       replies: { 200: deletedSchema('broadcast', 'brd') },
       async handle(request) {
         const id = idOf(request)
@@ -164,7 +164,10 @@ function orderRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       'resume',
       'Go on sending a broadcast that is paused, or that has failed for want of a verified domain or of links that work',
     ),
-    order('cancel', 'Give a broadcast up: nothing that has not been handed over is sent'),
+    order(
+      'cancel',
+      'Turn a scheduled broadcast back into a draft, or end one that is being sent: nothing that has not been handed over is sent',
+    ),
   ]
 }
 
@@ -239,12 +242,13 @@ function shown(request: ApiRequest, answer: BroadcastDetail | Refusal | undefine
   return ok(viewFor(request, answer))
 }
 
-/**
- * The .NET SDK, which reads bare ids, cannot read a `segment_id` that is null.
- * @throws ApiError
- */
-function viewFor({ headers }: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
-  return broadcastView(found(answer), isDotnetClient(headers))
+/** @throws ApiError */
+function viewFor(request: ApiRequest, answer: BroadcastDetail | Refusal | undefined) {
+  return broadcastView(found(answer), needsSegment(request))
+}
+
+function needsSegment({ headers }: ApiRequest): boolean {
+  return typedClientOf(headers)?.needsSegment ?? false
 }
 
 /** @throws ApiError */

@@ -48,7 +48,9 @@ export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at,
 export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
-const readNew = bodyReader(newBroadcastSchema, READING)
+const readNew = bodyReader(newBroadcastSchema, {
+  emptyMeansAbsent: [...READING.emptyMeansAbsent, 'reply_to'],
+})
 const readChange = bodyReader(broadcastChangeSchema, READING)
 const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
 const readTest = bodyReader(testBroadcastSchema)
@@ -242,7 +244,7 @@ function changesOf(
     topicId: reference('topic_id', 'top', 'Topic', request.topicId),
     templateId: reference('template_id', 'tpl', 'Template', request.templateId),
     sender: from === undefined ? undefined : mailboxesJson([readFrom(from)]),
-    replyToList: replyTo === undefined ? undefined : mailboxesJson(readMailboxes('reply_to', replyTo)),
+    replyToList: replyTo === undefined ? undefined : replyToOf(replyTo),
     subject: readSubject(subject?.toWellFormed()) ?? undefined,
     html: html === '' ? null : html,
     text,
@@ -251,6 +253,12 @@ function changesOf(
   return Object.fromEntries(
     Object.entries(changes).filter(([, value]) => value !== undefined),
   ) as Partial<BroadcastFields>
+}
+
+/** @throws ApiError */
+function replyToOf(texts: readonly string[]): Json | null {
+  const isRemoved = texts.length === 1 && texts[0] === ''
+  return isRemoved ? null : mailboxesJson(readMailboxes('reply_to', texts))
 }
 
 /** @throws ApiError 404 */

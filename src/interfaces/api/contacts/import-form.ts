@@ -1,6 +1,6 @@
 /** Schemas of contact imports in the format of newer SDKs. */
 import * as z from 'zod'
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { idKey, wireId } from '../../../lib/ids.ts'
 import {
   COLUMN_TYPES,
   type ColumnMap,
@@ -8,13 +8,14 @@ import {
   type FieldColumn,
 } from '../../../resources/contacts/import/columns.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
-import { KEYS_MAX } from '../../../resources/contacts/limits.ts'
+import { KEYS_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
+import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { ContactImportRow, ImportState } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { brokenRule, invalidParameter, shownValue, valueAt } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { unknownSegment } from './schema.ts'
+import { type NamedAudience, namedAudience, subscriptionSchema, subscriptionsOf } from './schema.ts'
 
 /** Text fields of the form by name. */
 type FormFields = ReadonlyMap<string, string>
@@ -61,27 +62,32 @@ const columnMapSchema = z.object({
     )
     .nullish(),
 })
-const segmentsSchema = z.array(z.object({ id: z.string() }))
-const topicsSchema = z.array(z.unknown())
+/** The file is read once for each audience. */
+const SEGMENTS_MAX = 20
+const segmentsSchema = z
+  .array(z.object({ id: z.string() }))
+  .max(SEGMENTS_MAX, `must contain at most ${SEGMENTS_MAX} segments`)
+const topicsSchema = z.array(subscriptionSchema).max(TOPICS_MAX, `must contain at most ${TOPICS_MAX} topics`)
 
 interface ImportForm {
   onExisting: OnExisting
   columnMap: ColumnMap | undefined
-  /** Undefined if the form names no segment. */
-  audienceId: Id | undefined
+  /** Distinct audiences; an empty list if the form names no segment. */
+  audiences: readonly NamedAudience[]
+  subscriptions: readonly TopicSubscription[]
 }
 
 /** @throws ApiError 422 */
 export function readImportForm(fields: FormFields): ImportForm {
   const map = readJson(fields, 'column_map', columnMapSchema)
   const segments = readJson(fields, 'segments', segmentsSchema) ?? []
-  if (segments.length > 1)
-    throw invalidField('segments', `\`segments\` must contain at most 1 segment; got ${segments.length}.`)
-  if ((readJson(fields, 'topics', topicsSchema) ?? []).length > 0)
-    throw invalidField('topics', '`topics` is not supported by imports.')
-  const audienceId = segments[0] && parseWireId('aud', segments[0].id)
-  if (segments[0] && !audienceId) throw unknownSegment('segments[0].id')
-  return { onExisting: onExistingOf(fields.get('on_conflict')), columnMap: map && mapOf(map), audienceId }
+  const named = segments.map(({ id }, i) => namedAudience(`segments[${i}].id`, id))
+  return {
+    onExisting: onExistingOf(fields.get('on_conflict')),
+    columnMap: map && mapOf(map),
+    audiences: [...new Map(named.map(one => [idKey(one.id), one])).values()],
+    subscriptions: subscriptionsOf(readJson(fields, 'topics', topicsSchema) ?? []),
+  }
 }
 
 function mapOf({ properties, ...columns }: z.output<typeof columnMapSchema>): ColumnMap {
@@ -89,9 +95,10 @@ function mapOf({ properties, ...columns }: z.output<typeof columnMapSchema>): Co
   return { fields: new Map(fields), properties: new Map(Object.entries(properties ?? {})) }
 }
 
+/** The SDKs document `skip` as the default, so that an import never overwrites contacts by mistake. */
 function onExistingOf(text: string | undefined): OnExisting {
-  if (text === undefined || text === 'upsert') return 'update'
-  if (text === 'skip') return 'skip'
+  if (text === undefined || text === 'skip') return 'skip'
+  if (text === 'upsert') return 'update'
   throw invalidField(
     'on_conflict',
     `\`on_conflict\` must be \`upsert\` or \`skip\`; got ${shownValue(text)}.`,

@@ -4,11 +4,17 @@
  */
 import * as z from 'zod'
 import type { Clock } from '../../../lib/clock.ts'
-import { type IdSource, parseWireId } from '../../../lib/ids.ts'
+import { type Id, type IdSource, parseWireId } from '../../../lib/ids.ts'
 import { ImportFault } from '../../../resources/contacts/import/fault.ts'
-import type { ImportContacts } from '../../../resources/contacts/import/importer.ts'
+import type { ImportContacts, ImportRequest } from '../../../resources/contacts/import/importer.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
-import { findAudience, findPlacedImport, listPlacedImports } from '../../../resources/contacts/read.ts'
+import {
+  findAudience,
+  findPlacedImport,
+  findTopic,
+  listPlacedImports,
+} from '../../../resources/contacts/read.ts'
+import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
 import type { Run } from '../../../store/command.ts'
 import type { Db } from '../../../store/schema.ts'
@@ -24,7 +30,7 @@ import {
   sdkImportSchema,
   sdkImportView,
 } from './import-form.ts'
-import { unknownSegment } from './schema.ts'
+import { type NamedAudience, unknownSegment, unknownTopic } from './schema.ts'
 
 export interface ImportFormsOptions {
   store: { db: Db; run: Run<typeof placingCommands>; blobs: Pick<BlobFiles, 'drafts'> }
@@ -82,7 +88,10 @@ export function importForms(options: ImportFormsOptions): Route[] {
   ]
 }
 
-/** Stores the file until the form is complete, because the fields that describe its columns come after it. */
+/**
+ * Stores the file until the form is complete, because the fields that describe its columns come after it. The
+ * reply is the import into the first of the audiences.
+ */
 async function takeForm({ store, importContacts, clock, newId }: ImportFormsOptions, request: ApiRequest) {
   const boundary = boundaryOf(request.headers['content-type'])
   if (boundary === undefined)
@@ -92,22 +101,40 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
   const draft = await drafts.create()
   try {
     const fields = await readInto(request, boundary, draft.append).finally(draft.close)
-    const { onExisting, columnMap, audienceId: named } = readImportForm(fields)
-    if (named && !(await findAudience(store.db, accountId, named))) throw unknownSegment('segments[0].id')
+    const { audiences, ...form } = readImportForm(fields)
+    await insistOnNamed(store.db, accountId, audiences, form.subscriptions)
     const home = async () => {
       const at = clock.now()
       return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })
     }
-    const bytes = drafts.pieces(draft.name, PIECE_BYTES)
-    const input = { accountId, audienceId: named ?? home, onExisting, columnMap, bytes, charset: undefined }
-    const row = await importContacts(input)
-      .catch(asRefused)
-      .finally(() => bytes.destroy())
-    if (!row) throw notFound('Segment')
+    const importInto = async (audienceId: ImportRequest['audienceId']) => {
+      const bytes = drafts.pieces(draft.name, PIECE_BYTES)
+      const row = await importContacts({ accountId, audienceId, ...form, bytes, charset: undefined })
+        .catch(asRefused)
+        .finally(() => bytes.destroy())
+      if (!row) throw notFound('Segment')
+      return row
+    }
+    const [first = home, ...others] = audiences.map(({ id }) => id)
+    const row = await importInto(first)
+    for (const audienceId of others) await importInto(audienceId)
     return created(sdkImportView(row))
   } finally {
     await drafts.discard(draft.name)
   }
+}
+
+/** @throws ApiError 422 for an audience or a topic that the account does not have */
+async function insistOnNamed(
+  db: Db,
+  accountId: Id,
+  audiences: readonly NamedAudience[],
+  subscriptions: readonly TopicSubscription[],
+) {
+  for (const { id, path } of audiences)
+    if (!(await findAudience(db, accountId, id))) throw unknownSegment(path)
+  for (const [i, { topicId }] of subscriptions.entries())
+    if (!(await findTopic(db, accountId, topicId))) throw unknownTopic(`topics[${i}].id`)
 }
 
 /**
@@ -132,9 +159,11 @@ async function readInto(
   let hasFile = false
   let fieldBytes = 0
   await readMultipart(request.stream(), boundary, ({ name, isFile }) => {
-    if (isFile && (name !== 'file' || hasFile))
+    // some clients send the file as a text, without a file name
+    const isTheFile = name === 'file'
+    if ((isFile && !isTheFile) || (isTheFile && hasFile))
       throw invalidField(name, `\`${name}\` must not be a file: the form may contain one file, \`file\`.`)
-    if (isFile) {
+    if (isTheFile) {
       hasFile = true
       return piece => append([piece])
     }

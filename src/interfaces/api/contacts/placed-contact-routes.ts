@@ -1,34 +1,41 @@
 /**
  * Serves contacts of the whole account, as newer SDKs create and list them. A new contact goes to the oldest
- * audience unless the request names others.
+ * audience unless the request names others. A contact that exists is returned unchanged, so that a program
+ * can create the same contacts again; the reply warns about fields that would have changed it.
  */
 
-import { type Id, idKey } from '../../../lib/ids.ts'
+import { type Id, idKey, wireId } from '../../../lib/ids.ts'
 import type { AccountContactsQuery } from '../../../resources/contacts/account-list.ts'
+import type { ContactChanges, ContactView } from '../../../resources/contacts/contact.ts'
 import type { ContactsFound } from '../../../resources/contacts/list.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import { findAudience } from '../../../resources/contacts/read.ts'
+import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { Run } from '../../../store/command.ts'
 import { notFound } from '../api-error.ts'
 import { created, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
+import { type Warning, warningsSchema, withWarnings } from '../warnings.ts'
 import { contactIn, contactList, type contactRoutes } from './routes.ts'
 import {
-  contactSchema,
   type NamedAudience,
   placedContactQuery,
   placedContactSchema,
   readAudienceQuery,
   readContact,
+  readContactChanges,
   readContactQuery,
   readPlacement,
   unknownSegment,
 } from './schema.ts'
+import { TYPED_PROPERTIES } from './typed-properties.ts'
 
 type Options = Parameters<typeof contactRoutes>[0] & {
   store: { run: Run<typeof placingCommands> }
   reader: { listAccountContacts(query: AccountContactsQuery): Promise<ContactsFound | undefined> }
 }
+
+const placedSchema = TYPED_PROPERTIES.schema.extend({ warnings: warningsSchema })
 
 export function placedContactRoutes({ store, reader, clock, newId }: Options): Route[] {
   return [
@@ -38,7 +45,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
       access: 'session',
       summary: 'List and search the contacts of the account, each address once (newer SDKs)',
       query: placedContactQuery,
-      replies: { 200: listSchema(contactSchema) },
+      replies: { 200: listSchema(TYPED_PROPERTIES.schema) },
       async handle({ query, credential: { accountId } }) {
         const asked = readContactQuery(query)
         const named = readAudienceQuery(query)
@@ -47,16 +54,17 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
           ? await reader.listContacts({ audience, filters: [], ...asked })
           : await reader.listAccountContacts({ accountId, ...asked })
         if (!found) throw notFound('Contact')
-        return contactList(store.db, accountId, found)
+        return contactList(store.db, accountId, found, TYPED_PROPERTIES)
       },
     },
     {
       method: 'POST',
       path: '/contacts',
       access: 'session',
-      summary: 'Add a contact to the given audiences, or to the oldest one (newer SDKs)',
+      summary:
+        'Add a contact to the given audiences, or to the oldest one; an existing contact is returned unchanged (newer SDKs)',
       body: placedContactSchema,
-      replies: { 201: contactSchema },
+      replies: { 201: placedSchema },
       async handle({ credential: { accountId }, ...request }) {
         const body = await request.body()
         const fields = readContact(body)
@@ -66,7 +74,13 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
         const at = clock.now()
         const ids = [newId(at), ...audienceIds.slice(1).map(() => newId(at))]
         const input = { accountId, audienceIds, ids, newAudienceId: newId(at), fields, subscriptions, at }
-        return created(contactIn(await store.run('placeContact', input)))
+        const answer = await store.run('placeContact', input)
+        const contact = contactIn(answer)
+        const kept = answer !== 'no-topic' && 'kept' in answer ? answer.kept : []
+        const warnings = kept.flatMap(contact =>
+          unchangedFields(contact, readContactChanges(body), subscriptions),
+        )
+        return created(withWarnings(TYPED_PROPERTIES.of(contact), eachPathOnce(warnings)))
       },
     },
   ]
@@ -77,4 +91,31 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
     if (!audience) throw unknownSegment(path)
     return audience
   }
+}
+
+/** Names the given fields that differ from an existing contact. */
+function unchangedFields(
+  contact: ContactView,
+  { firstName, lastName, unsubscribed, properties = new Map() }: ContactChanges,
+  subscriptions: readonly TopicSubscription[],
+): Warning[] {
+  const isIn = ({ topicId }: TopicSubscription) =>
+    !contact.unsubscribed_topics.includes(wireId('top', topicId))
+  const differing = [
+    ...(firstName !== undefined && firstName !== contact.first_name ? ['first_name'] : []),
+    ...(lastName !== undefined && lastName !== contact.last_name ? ['last_name'] : []),
+    ...(unsubscribed !== undefined && unsubscribed !== contact.unsubscribed ? ['unsubscribed'] : []),
+    ...[...properties]
+      .filter(([key, value]) => value !== (contact.properties[key] ?? null))
+      .map(([key]) => `properties.${key}`),
+    ...(subscriptions.some(one => one.subscribed !== isIn(one)) ? ['topics'] : []),
+  ]
+  return differing.map(path => ({
+    path,
+    message: `\`${path}\` was not changed, because the contact exists. Change it with \`PATCH\`.`,
+  }))
+}
+
+function eachPathOnce(warnings: readonly Warning[]): Warning[] {
+  return [...new Map(warnings.map(warning => [warning.path, warning])).values()]
 }

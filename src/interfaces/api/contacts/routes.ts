@@ -17,12 +17,12 @@ import { audienceIdOf } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { contactTopicSchema, topicView } from '../topics/schema.ts'
+import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
+import { warningsFor, warningsSchema, withWarnings } from '../warnings.ts'
 import {
   contactChangesSchema,
   contactQuery,
   contactRefOf,
-  contactSchema,
   deletedContactSchema,
   newContactSchema,
   readContact,
@@ -32,7 +32,11 @@ import {
   refusedContact,
   subscriptionsSchema,
 } from './schema.ts'
+import { type ContactForm, PLAIN_PROPERTIES } from './typed-properties.ts'
 
+const BY_ACCOUNT = 'is not applied here, because the path names an audience. Use `POST /contacts` instead.'
+/** Fields that some SDKs send also when they add a contact to an audience. */
+const NOT_APPLIED = { segments: `\`segments\` ${BY_ACCOUNT}`, topics: `\`topics\` ${BY_ACCOUNT}` }
 const ALL_TOPICS = { limit: TOPICS_MAX, offset: 0, cursor: null }
 const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
 
@@ -45,11 +49,19 @@ interface ContactRoutesOptions {
   reach?: Reach
 }
 
-export function contactRoutes(options: ContactRoutesOptions): Route[] {
-  return [...contactListRoutes(options), ...contactObjectRoutes(options)]
+/** @param form form of contacts in the replies */
+export function contactRoutes(options: ContactRoutesOptions, form: ContactForm = PLAIN_PROPERTIES): Route[] {
+  return [
+    ...contactListRoutes(options, form),
+    ...contactFieldRoutes(options, form),
+    ...contactTopicRoutes(options, form),
+  ]
 }
 
-function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions): Route[] {
+function contactListRoutes(
+  { store, reader, clock, newId }: ContactRoutesOptions,
+  form: ContactForm,
+): Route[] {
   return [
     {
       method: 'GET',
@@ -57,12 +69,12 @@ function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions
       access: 'session',
       summary: 'List and search the contacts of an audience',
       query: contactQuery,
-      replies: { 200: listSchema(contactSchema) },
+      replies: { 200: listSchema(form.schema) },
       async handle(request) {
         const asked = readContactQuery(request.query)
         const audience = await audienceOf(store.db, request)
         const found = await reader.listContacts({ audience, filters: [], ...asked })
-        return contactList(store.db, audience.accountId, found)
+        return contactList(store.db, audience.accountId, found, form)
       },
     },
     {
@@ -71,31 +83,35 @@ function contactListRoutes({ store, reader, clock, newId }: ContactRoutesOptions
       access: 'session',
       summary: 'Add a contact to an audience',
       body: newContactSchema,
-      replies: { 201: contactSchema },
+      replies: { 201: form.schema.extend({ warnings: warningsSchema }) },
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
-        const fields = readContact(await request.body())
+        const body = await request.body()
+        const fields = readContact(body)
         const at = clock.now()
         const answer = await store.run('addContact', { accountId, audienceId, id: newId(at), fields, at })
-        return created(contactIn(answer))
+        return created(withWarnings(form.of(contactIn(answer)), warningsFor(body, NOT_APPLIED)))
       },
     },
   ]
 }
 
-function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesOptions): Route[] {
+function contactFieldRoutes(
+  { store, clock, reach = 'contact' }: ContactRoutesOptions,
+  form: ContactForm,
+): Route[] {
   return [
     {
       method: 'GET',
       path: '/audiences/:id/contacts/:contact_id',
       access: 'session',
       summary: 'Retrieve a contact by id or address',
-      replies: { 200: contactSchema },
+      replies: { 200: form.schema },
       async handle(request) {
         const { id: audienceId, accountId } = await audienceOf(store.db, request)
         const contact = await findContact(store, { accountId, audienceId }, refOf(request))
         if (!contact) throw notFound('Contact')
-        return ok(contact)
+        return ok(form.of(contact))
       },
     },
     {
@@ -104,12 +120,12 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       access: 'session',
       summary: 'Update a contact; properties are merged, and null removes a property',
       body: contactChangesSchema,
-      replies: { 200: contactSchema },
+      replies: { 200: form.schema },
       async handle(request) {
         const place = await placeOf(store, request)
         const changes = readContactChanges(await request.body())
         const input = { ...place, ref: refOf(request), changes, reach, at: clock.now() }
-        return ok(contactIn(await store.run('changeContact', input)))
+        return ok(form.of(contactIn(await store.run('changeContact', input))))
       },
     },
     {
@@ -125,6 +141,14 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
         return ok({ object: 'contact', id: contactIn(answer).id, contact, deleted: true })
       },
     },
+  ]
+}
+
+function contactTopicRoutes(
+  { store, clock, reach = 'contact' }: ContactRoutesOptions,
+  form: ContactForm,
+): Route[] {
+  return [
     {
       method: 'GET',
       path: '/audiences/:id/contacts/:contact_id/topics',
@@ -139,10 +163,7 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
         if (!contact) throw notFound('Contact')
         const { rows: topics } = await listTopics(store.db, accountId, ALL_TOPICS)
         const out = new Set(contact.unsubscribed_topics)
-        const all = topics.map(topicView).map(({ id, name, description }) => ({
-          ...{ id, name, description },
-          subscription: out.has(id) ? 'opt_out' : 'opt_in',
-        }))
+        const all = topics.map(topic => contactTopicView(topic, out))
         const { rows: data, hasMore } = cutIdPage(all, page, TOPICS)
         return ok({ object: 'list', total: all.length, has_more: hasMore, data })
       },
@@ -153,12 +174,12 @@ function contactObjectRoutes({ store, clock, reach = 'contact' }: ContactRoutesO
       access: 'session',
       summary: 'Update the topic subscriptions of a contact',
       body: subscriptionsSchema,
-      replies: { 200: contactSchema },
+      replies: { 200: form.schema },
       async handle(request) {
         const place = await placeOf(store, request)
         const subscriptions = readSubscriptions(await request.body())
         const input = { ...place, ref: refOf(request), subscriptions, reach, at: clock.now() }
-        return ok(contactIn(await store.run('subscribe', input)))
+        return ok(form.of(contactIn(await store.run('subscribe', input))))
       },
     },
   ]
@@ -194,6 +215,12 @@ export function contactIn(answer: ContactAnswer | 'no-topic') {
 }
 
 /** Answers with a page of contacts of one account. */
-export async function contactList(db: Db, accountId: Id, { total, hasMore, rows }: ContactsFound) {
-  return ok({ object: 'list', total, has_more: hasMore, data: await viewsOf(db, accountId, rows) })
+export async function contactList(
+  db: Db,
+  accountId: Id,
+  { total, hasMore, rows }: ContactsFound,
+  form: ContactForm,
+) {
+  const data = (await viewsOf(db, accountId, rows)).map(view => form.of(view))
+  return ok({ object: 'list', total, has_more: hasMore, data })
 }

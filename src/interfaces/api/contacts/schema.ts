@@ -52,9 +52,8 @@ export const contactChangesSchema = newContactSchema.partial()
 const readNew = bodyReader(newContactSchema, { emptyMeansAbsent: ['email'] })
 const readChanges = bodyReader(contactChangesSchema, { emptyMeansAbsent: ['email'] })
 
-export const subscriptionsSchema = z.object({
-  topics: z.array(z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })).max(TOPICS_MAX),
-})
+export const subscriptionSchema = z.object({ id: z.string(), subscription: z.enum(['opt_in', 'opt_out']) })
+export const subscriptionsSchema = z.object({ topics: z.array(subscriptionSchema).max(TOPICS_MAX) })
 const readTopics = bodyReader(subscriptionsSchema)
 
 /** Fields that name an audience, for paths without one. Newer SDKs call audiences segments. */
@@ -183,7 +182,8 @@ function firstNamed(audienceId: string | null | undefined, segmentId: string | n
   return segmentId ? namedAudience('segment_id', segmentId) : undefined
 }
 
-function namedAudience(path: string, text: string): NamedAudience {
+/** @throws ApiError 422 */
+export function namedAudience(path: string, text: string): NamedAudience {
   const id = parseWireId('aud', text)
   if (!id) throw unknownSegment(path)
   return { id, path }
@@ -198,12 +198,17 @@ export function readSubscriptions(body: unknown): TopicSubscription[] {
   return subscriptionsOf(readTopics(body).topics)
 }
 
-function subscriptionsOf(topics: readonly { id: string; subscription: 'opt_in' | 'opt_out' }[]) {
+/** @throws ApiError 422 for an invalid id */
+export function subscriptionsOf(topics: readonly z.output<typeof subscriptionSchema>[]): TopicSubscription[] {
   return topics.map(({ id: text, subscription }, i) => {
     const topicId = parseWireId('top', text)
-    if (!topicId) throw invalidField(`topics[${i}].id`, `Topic not found (\`topics[${i}].id\`).`)
+    if (!topicId) throw unknownTopic(`topics[${i}].id`)
     return { topicId, subscribed: subscription === 'opt_in' }
   })
+}
+
+export function unknownTopic(path: string): ApiError {
+  return invalidField(path, `Topic not found (\`${path}\`).`)
 }
 
 /**

@@ -3,22 +3,29 @@
  * contact.
  */
 import * as z from 'zod'
-import { parseWireId } from '../../../lib/ids.ts'
+import { parseWireId, wireId } from '../../../lib/ids.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import { audiencesWith, findAudience } from '../../../resources/contacts/read.ts'
 import type { Run } from '../../../store/command.ts'
-import { ApiError, notFound } from '../api-error.ts'
-import { audienceSchema, audienceView } from '../audiences/schema.ts'
+import { notFound } from '../api-error.ts'
+import { accountSegmentSchema, accountSegmentView } from '../audiences/schema.ts'
 import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-page.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
-import { deletedSchema, idSchema, listSchema } from '../schema/reply-schemas.ts'
+import { idSchema, listSchema } from '../schema/reply-schemas.ts'
+import { warningsSchema, withWarnings } from '../warnings.ts'
 import { placedContactOf } from './alias-routes.ts'
 import { contactIn, type contactRoutes } from './routes.ts'
+import { refusedContact } from './schema.ts'
 
 type Options = Parameters<typeof contactRoutes>[0] & { store: { run: Run<typeof placingCommands> } }
 
 const SEGMENTS: Listed = { prefix: 'aud', name: 'Segment', fallback: 20 }
 const PATH = '/contacts/:contact_id/segments'
+
+const STAYS = {
+  path: 'segment_id',
+  message: 'The contact stays in the segment, because it is in no other. Delete the contact to remove it.',
+}
 
 const addedSchema = z.object({
   object: z.literal('segment'),
@@ -39,11 +46,11 @@ function listRoute({ store }: Options): Route {
     access: 'session',
     summary: 'List the audiences that contain the address of a contact, newest first (newer SDKs)',
     query: idPageQuery(SEGMENTS),
-    replies: { 200: listSchema(audienceSchema) },
+    replies: { 200: listSchema(accountSegmentSchema) },
     async handle(request) {
       const page = readIdPage(request.query, SEGMENTS)
       const { accountId, email } = await placedContactOf(store, request)
-      const all = (await audiencesWith(store.db, accountId, email)).reverse().map(audienceView)
+      const all = (await audiencesWith(store.db, accountId, email)).reverse().map(accountSegmentView)
       const { rows: data, hasMore } = cutIdPage(all, page, SEGMENTS)
       return ok({ object: 'list', total: all.length, has_more: hasMore, data })
     },
@@ -68,22 +75,34 @@ function addRoute({ store, clock, newId }: Options): Route {
   }
 }
 
-function removeRoute({ store, clock }: Options): Route {
+/** `audienceId` is the spelling of an SDK. */
+const removedSchema = z.object({
+  object: z.literal('segment'),
+  id: idSchema('aud'),
+  audienceId: idSchema('aud').meta({ description: 'Alias of `id`.' }),
+  deleted: z
+    .boolean()
+    .meta({ description: 'False if the contact stays, because it is in no other segment.' }),
+  warnings: warningsSchema,
+})
+
+function removeRoute({ store, clock, newId }: Options): Route {
   return {
     method: 'DELETE',
     path: `${PATH}/:segment_id`,
     access: 'session',
-    summary: 'Remove a contact from one of its audiences (newer SDKs: remove from segment)',
-    replies: { 200: deletedSchema('segment', 'aud') },
+    summary:
+      'Remove a contact from one of its audiences; it is kept in "Contacts" if it is in no other (newer SDKs: remove from segment)',
+    replies: { 200: removedSchema },
     async handle(request) {
       const place = await placeOf(store, request)
       const { email } = await placedContactOf(store, request)
-      const answer = await store.run('takeOutContact', { ...place, email, at: clock.now() })
-      if (answer === 'only-audience') {
-        const message = 'The contact cannot be removed from its only segment. Delete the contact instead.'
-        throw new ApiError(422, 'validation_error', message)
-      }
-      return ok({ object: 'segment', id: contactIn(answer).audience_id, deleted: true })
+      const at = clock.now()
+      const answer = await store.run('takeOutContact', { ...place, email, newAudienceId: newId(at), at })
+      if (typeof answer === 'object') throw refusedContact(answer.refused)
+      const id = wireId('aud', place.audienceId)
+      const reply = { object: 'segment', id, audienceId: id, deleted: answer === 'taken-out' }
+      return ok(withWarnings(reply, answer === 'stays' ? [STAYS] : []))
     },
   }
 }

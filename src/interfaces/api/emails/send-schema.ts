@@ -31,7 +31,17 @@ export const sendEmailSchema = z.object({
     .optional()
     .meta({ type: 'object', additionalProperties: { type: 'string' } }),
   attachments: z.array(z.looseObject({}).meta(attachmentMeta)).optional(),
-  tags: z.array(z.looseObject({})).optional(),
+  tags: z
+    .unknown()
+    .optional()
+    .meta({
+      anyOf: [
+        { type: 'array', items: { type: 'object' } },
+        { type: 'object', additionalProperties: { type: ['string', 'number', 'boolean'] } },
+      ],
+      description:
+        'A list of objects, or an object of values by name, which stands for `{name, value}` objects.',
+    }),
   template: z.unknown().optional().meta(templateMeta),
   template_id: z.unknown().optional().meta({ type: 'string' }),
   template_data: z.unknown().optional().meta({ type: 'object' }),
@@ -42,28 +52,32 @@ export const sendEmailSchema = z.object({
   }),
 })
 
-const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
+/** Tags are a list here, see `withTagList`. */
+const requestSchema = sendEmailSchema.extend({ tags: z.array(z.looseObject({})).optional() })
+const templatedSchema = requestSchema.extend({ subject: z.string().optional() })
 
 const READING = {
-  emptyMeansAbsent: ['from', 'subject'],
+  // forms send their empty fields, and these do not narrow who gets the email
+  emptyMeansAbsent: ['from', 'subject', 'cc', 'bcc', 'reply_to'],
   listLimits: [
     { key: 'reply_to', most: RECIPIENTS_MAX },
     { key: 'attachments', most: ATTACHMENTS_MAX, refuse: tooManyAttachments },
     { key: 'tags', most: TAGS_MAX },
   ],
 }
-const readRequest = bodyReader(sendEmailSchema, READING)
+const readRequest = bodyReader(requestSchema, READING)
 const readTemplatedRequest = bodyReader(templatedSchema, READING)
-const presentRecipients = presentPicker(['to', 'cc', 'bcc'])
+const presentRecipients = presentPicker(['to', 'cc', 'bcc'], { emptyMeansAbsent: ['cc', 'bcc'] })
 const presentTemplate = presentPicker(['template', 'template_id'])
 
 /** @throws ApiError */
 export function readSendEmail(body: unknown): Submission {
   insistOnFewRecipients(body)
-  const request = namesTemplate(body) ? readTemplatedRequest(body) : readRequest(body)
+  const request = namesTemplate(body)
+    ? readTemplatedRequest(withTagList(body))
+    : readRequest(withTagList(body))
   const template = readTemplateUse(request)
-  if (!template && request.html === undefined && request.text === undefined)
-    throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
+  if (!template) insistOnText(request)
   const headers = request.headers === undefined ? undefined : orThrow(readHeaders(request.headers))
   const replyTo = readMailboxes('reply_to', request.replyTo)
   if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
@@ -86,6 +100,23 @@ export function readSendEmail(body: unknown): Submission {
     template,
     raw: null,
   }
+}
+
+/**
+ * Refuses an email without content. An empty text is usually the result of a renderer that has failed.
+ * @throws ApiError 422
+ */
+export function insistOnText({
+  html,
+  text,
+}: {
+  html?: string | null | undefined
+  text?: string | null | undefined
+}) {
+  if (html || text) return
+  const isEmpty = typeof html === 'string' || typeof text === 'string'
+  const message = `Missing \`html\` or \`text\` field${isEmpty ? ': what was given is empty' : ''}.`
+  throw invalidField('html', message, 'missing_required_field')
 }
 
 /** Whether the topic belongs to the account is checked when the email is stored. */
@@ -155,6 +186,25 @@ export function readSubject(text: string | undefined): string | null {
   const fault = subjectFault(subject)
   if (fault) throw invalidField('subject', `\`subject\` ${fault}.`)
   return subject
+}
+
+/**
+ * Replaces tags of the form `{name: value}` by a list of `{name, value}`.
+ * @throws ApiError 422
+ */
+function withTagList(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !Object.hasOwn(body, 'tags')) return body
+  const { tags } = body as { tags: unknown }
+  if (typeof tags !== 'object' || tags === null || Array.isArray(tags)) return body
+  const list = Object.entries(tags).map(([name, value]) => {
+    if (!['string', 'number', 'boolean'].includes(typeof value))
+      throw invalidField(
+        `tags.${name}`,
+        `\`tags.${name}\` must be a string, a number or a boolean; got ${shownValue(value)}.`,
+      )
+    return { name, value }
+  })
+  return { ...body, tags: list }
 }
 
 function readTags(tags: readonly object[] = []): unknown[] {

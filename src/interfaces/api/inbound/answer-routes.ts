@@ -29,7 +29,7 @@ import type { Find } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
 import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { requestHash } from '../body/json.ts'
-import { readFrom, readMailboxes } from '../emails/send-schema.ts'
+import { insistOnText, readFrom, readMailboxes } from '../emails/send-schema.ts'
 import { idempotencyHeader, readKey, senderOf } from '../idempotency-header.ts'
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { bodyReader, oneOrMany } from '../schema/read.ts'
@@ -169,7 +169,6 @@ function readForward(body: unknown): { from: Mailbox; to: Mailbox[] } {
 /** @throws ApiError */
 function readReply(body: unknown): { from: Mailbox; words: ReplyTexts } {
   const { from, html = null, text = null } = readReplyBody(body)
-  if (html === null && text === null)
-    throw invalidField('html', 'Missing `html` or `text` field.', 'missing_required_field')
+  insistOnText({ html, text })
   return { from: readFrom(from), words: { html, text } }
 }

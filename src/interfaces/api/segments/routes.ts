@@ -14,6 +14,7 @@ import { ApiError, notFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { contactList } from '../contacts/routes.ts'
 import { contactQuery, contactSchema, readContactQuery } from '../contacts/schema.ts'
+import { PLAIN_PROPERTIES } from '../contacts/typed-properties.ts'
 import { type ApiRequest, created, listReply, ok, type Route } from '../route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -63,7 +64,7 @@ export function segmentRoutes(options: SegmentRoutesOptions): Route[] {
           (await segmentOf(store.db, audience.id, request)).filters,
         ) as SegmentFilter[]
         const found = await reader.listContacts({ audience, filters, ...asked })
-        return contactList(store.db, audience.accountId, found)
+        return contactList(store.db, audience.accountId, found, PLAIN_PROPERTIES)
       },
     },
   ]

@@ -17,7 +17,7 @@ import { DEFAULT_BODY_LIMIT_BYTES, PUBLIC_BODY_LIMIT_BYTES, type ReadBody } from
 import { readForm } from '../body/form.ts'
 import { streamBody } from '../body/stream.ts'
 import type { SendWork } from '../body/work.ts'
-import { forDotnetClient, isDotnetClient } from '../compat/dotnet-compat.ts'
+import { forTypedClient, typedClientOf } from '../compat/typed-clients.ts'
 import type { FindCredential } from '../credentials.ts'
 import { type DashboardPages, servePages } from '../pages/pages.ts'
 import type { ApiReply, Credential, RawHttpReply, Route } from '../route.ts'
@@ -272,7 +272,7 @@ async function send(
   ctx.status = reply.status
   if ('body' in reply) sayJson(ctx)
   if (reply.headers) ctx.set(reply.headers)
-  if ('body' in reply) ctx.body = isDotnetClient(ctx.headers) ? forDotnetClient(reply.body) : reply.body
+  if ('body' in reply) ctx.body = bodyFor(ctx, reply)
   else if (Symbol.asyncIterator in reply.content)
     try {
       if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)
@@ -280,6 +280,11 @@ async function send(
       reply.done?.()
     }
   else ctx.body = Buffer.from(reply.content.buffer, reply.content.byteOffset, reply.content.byteLength)
+}
+
+function bodyFor({ headers }: Context, { body }: ApiReply): object {
+  const client = typedClientOf(headers)
+  return client ? forTypedClient(client, body) : body
 }
 
 /** Sets the headers of JSON replies directly, because the same in Koa takes longer. */

@@ -60,7 +60,7 @@ interface WantedSuppressions {
 /** @throws ApiError 422 */
 export function readSuppression(body: unknown): WantedSuppressions {
   const { email, reason, origin } = readOne(body)
-  return { emails: foldedAddresses([email], () => 'email'), reason: reason ?? origin ?? 'manual' }
+  return { emails: foldedAddresses([email], () => 'email'), reason: reasonOf(reason, origin) }
 }
 
 /**
@@ -70,7 +70,17 @@ export function readSuppression(body: unknown): WantedSuppressions {
  */
 export function readSuppressions(body: unknown): WantedSuppressions {
   const { emails, reason, origin } = readMany(body)
-  return { emails: foldedAddresses(emails, i => `emails[${i}]`), reason: reason ?? origin ?? 'manual' }
+  return { emails: foldedAddresses(emails, i => `emails[${i}]`), reason: reasonOf(reason, origin) }
+}
+
+/** @throws ApiError 422 */
+function reasonOf(
+  reason: SuppressionReason | undefined,
+  origin: SuppressionReason | undefined,
+): SuppressionReason {
+  if (reason && origin && reason !== origin)
+    throw invalidField('origin', '`origin` must equal `reason`, of which it is another spelling.')
+  return reason ?? origin ?? 'manual'
 }
 
 /**

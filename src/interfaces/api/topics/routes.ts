@@ -76,7 +76,7 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
       method: 'PATCH',
       path: '/topics/:id',
       access: 'session',
-      summary: 'Update the name or the description of a topic',
+      summary: 'Update the name, the description or the visibility of a topic',
       body: topicChangesSchema,
       replies: { 200: topicSchema },
       async handle(request) {

@@ -53,10 +53,9 @@ export function unsubscribeRoutes({ secrets, store, clock }: UnsubscribeRoutesOp
         const subscription = subscriptionOf(request.params.token!)
         const form = await request.form()
         const choice = choiceOf(form)
-        const { accountId, address, broadcastId } = subscription
         const at = clock.now()
         if (choice === 'save')
-          await store.run('setPreferences', { accountId, address, broadcastId, topics: topicsOf(form), at })
+          await store.run('setPreferences', { ...subscription, topics: topicsOf(form), at })
         else
           await store.run('leave', {
             ...subscription,

@@ -1,14 +1,17 @@
 /** Commands that store an import. Each batch of rows is stored together with the report of the import. */
 import type { Id } from '../../../lib/ids.ts'
 import { command, type Tx } from '../../../store/command.ts'
-import type { ContactImportRow, ContactRow, ImportState } from '../../../store/schema.ts'
+import type { ContactImportRow, ContactRow, ContactTopicRow, ImportState } from '../../../store/schema.ts'
 import { hasAudience } from '../audience-commands.ts'
 import { type ContactPlace, changedContact, hasSameFields, newContact } from '../contact.ts'
 import { PROPERTIES_MAX } from '../limits.ts'
 import { readProperties } from '../properties.ts'
 import { hasRoomForKeys } from '../property-keys.ts'
+import { putSubscriptions } from '../subscriptions.ts'
+import type { TopicSubscription } from '../topic-commands.ts'
 import { type ContactWrite, findContacts, writeContacts } from '../write-contacts.ts'
 import type { ImportRow, RowError, RowNote } from './row.ts'
+import { openTopicChoices } from './topic-choices.ts'
 
 /** What an import does with an existing contact. */
 export type OnExisting = 'update' | 'skip'
@@ -20,6 +23,7 @@ interface ImportBatch extends ImportKey {
   /** Rows that could not be imported. */
   errors: readonly RowError[]
   onExisting: OnExisting
+  subscriptions?: readonly TopicSubscription[]
   at: number
 }
 
@@ -57,10 +61,12 @@ export const importCommands = {
 
   /** Returns false if the audience was deleted. */
   importRows: command<ImportBatch, boolean>(
-    async (tx, { accountId, audienceId, id, rows, errors, onExisting, at }) => {
+    async (tx, { accountId, audienceId, id, rows, errors, onExisting, subscriptions = [], at }) => {
       const place = { accountId, audienceId }
       if (!(await hasAudience(tx, place))) return false
-      const batch = await readBatch(tx, place, rows, onExisting, at)
+      const batch = await readBatch(tx, place, { rows, onExisting, subscriptions, at })
+      // before the contacts are written, so that opt-outs of new contacts take precedence
+      await putSubscriptions(tx, batch.choices)
       await writeContacts(tx, place, batch.writes, at)
       const notes = rows.flatMap(({ row, email, notes }) =>
         notes.map((message): RowNote => ({ row, email, message, imported: true })),
@@ -118,9 +124,7 @@ interface Touched {
 async function readBatch(
   tx: Tx,
   place: ContactPlace,
-  rows: readonly ImportRow[],
-  onExisting: OnExisting,
-  at: number,
+  { rows, onExisting, subscriptions, at }: Required<Omit<ImportBatch, keyof ImportKey | 'errors'>>,
 ) {
   const emails = [...new Set(rows.map(({ email }) => email))]
   const found = await findContacts(
@@ -132,6 +136,9 @@ async function readBatch(
   for (const contact of found) if (contact) touched.set(contact.email, { before: contact, after: contact })
   const counts = Object.fromEntries(COUNTS.map(count => [count, 0])) as Counts
   const errors: RowError[] = []
+  const choices: ContactTopicRow[] = []
+  const known = found.flatMap(contact => (contact ? [contact.id] : []))
+  const choose = await openTopicChoices(tx, place.accountId, subscriptions, known, at)
   for (const row of rows) {
     const known = touched.get(row.email)
     if (known && onExisting === 'skip') {
@@ -142,14 +149,18 @@ async function readBatch(
     if (readProperties(after.properties).size > PROPERTIES_MAX) {
       const message = `A contact may have at most ${PROPERTIES_MAX} properties.`
       errors.push({ row: row.row, email: row.email, message })
-    } else if (known && hasSameFields(known.after, after)) counts.unchangedCount++
+      continue
+    }
+    const chosen = choose(after.id)
+    choices.push(...chosen)
+    if (known && chosen.length === 0 && hasSameFields(known.after, after)) counts.unchangedCount++
     else {
       counts[known ? 'updatedCount' : 'createdCount']++
       touched.set(row.email, { before: known?.before ?? null, after })
     }
   }
   const writes: ContactWrite[] = [...touched.values()].filter(({ before, after }) => before !== after)
-  return { writes, counts, errors }
+  return { writes, choices, counts, errors }
 }
 
 /** An import can unsubscribe a contact but cannot resubscribe one. */

@@ -9,6 +9,7 @@ import type { Id, IdSource } from '../../../lib/ids.ts'
 import type { Run } from '../../../store/command.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
 import { KEYS_MAX } from '../limits.ts'
+import type { TopicSubscription } from '../topic-commands.ts'
 import { type Column, type ColumnMap, columnsOf, keysOf } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
 import { ImportFault } from './fault.ts'
@@ -24,6 +25,8 @@ export interface ImportRequest {
    */
   audienceId: Id | (() => Promise<Id>)
   onExisting: OnExisting
+  /** Topics that the imported contacts are subscribed to or unsubscribed from; none by default. */
+  subscriptions?: readonly TopicSubscription[]
   bytes: AsyncIterable<Uint8Array>
   /** Charset in the content type, if any. */
   charset: string | undefined
@@ -59,12 +62,12 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     key: ImportKey,
     columns: readonly Column[],
     records: AsyncIterable<ImportRecord>,
-    onExisting: OnExisting,
+    terms: Pick<ImportRequest, 'onExisting' | 'subscriptions'>,
   ): Promise<boolean> => {
     let storing: Promise<boolean> = Promise.resolve(true)
     const store = async (batch: Batch) => {
       if (!(await storing)) return false
-      storing = run('importRows', { ...key, ...batch, onExisting, at: clock.now() })
+      storing = run('importRows', { ...key, ...batch, ...terms, at: clock.now() })
       storing.catch(() => {}) // the next await reports the error
       return true
     }
@@ -86,7 +89,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
   }
 
   const take = async (
-    { accountId, audienceId, onExisting, columnMap }: ImportRequest,
+    { accountId, audienceId, onExisting, subscriptions = [], columnMap }: ImportRequest,
     records: AsyncGenerator<ImportRecord>,
   ) => {
     const { value: header } = await records.next()
@@ -100,7 +103,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
     const end = (state: ContactImportRow['state'], fault: string | null) =>
       run('endImport', { ...key, state, fault, at: clock.now() })
     try {
-      if (!(await takeIn(key, columns, records, onExisting))) return undefined
+      if (!(await takeIn(key, columns, records, { onExisting, subscriptions }))) return undefined
     } catch (error) {
       if (!(error instanceof ImportFault)) {
         await end('interrupted', 'The upload was interrupted, or a row could not be stored.')

@@ -21,7 +21,7 @@ async function open(t: TestContext) {
   post.domain(accountId, 'here.test')
   const topic = async (defaultSubscription: DefaultSubscription, ofAccount = accountId): Promise<Id> => {
     const id = newId(clock.now())
-    const fields = { name: 'News', description: null, defaultSubscription }
+    const fields = { name: 'News', description: null, defaultSubscription, visibility: 'private' as const }
     await run('createTopic', { accountId: ofAccount, id, fields, at: clock.now() })
     return id
   }

@@ -182,21 +182,41 @@ test('stopping: canceling deletes the members without an email', async t => {
   assert.is(counts['status.canceled'], 250)
 })
 
-test('stopping: a paused or scheduled broadcast can be canceled, a completed one cannot', async t => {
-  const { broadcasts, accountId, id, work, counts, statusNow, sending, detail, clock } = await open(t)
+test('stopping: a paused broadcast can be canceled, a completed one cannot', async t => {
+  const { broadcasts, accountId, id, work, counts, statusNow } = await open(t)
   await broadcasts.pause(accountId, id)
   await broadcasts.cancel(accountId, id)
   await work()
   assert.equal([await statusNow(), await counts(id)], ['canceled', { 'status.canceled': 10 }])
-  const scheduled = await sending({}, clock.now() + 1_000)
-  await broadcasts.cancel(accountId, scheduled)
+  for (const refused of [await broadcasts.cancel(accountId, id), await broadcasts.delete(accountId, id)])
+    assert.ok(isRefusal(refused) && refused.refused === 'wrong_state')
+})
+
+test('stopping: a scheduled broadcast that is canceled is a draft, which can be sent', async t => {
+  const { broadcasts, accountId, work, sending, detail, clock, counts } = await open(t)
+  const id = await sending({}, clock.now() + 1_000)
+  const answer = await broadcasts.cancel(accountId, id)
+  assert.ok(answer && !isRefusal(answer))
+  assert.equal([answer.broadcast.status, answer.broadcast.scheduledAt], ['draft', null])
   clock.advance(1_000)
+  await work()
+  assert.equal([(await detail(id)).broadcast.status, await counts(id)], ['draft', {}])
+  const again = await broadcasts.cancel(accountId, id)
+  assert.ok(isRefusal(again) && again.refused === 'wrong_state')
+  await broadcasts.send(accountId, id, { at: null }, null)
+  await work()
+  assert.equal([(await detail(id)).broadcast.status, await counts(id)], ['sending', { 'status.queued': 10 }])
+})
+
+test('stopping: a broadcast that is canceled before its first email can be deleted', async t => {
+  const { broadcasts, accountId, sending, rows, work } = await open(t)
+  const id = await sending({})
+  await broadcasts.cancel(accountId, id)
+  assert.is(await broadcasts.delete(accountId, id), true)
+  assert.is(await broadcasts.find(accountId, id), undefined)
   assert.is(await work(), 0)
-  assert.is((await detail(scheduled)).broadcast.status, 'canceled')
-  for (const over of [id, scheduled]) {
-    const answer = await broadcasts.cancel(accountId, over)
-    assert.ok(isRefusal(answer) && answer.refused === 'wrong_state')
-  }
+  assert.equal(rows('select 1 from queue_holds where broadcast_id = ? and released_at is null', id), [])
+  assert.equal(rows('select 1 from broadcast_pages where broadcast_id = ?', id), [])
 })
 
 test('stopping: other mail of the account is not touched', async t => {

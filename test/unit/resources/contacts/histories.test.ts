@@ -108,7 +108,7 @@ async function openTopics(t: TestContext) {
   const open = await openAudience(t)
   await open.listen()
   const topic = async (defaultSubscription: 'opt_in' | 'opt_out', accountId = open.accountId) => {
-    const fields = { name: 'News', description: null, defaultSubscription }
+    const fields = { name: 'News', description: null, defaultSubscription, visibility: 'private' as const }
     const id = newId(open.clock.now())
     await open.run('createTopic', { accountId, id, fields, at: open.clock.now() })
     return id
@@ -210,7 +210,10 @@ test('limits: topics per account and properties per audience', async t => {
     200,
   )
   const id = newId(at)
-  const fields = { name: 'x', description: null, defaultSubscription: 'opt_in' as const }
+  const fields = {
+    ...{ name: 'x', description: null, defaultSubscription: 'opt_in' as const },
+    visibility: 'private' as const,
+  }
   assert.is(await run('createTopic', { accountId, id, fields, at }), undefined)
   for (let i = 0; i < 5; i++)
     await add({

@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
 import { type Id, wireId } from '../../../../src/lib/ids.ts'
+import { readPreferences } from '../../../../src/pipeline/tracking/preferences.ts'
 import { readBroadcastCounts } from '../../../../src/resources/events/broadcast-counts.ts'
+import type { TopicVisibility } from '../../../../src/store/schema.ts'
 import { openAudience } from '../../../kit/audience.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
@@ -13,9 +15,9 @@ async function open(t: TestContext) {
   const { run, rows, clock, accountId, audienceId } = audience
   const post = postOver(audience, { clock })
   post.domain(accountId, 'here.test')
-  const topic = async () => {
+  const topic = async (visibility: TopicVisibility = 'public') => {
     const id = newId(clock.now())
-    const fields = { name: 'News', description: null, defaultSubscription: 'opt_in' as const }
+    const fields = { name: 'News', description: null, defaultSubscription: 'opt_in' as const, visibility }
     await run('createTopic', { accountId, id, fields, at: clock.now() })
     return id
   }
@@ -29,8 +31,13 @@ async function open(t: TestContext) {
     remove: () => run('removeContact', { ...ref, at: clock.now() }),
     change: (unsubscribed: boolean) =>
       run('changeContact', { ...ref, changes: { unsubscribed }, at: clock.now() }),
-    prefer: (topics: readonly Id[]) =>
-      run('setPreferences', { accountId, address: ANN, broadcastId, topics, at: clock.now() }),
+    prefer: (topics: readonly Id[], topicId: Id | null = null) =>
+      run('setPreferences', { accountId, address: ANN, topicId, broadcastId, topics, at: clock.now() }),
+    /** Topics that the preferences page shows. */
+    shown: async (topicId: Id | null = null) =>
+      (await readPreferences(audience.db, { accountId, address: ANN, topicId })).topics.map(one =>
+        wireId('top', one.id),
+      ),
     /** By the links of the one broadcast. */
     unsubscribes: async () =>
       (await readBroadcastCounts(audience.db, { accountId, broadcastId }))['reaction.unsubscribed'],
@@ -103,8 +110,9 @@ test('opt-outs: a copied contact keeps its subscriptions and later opt-outs', as
   const audienceId = newId(clock.now())
   await run('createAudience', { accountId, id: audienceId, name: 'Others', at: clock.now() })
   const [{ id }] = rows<{ id: Id }>('select id from contacts where audience_id = ?', from) as [{ id: Id }]
-  const takeOut = () => run('takeOutContact', { accountId, audienceId: from, email: ANN, at: clock.now() })
-  assert.is(await takeOut(), 'only-audience')
+  const at = clock.now()
+  const takeOut = () =>
+    run('takeOutContact', { accountId, audienceId: from, email: ANN, newAudienceId: newId(at), at })
   const copy = {
     accountId,
     audienceId,
@@ -118,7 +126,7 @@ test('opt-outs: a copied contact keeps its subscriptions and later opt-outs', as
     [unwanted, left].map(one => wireId('top', one)),
   ])
   assert.equal(await run('copyContact', { ...copy, id: newId(clock.now()) }), answer)
-  assert.ok('contact' in Object(await takeOut()))
+  assert.is(await takeOut(), 'taken-out')
   assert.equal(await remove(), { refused: 'no-contact' })
 })
 
@@ -240,6 +248,38 @@ test('opt-outs: opt-outs of a deleted topic are deleted', async t => {
   await run('deleteTopic', { accountId, id: topicId, at: clock.now() })
   while (await run('deleteSayingsOf', topicId));
   assert.equal(rows('select length(scope) as bytes from opt_outs'), [{ bytes: 0 }])
+})
+
+test('topics: a private topic is shown to its subscribers, and to those whose link is about it', async t => {
+  const { topic, add, say, shown } = await open(t)
+  const [everybody, hidden] = [await topic(), await topic('private')]
+  const wire = (...ids: Id[]) => ids.map(id => wireId('top', id))
+  await add({ email: ANN })
+  assert.equal(await shown(), wire(everybody, hidden))
+  await say(hidden, false)
+  await say(everybody, false)
+  assert.equal(await shown(), wire(everybody))
+  assert.equal(await shown(hidden), wire(everybody, hidden))
+})
+
+test('topics: saved preferences do not change a private topic that the page does not show', async t => {
+  const { topic, add, say, prefer, leave, remove, shown, standing } = await open(t)
+  const hidden = await topic('private')
+  await add({ email: ANN })
+  await say(hidden, false)
+  await prefer([hidden])
+  assert.equal([await shown(), standing()], [[], [0, 1]])
+  await prefer([hidden], hidden)
+  assert.equal([await shown(), standing()], [[wireId('top', hidden)], [0, 0]])
+  await say(hidden, false)
+  await prefer([])
+  await remove()
+  await add({ email: ANN })
+  assert.equal(standing(), [0, 0], 'the account had left the topic for her, not she herself')
+  await leave(hidden)
+  await remove()
+  await add({ email: ANN })
+  assert.equal(standing(), [0, 1])
 })
 
 test.run()

@@ -49,16 +49,14 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   const [label, tone] = BROADCAST_WORDS[status]
   const close = () => setOpen(undefined)
   const remove = () =>
-    confirm({
-      title: `Delete ${name || subject}?`,
-      text: 'The draft will be deleted. This cannot be undone.',
-      act: 'Delete broadcast',
-      async work() {
-        await call('DELETE', `/broadcasts/${id}`)
-        draft.discard()
-        say('The broadcast was deleted.')
-        navigate('/broadcasts')
-      },
+    confirmDeletion(broadcast, () => {
+      draft.discard()
+      navigate('/broadcasts')
+    })
+  const unschedule = () =>
+    void call<Broadcast>('POST', `/broadcasts/${id}/cancel`).then(changed => {
+      put(changed)
+      say('The broadcast is a draft again and will not be sent.')
     })
   const openFor = (what: 'test' | 'send') =>
     edit.afterSaving('Nothing was sent, because the changes could not be saved', saved =>
@@ -83,6 +81,7 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
       >
         <DraftState draft={draft} />
         <Button icon="trash" label="Delete broadcast" onClick={remove} />
+        {status === 'scheduled' && <Button onClick={unschedule}>Cancel schedule</Button>}
         <Button disabled={isBusy} onClick={() => openFor('test')}>
           {' '}
           Send test email{' '}
@@ -110,6 +109,22 @@ function OpenBroadcast({ broadcast, put, reload }: BroadcastProps) {
   )
 }
 
+function confirmDeletion(
+  { id, name, subject }: Pick<Broadcast, 'id' | 'name' | 'subject'>,
+  onDeleted: () => void,
+) {
+  confirm({
+    title: `Delete ${name || subject}?`,
+    text: 'The broadcast will be deleted. This cannot be undone.',
+    act: 'Delete broadcast',
+    async work() {
+      await call('DELETE', `/broadcasts/${id}`)
+      say('The broadcast was deleted.')
+      onDeleted()
+    },
+  })
+}
+
 /** Errors of a single field are shown next to the field. */
 function NotSaved({ failure: { error, act } }: { failure: SaveFailure }) {
   if (!error.fields.some(({ path }) => isBroadcastField(path))) return <Failure error={error} act={act} />
@@ -124,11 +139,20 @@ function NotSaved({ failure: { error, act } }: { failure: SaveFailure }) {
 
 /** View of a broadcast that is being sent or was sent. */
 function BegunBroadcast({ broadcast, put }: BroadcastProps) {
-  const { name, subject, status, error } = broadcast
+  const { name, subject, status, error, counts } = broadcast
+  const [, navigate] = useLocation()
   const [label, tone] = BROADCAST_WORDS[status]
+  const isWithoutEmails = Object.values(counts).every(count => count === 0)
   return (
     <>
       <Head title={name || subject} from={FROM} lead={<Mark tone={tone}>{label}</Mark>}>
+        {status === 'canceled' && isWithoutEmails && (
+          <Button
+            icon="trash"
+            label="Delete broadcast"
+            onClick={() => confirmDeletion(broadcast, () => navigate('/broadcasts'))}
+          />
+        )}
         <Orders broadcast={broadcast} put={put} />
       </Head>
       {error && (

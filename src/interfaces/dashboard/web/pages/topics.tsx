@@ -15,6 +15,11 @@ const DEFAULTS = [
   ['opt_out', 'Only contacts who opt in'],
 ] as const
 
+const VISIBILITIES = [
+  ['public', 'All contacts'],
+  ['private', 'Only its subscribers'],
+] as const
+
 export function TopicsCard() {
   const topics = useLoad<List<Topic>>('/topics?limit=100')
   const [open, setOpen] = useState<Topic | 'new'>()
@@ -42,6 +47,10 @@ export function TopicsCard() {
     {
       head: 'Default subscription',
       cell: ({ default_subscription }) => DEFAULTS.find(([value]) => value === default_subscription)![1],
+    },
+    {
+      head: 'Shown on the preferences page to',
+      cell: ({ visibility }) => VISIBILITIES.find(([value]) => value === visibility)![1],
     },
     {
       head: 'Actions',
@@ -96,6 +105,7 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
     name: topic?.name ?? '',
     description: topic?.description ?? '',
     default_subscription: (topic?.default_subscription ?? 'opt_in') as string,
+    visibility: (topic?.visibility ?? 'public') as string,
   })
   const field = (name: keyof typeof draft.value) => ({
     value: draft.value[name],
@@ -125,6 +135,7 @@ function TopicDialog({ topic, onClose, onDone }: TopicDialogProps) {
             fault={error?.of('description')}
           />
           <Choose label="Default subscription" options={DEFAULTS} {...field('default_subscription')} />
+          <Choose label="Shown on the preferences page to" options={VISIBILITIES} {...field('visibility')} />
         </>
       )}
     </FormDialog>

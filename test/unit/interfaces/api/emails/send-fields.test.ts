@@ -30,6 +30,13 @@ for (const field of ['from', 'subject', 'html', 'text'] as const)
     refused(`a ${kind} as ${field}`, { [field]: value }, { ...INVALID, path: field })
 
 refused('no body text at all', { text: undefined }, { ...MISSING, path: 'html', says: /`html` or `text`/ })
+for (const [what, texts] of Object.entries({
+  'an empty html alone': { html: '', text: undefined },
+  'an empty text alone': { text: '' },
+  'an empty html beside null': { html: '', text: null },
+  'two empty body texts': { html: '', text: '' },
+}))
+  refused(what, texts, { ...MISSING, path: 'html', says: /what was given is empty/ })
 refused('null as both body texts', { html: null, text: null }, { ...MISSING, path: 'html' })
 refused('a missing field before an invalid one', { to: undefined, subject: 5 }, { ...MISSING, path: 'to' })
 test('two invalid fields and names both', () => {
@@ -72,7 +79,6 @@ for (const field of ['to', 'cc', 'bcc', 'reply_to'] as const) {
       { ...INVALID, path: field },
     )
   }
-  refused(`an empty address in ${field}`, { [field]: '' }, { ...INVALID, path: field })
   refused(`a list with an empty address in ${field}`, { [field]: [''] }, { ...INVALID, path: field })
   refused(
     `the second of two addresses in ${field}, and says which`,
@@ -85,6 +91,8 @@ for (const field of ['to', 'cc', 'bcc', 'reply_to'] as const) {
     { ...INVALID, path: field },
   )
 }
+
+refused('an empty address in to', { to: '' }, { ...INVALID, path: 'to' })
 
 const addresses = (count: number, at: string) =>
   Array.from({ length: count }, (_, i) => `delivered+${i}@${at}`)
@@ -102,10 +110,21 @@ refused(
 refused('one recipient named 51 times', { to: Array(51).fill('delivered@simulator.test') }, TOO_MANY)
 refused('100,000 recipients', { to: Array(100_000).fill('delivered@simulator.test') }, TOO_MANY)
 
-for (const [kind, value] of Object.entries({ text: 'x', number: 5, object: { a: 1 } }))
+for (const [kind, value] of Object.entries({ text: 'x', number: 5 }))
   refused(`a ${kind} as tags`, { tags: value }, { ...INVALID, path: 'tags' })
 for (const [kind, value] of Object.entries({ text: 'x', number: 5, null: null, list: [] }))
   refused(`a ${kind} as a tag`, { tags: [{ name: 'a', value: 'b' }, value] }, { ...INVALID, path: 'tags[1]' })
+for (const [kind, value] of Object.entries({ null: null, list: ['a'], object: { b: 1 } }))
+  refused(
+    `a ${kind} as a value of tags by name`,
+    { tags: { a: 'b', c: value } },
+    { ...INVALID, path: 'tags.c' },
+  )
+refused(
+  '51 tags by name',
+  { tags: Object.fromEntries(Array.from({ length: 51 }, (_, i) => [`t${i}`, 'v'])) },
+  { ...INVALID, path: 'tags' },
+)
 refused('51 tags', { tags: Array(51).fill({ name: 'a', value: 'b' }) }, { ...INVALID, path: 'tags' })
 refused('tags of more than 4 KB', { tags: [{ name: 'é'.repeat(2_100) }] }, { ...INVALID, path: 'tags' })
 

@@ -145,9 +145,36 @@ test('attachment: a path is kept with name, type and content id', () => {
   ])
 })
 
-test('email body: an empty html counts as html', () => {
-  assert.is(readSendEmail({ ...GOOD, text: undefined, html: '' }).html, '')
+test('email body: an empty html or text beside the other is kept', () => {
+  assert.equal(
+    [readSendEmail({ ...GOOD, html: '' }).html, readSendEmail({ ...GOOD, html: '' }).text],
+    ['', 'hello'],
+  )
+  assert.is(readSendEmail({ ...GOOD, html: '<p>', text: '' }).text, '')
 })
+
+for (const field of ['cc', 'bcc', 'reply_to'])
+  test(`an empty ${field} counts as absent`, () => {
+    const { cc, bcc, replyTo } = readSendEmail({ ...GOOD, [field]: '' })
+    assert.equal([cc, bcc, replyTo], [[], [], []])
+  })
+
+for (const [given, tags] of [
+  [
+    { country: 'br', seats: 3, paying: true },
+    [
+      { name: 'country', value: 'br' },
+      { name: 'seats', value: 3 },
+      { name: 'paying', value: true },
+    ],
+  ],
+  [JSON.parse('{"__proto__":"a"}'), [{ name: '__proto__', value: 'a' }]],
+  [{}, []],
+  [[{ name: 'a', value: 'b' }], [{ name: 'a', value: 'b' }]],
+] as const)
+  test(`tags ${JSON.stringify(given)} are a list of names and values`, () => {
+    assert.equal(readSendEmail({ ...GOOD, tags: given }).tags, tags)
+  })
 
 test('attachment: a missing file name is derived from its position', () => {
   const { attachments } = readSendEmail({
