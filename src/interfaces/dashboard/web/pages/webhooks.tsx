@@ -91,7 +91,7 @@ function aboutOf({ recipient, data }: AccountEvent): string {
 
 /** List of the latest events, updated live. */
 function EventsCard() {
-  const events = useLoad<List<AccountEvent>>('/events?limit=10', { on: '' })
+  const events = useLoad<List<AccountEvent>>('/activity?limit=10', { on: '' })
   return (
     <Card title="Live events" lead="Updates automatically." flush>
       {events.data && events.data.data.length > 0 ? (
