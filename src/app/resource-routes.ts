@@ -26,6 +26,7 @@ import { installationRoutes } from '../interfaces/api/installation/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
 import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
+import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
 import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
@@ -82,12 +83,17 @@ export function eventRoutesOf(
   watching: { feed: EventFeed; sessions: Sessions },
 ): Route[] {
   const { mailHost } = config
-  const { allowInsecureLoopback } = config.webhooks
+  const { allowInsecureLoopback, standard: isStandardByDefault } = config.webhooks
   const { allowLoopback } = config.fetch
-  const rules = { allowInsecureLoopback, allowLoopback }
+  const webhooks = createWebhooks({
+    ...store,
+    ...{ clock, newId, secrets },
+    ...{ allowInsecureLoopback, allowLoopback, isStandardByDefault },
+  })
   return [
     ...eventRoutes({ ...watching, store, horizonOf: plans.horizonOf, clock }),
-    ...webhookRoutes({ webhooks: createWebhooks({ ...store, clock, newId, secrets, ...rules }), mailHost }),
+    ...webhookRoutes({ webhooks, mailHost }),
+    ...webhookEventRoutes({ webhooks, mailHost }),
   ]
 }
 

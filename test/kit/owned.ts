@@ -96,7 +96,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
-    ['webhooks', { id: webhook.id, delivery_id: delivery.id }],
+    ['webhooks', { id: webhook.id, delivery_id: delivery.id, event_id: delivery.event_id }],
     ['templates', { id: template.id, version: '1' }],
   ])
 }
@@ -151,7 +151,7 @@ async function completedDelivery(
   mailhorn: Mailhorn,
   session: string,
   webhook: string,
-): Promise<{ id: string }> {
+): Promise<{ id: string; event_id: string }> {
   const { body: asked } = await mailhorn.call('POST', `/webhooks/${webhook}/test`, { session })
   for (;;) {
     const { body } = await mailhorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })

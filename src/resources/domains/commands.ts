@@ -32,7 +32,7 @@ interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
 
 /** Settings that users can change. Absent settings are not changed. */
 export type DomainChanges = Partial<
-  Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'receiving'>
+  Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'sending' | 'receiving'>
 >
 
 interface DomainCheckRecord {
@@ -101,6 +101,7 @@ export const domainCommands = {
     if (status !== domain.status) tx.announce(HOSTING_CHANGED, domain.name)
     if (outcome === 'good') await activateKeys(tx, domain, check)
     const checked = (await findDomain(tx.db, check.accountId, check.id))!
+    if (status !== domain.status) await recordDomainEvent(tx, checked, 'domain.updated', check.at)
     if (status === 'verified' && domain.status !== 'verified')
       await recordDomainEvent(tx, checked, 'domain.verified', check.at)
     return { domain: checked, former: domain.status, verifiedElsewhere }
@@ -161,7 +162,11 @@ export const domainCommands = {
     if (linksMove) tx.announce(DOMAIN_CHECK, checkAt)
     if (linksMove) tx.announce(LINK_HOST_CHANGED, former.name)
     if (receiving !== undefined) tx.announce(HOSTING_CHANGED, former.name)
-    return findDomain(tx.db, accountId, id)
+    const domain = (await findDomain(tx.db, accountId, id))!
+    const settings = Object.keys(changes) as (keyof DomainChanges)[]
+    if (settings.some(name => domain[name] !== former[name]))
+      await recordDomainEvent(tx, domain, 'domain.updated', at)
+    return domain
   }),
 
   /**
@@ -264,7 +269,7 @@ async function isVerifiedElsewhere(db: Db, accountId: Id, name: string): Promise
 async function recordDomainEvent(
   tx: Tx,
   domain: EventDomain,
-  type: 'domain.created' | 'domain.verified' | 'domain.deleted',
+  type: 'domain.created' | 'domain.updated' | 'domain.verified' | 'domain.deleted',
   at: number,
 ) {
   const { accountId, id: subjectId } = domain
@@ -284,6 +289,7 @@ function eventData(domain: EventDomain): EventData {
     ...{ name, region, status, tls },
     open_tracking: domain.openTracking === 1,
     click_tracking: domain.clickTracking === 1,
+    sending: domain.sending === 1,
     receiving: domain.receiving === 1,
     created_at: isoOf(domain.createdAt),
     verified_at: isoOf(domain.verifiedAt),

@@ -73,6 +73,7 @@ export function createDomains(options: DomainOptions): Domains {
           verificationToken: randomToken(),
           openTracking: 0 as const,
           clickTracking: 0 as const,
+          sending: 1 as const,
           receiving: 1 as const,
           trackingSubdomain: null,
           trackingTerms: null,

@@ -20,6 +20,8 @@ export interface DomainRow {
    * to this service.
    */
   trackingTerms: number | null
+  /** Whether mail is accepted from the domain once it is verified. */
+  sending: Flag
   receiving: Flag
   /** TLS policy of outgoing mail: `enforced` requires TLS with a valid certificate. */
   tls: 'opportunistic' | 'enforced'
