@@ -1,6 +1,7 @@
 /** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { DomainRefusal } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
 import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
@@ -10,7 +11,7 @@ import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import { domainSchema, domainView, verifiedDomainSchema } from './schema.ts'
-import { domainSettings, readDomainName, readRegion, readSettings } from './settings.ts'
+import { DEFAULT_REGION, domainSettings, insistOnRegion, readDomainName, readSettings } from './settings.ts'
 
 interface DomainRoutesOptions {
   domains: Domains
@@ -95,18 +96,32 @@ function createRoute(
     body: createDomainSchema,
     replies: { 201: domainSchema },
     async handle(request) {
-      const { name: text, region: wantedRegion, ...wanted } = readCreateDomain(await request.body())
+      const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
       const name = readDomainName(text, { mailHost, simulatorDomain })
-      const region = readRegion(wantedRegion, regions)
+      insistOnRegion(region, regions)
       const { accountId } = request.credential
       const domain = await domains.create(accountId, name, region, readSettings(wanted, name))
-      if (domain === 'exists')
-        throw invalidField('name', `The domain ${name} is already registered in this account.`)
-      if (domain === 'verified-elsewhere')
-        throw invalidField('name', `The domain ${name} is already verified by another account.`)
-      if (domain === 'too-many') throw new ApiError(422, 'validation_error', tooManyPending(pendingMax))
+      if (typeof domain === 'string') throw refusedDomain(domain, { name, pendingMax })
       return created(view(domain))
     },
+  }
+}
+
+/** Turns the refusal of a registration into an error. */
+export function refusedDomain(
+  refusal: DomainRefusal,
+  { name, pendingMax }: { name: string; pendingMax: number },
+): ApiError {
+  switch (refusal) {
+    case 'exists':
+      return invalidField('name', `The domain ${name} is already registered in this account.`)
+    case 'verified-elsewhere':
+      return invalidField(
+        'name',
+        `The domain ${name} is already verified by another account. If you own it, claim it with \`POST /domains/claim\`.`,
+      )
+    case 'too-many':
+      return new ApiError(422, 'validation_error', tooManyPending(pendingMax))
   }
 }
 
@@ -136,7 +151,7 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
   }
 }
 
-function idOf({ params }: ApiRequest) {
+function idOf({ params }: ApiRequest): Id {
   const id = parseWireId('dom', params.id!)
   if (!id) throw notFound('Domain')
   return id

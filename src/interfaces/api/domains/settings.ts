@@ -11,7 +11,7 @@ import { invalidField } from '../api-error.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { capabilitySchema, tlsSchema } from './schema.ts'
 
-const DEFAULT_REGION = 'us-west-2'
+export const DEFAULT_REGION = 'us-west-2'
 
 /** Settings that every request about a domain may have. */
 export const trackingSettings = {
@@ -69,8 +69,8 @@ export function readDomainName(text: string, own: OwnNames): string {
 }
 
 /** @throws ApiError 422 */
-export function readRegion(region: string | undefined, regions: readonly string[]): string {
-  if (region === undefined || regions.includes(region)) return region ?? DEFAULT_REGION
+export function insistOnRegion(region: string, regions: readonly string[]): void {
+  if (regions.includes(region)) return
   throw invalidField(
     'region',
     `\`region\` must be one of ${regions.join(', ')}; got ${shownValue(region)}.`,

@@ -141,6 +141,7 @@ test('rechecks: a new domain wakes the timer', async t => {
     ...{ trackingSubdomain: null, trackingTerms: null },
     ...{ verifiedAt: null, lastCheckedAt: null, failingSince: null, checks: null },
     checkAt: createdAt + MINUTE_MS,
+    claimedAt: null,
   }
   const key = {
     ...{ id: newId(createdAt), domainId: row.id, slot: 1, token: 'one', createdAt },
