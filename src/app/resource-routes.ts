@@ -44,7 +44,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 /** @param baseUrl returns the URL of the API; it is called once the HTTP listener is bound */
 export function installationRoutesOf(
-  { mailHost, simulator, apiKeys, regions, plans }: Config,
+  { mailHost, simulator, apiKeys, regions, plans, webhooks }: Config,
   baseUrl: () => string,
 ): Route[] {
   return installationRoutes({
@@ -55,6 +55,7 @@ export function installationRoutesOf(
       laboratory: isLaboratory(mailHost),
       simulator_domain: simulator.domain,
       api_key_prefix: apiKeys.prefix,
+      standard_webhooks: webhooks.standard,
       regions: Object.entries(regions).map(([name, { feedback }]) => ({ name, feedback })),
       plans: Object.keys(plans),
     }),

@@ -1,18 +1,12 @@
 /** Serves claims to domains that another account has verified, in the form of the SDKs. */
 import * as z from 'zod'
-import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, parseWireId } from '../../../lib/ids.ts'
 import type { OwnNames } from '../../../resources/domains/claimable.ts'
-import {
-  claimRecordOf,
-  type DomainClaim,
-  type DomainClaims,
-  statusAt,
-} from '../../../resources/domains/claims.ts'
+import type { DomainClaim, DomainClaims } from '../../../resources/domains/claims.ts'
 import { type ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
-import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
-import { timestamp } from '../schema/timestamp.ts'
+import { claimSchema, claimView } from './claim-schema.ts'
 import { refusedDomain } from './routes.ts'
 import { insistOnRegion, readDomainName, readSettings, trackingSettings } from './settings.ts'
 
@@ -26,30 +20,6 @@ interface DomainClaimRoutesOptions {
 
 const newClaimSchema = z.object({ name: z.string(), region: z.string().optional(), ...trackingSettings })
 const readNewClaim = bodyReader(newClaimSchema)
-
-const claimSchema = z
-  .object({
-    object: z.literal('domain_claim'),
-    id: idSchema('dcl'),
-    name: z.string(),
-    status: z.enum(['pending', 'blocked', 'completed', 'expired', 'superseded']).meta({
-      description:
-        '`blocked`: proven, but emails of the other account are scheduled. `superseded`: somebody else has claimed the name since.',
-    }),
-    domain_id: idSchema('dom'),
-    region: z.string(),
-    record: z.object({
-      type: z.literal('TXT'),
-      name: z.string(),
-      value: z.string(),
-      ttl: z.literal('Auto'),
-    }),
-    blocked_reason: z.literal('pending_scheduled_emails').nullable(),
-    failure_reason: z.string().nullable(),
-    created_at: timeSchema,
-    expires_at: timeSchema,
-  })
-  .meta({ id: 'DomainClaim' })
 
 export function domainClaimRoutes(options: DomainClaimRoutesOptions): Route[] {
   const { claims, ownNames, regions, now } = options
@@ -122,24 +92,5 @@ function refusedClaim(
       return invalidField('region', `The domain ${name} is already registered here in another region.`)
     default:
       return refusedDomain(refusal, { name, pendingMax })
-  }
-}
-
-function claimView(claim: DomainClaim, now: number): z.output<typeof claimSchema> {
-  const { id, name, domainId, region, failure, createdAt, expiresAt } = claim
-  const { host, value } = claimRecordOf(claim)
-  const status = statusAt(claim, now)
-  return {
-    object: 'domain_claim',
-    id: wireId('dcl', id),
-    name,
-    status,
-    domain_id: wireId('dom', domainId),
-    region,
-    record: { type: 'TXT', name: host, value, ttl: 'Auto' },
-    blocked_reason: status === 'blocked' ? 'pending_scheduled_emails' : null,
-    failure_reason: failure,
-    created_at: timestamp(createdAt),
-    expires_at: timestamp(expiresAt),
   }
 }
