@@ -1,4 +1,4 @@
-/** Card of a domain whose name another account has verified: claim it, and the record that proves the claim. */
+/** Card of a domain whose name another account has verified: its claim, and the record that proves it. */
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Domain, DomainClaim } from '../api/types.ts'
