@@ -26,6 +26,7 @@ import { installationRoutes } from '../interfaces/api/installation/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
 import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
+import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
 import { webhookRoutes } from '../interfaces/api/webhooks/routes.ts'
 import type { IdSource } from '../lib/ids.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
@@ -43,7 +44,7 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 
 /** @param baseUrl returns the URL of the API; it is called once the HTTP listener is bound */
 export function installationRoutesOf(
-  { mailHost, simulator, apiKeys, regions, plans }: Config,
+  { mailHost, simulator, apiKeys, regions, plans, webhooks }: Config,
   baseUrl: () => string,
 ): Route[] {
   return installationRoutes({
@@ -54,6 +55,7 @@ export function installationRoutesOf(
       laboratory: isLaboratory(mailHost),
       simulator_domain: simulator.domain,
       api_key_prefix: apiKeys.prefix,
+      standard_webhooks: webhooks.standard,
       regions: Object.entries(regions).map(([name, { feedback }]) => ({ name, feedback })),
       plans: Object.keys(plans),
     }),
@@ -82,12 +84,17 @@ export function eventRoutesOf(
   watching: { feed: EventFeed; sessions: Sessions },
 ): Route[] {
   const { mailHost } = config
-  const { allowInsecureLoopback } = config.webhooks
+  const { allowInsecureLoopback, standard: isStandardByDefault } = config.webhooks
   const { allowLoopback } = config.fetch
-  const rules = { allowInsecureLoopback, allowLoopback }
+  const webhooks = createWebhooks({
+    ...store,
+    ...{ clock, newId, secrets },
+    ...{ allowInsecureLoopback, allowLoopback, isStandardByDefault },
+  })
   return [
     ...eventRoutes({ ...watching, store, horizonOf: plans.horizonOf, clock }),
-    ...webhookRoutes({ webhooks: createWebhooks({ ...store, clock, newId, secrets, ...rules }), mailHost }),
+    ...webhookRoutes({ webhooks, mailHost }),
+    ...webhookEventRoutes({ webhooks, mailHost }),
   ]
 }
 

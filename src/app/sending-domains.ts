@@ -1,15 +1,18 @@
 /** Sending domains: their routes in the API and their periodic checks. Part of the composition root. */
 
 import { domainAutoconfigureRoutes } from '../interfaces/api/domains/autoconfigure-routes.ts'
+import { domainClaimRoutes } from '../interfaces/api/domains/claim-routes.ts'
 import { domainKeyRoutes } from '../interfaces/api/domains/key-routes.ts'
 import { domainRoutes } from '../interfaces/api/domains/routes.ts'
+import { DEFAULT_REGION } from '../interfaces/api/domains/settings.ts'
 import type { Route } from '../interfaces/api/route.ts'
-import type { IdSource } from '../lib/ids.ts'
+import { type IdSource, wireId } from '../lib/ids.ts'
 import { createAutoconfigure } from '../resources/domains/autoconfigure/autoconfigure.ts'
 import { createCloudflare } from '../resources/domains/autoconfigure/cloudflare.ts'
 import { type CheckSessions, createCheckSessions } from '../resources/domains/check-session.ts'
 import type { CheckerOptions } from '../resources/domains/checker.ts'
 import { createVisitHost } from '../resources/domains/checks/tracking.ts'
+import { createDomainClaims, type DomainClaims } from '../resources/domains/claims.ts'
 import { DOMAIN_CHECK } from '../resources/domains/commands.ts'
 import { createDomains, type Domains } from '../resources/domains/domains.ts'
 import { startRechecks } from '../resources/domains/rechecks.ts'
@@ -38,15 +41,24 @@ export function domainParts(parts: AppContext, newId: IdSource, started: Started
   const outbound = startUserOutbound(parts, started, { allowInsecureLoopback })
   const provider = createCloudflare({ outbound, clock, baseUrl })
   const autoconfigure = createAutoconfigure({ db, provider, inquiries, mailHost, linkPlace })
+  const ownNames = { mailHost, simulatorDomain: config.simulator.domain }
+  const { pendingMax } = config.domains
+  const regions = Object.keys(config.regions)
   return [
     ...domainAutoconfigureRoutes({ domains, autoconfigure }),
     ...domainRoutes({
       domains,
-      mailHost,
+      ...ownNames,
       linkPlace,
-      simulatorDomain: config.simulator.domain,
-      pendingMax: config.domains.pendingMax,
-      regions: Object.keys(config.regions),
+      pendingMax,
+      regions,
+    }),
+    ...domainClaimRoutes({
+      claims: openClaims(parts, newId, { inquiries, domains }),
+      ownNames,
+      pendingMax,
+      regions,
+      now: () => clock.now(),
     }),
     ...domainKeyRoutes({ domains, db, run, clock, rotateAfterMs: rotateAfterMs(config) }),
   ]
@@ -86,6 +98,22 @@ function openDomains(
       log.info(
         { event: 'domain_status_changed', domain: name, from: former, to: status },
         `Domain ${name} changed from ${former} to ${status}`,
+      ),
+  })
+}
+
+function openClaims(
+  { clock, log, store: { db, run } }: AppContext,
+  newId: IdSource,
+  { inquiries, domains }: { inquiries: CheckSessions; domains: Domains },
+): DomainClaims {
+  return createDomainClaims({
+    ...{ db, run, clock, newId, inquiries, domains },
+    defaultRegion: DEFAULT_REGION,
+    onMoved: ({ name, accountId }) =>
+      log.info(
+        { event: 'domain_claimed', domain: name, account: wireId('acc', accountId) },
+        `The name ${name} was claimed by another account`,
       ),
   })
 }

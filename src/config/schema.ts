@@ -307,6 +307,10 @@ export const schema = {
     allowLoopback: flag(false, 'Allow downloads from loopback addresses. For tests only.'),
   },
   webhooks: {
+    standard: flag(
+      false,
+      'Sign events also by Standard Webhooks, as the verifiers of the SDKs expect, unless `standard_webhooks` of a new webhook says otherwise.',
+    ),
     allowInsecureLoopback: flag(false, 'Allow `http://` webhooks to loopback addresses. For tests only.'),
   },
   notices: {

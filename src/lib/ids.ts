@@ -12,6 +12,7 @@ export type IdPrefix =
   | 'ses'
   | 'key'
   | 'dom'
+  | 'dcl'
   | 'aud'
   | 'con'
   | 'imp'

@@ -25,6 +25,7 @@ import type { BlobPieceRow, BlobRow, ContentRow } from './schema/contents.ts'
 import type {
   DeletedDomainRow,
   DkimKeyRow,
+  DomainClaimRow,
   DomainRow,
   FormerDkimKeyRow,
   KeyRotationRow,
@@ -77,6 +78,7 @@ export interface Schema {
   formerDkimKeys: FormerDkimKeyRow
   keyRotations: KeyRotationRow
   deletedDomains: DeletedDomainRow
+  domainClaims: DomainClaimRow
   contents: ContentRow
   blobs: BlobRow
   blobPieces: BlobPieceRow

@@ -39,6 +39,7 @@ import { definitionCommands } from '../resources/contacts/property-definitions.t
 import { segmentCommands } from '../resources/contacts/segment-commands.ts'
 import { topicCommands } from '../resources/contacts/topic-commands.ts'
 import { unsubscribeCommands } from '../resources/contacts/unsubscribe.ts'
+import { claimCommands } from '../resources/domains/claim-commands.ts'
 import { domainCommands } from '../resources/domains/commands.ts'
 import { rotationCommands } from '../resources/domains/rotation-commands.ts'
 import { inboundCommands } from '../resources/emails/inbound-rows.ts'
@@ -62,6 +63,7 @@ export const commands = {
   ...accountCommands,
   ...apiKeyCommands,
   ...domainCommands,
+  ...claimCommands,
   ...rotationCommands,
   ...templateCommands,
   ...audienceCommands,

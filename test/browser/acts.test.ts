@@ -267,9 +267,16 @@ test('a program is told of a test, and of what it missed once more', async () =>
   await goTo('/webhooks?add=1')
   await dialog().getByLabel('Endpoint URL').fill('https://hooks.example.test/other')
   await dialog().getByRole('button', { name: 'Create webhook' }).click()
-  await dialog().getByText('is shown only once').waitFor()
-  await button('I have saved it').click()
+  await dialog().getByText('whsec_').waitFor()
+  await dialog().getByRole('button', { name: 'Done' }).click()
   await page.getByRole('heading', { name: 'No deliveries yet' }).waitFor()
+  await button('Show signing secret').click()
+  await page.getByText('whsec_').waitFor()
+  await page.getByRole('switch', { name: 'Standard Webhooks signatures' }).check()
+  await page.getByText('Webhook saved.', { exact: true }).waitFor()
+  await page.getByRole('checkbox', { name: 'shop.example', exact: true }).check()
+  await button('Save events').click()
+  await page.getByText('Only events about these domains are sent').waitFor()
 })
 
 test('addresses are suppressed, found, and taken off the list', async () => {

@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
+import { addAccount } from '../kit/accounts.ts'
 import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
+import { zoneText } from '../kit/mailhorn.ts'
 import { suite } from '../kit/suite.ts'
 import { type Scene, startScene } from './scene.ts'
 
@@ -194,6 +196,27 @@ test('the operator is told how the installation gets a name of its own', async (
   assert.match(await copied('Copy command'), '. /etc/mailhorn.env; set +a; npm start')
   await button('Reverse proxy on this server').click()
   assert.match(await copied('Copy settings'), 'MAILHORN_HTTP_TRUSTED_PROXIES=127.0.0.1')
+})
+
+test('a domain that another account has verified is claimed by a record', async () => {
+  const { mailhorn } = scene
+  const other = addAccount(mailhorn, 'other')
+  const named = { name: 'theirs.example' }
+  const { body: theirs } = await mailhorn.call('POST', '/domains', { session: other.session, body: named })
+  mailhorn.zone.add(zoneText(theirs.records))
+  await mailhorn.call('POST', `/domains/${theirs.id}/verify`, { session: other.session })
+  await goTo('/domains?add=1')
+  await dialog().getByLabel('Domain', { exact: true }).fill('theirs.example')
+  await dialog().getByRole('button', { name: 'Add domain' }).click()
+  await button('Claim theirs.example').click()
+  await button('Verify claim').click()
+  await page.getByText('The TXT record was not found.').waitFor()
+  const value = await page.getByText(/^svc-claim=/).textContent()
+  mailhorn.zone.add(`_svc-claim.theirs.example TXT "${value}"`)
+  mailhorn.clock.advance(3_600_000)
+  await button('Verify claim').click()
+  await page.getByText('theirs.example now belongs to this account.').waitFor()
+  await button('Verify claim').waitFor({ state: 'detached' })
 })
 
 test('nothing went wrong in all of this', () => {

@@ -25,7 +25,7 @@ export async function openEventStream(
   baseUrl: string,
   { session, lastEventId, query = '' }: { session: string; lastEventId?: string; query?: string },
 ): Promise<EventStream> {
-  const response = await fetch(`${baseUrl}/events/stream${query}`, {
+  const response = await fetch(`${baseUrl}/activity/stream${query}`, {
     headers: {
       authorization: `Bearer ${session}`,
       ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),

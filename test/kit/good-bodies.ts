@@ -1,7 +1,10 @@
 /** A valid body for each route that needs one, for the tests over all routes. */
 import type { Route } from '../../src/interfaces/api/route.ts'
 import { type Id, wireId } from '../../src/lib/ids.ts'
+import { addAccount } from './accounts.ts'
+import { insertRows } from './database.ts'
 import type { Mailhorn } from './mailhorn.ts'
+import { newId } from './new-id.ts'
 
 type Body = Record<string, unknown>
 
@@ -20,6 +23,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['PATCH /accounts/:id', () => ({ name: 'mine' })],
   ['POST /api-keys', () => ({ name: 'key' })],
   ['POST /domains', () => ({ name: `d${++made}.example` })],
+  ['POST /domains/claim', mailhorn => ({ name: aDomainOfAnother(mailhorn) })],
   ['PATCH /domains/:id', () => ({ open_tracking: true })],
   ['POST /domains/:id/autoconfigure', () => ({ dns_api_token: GOOD_TOKEN })],
   ['POST /emails', mail],
@@ -62,6 +66,22 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /webhooks', () => ({ url: 'https://hooks.invalid/', events: ['domain.verified'] })],
   ['PUT /templates/:id', () => ({ name: 'a name' })],
 ])
+
+/** A new account has verified it. */
+function aDomainOfAnother(mailhorn: Mailhorn): string {
+  const name = `d${++made}.example`
+  addAccount(mailhorn, name)
+  const [account] = mailhorn.rows<{ id: Id }>('select id from accounts where name = ?', name)
+  const now = mailhorn.clock.now()
+  insertRows(mailhorn, 'domains', [
+    {
+      ...{ id: newId(now), account_id: account!.id, name, region: 'us-west-2', status: 'verified' },
+      ...{ verification_token: 'token', open_tracking: 0, click_tracking: 0, sending: 1, receiving: 1 },
+      ...{ tls: 'opportunistic', created_at: now, verified_at: now },
+    },
+  ])
+  return name
+}
 
 function aTopic(mailhorn: Mailhorn): string {
   const [topic] = mailhorn.rows<{ id: Id }>('select id from topics limit 1')

@@ -7,6 +7,7 @@ import { createUnsubscribeToken } from '../../src/pipeline/tracking/unsubscribe-
 import { insertRows } from './database.ts'
 import { addInbound } from './inbound.ts'
 import { type Mailhorn, secretsOf } from './mailhorn.ts'
+import { newId } from './new-id.ts'
 
 /** Values of path parameters by the first part of the path, and there by the name of the parameter. */
 export type Owned = Map<string, Record<string, string>>
@@ -87,7 +88,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['contact-properties', { id: property.id }],
     ['auth', { id: sessions.data[0].id }],
     ['broadcasts', { id: broadcast.id }],
-    ['domains', { id: (await make('/domains', { name: domain })).id }],
+    ['domains', { id: addClaim(mailhorn, (await make('/domains', { name: domain })).id, account.id) }],
     ['emails', { id: email, attachment_id: attachments[0]!.id, share_id: share.share_id }],
     ['o', { token: createOpenToken(secrets, recipient) }],
     ['c', { token: createClickToken(secrets, recipient, { number: 0, target: 'https://shop.example/' }) }],
@@ -96,7 +97,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],
     ['suppressions', { id: (await make('/suppressions', { email: `nobody@${domain}` })).id }],
-    ['webhooks', { id: webhook.id, delivery_id: delivery.id }],
+    ['webhooks', { id: webhook.id, delivery_id: delivery.id, event_id: delivery.event_id }],
     ['templates', { id: template.id, version: '1' }],
   ])
 }
@@ -151,12 +152,24 @@ async function completedDelivery(
   mailhorn: Mailhorn,
   session: string,
   webhook: string,
-): Promise<{ id: string }> {
+): Promise<{ id: string; event_id: string }> {
   const { body: asked } = await mailhorn.call('POST', `/webhooks/${webhook}/test`, { session })
   for (;;) {
     const { body } = await mailhorn.call('GET', `/webhooks/${webhook}/deliveries`, { session })
     if (body.data[0].error !== null) return asked
   }
+}
+
+/** Stores a claim of the domain. @returns the id of the domain */
+function addClaim(mailhorn: Mailhorn, domain: string, account: string): string {
+  const now = mailhorn.clock.now()
+  insertRows(mailhorn, 'domain_claims', [
+    {
+      ...{ id: newId(now), account_id: parseWireId('acc', account)!, domain_id: parseWireId('dom', domain)! },
+      ...{ token: 'token', status: 'pending', created_at: now, expires_at: now + 365 * 86_400_000 },
+    },
+  ])
+  return domain
 }
 
 /** Stores an ACME challenge that does not expire during a test. */

@@ -7,7 +7,7 @@ import { type Id, idKey } from '../../lib/ids.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import { type ConsentBook, openConsentBook, type TopicMail } from '../../resources/contacts/consent.ts'
-import { maySend } from '../../resources/domains/status.ts'
+import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/domains/status.ts'
 import {
   LINKING,
   type LinkingDomain,
@@ -44,7 +44,7 @@ export interface AcceptInput {
   } | null
 }
 
-const DOMAIN_COLUMNS = ['id', 'status', 'region', ...LINKING] as const
+const DOMAIN_COLUMNS = ['id', 'region', ...SENDING_COLUMNS, ...LINKING] as const
 type KnownDomain = Pick<DomainRow, (typeof DOMAIN_COLUMNS)[number]>
 
 /** Rows that were read for all requests of the group. */
@@ -110,10 +110,10 @@ function decide(input: AcceptInput, known: Known): RequestDecision | Refusal {
   const decision: RequestDecision = { taken: [], leftOut: [...(batch?.leftOut ?? [])] }
   for (const [i, email] of emails.entries()) {
     const domain = known.domains.get(domainKey(sender.accountId, email.fromDomain))
-    const verified = domain !== undefined && maySend(domain.status)
+    const verified = domain !== undefined && acceptsMail(domain)
     const refusal =
       refuseSendTime(email.row.scheduledAt, now) ??
-      (verified || email.simulated ? undefined : notVerified(email.fromDomain, domain !== undefined)) ??
+      (verified || email.simulated ? undefined : notVerified(email.fromDomain, domain)) ??
       refuseTopic(sender, email, known.consent)
     if (refusal) {
       if (!batch) return refusal
@@ -183,9 +183,10 @@ async function take(
   return accepted
 }
 
-function notVerified(name: string, registered: boolean): Refusal {
-  const message = registered
-    ? `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`
+function notVerified(name: string, domain: KnownDomain | undefined): Refusal {
+  const message = domain
+    ? (sendingDisabled(name, domain) ??
+      `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`)
     : `The ${name} domain in \`from\` is not registered. Add and verify the domain, then retry.`
   return refuseField('domain_not_verified', 'from', message)
 }

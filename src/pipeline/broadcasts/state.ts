@@ -1,7 +1,7 @@
 /** Shared parts of the broadcast commands: locking and changing the row, and refusals. */
 
 import type { Id } from '../../lib/ids.ts'
-import { maySend } from '../../resources/domains/status.ts'
+import { acceptsMail, SENDING_COLUMNS } from '../../resources/domains/status.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { LINKING } from '../../resources/emails/link-terms.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
@@ -79,7 +79,7 @@ export async function refuseUnsendable(
   return refuseField(
     'domain_not_verified',
     'from',
-    `The ${name} domain in \`from\` is not verified. Add its DNS records, then verify the domain.`,
+    `The ${name} domain in \`from\` is not verified, or sending from it is disabled. Check the domain, then retry.`,
   )
 }
 
@@ -89,7 +89,7 @@ const UNTOUCHED = refuseField(
   '`html` is still the starter text of the dashboard. Replace it before you send the broadcast.',
 )
 
-const SENDING = ['id', 'status', 'region', ...LINKING] as const
+const SENDING = ['id', 'region', ...SENDING_COLUMNS, ...LINKING] as const
 type SendingDomain = Pick<DomainRow, (typeof SENDING)[number]>
 
 /** Returns the domain of the sender; undefined when it may not send. */
@@ -100,7 +100,7 @@ export async function findSendingDomain(
 ): Promise<SendingDomain | undefined> {
   const key = { accountId, name: domainOf(sender) }
   const [domain] = await tx.rows.find('domains', [key], SENDING)
-  return domain && maySend(domain.status) ? domain : undefined
+  return domain && acceptsMail(domain) ? domain : undefined
 }
 
 export function domainOf(sender: string): string {

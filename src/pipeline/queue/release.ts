@@ -7,7 +7,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
-import { maySend } from '../../resources/domains/status.ts'
+import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/domains/status.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { suppressedEvent } from '../../resources/events/email-events.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
@@ -64,41 +64,39 @@ export const releaseCommands = {
   }),
 }
 
-/**
- * Returns the sending domain of each email: null for an email without one, undefined when the domain may not
- * send.
- */
-async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id | null | undefined)[]> {
+/** The domain of an email, null for an email without one, or the reason why the domain may not send. */
+type SendingDomain = Id | null | string
+
+async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<SendingDomain[]> {
   const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
-  const rows = await tx.rows.find('domains', keys, ['id', 'status'])
+  const rows = await tx.rows.find('domains', keys, ['id', ...SENDING_COLUMNS])
   return emails.map(({ domainId }, i) => {
     if (domainId === null) return null
-    const row = rows[i]
-    return row && maySend(row.status) ? row.id : undefined
+    const [row, { name }] = [rows[i], keys[i]!]
+    if (row && acceptsMail(row)) return row.id
+    return (row && sendingDisabled(name, row)) ?? `The ${name} domain is no longer verified.`
   })
 }
 
 /**
  * Updates emails whose domain was deleted and registered again, because the new domain has other DKIM keys.
  */
-async function moveToCurrentDomain(
-  tx: Tx,
-  emails: readonly DueEmail[],
-  domains: readonly (Id | null | undefined)[],
-) {
+async function moveToCurrentDomain(tx: Tx, emails: readonly DueEmail[], domains: readonly SendingDomain[]) {
   const moved = emails.flatMap(({ accountId, id, domainId: former }, i) => {
     const domainId = domains[i]
-    return domainId && former && !sameId(domainId, former) ? [{ accountId, id, domainId }] : []
+    return domainId && typeof domainId !== 'string' && former && !sameId(domainId, former)
+      ? [{ accountId, id, domainId }]
+      : []
   })
   await tx.rows.update('emails', ['accountId', 'id'], moved)
 }
 
 function faultOf(
-  { accountId, sender, topicId }: DueEmail,
-  domainId: Id | null | undefined,
+  { accountId, topicId }: DueEmail,
+  domain: SendingDomain | undefined,
   consent: ConsentBook,
 ): string | undefined {
-  if (domainId === undefined) return `The ${domainOf(sender)} domain is no longer verified.`
+  if (typeof domain === 'string') return domain
   // without the topic, it is not known who has opted out of it
   return topicId && !consent.knows({ accountId, topicId }) ? 'Its topic has been deleted.' : undefined
 }

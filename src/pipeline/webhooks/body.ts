@@ -9,6 +9,8 @@ interface EventDomain {
   verification_token: string
   selectors: { slot: number; token: string }[]
   record_statuses: RecordStatus[]
+  /** Absent in events of older versions, which could not disable it. */
+  sending?: boolean
   receiving: boolean
 }
 
@@ -20,7 +22,13 @@ interface EventDomain {
 export function bodyOf({ eventType, body }: { eventType: string; body: string }, mailHost: string): string {
   if (!eventType.startsWith('domain.')) return body
   const event = JSON.parse(body) as { data: EventDomain }
-  const { verification_token: verificationToken, selectors: keys, record_statuses, ...rest } = event.data
+  const {
+    verification_token: verificationToken,
+    selectors: keys,
+    record_statuses,
+    sending = true,
+    ...rest
+  } = event.data
   const records = dnsRecordsOf({ ...rest, verificationToken, keys }, mailHost)
   const domain = {
     ...rest,
@@ -30,7 +38,12 @@ export function bodyOf({ eventType, body }: { eventType: string; body: string },
       ttl: 'Auto',
       status: record_statuses[i],
     })),
+    capabilities: { sending: wordFor(sending), receiving: wordFor(rest.receiving) },
     receiving: { enabled: rest.receiving },
   }
   return JSON.stringify({ ...event, data: domain })
+}
+
+function wordFor(isEnabled: boolean): 'enabled' | 'disabled' {
+  return isEnabled ? 'enabled' : 'disabled'
 }

@@ -2,13 +2,13 @@
  * Commands that change webhooks. They run alone, so that every later commit group uses the new subscriptions.
  */
 
-import { type Id, idKey } from '../../lib/ids.ts'
+import { type Id, idKey, idText } from '../../lib/ids.ts'
 import { deliveryRow, WEBHOOK_DUE } from '../../resources/events/outbox.ts'
 import type { EventType } from '../../resources/events/types.ts'
 import { command, type Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
-import { DELIVERIES_LISTED_MAX, findWebhook } from './webhook-rows.ts'
+import { DELIVERIES_LISTED_MAX, domainIdsOf, findWebhook } from './webhook-rows.ts'
 
 /** Announcement topics; the messages are ids of webhooks. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
@@ -23,13 +23,23 @@ interface WebhookRef {
 }
 
 /** Absent fields keep their values. */
-type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled'>>
+type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled' | 'standard' | 'domainIds'>>
 
 /** The delivery that was requested, or why there is none. */
 export type RequestedDelivery = WebhookDeliveryRow | 'no-webhook' | 'no-delivery' | 'disabled'
 
+/** Why a webhook is not stored: there are too many, or it names a domain that the account does not have. */
+export type WebhookRefusal = 'too-many' | 'no-domain'
+
+/** A rotated webhook. */
+export interface RotatedWebhook {
+  webhook: WebhookRow
+  /** Whether a former secret stopped signing before its day was over. */
+  isCutOff: boolean
+}
+
 export const webhookCommands = {
-  createWebhook: command<WebhookRow, 'created' | 'too-many'>(async (tx, webhook) => {
+  createWebhook: command<WebhookRow, 'created' | WebhookRefusal>(async (tx, webhook) => {
     const others = await tx.db
       .selectFrom('webhooks')
       .select('id')
@@ -37,40 +47,54 @@ export const webhookCommands = {
       .limit(WEBHOOKS_MAX)
       .execute()
     if (others.length >= WEBHOOKS_MAX) return 'too-many'
+    if (!(await hasDomains(tx, webhook, []))) return 'no-domain'
     await tx.db.insertInto('webhooks').values(webhook).execute()
     await changed(tx, webhook.id)
     return 'created'
   }),
 
   /** Changes the webhook and resets its failures. Undefined when the account has no such webhook. */
-  changeWebhook: command<WebhookRef & { changes: WebhookChanges; at: number }, WebhookRow | undefined>(
-    async (tx, { accountId, id, changes, at }) => {
-      const former = await findWebhook(tx.db, accountId, id)
-      if (!former || Object.keys(changes).length === 0) return former
-      const webhook: WebhookRow = { ...former, ...changes }
-      if (webhook.url !== former.url || changes.enabled === 1) webhook.failingSince = null
-      if (changes.enabled === 1)
-        Object.assign(webhook, { disabledAt: null, disabledReason: null, noticeDue: 0 })
-      else if (changes.enabled === 0 && former.enabled === 1)
-        Object.assign(webhook, { disabledAt: at, disabledReason: 'user' })
-      await tx.rows.update('webhooks', ['id'], [webhook])
-      await changed(tx, id)
-      if (webhook.enabled === 1) tx.announce(WEBHOOK_DUE, id)
-      return webhook
-    },
-  ),
+  changeWebhook: command<
+    WebhookRef & { changes: WebhookChanges; at: number },
+    WebhookRow | 'no-domain' | undefined
+  >(async (tx, { accountId, id, changes, at }) => {
+    const former = await findWebhook(tx.db, accountId, id)
+    if (!former || Object.keys(changes).length === 0) return former
+    const webhook: WebhookRow = { ...former, ...changes }
+    if (!(await hasDomains(tx, webhook, domainIdsOf(former) ?? []))) return 'no-domain'
+    if (webhook.url !== former.url || changes.enabled === 1) webhook.failingSince = null
+    if (changes.enabled === 1)
+      Object.assign(webhook, { disabledAt: null, disabledReason: null, noticeDue: 0 })
+    else if (changes.enabled === 0 && former.enabled === 1)
+      Object.assign(webhook, { disabledAt: at, disabledReason: 'user' })
+    await tx.rows.update('webhooks', ['id'], [webhook])
+    await changed(tx, id)
+    if (webhook.enabled === 1) tx.announce(WEBHOOK_DUE, id)
+    return webhook
+  }),
 
-  /** Both secrets sign until `formerUntil`. Undefined when the account has no such webhook. */
+  /**
+   * The former secret signs until `formerUntil`, and the one before it for the rest of its own time.
+   * Undefined when the account has no such webhook.
+   */
   rotateWebhookSecret: command<
-    WebhookRef & { secret: Uint8Array; formerUntil: number },
-    WebhookRow | undefined
-  >(async (tx, { accountId, id, secret, formerUntil }) => {
+    WebhookRef & { secret: Uint8Array; formerUntil: number; at: number },
+    RotatedWebhook | undefined
+  >(async (tx, { accountId, id, secret, formerUntil, at }) => {
     const former = await findWebhook(tx.db, accountId, id)
     if (!former) return undefined
-    const webhook = { ...former, secret, formerSecret: former.secret, formerUntil }
+    const isStillSigning = former.formerUntil !== null && at < former.formerUntil
+    const webhook = {
+      ...former,
+      secret,
+      formerSecret: former.secret,
+      formerUntil,
+      earlierSecret: isStillSigning ? former.formerSecret : null,
+      earlierUntil: isStillSigning ? former.formerUntil : null,
+    }
     await tx.rows.update('webhooks', ['id'], [webhook])
     tx.announce(WEBHOOK_CHANGED, id)
-    return webhook
+    return { webhook, isCutOff: former.earlierUntil !== null && at < former.earlierUntil }
   }),
 
   /** The sweeper deletes its deliveries later. Returns false when the account has no such webhook. */
@@ -138,6 +162,22 @@ export const webhookCommands = {
   webhookNoticeSent: command<{ id: Id }, void>(async (tx, { id }) => {
     await tx.rows.update('webhooks', ['id'], [{ id, noticeDue: 0 }])
   }),
+}
+
+/**
+ * Tells whether the account has all domains that the webhook is limited to.
+ * @param former domains that it was limited to before, which may have been deleted meanwhile
+ */
+async function hasDomains(
+  tx: Tx,
+  webhook: Pick<WebhookRow, 'accountId' | 'domainIds'>,
+  former: readonly Id[],
+): Promise<boolean> {
+  const known = new Set(former.map(idText))
+  const unknown = (domainIdsOf(webhook) ?? []).filter(id => !known.has(idText(id)))
+  const keys = unknown.map(id => ({ accountId: webhook.accountId, id }))
+  const rows = await tx.rows.find('domains', keys, ['id'])
+  return rows.every(row => row !== undefined)
 }
 
 async function changed(tx: Tx, id: Id): Promise<void> {

@@ -1,8 +1,14 @@
 /** Commands of the dispatcher: lease due deliveries, store results of attempts and release leases. */
 import { type Id, idKey } from '../../lib/ids.ts'
 import { batchCommand, command, concurrent, type Tx } from '../../store/command.ts'
-import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
+import {
+  type LoggedAttempt,
+  WEBHOOK_DELIVERY_STATE,
+  type WebhookDeliveryRow,
+  type WebhookRow,
+} from '../../store/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
+import { SIGNING_COLUMNS } from './signature.ts'
 import { DELIVERIES_LISTED_MAX } from './webhook-rows.ts'
 
 interface WebhookClaim {
@@ -31,7 +37,7 @@ type ReleasedWebhookDelivery = Pick<ClaimedWebhookDelivery, 'id' | 'attempt'> & 
 }
 
 interface WebhookClaims {
-  webhook: Pick<WebhookRow, 'id' | 'url' | 'secret' | 'formerSecret' | 'formerUntil' | 'standard'>
+  webhook: Pick<WebhookRow, (typeof WEBHOOK_COLUMNS)[number]>
   deliveries: ClaimedWebhookDelivery[]
   /** Time at which the next delivery is due, in ms since the epoch; null when none waits. */
   nextAt: number | null
@@ -118,9 +124,11 @@ export const webhookDispatchCommands = {
   finishWebhookAttempt: concurrent(
     batchCommand<WebhookAttempt, AttemptEffect>(async (tx, attempts) => {
       const keys = attempts.map(({ webhookId, id }) => ({ webhookId, id }))
-      const rows = await tx.rows.lock('webhookDeliveries', keys, ['attempts', 'state', 'isTest'])
+      const rows = await tx.rows.lock('webhookDeliveries', keys, FENCING_COLUMNS)
       const valid = attempts.flatMap((attempt, i) =>
-        isValid(rows[i], attempt) ? { ...attempt, isTest: rows[i]!.isTest === 1 } : [],
+        isValid(rows[i], attempt)
+          ? { ...attempt, isTest: rows[i]!.isTest === 1, formerLog: rows[i]!.attemptLog }
+          : [],
       )
       await tx.rows.update('webhookDeliveries', ['webhookId', 'id'], valid.map(finishedRow))
       const effects = new Map<string, AttemptEffect>()
@@ -184,7 +192,10 @@ export const webhookDispatchCommands = {
   ),
 }
 
-const WEBHOOK_COLUMNS = ['id', 'url', 'secret', 'formerSecret', 'formerUntil', 'standard', 'enabled'] as const
+const WEBHOOK_COLUMNS = [...SIGNING_COLUMNS, 'url', 'enabled'] as const
+
+/** Columns of a delivery that decide whether the result of an attempt counts, and its log. */
+const FENCING_COLUMNS = ['attempts', 'state', 'isTest', 'attemptLog'] as const
 
 /** Conflict key: commit groups that change deliveries of one webhook run one after the other. */
 function conflictKey(webhookId: Id): string {
@@ -198,7 +209,7 @@ function isValid(
   return row !== undefined && row.state === WEBHOOK_DELIVERY_STATE.waiting && row.attempts === attempt
 }
 
-function finishedRow(attempt: WebhookAttempt): Partial<WebhookDeliveryRow> {
+function finishedRow(attempt: WebhookAttempt & { formerLog: string | null }): Partial<WebhookDeliveryRow> {
   const { webhookId, id, startedAt, durationMs, url, success, responseStatus, responseBody, error } = attempt
   const isDone = success || attempt.nextAt === null
   return {
@@ -209,12 +220,29 @@ function finishedRow(attempt: WebhookAttempt): Partial<WebhookDeliveryRow> {
     responseStatus,
     responseBody,
     error,
+    attemptLog: logAfter(attempt),
     lastAttemptAt: startedAt,
     success: success ? 1 : 0,
     state: isDone ? WEBHOOK_DELIVERY_STATE.done : WEBHOOK_DELIVERY_STATE.waiting,
     nextAt: attempt.nextAt ?? startedAt,
     leaseUntil: null,
   }
+}
+
+/** A delivery that the first attempt ends needs no log, because its row has all about that attempt. */
+function logAfter({
+  formerLog,
+  attempt,
+  startedAt,
+  nextAt,
+  responseStatus,
+  responseBody,
+  error,
+}: WebhookAttempt & { formerLog: string | null }): string | null {
+  if (formerLog === null && nextAt === null) return null
+  const former = formerLog === null ? [] : (JSON.parse(formerLog) as LoggedAttempt[])
+  const response = responseBody ?? error ?? ''
+  return JSON.stringify([...former, { attempt, startedAt, status: responseStatus, response }])
 }
 
 /** Stores since when every attempt has failed, except tests, and trims the log of deliveries. */

@@ -116,6 +116,7 @@ function domain(id: Id, created_at: string) {
     tls: 'opportunistic',
     open_tracking: false,
     click_tracking: false,
+    sending: true,
     receiving: true,
     created_at,
     verified_at: created_at,

@@ -10,7 +10,7 @@ const SECRET_BYTES = 32
 export interface Signing {
   /** Each secret makes a signature. */
   secrets: readonly string[]
-  /** Whether headers of Standard Webhooks are added. */
+  /** Whether headers of Standard Webhooks are added, under both names. */
   isStandard: boolean
 }
 
@@ -22,26 +22,48 @@ export function sealSecret(secrets: SecretKeys, webhookId: Id, secret: string): 
   return secrets.seal(Buffer.from(secret), contextOf(webhookId))
 }
 
-/** Returns the current secret, and the former one until the end of a rotation. */
+/** Columns that determine the signatures. */
+export const SIGNING_COLUMNS = [
+  'id',
+  'secret',
+  'formerSecret',
+  'formerUntil',
+  'earlierSecret',
+  'earlierUntil',
+  'standard',
+] as const
+
+/** Returns the current secret, and up to two former ones for a day after each was replaced. */
 export function signingOf(
   secrets: SecretKeys,
-  webhook: Pick<WebhookRow, 'id' | 'secret' | 'formerSecret' | 'formerUntil' | 'standard'>,
+  webhook: Pick<WebhookRow, (typeof SIGNING_COLUMNS)[number]>,
   now: number,
 ): Signing {
-  const { id, secret, formerSecret, formerUntil, standard } = webhook
-  const isFormerValid = formerSecret !== null && formerUntil !== null && now < formerUntil
-  const boxes = isFormerValid ? [secret, formerSecret] : [secret]
+  const { id, secret, formerSecret, formerUntil, earlierSecret, earlierUntil, standard } = webhook
+  const former = [
+    { box: formerSecret, until: formerUntil },
+    { box: earlierSecret, until: earlierUntil },
+  ].flatMap(({ box, until }) => (box !== null && until !== null && now < until ? [box] : []))
   return {
-    secrets: boxes.map(box => secrets.open(box, contextOf(id)).toString()),
+    secrets: [secret, ...former].map(box => openSecret(secrets, id, box)),
     isStandard: standard === 1,
   }
+}
+
+/** Decrypts a stored secret of the webhook. */
+export function openSecret(secrets: SecretKeys, webhookId: Id, box: Uint8Array): string {
+  return secrets.open(box, contextOf(webhookId)).toString()
 }
 
 function contextOf(webhookId: Id): string {
   return `webhook ${idText(webhookId)}`
 }
 
-/** @param at is the time of the attempt in ms since the epoch */
+/**
+ * The values of Standard Webhooks are sent under two names: those of the specification, and `svix-…`, which
+ * the verifiers of all SDKs read.
+ * @param at is the time of the attempt in ms since the epoch
+ */
 export function signedHeaders(
   { eventId, body, at }: { eventId: Id; body: string; at: number },
   { secrets, isStandard }: Signing,
@@ -55,11 +77,11 @@ export function signedHeaders(
     const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
     return `v1,${hmac(key, `${id}.${timestamp}.${body}`).toString('base64')}`
   })
+  const signature = standard.join(' ')
   return {
     ...headers,
-    'webhook-id': id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': standard.join(' '),
+    ...{ 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature },
+    ...{ 'svix-id': id, 'svix-timestamp': timestamp, 'svix-signature': signature },
   }
 }
 

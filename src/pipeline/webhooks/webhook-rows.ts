@@ -1,6 +1,6 @@
 /** Reads stored webhooks and their deliveries. */
 import { sql } from 'kysely'
-import type { Id } from '../../lib/ids.ts'
+import { type Id, parseWireId } from '../../lib/ids.ts'
 import { type FoundPage, findPage, type ListPage } from '../../store/list-page.ts'
 import {
   type Db,
@@ -20,6 +20,13 @@ export function findWebhook(db: Db, accountId: Id, id: Id): Promise<WebhookRow |
     .where('accountId', '=', accountId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
+
+/** Returns the domains to whose events the webhook is limited; null without a limit. */
+export function domainIdsOf({ domainIds }: Pick<WebhookRow, 'domainIds'>): Id[] | null {
+  return domainIds === null
+    ? null
+    : (JSON.parse(domainIds) as string[]).map(text => parseWireId('dom', text)!)
 }
 
 /** Webhooks of an account, the newest first. */

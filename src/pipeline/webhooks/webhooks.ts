@@ -3,53 +3,64 @@
  */
 import { isIP } from 'node:net'
 import type { Clock } from '../../lib/clock.ts'
-import type { Id, IdSource } from '../../lib/ids.ts'
+import { type Id, type IdSource, idText } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { isGlobalUnicast, isLoopback } from '../../protocols/dns/address-safety.ts'
 import { readTarget } from '../../protocols/http-client/target.ts'
-import { EVENT_TYPES, type EventType } from '../../resources/events/types.ts'
+import {
+  EVENT_TYPES,
+  type EventType,
+  SUBSCRIBABLE_TYPES,
+  type SubscribableType,
+} from '../../resources/events/types.ts'
 import type { Run } from '../../store/command.ts'
 import type { FoundPage, ListPage } from '../../store/list-page.ts'
 import type { Db, WebhookDeliveryRow, WebhookRow } from '../../store/schema.ts'
-import type { RequestedDelivery, webhookCommands } from './commands.ts'
+import type { RequestedDelivery, RotatedWebhook, WebhookRefusal, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
-import { newSigningSecret, sealSecret } from './signature.ts'
+import { newSigningSecret, openSecret, sealSecret } from './signature.ts'
 import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
 
 export interface NewWebhook {
   url: string
-  events: readonly EventType[]
-  /** Whether signatures of Standard Webhooks are added. */
-  isStandard: boolean
+  events: readonly SubscribableType[]
+  /** Whether signatures of Standard Webhooks are added; by default as the operator has set it. */
+  isStandard?: boolean | undefined
+  /** Domains to whose events the webhook is limited; null or absent for all events. */
+  domainIds?: readonly Id[] | null | undefined
 }
 
 /** Absent fields keep their values. */
 export interface WebhookChange {
   url?: string | undefined
-  events?: readonly EventType[] | undefined
+  events?: readonly SubscribableType[] | undefined
   enabled?: boolean | undefined
+  isStandard?: boolean | undefined
+  /** Null removes the limit. */
+  domainIds?: readonly Id[] | null | undefined
 }
 
 interface WithSecret {
   webhook: WebhookRow
-  /** The secret is returned only here. */
   signingSecret: string
 }
 
 export interface Webhooks {
   /** Fault of the URL, as the end of a sentence that begins with "the URL"; undefined when it is valid. */
   faultIn(url: string): string | undefined
-  create(accountId: Id, webhook: NewWebhook): Promise<WithSecret | 'too-many'>
+  create(accountId: Id, webhook: NewWebhook): Promise<WithSecret | WebhookRefusal>
   list(accountId: Id, page: ListPage): Promise<FoundPage<WebhookRow>>
   /** This and the following results are undefined when the account has no such webhook. */
   find(accountId: Id, id: Id): Promise<WebhookRow | undefined>
-  change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | undefined>
-  rotateSecret(accountId: Id, id: Id): Promise<WithSecret | undefined>
+  change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | 'no-domain' | undefined>
+  rotateSecret(accountId: Id, id: Id): Promise<(WithSecret & RotatedWebhook) | undefined>
+  /** Returns the current secret. */
+  secretOf(webhook: WebhookRow): string
   /** Newest first. */
   deliveries(accountId: Id, id: Id): Promise<WebhookDeliveryRow[] | undefined>
   /** Returns false when the account has no such webhook. */
   delete(accountId: Id, id: Id): Promise<boolean>
-  /** @param type is the event type; by default the first type that the webhook subscribes to */
+  /** @param type is the event type; by default the first type that occurs and the webhook subscribes to */
   test(accountId: Id, id: Id, type: EventType | undefined): Promise<RequestedDelivery>
   replay(accountId: Id, id: Id, deliveryId: Id): Promise<RequestedDelivery>
 }
@@ -64,19 +75,21 @@ interface WebhooksOptions {
   allowInsecureLoopback: boolean
   /** Allows `https://` to this host, for tests. */
   allowLoopback: boolean
+  /** Whether webhooks get signatures of Standard Webhooks unless their creator decides. */
+  isStandardByDefault: boolean
 }
 
 /** Time during which the former secret signs, too. */
 const ROTATION_MS = 24 * 3_600_000
 
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { db, run, clock, newId, secrets } = options
+  const { db, run, clock, newId, secrets, isStandardByDefault } = options
   const find: Webhooks['find'] = (accountId, id) => findWebhook(db, accountId, id)
   return {
     faultIn: url => faultIn(url, options),
     list: (accountId, page) => listWebhooks(db, accountId, page),
     find,
-    async create(accountId, { url, events, isStandard }) {
+    async create(accountId, { url, events, isStandard = isStandardByDefault, domainIds = null }) {
       const now = clock.now()
       const id = newId(now)
       const signingSecret = newSigningSecret()
@@ -89,6 +102,9 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         secret: sealSecret(secrets, id, signingSecret),
         formerSecret: null,
         formerUntil: null,
+        earlierSecret: null,
+        earlierUntil: null,
+        domainIds: storedDomainIds(domainIds),
         standard: isStandard ? 1 : 0,
         enabled: 1,
         noticeDue: 0,
@@ -99,21 +115,25 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const result = await run('createWebhook', webhook)
       return result === 'created' ? { webhook, signingSecret } : result
     },
-    change(accountId, id, { url, events, enabled }) {
+    change(accountId, id, { url, events, enabled, isStandard, domainIds }) {
       const changes = {
         ...(url !== undefined && { url }),
         ...(events && { events: JSON.stringify(events) }),
         ...(enabled !== undefined && { enabled: enabled ? (1 as const) : (0 as const) }),
+        ...(isStandard !== undefined && { standard: isStandard ? (1 as const) : (0 as const) }),
+        ...(domainIds !== undefined && { domainIds: storedDomainIds(domainIds) }),
       }
       return run('changeWebhook', { accountId, id, changes, at: clock.now() })
     },
     async rotateSecret(accountId, id) {
       const signingSecret = newSigningSecret()
       const secret = sealSecret(secrets, id, signingSecret)
-      const formerUntil = clock.now() + ROTATION_MS
-      const webhook = await run('rotateWebhookSecret', { accountId, id, secret, formerUntil })
-      return webhook && { webhook, signingSecret }
+      const at = clock.now()
+      const former = { formerUntil: at + ROTATION_MS, at }
+      const rotated = await run('rotateWebhookSecret', { accountId, id, secret, ...former })
+      return rotated && { ...rotated, signingSecret }
     },
+    secretOf: ({ id, secret }) => openSecret(secrets, id, secret),
     async deliveries(accountId, id) {
       const webhook = await find(accountId, id)
       return webhook && listWebhookDeliveries(db, accountId, id)
@@ -124,7 +144,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       if (!webhook) return 'no-webhook'
       const at = clock.now()
       const eventId = newId(at)
-      const type = wanted ?? eventsOf(webhook)[0]!
+      const type = wanted ?? EVENT_TYPES.find(one => eventsOf(webhook).includes(one)) ?? EVENT_TYPES[0]
       const body = sampleBody({ id: eventId, subjectId: newId(at), type, at })
       return run('testWebhook', { accountId, id, type, body, eventId, at })
     },
@@ -134,9 +154,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 }
 
 /** Returns the event types that the webhook subscribes to. */
-export function eventsOf({ events }: Pick<WebhookRow, 'events'>): EventType[] {
+export function eventsOf({ events }: Pick<WebhookRow, 'events'>): SubscribableType[] {
   const types = new Set<string>(JSON.parse(events) as string[])
-  return EVENT_TYPES.filter(type => types.has(type))
+  return SUBSCRIBABLE_TYPES.filter(type => types.has(type))
+}
+
+function storedDomainIds(ids: readonly Id[] | null): string | null {
+  return ids && JSON.stringify([...new Set(ids.map(idText))])
 }
 
 /** Checks literal addresses; a host name is checked at each lookup. */

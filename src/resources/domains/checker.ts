@@ -147,7 +147,7 @@ function activeIndex(keys: DomainWithKeys['keys']): number {
 
 function toldOf(checks: DomainChecks, { domain, verifiedElsewhere }: CheckedDomainRow): DomainChecks {
   if (!verifiedElsewhere) return checks
-  const message = `The DNS records are correct, but ${domain.name} is already verified by another account. Delete it there first.`
+  const message = `The DNS records are correct, but ${domain.name} is already verified or claimed by another account. Claim it, or delete it there first.`
   return {
     ...checks,
     ownership: withProblems(checks.ownership, [{ code: 'verified_elsewhere', message }]),

@@ -4,7 +4,7 @@
  */
 import { getPublicSuffix } from 'tldts'
 
-interface OwnNames {
+export interface OwnNames {
   mailHost: string
   simulatorDomain: string
 }

@@ -26,13 +26,15 @@ export type DomainRefusal = 'exists' | 'verified-elsewhere' | 'too-many'
 
 /** Data that decides whether a domain can be registered. */
 interface WantedDomain extends Pick<DomainRow, 'accountId' | 'name'> {
+  /** Whether the name is registered in order to claim it from the account that has verified it. */
+  isClaim?: boolean | undefined
   /** Maximum number of unverified domains of the account; no limit if absent. */
   pendingMax?: number | undefined
 }
 
 /** Settings that users can change. Absent settings are not changed. */
 export type DomainChanges = Partial<
-  Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'receiving'>
+  Pick<DomainRow, 'tls' | 'openTracking' | 'clickTracking' | 'trackingSubdomain' | 'sending' | 'receiving'>
 >
 
 interface DomainCheckRecord {
@@ -66,10 +68,10 @@ export const LINK_HOST_CHANGED = 'link_host'
 
 export const domainCommands = {
   createDomain: command<
-    { domain: DomainRow; keys: DkimKeyRow[] } & Pick<WantedDomain, 'pendingMax'>,
+    { domain: DomainRow; keys: DkimKeyRow[] } & Pick<WantedDomain, 'pendingMax' | 'isClaim'>,
     CreateDomainResult
-  >(async (tx, { domain, keys, pendingMax }) => {
-    const refusal = await domainRefusalOf(tx.db, { ...domain, pendingMax })
+  >(async (tx, { domain, keys, pendingMax, isClaim }) => {
+    const refusal = await domainRefusalOf(tx.db, { ...domain, pendingMax, isClaim })
     if (refusal !== undefined) return refusal
     await tx.db.insertInto('domains').values(domain).execute()
     await tx.db.insertInto('dkimKeys').values(keys).execute()
@@ -85,7 +87,7 @@ export const domainCommands = {
     const domain = await findDomain(tx.db, check.accountId, check.id)
     if (!domain) return undefined
     const verifiedElsewhere =
-      check.outcome === 'good' && (await isVerifiedElsewhere(tx.db, domain.accountId, domain.name))
+      check.outcome === 'good' && (await findHolder(tx.db, domain.accountId, domain.name)) !== undefined
     const outcome = verifiedElsewhere ? 'gone' : check.outcome
     const { status, verifiedAt, failingSince } = afterCheck(domain, outcome, check.at)
     const trackingTerms = await trackingTermsOf(tx, domain, check)
@@ -101,6 +103,7 @@ export const domainCommands = {
     if (status !== domain.status) tx.announce(HOSTING_CHANGED, domain.name)
     if (outcome === 'good') await activateKeys(tx, domain, check)
     const checked = (await findDomain(tx.db, check.accountId, check.id))!
+    if (status !== domain.status) await recordDomainEvent(tx, checked, 'domain.updated', check.at)
     if (status === 'verified' && domain.status !== 'verified')
       await recordDomainEvent(tx, checked, 'domain.verified', check.at)
     return { domain: checked, former: domain.status, verifiedElsewhere }
@@ -161,7 +164,11 @@ export const domainCommands = {
     if (linksMove) tx.announce(DOMAIN_CHECK, checkAt)
     if (linksMove) tx.announce(LINK_HOST_CHANGED, former.name)
     if (receiving !== undefined) tx.announce(HOSTING_CHANGED, former.name)
-    return findDomain(tx.db, accountId, id)
+    const domain = (await findDomain(tx.db, accountId, id))!
+    const settings = Object.keys(changes) as (keyof DomainChanges)[]
+    if (settings.some(name => domain[name] !== former[name]))
+      await recordDomainEvent(tx, domain, 'domain.updated', at)
+    return domain
   }),
 
   /**
@@ -219,10 +226,10 @@ async function activateKeys(
 /** Returns the reason, by stored data, why a domain cannot be registered; undefined if it can. */
 export async function domainRefusalOf(
   db: Db,
-  { accountId, name, pendingMax }: WantedDomain,
+  { accountId, name, pendingMax, isClaim = false }: WantedDomain,
 ): Promise<DomainRefusal | undefined> {
   if (await isRegistered(db, accountId, name)) return 'exists'
-  if (await isVerifiedElsewhere(db, accountId, name)) return 'verified-elsewhere'
+  if (!isClaim && (await findHolder(db, accountId, name))) return 'verified-elsewhere'
   if (pendingMax !== undefined && (await countPending(db, accountId, pendingMax)) >= pendingMax)
     return 'too-many'
   return undefined
@@ -250,21 +257,25 @@ async function isRegistered(db: Db, accountId: Id, name: string): Promise<boolea
   return row !== undefined
 }
 
-async function isVerifiedElsewhere(db: Db, accountId: Id, name: string): Promise<boolean> {
-  const row = await db
+/**
+ * Finds the domain of another account that has the name: it is verified, or it was claimed and is not
+ * verified yet.
+ */
+export async function findHolder(db: Db, accountId: Id, name: string): Promise<DomainRow | undefined> {
+  const ofOthers = db
     .selectFrom('domains')
-    .select('id')
+    .selectAll()
     .where('name', '=', name)
     .where('accountId', '!=', accountId)
-    .where('status', 'in', ['verified', 'temporary_failure'])
-    .executeTakeFirst()
-  return row !== undefined
+  const verified = await ofOthers.where('status', 'in', ['verified', 'temporary_failure']).executeTakeFirst()
+  if (verified) return verified
+  return ofOthers.where('claimedAt', 'is not', null).where('status', '=', 'pending').executeTakeFirst()
 }
 
-async function recordDomainEvent(
+export async function recordDomainEvent(
   tx: Tx,
   domain: EventDomain,
-  type: 'domain.created' | 'domain.verified' | 'domain.deleted',
+  type: 'domain.created' | 'domain.updated' | 'domain.verified' | 'domain.deleted',
   at: number,
 ) {
   const { accountId, id: subjectId } = domain
@@ -284,6 +295,7 @@ function eventData(domain: EventDomain): EventData {
     ...{ name, region, status, tls },
     open_tracking: domain.openTracking === 1,
     click_tracking: domain.clickTracking === 1,
+    sending: domain.sending === 1,
     receiving: domain.receiving === 1,
     created_at: isoOf(domain.createdAt),
     verified_at: isoOf(domain.verifiedAt),

@@ -16,6 +16,8 @@ export interface DomainDnsRecord {
 }
 
 export const MX_PREFERENCE = 10
+/** Subdomain of the return paths of every domain. */
+export const RETURN_PATH_LABEL = 'send'
 
 interface RecordsSource {
   name: string
@@ -38,11 +40,16 @@ export function dnsRecordsOf(domain: RecordsSource, mailHost: string): DomainDns
       host: `${token}._domainkey.${name}`,
       value: `${token}.dkim.${mailHost}`,
     })),
-    { record: 'SPF', type: 'TXT', host: `send.${name}`, value: `v=spf1 include:${mailHost} ~all` },
+    {
+      record: 'SPF',
+      type: 'TXT',
+      host: `${RETURN_PATH_LABEL}.${name}`,
+      value: `v=spf1 include:${mailHost} ~all`,
+    },
     {
       record: 'MX',
       type: 'MX',
-      host: `send.${name}`,
+      host: `${RETURN_PATH_LABEL}.${name}`,
       value: feedbackHost(region, mailHost),
       priority: MX_PREFERENCE,
     },

@@ -23,6 +23,7 @@ export interface Domains {
     name: string,
     region: string,
     settings?: DomainChanges,
+    options?: { isClaim: boolean },
   ): Promise<DomainWithKeys | DomainRefusal>
   list(accountId: Id, page: ListPage): Promise<FoundPage<DomainWithKeys>>
   find(accountId: Id, id: Id): Promise<DomainWithKeys | undefined>
@@ -59,9 +60,9 @@ export function createDomains(options: DomainOptions): Domains {
   /** Limits creation to one at a time per account, so that refused requests do not generate keys. */
   const inTurn = createKeyedLock()
   return {
-    create: (accountId, name, region, settings = {}) =>
+    create: (accountId, name, region, settings = {}, { isClaim } = { isClaim: false }) =>
       inTurn(idKey(accountId), async () => {
-        const refusal = await domainRefusalOf(db, { accountId, name, pendingMax })
+        const refusal = await domainRefusalOf(db, { accountId, name, pendingMax, isClaim })
         if (refusal !== undefined) return refusal
         const now = clock.now()
         const domain = {
@@ -73,6 +74,7 @@ export function createDomains(options: DomainOptions): Domains {
           verificationToken: randomToken(),
           openTracking: 0 as const,
           clickTracking: 0 as const,
+          sending: 1 as const,
           receiving: 1 as const,
           trackingSubdomain: null,
           trackingTerms: null,
@@ -84,11 +86,12 @@ export function createDomains(options: DomainOptions): Domains {
           failingSince: null,
           checks: null,
           checkAt: now + EARLY_CHECKS_MS[0]!,
+          claimedAt: null,
         }
         const keys = await Promise.all(
           SLOTS.map(slot => sealedKey(options, domain.id, { ...slot, token: randomToken() }, now)),
         )
-        const result = await run('createDomain', { domain, keys, pendingMax })
+        const result = await run('createDomain', { domain, keys, pendingMax, isClaim })
         return result === 'created' ? { ...domain, keys } : result
       }),
     list: (accountId, page) => listDomains(db, accountId, page),

@@ -72,7 +72,22 @@ function spread(intervalMs: number, id: Id): number {
   return Math.round(intervalMs * (1 - SPREAD * share))
 }
 
-/** Tells whether mail may be sent from the domain. */
+/** Columns of a domain that decide whether mail from it is accepted. */
+export const SENDING_COLUMNS = ['status', 'sending'] as const
+
+/** Tells whether mail from the domain is accepted: it is verified, and its owner has not disabled sending. */
+export function acceptsMail({ status, sending }: Pick<DomainRow, (typeof SENDING_COLUMNS)[number]>): boolean {
+  return maySend(status) && sending === 1
+}
+
+/** Returns why a domain that is registered does not accept mail, if its owner has disabled sending. */
+export function sendingDisabled(name: string, { status }: Pick<DomainRow, 'status'>): string | undefined {
+  return maySend(status)
+    ? `Sending from the ${name} domain is disabled. Enable \`capabilities.sending\` of the domain.`
+    : undefined
+}
+
+/** Tells whether the domain is verified, so that mail from it may be sent. */
 export function maySend(status: DomainStatus): boolean {
   return status === 'verified' || status === 'temporary_failure'
 }

@@ -2,9 +2,11 @@
  * Queues webhook deliveries in the transaction that records their event, with the final body
  * ([why](../../docs/decisions/0053-webhook-outbox-in-the-transaction-of-the-event.md)).
  */
-import { type Id, idKey } from '../../lib/ids.ts'
+import { type Id, idKey, idText } from '../../lib/ids.ts'
 import type { Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
+import type { Subscriber } from '../../store/writer/subscribers.ts'
+import type { EmailOrigin } from './metrics.ts'
 import { isOfSentEmail, PAYLOAD_COLUMNS, type PayloadEmail, type PayloadEvent, payloadOf } from './payload.ts'
 
 /** Announced with the id of a webhook that has a due delivery. */
@@ -13,23 +15,35 @@ export const WEBHOOK_DUE = 'webhook_due'
 /** An event and the webhooks that subscribe to it. */
 export interface Outgoing {
   accountId: Id
-  event: PayloadEvent
-  webhookIds: readonly Id[]
+  event: PayloadEvent & { origin: Pick<EmailOrigin, 'domainId'> | null }
+  subscribers: readonly Subscriber[]
 }
 
 /** Is called in the transaction that records the events. */
 export async function queueForWebhooks(tx: Tx, outgoing: readonly Outgoing[]): Promise<void> {
   if (outgoing.length === 0) return
   const emails = await emailsOf(tx, outgoing)
-  const rows = outgoing.flatMap(({ accountId, event, webhookIds }) => {
-    const body = payloadOf(event, emails.get(idKey(event.subjectId)))
-    return webhookIds.map(webhookId =>
+  const rows = outgoing.flatMap(({ accountId, event, subscribers }) => {
+    const email = emails.get(idKey(event.subjectId))
+    const wanted = subscribers.filter(({ domains }) => domains === null || isAmong(domains, event, email))
+    const body = wanted.length > 0 ? payloadOf(event, email) : ''
+    return wanted.map(({ webhookId }) =>
       deliveryRow({ webhookId, accountId, body, id: tx.newId(event.at), at: event.at }, event),
     )
   })
   await tx.rows.insert('webhookDeliveries', rows)
   const due = new Map(rows.map(({ webhookId }) => [idKey(webhookId), webhookId]))
   for (const webhookId of due.values()) tx.announce(WEBHOOK_DUE, webhookId)
+}
+
+/** An email to the simulator may have no domain, and is then of none of them. */
+function isAmong(
+  domains: ReadonlySet<string>,
+  { type, subjectId, origin }: Outgoing['event'],
+  email: PayloadEmail | undefined,
+): boolean {
+  const domainId = type.startsWith('domain.') ? subjectId : email ? email.domainId : origin?.domainId
+  return domainId ? domains.has(idText(domainId)) : false
 }
 
 interface NewDelivery {
@@ -65,6 +79,7 @@ export function deliveryRow(
     responseStatus: null,
     responseBody: null,
     error: null,
+    attemptLog: null,
   }
 }
 

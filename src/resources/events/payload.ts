@@ -14,7 +14,7 @@ export interface PayloadEvent {
   at: number
 }
 
-/** Columns of an email that the body contains. */
+/** Columns of an email that the body contains, and its domain, by which webhooks are chosen. */
 export const PAYLOAD_COLUMNS = [
   'sender',
   'toList',
@@ -24,6 +24,7 @@ export const PAYLOAD_COLUMNS = [
   'createdAt',
   'broadcastId',
   'templateId',
+  'domainId',
 ] as const
 export type PayloadEmail = Pick<EmailRow, (typeof PAYLOAD_COLUMNS)[number]>
 

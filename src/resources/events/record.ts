@@ -18,7 +18,7 @@ import { type BroadcastRef, countForBroadcast } from './broadcast-counts.ts'
 import { emailStatus, withoutFeedback } from './email-status.ts'
 import { countEvent, type EmailOrigin, metricsKey } from './metrics.ts'
 import { type Outgoing, queueForWebhooks } from './outbox.ts'
-import type { EventData, EventType } from './types.ts'
+import { type EventData, type EventType, isAboutDomain } from './types.ts'
 
 export interface NewEvent {
   accountId: Id
@@ -81,15 +81,15 @@ export async function recordEvents(tx: Tx, events: readonly NewEvent[]): Promise
   const recorded: NewEvent[] = []
   for (const event of events) {
     const { accountId, subjectId, type, recipient, data, at, attempt } = event
-    const webhookIds = subscribersOf(accountId).flatMap(({ webhookId, types }) =>
-      types.has(type) ? [webhookId] : [],
+    const subscribers = subscribersOf(accountId).filter(
+      ({ types, domains }) => types.has(type) && (domains === null || isAboutDomain(type)),
     )
-    if (webhookIds.length === 0 && isOnlyForWebhooks(type)) continue
+    if (subscribers.length === 0 && isOnlyForWebhooks(type)) continue
     const id = tx.newId(at)
     const row = { subjectId, id, accountId, type, recipient, createdAt: at }
     rows.push(eventRow(row, data, attempt))
     recorded.push(event)
-    if (webhookIds.length > 0) outgoing.push({ accountId, webhookIds, event: { ...event, id } })
+    if (subscribers.length > 0) outgoing.push({ accountId, subscribers, event: { ...event, id } })
   }
   await tx.rows.insert('events', rows)
   countEvents(tx, recorded)

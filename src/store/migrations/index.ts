@@ -39,6 +39,8 @@ import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
 import { up as reportAddressKind } from './042-report-address-kind.ts'
 import { up as inboundAutomatic } from './043-inbound-automatic.ts'
 import { up as topicVisibility } from './046-topic-visibility.ts'
+import { up as webhookViews } from './047-webhook-views.ts'
+import { up as domainClaims } from './048-domain-claims.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -83,4 +85,6 @@ export const migrations: readonly Migration[] = [
   { name: '042-report-address-kind', up: reportAddressKind },
   { name: '043-inbound-automatic', up: inboundAutomatic },
   { name: '046-topic-visibility', up: topicVisibility },
+  { name: '047-webhook-views', up: webhookViews },
+  { name: '048-domain-claims', up: domainClaims },
 ]

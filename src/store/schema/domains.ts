@@ -20,6 +20,8 @@ export interface DomainRow {
    * to this service.
    */
   trackingTerms: number | null
+  /** Whether mail is accepted from the domain once it is verified. */
+  sending: Flag
   receiving: Flag
   /** TLS policy of outgoing mail: `enforced` requires TLS with a valid certificate. */
   tls: 'opportunistic' | 'enforced'
@@ -32,6 +34,28 @@ export interface DomainRow {
   checks: Json | null
   /** Time of the next automatic check; null when none is planned. */
   checkAt: number | null
+  /**
+   * Time at which the name was claimed from another account. While the domain is pending, it is reserved for
+   * this account. Null if it was not claimed, or was claimed by another account since.
+   */
+  claimedAt: number | null
+}
+
+/** A claim to a name that another account has verified. */
+export interface DomainClaimRow {
+  id: Id
+  accountId: Id
+  /** The claimant's domain. */
+  domainId: Id
+  /** Part of the TXT record that proves the claim. */
+  token: string
+  /** `blocked`: proven, and held up by scheduled emails of the other account. */
+  status: 'pending' | 'blocked' | 'completed' | 'superseded'
+  /** Why the last verification failed, as a sentence. */
+  failure: string | null
+  provenAt: number | null
+  createdAt: number
+  expiresAt: number
 }
 
 /** A deleted domain whose mail may still wait in the queue. */

@@ -6,14 +6,19 @@ export interface WebhookRow {
   id: Id
   accountId: Id
   url: string
-  /** JSON list of event types. */
+  /** JSON list of event types, including those of the SDKs that never occur here. */
   events: Json
+  /** JSON list of domain ids (as text) to whose events the webhook is limited; null for all events. */
+  domainIds: Json | null
   /** Signing secret, sealed. */
   secret: Uint8Array
   /** Previous secret, which also signs until `formerUntil`. */
   formerSecret: Uint8Array | null
   formerUntil: number | null
-  /** Whether the headers of Standard Webhooks are sent. */
+  /** The secret before `formerSecret`, if it was replaced less than a day ago. */
+  earlierSecret: Uint8Array | null
+  earlierUntil: number | null
+  /** Whether the headers of Standard Webhooks are sent, also under the names that the SDKs read. */
   standard: Flag
   enabled: Flag
   /** Time of the first failure since the last success. */
@@ -26,6 +31,16 @@ export interface WebhookRow {
 }
 
 export const WEBHOOK_DELIVERY_STATE = { waiting: 0, done: 1 } as const
+
+/** A completed attempt in the log of a delivery. */
+export interface LoggedAttempt {
+  /** Number of the attempt, from 1. */
+  attempt: number
+  startedAt: number
+  status: number | null
+  /** Beginning of the reply, or the reason why there was none. */
+  response: string
+}
 
 /** Delivery of an event to a webhook. */
 export interface WebhookDeliveryRow {
@@ -58,5 +73,7 @@ export interface WebhookDeliveryRow {
   responseBody: string | null
   /** Reason why there was no reply. */
   error: string | null
+  /** JSON list of all completed attempts (`LoggedAttempt`); null if the first one ended the delivery. */
+  attemptLog: Json | null
   createdAt: number
 }

@@ -7,9 +7,11 @@ import type { RowOps } from '../row-ops.ts'
 import type { Db } from '../schema.ts'
 
 /** Webhook that receives events of these types. */
-interface Subscriber {
+export interface Subscriber {
   webhookId: Id
   types: ReadonlySet<string>
+  /** Ids (as text) of the domains to whose events the webhook is limited; null without a limit. */
+  domains: ReadonlySet<string> | null
 }
 
 export type SubscribersOf = (accountId: Id) => readonly Subscriber[]
@@ -64,13 +66,17 @@ async function lookUp(db: Db, known: Map<string, Subscriber[]>, accounts: Readon
   for (let at = 0; at < ids.length; at += ACCOUNTS_PER_QUERY) {
     const rows = await db
       .selectFrom('webhooks')
-      .select(['id', 'accountId', 'events'])
+      .select(['id', 'accountId', 'events', 'domainIds'])
       .where('accountId', 'in', ids.slice(at, at + ACCOUNTS_PER_QUERY))
       .where('enabled', '=', 1)
       .execute()
     for (const id of ids.slice(at, at + ACCOUNTS_PER_QUERY)) known.set(idKey(id), [])
-    for (const { id, accountId, events } of rows)
-      known.get(idKey(accountId))!.push({ webhookId: id, types: new Set(JSON.parse(events) as string[]) })
+    for (const { id, accountId, events, domainIds } of rows)
+      known.get(idKey(accountId))!.push({
+        webhookId: id,
+        types: new Set(JSON.parse(events) as string[]),
+        domains: domainIds === null ? null : new Set(JSON.parse(domainIds) as string[]),
+      })
   }
 }
 

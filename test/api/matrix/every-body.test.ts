@@ -79,7 +79,7 @@ for (const route of routes) {
 
   test(`${name}: null and empty lists mean absent`, async () => {
     for (const nothing of [null, []])
-      for (const { key } of optional)
+      for (const { key } of optional.filter(({ key }) => key !== 'domain_ids' || nothing === null))
         await good(body => ({ [key]: nothing, ...body }), `${key}: ${JSON.stringify(nothing)}`)
     const all = Object.fromEntries(optional.map(({ key }) => [key, null]))
     await good(body => ({ ...all, ...body }), 'all null')

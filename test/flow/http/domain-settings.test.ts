@@ -61,6 +61,11 @@ for (const [field, value] of [
   ['click_tracking', {}],
   ['tls', 'always'],
   ['tls', true],
+  ['capabilities', 'enabled'],
+  ['capabilities', ['receiving']],
+  ['custom_return_path', 'bounces'],
+  ['custom_return_path', ''],
+  ['custom_return_path', 'send.set.example'],
 ] as const)
   test(`${field} cannot be ${JSON.stringify(value)}, and nothing changes`, async () => {
     const { body: list } = await mailhorn.call('GET', '/domains', { session })
@@ -72,6 +77,86 @@ for (const [field, value] of [
     })
     assert.equal((await mailhorn.call('GET', '/domains', { session })).body, list)
   })
+
+test('capabilities of the SDKs are honoured at creation and change, and shown', async () => {
+  const shown = ({ body }: Awaited<ReturnType<typeof patch>>) => [
+    body.capabilities.sending,
+    body.capabilities.receiving,
+    body.receiving.enabled,
+  ]
+  const create = (body: object) => mailhorn.call('POST', '/domains', { session, body })
+  const made = await create({ name: 'cap.example', capabilities: { receiving: 'disabled' } })
+  assert.equal(shown(made), ['enabled', 'disabled', false])
+  const both = { sending: 'disabled', receiving: 'disabled' }
+  assert.equal(shown(await create({ name: 'cap2.example', capabilities: both })), [
+    'disabled',
+    'disabled',
+    false,
+  ])
+  const { id } = made.body
+  for (const [body, expected] of [
+    [{ capabilities: { receiving: 'enabled' } }, ['enabled', 'enabled', true]],
+    [{ capabilities: { sending: 'disabled' } }, ['disabled', 'enabled', true]],
+    [{ capabilities: {} }, ['disabled', 'enabled', true]],
+    [{ capabilities: null }, ['disabled', 'enabled', true]],
+    [{ capabilities: { sending: null, receiving: 'disabled' } }, ['disabled', 'disabled', false]],
+    [{ receiving: true, capabilities: { receiving: 'enabled' } }, ['disabled', 'enabled', true]],
+  ] as const)
+    assert.equal(shown(await patch(id, body)), [...expected], JSON.stringify(body))
+  assert.equal(shown(await mailhorn.call('GET', `/domains/${id}`, { session })), [
+    'disabled',
+    'enabled',
+    true,
+  ])
+  for (const [body, path] of [
+    [{ capabilities: { receiving: 'off' } }, 'capabilities.receiving'],
+    [{ capabilities: { sending: true } }, 'capabilities.sending'],
+    [{ receiving: true, capabilities: { receiving: 'disabled' } }, 'capabilities.receiving'],
+  ] as const)
+    await refuses(mailhorn, ['PATCH', `/domains/${id}`, { session, body }], {
+      ...{ status: 422, name: 'validation_error', path },
+    })
+})
+
+test('other spellings of the SDKs are read; regions that do not exist here are refused by name', async () => {
+  const create = (body: object) => mailhorn.call('POST', '/domains', { session, body })
+  const { body: made } = await create({
+    ...{ name: 'java.example', tls: 'ENFORCED', customReturnPath: 'Send', openTracking: true },
+    trackingSubdomain: 'links',
+  })
+  assert.equal(
+    [made.tls, made.open_tracking, made.click_tracking, made.tracking_subdomain],
+    ['enforced', true, false, 'links'],
+  )
+  assert.is((await patch(made.id, { tls: 'OPPORTUNISTIC' })).body.tls, 'opportunistic')
+  for (const region of ['sa-east-1', 'ap-northeast-1']) {
+    const { status, body } = await create({ name: 'region.example', region })
+    assert.equal([status, body.name], [422, 'invalid_region'])
+    assert.match(body.message, 'us-west-2, us-east-1, eu-west-1')
+  }
+})
+
+test('with sending disabled, new mail is refused, scheduled mail fails and queued mail is delivered', async () => {
+  const { id } = await mailhorn.verifiedDomain('mute.example')
+  const mail = { from: 'a@mute.example', subject: 's', text: 't' }
+  const deferred = await mailhorn.send({ ...mail, to: 'defer-451@there.example' })
+  await mailhorn.emailWhen(deferred, 'delivery_delayed')
+  const at = new Date(mailhorn.clock.now() + 60_000).toISOString()
+  const scheduled = await mailhorn.send({ ...mail, to: 'ok@there.example', scheduled_at: at })
+  await patch(id, { capabilities: { sending: 'disabled' } })
+  const { status, body } = await mailhorn.call('POST', '/emails', {
+    key: mailhorn.apiKey,
+    body: { ...mail, to: 'ok@there.example' },
+  })
+  assert.equal([status, body.name], [403, 'validation_error'])
+  assert.match(body.message, 'Sending from the mute.example domain is disabled.')
+  mailhorn.clock.advance(60_000)
+  const failed = await mailhorn.emailWhen(scheduled, 'failed')
+  assert.match(failed.error, 'Sending from the mute.example domain is disabled.')
+  assert.is((await mailhorn.email(deferred)).status, 'delivery_delayed')
+  await patch(id, { capabilities: { sending: 'enabled' } })
+  await mailhorn.send({ ...mail, to: 'ok@there.example' })
+})
 
 test('deleting one fails its waiting and scheduled mail, destroys its keys and frees the name', async () => {
   const { id } = await mailhorn.verifiedDomain('gone.example')
@@ -85,6 +170,9 @@ test('deleting one fails its waiting and scheduled mail, destroys its keys and f
     body: { name: 'k', domain_id: id },
   })
 
+  const keyCount = () => Number(mailhorn.rows<{ n: number }>('select count(*) as n from dkim_keys')[0]!.n)
+  const formerKeyCount = keyCount()
+
   assert.is((await mailhorn.call('DELETE', `/domains/${id}`, { session })).status, 200)
   for (const each of [deferred, scheduled]) {
     const email = await mailhorn.emailWhen(each, 'failed')
@@ -93,7 +181,7 @@ test('deleting one fails its waiting and scheduled mail, destroys its keys and f
   }
   assert.is((await mailhorn.call('GET', '/emails', { key: key.token })).status, 401)
   assert.equal(mailhorn.rows("select name from domains where name = 'gone.example'"), [])
-  assert.is(Number(mailhorn.rows<{ n: number }>('select count(*) as n from dkim_keys')[0]!.n), 3)
+  assert.is(keyCount(), formerKeyCount - 3)
   await until(() => mailhorn.rows('select name from deleted_domains').length === 0)
   assert.is(
     (await mailhorn.call('POST', '/domains', { session, body: { name: 'gone.example' } })).status,

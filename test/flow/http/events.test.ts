@@ -21,7 +21,7 @@ async function sendTo(name: string, key = mailhorn.apiKey): Promise<string> {
   return (await mailhorn.call('POST', '/emails', { key, body })).body.id
 }
 
-const list = (query = '') => mailhorn.call('GET', `/events${query}`, { session })
+const list = (query = '') => mailhorn.call('GET', `/activity${query}`, { session })
 const typesOf = ({ body }: { body: { data: { type: string }[] } }) => body.data.map(({ type }) => type)
 
 test('events are listed newest first with a cursor', async () => {
@@ -74,7 +74,7 @@ test('another account sees no events', async () => {
   const id = await sendTo('suppressed', other.apiKey)
   await theirs.types(1)
   assert.ok(theirs.events.every(({ subject_id }) => subject_id === id))
-  const { body } = await mailhorn.call('GET', '/events', { session: other.session })
+  const { body } = await mailhorn.call('GET', '/activity', { session: other.session })
   assert.ok(
     body.data.every((event: { recipient: string | null }) => !event.recipient?.startsWith('delivered')),
   )
@@ -103,7 +103,7 @@ test('an invalid event id is refused', async () => {
   assert.equal([refused.status, refused.body.errors[0].path], [422, 'after'])
   const id = (await list()).body.data[0].id
   assert.is((await list(`?after=${id}&before=${id}`)).status, 422)
-  const { status } = await mailhorn.call('GET', '/events/stream', {
+  const { status } = await mailhorn.call('GET', '/activity/stream', {
     session,
     headers: { 'last-event-id': 'nonsense' },
   })

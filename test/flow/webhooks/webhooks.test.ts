@@ -58,7 +58,7 @@ test('webhooks: events of an email are delivered at once, signed, each once', as
   )
   const headers = sink.requests.map(request => request.headers)
   assert.equal(headers.map(({ 'svc-id': own }) => own).toSorted(), [sent!.id, bounced!.id].toSorted())
-  assert.ok(headers.every(header => !('webhook-signature' in header)))
+  assert.ok(headers.every(header => !('webhook-signature' in header || 'svix-signature' in header)))
   const rows = await until(async () => {
     const shown = await deliveries(webhook.id)
     return shown.every((row: { success: boolean }) => row.success) && shown
@@ -99,7 +99,8 @@ test('webhooks: the spellings of all SDKs are accepted and returned', async t =>
   const { body: list } = await mailhorn.call('GET', '/webhooks', { session })
   assert.equal([list.total, list.data[0].id], [1, webhook.id])
   const { body: shown } = await call('GET', webhook.id)
-  assert.not(JSON.stringify([list, shown, changed]).includes('whsec_'))
+  assert.is(shown.signing_secret, webhook.signing_secret)
+  assert.not(JSON.stringify([list, changed]).includes('whsec_'))
 })
 
 test('webhooks: a refusal names the faulty field', async () => {
@@ -143,6 +144,133 @@ test('webhooks: for a day after a rotation both secrets sign, then only the new 
     [webhook, rotated].map(({ signing_secret }) => isSignedBy(signing_secret, second!)),
     [false, true],
   )
+})
+
+test('webhooks: up to two former secrets sign, and a third rotation within a day names what it cuts off', async t => {
+  const sink = await startSink(t)
+  const first = await make(t, { url: sink.url, events: ['email.sent'] })
+  const rotate = async () => (await call('POST', `${first.id}/rotate-secret`)).body
+  const second = await rotate()
+  mailhorn.clock.advance(HOUR_MS)
+  const third = await rotate()
+  assert.not('warnings' in third)
+  const signers = async (count: number) => {
+    await call('POST', `${first.id}/test`)
+    await until(() => sink.requests.length === count)
+    return [first, second, third].map(({ signing_secret }) =>
+      isSignedBy(signing_secret, sink.requests.at(-1)!),
+    )
+  }
+  assert.equal(await signers(1), [true, true, true])
+  mailhorn.clock.advance(23 * HOUR_MS + MINUTE_MS)
+  session = openSession(mailhorn, 'bearer')
+  assert.equal(await signers(2), [false, true, true], 'the first one has had its day')
+  await rotate()
+  const fifth = await rotate()
+  assert.equal(
+    fifth.warnings.map(({ path }: { path: string }) => path),
+    ['signing_secret'],
+  )
+})
+
+test('webhooks: Standard Webhooks headers are turned on and off, under both names', async t => {
+  const sink = await startSink(t)
+  const webhook = await make(t, { url: sink.url, events: ['email.sent'] })
+  assert.is(webhook.standard_webhooks, false)
+  for (const [i, isOn] of [true, false].entries()) {
+    const { body: changed } = await call('PATCH', webhook.id, { standard_webhooks: isOn })
+    const { body: shown } = await call('GET', webhook.id)
+    assert.equal([changed.standard_webhooks, shown.standard_webhooks], [isOn, isOn])
+    await call('POST', `${webhook.id}/test`)
+    await until(() => sink.requests.length === i + 1)
+    const request = sink.requests.at(-1)!
+    assert.ok(isSignedBy(webhook.signing_secret, request))
+    for (const name of ['id', 'timestamp', 'signature']) {
+      assert.is(`svix-${name}` in request.headers, isOn)
+      assert.is(request.headers[`svix-${name}`], request.headers[`webhook-${name}`])
+    }
+  }
+  const { body: kept } = await call('PATCH', webhook.id, { standardWebhooks: null })
+  assert.is(kept.standard_webhooks, false)
+  const { status } = await call('PATCH', webhook.id, { standard_webhooks: 'yes' })
+  assert.is(status, 422)
+})
+
+test('webhooks: a limit to domains lets only events about them through', async t => {
+  const domains = await Promise.all(['one.example', 'two.example'].map(name => mailhorn.verifiedDomain(name)))
+  const [one, two] = domains.map(({ id }) => id)
+  const sink = await startSink(t)
+  const events = ['email.sent', 'email.canceled', 'domain.updated', 'domain.deleted', 'contact.created']
+  const webhook = await make(t, { url: sink.url, events, domain_ids: [one, one] })
+  assert.equal(webhook.domain_ids, [one])
+  assert.match(webhook.warnings[0].message, '`contact.created`')
+  const all = await startSink(t)
+  await make(t, { url: all.url, events: [...events, 'email.received'] })
+  const from = (domain: string) => ({ from: `ann@${domain}` })
+  const cancel = async (domain: string) => {
+    const at = new Date(mailhorn.clock.now() + HOUR_MS).toISOString()
+    const id = await send('delivered', { ...from(domain), scheduled_at: at })
+    await mailhorn.call('POST', `/emails/${id}/cancel`, { session })
+    return id
+  }
+  const seen = () =>
+    sink
+      .events()
+      .map(({ type, data }) => [type, data.email_id ?? data.id])
+      .toSorted()
+  const expected: [string, string][] = []
+  await send('delivered', from('two.example'))
+  await send('delivered', from('here.example'))
+  expected.push(['email.sent', await send('delivered', from('one.example'))])
+  await cancel('two.example')
+  expected.push(['email.canceled', await cancel('one.example')])
+  for (const id of [one, two])
+    await mailhorn.call('PATCH', `/domains/${id}`, { session, body: { open_tracking: true } })
+  expected.push(['domain.updated', one!])
+  const { body: audience } = await mailhorn.call('POST', '/audiences', { session, body: { name: 'a' } })
+  await mailhorn.call('POST', `/audiences/${audience.id}/contacts`, {
+    ...{ session, body: { email: 'cleo@there.example' } },
+  })
+  for (const id of [two, one]) await mailhorn.call('DELETE', `/domains/${id}`, { session })
+  expected.push(['domain.deleted', one!])
+  await until(() => all.requests.length === 10 && sink.requests.length >= expected.length)
+  assert.equal(seen(), expected.toSorted())
+
+  // the limit stays after its domain is gone
+  const { body: kept } = await call('PATCH', webhook.id, { domain_ids: [one], enabled: true })
+  assert.equal(kept.domain_ids, [one])
+  await send('delivered', from('here.example'))
+  await until(() => all.requests.length === 11)
+  assert.is(sink.requests.length, expected.length)
+  const { body: lifted } = await call('PATCH', webhook.id, { domain_ids: '' })
+  assert.is(lifted.domain_ids, null)
+  await send('delivered', from('here.example'))
+  await until(() => sink.requests.length === expected.length + 1)
+})
+
+test('webhooks: a limit that names no domain, or an unknown one, is refused', async t => {
+  const good = { url: 'https://hooks.example/', events: ['email.sent'] }
+  const webhook = await make(t, good)
+  const unknown = 'dom_01990000-0000-7000-8000-000000000000'
+  for (const [ids, status] of [
+    [[], 422],
+    ['nonsense', 422],
+    [{}, 422],
+    [0, 422],
+    [[''], 404],
+    [[unknown], 404],
+    [[webhook.id], 404],
+  ] as const) {
+    const made = await mailhorn.call('POST', '/webhooks', { session, body: { ...good, domain_ids: ids } })
+    const changed = await call('PATCH', webhook.id, { domain_ids: ids })
+    for (const answer of [made, changed]) {
+      assert.is(answer.status, status, JSON.stringify([ids, answer.body]))
+      assert.match(answer.body.errors[0].path, /^domain_ids/)
+    }
+  }
+  const { status } = await mailhorn.call('POST', '/webhooks', { session, body: { ...good, domain_ids: '' } })
+  assert.is(status, 422)
+  assert.is((await call('GET', webhook.id)).body.domain_ids, null)
 })
 
 test('webhooks: secrets are encrypted at rest', async t => {

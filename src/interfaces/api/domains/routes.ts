@@ -1,19 +1,17 @@
 /** Serves sending domains: register, list, verify, update and delete. */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
-import { parseDomain } from '../../../protocols/smtp/address.ts'
-import { claimFault } from '../../../resources/domains/claimable.ts'
-import type { DomainChanges } from '../../../resources/domains/commands.ts'
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import type { DomainRefusal } from '../../../resources/domains/commands.ts'
 import type { DomainWithKeys } from '../../../resources/domains/domain-rows.ts'
 import type { Domains } from '../../../resources/domains/domains.ts'
 import type { LinkPlace } from '../../../resources/domains/tracking-host.ts'
 import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
-import { shownValue } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
-import { domainSchema, domainView, tlsSchema, verifiedDomainSchema } from './schema.ts'
+import { domainSchema, domainView, verifiedDomainSchema } from './schema.ts'
+import { DEFAULT_REGION, domainSettings, insistOnRegion, readDomainName, readSettings } from './settings.ts'
 
 interface DomainRoutesOptions {
   domains: Domains
@@ -24,20 +22,10 @@ interface DomainRoutesOptions {
   regions: readonly string[]
 }
 
-const settings = {
-  tls: tlsSchema.optional(),
-  open_tracking: z.boolean().optional(),
-  click_tracking: z.boolean().optional(),
-  tracking_subdomain: z
-    .string()
-    .optional()
-    .meta({ description: 'For example `links`. An empty string means the shared tracking host.' }),
-}
-const createDomainSchema = z.object({ name: z.string(), region: z.string().optional(), ...settings })
+const createDomainSchema = z.object({ name: z.string(), region: z.string().optional(), ...domainSettings })
 const readCreateDomain = bodyReader(createDomainSchema)
-const changeDomainSchema = z.object({ ...settings, receiving: z.boolean().optional() })
+const changeDomainSchema = z.object(domainSettings)
 const readChangeDomain = bodyReader(changeDomainSchema)
-const DEFAULT_REGION = 'us-west-2'
 
 export function domainRoutes(options: DomainRoutesOptions): Route[] {
   const { domains, mailHost, linkPlace } = options
@@ -109,28 +97,31 @@ function createRoute(
     replies: { 201: domainSchema },
     async handle(request) {
       const { name: text, region = DEFAULT_REGION, ...wanted } = readCreateDomain(await request.body())
-      const name = parseDomain(text.trim())
-      if (name === undefined)
-        throw invalidField('name', `\`name\` must be a domain name; got ${shownValue(text)}.`)
-      const fault = claimFault(name, { mailHost, simulatorDomain })
-      if (fault !== undefined) throw invalidField('name', fault)
-      if (!regions.includes(region))
-        throw invalidField(
-          'region',
-          `\`region\` must be one of ${regions.join(', ')}; got ${shownValue(region)}.`,
-          'invalid_region',
-        )
-      const domain = await domains.create(
-        ...([request.credential.accountId, name, region] as const),
-        settingsOf(wanted, name),
-      )
-      if (domain === 'exists')
-        throw invalidField('name', `The domain ${name} is already registered in this account.`)
-      if (domain === 'verified-elsewhere')
-        throw invalidField('name', `The domain ${name} is already verified by another account.`)
-      if (domain === 'too-many') throw new ApiError(422, 'validation_error', tooManyPending(pendingMax))
+      const name = readDomainName(text, { mailHost, simulatorDomain })
+      insistOnRegion(region, regions)
+      const { accountId } = request.credential
+      const domain = await domains.create(accountId, name, region, readSettings(wanted, name))
+      if (typeof domain === 'string') throw refusedDomain(domain, { name, pendingMax })
       return created(view(domain))
     },
+  }
+}
+
+/** Turns the refusal of a registration into an error. */
+export function refusedDomain(
+  refusal: DomainRefusal,
+  { name, pendingMax }: { name: string; pendingMax: number },
+): ApiError {
+  switch (refusal) {
+    case 'exists':
+      return invalidField('name', `The domain ${name} is already registered in this account.`)
+    case 'verified-elsewhere':
+      return invalidField(
+        'name',
+        `The domain ${name} is already verified by another account. If you own it, claim it with \`POST /domains/claim\`.`,
+      )
+    case 'too-many':
+      return new ApiError(422, 'validation_error', tooManyPending(pendingMax))
   }
 }
 
@@ -150,51 +141,17 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
     async handle(request) {
       const { accountId } = request.credential
       const id = idOf(request)
-      const { receiving, ...wanted } = readChangeDomain(await request.body())
+      const wanted = readChangeDomain(await request.body())
       const found = await domains.find(accountId, id)
       if (!found) throw notFound('Domain')
-      const changes = {
-        ...settingsOf(wanted, found.name),
-        ...(receiving !== undefined && { receiving: receiving ? (1 as const) : (0 as const) }),
-      }
-      const domain = await domains.change(accountId, id, changes)
+      const domain = await domains.change(accountId, id, readSettings(wanted, found.name))
       if (!domain) throw notFound('Domain')
       return ok(view(domain))
     },
   }
 }
 
-type Settings = Omit<ReturnType<typeof readChangeDomain>, 'receiving'>
-
-function settingsOf(
-  { tls, openTracking, clickTracking, trackingSubdomain }: Settings,
-  name: string,
-): DomainChanges {
-  return {
-    ...(tls !== undefined && { tls }),
-    ...(openTracking !== undefined && { openTracking: openTracking ? 1 : 0 }),
-    ...(clickTracking !== undefined && { clickTracking: clickTracking ? 1 : 0 }),
-    ...(trackingSubdomain !== undefined && { trackingSubdomain: subdomainOf(trackingSubdomain, name) }),
-  }
-}
-
-/**
- * Returns null for an empty string. `send` and names that begin with an underscore have other records and are
- * refused.
- */
-function subdomainOf(text: string, name: string): string | null {
-  if (text.trim() === '') return null
-  const host = parseDomain(`${text.trim()}.${name}`)
-  const subdomain = host?.slice(0, -name.length - 1)
-  if (subdomain === undefined || /^send$|(?:^|\.)_/.test(subdomain))
-    throw invalidField(
-      'tracking_subdomain',
-      `\`tracking_subdomain\` must be a subdomain of ${name} that is not otherwise in use, such as \`links\`.`,
-    )
-  return subdomain
-}
-
-function idOf({ params }: ApiRequest) {
+function idOf({ params }: ApiRequest): Id {
   const id = parseWireId('dom', params.id!)
   if (!id) throw notFound('Domain')
   return id

@@ -13,6 +13,7 @@ const TTL = 'Auto'
 
 const checkStatus = z.enum(['verified', 'pending', 'failed'])
 export const tlsSchema = z.enum(['opportunistic', 'enforced'])
+export const capabilitySchema = z.enum(['enabled', 'disabled'])
 const recordSchema = z.object({
   record: z.enum(['Verification', 'DKIM 1', 'DKIM 2', 'DKIM 3', 'SPF', 'MX', 'Tracking']),
   type: z.enum(['TXT', 'CNAME', 'MX']),
@@ -37,6 +38,7 @@ export const domainSchema = z
       description: 'Host of tracked links, a subdomain of the domain; used once its DNS record is verified.',
     }),
     tls: tlsSchema,
+    capabilities: z.object({ sending: capabilitySchema, receiving: capabilitySchema }),
     receiving: z.object({
       enabled: z.boolean(),
       record: z.object({ type: z.literal('MX'), host: z.string(), value: z.string(), priority: z.int() }),
@@ -115,11 +117,16 @@ export function domainView(
     click_tracking: domain.clickTracking === 1,
     ...(domain.trackingSubdomain !== null && { tracking_subdomain: domain.trackingSubdomain }),
     tls: domain.tls,
+    capabilities: { sending: wordFor(domain.sending), receiving: wordFor(domain.receiving) },
     receiving: { enabled: domain.receiving === 1, record: receivingRecord(domain, mailHost) },
     created_at: timestamp(domain.createdAt),
     verified_at: timestamp(domain.verifiedAt),
     last_checked_at: timestamp(domain.lastCheckedAt),
   }
+}
+
+function wordFor(flag: 0 | 1): z.output<typeof capabilitySchema> {
+  return flag === 1 ? 'enabled' : 'disabled'
 }
 
 /** Returns the MX record that routes the mail of the domain to this service. */

@@ -54,7 +54,7 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
   return [
     {
       method: 'GET',
-      path: '/events',
+      path: '/activity',
       access: 'session',
       summary: 'List the events of the account, newest first',
       query: eventPageQuery,
@@ -72,7 +72,7 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
     },
     {
       method: 'GET',
-      path: '/events/stream',
+      path: '/activity/stream',
       access: 'session',
       summary: 'Stream events as server-sent events; `Last-Event-ID` resumes after an event',
       query: { after: eventPageQuery.after },

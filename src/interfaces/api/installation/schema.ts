@@ -13,6 +13,7 @@ export const installationSchema = z
     }),
     simulator_domain: z.string(),
     api_key_prefix: z.string(),
+    standard_webhooks: z.boolean().meta({ description: 'Default of `standard_webhooks` of webhooks.' }),
     regions: z.array(z.object({ name: z.string(), feedback: z.boolean() })),
     plans: z.array(z.string()),
   })

@@ -24,6 +24,7 @@ import type { ApiReply, Credential, RawHttpReply, Route } from '../route.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import { readUnreadBodies } from './lingering-close.ts'
 import { loggedPath } from './logged-path.ts'
+import { notOfferedMessage } from './not-offered.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { createRouting, type Routing } from './routing.ts'
 import { JSON_HEADERS } from './security-headers.ts'
@@ -228,7 +229,7 @@ function keepToLinks({ isLinkHost }: Pick<HttpAppOptions, 'isLinkHost'>): Middle
 }
 
 function unknownPath({ path }: Context): ApiError {
-  return new ApiError(404, 'not_found', `Unknown path: ${path}`)
+  return new ApiError(404, 'not_found', notOfferedMessage(path) ?? `Unknown path: ${path}`)
 }
 
 function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {

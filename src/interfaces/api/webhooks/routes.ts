@@ -8,11 +8,15 @@ import { ApiError, invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import { withWarnings } from '../warnings.ts'
 import {
+  changedWebhookSchema,
   newWebhookSchema,
   readNewWebhook,
   readTestType,
   readWebhookChange,
+  unknownDomain,
+  warningsOf,
   webhookChangeQuery,
   webhookChangeSchema,
   webhookDeliverySchema,
@@ -38,16 +42,19 @@ function listRoutes(webhooks: Webhooks): Route[] {
       method: 'POST',
       path: '/webhooks',
       access: 'session',
-      summary: 'Create a webhook; only this reply contains its signing secret',
+      summary: 'Create a webhook; the reply contains its signing secret',
       body: newWebhookSchema,
       replies: { 201: webhookWithSecretSchema },
       async handle(request) {
         const wanted = readNewWebhook(await request.body())
         insistOnUrl(webhooks, wanted.url)
         const made = await webhooks.create(request.credential.accountId, wanted)
+        if (made === 'no-domain') throw unknownDomain()
         if (made === 'too-many')
           throw new ApiError(422, 'validation_error', `An account may have at most ${WEBHOOKS_MAX} webhooks.`)
-        return created({ ...webhookView(made.webhook), signing_secret: made.signingSecret })
+        const { webhook, signingSecret } = made
+        const view = { ...webhookView(webhook), signing_secret: signingSecret }
+        return created(withWarnings(view, warningsOf(webhook)))
       },
     },
     {
@@ -71,10 +78,11 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       method: 'GET',
       path: '/webhooks/:id',
       access: 'session',
-      summary: 'Retrieve a webhook',
-      replies: { 200: webhookSchema },
+      summary: 'Retrieve a webhook and its signing secret',
+      replies: { 200: webhookWithSecretSchema },
       async handle(request) {
-        return ok(webhookView(present(await webhooks.find(request.credential.accountId, idOf(request)))))
+        const webhook = present(await webhooks.find(request.credential.accountId, webhookIdOf(request)))
+        return ok({ ...webhookView(webhook), signing_secret: webhooks.secretOf(webhook) })
       },
     },
     {
@@ -84,12 +92,14 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       summary: 'Update, enable or disable a webhook',
       query: webhookChangeQuery,
       body: webhookChangeSchema,
-      replies: { 200: webhookSchema },
+      replies: { 200: changedWebhookSchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = webhookIdOf(request)
         const change = readWebhookChange(await request.body(), request.query)
         if (change.url !== undefined) insistOnUrl(webhooks, change.url)
-        return ok(webhookView(present(await webhooks.change(request.credential.accountId, id, change))))
+        const webhook = present(await webhooks.change(request.credential.accountId, id, change))
+        if (webhook === 'no-domain') throw unknownDomain()
+        return ok(withWarnings(webhookView(webhook), warningsOf(webhook)))
       },
     },
     {
@@ -99,7 +109,7 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       summary: 'Delete a webhook and its pending deliveries',
       replies: { 200: deletedSchema('webhook', 'wh') },
       async handle(request) {
-        const id = idOf(request)
+        const id = webhookIdOf(request)
         if (!(await webhooks.delete(request.credential.accountId, id))) throw notFound('Webhook')
         return ok({ object: 'webhook', id: wireId('wh', id), deleted: true })
       },
@@ -111,18 +121,25 @@ function objectRoutes(webhooks: Webhooks): Route[] {
   ]
 }
 
+const CUT_OFF = {
+  path: 'signing_secret',
+  message:
+    'Three rotations within 24 hours: only the two previous secrets still sign. Receivers that have an older one refuse events from now on.',
+}
+
 function rotateRoute(webhooks: Webhooks, path: string): Route {
   return {
     method: 'POST',
     path,
     access: 'session',
-    summary: 'Rotate the signing secret of a webhook; the previous secret also signs for 24 hours',
+    summary: 'Rotate the signing secret of a webhook; the previous two secrets also sign for 24 hours',
     replies: { 200: webhookWithSecretSchema },
     async handle(request) {
-      const { webhook, signingSecret } = present(
-        await webhooks.rotateSecret(request.credential.accountId, idOf(request)),
+      const { webhook, signingSecret, isCutOff } = present(
+        await webhooks.rotateSecret(request.credential.accountId, webhookIdOf(request)),
       )
-      return ok({ ...webhookView(webhook), signing_secret: signingSecret })
+      const view = { ...webhookView(webhook), signing_secret: signingSecret }
+      return ok(withWarnings(view, isCutOff ? [CUT_OFF] : []))
     },
   }
 }
@@ -137,7 +154,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       summary: 'List the 50 most recent deliveries',
       replies: { 200: listSchema(webhookDeliverySchema) },
       async handle(request) {
-        const rows = present(await webhooks.deliveries(request.credential.accountId, idOf(request)))
+        const rows = present(await webhooks.deliveries(request.credential.accountId, webhookIdOf(request)))
         return listReply({ total: rows.length, offset: 0 }, rows.map(view))
       },
     },
@@ -149,7 +166,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       body: webhookTestSchema,
       replies: { 200: webhookDeliverySchema },
       async handle(request) {
-        const id = idOf(request)
+        const id = webhookIdOf(request)
         const type = readTestType(await request.body())
         return ok(view(asked(await webhooks.test(request.credential.accountId, id, type))))
       },
@@ -162,7 +179,7 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
       replies: { 200: webhookDeliverySchema },
       async handle(request) {
         const deliveryId = parseWireId('whd', request.params.delivery_id!)
-        const id = idOf(request)
+        const id = webhookIdOf(request)
         if (!deliveryId) throw notFound('Webhook delivery')
         return ok(view(asked(await webhooks.replay(request.credential.accountId, id, deliveryId))))
       },
@@ -170,7 +187,8 @@ function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
   ]
 }
 
-function idOf({ params }: ApiRequest): Id {
+/** @throws ApiError 404 */
+export function webhookIdOf({ params }: ApiRequest): Id {
   const id = parseWireId('wh', params.id!)
   if (!id) throw notFound('Webhook')
   return id
@@ -181,7 +199,8 @@ function present<T>(found: T | undefined): T {
   return found
 }
 
-function asked(delivery: RequestedDelivery): WebhookDeliveryRow {
+/** @throws ApiError */
+export function asked(delivery: RequestedDelivery): WebhookDeliveryRow {
   if (delivery === 'no-webhook') throw notFound('Webhook')
   if (delivery === 'no-delivery') throw notFound('Webhook delivery')
   if (delivery === 'disabled')

@@ -1,16 +1,29 @@
 /** Schemas of webhooks and their deliveries. */
 import * as z from 'zod'
-import { wireId } from '../../../lib/ids.ts'
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { bodyOf } from '../../../pipeline/webhooks/body.ts'
+import { domainIdsOf } from '../../../pipeline/webhooks/webhook-rows.ts'
 import { eventsOf, type NewWebhook, type WebhookChange } from '../../../pipeline/webhooks/webhooks.ts'
-import { EVENT_TYPES, type EventType } from '../../../resources/events/types.ts'
+import {
+  ABSENT_EVENT_TYPES,
+  EVENT_TYPES,
+  type EventType,
+  isAboutDomain,
+  SUBSCRIBABLE_TYPES,
+  type SubscribableType,
+} from '../../../resources/events/types.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../../store/schema.ts'
-import { invalidField } from '../api-error.ts'
+import { ApiError, invalidField } from '../api-error.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
+import { type Warning, warningsSchema } from '../warnings.ts'
 
-const eventTypes = z.array(z.enum(EVENT_TYPES)).max(100)
+/** Number of domains that a webhook may be limited to. */
+const DOMAINS_MAX = 100
+
+const eventTypes = z.array(z.enum(SUBSCRIBABLE_TYPES)).max(100)
+const domainIds = z.array(z.string()).min(1).max(DOMAINS_MAX)
 const statusSchema = z.enum(['enabled', 'disabled'])
 
 export const newWebhookSchema = z.object({
@@ -18,6 +31,9 @@ export const newWebhookSchema = z.object({
   endpoint: z.string().optional().meta({ description: 'Alias of `url`.' }),
   events: eventTypes,
   standard_webhooks: z.boolean().optional(),
+  domain_ids: domainIds
+    .optional()
+    .meta({ description: 'Only events about these domains and their emails are sent. By default, all are.' }),
 })
 export const webhookChangeSchema = z.object({
   url: z.string().optional(),
@@ -25,6 +41,11 @@ export const webhookChangeSchema = z.object({
   events: eventTypes.optional(),
   enabled: z.boolean().optional(),
   status: statusSchema.optional().meta({ description: 'Alias of `enabled`.' }),
+  standard_webhooks: z.boolean().optional(),
+  domain_ids: z
+    .union([domainIds, z.literal('')])
+    .optional()
+    .meta({ description: 'An empty string removes the limit.' }),
 })
 export const webhookChangeQuery = { enabled: z.enum(['true', 'false']).optional() }
 export const webhookTestSchema = z.object({ type: z.enum(EVENT_TYPES).optional() })
@@ -39,7 +60,10 @@ export const webhookSchema = z
     id: idSchema('wh'),
     url: z.string(),
     endpoint: z.string(),
-    events: z.array(z.enum(EVENT_TYPES)),
+    events: z.array(z.enum(SUBSCRIBABLE_TYPES)),
+    domain_ids: z.array(idSchema('dom')).nullable().meta({
+      description: 'Domains to whose events the webhook is limited; null for all events.',
+    }),
     enabled: z.boolean(),
     status: statusSchema,
     standard_webhooks: z.boolean(),
@@ -51,7 +75,8 @@ export const webhookSchema = z
     created_at: timeSchema,
   })
   .meta({ id: 'Webhook' })
-export const webhookWithSecretSchema = webhookSchema.extend({ signing_secret: z.string() })
+export const changedWebhookSchema = webhookSchema.extend({ warnings: warningsSchema })
+export const webhookWithSecretSchema = changedWebhookSchema.extend({ signing_secret: z.string() })
 
 export const webhookDeliverySchema = z
   .object({
@@ -76,10 +101,16 @@ export const webhookDeliverySchema = z
 
 /** @throws ApiError */
 export function readNewWebhook(body: unknown): NewWebhook {
-  const { url, endpoint, events, standardWebhooks = false } = readNew(body)
+  insistOnDomains(body)
+  const { url, endpoint, events, standardWebhooks: isStandard, domainIds } = readNew(body)
   const place = url ?? endpoint
   if (place === undefined) throw invalidField('url', 'Missing `url` field.', 'missing_required_field')
-  return { url: place, events: eachOnce(events), isStandard: standardWebhooks }
+  return {
+    url: place,
+    events: eachOnce(events),
+    isStandard,
+    domainIds: domainIds && readDomainIds(domainIds),
+  }
 }
 
 /**
@@ -87,13 +118,56 @@ export function readNewWebhook(body: unknown): NewWebhook {
  * @throws ApiError
  */
 export function readWebhookChange(body: unknown, query: URLSearchParams): WebhookChange {
-  const { url, endpoint, events, enabled, status } = readChange(body)
+  insistOnDomains(body)
+  const { url, endpoint, events, enabled, status, standardWebhooks, domainIds } = readChange(body)
   const isEnabled = enabled ?? (status === undefined ? undefined : status === 'enabled')
   return {
     url: url ?? endpoint,
     events: events && eachOnce(events),
     enabled: readEnabled(query) ?? isEnabled,
+    isStandard: standardWebhooks,
+    domainIds: domainIds === '' ? null : domainIds && readDomainIds(domainIds),
   }
+}
+
+/**
+ * An empty list would otherwise count as absent, and a webhook without a limit gets everything.
+ * @throws ApiError 422
+ */
+function insistOnDomains(body: unknown): void {
+  const { domain_ids, domainIds } = body as Record<string, unknown>
+  const given = domain_ids ?? domainIds
+  if (Array.isArray(given) && given.length === 0)
+    throw invalidField('domain_ids', '`domain_ids` must contain at least one domain. Leave it out for all.')
+}
+
+/** @throws ApiError 404 */
+function readDomainIds(texts: readonly string[]): Id[] {
+  return texts.map(text => {
+    const id = parseWireId('dom', text)
+    if (!id) throw unknownDomain()
+    return id
+  })
+}
+
+export function unknownDomain(): ApiError {
+  const message = 'Domain not found (`domain_ids`).'
+  return new ApiError(404, 'not_found', message, { errors: [{ path: 'domain_ids', message }] })
+}
+
+/** Names the event types of a webhook for which nothing is ever sent to it. */
+export function warningsOf(webhook: WebhookRow): Warning[] {
+  const absent: ReadonlySet<string> = new Set(ABSENT_EVENT_TYPES)
+  const reasonOf = (type: SubscribableType) => {
+    if (absent.has(type))
+      return `Nothing will be sent for \`${type}\`: this event does not occur in Mailhorn.`
+    if (webhook.domainIds === null || isAboutDomain(type)) return undefined
+    return `Nothing will be sent for \`${type}\`: it is not about a domain, and \`domain_ids\` limits this webhook to domains.`
+  }
+  return eventsOf(webhook).flatMap(type => {
+    const message = reasonOf(type)
+    return message === undefined ? [] : [{ path: 'events', message }]
+  })
 }
 
 /** @throws ApiError */
@@ -108,8 +182,8 @@ function readEnabled(query: URLSearchParams): boolean | undefined {
   throw invalidField('enabled', 'The `enabled` parameter must be `true` or `false`.')
 }
 
-function eachOnce(events: readonly EventType[]): EventType[] {
-  return EVENT_TYPES.filter(type => events.includes(type))
+function eachOnce(events: readonly SubscribableType[]): SubscribableType[] {
+  return SUBSCRIBABLE_TYPES.filter(type => events.includes(type))
 }
 
 export function webhookView(webhook: WebhookRow): z.output<typeof webhookSchema> {
@@ -120,6 +194,7 @@ export function webhookView(webhook: WebhookRow): z.output<typeof webhookSchema>
     url,
     endpoint: url,
     events: eventsOf(webhook),
+    domain_ids: domainIdsOf(webhook)?.map(domainId => wireId('dom', domainId)) ?? null,
     enabled: enabled === 1,
     status: enabled === 1 ? 'enabled' : 'disabled',
     standard_webhooks: standard === 1,

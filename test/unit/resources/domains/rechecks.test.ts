@@ -137,10 +137,11 @@ test('rechecks: a new domain wakes the timer', async t => {
   const row = {
     ...{ id: newId(createdAt), accountId, name: 'new.test', region: 'us-west-2', createdAt },
     ...{ status: 'pending' as const, verificationToken: 'token', tls: 'opportunistic' as const },
-    ...{ openTracking: 0 as const, clickTracking: 0 as const, receiving: 1 as const },
+    ...{ openTracking: 0 as const, clickTracking: 0 as const, sending: 1 as const, receiving: 1 as const },
     ...{ trackingSubdomain: null, trackingTerms: null },
     ...{ verifiedAt: null, lastCheckedAt: null, failingSince: null, checks: null },
     checkAt: createdAt + MINUTE_MS,
+    claimedAt: null,
   }
   const key = {
     ...{ id: newId(createdAt), domainId: row.id, slot: 1, token: 'one', createdAt },

@@ -27,7 +27,7 @@ function follow(): void {
     return
   }
   if (stream && stream.readyState !== EventSource.CLOSED) return
-  stream = new EventSource('/events/stream')
+  stream = new EventSource('/activity/stream')
   stream.onmessage = ({ data }: MessageEvent<string>) => {
     const { type } = JSON.parse(data) as { type: string }
     for (const listener of listeners) listener(type)

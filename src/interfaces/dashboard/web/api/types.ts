@@ -15,6 +15,7 @@ import type { linkSchema } from '../../../api/broadcasts/link-routes.ts'
 import type { broadcastRowSchema, broadcastSchema } from '../../../api/broadcasts/schema.ts'
 import type { importSchema } from '../../../api/contacts/import-schema.ts'
 import type { contactSchema } from '../../../api/contacts/schema.ts'
+import type { claimSchema } from '../../../api/domains/claim-schema.ts'
 import type { domainKeysSchema } from '../../../api/domains/key-schema.ts'
 import type { domainSchema, verifiedDomainSchema } from '../../../api/domains/schema.ts'
 import type { metricsSchema } from '../../../api/emails/metric-schema.ts'
@@ -67,6 +68,7 @@ export type Usage = z.output<typeof usageSchema>
 export type Alert = z.output<typeof alertSchema>
 export type Domain = z.output<typeof domainSchema>
 export type CheckedDomain = z.output<typeof verifiedDomainSchema>
+export type DomainClaim = z.output<typeof claimSchema>
 export type DomainKeys = z.output<typeof domainKeysSchema>
 export type EmailRow = z.output<typeof emailRowSchema>
 export type Email = z.output<typeof emailSchema>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
 import type { CheckedDomain, Domain } from '../api/types.ts'
 import { Button, Switch, TextField } from '../components/controls.tsx'
 import { confirm, useAct, useChange } from '../components/dialog.tsx'
@@ -11,6 +12,7 @@ import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { DOMAIN_WORDS } from '../labels/status.ts'
 import type { PageProps } from '../shell/page.ts'
 import { AutoconfigureDialog } from './autoconfigure.tsx'
+import { DomainClaimCard } from './domain-claim.tsx'
 import { DomainKeysCard } from './domain-keys.tsx'
 import { DomainRecords, RecordBox } from './domain-records.tsx'
 import { areStepsOver } from './first-steps.tsx'
@@ -23,6 +25,8 @@ export function DomainPage({ params: { id } }: PageProps) {
   const domain = useLoad<Domain>(`/domains/${id}`, { everyMs, on: 'domain.' })
   const [checks, setChecks] = useState<CheckedDomain['checks']>()
   const [isConfiguring, setConfiguring] = useState(false)
+  const query = useQuery()
+  const isClaimed = query.get('claim') !== ''
   const verify = useAct(async () => {
     const { checks, ...checked } = await call<CheckedDomain>('POST', `/domains/${id}/verify`)
     setChecks(checks)
@@ -58,6 +62,17 @@ export function DomainPage({ params: { id } }: PageProps) {
         </Button>
       </Head>
       {status === 'verified' && <NextStep />}
+      {(isClaimed || isElsewhere(checks)) && (
+        <DomainClaimCard
+          domain={domain.data}
+          isClaimed={isClaimed}
+          onMoved={() => {
+            query.set({ claim: null })
+            setChecks(undefined)
+            domain.reload()
+          }}
+        />
+      )}
       {verify.error && <Failure error={verify.error} act="The DNS records could not be checked" />}
       <Card
         title="DNS records"
@@ -86,6 +101,11 @@ export function DomainPage({ params: { id } }: PageProps) {
       )}
     </>
   )
+}
+
+/** Tells whether a check found that another account has the name. */
+function isElsewhere(checks: CheckedDomain['checks'] | undefined): boolean {
+  return checks?.ownership.problems.some(({ code }) => code === 'verified_elsewhere') ?? false
 }
 
 /** Link back to the first steps while they are not completed. */
@@ -144,6 +164,12 @@ function SettingsCard({ domain, put }: { domain: Domain; put: (domain: Domain) =
           hint="Email to servers without verified TLS is deferred and expires eventually."
           checked={domain.tls === 'enforced'}
           onChange={isEnforced => act({ tls: isEnforced ? 'enforced' : 'opportunistic' })}
+        />
+        <Switch
+          label="Send mail"
+          hint="While it is disabled, new email from this domain is refused. Queued email is still delivered."
+          checked={domain.capabilities.sending === 'enabled'}
+          onChange={isEnabled => act({ capabilities: { sending: isEnabled ? 'enabled' : 'disabled' } })}
         />
         <Switch
           label="Receive mail"

@@ -4,9 +4,9 @@ import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { Domain, Installation } from '../api/types.ts'
+import type { Domain, DomainClaim, Installation } from '../api/types.ts'
 import { Button, Choose, TextField } from '../components/controls.tsx'
-import { FormDialog } from '../components/dialog.tsx'
+import { FormDialog, useAct } from '../components/dialog.tsx'
 import { Empty, Note } from '../components/feedback.tsx'
 import { type Column, PagedTable } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
@@ -90,6 +90,11 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [region, setRegion] = useState('us-west-2')
   const regions = installation.data?.regions ?? []
+  const claim = useAct(async () => {
+    const { domain_id } = await call<DomainClaim>('POST', '/domains/claim', { name })
+    onClose()
+    navigate(`/domains/${domain_id}?claim=1`)
+  })
   const isSilent = regions.find(one => one.name === region)?.feedback === false
   return (
     <FormDialog
@@ -112,8 +117,13 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             placeholder="mail.your-company.com"
             hint="You need access to its DNS settings."
             onValue={setName}
-            fault={error?.of('name')}
+            fault={claim.error?.of('name') ?? error?.of('name')}
           />
+          {error?.of('name')?.includes('verified by another account') && (
+            <Button disabled={claim.isBusy} onClick={() => void claim.run()}>
+              Claim {name}
+            </Button>
+          )}
           {regions.length > 1 && (
             <Choose
               label="Region"

@@ -33,6 +33,7 @@ const GROUPS: readonly (readonly [name: string, types: readonly (readonly [Event
     'Domains',
     [
       ['domain.created', 'Created'],
+      ['domain.updated', 'Updated'],
       ['domain.verified', 'Verified'],
       ['domain.deleted', 'Deleted'],
     ],

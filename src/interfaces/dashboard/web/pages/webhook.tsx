@@ -3,22 +3,23 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { List, Webhook, WebhookDelivery } from '../api/types.ts'
-import { Button, Choose, Switch } from '../components/controls.tsx'
+import type { List, Webhook, WebhookDelivery, WebhookWithSecret } from '../api/types.ts'
+import { Button, Choose, Copy, Switch } from '../components/controls.tsx'
 import { confirm, FormDialog, useAct, useChange } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
 import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
 import type { PageProps } from '../shell/page.ts'
+import { DomainLimit } from './domain-limit.tsx'
 import { EventChoice, type EventType } from './event-choice.tsx'
-import { NewSecret, WebhookMark } from './webhooks.tsx'
+import { NewSecret, STANDARD_HINT, WebhookMark } from './webhooks.tsx'
 
 const LIVE_MS = 3_000
 
 export function WebhookPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
-  const webhook = useLoad<Webhook>(`/webhooks/${id}`)
+  const webhook = useLoad<WebhookWithSecret>(`/webhooks/${id}`)
   const deliveries = useLoad<List<WebhookDelivery>>(`/webhooks/${id}/deliveries`, { everyMs: LIVE_MS })
   const [isTesting, setTesting] = useState(false)
   const [secret, setSecret] = useState<string>()
@@ -34,6 +35,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
       async work() {
         const made = await call<{ signing_secret: string }>('POST', `/webhooks/${id}/rotate-secret`)
         setSecret(made.signing_secret)
+        webhook.reload()
       },
     })
   const remove = () =>
@@ -58,6 +60,7 @@ export function WebhookPage({ params: { id } }: PageProps) {
         </Button>
       </Head>
       <Subscription webhook={webhook.data} put={webhook.put} />
+      <Signatures webhook={webhook.data} put={webhook.put} />
       <Card
         title="Recent deliveries"
         lead="The latest 50 events sent to this endpoint and its responses."
@@ -82,15 +85,36 @@ export function WebhookPage({ params: { id } }: PageProps) {
   )
 }
 
-function Subscription({ webhook, put }: { webhook: Webhook; put: (webhook: Webhook) => void }) {
-  const draft = useDraft(`webhook.${webhook.id}`, { events: webhook.events.toSorted() as EventType[] })
-  const { events } = draft.value
-  const { error, act } = useChange(async (body: object) => {
+interface SettingsProps {
+  webhook: WebhookWithSecret
+  put: (webhook: WebhookWithSecret) => void
+}
+
+function useSettings({ webhook, put }: SettingsProps, onChanged?: (changed: Webhook) => void) {
+  return useChange(async (body: object) => {
     const changed = await call<Webhook>('PATCH', `/webhooks/${webhook.id}`, body)
-    if ('events' in body) draft.settle(draft.now(), { events: changed.events.toSorted() })
-    put(changed)
+    if ('events' in body) onChanged?.(changed)
+    put({ ...webhook, ...changed })
     say('Webhook saved.')
   })
+}
+
+/** The events and domains that a webhook is sent. */
+interface Subscribed {
+  events: EventType[]
+  domains?: string[]
+}
+
+function subscribedOf({ events, domain_ids }: Webhook): Subscribed {
+  return { events: events.toSorted(), domains: domain_ids?.toSorted() ?? [] }
+}
+
+function Subscription(props: SettingsProps) {
+  const { webhook } = props
+  const draft = useDraft<Subscribed>(`webhook.${webhook.id}`, subscribedOf(webhook))
+  const { events, domains = [] } = draft.value
+  const { error, act } = useSettings(props, changed => draft.settle(draft.now(), subscribedOf(changed)))
+  const save = () => act({ events, domain_ids: domains.length > 0 ? domains : '' })
   return (
     <Card title="Events">
       <div class="stack">
@@ -102,14 +126,46 @@ function Subscription({ webhook, put }: { webhook: Webhook; put: (webhook: Webho
           checked={webhook.enabled}
           onChange={enabled => act({ enabled })}
         />
-        <EventChoice events={events} onEvents={value => draft.set({ events: value.toSorted() })} />
+        <EventChoice events={events} onEvents={value => draft.set({ events: value.toSorted(), domains })} />
+        <DomainLimit
+          domains={domains}
+          onDomains={value => draft.set({ events, domains: value.toSorted() })}
+        />
         <div class="row">
-          <Button disabled={!draft.isChanged || events.length === 0} onClick={() => act({ events })}>
+          <Button disabled={!draft.isChanged || events.length === 0} onClick={save}>
             {' '}
             Save events{' '}
           </Button>
           <DraftState draft={draft} />
         </div>
+      </div>
+    </Card>
+  )
+}
+
+function Signatures(props: SettingsProps) {
+  const { webhook } = props
+  const [isShown, setShown] = useState(false)
+  const { error, act } = useSettings(props)
+  return (
+    <Card title="Signatures">
+      <div class="stack">
+        {error && <Failure error={error} act="The change was not saved" />}
+        <Switch
+          label="Standard Webhooks signatures"
+          hint={STANDARD_HINT}
+          checked={webhook.standard_webhooks}
+          onChange={standard_webhooks => act({ standard_webhooks })}
+        />
+        {isShown ? (
+          <div class="secret">
+            <Copy text={webhook.signing_secret} label="Copy signing secret" />
+          </div>
+        ) : (
+          <div>
+            <Button onClick={() => setShown(true)}>Show signing secret</Button>
+          </div>
+        )}
       </div>
     </Card>
   )

@@ -4,15 +4,16 @@ import { Link, useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
-import type { AccountEvent, List, Webhook, WebhookWithSecret } from '../api/types.ts'
+import type { AccountEvent, Installation, List, Webhook, WebhookWithSecret } from '../api/types.ts'
 import { Button, Copy, Switch, TextField } from '../components/controls.tsx'
 import { Dialog, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, Note } from '../components/feedback.tsx'
+import { Empty } from '../components/feedback.tsx'
 import { type Column, PagedTable, Table } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 import { counted } from '../labels/numbers.ts'
+import { DomainLimit } from './domain-limit.tsx'
 import { EventChoice, type EventType } from './event-choice.tsx'
 
 const COLUMNS: readonly Column<Webhook>[] = [
@@ -91,7 +92,7 @@ function aboutOf({ recipient, data }: AccountEvent): string {
 
 /** List of the latest events, updated live. */
 function EventsCard() {
-  const events = useLoad<List<AccountEvent>>('/events?limit=10', { on: '' })
+  const events = useLoad<List<AccountEvent>>('/activity?limit=10', { on: '' })
   return (
     <Card title="Live events" lead="Updates automatically." flush>
       {events.data && events.data.data.length > 0 ? (
@@ -108,12 +109,25 @@ function EventsCard() {
   )
 }
 
+export const STANDARD_HINT =
+  'Also signs events by the Standard Webhooks specification, as the verifiers of the SDKs expect.'
+
+interface NewWebhookDraft {
+  url: string
+  events: readonly EventType[]
+  domains?: readonly string[]
+  /** Undefined for the default of the installation. */
+  isStandard?: boolean
+}
+
 const FIRST_EVENTS: readonly EventType[] = ['email.delivered', 'email.bounced', 'email.complained']
 
 function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
   const [, navigate] = useLocation()
-  const draft = useDraft('new-webhook', { url: '', events: FIRST_EVENTS, isStandard: false })
-  const { url, events, isStandard } = draft.value
+  const installation = useLoad<Installation>('/installation')
+  const draft = useDraft<NewWebhookDraft>('new-webhook', { url: '', events: FIRST_EVENTS, domains: [] })
+  const { url, events, domains = [] } = draft.value
+  const isStandard = draft.value.isStandard ?? installation.data?.standard_webhooks ?? false
   const set = (changes: Partial<typeof draft.value>) => draft.set({ ...draft.value, ...changes })
   const [made, setMade] = useState<WebhookWithSecret>()
   if (made) return <NewSecret secret={made.signing_secret} onClose={() => navigate(`/webhooks/${made.id}`)} />
@@ -127,7 +141,10 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
       onClose={onClose}
       onSubmit={async () => {
         setMade(
-          await call<WebhookWithSecret>('POST', '/webhooks', { url, events, standard_webhooks: isStandard }),
+          await call<WebhookWithSecret>('POST', '/webhooks', {
+            ...{ url, events, standard_webhooks: isStandard },
+            ...(domains.length > 0 && { domain_ids: domains }),
+          }),
         )
         onMade()
       }}
@@ -145,9 +162,10 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
             fault={error?.of('url') ?? error?.of('endpoint')}
           />
           <EventChoice events={events} onEvents={value => set({ events: value })} />
+          <DomainLimit domains={domains} onDomains={value => set({ domains: value })} />
           <Switch
             label="Standard Webhooks signatures"
-            hint="Also signs events by the Standard Webhooks specification, which the SDK libraries verify."
+            hint={STANDARD_HINT}
             checked={isStandard}
             onChange={value => set({ isStandard: value })}
           />
@@ -159,21 +177,19 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
 
 export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog title="Signing secret" isOnce onClose={onClose}>
+    <Dialog title="Signing secret" onClose={onClose}>
       <div class="dialog-body">
-        <Note tone="warn">
-          <p>
-            <b>Copy it now.</b> The signing secret is shown only once. Use it to verify that events come from
-            Mailhorn.
-          </p>
-        </Note>
+        <p>
+          Use the signing secret to verify that events come from Mailhorn. You also find it on the page of the
+          webhook.
+        </p>
         <div class="secret">
           <Copy text={secret} label="Copy signing secret" />
         </div>
       </div>
       <div class="dialog-acts">
         <Button kind="main" onClick={onClose}>
-          I have saved it
+          Done
         </Button>
       </div>
     </Dialog>
