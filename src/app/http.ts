@@ -37,6 +37,7 @@ import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer, startHttpServer } from '../interfaces/api/server/server.ts'
 import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
 import { templateRoutes } from '../interfaces/api/templates/routes.ts'
+import { usageRoutes } from '../interfaces/api/usage/routes.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from '../interfaces/api/well-known/routes.ts'
 import { type ControlServer, startControlServer } from '../interfaces/cli/control/server.ts'
 import { openPages } from '../interfaces/dashboard/pages.ts'
@@ -71,6 +72,7 @@ import { policyOf, zoneRecords } from './dns.ts'
 import { runDoctor, sharedDoctorRun } from './doctor.ts'
 import { fdBudget } from './fd-budget.ts'
 import { openLinkCertificates } from './link-certificates.ts'
+import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { domainParts } from './sending-domains.ts'
 import { startTlsReports } from './tls-reports.ts'
@@ -90,11 +92,12 @@ export async function startHttpService(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans, passwords } = parts
+  const { config, clock, log, store, plans } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
+  const requestLog = startRequestLog(parts, started)
   const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
   const queueAdmin = createQueueAdmin(common)
   await queueAdmin.recover()
@@ -110,14 +113,7 @@ export async function startHttpService(
     blobs: store.blobs,
   })
   const cookie = sessionCookie(config.http.baseUrl)
-  const firstRun = await prepareFirstRun({
-    ...common,
-    passwords,
-    email: config.admin.email,
-    password: config.admin.password,
-    apiKeyPrefix: config.apiKeys.prefix,
-    credentialsFile: config.admin.credentialsFile,
-  })
+  const firstRun = await prepareFirstRunOf(parts, common.newId)
   const outbound = startUserOutbound(parts, started)
   const links = prepareTracking(parts, started)
   const accept = openAccept(parts, common.newId, outbound, links.terms)
@@ -134,6 +130,8 @@ export async function startHttpService(
     ...sessionRoutes({ sessions }),
     ...installationRoutesOf(config, baseUrl),
     ...accountRoutes({ accounts, plans }),
+    ...usageRoutes({ accounts, db, clock, requestsPerSecond: config.rateLimit.requestsPerSecond }),
+    ...logRoutesOf(parts, requestLog),
     ...operatorRoutes(parts, queueAdmin),
     ...apiKeyRoutes({ apiKeys }),
     ...domainParts(parts, common.newId, started),
@@ -156,12 +154,25 @@ export async function startHttpService(
     readBody: createReadBody(largeBodies, preparation, clock),
     headers: headersOfAll(config.http.baseUrl),
     spendRequest: rateLimit && createSpendRequest(rateLimit),
+    requestLog,
+    countRequest: () => {},
     clock,
     log,
   })
   await links.open(baseUrlOf(config, http.address()))
   await broadcasts.start()
   return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
+}
+
+/** Creates the first user and API key in an empty database. */
+function prepareFirstRunOf({ config, clock, store, passwords }: AppContext, newId: IdSource) {
+  return prepareFirstRun({
+    ...{ db: store.db, run: store.run, clock, newId, passwords },
+    email: config.admin.email,
+    password: config.admin.password,
+    apiKeyPrefix: config.apiKeys.prefix,
+    credentialsFile: config.admin.credentialsFile,
+  })
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */
