@@ -14,11 +14,11 @@ const SECRET_KEY =
 const ABOUT_SECRET_KEY = /(?:_(?:id|ids|at|start)|I[dD]s?|At)$/
 /** Secrets inside texts, with the part that stays. */
 const SECRET_TEXTS: readonly [RegExp, string][] = [
-  // keys and tokens, which begin with a short word; ids contain hyphens
-  [/\b([a-z]{2,8}_)[A-Za-z0-9+/]{30,}={0,2}/g, `$1${REDACTED}`],
-  [/\b(bearer +)[\w.~+/=-]{16,}/gi, `$1${REDACTED}`],
+  // keys and tokens, which follow a short word; ids contain hyphens
+  [/_[A-Za-z0-9+/]{30,}={0,2}/g, `_${REDACTED}`],
+  [/([Bb]earer +)[\w.~+/=-]{16,}/g, `$1${REDACTED}`],
   // user and password of a URL
-  [/(:\/\/)[^/?#\s"'<>@]{1,256}@/g, `$1${REDACTED}@`],
+  [/:\/\/[^/?#\s"'<>@]{1,256}@/g, `://${REDACTED}@`],
   // links that give access by themselves
   [/(\/(?:[ocsu]\/|downloads\?token=))[\w.~+-]{16,}/g, `$1${REDACTED}`],
 ]
