@@ -23,7 +23,6 @@ import { rawEmailRoutes } from '../interfaces/api/emails/raw-routes.ts'
 import { scheduledEmailRoutes } from '../interfaces/api/emails/scheduled-routes.ts'
 import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
 import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
-import { metricsRoutes } from '../interfaces/api/health/metric-routes.ts'
 import { healthRoutes } from '../interfaces/api/health/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
@@ -72,6 +71,7 @@ import { policyOf, zoneRecords } from './dns.ts'
 import { runDoctor, sharedDoctorRun } from './doctor.ts'
 import { fdBudget } from './fd-budget.ts'
 import { openLinkCertificates } from './link-certificates.ts'
+import { countRequests, metricsRoutesOf } from './metrics.ts'
 import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { domainParts } from './sending-domains.ts'
@@ -124,7 +124,7 @@ export async function startHttpService(
   if (stopReports) started.push(stopReports)
   const routes = [
     ...healthRoutes({ notReady }),
-    ...metricsRoutes({ metrics: parts.metrics, token: config.metrics.token }),
+    ...metricsRoutesOf(parts),
     ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, findPolicy }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),
@@ -155,7 +155,7 @@ export async function startHttpService(
     headers: headersOfAll(config.http.baseUrl),
     spendRequest: rateLimit && createSpendRequest(rateLimit),
     requestLog,
-    countRequest: () => {},
+    countRequest: countRequests(parts.metrics),
     clock,
     log,
   })
