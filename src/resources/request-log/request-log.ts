@@ -19,8 +19,12 @@ export interface Bodies {
 }
 
 export interface RequestLog {
-  /** Collects a request. It is written within `BATCH_INTERVAL_MS`. */
-  record(row: LoggedRequestRow, bodies: Bodies): void
+  /**
+   * Collects a request. It is written within `BATCH_INTERVAL_MS`.
+   * @param isWithinRate whether the rate limit of the account has let the request through; of others, only
+   * as many are logged as the budget for bodies allows
+   */
+  record(row: LoggedRequestRow, bodies: Bodies, isWithinRate: boolean): void
   /** Resolves when all requests collected so far have been written or dropped. */
   flush(): Promise<void>
   /** Writes the remaining requests. */
@@ -49,6 +53,8 @@ const WAITING_BODY_BYTES_MAX = 8 * 1024 * 1024
 /** A batch of this size takes the writer about 2 ms, without bodies. */
 const REQUESTS_PER_COMMAND_MAX = 500
 const BODY_BYTES_PER_COMMAND_MAX = 128 * 1024
+/** Part of the budget that a request beyond the rate limit takes, which allows four per second. */
+const UNLIMITED_ROW_BYTES = 1024
 
 export function createRequestLog({ run, clock, hasBodies, onDropped }: RequestLogOptions): RequestLog {
   const budget = createBodyBudget(clock)
@@ -104,7 +110,8 @@ export function createRequestLog({ run, clock, hasBodies, onDropped }: RequestLo
   }
 
   return {
-    record(row, bodies) {
+    record(row, bodies, isWithinRate) {
+      if (!isWithinRate && !budget.take(row.accountId, UNLIMITED_ROW_BYTES, true)) return
       if (waiting.length >= WAITING_MAX) {
         droppedSinceReport++
         return

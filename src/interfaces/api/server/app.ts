@@ -276,6 +276,7 @@ async function send(
   ctx.set(reply.headers)
   if (Symbol.asyncIterator in reply.content)
     try {
+      ctx.state.streamedAt = options.clock.monotonic()
       if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)
     } finally {
       reply.done?.()

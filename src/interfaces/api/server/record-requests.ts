@@ -24,9 +24,11 @@ export interface RequestState {
   /** JSON body of the reply. */
   responseBody?: string
   errorName?: string
+  /** Monotonic time at which a streamed reply began, in ms. */
+  streamedAt?: number
 }
 
-/** Counts a request. @param ms time from its head to its reply */
+/** Counts a request. @param ms time from its head to its reply, or to the beginning of a streamed reply */
 export type CountRequest = (status: number, ms: number) => void
 
 interface RecordOptions {
@@ -46,9 +48,9 @@ export function recordRequests(options: RecordOptions): Middleware {
   return async (ctx, next) => {
     const startedAt = clock.monotonic()
     await next()
-    const tookMs = clock.monotonic() - startedAt
-    countRequest(ctx.status, tookMs)
-    const ms = Math.round(tookMs)
+    const endedAt = clock.monotonic()
+    countRequest(ctx.status, ((ctx.state as RequestState).streamedAt ?? endedAt) - startedAt)
+    const ms = Math.round(endedAt - startedAt)
     if (log.isLevelEnabled('debug')) {
       const { method, status, state } = ctx
       const path = loggedPath(ctx.path)
@@ -85,7 +87,7 @@ async function loggedCredential(
 }
 
 function record(requestLog: RequestLog, ctx: Context, credential: Credential, durationMs: number) {
-  const { id, requestBody, responseBody, errorName } = ctx.state as RequestState
+  const { id, requestBody, responseBody, errorName, credential: accepted } = ctx.state as RequestState
   requestLog.record(
     {
       accountId: credential.accountId,
@@ -101,5 +103,6 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
       durationMs,
     },
     { request: requestBody, response: responseBody },
+    accepted !== undefined && errorName !== 'rate_limit_exceeded',
   )
 }

@@ -64,9 +64,9 @@ test('requests survive the way to the writer', () => {
 
 test('requests are written together, half a second after the first', async () => {
   const { clock, requestLog, written } = open()
-  requestLog.record(row({ path: '/a' }), NONE)
+  requestLog.record(row({ path: '/a' }), NONE, true)
   clock.advance(499)
-  requestLog.record(row({ path: '/b' }), NONE)
+  requestLog.record(row({ path: '/b' }), NONE, true)
   assert.is(written.length, 0)
   clock.advance(1)
   await requestLog.flush()
@@ -79,7 +79,7 @@ test('requests are written together, half a second after the first', async () =>
 
 test('many requests are written in several commands', async () => {
   const { requestLog, written } = open()
-  for (let i = 0; i < 1_001; i++) requestLog.record(row(), NONE)
+  for (let i = 0; i < 1_001; i++) requestLog.record(row(), NONE, true)
   await requestLog.close()
   assert.equal(
     written.map(({ length }) => length),
@@ -90,9 +90,9 @@ test('many requests are written in several commands', async () => {
 test('closing writes what waits, also what arrives during a write', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { clock, requestLog, written } = open({ run: () => promise })
-  requestLog.record(row(), NONE)
+  requestLog.record(row(), NONE, true)
   clock.advance(500)
-  requestLog.record(row(), NONE)
+  requestLog.record(row(), NONE, true)
   const closed = requestLog.close()
   resolve()
   await closed
@@ -102,9 +102,9 @@ test('closing writes what waits, also what arrives during a write', async () => 
 test('requests are dropped and counted while too many wait', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { clock, requestLog, written, dropped } = open({ run: () => promise })
-  requestLog.record(row(), NONE)
+  requestLog.record(row(), NONE, true)
   clock.advance(500)
-  for (let i = 0; i < 20_007; i++) requestLog.record(row(), NONE)
+  for (let i = 0; i < 20_007; i++) requestLog.record(row(), NONE, true)
   assert.is(requestLog.droppedCount(), 7)
   resolve()
   await requestLog.close()
@@ -120,10 +120,10 @@ test('requests that cannot be stored are dropped, and later ones are written', a
       if (isFull) throw fault
     },
   })
-  requestLog.record(row(), NONE)
+  requestLog.record(row(), NONE, true)
   await requestLog.flush()
   isFull = false
-  requestLog.record(row(), NONE)
+  requestLog.record(row(), NONE, true)
   await requestLog.flush()
   assert.equal([written.flat().length, dropped, requestLog.droppedCount()], [1, [[1, fault]], 1])
 })
@@ -131,8 +131,8 @@ test('requests that cannot be stored are dropped, and later ones are written', a
 test('long bodies are cut', async () => {
   const { requestLog, written } = open()
   const response = 'b'.repeat(BODY_BYTES_MAX + 1)
-  requestLog.record(row(), { ...body(BODY_BYTES_MAX + 1), response })
-  requestLog.record(row(), { ...body(BODY_BYTES_MAX), response: 'b' })
+  requestLog.record(row(), { ...body(BODY_BYTES_MAX + 1), response }, true)
+  requestLog.record(row(), { ...body(BODY_BYTES_MAX), response: 'b' }, true)
   await requestLog.flush()
   assert.equal(
     written
@@ -147,9 +147,24 @@ test('long bodies are cut', async () => {
   )
 })
 
+test('of requests beyond the rate limit, some are logged', async () => {
+  const { clock, requestLog, written, dropped } = open()
+  const flood = async () => {
+    for (let i = 0; i < 2_000; i++) requestLog.record(row({ status: 429 }), NONE, false)
+    await requestLog.flush()
+    return written.splice(0).flat().length
+  }
+  assert.is(await flood(), 1_024)
+  clock.advance(10_000)
+  assert.is(await flood(), 40)
+  requestLog.record(row(), NONE, true)
+  await requestLog.flush()
+  assert.equal([written.flat().length, dropped], [1, []])
+})
+
 test('bodies are left out when the setting says so', async () => {
   const { requestLog, written } = open({ hasBodies: false })
-  requestLog.record(row(), body(5))
+  requestLog.record(row(), body(5), true)
   await requestLog.flush()
   assert.is(written.flat()[0]!.requestBody, undefined)
 })
@@ -158,7 +173,7 @@ test('bodies are left out when the setting says so', async () => {
 async function storedOf(opened: ReturnType<typeof open>, count: number, more: Partial<LoggedRequestRow>) {
   const { requestLog, written } = opened
   const before = written.flat().length
-  for (let i = 0; i < count; i++) requestLog.record(row(more), body(10_240))
+  for (let i = 0; i < count; i++) requestLog.record(row(more), body(10_240), true)
   await requestLog.flush()
   return written
     .flat()
