@@ -115,7 +115,9 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     })
     started.push(reading.stop)
     const plans = await openPlans(config, store, clock, log)
-    started.push(startMaintenance({ store, plans, rates: config.feedback, clock, log }).stop)
+    const { feedback: rates, logs } = config
+    const logRetentionDays = logs.retentionDays
+    started.push(startMaintenance({ store, plans, rates, logRetentionDays, clock, log }).stop)
     const certificates = await openCertificates({ config, clock, log, store, secrets })
     started.push(certificates.close)
     let delivery: DeliveryThreads | undefined

@@ -23,7 +23,6 @@ import { rawEmailRoutes } from '../interfaces/api/emails/raw-routes.ts'
 import { scheduledEmailRoutes } from '../interfaces/api/emails/scheduled-routes.ts'
 import { emailRoutes } from '../interfaces/api/emails/send-routes.ts'
 import { shareRoutes } from '../interfaces/api/emails/share-routes.ts'
-import { metricsRoutes } from '../interfaces/api/health/metric-routes.ts'
 import { healthRoutes } from '../interfaces/api/health/routes.ts'
 import { openapiRoutes } from '../interfaces/api/openapi/routes.ts'
 import { destinationRoutes } from '../interfaces/api/queue/destination-routes.ts'
@@ -37,6 +36,7 @@ import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer, startHttpServer } from '../interfaces/api/server/server.ts'
 import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
 import { templateRoutes } from '../interfaces/api/templates/routes.ts'
+import { usageRoutes } from '../interfaces/api/usage/routes.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from '../interfaces/api/well-known/routes.ts'
 import { type ControlServer, startControlServer } from '../interfaces/cli/control/server.ts'
 import { openPages } from '../interfaces/dashboard/pages.ts'
@@ -71,6 +71,8 @@ import { policyOf, zoneRecords } from './dns.ts'
 import { runDoctor, sharedDoctorRun } from './doctor.ts'
 import { fdBudget } from './fd-budget.ts'
 import { openLinkCertificates } from './link-certificates.ts'
+import { countRequests, metricsRoutesOf } from './metrics.ts'
+import { logRoutesOf, startRequestLog } from './request-log.ts'
 import { audienceRoutesOf, eventRoutesOf, fileRoutesOf, installationRoutesOf } from './resource-routes.ts'
 import { domainParts } from './sending-domains.ts'
 import { startTlsReports } from './tls-reports.ts'
@@ -90,11 +92,12 @@ export async function startHttpService(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans, passwords } = parts
+  const { config, clock, log, store, plans } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
   const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
   const rateLimit = rateLimitOf(config, clock)
+  const requestLog = startRequestLog(parts, started)
   const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
   const queueAdmin = createQueueAdmin(common)
   await queueAdmin.recover()
@@ -110,14 +113,7 @@ export async function startHttpService(
     blobs: store.blobs,
   })
   const cookie = sessionCookie(config.http.baseUrl)
-  const firstRun = await prepareFirstRun({
-    ...common,
-    passwords,
-    email: config.admin.email,
-    password: config.admin.password,
-    apiKeyPrefix: config.apiKeys.prefix,
-    credentialsFile: config.admin.credentialsFile,
-  })
+  const firstRun = await prepareFirstRunOf(parts, common.newId)
   const outbound = startUserOutbound(parts, started)
   const links = prepareTracking(parts, started)
   const accept = openAccept(parts, common.newId, outbound, links.terms)
@@ -128,12 +124,14 @@ export async function startHttpService(
   if (stopReports) started.push(stopReports)
   const routes = [
     ...healthRoutes({ notReady }),
-    ...metricsRoutes({ metrics: parts.metrics, token: config.metrics.token }),
+    ...metricsRoutesOf(parts),
     ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, findPolicy }),
     ...authRoutes({ sessions, db, cookie }),
     ...sessionRoutes({ sessions }),
     ...installationRoutesOf(config, baseUrl),
     ...accountRoutes({ accounts, plans }),
+    ...usageRoutes({ accounts, db, clock, requestsPerSecond: config.rateLimit.requestsPerSecond }),
+    ...logRoutesOf(parts, requestLog),
     ...operatorRoutes(parts, queueAdmin),
     ...apiKeyRoutes({ apiKeys }),
     ...domainParts(parts, common.newId, started),
@@ -156,12 +154,25 @@ export async function startHttpService(
     readBody: createReadBody(largeBodies, preparation, clock),
     headers: headersOfAll(config.http.baseUrl),
     spendRequest: rateLimit && createSpendRequest(rateLimit),
+    requestLog,
+    countRequest: countRequests(parts.metrics),
     clock,
     log,
   })
   await links.open(baseUrlOf(config, http.address()))
   await broadcasts.start()
   return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
+}
+
+/** Creates the first user and API key in an empty database. */
+function prepareFirstRunOf({ config, clock, store, passwords }: AppContext, newId: IdSource) {
+  return prepareFirstRun({
+    ...{ db: store.db, run: store.run, clock, newId, passwords },
+    email: config.admin.email,
+    password: config.admin.password,
+    apiKeyPrefix: config.apiKeys.prefix,
+    credentialsFile: config.admin.credentialsFile,
+  })
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */

@@ -27,12 +27,15 @@ import { sweepEvents } from '../resources/retention/event-sweeper.ts'
 import { sweepFiles } from '../resources/retention/file-sweeper.ts'
 import { sweepEmails, sweepInbound } from '../resources/retention/mail-sweeper.ts'
 import { sweepMetrics } from '../resources/retention/metric-sweeper.ts'
+import { sweepRequests } from '../resources/retention/request-sweeper.ts'
 import type { Store } from '../store/open.ts'
 import type { OperatorAlertRow } from '../store/schema/alerts.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 
 interface SweepersOptions {
   rates: RateTerms
+  /** Retention of the request log; plans may have a shorter one. */
+  logRetentionDays: number
   store: Store<ServiceCommands>
   plans: Plans
   clock: Clock
@@ -46,6 +49,7 @@ export function startMaintenance({
   store,
   plans,
   rates,
+  logRetentionDays,
   clock,
   log,
 }: SweepersOptions): Pick<Sweeper, 'stop'> {
@@ -95,6 +99,9 @@ export function startMaintenance({
     start('delete old reports', HOUR_MS, () => sweepReports(parts)),
     start('delete emails beyond retention', 10 * MINUTE_MS, () => sweepEmails(parts)),
     start('delete received mail beyond retention', 10 * MINUTE_MS, () => sweepInbound(parts)),
+    start('delete logged requests beyond retention', HOUR_MS, () =>
+      sweepRequests({ ...parts, retentionDays: logRetentionDays }),
+    ),
     start('delete metrics beyond retention', 24 * HOUR_MS, () => sweepMetrics(parts)),
     start('delete expired MTA-STS policies', 24 * HOUR_MS, () => sweepStsPolicies(parts)),
     start('delete old destination counters', 24 * HOUR_MS, () => sweepDestinations(parts)),

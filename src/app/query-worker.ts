@@ -76,6 +76,7 @@ export function startQueryWorker(options: QueryWorkerOptions): QueryWorker {
       listRecipients: ask('listRecipients'),
       countMembers: ask('countMembers'),
       exportContacts: ask('exportContacts'),
+      listRequests: ask('listRequests'),
     },
     async stop() {
       await worker.stop()

@@ -3,7 +3,6 @@
  * received mail and downloads, and the description of the installation. `http.ts` adds them to its list.
  * Part of the composition root.
  */
-import { readFileSync } from 'node:fs'
 import type { Config } from '../config/config.ts'
 import { audienceAliasRoutes } from '../interfaces/api/audiences/alias-routes.ts'
 import { audienceRoutes } from '../interfaces/api/audiences/routes.ts'
@@ -37,10 +36,7 @@ import { createImporter } from '../resources/contacts/import/importer.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
 import type { AppContext } from './context.ts'
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string
-}
+import { version } from './version.ts'
 
 /** @param baseUrl returns the URL of the API; it is called once the HTTP listener is bound */
 export function installationRoutesOf(

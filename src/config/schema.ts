@@ -25,7 +25,7 @@ import {
   servers,
   text,
 } from './setting.ts'
-import { smartHost, smartHostDomains } from './smart-host.ts'
+import { smartHost } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
 import { warmupCaps, warmupStarts } from './warmup.ts'
 import { readZoneRecords } from './zone-records.ts'
@@ -325,6 +325,14 @@ export const schema = {
   rateLimit: {
     requestsPerSecond: integer(100, 'API requests per second and account; 0 means no limit.'),
   },
+  logs: {
+    retentionDays: integer(
+      30,
+      'Retention of the request log, `GET /logs`; at most that of the plan. 0 means that requests are not logged.',
+      { most: 3_650, unit: 'days' },
+    ),
+    bodies: flag(true, 'Whether the request log stores bodies of requests and replies, without secrets.'),
+  },
   metrics: {
     listen: planned(listen('', 'Separate listener for Prometheus metrics.')),
     token: optionalText('Bearer token required for `/metrics` on the API listener.', { secret: true }),
@@ -354,44 +362,3 @@ export const schema = {
     ),
   },
 }
-
-/** Settings that exist once per name that the operator chooses, such as `regions.<name>.feedback`. */
-export const families = {
-  regions: {
-    feedback: flag(false, 'Whether delivery and bounce events are recorded for domains of the region.'),
-  },
-  plans: {
-    retentionDays: limit(90, 'Retention of emails of accounts on the plan; `none` keeps them forever.', {
-      least: 1,
-      unit: 'days',
-    }),
-    daily: limit(null, 'Quota of recipients per UTC day.', { shown: 'none' }),
-    monthly: limit(null, 'Quota of recipients per UTC month.', { shown: 'none' }),
-  },
-  providers: {
-    connections: limit(
-      null,
-      'Maximum number of concurrent SMTP sessions to the mailbox provider, such as `google`.',
-      {
-        least: 1,
-        shown: 'by a table',
-      },
-    ),
-    messagesPerConnection: limit(null, 'Maximum number of messages per SMTP session to the provider.', {
-      least: 1,
-      shown: 'by a table',
-    }),
-    messagesPerSecond: limit(null, 'Maximum rate of delivery attempts to the provider.', {
-      least: 1,
-      shown: 'any number',
-    }),
-  },
-  smartHosts: {
-    url: smartHost(
-      'Smart host for the domains instead of `delivery.smart_host`. Empty: their mail goes to their MX hosts.',
-    ),
-    domains: smartHostDomains('Recipient domains; `*.example.com` stands for all subdomains.'),
-  },
-}
-
-export const FAMILY_NAME = /^[a-z0-9][a-z0-9-]*$/

@@ -30,6 +30,7 @@ export type IdPrefix =
   | 'shr'
   | 'hld'
   | 'prp'
+  | 'log'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const COUNTER_MAX = 0xfff

@@ -72,6 +72,7 @@ export function createOnDemandWorker(options: OnDemandWorkerOptions): OnDemandWo
   const lost = metrics?.counter(
     'threads_lost',
     'Threads that died of what they worked on, or were ended for it.',
+    [{ thread: name }],
   )
 
   const start = (): Running => {

@@ -27,3 +27,15 @@ export function nextUtcMonth(at: number): number {
   const date = new Date(at)
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1)
 }
+
+/** @returns start of the UTC day, in ms since the epoch */
+export function startOfUtcDay(at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate())
+}
+
+/** @returns start of the UTC month, in ms since the epoch */
+export function startOfUtcMonth(at: number): number {
+  const date = new Date(at)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth())
+}

@@ -64,6 +64,7 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
   const lost = metrics?.counter(
     'reader_processes_lost',
     'Child processes that died of what they worked on, or were killed for it.',
+    [{ process: name }],
   )
   let running: RunningProcess | undefined
   /** Processes that were ended on purpose. */

@@ -78,6 +78,8 @@ export interface Tx {
   count(accountId: Id, kind: string, period: string, delta: number): void
   /** The value of a counter, including what this group has added. */
   counted(accountId: Id, kind: string, period: string): Promise<number>
+  /** Adds to a figure of the metrics of this process. It counts if the group commits, and is not stored. */
+  tally(name: string, count: number): void
   /** Sends an announcement to all subscribers of a topic, in all threads, after the group has committed. */
   announce(topic: string, payload: unknown): void
   /** Webhook subscriptions of these accounts. Accounts without webhooks cost no query. */

@@ -30,6 +30,7 @@ import type { Find, ReadTogether } from './read.ts'
 import { watchSameFile } from './same-file.ts'
 import type { Db } from './schema.ts'
 import { type ClientOptions, createWriterClient, type WriterClient } from './writer/client.ts'
+import { NO_FIGURES, type WriterFigures } from './writer/figures.ts'
 import type { WriterNotice, WriterOrder, WriterThreadData } from './writer/thread.ts'
 
 /** Interval between two attempts to lock the folder. */
@@ -68,6 +69,8 @@ export interface Store<C extends Commands> {
   isShared: boolean
   /** Names of the migrations applied by this start. */
   migrations: string[]
+  /** Figures of the writer, at most about a second old. */
+  figures(): WriterFigures
   /** Returns the end of a channel to the writer, for another thread. */
   connectThread(): MessagePort
   close(): Promise<void>
@@ -98,6 +101,10 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
     (error, wasReady) => wasReady && options.onLoss(error),
   )
   const { thread } = writer
+  let figures = NO_FIGURES
+  thread.on('message', (notice: WriterNotice) => {
+    if (notice.notice === 'figures') ({ figures } = notice)
+  })
   try {
     const notice = (await writer.ready) as WriterNotice
     const migrations = notice.notice === 'ready' ? notice.migrations : []
@@ -114,6 +121,7 @@ export async function openStore<C extends Commands>(options: StoreOptions): Prom
       location,
       isShared: isShared(location),
       migrations,
+      figures: () => figures,
       connectThread: () => connect(thread),
       async close() {
         watch?.cancel()

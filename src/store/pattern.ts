@@ -7,3 +7,7 @@ export function containing(text: string): string {
 export function endingIn(text: string): string {
   return containing(text).slice(0, -1)
 }
+
+export function beginningWith(text: string): string {
+  return containing(text).slice(1)
+}

@@ -35,6 +35,7 @@ import type { CounterRow, EventRow } from './schema/events.ts'
 import type { InboundMessageRow, InboundSubjectRow } from './schema/inbound.ts'
 import type { AttemptRow, DeliveryRow, SiteCapRow, SiteStateRow } from './schema/queue.ts'
 import type { ReportRow } from './schema/reports.ts'
+import type { LoggedBodiesRow, LoggedRequestTable } from './schema/requests.ts'
 import type { EmailSegmentRow, EmailSegmentStatusRow, EmailTermRow } from './schema/segments.ts'
 import type { SettingRow } from './schema/settings.ts'
 import type { DestinationReplyRow, DomainSiteRow, QueueHoldRow } from './schema/steering.ts'
@@ -52,6 +53,7 @@ export * from './schema/domains.ts'
 export * from './schema/emails.ts'
 export * from './schema/events.ts'
 export * from './schema/queue.ts'
+export * from './schema/requests.ts'
 export * from './schema/segments.ts'
 export * from './schema/settings.ts'
 export * from './schema/suppressions.ts'
@@ -112,6 +114,8 @@ export interface Schema {
   mtaStsPolicies: MtaStsPolicyRow
   tlsResults: TlsResultRow
   reports: ReportRow
+  loggedRequests: LoggedRequestTable
+  loggedBodies: LoggedBodiesRow
   inboundMessages: InboundMessageRow
   inboundSubjects: InboundSubjectRow
   linkTerms: LinkTermsRow

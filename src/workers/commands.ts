@@ -46,6 +46,7 @@ import { inboundCommands } from '../resources/emails/inbound-rows.ts'
 import { linkTermsCommands } from '../resources/emails/link-terms.ts'
 import { shareCommands } from '../resources/emails/share-rows.ts'
 import { recipientCommands } from '../resources/events/commands.ts'
+import { requestLogCommands } from '../resources/request-log/commands.ts'
 import { retentionCommands } from '../resources/retention/commands.ts'
 import { eventSweepCommands } from '../resources/retention/event-sweeper.ts'
 import { inboundRetentionCommands } from '../resources/retention/inbound-commands.ts'
@@ -99,6 +100,7 @@ export const commands = {
   ...shareCommands,
   ...reportCommands,
   ...applyReportCommands,
+  ...requestLogCommands,
   ...webhookCommands,
   ...webhookDispatchCommands,
   ...inboundCommands,

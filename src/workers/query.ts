@@ -23,6 +23,7 @@ import type { SegmentFilter } from '../resources/contacts/filters.ts'
 import type { CountedAudience } from '../resources/contacts/known-counts.ts'
 import { type ContactQuery, countMembers, listContacts } from '../resources/contacts/list.ts'
 import { type MetricsQuestion, reportMetrics } from '../resources/events/metrics-report.ts'
+import { listRequests, type RequestQuery } from '../resources/request-log/list.ts'
 import { createPacker } from '../resources/search/pack.ts'
 import { createPacking } from '../resources/search/packing.ts'
 import { createEmailReader, type EmailReader } from '../resources/search/reader.ts'
@@ -75,6 +76,7 @@ const functions = {
   countMembers: ({ audience, filters }: { audience: CountedAudience; filters: readonly SegmentFilter[] }) =>
     countMembers(db, audience, filters),
   exportContacts: (question: ExportQuery) => exportContacts(db, question),
+  listRequests: (query: RequestQuery) => listRequests(db, query),
   reportDestinations: (question: DestinationQuestion) => reportDestinations(db, question),
   viewQueue: createQueueStatsCache({
     db,

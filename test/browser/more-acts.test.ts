@@ -149,6 +149,17 @@ test('emails are filtered by how they came and by their key', async () => {
   await page.getByRole('heading', { name: 'No results' }).waitFor()
 })
 
+test('a refused request is found by its status and path, and shows its bodies as text', async () => {
+  await goTo('/logs')
+  await page.getByLabel('Any status').selectOption('Refused (4xx)')
+  await page.getByLabel('Search paths, such as /emails').fill('emails')
+  await page.waitForURL(/path=emails/)
+  await rowOf('422 missing_required_field').getByRole('link', { name: 'POST /emails' }).click()
+  await page.getByRole('heading', { name: 'POST /emails' }).waitFor()
+  await page.getByRole('region', { name: 'Request body' }).getByText('"html": "<b>Thank you</b>"').waitFor()
+  await page.getByRole('region', { name: 'Response body' }).getByText('Missing `to` field.').first().waitFor()
+})
+
 test('a server is slowed down, and gets as much as it bears again', async () => {
   const { mailhorn } = scene
   await mailhorn.send({

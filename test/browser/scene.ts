@@ -25,6 +25,7 @@ export interface Scene {
     domain: string
     pending: string
     template: string
+    refused: string
   }
   close(): Promise<void>
 }
@@ -181,6 +182,7 @@ export async function startScene(): Promise<Scene> {
     sent: sent.id,
     inbound,
     webhook: webhook.id,
+    refused: await refusedSend(mailhorn),
   }
   return {
     mailhorn,
@@ -193,6 +195,13 @@ export async function startScene(): Promise<Scene> {
       await program.close()
     },
   }
+}
+
+/** @returns the id of the request in the log */
+async function refusedSend(mailhorn: Pick<Mailhorn, 'call' | 'apiKey'>): Promise<string> {
+  const body = { from: 'Shop <shop@shop.example>', subject: 'Your order', html: '<b>Thank you</b>' }
+  const { headers } = await mailhorn.call('POST', '/emails', { key: mailhorn.apiKey, body })
+  return `log_${headers.get('x-request-id')}`
 }
 
 function placesOf(ids: Scene['ids']): Scene['places'] {
@@ -217,6 +226,8 @@ function placesOf(ids: Scene['ids']): Scene['places'] {
     ['audiences', '/audiences'],
     ['audience', `/audiences/${ids.audience}`],
     ['segments', `/audiences/${ids.audience}?view=segments`],
+    ['logs', '/logs'],
+    ['log', `/logs/${ids.refused}`],
     ['suppressions', '/suppressions'],
     ['deliverability', '/deliverability'],
     ['queue', '/queue'],

@@ -93,6 +93,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ['o', { token: createOpenToken(secrets, recipient) }],
     ['c', { token: createClickToken(secrets, recipient, { number: 0, target: 'https://shop.example/' }) }],
     ['u', { token: createUnsubscribeToken(secrets, subscription) }],
+    ['logs', { id: await loggedRequest(mailhorn, session) }],
     ['inbound', { id: received.id, n: received.attachmentIds[0]! }],
     ['emails/receiving', { id: received.id, attachment_id: received.attachmentIds[0]! }],
     ['s', { token: share.url.split('/').at(-1) }],
@@ -170,6 +171,12 @@ function addClaim(mailhorn: Mailhorn, domain: string, account: string): string {
     },
   ])
   return domain
+}
+
+/** Makes a request that is logged. */
+async function loggedRequest(mailhorn: Mailhorn, session: string): Promise<string> {
+  const { headers } = await mailhorn.call('GET', '/topics', { session })
+  return `log_${headers.get('x-request-id')}`
 }
 
 /** Stores an ACME challenge that does not expire during a test. */

@@ -164,4 +164,8 @@ function tablesOf(mailhorn: Mailhorn): string[] {
         : "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
     )
     .map(({ name }) => name)
+    .filter(name => !REQUEST_LOG.has(name))
 }
+
+/** Every request is logged, refused ones, too, a moment after it was answered. */
+const REQUEST_LOG = new Set(['logged_requests', 'logged_bodies'])

@@ -30,9 +30,9 @@ const PARTS: Record<string, string[][]> = {
     ['queue'],
   ],
   resources: [
-    ['retention'],
+    ['retention', 'usage'],
     ['domains', 'templates', 'contacts'],
-    ['accounts'],
+    ['accounts', 'request-log'],
     ['search'],
     ['events'],
     ['emails'],

@@ -7,7 +7,7 @@ import type { Id } from '../../lib/ids.ts'
 import { type Content, type EncodedContent, encodeContent } from '../../resources/emails/content.ts'
 import { shareContent } from '../../resources/emails/content-rows.ts'
 import { ON_SUPPRESSION_LIST, scheduledEvent, suppressedEvent } from '../../resources/events/email-events.ts'
-import { countNewEmail, type NewEvent, recordEvents } from '../../resources/events/record.ts'
+import { countNewEmail, deliveryFigure, type NewEvent, recordEvents } from '../../resources/events/record.ts'
 import { referBlobs } from '../../store/blobs/blobs.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import { queueKeyText, type Tx } from '../../store/command.ts'
@@ -173,6 +173,8 @@ function keepRecent(tx: Tx, decided: EmailDecision) {
 
 function countEmail(tx: Tx, decided: EmailDecision) {
   countNewEmail(tx, decided.email.row, statusOf(decided))
+  const suppressedCount = decided.suppressed.filter(message => message !== null).length
+  if (suppressedCount > 0) tx.tally(deliveryFigure('suppressed'), suppressedCount)
 }
 
 /** Announces each queue key once. */

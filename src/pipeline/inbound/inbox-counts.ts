@@ -1,5 +1,6 @@
 /** Metrics of processed inbound messages: listed, faulty, and verdicts by check. */
 import type { Metrics } from '../../lib/metrics.ts'
+import type { Verdict } from '../../store/schema/inbound.ts'
 import type { ReadMail } from './mail-reader.ts'
 import type { Verdicts } from './message-verdicts.ts'
 
@@ -8,11 +9,18 @@ export interface InboxCounts {
 }
 
 const CHECKS = ['spam', 'virus', 'spf', 'dkim', 'dmarc'] as const
+const VERDICTS = ['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED', 'DISABLED'] as const satisfies Verdict[]
 
 export function countInbox(metrics: Metrics): InboxCounts {
-  const listed = metrics.counter('inbound_listed', 'Received messages that are listed.')
-  const faulty = metrics.counter('inbound_parse_errors', 'Received messages that could not be read in full.')
-  const judged = metrics.counter('inbound_verdicts', 'What received messages were judged to be, by check.')
+  const listed = metrics.counter('inbound_listed', 'Received messages that are listed.', [{}])
+  const faulty = metrics.counter(
+    'inbound_parse_errors',
+    'Received messages that could not be read in full.',
+    [{}],
+  )
+  const judged = metrics.counter('inbound_verdicts', 'What received messages were judged to be, by check.', [
+    ...CHECKS.flatMap(check => VERDICTS.map(verdict => ({ check, verdict }))),
+  ])
   return {
     listed({ mail, verdicts }) {
       listed.add()

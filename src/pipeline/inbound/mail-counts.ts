@@ -19,7 +19,9 @@ export function countMail(
   metrics: Metrics,
   listener: 'inbound' | 'submission' | 'submission_tls' | 'relay',
 ): MailCounts {
-  const taken = metrics.counter('smtp_taken', 'Messages that a mail listener has answered for.')
+  const taken = metrics.counter('smtp_taken', 'Messages that a mail listener has answered for.', [
+    { listener },
+  ])
   const refused = metrics.counter(
     'smtp_refused',
     'Negative replies for good, by reply and enhanced status code.',

@@ -48,6 +48,8 @@ export interface QueueView {
   at: number
   total: number
   totals: QueueTally
+  /** Time at which the oldest email was created, in ms since the epoch; null when there is none. */
+  oldestAt: number | null
   /** Sorted by the number of deliveries, the most first. */
   entries: QueueEntry[]
 }
@@ -125,7 +127,11 @@ export async function queueViewOf(
   const sorted = [...entries.values()].sort((a, b) => countOf(b) - countOf(a) || compare(a.name, b.name))
   const page = sorted.slice(question.offset, question.offset + question.limit)
   if (question.by === 'domain') await addDetails(db, page, wanted)
-  return { at: snapshot.at, total: sorted.length, totals: totalOf(sorted), entries: page }
+  const oldestAt = sorted.reduce<number | null>(
+    (oldest, entry) => Math.min(oldest ?? entry.oldestAt, entry.oldestAt),
+    null,
+  )
+  return { at: snapshot.at, total: sorted.length, totals: totalOf(sorted), oldestAt, entries: page }
 }
 
 async function groupsAfter(

@@ -73,6 +73,9 @@ type AttemptEffect = 'recorded' | 'stale' | 'failing'
 /** Number of old deliveries that one command deletes; the next command deletes more. */
 const DELETED_PER_COMMAND_MAX = 200
 
+/** Figures that count attempts to deliver an event. */
+export const WEBHOOK_FIGURES = { delivered: 'webhooks.delivered', failed: 'webhooks.failed' }
+
 export const webhookDispatchCommands = {
   /** Undefined when the webhook is disabled or gone. */
   claimWebhookDeliveries: concurrent(
@@ -131,6 +134,8 @@ export const webhookDispatchCommands = {
           : [],
       )
       await tx.rows.update('webhookDeliveries', ['webhookId', 'id'], valid.map(finishedRow))
+      for (const { success } of valid)
+        tx.tally(success ? WEBHOOK_FIGURES.delivered : WEBHOOK_FIGURES.failed, 1)
       const effects = new Map<string, AttemptEffect>()
       for (const [key, ofWebhook] of Map.groupBy(valid, ({ webhookId }) => idKey(webhookId)))
         effects.set(key, await updateFailingSince(tx, ofWebhook))

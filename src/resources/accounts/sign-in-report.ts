@@ -30,7 +30,9 @@ export function createSignInReport(
   { metrics, log, clock }: { metrics: Metrics; log: Log; clock: Pick<Clock, 'monotonic'> },
   protocol: 'http' | 'smtp',
 ): SignInReport {
-  const attempts = metrics.counter('sign_in_attempts', 'Attempts to sign in over HTTP and SMTP, by result.')
+  const attempts = metrics.counter('sign_in_attempts', 'Attempts to sign in over HTTP and SMTP, by result.', [
+    ...['right', 'wrong', 'throttled'].map(result => ({ protocol, result })),
+  ])
   const lines = new Map<string, ThrottledLog>()
   const lineOf = (limit: string) => {
     const line =

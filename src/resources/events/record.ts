@@ -118,8 +118,17 @@ function isOnlyForWebhooks(type: EventType): boolean {
   return type.startsWith('contact.')
 }
 
+/** Figure that counts new emails. */
+export const ACCEPTED_FIGURE = 'emails.accepted'
+
+/** @returns the name of the figure that counts deliveries with this new status */
+export function deliveryFigure(status: DeliveryStatus): string {
+  return `deliveries.${status}`
+}
+
 /** Applies changes of deliveries and updates the status of their emails. */
 export async function recordDeliveries(tx: Tx, changes: readonly DeliveryChange[]): Promise<void> {
+  for (const { set } of changes) tx.tally(deliveryFigure(set.status), 1)
   await tx.rows.update(
     'deliveries',
     ['emailId', 'ordinal'],
@@ -178,6 +187,7 @@ export async function recordHandedOver(
 /** Adds a new email to the totals per status. */
 export function countNewEmail(tx: Tx, email: BroadcastRef, status: EmailStatus): void {
   countStatus(tx, email, status, 1)
+  tx.tally(ACCEPTED_FIGURE, 1)
 }
 
 /** Subtracts deleted events from the number of events. */

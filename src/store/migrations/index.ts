@@ -41,6 +41,7 @@ import { up as inboundAutomatic } from './043-inbound-automatic.ts'
 import { up as topicVisibility } from './046-topic-visibility.ts'
 import { up as webhookViews } from './047-webhook-views.ts'
 import { up as domainClaims } from './048-domain-claims.ts'
+import { up as requestLog } from './049-request-log.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -87,4 +88,5 @@ export const migrations: readonly Migration[] = [
   { name: '046-topic-visibility', up: topicVisibility },
   { name: '047-webhook-views', up: webhookViews },
   { name: '048-domain-claims', up: domainClaims },
+  { name: '049-request-log', up: requestLog },
 ]

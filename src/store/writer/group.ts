@@ -18,6 +18,8 @@ export interface GroupResult {
   /** Replies in the order of the requests. */
   replies: WriteReply[]
   announcements: Announcement[]
+  /** Sums of what the commands have tallied. */
+  tallies: ReadonlyMap<string, number>
 }
 
 export interface GroupRunner {
@@ -133,6 +135,7 @@ export function createGroupRunner(session: GroupSession, options: GroupOptions):
     return {
       replies: requests.map(request => replies.get(request)!),
       announcements: state.effects.announcements(),
+      tallies: state.effects.tallies(),
     }
   }
 
@@ -166,7 +169,7 @@ export function refuseAll(
   const reason = isKnown
     ? cause
     : new StorageUnavailable(`nothing can be stored at the moment (${codeOf(cause)})`)
-  return { replies: requests.map(({ seq }) => failure(seq, reason)), announcements: [] }
+  return { replies: requests.map(({ seq }) => failure(seq, reason)), announcements: [], tallies: new Map() }
 }
 
 function transactionOver(
@@ -190,6 +193,7 @@ function transactionOver(
       const added = [state.effects, state.own].map(effects => effects.counted(accountId, kind, period))
       return stored + added[0]! + added[1]!
     },
+    tally: (name, count) => state.own.tally(name, count),
     announce,
     subscribers: accountIds => subscribers.of(db, accountIds),
     async subscribersChanged() {

@@ -3,6 +3,7 @@
  * client gets one report per group. Checkpoints and vacuum run when no request waits.
  */
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
+import type { GroupRunner } from './group.ts'
 import type { Announcement, GroupReport, WriteReply, WriteRequest } from './protocol.ts'
 
 export interface ServedStore {
@@ -21,7 +22,7 @@ export interface ServedStore {
 }
 
 /** The writing half of a store, with the current schema. */
-export interface WritingStore extends Omit<ServedStore, 'weigh'> {
+export interface WritingStore extends Omit<ServedStore, 'weigh' | 'run'>, GroupRunner {
   /** Names of the migrations that were applied now. */
   migrations: string[]
   /** Calls `listener` with the announcements of other processes, if there are any. */

@@ -6,6 +6,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { createIdSource } from '../../lib/ids.ts'
 import type { Commands } from '../command.ts'
 import { openWriting, type StoreLocation } from '../dialect.ts'
+import { createFigures, type WriterFigures } from './figures.ts'
 import { createRecentEmails } from './recent.ts'
 import { serveWriter } from './serve.ts'
 
@@ -17,9 +18,13 @@ export interface WriterThreadData {
 }
 
 export type WriterOrder = { order: 'connect'; port: MessagePort } | { order: 'stop' }
-export type WriterNotice = { notice: 'ready'; migrations: string[] } | { notice: 'stopped' }
+export type WriterNotice =
+  | { notice: 'ready'; migrations: string[] }
+  | { notice: 'figures'; figures: WriterFigures }
+  | { notice: 'stopped' }
 
 const DROP_INTERVAL_MS = 5_000
+const FIGURES_INTERVAL_MS = 1_000
 
 /** Body of the entry file of the writer thread. A failure ends the thread, and with it the process. */
 export async function runWriterThread(commands: Commands): Promise<void> {
@@ -29,11 +34,24 @@ export async function runWriterThread(commands: Commands): Promise<void> {
   setInterval(recent.dropStale, DROP_INTERVAL_MS).unref()
   const options = { commands, recent, newId: createIdSource() }
   const store = await openWriting(location, options, nowMs, mayBegin)
+  const figures = createFigures()
   const loop = serveWriter({
     ...store,
+    async run(requests) {
+      const startedAt = performance.now()
+      const result = await store.run(requests)
+      const seconds = (performance.now() - startedAt) / 1_000
+      figures.add({ seconds, commandCount: requests.length, tallies: result.tallies })
+      return result
+    },
     weigh: ({ name, input }) => (Object.hasOwn(commands, name) && commands[name]!.weigh?.(input)) || 1,
   })
   store.onHeard(loop.announce)
+  const sendFigures = () => {
+    const changed = figures.take()
+    if (changed) control.postMessage({ notice: 'figures', figures: changed } satisfies WriterNotice)
+  }
+  setInterval(sendFigures, FIGURES_INTERVAL_MS).unref()
   const end = async () => {
     await loop.end()
     await store.close()

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inflateRawSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
 import { startCloudflare } from '../../kit/cloudflare.ts'
@@ -173,6 +174,42 @@ test('no private key is logged or stored in the clear', () => {
   assert.ok(bytes.includes('here.example'), 'it is what holds everything')
 })
 
+test('no secret is stored in the request log', () => {
+  const bodies = loggedBodies(scene.dataDir)
+  const { firstKey, madeKey, session, cookie } = scene.secrets
+  for (const secret of [
+    PASSWORD,
+    firstKey,
+    madeKey,
+    session,
+    cookie,
+    CANARIES.dnsToken,
+    CANARIES.wrongPassword,
+  ])
+    assert.not(bodies.includes(secret!))
+  for (const content of [CANARIES.attachment, Buffer.from(CANARIES.attachment).toString('base64')])
+    assert.not(bodies.includes(content))
+  assert.ok(bodies.includes(CANARIES.subject), 'it has the rest of the bodies')
+})
+
+/** All bodies in the request log, as text. */
+function loggedBodies(dataDir: string): string {
+  const sql = 'select packed from logged_bodies'
+  const rows = isOnPostgres
+    ? databaseOf(dataDir).rows<{ packed: Uint8Array }>(sql)
+    : readSqlite(dataDir, database => database.prepare(sql).all() as { packed: Uint8Array }[])
+  return rows.map(({ packed }) => inflateRawSync(packed).toString()).join('\n')
+}
+
+function readSqlite<T>(dataDir: string, read: (database: Database.Database) => T): T {
+  const database = new Database(join(dataDir, 'mailhorn.db'), { readonly: true })
+  try {
+    return read(database)
+  } finally {
+    database.close()
+  }
+}
+
 /** Everything in the database: of SQLite the file, of PostgreSQL all rows. */
 function stored(dataDir: string): Buffer {
   if (isOnPostgres) {
@@ -183,12 +220,7 @@ function stored(dataDir: string): Buffer {
     const values = tables.flatMap(({ name }) => rows(`select * from ${name}`)).flatMap(Object.values)
     return Buffer.concat(values.map(value => (Buffer.isBuffer(value) ? value : Buffer.from(`${value}\n`))))
   }
-  const database = new Database(join(dataDir, 'mailhorn.db'), { readonly: true })
-  try {
-    return database.serialize()
-  } finally {
-    database.close()
-  }
+  return readSqlite(dataDir, database => database.serialize())
 }
 
 test.run()

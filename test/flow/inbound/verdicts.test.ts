@@ -146,7 +146,7 @@ test('the figures of all of it are shown to whoever knows the token', async () =
   assert.match(text, /^mailhorn_smtp_taken_total\{listener="inbound"\} [1-9]/m)
   assert.match(text, /^mailhorn_inbound_listed_total [1-9]/m)
   assert.match(text, /^mailhorn_inbound_verdicts_total\{check="spf",verdict="[A-Z]+"\} [1-9]/m)
-  assert.match(text, /^mailhorn_resident_memory_bytes \d/m)
+  assert.match(text, /^process_resident_memory_bytes \d/m)
 })
 
 test.run()

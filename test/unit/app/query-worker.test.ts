@@ -47,6 +47,8 @@ async function open(t: TestContext) {
     for (const port of writerPorts) port.close()
   })
   const app = createHttpApp({
+    requestLog: undefined,
+    countRequest: () => {},
     pages: undefined,
     isLinkHost: () => false,
     routes: emailListRoutes({ reader: reading.reader, horizonOf: async () => 0 }),

@@ -201,7 +201,7 @@ test('group: its changes become visible together after the commit', async t => {
 
 test('group: an empty group is committed', async t => {
   const store = await t.using(open())
-  assert.equal(await store.group(), { replies: [], announcements: [] })
+  assert.equal(await store.group(), { replies: [], announcements: [], tallies: new Map() })
 })
 
 test.run()

@@ -28,7 +28,12 @@ interface ReadBodyOptions {
   limitBytes: number
   /** Account id or client address. Large bodies of one owner share a memory limit. */
   owner: string
+  /** Called with the body before it is parsed, or with the first bytes of a large body. */
+  onBytes?: (bytes: Uint8Array) => void
 }
+
+/** Bytes of a large body that `onBytes` gets. */
+const BEGINNING_BYTES = 32 * 1024
 
 /** @throws ApiError 413, 415, 400, 408 or 503, and what the work throws */
 export type ReadBody = <W extends BodyWork>(
@@ -63,7 +68,7 @@ interface BodyRoom {
 
 /** @param clock clock of the limits on how long a body may hold reserved memory */
 export function createReadBody(large: LargeBodies, preparation: Preparation, clock: Clock): ReadBody {
-  return async (request, { limitBytes, owner }, work) => {
+  return async (request, { limitBytes, owner, onBytes }, work) => {
     let place: Promise<() => void> | undefined
     const sizeBytes = Math.min(limitBytes, declaredLength(request) ?? limitBytes)
     const make = () => {
@@ -74,9 +79,13 @@ export function createReadBody(large: LargeBodies, preparation: Preparation, clo
       const bytes = await readBytes(request, limitBytes, { sizeBytes, make }, clock)
       if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
       insistOnJson(request)
-      return 'length' in bytes
-        ? await doBodyWork(parseJson(bytes), work, preparation)
-        : await large.read(owner, bytes.end(), work)
+      if ('length' in bytes) {
+        onBytes?.(bytes)
+        return await doBodyWork(parseJson(bytes), work, preparation)
+      }
+      const blocks = bytes.end()
+      onBytes?.(blocks[0]!.slice(0, BEGINNING_BYTES))
+      return await large.read(owner, blocks, work)
     } finally {
       place?.then(
         leave => leave(),

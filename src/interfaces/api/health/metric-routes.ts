@@ -8,12 +8,14 @@ interface MetricsRoutesOptions {
   metrics: Metrics
   /** Token of the configuration; null disables the metrics. */
   token: string | null
+  /** Reads what the next report needs and is not in memory. */
+  refresh(): Promise<void>
 }
 
 /** Content type of the Prometheus text format. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
-export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[] {
+export function metricsRoutes({ metrics, token, refresh }: MetricsRoutesOptions): Route[] {
   return [
     {
       method: 'GET',
@@ -31,6 +33,7 @@ export function metricsRoutes({ metrics, token }: MetricsRoutesOptions): Route[]
             'invalid_access',
             'Metrics require the value of the setting `metrics.token` as a bearer token.',
           )
+        await refresh()
         return {
           status: 200,
           headers: { 'content-type': METRICS_TYPE, 'cache-control': 'no-store' },

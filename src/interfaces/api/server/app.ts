@@ -3,14 +3,14 @@
  * requests of `server.ts`. Out: replies of routes and pages, and every error in the shape of `ApiError`.
  * Called by `app/http.ts`.
  */
-import { randomUUID } from 'node:crypto'
 import Koa, { type Context, type Middleware } from 'koa'
 import type { Clock } from '../../../lib/clock.ts'
-import { idKey } from '../../../lib/ids.ts'
+import { createIdSource, idKey, idText } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/log.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { type ThrottledLog, throttledLog } from '../../../lib/throttled-log.ts'
 import { WorkerEnded } from '../../../lib/worker-rpc.ts'
+import type { RequestLog } from '../../../resources/request-log/request-log.ts'
 import { StorageUnavailable } from '../../../store/command.ts'
 import { ApiError } from '../api-error.ts'
 import { DEFAULT_BODY_LIMIT_BYTES, PUBLIC_BODY_LIMIT_BYTES, type ReadBody } from '../body/body.ts'
@@ -26,6 +26,7 @@ import { readUnreadBodies } from './lingering-close.ts'
 import { loggedPath } from './logged-path.ts'
 import { notOfferedMessage } from './not-offered.ts'
 import type { SpendRequest } from './rate-limit.ts'
+import { type CountRequest, type RequestState, recordRequests } from './record-requests.ts'
 import { createRouting, type Routing } from './routing.ts'
 import { JSON_HEADERS } from './security-headers.ts'
 import { streamReply } from './stream.ts'
@@ -43,18 +44,22 @@ interface HttpAppOptions {
   headers: Readonly<Record<string, string>>
   /** Undefined without a rate limit. */
   spendRequest: SpendRequest | undefined
+  /** Undefined if requests are not logged. */
+  requestLog: RequestLog | undefined
+  countRequest: CountRequest
   clock: Clock
   log: Log
 }
 
 const RETRY_AFTER_SECONDS = 5
+const JSON_TYPE = 'application/json; charset=utf-8'
 
 export function createHttpApp(options: HttpAppOptions): Koa {
   const app = new Koa({ proxy: false })
   app.silent = true
   app.use(identifyRequest(options))
   app.use(readTarget)
-  app.use(logRequest(options.log))
+  app.use(recordRequests(options))
   app.use(readUnreadBodies(options.clock))
   app.use(turnErrorsIntoReplies(options))
   app.use(insistOnHost)
@@ -67,11 +72,15 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   return app
 }
 
-function identifyRequest({ headers }: Pick<HttpAppOptions, 'headers'>): Middleware {
+/** Each request has an id, which is that of its entry in the request log, too. */
+function identifyRequest({ headers, clock }: Pick<HttpAppOptions, 'headers' | 'clock'>): Middleware {
   const lines = Object.entries(headers)
+  const newId = createIdSource()
   return (ctx, next) => {
-    ctx.state.requestId = randomUUID()
-    ctx.res.setHeader('x-request-id', ctx.state.requestId)
+    const state = ctx.state as RequestState
+    state.id = newId(clock.now())
+    state.requestId = idText(state.id)
+    ctx.res.setHeader('x-request-id', state.requestId)
     for (const [name, value] of lines) ctx.res.setHeader(name, value)
     return next()
   }
@@ -85,21 +94,6 @@ const readTarget: Middleware = (ctx, next) => {
     ctx.req.url = pathname.startsWith('/') ? pathname + search : '/'
   }
   return next()
-}
-
-function logRequest(log: Log): Middleware {
-  return async (ctx, next) => {
-    const startedAt = performance.now()
-    await next()
-    if (!log.isLevelEnabled('debug')) return
-    const ms = Math.round(performance.now() - startedAt)
-    const { method, status } = ctx
-    const path = loggedPath(ctx.path)
-    log.debug(
-      { event: 'http_request', request_id: ctx.state.requestId, method, path, status, ms },
-      'HTTP request',
-    )
-  }
 }
 
 function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clock'>): Middleware {
@@ -116,9 +110,8 @@ function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clo
       const refused = refusedBy(error)
       if (refused.status >= 500 && error !== refused) logFault(ctx, error, refused, { log, warn })
       ctx.status = refused.status
-      sayJson(ctx)
-      ctx.set(refused.headers)
-      ctx.body = refused.body()
+      ctx.state.errorName = refused.errorName
+      sayJson(ctx, refused.body(), refused.headers)
     }
   }
 }
@@ -234,8 +227,11 @@ function unknownPath({ path }: Context): ApiError {
 
 function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
   return route => async ctx => {
+    const state = ctx.state as RequestState
+    if (route.access === 'public') state.isPublic = true
     const credential = await options.findCredential(ctx.req, route.access)
-    if (credential && route.access !== 'public') options.spendRequest?.(ctx, credential.accountId)
+    if (credential && !state.isPublic) state.credential = credential
+    if (state.credential) options.spendRequest?.(ctx, state.credential.accountId)
     await send(ctx, await answer(options, route, ctx, credential), options)
   }
 }
@@ -249,6 +245,9 @@ function answer(
   const limitBytes =
     route.access === 'public' ? PUBLIC_BODY_LIMIT_BYTES : (route.bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES)
   const clientAddress = clientAddressOf(ctx.req)
+  const onBytes = (bytes: Uint8Array) => {
+    ctx.state.requestBody = bytes
+  }
   const owner = credential ? idKey(credential.accountId) : clientAddress
   const request = {
     method: ctx.method,
@@ -257,9 +256,9 @@ function answer(
     headers: ctx.headers,
     clientAddress,
     form: () => readForm(ctx.req, limitBytes),
-    body: () => readBody(ctx.req, { limitBytes, owner }, null),
+    body: () => readBody(ctx.req, { limitBytes, owner, onBytes }, null),
     stream: () => streamBody(ctx.req, limitBytes),
-    sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner }, work),
+    sendBody: (work: SendWork) => readBody(ctx.req, { limitBytes, owner, onBytes }, work),
   }
   if (route.access === 'public') return route.handle({ ...request, credential })
   return route.handle({ ...request, credential: credential! })
@@ -271,11 +270,11 @@ async function send(
   options: Pick<HttpAppOptions, 'clock' | 'log'>,
 ): Promise<void> {
   ctx.status = reply.status
-  if ('body' in reply) sayJson(ctx)
-  if (reply.headers) ctx.set(reply.headers)
-  if ('body' in reply) ctx.body = bodyFor(ctx, reply)
-  else if (Symbol.asyncIterator in reply.content)
+  if ('body' in reply) return sayJson(ctx, bodyFor(ctx, reply), reply.headers)
+  ctx.set(reply.headers)
+  if (Symbol.asyncIterator in reply.content)
     try {
+      ctx.state.streamedAt = options.clock.monotonic()
       if (ctx.method !== 'HEAD') await streamReply(ctx, reply.content, options)
     } finally {
       reply.done?.()
@@ -288,10 +287,19 @@ function bodyFor({ headers }: Context, { body }: ApiReply): object {
   return client ? forTypedClient(client, body) : body
 }
 
-/** Sets the headers of JSON replies directly, because the same in Koa takes longer. */
-function sayJson({ res }: Context): void {
+/**
+ * Sets a JSON reply. It is encoded here, because the request log keeps its text. Its headers are set
+ * directly, because the same in Koa takes longer; those of the route win.
+ */
+function sayJson(ctx: Context, body: object, headers: ApiReply['headers'] = {}): void {
+  const text = JSON.stringify(body)
+  const { res } = ctx
+  res.setHeader('content-type', JSON_TYPE)
   res.setHeader('cache-control', JSON_HEADERS['cache-control'])
   res.setHeader('x-content-type-options', JSON_HEADERS['x-content-type-options'])
+  ctx.set(headers)
+  ctx.state.responseBody = text
+  ctx.body = text
 }
 
 /**

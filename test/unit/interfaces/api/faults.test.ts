@@ -21,6 +21,8 @@ async function openDoor(t: TestContext, work: (socket: Socket) => Promise<never>
   let socket: Socket | undefined
   const readBody = createReadBody({ enter: unused, read: unused }, { email: unused, batch: unused }, clock)
   const app = createHttpApp({
+    requestLog: undefined,
+    countRequest: () => {},
     pages: undefined,
     isLinkHost: () => false,
     routes: [

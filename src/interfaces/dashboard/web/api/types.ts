@@ -23,6 +23,7 @@ import type { emailRowSchema, emailSchema } from '../../../api/emails/schema.ts'
 import type { eventSchema } from '../../../api/events/schema.ts'
 import type { inboundRowSchema, inboundSchema } from '../../../api/inbound/schema.ts'
 import type { installationSchema } from '../../../api/installation/schema.ts'
+import type { loggedRequestSchema, requestDetailSchema } from '../../../api/logs/schema.ts'
 import type { holdSchema } from '../../../api/queue/schema.ts'
 import type { sourcesSchema } from '../../../api/queue/source-schema.ts'
 import type { destinationsSchema, queueSchema, slowSchema } from '../../../api/queue/view-schema.ts'
@@ -101,6 +102,8 @@ export type BroadcastLink = z.output<typeof linkSchema>
 export type InboundRow = z.output<typeof inboundRowSchema>
 export type Inbound = z.output<typeof inboundSchema>
 export type AccountEvent = z.output<typeof eventSchema>
+export type LoggedRequest = z.output<typeof loggedRequestSchema>
+export type RequestDetail = z.output<typeof requestDetailSchema>
 export type Webhook = z.output<typeof webhookSchema>
 export type WebhookWithSecret = z.output<typeof webhookWithSecretSchema>
 export type WebhookDelivery = z.output<typeof webhookDeliverySchema>

@@ -34,6 +34,7 @@ export const NAV_ITEMS: readonly PlaceGroup[] = [
       { path: '/domains', label: 'Domains', icon: 'domains' },
       { path: '/keys', label: 'API keys', icon: 'keys' },
       { path: '/webhooks', label: 'Webhooks', icon: 'webhooks' },
+      { path: '/logs', label: 'Logs', icon: 'logs' },
     ],
   },
   {

@@ -50,6 +50,8 @@ async function openDoor(t: TestContext) {
   for (const name of ['a', 'b'])
     accounts.set(name, { kind: 'key', accountId: newId(1), apiKeyId: newId(1), domain: null })
   const app = createHttpApp({
+    requestLog: undefined,
+    countRequest: () => {},
     pages: undefined,
     isLinkHost: () => false,
     routes,

@@ -28,6 +28,8 @@ async function openExport(t: TestContext) {
     isLevelEnabled: () => false,
   } as unknown as Log
   const app = createHttpApp({
+    requestLog: undefined,
+    countRequest: () => {},
     pages: undefined,
     isLinkHost: () => false,
     routes: emailListRoutes({

@@ -1,0 +1,105 @@
+/**
+ * Metrics of the service: HTTP requests, mail, the queue, webhooks and the database. In: figures of the
+ * writer, the view of the queue, and each request. Out: `/metrics`. Part of the composition root.
+ */
+import { metricsRoutes } from '../interfaces/api/health/metric-routes.ts'
+import type { Route } from '../interfaces/api/route.ts'
+import type { CountRequest } from '../interfaces/api/server/record-requests.ts'
+import { within } from '../lib/clock.ts'
+import { createHistogram, DURATION_BOUNDS_SECONDS } from '../lib/histogram.ts'
+import type { Labels, Metrics } from '../lib/metrics.ts'
+import type { QueueView } from '../pipeline/queue/view.ts'
+import { WEBHOOK_FIGURES } from '../pipeline/webhooks/dispatch-commands.ts'
+import { ACCEPTED_FIGURE, deliveryFigure } from '../resources/events/record.ts'
+import type { DeliveryStatus } from '../store/schema.ts'
+import type { AppContext } from './context.ts'
+import { version } from './version.ts'
+
+/** New statuses of deliveries with the words of the metric. */
+const RESULTS = [
+  ['delivered', 'delivered'],
+  ['deferred', 'delivery_delayed'],
+  ['bounced', 'bounced'],
+  ['failed', 'failed'],
+  ['suppressed', 'suppressed'],
+  ['complained', 'complained'],
+  ['canceled', 'canceled'],
+] as const satisfies [string, DeliveryStatus][]
+const CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx']
+/** Time that a report waits for the queue. */
+const QUEUE_WAIT_MS = 2_000
+const WHOLE_QUEUE = { by: 'domain', domain: null, accountId: null, class: null, limit: 0, offset: 0 } as const
+
+/** Registers the metrics of requests. */
+export function countRequests(metrics: Metrics): CountRequest {
+  const counts = CLASSES.map(() => 0)
+  const durations = createHistogram(DURATION_BOUNDS_SECONDS)
+  metrics.total('http_requests', 'HTTP requests by class of the status.', () =>
+    CLASSES.map((name, i): [Labels, number] => [{ class: name }, counts[i]!]),
+  )
+  metrics.histogram(
+    'http_request_duration_seconds',
+    'Time from the head of a request to its reply.',
+    durations.read,
+  )
+  return (status, ms) => {
+    counts[Math.floor(status / 100) - 1]!++
+    durations.observe(ms / 1_000)
+  }
+}
+
+/** Registers the metrics of mail, queue, webhooks and database, and serves all metrics. */
+export function metricsRoutesOf({ config, metrics, store, reading, clock }: AppContext): Route[] {
+  const tally = (name: string) => store.figures().tallies[name] ?? 0
+  const read = (pairs: readonly (readonly [Labels, string])[]) => () =>
+    pairs.map(([labels, name]): [Labels, number] => [labels, tally(name)])
+  metrics.gauge('build_info', 'Version of the program.', () => [[{ version }, 1]])
+  metrics.total('emails_accepted', 'Emails that were accepted.', () => tally(ACCEPTED_FIGURE))
+  metrics.total(
+    'deliveries',
+    'Results of deliveries, one per recipient.',
+    read(RESULTS.map(([result, status]) => [{ result }, deliveryFigure(status)])),
+  )
+  metrics.total(
+    'webhook_attempts',
+    'Attempts to deliver an event to a webhook.',
+    read([
+      [{ result: 'delivered' }, WEBHOOK_FIGURES.delivered],
+      [{ result: 'failed' }, WEBHOOK_FIGURES.failed],
+    ]),
+  )
+  metrics.total('database_commands', 'Commands of the database writer.', () => store.figures().commandCount)
+  metrics.histogram(
+    'database_batch_duration_seconds',
+    'Duration of batches of commands with their commit.',
+    () => store.figures().durations,
+  )
+  const refresh = registerQueue(metrics, () =>
+    within(clock, QUEUE_WAIT_MS, reading.reader.viewQueue({ ...WHOLE_QUEUE, now: clock.now() })),
+  )
+  return metricsRoutes({ metrics, token: config.metrics.token, refresh })
+}
+
+/**
+ * Registers the metrics of the queue, which are absent while it cannot be read.
+ * @returns a function that reads the queue for the next report
+ */
+function registerQueue(metrics: Metrics, view: () => Promise<QueueView | undefined>): () => Promise<void> {
+  let queue: QueueView | undefined
+  metrics.gauge('queue_deliveries', 'Deliveries in the queue, by state.', () => {
+    if (!queue) return []
+    const { neverTried, deferred, underWay, held } = queue.totals
+    return [
+      [{ state: 'never_tried' }, neverTried],
+      [{ state: 'deferred' }, deferred],
+      [{ state: 'in_progress' }, underWay],
+      [{ state: 'held' }, held],
+    ]
+  })
+  metrics.gauge('queue_oldest_seconds', 'Age of the oldest email in the queue.', () =>
+    queue ? Math.max(0, queue.at - (queue.oldestAt ?? queue.at)) / 1_000 : [],
+  )
+  return async () => {
+    queue = await view().catch(() => undefined)
+  }
+}

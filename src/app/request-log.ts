@@ -1,0 +1,46 @@
+/** Starts the log of API requests and serves it. Part of the composition root. */
+import { logRoutes } from '../interfaces/api/logs/routes.ts'
+import type { Route } from '../interfaces/api/route.ts'
+import { throttledLog } from '../lib/throttled-log.ts'
+import { createRequestLog, type RequestLog } from '../resources/request-log/request-log.ts'
+import type { AppContext } from './context.ts'
+
+/**
+ * @param started receives the function that writes the remaining requests
+ * @returns undefined if requests are not logged
+ */
+export function startRequestLog(
+  { config, store, clock, log, metrics }: AppContext,
+  started: (() => unknown)[],
+): RequestLog | undefined {
+  const { retentionDays, bodies } = config.logs
+  if (retentionDays === 0) return undefined
+  const warn = throttledLog(
+    { log, clock },
+    'warn',
+    'logged_requests_dropped',
+    'API requests could not be written to the request log; they were answered all the same',
+  )
+  const requestLog = createRequestLog({
+    run: store.run,
+    clock,
+    hasBodies: bodies,
+    onDropped: (count, error) => warn({ count, err: error }),
+  })
+  metrics.total(
+    'logged_requests_dropped',
+    'API requests that are missing in the request log.',
+    requestLog.droppedCount,
+  )
+  started.push(requestLog.close)
+  return requestLog
+}
+
+export function logRoutesOf(
+  { config, store, plans, reading, clock }: AppContext,
+  requestLog: RequestLog | undefined,
+): Route[] {
+  const { retentionDays } = config.logs
+  const { horizonOf } = plans
+  return logRoutes({ db: store.db, reader: reading.reader, requestLog, retentionDays, horizonOf, clock })
+}

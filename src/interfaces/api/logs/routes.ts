@@ -1,0 +1,69 @@
+/** Serves the request log of the account. */
+import type { Clock } from '../../../lib/clock.ts'
+import { type Id, parseWireId } from '../../../lib/ids.ts'
+import type { Plans } from '../../../resources/accounts/plans.ts'
+import { logHorizon } from '../../../resources/request-log/horizon.ts'
+import { findRequest, type RequestQuery, type RequestsFound } from '../../../resources/request-log/list.ts'
+import type { RequestLog } from '../../../resources/request-log/request-log.ts'
+import type { Db } from '../../../store/schema.ts'
+import { notFound } from '../api-error.ts'
+import { ok, type Route } from '../route.ts'
+import { readCursorPage } from '../schema/cursor.ts'
+import {
+  loggedRequestView,
+  readRequestFilter,
+  requestDetailSchema,
+  requestDetailView,
+  requestListSchema,
+  requestLogQuery,
+} from './schema.ts'
+
+interface LogRoutesOptions {
+  db: Db
+  reader: { listRequests(query: RequestQuery): Promise<RequestsFound> }
+  /** Undefined if requests are not logged. */
+  requestLog: Pick<RequestLog, 'flush'> | undefined
+  /** Retention of the log, unless that of the plan is shorter. */
+  retentionDays: number
+  horizonOf: Plans['horizonOf']
+  clock: Clock
+}
+
+export function logRoutes(options: LogRoutesOptions): Route[] {
+  const { db, reader, requestLog, retentionDays, horizonOf, clock } = options
+  const logHorizonOf = async (accountId: Id) =>
+    logHorizon(await horizonOf(accountId), retentionDays, clock.now())
+  return [
+    {
+      method: 'GET',
+      path: '/logs',
+      access: 'session',
+      summary: 'List the API requests of the account, newest first',
+      query: requestLogQuery,
+      replies: { 200: requestListSchema },
+      async handle({ query, credential: { accountId } }) {
+        const filter = readRequestFilter(query)
+        const page = readCursorPage(query, 'log', 'a request in the log')
+        // requests that have been answered are listed
+        await requestLog?.flush()
+        const horizon = await logHorizonOf(accountId)
+        const { hasMore, rows } = await reader.listRequests({ accountId, horizon, filter, page })
+        return ok({ object: 'list', has_more: hasMore, data: rows.map(loggedRequestView) })
+      },
+    },
+    {
+      method: 'GET',
+      path: '/logs/:id',
+      access: 'session',
+      summary: 'Retrieve an API request with the bodies of request and reply',
+      replies: { 200: requestDetailSchema },
+      async handle({ params, credential: { accountId } }) {
+        const id = parseWireId('log', params.id!)
+        await requestLog?.flush()
+        const found = id && (await findRequest(db, accountId, id, await logHorizonOf(accountId)))
+        if (!found) throw notFound('Log')
+        return ok(requestDetailView(found))
+      },
+    },
+  ]
+}

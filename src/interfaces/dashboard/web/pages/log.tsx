@@ -1,0 +1,69 @@
+/** One API request with the bodies of request and reply, which are shown as text. */
+import { Link } from 'wouter-preact'
+import { useLoad } from '../api/load.ts'
+import type { RequestDetail } from '../api/types.ts'
+import { Failure, Waiting } from '../components/feedback.tsx'
+import { Card, Facts, Head, Time } from '../components/show.tsx'
+import type { PageProps } from '../shell/page.ts'
+import { StatusMark } from './logs.tsx'
+
+export function LogPage({ params: { id } }: PageProps) {
+  const { data: request, error, reload } = useLoad<RequestDetail>(`/logs/${id}`)
+  if (!request) return error ? <Failure error={error} retry={reload} /> : <Waiting />
+  const emailId = emailIdOf(request.response_body)
+  return (
+    <>
+      <Head
+        title={`${request.method} ${request.endpoint}`}
+        from={['/logs', 'Logs']}
+        lead={<StatusMark request={request} />}
+      />
+      <Card title="Request">
+        <Facts
+          rows={[
+            ['Time', <Time key="time" at={request.created_at} />],
+            ['Duration', `${request.duration_ms} ms`],
+            ['Client', request.user_agent ?? '–'],
+            ['Credential', <Credential key="credential" {...request.credential} />],
+            request.query !== null && ['Query', <code key="query">{request.query}</code>],
+            ['Request id', <code key="id">{request.id.slice('log_'.length)}</code>],
+            emailId !== undefined && [
+              'Email',
+              <Link key="email" href={`/emails/${emailId}`}>
+                View email
+              </Link>,
+            ],
+          ]}
+        />
+      </Card>
+      {!request.bodies_stored && request.method !== 'GET' && (
+        <p class="quiet">
+          The bodies of this request were not stored. An account stores a limited amount of bodies.
+        </p>
+      )}
+      <Body title="Request body" body={request.request_body} isCut={request.request_body_truncated} />
+      <Body title="Response body" body={request.response_body} isCut={request.response_body_truncated} />
+    </>
+  )
+}
+
+function Credential({ kind, id }: RequestDetail['credential']) {
+  return kind === 'key' ? <Link href="/keys">API key</Link> : <span title={id}>Sign-in</span>
+}
+
+function Body({ title, body, isCut }: { title: string; body: unknown; isCut: boolean }) {
+  if (body === null || body === undefined) return null
+  return (
+    <Card title={title} {...(isCut && { lead: 'The body was too long to be stored completely.' })} flush>
+      <div class="talk">
+        <pre class="letter-text">{JSON.stringify(body, null, 2)}</pre>
+      </div>
+    </Card>
+  )
+}
+
+/** Returns the id of the email that a send has made. */
+function emailIdOf(body: unknown): string | undefined {
+  const id = typeof body === 'object' && body !== null ? (body as { id?: unknown }).id : undefined
+  return typeof id === 'string' && id.startsWith('eml_') ? id : undefined
+}

@@ -1,0 +1,47 @@
+/**
+ * Figures of the writer thread for the metrics of the process. In: committed groups. Out: totals since the
+ * start, which the thread sends to the main thread about once a second.
+ */
+import { createHistogram, DURATION_BOUNDS_SECONDS, type HistogramReading } from '../../lib/histogram.ts'
+
+export interface WriterFigures {
+  /** Sums of what commands have tallied, by name. */
+  tallies: Readonly<Record<string, number>>
+  /** Durations of groups with their commits, in seconds. */
+  durations: HistogramReading
+  /** Number of commands in all groups. */
+  commandCount: number
+}
+
+export interface FiguresSource {
+  /** Adds a group that has ended. */
+  add(group: { seconds: number; commandCount: number; tallies: ReadonlyMap<string, number> }): void
+  /** @returns undefined if nothing has changed since the last call */
+  take(): WriterFigures | undefined
+}
+
+export const NO_FIGURES: WriterFigures = {
+  tallies: {},
+  durations: createHistogram(DURATION_BOUNDS_SECONDS).read(),
+  commandCount: 0,
+}
+
+export function createFigures(): FiguresSource {
+  const sums = new Map<string, number>()
+  const durations = createHistogram(DURATION_BOUNDS_SECONDS)
+  let commandCount = 0
+  let isChanged = false
+  return {
+    add(group) {
+      durations.observe(group.seconds)
+      commandCount += group.commandCount
+      for (const [name, count] of group.tallies) sums.set(name, (sums.get(name) ?? 0) + count)
+      isChanged = true
+    },
+    take() {
+      if (!isChanged) return undefined
+      isChanged = false
+      return { tallies: Object.fromEntries(sums), durations: durations.read(), commandCount }
+    },
+  }
+}
