@@ -24,6 +24,7 @@ import {
   planned,
   servers,
   text,
+  tokenPrefix,
 } from './setting.ts'
 import { smartHost, smartHostDomains } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
@@ -338,6 +339,7 @@ export const schema = {
     ),
   },
   apiKeys: { prefix: text('re_', 'Prefix of API keys.') },
+  accessTokens: { prefix: tokenPrefix('mh_', 'Prefix of access tokens. It ends with `_`.') },
   secretKey: optionalText('Key that encrypts secrets in the database; at least 16 characters.', {
     shown: 'a generated file in `data_dir`',
     secret: true,

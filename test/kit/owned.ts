@@ -75,6 +75,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
   return new Map([
     ['.well-known', { token: addChallenge(mailhorn, domain) }],
     ['accounts', { id: account.id }],
+    ['access-tokens', { id: (await make('/access-tokens', { name: 'first', scopes: ['domains:read'] })).id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
     [
       'audiences',

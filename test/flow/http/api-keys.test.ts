@@ -25,7 +25,7 @@ async function create(name: string) {
 
 test('a new one shows its token, this once', async () => {
   const key = await create('Shop')
-  assert.equal(Object.keys(key).sort(), ['domain_id', 'id', 'name', 'object', 'token'])
+  assert.equal(Object.keys(key).sort(), ['domain_id', 'id', 'name', 'object', 'permission', 'token'])
   assert.match(key.id, /^key_[0-9a-f-]{36}$/)
   assert.match(key.token, /^own_[0-9A-Za-z]{40}$/)
   const listed = await list()

@@ -304,7 +304,16 @@ test('--data-dir: it selects the data folder', async t => {
 test('user list, key list: users and keys are listed', async t => {
   const { runLine, run, db, clock, change } = await open(t)
   const passwords = { hash: async () => 'hash', verify: async () => true }
-  const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_', pathsTo: async () => new Map() }
+  const parts = {
+    db,
+    run,
+    clock,
+    newId,
+    passwords,
+    apiKeyPrefix: 're_',
+    accessTokenPrefix: 'mh_',
+    pathsTo: async () => new Map(),
+  }
   const user = { operator: true, account_id: null, new_account: null, password: null }
   await carryOut(parts, 'user.create', { ...user, address: 'ann@here.test' })
   await carryOut(parts, 'key.create', { name: 'CI', account_id: null, domain: null })

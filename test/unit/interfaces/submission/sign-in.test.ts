@@ -13,6 +13,7 @@ const id = new Uint8Array(16).fill(7)
 const other = new Uint8Array(16).fill(8)
 const accountId = new Uint8Array(16).fill(9)
 const HERE = '192.0.2.1'
+const NO_TOKENS = { hasPrefix: () => false, find: async () => undefined, noteUse: () => {} }
 
 function open() {
   const clock = createManualClock()
@@ -25,7 +26,7 @@ function open() {
   const log = createLog('info', { write: line => void lines.push(JSON.parse(line)) })
   const report = createSignInReport({ metrics: createMetrics(), log, clock }, 'smtp')
   const apiKeys = { find } as Parameters<typeof createSignIn>[0]['apiKeys']
-  return { signIn: createSignIn({ apiKeys, clock, report }), clock, asked, lines }
+  return { signIn: createSignIn({ apiKeys, accessTokens: NO_TOKENS, clock, report }), clock, asked, lines }
 }
 
 const sender = { accountId, apiKeyId: id, domain: 'here.example' }

@@ -45,6 +45,7 @@ async function open(t: TestContext) {
     newId,
     passwords: quickPasswords(),
     apiKeyPrefix: 're_',
+    accessTokenPrefix: 'mh_',
     pathsTo: async sites =>
       new Map(sites.filter(site => site === 'mx.there.test').map(site => [site, [PATH]])),
   }
