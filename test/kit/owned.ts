@@ -105,6 +105,8 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
 /** Valid bodies, for routes that read their body before they look up the resource in the path. */
 const BODIES = new Map<string, object>([
   ['PUT /templates/:id', { name: 'theirs' }],
+  ['PATCH /access-tokens/:id', { name: 'theirs' }],
+  ['PATCH /api-keys/:id', { name: 'theirs' }],
   ['POST /inbound/:id/forward', { from: 'ann@here.example', to: 'delivered@simulator.test' }],
   ['POST /inbound/:id/reply', { from: 'ann@here.example', text: 'hello' }],
   ['POST /broadcasts/:id/test', { to: 'delivered@simulator.test' }],

@@ -139,9 +139,8 @@ export const readRename = bodyReader(renameSchema, { emptyMeansAbsent: ['name'] 
  */
 export function refuseFixedFields(body: unknown): void {
   const fields = body as Record<string, unknown>
-  const fixed = ['operator', ...NEVER_EMPTY].find(
-    key => fields[key] !== undefined || fields[camelCase(key)] !== undefined,
-  )
+  const isGiven = (key: string) => (fields[key] ?? fields[camelCase(key)] ?? null) !== null
+  const fixed = ['operator', ...NEVER_EMPTY].find(isGiven)
   if (fixed !== undefined)
     throw invalidField(fixed, `\`${fixed}\` of an access token cannot be changed. Create another token.`)
 }
