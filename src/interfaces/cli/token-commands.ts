@@ -4,7 +4,7 @@ import { listEveryAccessToken } from '../../resources/accounts/access-token-rows
 import { viewOf } from '../../resources/accounts/access-tokens.ts'
 import { SCOPES } from '../../resources/accounts/scopes.ts'
 import type { CliCommand } from './command.ts'
-import { isoTime, printable, table } from './result.ts'
+import { isoTime, printable, table, UsageError } from './result.ts'
 
 export const tokenCliCommands: CliCommand[] = [
   {
@@ -64,16 +64,17 @@ export const tokenCliCommands: CliCommand[] = [
     },
     positionals: { least: 1, most: 1 },
     async run({ values, positionals, open }) {
-      const created = await (await open()).change('token.create', {
-        token: {
-          name: positionals[0]!,
-          scopes: entriesOf(values.scopes),
-          expires_in: values['expires-in'],
-          networks: entriesOf(values.networks),
-          operator: values.operator === true,
-        },
-        account_id: typeof values.account === 'string' ? values.account : null,
-      })
+      if (values.scopes === undefined)
+        throw new UsageError('--scopes is required; use --scopes full for everything')
+      const token = {
+        name: positionals[0]!,
+        scopes: entriesOf(values.scopes),
+        operator: values.operator === true,
+        ...(values['expires-in'] !== undefined && { expires_in: values['expires-in'] }),
+        ...(values.networks !== undefined && { networks: entriesOf(values.networks) }),
+      }
+      const account_id = typeof values.account === 'string' ? values.account : null
+      const created = await (await open()).change('token.create', { token, account_id })
       return { json: created, text: `${created.id}\nAccess token (shown only once): ${created.token}` }
     },
   },
@@ -90,9 +91,10 @@ export const tokenCliCommands: CliCommand[] = [
 ]
 
 /** An empty option is an empty list, which the creation refuses. */
-function entriesOf(option: string | boolean | undefined): string[] | undefined {
-  if (typeof option !== 'string') return undefined
-  return option.split(',').flatMap(entry => entry.trim() || [])
+function entriesOf(option: string | boolean): string[] {
+  return String(option)
+    .split(',')
+    .flatMap(entry => entry.trim() || [])
 }
 
 function timeOrNull(at: number | null): string | null {
