@@ -84,7 +84,10 @@ function refuseEmpty(body: unknown): void {
     for (const spelling of new Set([key, camelCase(key)])) {
       const value = Object.hasOwn(fields, spelling) ? fields[spelling] : undefined
       if (value === '' || (Array.isArray(value) && value.length === 0))
-        throw invalidField(key, `\`${key}\` must not be empty. Omit it if the token is not to be restricted.`)
+        throw invalidField(
+          key,
+          `\`${key}\` must not be empty.${key === 'scopes' ? '' : ' Omit it for no limit.'}`,
+        )
     }
 }
 
