@@ -79,7 +79,7 @@ for (const [what, fields, expected] of [
   ['a control character in the name', { name: 'a\nb' }, INVALID('name')],
   ['no scopes', { scopes: undefined }, MISSING('scopes')],
   ['null as scopes', { scopes: null }, MISSING('scopes')],
-  ['an empty list of scopes', { scopes: [] }, INVALID('scopes')],
+  ['an empty list of scopes', { scopes: [] }, MISSING('scopes')],
   ['an empty text as scopes', { scopes: '' }, INVALID('scopes')],
   ['an unknown scope', { scopes: ['domains:read', 'domains:delete'] }, INVALID('scopes')],
   ['operator as a scope', { scopes: ['operator'] }, INVALID('scopes')],
@@ -101,6 +101,8 @@ for (const [what, fields, expected] of [
   ['an expires_in of 0', { expires_in: 0 }, INVALID('expires_in')],
   ['a word as expires_in', { expires_in: 'soon' }, INVALID('expires_in')],
   ['an expires_in without end', { expires_in: '999999999 days' }, INVALID('expires_in')],
+  ['a domain', { domain_id: 'dom_01990000-0000-7000-8000-000000000000' }, INVALID('domain_id')],
+  ['an empty domain', { domainId: '' }, INVALID('domain_id')],
   ['two expiries', { expires_in: 60, expires_at: '2030-01-01T00:00:00Z' }, INVALID('expires_in')],
   ['a text as operator', { operator: 'true' }, INVALID('operator')],
 ] as const)

@@ -36,6 +36,7 @@ export const newTokenSchema = z.object({
     .meta({ description: 'Also grants the rights of operators; only an operator may grant them.' }),
   networks: z
     .array(z.string())
+    .min(1)
     .max(NETWORKS_MAX)
     .optional()
     .meta({ description: 'IP addresses and CIDR ranges that the token may be used from; by default any.' }),
@@ -52,7 +53,8 @@ export const newTokenSchema = z.object({
     }),
 })
 
-const NEVER_EMPTY = ['scopes', 'networks', 'expires_at', 'expires_in']
+/** Fields that restrict a token. */
+const LIMITS = ['networks', 'expires_at', 'expires_in']
 const readFields = bodyReader(newTokenSchema, { emptyMeansAbsent: ['name'] })
 
 /**
@@ -75,20 +77,23 @@ export function readNewToken(body: unknown, now: number): TokenChoice {
 }
 
 /**
- * Refuses empty values of fields that restrict a token, because readers of bodies take `[]` for an absent
- * value and the token would not be restricted.
+ * Refuses empty values of fields that restrict a token: a reader that takes them for absent would create an
+ * unrestricted one.
+ * @throws ApiError 422
  */
 function refuseEmpty(body: unknown): void {
   const fields = body as Record<string, unknown>
-  for (const key of NEVER_EMPTY)
+  for (const key of LIMITS)
     for (const spelling of new Set([key, camelCase(key)])) {
       const value = Object.hasOwn(fields, spelling) ? fields[spelling] : undefined
       if (value === '' || (Array.isArray(value) && value.length === 0))
-        throw invalidField(
-          key,
-          `\`${key}\` must not be empty.${key === 'scopes' ? '' : ' Omit it for no limit.'}`,
-        )
+        throw invalidField(key, `\`${key}\` must not be empty. Omit it or set it to null for no limit.`)
     }
+  if ((fields.domain_id ?? fields.domainId ?? null) !== null)
+    throw invalidField(
+      'domain_id',
+      '`domain_id` is not supported: access tokens cannot be restricted to a domain.',
+    )
 }
 
 /** @throws ApiError 422 */
@@ -143,7 +148,7 @@ export const readRename = bodyReader(renameSchema, { emptyMeansAbsent: ['name'] 
 export function refuseFixedFields(body: unknown): void {
   const fields = body as Record<string, unknown>
   const isGiven = (key: string) => (fields[key] ?? fields[camelCase(key)] ?? null) !== null
-  const fixed = ['operator', ...NEVER_EMPTY].find(isGiven)
+  const fixed = ['scopes', 'operator', ...LIMITS].find(isGiven)
   if (fixed !== undefined)
     throw invalidField(fixed, `\`${fixed}\` of an access token cannot be changed. Create another token.`)
 }

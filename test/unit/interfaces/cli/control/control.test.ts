@@ -231,7 +231,7 @@ test('token.create: the token has its limits, and operator rights only if they a
 
 for (const [fields, says] of [
   [{ name: '' }, /`name`/],
-  [{ scopes: [] }, /`scopes` must not be empty/],
+  [{ scopes: [] }, /Missing `scopes` field/],
   [{ scopes: ['all'] }, /`scopes` must contain .*"all"/],
   [{ networks: [] }, /`networks` must not be empty/],
   [{ expires_in: '' }, /`expires_in` must not be empty/],
