@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { addAccount, openSession } from '../../kit/accounts.ts'
 import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
+import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('access tokens')
@@ -271,7 +272,8 @@ test('a token outlives the sessions and the password of its creator', async () =
 
 test('the stream of events ends when its token is revoked', async () => {
   const { id, token } = await create({ scopes: ['activity:read'] })
-  const response = await fetch(`${mailhorn.baseUrl}/events/stream`, {
+  const { path } = (await allRoutes()).find(route => route.path.endsWith('/stream'))!
+  const response = await fetch(mailhorn.baseUrl + path, {
     headers: { authorization: `Bearer ${token}` },
   })
   assert.is(response.status, 200)
