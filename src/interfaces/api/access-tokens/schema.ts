@@ -99,6 +99,8 @@ function refuseEmpty(body: unknown): void {
 /** @throws ApiError 422 */
 function readScopes(texts: readonly string[]): TokenScope[] {
   const wrong = texts.find(text => !isScope(text))
+  if (wrong === 'operator')
+    throw invalidField('scopes', '`scopes` must not contain `operator`; set the field `operator` to true.')
   if (wrong !== undefined)
     throw invalidField('scopes', `\`scopes\` must contain ${SCOPES.join(', ')}; got ${shownValue(wrong)}.`)
   const scopes = [...new Set(texts as TokenScope[])]

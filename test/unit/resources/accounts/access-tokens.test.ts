@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { type Id, idText } from '../../../../src/lib/ids.ts'
+import { createIdSource, type Id, idText } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { networks } from '../../../../src/lib/networks.ts'
 import {
@@ -10,9 +10,12 @@ import {
 } from '../../../../src/resources/accounts/access-tokens.ts'
 import { KEYS_DELETED } from '../../../../src/resources/accounts/api-key-rows.ts'
 import { createCheckedToken } from '../../../../src/resources/accounts/tokens.ts'
-import { insertRows } from '../../../kit/database.ts'
+import { openWriting } from '../../../../src/store/dialect.ts'
+import { createRecentEmails } from '../../../../src/store/writer/recent.ts'
+import { commands } from '../../../../src/workers/commands.ts'
+import { insertRows, isOnPostgres } from '../../../kit/database.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
-import { openLocalStore } from '../../../kit/store.ts'
+import { openLocalStore, STORE_EPOCH } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
 
@@ -158,6 +161,19 @@ test('access token: the last use is recorded within a minute, and when the servi
   assert.is(lastUsedAt(), clock.now())
   assert.is(clock.timerCount, 0)
 })
+
+if (isOnPostgres)
+  test('access token: revoked by one process, it is forgotten by the others', async t => {
+    const { tokens, account, location } = await open(t)
+    const { token, view } = await tokens.create(account(), null, CHOICE)
+    assert.ok(await tokens.find(token))
+    const options = { commands, recent: createRecentEmails(), newId: createIdSource() }
+    const other = await t.using(openWriting(location, options, STORE_EPOCH))
+    const heard: string[] = []
+    other.onHeard(announcements => heard.push(...announcements.map(({ topic }) => topic)))
+    await tokens.delete(view.accountId, view.id)
+    await until(() => heard.includes(KEYS_DELETED))
+  })
 
 const OFFICE = networks(['192.0.2.0/24', '2001:db8::1'])
 for (const [what, token, address, now, expected] of [
