@@ -67,7 +67,7 @@ export function createFindCredential(options: CredentialOptions): FindCredential
     if (door.access === 'public') return isUsable ? tokenCredential(token) : null
     if (!token) throw unknownToken(accessTokens.isWellFormed(text))
     if (obstacle) throw blocked(obstacle)
-    insistOnScopes(token, door.scopes)
+    insistOnScopes(token, door)
     return tokenCredential(token)
   }
   return async (request, door) => {
@@ -76,12 +76,14 @@ export function createFindCredential(options: CredentialOptions): FindCredential
     if (bearer !== undefined && accessTokens.hasPrefix(bearer)) return byToken(bearer, request, door)
     const credential = bearer === undefined ? await byCookie(request, access) : await byBearer(bearer)
     if (access === 'public') return credential ?? null
-    if (!credential) throw bearer === undefined ? missing(access) : unknown(bearer, access)
+    if (!credential) throw bearer === undefined ? missing(door) : unknown(bearer, door)
     if (access === 'session' && credential.kind === 'key')
       throw new ApiError(
         401,
         'restricted_api_key',
-        'This API key can only send and read email. Use an access token (POST /access-tokens) or a dashboard session.',
+        isForPeople(door)
+          ? 'This API key can only send and read email. This endpoint requires a dashboard session.'
+          : 'This API key can only send and read email. Use an access token (POST /access-tokens) or a dashboard session.',
       )
     return credential
   }
@@ -123,14 +125,14 @@ function tokenCredential(token: TokenHolder): TokenCredential {
 }
 
 /** @throws ApiError 403 that names the missing scopes */
-function insistOnScopes({ scopes, operator }: TokenHolder, needed: readonly RouteScope[]): void {
-  if (needed.includes('session'))
+function insistOnScopes({ scopes, operator }: TokenHolder, door: Door): void {
+  if (isForPeople(door))
     throw new ApiError(
       403,
       'invalid_access',
       'This endpoint requires the session of a person and accepts no access token. Sign in with POST /auth/login.',
     )
-  const lacking = needed.filter(scope =>
+  const lacking = door.scopes.filter(scope =>
     scope === 'operator'
       ? !operator
       : !includesScope(scopes, scope as Exclude<RouteScope, 'operator' | 'session'>),
@@ -150,18 +152,24 @@ function insistOnScopes({ scopes, operator }: TokenHolder, needed: readonly Rout
   )
 }
 
-function missing(access: Access): ApiError {
-  return new ApiError(
-    401,
-    'missing_api_key',
-    access === 'session'
-      ? 'Missing access token or dashboard session. Send `Authorization: Bearer <token>`, or sign in with POST /auth/login.'
-      : 'Missing API key in the Authorization header (Authorization: Bearer <key>).',
-  )
+function isForPeople({ scopes }: Door): boolean {
+  return scopes.includes('session')
 }
 
-function unknown(bearer: string, access: Access): ApiError {
-  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(access)
+function missing(door: Door): ApiError {
+  return new ApiError(401, 'missing_api_key', missingMessage(door))
+}
+
+function missingMessage(door: Door): string {
+  if (door.access === 'key')
+    return 'Missing API key in the Authorization header (Authorization: Bearer <key>).'
+  return isForPeople(door)
+    ? 'Missing dashboard session. Sign in with POST /auth/login.'
+    : 'Missing access token or dashboard session. Send `Authorization: Bearer <token>`, or sign in with POST /auth/login.'
+}
+
+function unknown(bearer: string, door: Door): ApiError {
+  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(door)
   return new ApiError(401, 'invalid_api_key', 'The API key is unknown or revoked.')
 }
 
