@@ -26,7 +26,7 @@ export type FindCredential = (request: IncomingMessage, door: Door) => Promise<C
 interface CredentialOptions {
   sessions: Pick<Sessions, 'find'>
   apiKeys: Pick<ApiKeys, 'find'>
-  accessTokens: Pick<AccessTokens, 'find' | 'hasPrefix' | 'isWellFormed' | 'noteUse'>
+  accessTokens: Pick<AccessTokens, 'find' | 'isMeant' | 'isWellFormed' | 'noteUse'>
   cookie: SessionCookie
   clientAddressOf(request: IncomingMessage): string
   now(): number
@@ -73,7 +73,7 @@ export function createFindCredential(options: CredentialOptions): FindCredential
   return async (request, door) => {
     const { access } = door
     const bearer = bearerOf(request)
-    if (bearer !== undefined && accessTokens.hasPrefix(bearer)) return byToken(bearer, request, door)
+    if (bearer !== undefined && accessTokens.isMeant(bearer)) return byToken(bearer, request, door)
     const credential = bearer === undefined ? await byCookie(request, access) : await byBearer(bearer)
     if (access === 'public') return credential ?? null
     if (!credential) throw bearer === undefined ? missing(door) : unknown(bearer, door)

@@ -28,7 +28,7 @@ const KNOWN_PLACES_MAX = 10_000
 
 interface SignInOptions {
   apiKeys: Pick<ApiKeys, 'find'>
-  accessTokens: Pick<AccessTokens, 'hasPrefix' | 'find' | 'noteUse'>
+  accessTokens: Pick<AccessTokens, 'isMeant' | 'find' | 'noteUse'>
   clock: Clock
   report: SignInReport
 }
@@ -44,7 +44,7 @@ export function createSignIn({ apiKeys, accessTokens, clock, report }: SignInOpt
 
   /** Finds the key or token, if it may send from the address now. */
   const programOf = async (password: string, address: string) => {
-    if (!accessTokens.hasPrefix(password)) return apiKeys.find(password)
+    if (!accessTokens.isMeant(password)) return apiKeys.find(password)
     const token = await accessTokens.find(password)
     if (!token || obstacleTo(token, { address, now: clock.now() })) return undefined
     return includesScope(token.scopes, 'emails:send') ? { ...token, domain: null } : undefined
@@ -59,7 +59,7 @@ export function createSignIn({ apiKeys, accessTokens, clock, report }: SignInOpt
     const named = namedId(userName)
     const isNamed = named !== undefined && sameId(named, program.id)
     if (!isNamed && !USER_NAMES.has(userName.toLowerCase())) return undefined
-    if (accessTokens.hasPrefix(password)) accessTokens.noteUse(program.id)
+    if (accessTokens.isMeant(password)) accessTokens.noteUse(program.id)
     return { accountId: program.accountId, apiKeyId: program.id, domain: program.domain }
   }
 

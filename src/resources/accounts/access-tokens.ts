@@ -58,8 +58,11 @@ export interface AccessTokens {
     userId: Id | null,
     choice: TokenChoice,
   ): Promise<{ token: string; view: AccessTokenView }>
-  /** Tells whether a text begins like an access token. */
-  hasPrefix(text: string): boolean
+  /**
+   * Tells whether a text is meant to be an access token: it has the prefix, or another prefix, which the
+   * setting may have had before, and the checksum.
+   */
+  isMeant(text: string): boolean
   /** Tells whether the checksum of a text is right, without a look-up. */
   isWellFormed(text: string): boolean
   /** Returns undefined for a text with a wrong checksum, too. The caller checks for an obstacle. */
@@ -90,7 +93,7 @@ interface AccessTokenOptions {
   clock: Clock
   newId: IdSource
   log: Log
-  /** Prefix of every access token, which no other credential begins with. */
+  /** Prefix of new access tokens, which no other credential begins with. */
   prefix: string
 }
 
@@ -150,10 +153,10 @@ export function createAccessTokens(options: AccessTokenOptions): AccessTokens {
       await run('createAccessToken', row)
       return { token, view: viewOf({ ...row, creatorIsOperator: 1 }) }
     },
-    hasPrefix: text => text.startsWith(prefix),
-    isWellFormed: text => isCheckedToken(text, prefix),
+    isMeant: text => text.startsWith(prefix) || isCheckedToken(text),
+    isWellFormed: isCheckedToken,
     async find(text) {
-      const holder = isCheckedToken(text, prefix) ? await memory.find(text) : undefined
+      const holder = isCheckedToken(text) ? await memory.find(text) : undefined
       // the creator may have lost the rights since, so they are read for every request
       if (!holder?.operator || (await isOperatorStill(find, holder.userId))) return holder
       return { ...holder, operator: false }

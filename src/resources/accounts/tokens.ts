@@ -8,7 +8,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const TOKEN_CHARACTERS = 40
 /** Base62 digits of the largest CRC-32. */
 const CHECKSUM_CHARACTERS = 6
-const BEFORE_CHECKSUM = /^[0-9A-Za-z]{40}(?=[0-9A-Za-z]{6}$)/
+const CHECKED_TOKEN = /^[A-Za-z]\w{0,18}_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/
 /** Bytes from this value on are discarded, so that all characters are equally likely. */
 const FAIR_BYTES = 256 - (256 % 62)
 
@@ -30,12 +30,10 @@ export function createCheckedToken(prefix: string): string {
   return prefix + random + checksumOf(random)
 }
 
-/** Tells whether a text has the form and the checksum of a token of `createCheckedToken` with this prefix. */
-export function isCheckedToken(text: string, prefix: string): boolean {
-  if (!text.startsWith(prefix)) return false
-  const rest = text.slice(prefix.length)
-  const [random] = BEFORE_CHECKSUM.exec(rest) ?? []
-  return random !== undefined && rest.endsWith(checksumOf(random))
+/** Tells whether a text has the form and the checksum of a token of `createCheckedToken`, with any prefix. */
+export function isCheckedToken(text: string): boolean {
+  const [, random, checksum] = CHECKED_TOKEN.exec(text) ?? []
+  return random !== undefined && checksum === checksumOf(random)
 }
 
 function checksumOf(text: string): string {

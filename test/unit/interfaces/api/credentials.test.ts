@@ -30,7 +30,7 @@ async function ask(
     sessions: { find: async () => undefined },
     apiKeys: { find: async text => (text === 're_good' ? { id, accountId: id, domain: null } : undefined) },
     accessTokens: {
-      hasPrefix: text => text.startsWith('mh_'),
+      isMeant: text => text.startsWith('mh_'),
       isWellFormed: text => text !== 'mh_misspelled',
       find: async text => (text === 'mh_good' ? { ...TOKEN, ...token } : undefined),
       noteUse: () => {},

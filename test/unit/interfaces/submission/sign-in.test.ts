@@ -35,7 +35,7 @@ function open(token: TokenHolder = TOKEN) {
   const apiKeys = { find } as Parameters<typeof createSignIn>[0]['apiKeys']
   const used: string[] = []
   const accessTokens = {
-    hasPrefix: (text: string) => text.startsWith('mh_'),
+    isMeant: (text: string) => text.startsWith('mh_'),
     find: async (text: string) => (text === 'mh_good' ? token : undefined),
     noteUse: (id: Id) => void used.push(idText(id)),
   }

@@ -9,7 +9,7 @@ import {
   type TokenChoice,
 } from '../../../../src/resources/accounts/access-tokens.ts'
 import { KEYS_DELETED } from '../../../../src/resources/accounts/api-key-rows.ts'
-import { createCheckedToken } from '../../../../src/resources/accounts/tokens.ts'
+import { createCheckedToken, createToken } from '../../../../src/resources/accounts/tokens.ts'
 import { openWriting } from '../../../../src/store/dialect.ts'
 import { createRecentEmails } from '../../../../src/store/writer/recent.ts'
 import { commands } from '../../../../src/workers/commands.ts'
@@ -87,6 +87,22 @@ test('access token: a wrong checksum is refused without a look-up', async t => {
   assert.equal(lookUps, [])
   assert.is(await tokens.find(createCheckedToken('mh_')), undefined)
   assert.equal(lookUps, ['accessTokens'])
+})
+
+test('access token: one with a former prefix is still accepted, an API key is not meant', async t => {
+  const { tokens, account, ...store } = await open(t)
+  const { token } = await tokens.create(account(), null, CHOICE)
+  const later = createAccessTokens({ ...store, newId, log: createLog('silent'), prefix: 're_full_' })
+  assert.ok(later.isMeant(token))
+  assert.ok(await later.find(token))
+  for (const [text, isMeant] of [
+    ['re_full_', true],
+    [createCheckedToken('re_full_'), true],
+    [createToken('re_'), false],
+    [`mh_${'x'.repeat(46)}`, false],
+    ['', false],
+  ] as const)
+    assert.is(later.isMeant(text), isMeant, text)
 })
 
 test('access token: an account lists, renames and deletes its own tokens only', async t => {

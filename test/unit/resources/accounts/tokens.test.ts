@@ -36,7 +36,7 @@ test('checked token: prefix, 40 characters and six of the checksum', () => {
   for (let i = 0; i < 200; i++) {
     const token = createCheckedToken('mh_')
     assert.match(token, /^mh_[0-9A-Za-z]{46}$/)
-    assert.ok(isCheckedToken(token, 'mh_'))
+    assert.ok(isCheckedToken(token))
   }
 })
 
@@ -47,7 +47,7 @@ test('checked token: the checksum is the CRC-32 of the random part, in base62 wi
     // a CRC-32 of fewer digits
     [`${'0'.repeat(37)}752`, '002XC6'],
   ] as const)
-    assert.ok(isCheckedToken(`mh_${random}${checksum}`, 'mh_'), random)
+    assert.ok(isCheckedToken(`mh_${random}${checksum}`), random)
 })
 
 test('checked token: a changed, missing or added character is noticed', () => {
@@ -56,12 +56,18 @@ test('checked token: a changed, missing or added character is noticed', () => {
     const other = token[at] === 'a' ? 'b' : 'a'
     return token.slice(0, at) + other + token.slice(at + 1)
   }
-  for (let at = 3; at < token.length; at++) assert.not(isCheckedToken(changed(at), 'mh_'), `character ${at}`)
+  for (let at = 3; at < token.length; at++) assert.not(isCheckedToken(changed(at)), `character ${at}`)
   for (const text of [
     ...['', 'mh_', token.slice(0, -1), `${token}0`, ` ${token}`, `${token}\n`, token.toLowerCase()],
-    ...[token.slice(3), token.replace('mh_', 're_'), `mh_${'x'.repeat(46)}`, `mh_${'é'.repeat(46)}`],
+    ...[
+      token.slice(3),
+      createToken('re_'),
+      createToken('re_x'),
+      `mh_${'x'.repeat(46)}`,
+      `mh_${'é'.repeat(46)}`,
+    ],
   ])
-    assert.not(isCheckedToken(text, 'mh_'), text)
+    assert.not(isCheckedToken(text), text)
 })
 
 test('token: the stored hash is SHA-256 of the whole token', () => {
