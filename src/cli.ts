@@ -33,11 +33,12 @@ process.stderr.on('error', () => process.exit(1))
 process.exitCode = await runProgram(process.argv.slice(2), {
   version: (JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8')) as { version: string }).version,
   openInstallation(dataDir) {
-    const { dataDir: configured, database, apiKeys } = readConfig()
+    const { dataDir: configured, database, apiKeys, accessTokens } = readConfig()
     return openInstallation({
       dataDir: dataDir === undefined ? configured : resolve(dataDir),
       databaseUrl: database.url,
       apiKeyPrefix: apiKeys.prefix,
+      accessTokenPrefix: accessTokens.prefix,
       writerThread: new URL('./workers/writer.ts', import.meta.url),
       clock: systemClock,
     })

@@ -4,16 +4,17 @@
  */
 
 import type { Config } from '../config/config.ts'
+import { accessTokenRoutes } from '../interfaces/api/access-tokens/routes.ts'
 import { accountRoutes } from '../interfaces/api/accounts/routes.ts'
 import { alertRoutes } from '../interfaces/api/alerts/routes.ts'
 import { apiKeyRoutes } from '../interfaces/api/api-keys/routes.ts'
-import { sessionCookie } from '../interfaces/api/auth/cookie.ts'
+import { type SessionCookie, sessionCookie } from '../interfaces/api/auth/cookie.ts'
 import { authRoutes } from '../interfaces/api/auth/routes.ts'
 import { sessionRoutes } from '../interfaces/api/auth/session-routes.ts'
 import { createReadBody } from '../interfaces/api/body/body.ts'
 import { createLargeBodies } from '../interfaces/api/body/large-bodies.ts'
 import { broadcastRecipientRoutes } from '../interfaces/api/broadcasts/recipient-routes.ts'
-import { createFindCredential } from '../interfaces/api/credentials.ts'
+import { createFindCredential, createIsValid } from '../interfaces/api/credentials.ts'
 import { doctorRoutes } from '../interfaces/api/doctor/routes.ts'
 import { zoneRecordRoutes } from '../interfaces/api/domains/zone-routes.ts'
 import { batchRoutes } from '../interfaces/api/emails/batch-routes.ts'
@@ -30,7 +31,7 @@ import { queueRoutes } from '../interfaces/api/queue/routes.ts'
 import { sourceRoutes } from '../interfaces/api/queue/source-routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
 import { createHttpApp } from '../interfaces/api/server/app.ts'
-import { createClientAddress } from '../interfaces/api/server/client-address.ts'
+import { type ClientAddressOf, createClientAddress } from '../interfaces/api/server/client-address.ts'
 import { createSpendRequest } from '../interfaces/api/server/rate-limit.ts'
 import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer, startHttpServer } from '../interfaces/api/server/server.ts'
@@ -48,6 +49,7 @@ import { createFetchAttachments } from '../pipeline/accept/fetch-attachments.ts'
 import { createPreparation } from '../pipeline/accept/prepare.ts'
 import { createQueueAdmin, type QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import type { Outbound } from '../protocols/http-client/outbound.ts'
+import { createAccessTokens } from '../resources/accounts/access-tokens.ts'
 import { createAccounts } from '../resources/accounts/accounts.ts'
 import { KEYS_DELETED } from '../resources/accounts/api-key-rows.ts'
 import { createApiKeys } from '../resources/accounts/api-keys.ts'
@@ -92,18 +94,17 @@ export async function startHttpService(
   notReady: () => Promise<string[]>,
   started: (() => unknown)[],
 ) {
-  const { config, clock, log, store, plans } = parts
+  const { config, clock, log, store } = parts
   const { db, run } = store
   const common = { db, run, clock, newId: createIdSource() }
-  const { sessions, apiKeys, accounts } = accountParts(parts, common.newId)
+  const cookie = sessionCookie(config.http.baseUrl)
+  const clientAddressOf = createClientAddress(config.http.trustedProxies)
+  const access = accessParts(parts, common.newId, started, { cookie, clientAddressOf })
   const rateLimit = rateLimitOf(config, clock)
   const requestLog = startRequestLog(parts, started)
   const feed = createEventFeed({ db, find: store.find, clock, isShared: store.isShared })
   const queueAdmin = createQueueAdmin(common)
   await queueAdmin.recover()
-  started.push(apiKeys.close)
-  store.on(KEYS_DELETED, apiKeys.forget)
-  store.on(MISSED, apiKeys.forget)
   const { mailHost } = config
   const fixed = zoneRecords(config, 0)
   const findPolicy = async () => policyOf(config, fixed, await readSetting(db, MTA_STS_MODE))
@@ -112,7 +113,6 @@ export async function startHttpService(
     findTemplate: createReadyTemplates(store.find),
     blobs: store.blobs,
   })
-  const cookie = sessionCookie(config.http.baseUrl)
   const firstRun = await prepareFirstRunOf(parts, common.newId)
   const outbound = startUserOutbound(parts, started)
   const links = prepareTracking(parts, started)
@@ -126,16 +126,18 @@ export async function startHttpService(
     ...healthRoutes({ notReady }),
     ...metricsRoutesOf(parts),
     ...wellKnownRoutes({ db, clock, mailHost, secrets: parts.secrets, findPolicy }),
-    ...authRoutes({ sessions, db, cookie }),
-    ...sessionRoutes({ sessions }),
+    ...access.routes,
     ...installationRoutesOf(config, baseUrl),
-    ...accountRoutes({ accounts, plans }),
-    ...usageRoutes({ accounts, db, clock, requestsPerSecond: config.rateLimit.requestsPerSecond }),
+    ...usageRoutes({
+      accounts: access.accounts,
+      db,
+      clock,
+      requestsPerSecond: config.rateLimit.requestsPerSecond,
+    }),
     ...logRoutesOf(parts, requestLog),
     ...operatorRoutes(parts, queueAdmin),
-    ...apiKeyRoutes({ apiKeys }),
     ...domainParts(parts, common.newId, started),
-    ...eventRoutesOf(parts, common.newId, { feed, sessions }),
+    ...eventRoutesOf(parts, common.newId, { feed, isValid: access.isValid }),
     ...templateRoutes({ templates: createTemplates(common) }),
     ...broadcasts.routes,
     ...audienceRoutesOf(parts, common.newId),
@@ -149,8 +151,8 @@ export async function startHttpService(
     isLinkHost: links.isHost,
     routes: [...routes, ...openapiRoutes({ routes, cookie })],
     pages: { ...openPages(DASHBOARD), preview: previewOf, enter: largeBodies.enter },
-    findCredential: createFindCredential({ sessions, apiKeys, cookie }),
-    clientAddressOf: createClientAddress(config.http.trustedProxies),
+    findCredential: access.find,
+    clientAddressOf,
     readBody: createReadBody(largeBodies, preparation, clock),
     headers: headersOfAll(config.http.baseUrl),
     spendRequest: rateLimit && createSpendRequest(rateLimit),
@@ -161,7 +163,7 @@ export async function startHttpService(
   })
   await links.open(baseUrlOf(config, http.address()))
   await broadcasts.start()
-  return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
+  return { http: endingFirst(feed, http), firstRun, accept, preparation, ...access.programs, rateLimit }
 }
 
 /** Creates the first user and API key in an empty database. */
@@ -237,8 +239,8 @@ async function openListeners(
 /** Starts the control socket, which the command line uses while the service runs. */
 function startControl({ config, clock, log, store, passwords, pathsTo }: AppContext): Promise<ControlServer> {
   const { db, run } = store
-  const apiKeyPrefix = config.apiKeys.prefix
-  const parts = { db, run, clock, newId: createIdSource(), passwords, apiKeyPrefix, pathsTo }
+  const prefixes = { apiKeyPrefix: config.apiKeys.prefix, accessTokenPrefix: config.accessTokens.prefix }
+  const parts = { db, run, clock, newId: createIdSource(), passwords, ...prefixes, pathsTo }
   return startControlServer({ folder: config.dataDir, parts, log })
 }
 
@@ -313,24 +315,43 @@ function rateLimitOf({ rateLimit: { requestsPerSecond } }: Config, clock: Clock)
   return requestsPerSecond === 0 ? undefined : createRateLimit({ clock, requestsPerSecond })
 }
 
-/** Creates sessions, API keys and accounts. */
-function accountParts(
+/**
+ * Creates sessions, API keys and access tokens, the check of credentials, and the routes of accounts.
+ *
+ * @param started receives functions that close the parts
+ */
+function accessParts(
   { config, clock, log, store, plans, passwords, secrets, metrics }: AppContext,
   newId: IdSource,
+  started: (() => unknown)[],
+  request: { cookie: SessionCookie; clientAddressOf: ClientAddressOf },
 ) {
   const { db, find, run } = store
+  const common = { db, find, run, clock, newId }
+  const report = createSignInReport({ metrics, log, clock }, 'http')
+  const sessions = createSessions({ ...common, passwords, secrets, report })
+  const accounts = createAccounts({ ...common, passwords, plans })
+  const apiKeys = createApiKeys({ ...common, log, prefix: config.apiKeys.prefix })
+  const accessTokens = createAccessTokens({ ...common, log, prefix: config.accessTokens.prefix })
+  for (const { close, forget } of [apiKeys, accessTokens]) {
+    started.push(close)
+    store.on(KEYS_DELETED, forget)
+    store.on(MISSED, forget)
+  }
+  const { now } = clock
   return {
-    sessions: createSessions({
-      db,
-      run,
-      clock,
-      newId,
-      passwords,
-      secrets,
-      report: createSignInReport({ metrics, log, clock }, 'http'),
-    }),
-    apiKeys: createApiKeys({ db, find, run, clock, newId, log, prefix: config.apiKeys.prefix }),
-    accounts: createAccounts({ db, find, run, clock, newId, passwords, plans }),
+    accounts,
+    /** Credentials of programs, which SMTP submission accepts, too. */
+    programs: { apiKeys, accessTokens },
+    find: createFindCredential({ sessions, apiKeys, accessTokens, ...request, now }),
+    isValid: createIsValid({ sessions, accessTokens, now }),
+    routes: [
+      ...authRoutes({ sessions, db, cookie: request.cookie }),
+      ...sessionRoutes({ sessions }),
+      ...accountRoutes({ accounts, plans }),
+      ...apiKeyRoutes({ apiKeys, accessTokens }),
+      ...accessTokenRoutes({ accessTokens, now }),
+    ],
   }
 }
 

@@ -22,7 +22,7 @@ import { createInboundFiles } from '../interfaces/api/inbound/files.ts'
 import { receivingRoutes } from '../interfaces/api/inbound/receiving-routes.ts'
 import { inboundRoutes } from '../interfaces/api/inbound/routes.ts'
 import { installationRoutes } from '../interfaces/api/installation/routes.ts'
-import type { Route } from '../interfaces/api/route.ts'
+import type { Credential, Route } from '../interfaces/api/route.ts'
 import { segmentRoutes } from '../interfaces/api/segments/routes.ts'
 import { topicRoutes } from '../interfaces/api/topics/routes.ts'
 import { webhookEventRoutes } from '../interfaces/api/webhooks/event-routes.ts'
@@ -31,7 +31,6 @@ import type { IdSource } from '../lib/ids.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import type { Preparation } from '../pipeline/accept/prepare.ts'
 import { createWebhooks } from '../pipeline/webhooks/webhooks.ts'
-import type { Sessions } from '../resources/accounts/sessions.ts'
 import { createImporter } from '../resources/contacts/import/importer.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { EventFeed } from '../resources/events/feed.ts'
@@ -77,7 +76,7 @@ export function audienceRoutesOf({ clock, store, reading }: AppContext, newId: I
 export function eventRoutesOf(
   { config, clock, store, plans, secrets }: AppContext,
   newId: IdSource,
-  watching: { feed: EventFeed; sessions: Sessions },
+  watching: { feed: EventFeed; isValid(credential: Credential): Promise<boolean> },
 ): Route[] {
   const { mailHost } = config
   const { allowInsecureLoopback, standard: isStandardByDefault } = config.webhooks

@@ -14,6 +14,7 @@ import { networks } from '../lib/networks.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
 import { countMail } from '../pipeline/inbound/mail-counts.ts'
 import { foldAddress } from '../protocols/smtp/address.ts'
+import type { AccessTokens } from '../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../resources/accounts/api-keys.ts'
 import type { RateLimit } from '../resources/accounts/rate-limit.ts'
 import { createSignInReport } from '../resources/accounts/sign-in-report.ts'
@@ -25,6 +26,7 @@ import { fdBudget } from './fd-budget.ts'
 interface Behind {
   accept: Accept
   apiKeys: ApiKeys
+  accessTokens: AccessTokens
   /** Undefined when the rate is not limited. */
   rateLimit: RateLimit | undefined
 }
@@ -47,7 +49,7 @@ const PENDING_BYTES_MAX = 256 * 1024 * 1024
 /** @param started receives functions that close the parts, in the order of their starts */
 export async function startSubmissionService(
   { config, clock, log, store, certificates, metrics, readers }: AppContext,
-  { accept, apiKeys, rateLimit }: Behind,
+  { accept, apiKeys, accessTokens, rateLimit }: Behind,
   started: (() => unknown)[],
 ): Promise<SubmissionService> {
   const { submission, submissionTls, relay } = config.smtp
@@ -72,7 +74,7 @@ export async function startSubmissionService(
     return listener.address()
   }
   const report = createSignInReport({ metrics, log, clock }, 'smtp')
-  const login: Admission = { signIn: createSignIn({ apiKeys, clock, report }) }
+  const login: Admission = { signIn: createSignIn({ apiKeys, accessTokens, clock, report }) }
   return {
     submission: await open('submission', submission.listen, login),
     submissionTls: await open('submission_tls', submissionTls.listen, login),

@@ -7,6 +7,7 @@ import { resolve } from 'node:path'
 import { PROVIDERS } from '../pipeline/delivery/providers.ts'
 import { GENERAL_SMART_HOST } from '../pipeline/delivery/smart-host.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
+import { SESSION_TOKEN_PREFIX } from '../resources/accounts/sessions.ts'
 import { FAMILY_NAME, families } from './families.ts'
 import { DEFAULT_MAIL_HOST, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
@@ -153,9 +154,12 @@ function derive(config: Config, root: string): Config {
 }
 
 /** Lists combinations of valid settings that contradict each other. */
-function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam, smartHosts }: Config): string[] {
+function contradictionsIn(config: Config): string[] {
+  const { delivery, acme, dns, spam, smartHosts } = config
+  const { relay, tls } = config.smtp
   const { warmup, sourceIps } = delivery
   return [
+    ...ambiguousPrefixes(config),
     ...warmup
       .filter(({ address }) => !sourceIps.some(source => source.address === address))
       .map(({ address }) => `delivery.warmup: contains ${address}, which is not in delivery.source_ips`),
@@ -176,6 +180,15 @@ function contradictionsIn({ delivery, acme, dns, smtp: { relay, tls }, spam, sma
       : []),
     ...repeatedDomains(smartHosts),
   ]
+}
+
+/** Reports a prefix of access tokens that other credentials may have, too, or that marks a session. */
+function ambiguousPrefixes({ apiKeys, accessTokens: { prefix } }: Config): string[] {
+  if (apiKeys.prefix.startsWith(prefix))
+    return [`access_tokens.prefix: API keys begin with ${prefix}, too (api_keys.prefix: ${apiKeys.prefix})`]
+  return prefix.startsWith(SESSION_TOKEN_PREFIX)
+    ? [`access_tokens.prefix: must not begin with ${SESSION_TOKEN_PREFIX}, the prefix of sessions`]
+    : []
 }
 
 /** Reports domains that are listed for more than one smart host. */

@@ -24,6 +24,7 @@ import {
   planned,
   servers,
   text,
+  tokenPrefix,
 } from './setting.ts'
 import { smartHost } from './smart-host.ts'
 import { sourceIps } from './source-ips.ts'
@@ -350,6 +351,7 @@ export const schema = {
     ),
   },
   apiKeys: { prefix: text('re_', 'Prefix of API keys.') },
+  accessTokens: { prefix: tokenPrefix('mh_', 'Prefix of access tokens. It ends with `_`.') },
   secretKey: optionalText('Key that encrypts secrets in the database; at least 16 characters.', {
     shown: 'a generated file in `data_dir`',
     secret: true,

@@ -24,6 +24,7 @@ export interface Listen {
   port: number
 }
 
+const TOKEN_PREFIX = /^[A-Za-z][A-Za-z0-9_]{0,18}_$/
 const DOMAIN = /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/
 
 type Extras = Pick<Setting<unknown>, 'shown' | 'unit' | 'secret'>
@@ -38,6 +39,18 @@ export function planned<T>(setting: Setting<T>): Setting<T> {
 
 export function text(fallback: string, doc: string, extras: Extras = {}): Setting<string> {
   return { read: readText, fallback, doc, ...extras }
+}
+
+/** Reads the prefix of a kind of token. */
+export function tokenPrefix(fallback: string, doc: string): Setting<string> {
+  const read = (raw: unknown) => {
+    const prefix = readText(raw)
+    if (TOKEN_PREFIX.test(prefix)) return prefix
+    throw new SettingFault(
+      'must consist of at most 20 letters, digits and `_`, begin with a letter and end with `_`',
+    )
+  }
+  return { read, fallback, doc }
 }
 
 /** Reads a string that may be unset. */

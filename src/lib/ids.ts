@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'usr'
   | 'ses'
   | 'key'
+  | 'tok'
   | 'dom'
   | 'dcl'
   | 'aud'

@@ -8,10 +8,11 @@ export interface Networks {
 
 const PREFIX = /^\d{1,3}$/
 
+/** Tells whether a text is an address or a CIDR range. An address with a zone such as `%eth0` is neither. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, ...more] = text.split('/')
   const family = isIP(address)
-  if (family === 0 || more.length > 0) return false
+  if (family === 0 || more.length > 0 || address.includes('%')) return false
   return prefix === undefined || (PREFIX.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32))
 }
 

@@ -3,7 +3,14 @@
  * since the epoch, flags are 0 or 1, and JSON is text.
  */
 import type { Kysely } from 'kysely'
-import type { AccountRow, ApiKeyRow, SessionRow, SignInPlaceRow, UserRow } from './schema/accounts.ts'
+import type {
+  AccessTokenRow,
+  AccountRow,
+  ApiKeyRow,
+  SessionRow,
+  SignInPlaceRow,
+  UserRow,
+} from './schema/accounts.ts'
 import type { OperatorAlertRow } from './schema/alerts.ts'
 import type { BroadcastPageRow, BroadcastRow } from './schema/broadcasts.ts'
 import type { AcmeAccountRow, AcmeChallengeRow, CertificateRow } from './schema/certificates.ts'
@@ -75,6 +82,7 @@ export interface Schema {
   sessions: SessionRow
   signInPlaces: SignInPlaceRow
   apiKeys: ApiKeyRow
+  accessTokens: AccessTokenRow
   domains: DomainRow
   dkimKeys: DkimKeyRow
   formerDkimKeys: FormerDkimKeyRow

@@ -24,6 +24,7 @@ import { preferenceCommands } from '../pipeline/tracking/preferences.ts'
 import { visitCommands } from '../pipeline/tracking/record-visits.ts'
 import { webhookCommands } from '../pipeline/webhooks/commands.ts'
 import { webhookDispatchCommands } from '../pipeline/webhooks/dispatch-commands.ts'
+import { accessTokenCommands } from '../resources/accounts/access-token-rows.ts'
 import { accountCommands } from '../resources/accounts/account-rows.ts'
 import { apiKeyCommands } from '../resources/accounts/api-key-rows.ts'
 import { signInPlaceCommands } from '../resources/accounts/sign-in-place-rows.ts'
@@ -63,6 +64,7 @@ export const commands = {
   ...signInPlaceCommands,
   ...accountCommands,
   ...apiKeyCommands,
+  ...accessTokenCommands,
   ...domainCommands,
   ...claimCommands,
   ...rotationCommands,

@@ -305,6 +305,26 @@ test('a key is made for one domain, shown once, and deleted', async () => {
   await rowOf('For the shop').waitFor({ state: 'detached' })
 })
 
+test('an access token is created with scopes, shown once, and revoked', async () => {
+  await goTo('/keys')
+  await button('Create access token').click()
+  await dialog().getByLabel('Name').fill('Nightly job')
+  await dialog().getByRole('button', { name: 'Create access token' }).click()
+  await dialog().getByText('Missing `scopes` field.').first().waitFor()
+  await dialog().getByTitle('contacts:write').click()
+  await dialog().getByTitle('domains:read').click()
+  await dialog().getByLabel('Expires after').selectOption({ label: '30 days' })
+  await dialog().getByLabel('Networks').fill('192.0.2.0/24')
+  await dialog().getByRole('button', { name: 'Create access token' }).click()
+  await dialog().getByText('is shown only once').waitFor()
+  await button('I have saved it').click()
+  await rowOf('Nightly job').getByText('contacts:write, domains:read').waitFor()
+  await rowOf('Nightly job').getByText('192.0.2.0/24').waitFor()
+  await button('Revoke Nightly job').click()
+  await dialog().getByRole('button', { name: 'Revoke access token' }).click()
+  await rowOf('Nightly job').waitFor({ state: 'detached' })
+})
+
 test('a domain says what is wrong with its records, and its settings are kept', async () => {
   await goTo(`/domains/${scene.ids.pending}`)
   await button('Verify domain').click()

@@ -76,6 +76,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
   return new Map([
     ['.well-known', { token: addChallenge(mailhorn, domain) }],
     ['accounts', { id: account.id }],
+    ['access-tokens', { id: (await make('/access-tokens', { name: 'first', scopes: ['domains:read'] })).id }],
     ['api-keys', { id: (await make('/api-keys', { name: 'second' })).id }],
     [
       'audiences',
@@ -106,6 +107,8 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
 /** Valid bodies, for routes that read their body before they look up the resource in the path. */
 const BODIES = new Map<string, object>([
   ['PUT /templates/:id', { name: 'theirs' }],
+  ['PATCH /access-tokens/:id', { name: 'theirs' }],
+  ['PATCH /api-keys/:id', { name: 'theirs' }],
   ['POST /inbound/:id/forward', { from: 'ann@here.example', to: 'delivered@simulator.test' }],
   ['POST /inbound/:id/reply', { from: 'ann@here.example', text: 'hello' }],
   ['POST /broadcasts/:id/test', { to: 'delivered@simulator.test' }],

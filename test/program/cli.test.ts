@@ -143,6 +143,12 @@ test('while the service runs, users and keys are made, shown, changed and delete
     (await done('key list')).keys.map(({ name }: { name: string }) => name),
     ['First key', 'CI'],
   )
+  const robot = await done('token create Robot --scopes domains:read')
+  assert.is((await program.call('GET', '/domains', { token: robot.token })).status, 200)
+  assert.is((await program.call('POST', '/emails', { token: robot.token, body: {} })).status, 403)
+  await done(`token delete ${robot.id}`)
+  assert.is((await program.call('GET', '/domains', { token: robot.token })).status, 401)
+  assert.equal((await done('token list')).tokens, [])
   await done(`key delete ${key.id}`)
   assert.is((await program.call('POST', '/emails', { token: key.token, body: {} })).status, 401)
   assert.not(program.output.includes(key.token) || program.output.includes(made.password))

@@ -1,4 +1,7 @@
-/** Restricts API keys that are bound to one domain. Sessions and other keys act for the whole account. */
+/**
+ * Restricts API keys that are bound to one domain. Sessions, access tokens and other keys act for the whole
+ * account.
+ */
 import { isSentFrom } from '../../resources/emails/email-rows.ts'
 import { ApiError } from './api-error.ts'
 import type { Credential } from './route.ts'

@@ -1,34 +1,53 @@
 /**
- * Authenticates requests. In: the headers of a request and the access of its route. Out: the account and the
- * session or API key, or an `ApiError`. Called by `server/app.ts` before each route.
+ * Authenticates requests. In: the headers of a request, and the access and scopes of its route. Out: the
+ * account and the session, API key or access token, or an `ApiError`. Called by `server/app.ts` before each
+ * route.
  */
 import type { IncomingMessage } from 'node:http'
+import type { TokenHolder } from '../../resources/accounts/access-token-rows.ts'
+import { type AccessTokens, obstacleTo, type TokenObstacle } from '../../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../../resources/accounts/api-keys.ts'
+import { includesScope } from '../../resources/accounts/scopes.ts'
 import { SESSION_TOKEN_PREFIX, type Sessions } from '../../resources/accounts/sessions.ts'
 import { ApiError } from './api-error.ts'
 import { type SessionCookie, sessionTokenOf } from './auth/cookie.ts'
-import type { Access, Credential } from './route.ts'
+import type { Access, Credential, TokenCredential } from './route.ts'
+import type { RouteScope } from './route-scopes.ts'
 
-export type FindCredential = (request: IncomingMessage, access: Access) => Promise<Credential | null>
+/** What a route demands of credentials. */
+export interface Door {
+  access: Access
+  /** Scopes that an access token needs, all of them. */
+  scopes: readonly RouteScope[]
+}
+
+export type FindCredential = (request: IncomingMessage, door: Door) => Promise<Credential | null>
 
 interface CredentialOptions {
-  sessions: Sessions
-  apiKeys: ApiKeys
+  sessions: Pick<Sessions, 'find'>
+  apiKeys: Pick<ApiKeys, 'find'>
+  accessTokens: Pick<AccessTokens, 'find' | 'isMeant' | 'isWellFormed' | 'noteUse'>
   cookie: SessionCookie
+  clientAddressOf(request: IncomingMessage): string
+  now(): number
 }
 
 const READING_METHODS = new Set(['GET', 'HEAD'])
 
-/** @throws ApiError 401, or 403 for a cross-origin write with a session cookie */
-export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOptions): FindCredential {
-  const byBearer = async (token: string): Promise<Credential | undefined> => {
-    if (token.startsWith(SESSION_TOKEN_PREFIX)) {
-      const session = await sessions.find(token)
+/**
+ * @returns a function that throws ApiError 401, or 403 for a cross-origin write with a session cookie and for
+ * an access token that lacks a scope
+ */
+export function createFindCredential(options: CredentialOptions): FindCredential {
+  const { sessions, apiKeys, accessTokens, cookie, clientAddressOf, now } = options
+  const byBearer = async (bearer: string): Promise<Credential | undefined> => {
+    if (bearer.startsWith(SESSION_TOKEN_PREFIX)) {
+      const session = await sessions.find(bearer)
       return session?.kind === 'bearer'
         ? { kind: 'session', accountId: session.accountId, session }
         : undefined
     }
-    const key = await apiKeys.find(token)
+    const key = await apiKeys.find(bearer)
     return key && { kind: 'key', accountId: key.accountId, apiKeyId: key.id, domain: key.domain }
   }
   const byCookie = async (request: IncomingMessage, access: Access): Promise<Credential | undefined> => {
@@ -40,18 +59,51 @@ export function createFindCredential({ sessions, apiKeys, cookie }: CredentialOp
     if (access === 'public') return undefined
     throw elsewhere()
   }
-  return async (request, access) => {
+  const byToken = async (text: string, request: IncomingMessage, door: Door): Promise<Credential | null> => {
+    const token = await accessTokens.find(text)
+    const obstacle = token && obstacleTo(token, { address: clientAddressOf(request), now: now() })
+    const isUsable = token && !obstacle
+    if (isUsable) accessTokens.noteUse(token.id)
+    if (door.access === 'public') return isUsable ? tokenCredential(token) : null
+    if (!token) throw unknownToken(accessTokens.isWellFormed(text))
+    if (obstacle) throw blocked(obstacle)
+    insistOnScopes(token, door)
+    return tokenCredential(token)
+  }
+  return async (request, door) => {
+    const { access } = door
     const bearer = bearerOf(request)
+    if (bearer !== undefined && accessTokens.isMeant(bearer)) return byToken(bearer, request, door)
     const credential = bearer === undefined ? await byCookie(request, access) : await byBearer(bearer)
     if (access === 'public') return credential ?? null
-    if (!credential) throw bearer === undefined ? missing(access) : unknown(bearer, access)
+    if (!credential) throw bearer === undefined ? missing(door) : unknown(bearer, door)
     if (access === 'session' && credential.kind === 'key')
       throw new ApiError(
         401,
         'restricted_api_key',
-        'This API key can only send and read email. This endpoint requires a dashboard session.',
+        isForPeople(door)
+          ? 'This API key can only send and read email. This endpoint requires a dashboard session.'
+          : 'This API key can only send and read email. Use an access token (POST /access-tokens) or a dashboard session.',
       )
     return credential
+  }
+}
+
+/** Tells whether the session or access token of a request that is still being answered may go on. */
+export function createIsValid({
+  sessions,
+  accessTokens,
+  now,
+}: {
+  sessions: Pick<Sessions, 'isOpen'>
+  accessTokens: Pick<AccessTokens, 'exists'>
+  now(): number
+}): (credential: Credential) => Promise<boolean> {
+  return async credential => {
+    if (credential.kind === 'session') return sessions.isOpen(credential.session.sessionId)
+    if (credential.kind === 'key') return false
+    const { tokenId, expiresAt } = credential
+    return (expiresAt === null || expiresAt > now()) && accessTokens.exists(tokenId)
   }
 }
 
@@ -67,19 +119,82 @@ function bearerOf({ headers }: IncomingMessage): string | undefined {
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1]
 }
 
-function missing(access: Access): ApiError {
-  return new ApiError(
-    401,
-    'missing_api_key',
-    access === 'session'
-      ? 'Missing dashboard session. Sign in with POST /auth/login.'
-      : 'Missing API key in the Authorization header (Authorization: Bearer <key>).',
+function tokenCredential(token: TokenHolder): TokenCredential {
+  const { id: tokenId, accountId, scopes, operator, networkEntries: networks, expiresAt } = token
+  return { kind: 'token', accountId, tokenId, scopes, operator, networks, expiresAt }
+}
+
+/** @throws ApiError 403 that names the missing scopes */
+function insistOnScopes({ scopes, operator }: TokenHolder, door: Door): void {
+  if (isForPeople(door))
+    throw new ApiError(
+      403,
+      'invalid_access',
+      'This endpoint requires the session of a person and accepts no access token. Sign in with POST /auth/login.',
+    )
+  const lacking = door.scopes.filter(scope =>
+    scope === 'operator'
+      ? !operator
+      : !includesScope(scopes, scope as Exclude<RouteScope, 'operator' | 'session'>),
+  )
+  if (lacking.length === 0) return
+  if (lacking.includes('operator'))
+    throw new ApiError(
+      403,
+      'invalid_access',
+      'This endpoint requires the rights of an operator (`operator`), which this access token does not have.',
+    )
+  const names = lacking.map(scope => `\`${scope}\``).join(' and ')
+  throw new ApiError(
+    403,
+    'invalid_access',
+    `This access token lacks the scope ${names}, which this endpoint requires.`,
   )
 }
 
-function unknown(bearer: string, access: Access): ApiError {
-  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(access)
+function isForPeople({ scopes }: Door): boolean {
+  return scopes.includes('session')
+}
+
+function missing(door: Door): ApiError {
+  return new ApiError(401, 'missing_api_key', missingMessage(door))
+}
+
+function missingMessage(door: Door): string {
+  if (door.access === 'key')
+    return 'Missing API key in the Authorization header (Authorization: Bearer <key>).'
+  return isForPeople(door)
+    ? 'Missing dashboard session. Sign in with POST /auth/login.'
+    : 'Missing access token or dashboard session. Send `Authorization: Bearer <token>`, or sign in with POST /auth/login.'
+}
+
+function unknown(bearer: string, door: Door): ApiError {
+  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(door)
   return new ApiError(401, 'invalid_api_key', 'The API key is unknown or revoked.')
+}
+
+function unknownToken(isWellFormed: boolean): ApiError {
+  return new ApiError(
+    401,
+    'invalid_api_key',
+    isWellFormed
+      ? 'The access token is unknown or revoked.'
+      : 'The access token is incomplete or misspelled: its checksum is wrong.',
+  )
+}
+
+function blocked(obstacle: TokenObstacle): ApiError {
+  return obstacle.kind === 'expired'
+    ? new ApiError(
+        401,
+        'invalid_api_key',
+        `The access token expired at ${new Date(obstacle.at).toISOString()}.`,
+      )
+    : new ApiError(
+        403,
+        'invalid_access',
+        `This access token may not be used from ${obstacle.address}, which is outside its \`networks\`.`,
+      )
 }
 
 function elsewhere(): ApiError {

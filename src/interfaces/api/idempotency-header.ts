@@ -1,19 +1,26 @@
 /** Reads the sender and the `Idempotency-Key` of requests that send emails. */
 import * as z from 'zod'
+import type { Id } from '../../lib/ids.ts'
 import { KEY_CHARACTERS_MAX } from '../../pipeline/accept/idempotency.ts'
 import type { BatchMode, PreparedRequest } from '../../pipeline/accept/prepared.ts'
 import type { IdempotencyToken, Sender } from '../../pipeline/accept/submission.ts'
 import { ApiError } from './api-error.ts'
 import { boundDomain } from './bound-key.ts'
-import type { ApiRequest } from './route.ts'
+import type { ApiRequest, Credential } from './route.ts'
 
 export const idempotencyHeader = {
   'idempotency-key': z.string().min(1).max(KEY_CHARACTERS_MAX).optional(),
 }
 
 export function senderOf({ credential }: ApiRequest): Sender {
-  const apiKeyId = credential.kind === 'key' ? credential.apiKeyId : null
+  const apiKeyId = programIdOf(credential)
   return { accountId: credential.accountId, apiKeyId, domain: boundDomain(credential) }
+}
+
+/** Returns the id of the API key or access token; null for a session. */
+function programIdOf(credential: Credential): Id | null {
+  if (credential.kind === 'key') return credential.apiKeyId
+  return credential.kind === 'token' ? credential.tokenId : null
 }
 
 /**

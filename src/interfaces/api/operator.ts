@@ -1,9 +1,10 @@
-/** Restricts routes to operators of the installation. */
+/** Restricts routes to operators of the installation: their sessions, and access tokens with their rights. */
 import { ApiError } from './api-error.ts'
-import { type ApiRequest, sessionOf } from './route.ts'
+import type { ApiRequest } from './route.ts'
 
-export function isOperator(request: ApiRequest): boolean {
-  return sessionOf(request).operator
+export function isOperator({ credential }: ApiRequest): boolean {
+  if (credential.kind === 'session') return credential.session.operator
+  return credential.kind === 'token' && credential.operator
 }
 
 /** @throws ApiError 403 */

@@ -5,17 +5,35 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type * as z from 'zod'
 import type { Id } from '../../lib/ids.ts'
+import type { TokenScope } from '../../resources/accounts/scopes.ts'
 import type { Session } from '../../resources/accounts/sessions.ts'
 import type { FoundPage } from '../../store/list-page.ts'
 import type { SendBody, SendWork } from './body/work.ts'
+import type { RouteScope } from './route-scopes.ts'
 
 /** Account and user that a request acts for. */
 export type Credential =
   /** @param domain domain that the key is restricted to (see `bound-key.ts`) */
   | { kind: 'key'; accountId: Id; apiKeyId: Id; domain: string | null }
   | ({ kind: 'session' } & { accountId: Id; session: Session })
+  | TokenCredential
 
-/** `key` allows an API key or a session; `session` allows a session only. */
+/** Access token, whose scopes cover the route. */
+export interface TokenCredential {
+  kind: 'token'
+  accountId: Id
+  tokenId: Id
+  scopes: readonly TokenScope[]
+  /** Whether the token has the rights of operators. */
+  operator: boolean
+  networks: readonly string[] | null
+  expiresAt: number | null
+}
+
+/**
+ * `key` allows an API key, an access token or a session; `session` allows an access token or a session. The
+ * scopes of a route say which access tokens (`route-scopes.ts`).
+ */
 export type Access = 'public' | 'key' | 'session'
 
 export interface ApiRequest<C = Credential> {
@@ -80,6 +98,8 @@ interface RouteShape extends RouteDescription {
   method: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
   /** Path with `:name` parameters. */
   path: string
+  /** Scopes that an access token needs, if they do not follow from the path and the method. */
+  scopes?: readonly RouteScope[]
   /** Maximum size of the body. Public routes ignore it and have a fixed limit. */
   bodyLimitBytes?: number
 }
@@ -107,8 +127,8 @@ export function pageReply<T>({ total, hasMore, rows }: FoundPage<T>, view: (row:
   return ok({ object: 'list', total, has_more: hasMore, data: rows.map(row => view(row)) })
 }
 
-/** Returns the session of a request on a route with the access `session`. */
+/** Returns the session of a request on a route with the scope `session`, which only sessions may use. */
 export function sessionOf({ credential }: ApiRequest): Session {
-  if (credential.kind !== 'session') throw new Error('this route was opened to API keys by mistake')
+  if (credential.kind !== 'session') throw new Error('this route was opened to programs by mistake')
   return credential.session
 }

@@ -34,6 +34,7 @@ interface InstallationOptions {
   dataDir: string
   databaseUrl: string
   apiKeyPrefix: string
+  accessTokenPrefix: string
   /** Entry file of the writer thread. */
   writerThread: URL
   clock: Clock
@@ -115,19 +116,17 @@ async function pathsTo(dataDir: string, sites: readonly string[]): ReturnType<In
 }
 
 /** @throws FolderInUse, OperationRefused */
-async function changeAlone(
-  { dataDir, databaseUrl: url, apiKeyPrefix, writerThread, clock }: InstallationOptions,
-  name: string,
-  input: unknown,
-): Promise<unknown> {
+async function changeAlone(options: InstallationOptions, name: string, input: unknown): Promise<unknown> {
+  const { dataDir, databaseUrl: url, apiKeyPrefix, accessTokenPrefix, writerThread, clock } = options
   const onLoss = (error: Error) => {
     throw error
   }
   const store = await openStore<Commands>({ dataDir, url, writerThread, clock, onLoss })
   try {
     const { db, run } = store
-    const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords(), apiKeyPrefix }
-    return await carryOut({ ...parts, pathsTo: async () => new Map() }, name, input)
+    const parts = { db, run, clock, newId: createIdSource(), passwords: createPasswords() }
+    const prefixes = { apiKeyPrefix, accessTokenPrefix }
+    return await carryOut({ ...parts, ...prefixes, pathsTo: async () => new Map() }, name, input)
   } finally {
     await store.close()
   }

@@ -18,6 +18,7 @@ import { keyCliCommands } from './key-commands.ts'
 import { queueCliCommands } from './queue-commands.ts'
 import { type CliResult, CommandError, UsageError } from './result.ts'
 import { sourceCommands } from './source-commands.ts'
+import { tokenCliCommands } from './token-commands.ts'
 import { userCliCommands } from './user-commands.ts'
 
 const RECORDS_PER_PAGE = 1_000
@@ -90,6 +91,7 @@ const EXIT = { ok: 0, failure: 1, usage: 2 } as const
 const COMMANDS: readonly CliCommand[] = [
   ...userCliCommands,
   ...keyCliCommands,
+  ...tokenCliCommands,
   ...queueCliCommands,
   ...holdCliCommands,
   ...emailCommands,

@@ -1,14 +1,16 @@
 /**
- * Checks SMTP logins (RFC 4954): the password is an API key, and the user name is `resend`, `mailhorn` or the
- * id of the key.
+ * Checks SMTP logins (RFC 4954): the password is an API key, or an access token with the scope `emails:send`.
+ * The user name is `resend`, `mailhorn` or the id of the key or token.
  */
 
 import type { Clock } from '../../lib/clock.ts'
-import { idKey, parseWireId, sameId } from '../../lib/ids.ts'
+import { type Id, idKey, parseWireId, sameId } from '../../lib/ids.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
+import { type AccessTokens, obstacleTo } from '../../resources/accounts/access-tokens.ts'
 import type { ApiKeys } from '../../resources/accounts/api-keys.ts'
 import { createGuessGuard, type GuessVerdict } from '../../resources/accounts/guess-guard.ts'
+import { includesScope } from '../../resources/accounts/scopes.ts'
 import { reportVerdict, type SignInReport } from '../../resources/accounts/sign-in-report.ts'
 import { hashToken } from '../../resources/accounts/tokens.ts'
 
@@ -26,35 +28,48 @@ const KNOWN_PLACES_MAX = 10_000
 
 interface SignInOptions {
   apiKeys: Pick<ApiKeys, 'find'>
+  accessTokens: Pick<AccessTokens, 'isMeant' | 'find' | 'noteUse'>
   clock: Clock
   report: SignInReport
 }
 
 /**
- * Wrong passwords are counted by client network and by the key id in the user name (`guess-guard.ts`). A key
+ * Wrong passwords are counted by client network and by the id in the user name (`guess-guard.ts`). A key
  * that was right from a network before is accepted from there in spite of wrong guesses, so that one program
  * with an old key does not lock out other programs of the same network.
  */
-export function createSignIn({ apiKeys, clock, report }: SignInOptions): SubmissionSignIn {
+export function createSignIn({ apiKeys, accessTokens, clock, report }: SignInOptions): SubmissionSignIn {
   const guard = createGuessGuard(clock)
   const known = new Set<string>()
 
-  const senderOf = async (userName: string, password: string): Promise<Sender | undefined> => {
-    const key = await apiKeys.find(password)
-    if (!key) return undefined
-    const named = parseWireId('key', userName)
-    const isNamed = named !== undefined && sameId(named, key.id)
+  /** Finds the key or token, if it may send from the address now. */
+  const programOf = async (password: string, address: string) => {
+    if (!accessTokens.isMeant(password)) return apiKeys.find(password)
+    const token = await accessTokens.find(password)
+    if (!token || obstacleTo(token, { address, now: clock.now() })) return undefined
+    return includesScope(token.scopes, 'emails:send') ? { ...token, domain: null } : undefined
+  }
+  const senderOf = async (
+    address: string,
+    userName: string,
+    password: string,
+  ): Promise<Sender | undefined> => {
+    const program = await programOf(password, address)
+    if (!program) return undefined
+    const named = namedId(userName)
+    const isNamed = named !== undefined && sameId(named, program.id)
     if (!isNamed && !USER_NAMES.has(userName.toLowerCase())) return undefined
-    return { accountId: key.accountId, apiKeyId: key.id, domain: key.domain }
+    if (accessTokens.isMeant(password)) accessTokens.noteUse(program.id)
+    return { accountId: program.accountId, apiKeyId: program.id, domain: program.domain }
   }
 
   return async (address, userName, password) => {
     const place = `${clientNetworkOf(address)} ${idKey(hashToken(password))}`
-    const named = parseWireId('key', userName)
+    const named = namedId(userName)
     const guess = { address, account: named && idKey(named), isKnownPlace: false }
     let sender: Sender | undefined
     const isRight = async () => {
-      sender = await senderOf(userName, password)
+      sender = await senderOf(address, userName, password)
       return sender !== undefined
     }
     const isRegular = known.has(place) && (await isRight())
@@ -66,4 +81,9 @@ export function createSignIn({ apiKeys, clock, report }: SignInOptions): Submiss
     if (known.size > KNOWN_PLACES_MAX) known.delete(known.values().next().value!)
     return { sender }
   }
+}
+
+/** Returns the id of a key or token that a user name consists of. */
+function namedId(userName: string): Id | undefined {
+  return parseWireId('key', userName) ?? parseWireId('tok', userName)
 }

@@ -33,7 +33,7 @@ export async function listApiKeys(db: Db, accountId: Id): Promise<ApiKeyRow[]> {
     .execute()
 }
 
-/** Topic of announcements that keys were deleted, which invalidates cached keys. */
+/** Topic of announcements that keys or access tokens were deleted, which invalidates cached ones. */
 export const KEYS_DELETED = 'keys deleted'
 
 export function announceDeletedKeys(tx: Tx): void {
@@ -69,6 +69,18 @@ export const apiKeyCommands = {
     await tx.db.insertInto('apiKeys').values(key).execute()
     return true
   }),
+
+  /** Returns the key; undefined if the account has no such key. */
+  renameApiKey: command<{ accountId: Id; id: Id; name: string }, ApiKeyRow | undefined>(
+    async (tx, { accountId, id, name }) =>
+      tx.db
+        .updateTable('apiKeys')
+        .set({ name })
+        .where('accountId', '=', accountId)
+        .where('id', '=', id)
+        .returningAll()
+        .executeTakeFirst(),
+  ),
 
   /** Returns false if the account has no such key. */
   deleteApiKey: command<{ accountId: Id; id: Id }, boolean>(async (tx, { accountId, id }) => {

@@ -1,14 +1,15 @@
 /**
- * API keys: create, authenticate, list and delete. Recent keys are cached, and their time of last use is
- * written lazily. Called by the API (`credentials.ts`) and SMTP submission.
+ * API keys: create, authenticate, list, rename and delete. Recent keys are cached, and their time of last use
+ * is written lazily. Called by the API (`credentials.ts`) and SMTP submission.
  */
-import type { Clock, Timer } from '../../lib/clock.ts'
-import { type Id, type IdSource, idKey } from '../../lib/ids.ts'
+import type { Clock } from '../../lib/clock.ts'
+import type { Id, IdSource } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Run } from '../../store/command.ts'
 import type { Find } from '../../store/read.ts'
 import type { ApiKeyRow, Db } from '../../store/schema.ts'
 import { type apiKeyCommands, findKeyHolder, type KeyHolder, listApiKeys } from './api-key-rows.ts'
+import { createCredentialMemory } from './credential-memory.ts'
 import { createToken, hashToken } from './tokens.ts'
 
 /** Fields of an API key that may be shown. */
@@ -30,6 +31,8 @@ export interface ApiKeys {
   /** Drops cached keys after a deletion. */
   forget(): void
   list(accountId: Id): Promise<ApiKeyView[]>
+  /** Resolves to the key; undefined if the account has no such key. */
+  rename(accountId: Id, id: Id, name: string): Promise<ApiKeyView | undefined>
   /** Resolves to false if the account has no such key. */
   delete(accountId: Id, id: Id): Promise<boolean>
   /** Writes the remaining times of last use. */
@@ -37,8 +40,6 @@ export interface ApiKeys {
 }
 
 const SHOWN_CHARACTERS = 8
-const TOUCH_EVERY_MS = 60_000
-const REMEMBERED_MAX = 1_000
 
 interface ApiKeyOptions {
   db: Db
@@ -71,40 +72,16 @@ export function newApiKey(options: {
 }
 
 export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix }: ApiKeyOptions): ApiKeys {
-  const used = new Map<string, Id>()
-  /** Cached keys by the hash of their token. */
-  const remembered = new Map<string, KeyHolder>()
-  let timer: Timer | undefined
-
-  const flush = async () => {
-    timer?.cancel()
-    timer = undefined
-    if (used.size === 0) return
-    const ids = [...used.values()]
-    used.clear()
-    try {
-      await run('touchApiKeys', { ids, at: clock.now() })
-    } catch (error) {
+  const memory = createCredentialMemory({
+    load: tokenHash => findKeyHolder(lookUp, tokenHash),
+    writeUse: (ids, at) => run('touchApiKeys', { ids, at }),
+    onUseNotWritten: error =>
       log.warn(
         { event: 'api_key_use_not_recorded', err: error },
         'The last use of API keys could not be recorded',
-      )
-    }
-  }
-  const flushLater = () => {
-    timer ??= clock.timer(TOUCH_EVERY_MS, () => void flush())
-  }
-
-  const holderOf = async (tokenHash: Uint8Array): Promise<KeyHolder | undefined> => {
-    const hash = idKey(tokenHash)
-    const known = remembered.get(hash)
-    if (known) return known
-    const key = await findKeyHolder(lookUp, tokenHash)
-    if (remembered.size >= REMEMBERED_MAX) remembered.clear()
-    if (key) remembered.set(hash, key)
-    return key
-  }
-
+      ),
+    clock,
+  })
   return {
     async create(accountId, { name, domainId }) {
       const now = clock.now()
@@ -112,15 +89,14 @@ export function createApiKeys({ db, find: lookUp, run, clock, newId, log, prefix
       return (await run('createApiKey', row)) ? { id: row.id, token } : undefined
     },
     async find(token) {
-      const key = await holderOf(hashToken(token))
-      if (!key) return undefined
-      used.set(idKey(key.id), key.id)
-      flushLater()
+      const key = await memory.find(token)
+      if (key) memory.noteUse(key.id)
       return key
     },
-    forget: () => remembered.clear(),
+    forget: memory.forget,
     list: accountId => listApiKeys(db, accountId),
+    rename: (accountId, id, name) => run('renameApiKey', { accountId, id, name }),
     delete: (accountId, id) => run('deleteApiKey', { accountId, id }),
-    close: flush,
+    close: memory.close,
   }
 }

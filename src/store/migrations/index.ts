@@ -38,6 +38,7 @@ import { up as simulated } from './040-simulated.ts'
 import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
 import { up as reportAddressKind } from './042-report-address-kind.ts'
 import { up as inboundAutomatic } from './043-inbound-automatic.ts'
+import { up as accessTokens } from './044-access-tokens.ts'
 import { up as topicVisibility } from './046-topic-visibility.ts'
 import { up as webhookViews } from './047-webhook-views.ts'
 import { up as domainClaims } from './048-domain-claims.ts'
@@ -89,4 +90,5 @@ export const migrations: readonly Migration[] = [
   { name: '047-webhook-views', up: webhookViews },
   { name: '048-domain-claims', up: domainClaims },
   { name: '049-request-log', up: requestLog },
+  { name: '044-access-tokens', up: accessTokens },
 ]

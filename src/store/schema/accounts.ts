@@ -1,4 +1,4 @@
-/** Tables of accounts, users, sessions and API keys. */
+/** Tables of accounts, users, sessions, API keys and access tokens. */
 import type { Id } from '../../lib/ids.ts'
 import type { Flag } from './values.ts'
 
@@ -46,6 +46,28 @@ export interface ApiKeyRow {
   /** First characters of the token, for display. */
   tokenStart: string
   domainId: Id | null
+  createdAt: number
+  lastUsedAt: number | null
+}
+
+/** A credential of a program that manages the account. */
+export interface AccessTokenRow {
+  id: Id
+  accountId: Id
+  /** User that created the token; null for one that was created on the command line. */
+  userId: Id | null
+  name: string
+  tokenHash: Uint8Array
+  /** First characters of the token, for display. */
+  tokenStart: string
+  /** JSON array of scopes. */
+  scopes: string
+  /** 1: the token may use the endpoints of operators as long as its creator may. */
+  operator: Flag
+  /** JSON array of addresses and CIDR ranges that the token may be used from; null for any address. */
+  networks: string | null
+  /** Null for a token that does not expire. */
+  expiresAt: number | null
   createdAt: number
   lastUsedAt: number | null
 }

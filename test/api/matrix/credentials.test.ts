@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Route } from '../../../src/interfaces/api/route.ts'
+import { createCheckedToken } from '../../../src/resources/accounts/tokens.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type ApiAnswer, type CallOptions, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, type ExpectedRefusal } from '../../kit/refusals.ts'
@@ -122,6 +123,19 @@ const TABLE: Row[] = [
     with: () => cookie(`${COOKIE}=${mailhorn.apiKey}`),
     key: NO_KEY,
     session: NO_KEY,
+  },
+  {
+    who: 'an unknown access token',
+    everywhere: true,
+    with: () => bearer(createCheckedToken('mh_')),
+    key: BAD_KEY,
+    session: BAD_KEY,
+  },
+  {
+    who: 'an access token with a wrong checksum',
+    with: () => bearer(`mh_${'x'.repeat(46)}`),
+    key: BAD_KEY,
+    session: BAD_KEY,
   },
   {
     who: 'a session',
@@ -321,6 +335,7 @@ test('every route is reached, under the access it was written for', () => {
     'public GET /u/:token',
     'public POST /auth/login',
     'public POST /u/:token',
+    'session DELETE /access-tokens/:id',
     'session DELETE /api-keys/:id',
     'session DELETE /audiences/:id',
     'session DELETE /audiences/:id/contacts/:contact_id',
@@ -335,6 +350,8 @@ test('every route is reached, under the access it was written for', () => {
     'session DELETE /templates/:id',
     'session DELETE /topics/:id',
     'session DELETE /webhooks/:id',
+    'session GET /access-tokens',
+    'session GET /access-tokens/:id',
     'session GET /account',
     'session GET /account/usage',
     'session GET /accounts',
@@ -401,7 +418,9 @@ test('every route is reached, under the access it was written for', () => {
     'session GET /webhooks/:id/events',
     'session GET /webhooks/:id/events/:event_id',
     'session GET /webhooks/:id/events/:event_id/attempts',
+    'session PATCH /access-tokens/:id',
     'session PATCH /accounts/:id',
+    'session PATCH /api-keys/:id',
     'session PATCH /audiences/:id',
     'session PATCH /audiences/:id/contacts/:contact_id',
     'session PATCH /audiences/:id/contacts/:contact_id/topics',
@@ -413,6 +432,7 @@ test('every route is reached, under the access it was written for', () => {
     'session PATCH /segments/:id',
     'session PATCH /topics/:id',
     'session PATCH /webhooks/:id',
+    'session POST /access-tokens',
     'session POST /accounts',
     'session POST /accounts/:id/reset-password',
     'session POST /api-keys',

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { scopesOfRoute } from '../../../src/interfaces/api/route-scopes.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { allRoutes } from '../../kit/routes.ts'
 import { suite } from '../../kit/suite.ts'
@@ -58,13 +59,13 @@ test('refers to nothing that it does not contain', () => {
 })
 
 test('tells which credential a route takes', () => {
-  const schemes = (route: { method: string; path: string }) =>
-    operationOf(route).security.flatMap((scheme: object) => Object.keys(scheme))
-  for (const route of routes)
-    assert.equal(
-      schemes(route),
-      { public: [], key: ['apiKey', 'session', 'cookie'], session: ['session', 'cookie'] }[route.access],
-    )
+  for (const route of routes) {
+    const scopes = scopesOfRoute(route)
+    const token = scopes.includes('session') ? [] : [{ accessToken: scopes }]
+    const people = [...token, { session: [] }, { cookie: [] }]
+    const expected = { public: [], key: [{ apiKey: [] }, ...people], session: people }[route.access]
+    assert.equal(operationOf(route).security, expected, route.path)
+  }
   assert.is(document.components.securitySchemes.cookie.name, 'mailhorn_session')
 })
 

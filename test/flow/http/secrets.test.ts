@@ -77,6 +77,12 @@ async function useSecrets({ program, zone, secrets }: Scene) {
   const made = await program.call('POST', '/api-keys', { token, body: { name: 'canary' } })
   secrets.madeKey = made.body.token
   await program.call('POST', '/emails', { token: `${secrets.madeKey}x`, body: {} })
+  const canary = { name: 'canary', scopes: ['domains:read'] }
+  const { body: access } = await program.call('POST', '/access-tokens', { token, body: canary })
+  secrets.accessToken = access.token
+  await program.call('GET', '/domains', { token: access.token })
+  await program.call('GET', '/domains', { token: `${access.token}x` })
+  await program.call('POST', '/emails', { token: access.token, body: {} })
   await program.call('GET', `/emails/x?${CANARIES.query}`, { token: key })
 
   await verifyDomain(program, zone, { name: 'here.example', password: PASSWORD })
@@ -168,7 +174,13 @@ test('none of them reaches the logs, but the first key in the welcome', () => {
 test('no private key is logged or stored in the clear', () => {
   assert.not.match(output, /PRIVATE KEY|MII[A-Za-z0-9+/]{40}/)
   const bytes = stored(scene.dataDir)
-  for (const secret of [PASSWORD, scene.secrets.firstKey!, scene.secrets.madeKey!, scene.secrets.session!])
+  for (const secret of [
+    PASSWORD,
+    scene.secrets.firstKey!,
+    scene.secrets.madeKey!,
+    scene.secrets.accessToken!,
+    scene.secrets.session!,
+  ])
     assert.not(bytes.includes(secret))
   assert.not(bytes.includes('PRIVATE KEY'))
   assert.ok(bytes.includes('here.example'), 'it is what holds everything')

@@ -95,6 +95,27 @@ for (const tls of [false, true])
     assert.is(raw.headers.get('x-mailhorn-raw'), 'exact')
   })
 
+test('an access token with the scope to send is a password, another is not', async () => {
+  const tokenWith = async (scopes: string[]) => {
+    const session = await mailhorn.signIn()
+    const body = { name: scopes.join(), scopes, networks: ['127.0.0.0/8'] }
+    return (await mailhorn.call('POST', '/access-tokens', { session, body })).body
+  }
+  const message = { from: 'ann@here.example', to: 'ok-token@there.example', subject: 'x', text: 'x' }
+  const { id, token } = await tokenWith(['emails:send'])
+  for (const user of ['resend', id]) {
+    const sent = await program({ key: token, user }).sendMail(message)
+    assert.is((await mailhorn.emailWhen(idIn(sent), 'delivered')).subject, 'x')
+  }
+  const { token: reader } = await tokenWith(['emails:read'])
+  try {
+    await program({ key: reader }).sendMail(message)
+    assert.unreachable()
+  } catch (error) {
+    assert.is((error as { responseCode?: number }).responseCode, 535)
+  }
+})
+
 /** Signed in, and ready for MAIL. */
 async function signedIn(t: TestContext, key = mailhorn.apiKey): Promise<SmtpClient> {
   const client = await t.using(dialSmtp({ port: ports().starttls }))

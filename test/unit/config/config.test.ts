@@ -302,4 +302,29 @@ test('config: the result is frozen', t => {
   })
 })
 
+for (const [prefix, expected] of [
+  ['mh_', ''],
+  ['re_full_', ''],
+  ['token_v2_', ''],
+  ['', /^access_tokens\.prefix \(environment\): must consist of/],
+  ['mh', /must consist of/],
+  ['_', /must consist of/],
+  ['1_', /must consist of/],
+  ['m h_', /must consist of/],
+  [`${'x'.repeat(20)}_`, /must consist of/],
+  ['re_', /^access_tokens\.prefix: API keys begin with re_, too/],
+  ['phs_', /^access_tokens\.prefix: must not begin with phs_/],
+  ['phs_x_', /^access_tokens\.prefix: must not begin with phs_/],
+] as const)
+  test(`config: the prefix "${prefix}" of access tokens is ${expected ? 'refused' : 'accepted'}`, t => {
+    const env = { MAILHORN_ACCESS_TOKENS_PREFIX: prefix }
+    if (expected) assert.match(problemsOf(rootWith(t, {}), env), expected)
+    else assert.is(loadConfig(rootWith(t, {}), env).config.accessTokens.prefix, prefix)
+  })
+
+test('config: API keys may not begin with the prefix of access tokens', t => {
+  const env = { MAILHORN_API_KEYS_PREFIX: 'mh_live_' }
+  assert.match(problemsOf(rootWith(t, {}), env), /api_keys\.prefix: mh_live_/)
+})
+
 test.run()

@@ -16,6 +16,7 @@ for (const bad of [
   '10.0.0/8',
   '::/129',
   '::1/-1',
+  'fe80::1%eth0',
 ])
   test(`"${bad}" is none`, () => assert.not(isNetwork(bad)))
 

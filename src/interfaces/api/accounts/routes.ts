@@ -64,6 +64,7 @@ export function accountRoutes({ accounts, plans }: AccountRoutesOptions): Route[
       method: 'GET',
       path: '/accounts/:id',
       access: 'session',
+      scopes: ['account:read'],
       summary: 'Retrieve an account: your own, or any as an operator',
       replies: { 200: ownedAccountSchema },
       handle: async request => ok(ownedAccountView(await find(accounts, seenId(request)))),

@@ -1,84 +1,167 @@
-/** Serves the API keys of an account. The token is shown only in the reply to the creation. */
-import * as z from 'zod'
+/**
+ * Serves the API keys of an account. The token is shown only in the reply to the creation. The SDKs call an
+ * access token with the scope `full` an API key with the permission `full_access`, and find it here, too.
+ */
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
-import type { ApiKeys, ApiKeyView } from '../../../resources/accounts/api-keys.ts'
-import { ApiError, notFound } from '../api-error.ts'
-import { created, listReply, ok, type Route } from '../route.ts'
-import { bodyReader } from '../schema/read.ts'
-import { deletedSchema, idSchema, listSchema, timeSchema } from '../schema/reply-schemas.ts'
-import { timestamp } from '../schema/timestamp.ts'
+import type { AccessTokens } from '../../../resources/accounts/access-tokens.ts'
+import type { ApiKeys } from '../../../resources/accounts/api-keys.ts'
+import { readRename, renameSchema } from '../access-tokens/schema.ts'
+import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { type Credential, created, ok, type Route } from '../route.ts'
+import { listSchema } from '../schema/reply-schemas.ts'
+import {
+  apiKeyPage,
+  apiKeyPageQuery,
+  createKeySchema,
+  deletedKeySchema,
+  fullAccessView,
+  keySchema,
+  keyView,
+  newKeySchema,
+  readCreateKey,
+} from './schema.ts'
 
-const createKeySchema = z.object({
-  name: z
-    .string()
-    .min(1)
-    .max(50)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
-  domain_id: z.string().optional(),
-})
+type NewKey = ReturnType<typeof readCreateKey>
 
-const keySchema = z.object({
-  object: z.literal('api_key'),
-  id: idSchema('key'),
-  name: z.string(),
-  token_start: z.string(),
-  domain_id: idSchema('dom').nullable(),
-  created_at: timeSchema,
-  last_used_at: timeSchema.nullable(),
-})
-const newKeySchema = keySchema
-  .pick({ object: true, id: true, name: true, domain_id: true })
-  .extend({ token: z.string() })
+interface ApiKeyRoutesOptions {
+  apiKeys: ApiKeys
+  accessTokens: AccessTokens
+}
 
-const readCreateKey = bodyReader(createKeySchema, { emptyMeansAbsent: ['name'] })
-
-export function apiKeyRoutes({ apiKeys }: { apiKeys: ApiKeys }): Route[] {
+export function apiKeyRoutes({ apiKeys, accessTokens }: ApiKeyRoutesOptions): Route[] {
   return [
     {
       method: 'POST',
       path: '/api-keys',
       access: 'session',
-      summary: 'Create an API key; the reply contains its token, once',
+      summary: 'Create an API key, or with `full_access` an access token; the reply contains its token, once',
       body: createKeySchema,
       replies: { 201: newKeySchema },
-      async handle(request) {
-        const { name, domainId: text } = readCreateKey(await request.body())
-        const domainId = text === undefined ? null : readDomainId(text)
-        const key = await apiKeys.create(request.credential.accountId, { name, domainId })
-        if (!key) throw unknownDomain()
-        return created({
-          object: 'api_key',
-          id: wireId('key', key.id),
-          name,
-          domain_id: domainId && wireId('dom', domainId),
-          token: key.token,
-        })
+      async handle({ credential, ...request }) {
+        const wanted = readCreateKey(await request.body())
+        if (wanted.permission !== 'full_access')
+          return created(await createKey(apiKeys, credential.accountId, wanted))
+        insistOnFull(credential)
+        return created(await createFullAccess(accessTokens, credential, wanted))
       },
     },
     {
       method: 'GET',
       path: '/api-keys',
       access: 'session',
-      summary: 'List API keys',
+      summary: 'List API keys, and access tokens with full access, newest first',
+      query: apiKeyPageQuery,
       replies: { 200: listSchema(keySchema) },
-      async handle({ credential: { accountId } }) {
-        const keys = await apiKeys.list(accountId)
-        return listReply({ total: keys.length, offset: 0 }, keys.map(keyView))
+      async handle({ query, credential: { accountId } }) {
+        const [keys, tokens] = await Promise.all([apiKeys.list(accountId), accessTokens.list(accountId)])
+        const full = tokens.filter(({ scopes }) => scopes.includes('full'))
+        const { total, rows, hasMore } = apiKeyPage(
+          [...keys.map(keyView), ...full.map(fullAccessView)],
+          query,
+        )
+        return ok({ object: 'list', total, has_more: hasMore, data: rows })
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/api-keys/:id',
+      access: 'session',
+      summary: 'Rename an API key, or an access token with full access',
+      body: renameSchema,
+      replies: { 200: keySchema },
+      async handle({ params, credential, ...request }) {
+        const { name } = readRename(await request.body())
+        const { accountId } = credential
+        const keyId = parseWireId('key', params.id!)
+        const key = keyId && (await apiKeys.rename(accountId, keyId, name))
+        if (key) return ok(keyView(key))
+        const token = await fullAccessOf(accessTokens, accountId, params.id!)
+        insistOnFull(credential)
+        if (!(await accessTokens.rename(accountId, token.id, name))) throw notFound('API key')
+        return ok(fullAccessView({ ...token, name }))
       },
     },
     {
       method: 'DELETE',
       path: '/api-keys/:id',
       access: 'session',
-      summary: 'Delete an API key',
-      replies: { 200: deletedSchema('api_key', 'key') },
-      async handle({ params, credential: { accountId } }) {
-        const id = parseWireId('key', params.id!)
-        if (!id || !(await apiKeys.delete(accountId, id))) throw notFound('API key')
-        return ok({ object: 'api_key', id: wireId('key', id), deleted: true })
+      summary: 'Delete an API key, or an access token with full access',
+      replies: { 200: deletedKeySchema },
+      async handle({ params, credential }) {
+        const { accountId } = credential
+        const keyId = parseWireId('key', params.id!)
+        if (keyId && (await apiKeys.delete(accountId, keyId)))
+          return ok({ object: 'api_key', id: wireId('key', keyId), deleted: true })
+        const { id } = await fullAccessOf(accessTokens, accountId, params.id!)
+        insistOnFull(credential)
+        if (!(await accessTokens.delete(accountId, id))) throw notFound('API key')
+        return ok({ object: 'api_key', id: wireId('tok', id), deleted: true })
       },
     },
   ]
+}
+
+/** @throws ApiError 404 for an unknown domain */
+async function createKey(apiKeys: ApiKeys, accountId: Id, { name, domainId: text }: NewKey) {
+  const domainId = text === undefined ? null : readDomainId(text)
+  const key = await apiKeys.create(accountId, { name, domainId })
+  if (!key) throw unknownDomain()
+  return {
+    object: 'api_key',
+    id: wireId('key', key.id),
+    name,
+    permission: 'sending_access',
+    domain_id: domainId && wireId('dom', domainId),
+    token: key.token,
+  }
+}
+
+/** @throws ApiError 422 if the key is to be limited to a domain */
+async function createFullAccess(
+  accessTokens: AccessTokens,
+  credential: Credential,
+  { name, domainId }: NewKey,
+) {
+  if (domainId !== undefined)
+    throw invalidField(
+      'domain_id',
+      '`domain_id` cannot be combined with the permission `full_access`, which is not limited to a domain.',
+    )
+  const { token, view } = await accessTokens.create(
+    credential.accountId,
+    credential.kind === 'session' ? credential.session.userId : null,
+    { name, scopes: ['full'], operator: false, ...limitsOf(credential) },
+  )
+  const { object, id, permission, domain_id } = fullAccessView(view)
+  return { object, id, name, permission, domain_id, token }
+}
+
+/** @throws ApiError 404 */
+async function fullAccessOf(accessTokens: AccessTokens, accountId: Id, text: string) {
+  const id = parseWireId('tok', text)
+  const token = id && (await accessTokens.get(accountId, id))
+  if (!token?.scopes.includes('full')) throw notFound('API key')
+  return token
+}
+
+/** Returns the limits that an access token passes on to one that is created with it. */
+function limitsOf(credential: Credential) {
+  if (credential.kind !== 'token') return { networks: null, expiresAt: null }
+  const { networks, expiresAt } = credential
+  return { networks, expiresAt }
+}
+
+/**
+ * Full access can be given, renamed and taken away only with full access.
+ * @throws ApiError 403
+ */
+function insistOnFull(credential: Credential): void {
+  if (credential.kind === 'token' && !credential.scopes.includes('full'))
+    throw new ApiError(
+      403,
+      'invalid_access',
+      'This access token lacks the scope `full`, which is required for keys with `full_access`.',
+    )
 }
 
 /** @throws ApiError 404 */
@@ -91,23 +174,4 @@ function readDomainId(text: string): Id {
 function unknownDomain(): ApiError {
   const message = 'Domain not found (`domain_id`).'
   return new ApiError(404, 'not_found', message, { errors: [{ path: 'domain_id', message }] })
-}
-
-function keyView({
-  id,
-  name,
-  tokenStart,
-  domainId,
-  createdAt,
-  lastUsedAt,
-}: ApiKeyView): z.output<typeof keySchema> {
-  return {
-    object: 'api_key',
-    id: wireId('key', id),
-    name,
-    token_start: tokenStart,
-    domain_id: domainId && wireId('dom', domainId),
-    created_at: timestamp(createdAt),
-    last_used_at: timestamp(lastUsedAt),
-  }
 }

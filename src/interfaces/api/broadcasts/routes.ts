@@ -208,6 +208,7 @@ function lookRoutes({ broadcasts }: BroadcastRoutesOptions): Route[] {
       method: 'POST',
       path: '/broadcasts/:id/lint',
       access: 'session',
+      scopes: ['broadcasts:read'],
       summary: 'Check the content of a broadcast',
       replies: { 200: lintSchema },
       async handle(request) {

@@ -24,6 +24,7 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       method: 'POST',
       path: '/emails/batch',
       access: 'key',
+      scopes: ['emails:send'],
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
       summary: 'Send up to 100 emails',
       body: batchSchema,

@@ -21,7 +21,10 @@ export const emailFilterQuery = {
   tag: text('Name or value of a tag.'),
   domain: text('Domain of the sender.'),
   broadcast_id: idSchema('brd').optional(),
-  api_key_id: idSchema('key').optional().meta({ description: 'API key the email was sent with.' }),
+  api_key_id: z
+    .union([idSchema('key'), idSchema('tok')])
+    .optional()
+    .meta({ description: 'API key or access token the email was sent with.' }),
   source: z.enum(EMAIL_ORIGINS).optional().meta({ description: 'Source of the email.' }),
   created_after: text('ISO 8601 time or date.'),
   created_before: text('ISO 8601 time or date.'),
@@ -48,7 +51,11 @@ export function readEmailFilter(query: URLSearchParams): EmailFilter {
     tag: read('tag', text => text, 'a text'),
     domain: read('domain', parseDomain, 'a domain name'),
     broadcastId: read('broadcast_id', text => parseWireId('brd', text), "a broadcast's id"),
-    apiKeyId: read('api_key_id', text => parseWireId('key', text), "an API key's id"),
+    apiKeyId: read(
+      'api_key_id',
+      text => parseWireId('key', text) ?? parseWireId('tok', text),
+      'the id of an API key or access token',
+    ),
     source: read(
       'source',
       text => EMAIL_ORIGINS.find(origin => origin === text),

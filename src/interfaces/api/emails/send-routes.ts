@@ -33,6 +33,7 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       method: 'POST',
       path: '/emails',
       access: 'key',
+      scopes: ['emails:send'],
       bodyLimitBytes: SEND_BODY_LIMIT_BYTES,
       summary: 'Send or schedule an email',
       body: sendEmailSchema,

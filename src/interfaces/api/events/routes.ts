@@ -3,20 +3,20 @@
 import type { Clock } from '../../../lib/clock.ts'
 import { firstIdAt, type Id, idTime, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
-import type { Sessions } from '../../../resources/accounts/sessions.ts'
 import { listEvents } from '../../../resources/emails/event-rows.ts'
 import type { EventBatch, EventFeed } from '../../../resources/events/feed.ts'
 import type { Find } from '../../../store/read.ts'
 import type { Db } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { type ApiRequest, ok, type Route, sessionOf } from '../route.ts'
+import { type ApiRequest, type Credential, ok, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { eventPageQuery, eventSchema, eventView, readEventId, readEventPage } from './schema.ts'
 
 interface EventRoutesOptions {
   store: { db: Db; find: Find }
   feed: EventFeed
-  sessions: Pick<Sessions, 'isOpen'>
+  /** Tells whether the session or access token of a stream still exists. */
+  isValid(credential: Credential): Promise<boolean>
   /** Events at or before this time are outside the retention window. */
   horizonOf: Plans['horizonOf']
   clock: Clock
@@ -30,21 +30,24 @@ const STREAM_HEADERS = {
   // tells proxies not to buffer the stream
   'x-accel-buffering': 'no',
 }
-const SESSION_CHECK_MS = 15_000
+const CREDENTIAL_CHECK_MS = 15_000
 /** Clients reconnect 2 s after a lost connection. */
 const BEGINNING = Buffer.from('retry: 2000\n\n')
 /** Comment line, which keeps proxies from closing an idle connection. */
 const HEARTBEAT = Buffer.from(':\n\n')
 
-export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRoutesOptions): Route[] {
+export function eventRoutes({ store, feed, isValid, horizonOf, clock }: EventRoutesOptions): Route[] {
   const frameOf = rememberedFrames()
 
-  async function* framesFor(sessionId: Id, batches: AsyncIterable<EventBatch>): AsyncGenerator<Uint8Array> {
+  async function* framesFor(
+    credential: Credential,
+    batches: AsyncIterable<EventBatch>,
+  ): AsyncGenerator<Uint8Array> {
     yield BEGINNING
     let checkedAt = clock.monotonic()
     for await (const batch of batches) {
-      if (clock.monotonic() - checkedAt >= SESSION_CHECK_MS) {
-        if (!(await sessions.isOpen(sessionId))) return
+      if (clock.monotonic() - checkedAt >= CREDENTIAL_CHECK_MS) {
+        if (!(await isValid(credential))) return
         checkedAt = clock.monotonic()
       }
       yield batch.length === 0 ? HEARTBEAT : frameOf(batch)
@@ -78,12 +81,13 @@ export function eventRoutes({ store, feed, sessions, horizonOf, clock }: EventRo
       query: { after: eventPageQuery.after },
       replies: { 200: 'text/event-stream' },
       async handle(request) {
-        const { accountId, sessionId } = { ...request.credential, ...sessionOf(request) }
+        const { credential } = request
+        const { accountId } = credential
         const since = lastSeen(request)
         const horizon = await horizonOf(accountId)
         const inSight = since && idTime(since) <= horizon ? firstIdAt(horizon + 1) : since
         const { batches, end } = feed.follow(accountId, inSight)
-        return { status: 200, headers: STREAM_HEADERS, content: framesFor(sessionId, batches), done: end }
+        return { status: 200, headers: STREAM_HEADERS, content: framesFor(credential, batches), done: end }
       },
     },
   ]

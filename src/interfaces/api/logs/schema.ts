@@ -10,8 +10,8 @@ import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
 /** Kinds of credentials with the prefixes of their ids. */
-const CREDENTIALS = { key: 'key', session: 'ses' } as const satisfies Record<string, IdPrefix>
-const KINDS = ['key', 'session'] as const satisfies (keyof typeof CREDENTIALS)[]
+const CREDENTIALS = { key: 'key', token: 'tok', session: 'ses' } as const satisfies Record<string, IdPrefix>
+const KINDS = ['key', 'token', 'session'] as const satisfies (keyof typeof CREDENTIALS)[]
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 const text = (description: string) => z.string().optional().meta({ description })
@@ -21,7 +21,7 @@ export const requestLogQuery = {
   status: text('Status such as `422`, or class of statuses such as `4xx`.'),
   method: z.enum(METHODS).optional(),
   path: text('Path such as `/emails`; `/emails/*` matches all paths that begin with `/emails/`.'),
-  credential: text('Id of the API key or session.'),
+  credential: text('Id of the API key, access token or session.'),
   api_key_id: idSchema('key').optional(),
   created_after: text('ISO 8601 time or date.'),
   created_before: text('ISO 8601 time or date.'),
@@ -77,7 +77,7 @@ export function readRequestFilter(query: URLSearchParams): RequestFilter {
     method: read('method', methodOf, `one of ${METHODS.join(', ')}`),
     path: read('path', pathOf, 'a path that begins with `/`'),
     credentialId:
-      read('credential', credentialOf, 'the id of an API key or session') ??
+      read('credential', credentialOf, 'the id of an API key, access token or session') ??
       read('api_key_id', text => parseWireId('key', text), "an API key's id"),
     createdFrom: read('created_after', timeOf, TIME),
     createdBefore: read('created_before', timeOf, TIME),

@@ -1,7 +1,9 @@
 /** Generates the OpenAPI 3.1 document from the routes and the schemas that validate their requests. */
 import * as z from 'zod'
+import { SCOPES } from '../../../resources/accounts/scopes.ts'
 import { errorSchema } from '../api-error.ts'
-import type { Access, Route } from '../route.ts'
+import type { Route } from '../route.ts'
+import { scopesOfRoute } from '../route-scopes.ts'
 
 type Json = Record<string, unknown>
 
@@ -9,11 +11,6 @@ const ERROR = { $ref: '#/components/responses/Error' }
 const ABOUT =
   'Keys are snake_case, times ISO 8601 in UTC. In a request, null and empty lists mean that a key is absent, and ' +
   'unknown keys are ignored. Ids are accepted with and without their prefix. Replies may contain additional fields.'
-const SECURITY: Record<Access, Json[]> = {
-  public: [],
-  session: [{ session: [] }, { cookie: [] }],
-  key: [{ apiKey: [] }, { session: [] }, { cookie: [] }],
-}
 
 /** @param cookieName name of the session cookie */
 export function openapiOf(routes: readonly Route[], cookieName: string): Json {
@@ -35,6 +32,11 @@ export function openapiOf(routes: readonly Route[], cookieName: string): Json {
       },
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+        accessToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: `An access token with the listed scopes. \`full\` includes all scopes but \`operator\`, and \`<resource>:write\` includes all scopes of the resource. Scopes: ${SCOPES.map(scope => `\`${scope}\``).join(', ')}.`,
+        },
         session: {
           type: 'http',
           scheme: 'bearer',
@@ -54,7 +56,7 @@ export function openapiOf(routes: readonly Route[], cookieName: string): Json {
 type Shown = (schema: z.ZodType) => Json
 
 function operationOf(route: Route, shown: Shown): Json {
-  const { method, path, access, summary, body, bodyType, query = {}, headers = {}, replies } = route
+  const { method, path, summary, body, bodyType, query = {}, headers = {}, replies } = route
   const parameters = [
     ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
       ...{ name, in: 'path', required: true },
@@ -67,7 +69,7 @@ function operationOf(route: Route, shown: Shown): Json {
     operationId: `${method.toLowerCase()}${path.replace(/\W+/g, '_')}`,
     summary,
     tags: [path.split('/')[1]],
-    security: SECURITY[access],
+    security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -83,6 +85,18 @@ function operationOf(route: Route, shown: Shown): Json {
       default: ERROR,
     },
   }
+}
+
+/** Lists the alternatives of credentials; of an access token, with the scopes that it needs. */
+function securityOf(route: Route): Json[] {
+  if (route.access === 'public') return []
+  const scopes = scopesOfRoute(route)
+  return [
+    ...(route.access === 'key' ? [{ apiKey: [] }] : []),
+    ...(scopes.includes('session') ? [] : [{ accessToken: scopes }]),
+    { session: [] },
+    { cookie: [] },
+  ]
 }
 
 function parametersOf(place: 'query' | 'header', schemas: Readonly<Record<string, z.ZodType>>, shown: Shown) {

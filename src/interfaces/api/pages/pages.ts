@@ -43,7 +43,7 @@ export function servePages(pages: DashboardPages, findCredential: FindCredential
     if (isVisit(ctx)) return ctx.redirect(`${ROOT}/`)
     if (ctx.path !== ROOT && !ctx.path.startsWith(`${ROOT}/`)) return next()
     if (ctx.path === PREVIEW && ctx.method === 'POST') {
-      const credential = await findCredential(ctx.req, 'session')
+      const credential = await findCredential(ctx.req, { access: 'session', scopes: ['session'] })
       return send(ctx, await previewed(ctx, pages, idKey(credential!.accountId)))
     }
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') throw wrongMethod(ctx)

@@ -21,6 +21,7 @@ import { forTypedClient, typedClientOf } from '../compat/typed-clients.ts'
 import type { FindCredential } from '../credentials.ts'
 import { type DashboardPages, servePages } from '../pages/pages.ts'
 import type { ApiReply, Credential, RawHttpReply, Route } from '../route.ts'
+import { scopesOfRoute } from '../route-scopes.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import { readUnreadBodies } from './lingering-close.ts'
 import { loggedPath } from './logged-path.ts'
@@ -226,13 +227,16 @@ function unknownPath({ path }: Context): ApiError {
 }
 
 function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
-  return route => async ctx => {
-    const state = ctx.state as RequestState
-    if (route.access === 'public') state.isPublic = true
-    const credential = await options.findCredential(ctx.req, route.access)
-    if (credential && !state.isPublic) state.credential = credential
-    if (state.credential) options.spendRequest?.(ctx, state.credential.accountId)
-    await send(ctx, await answer(options, route, ctx, credential), options)
+  return route => {
+    const door = { access: route.access, scopes: scopesOfRoute(route) }
+    return async ctx => {
+      const state = ctx.state as RequestState
+      if (route.access === 'public') state.isPublic = true
+      const credential = await options.findCredential(ctx.req, door)
+      if (credential && !state.isPublic) state.credential = credential
+      if (state.credential) options.spendRequest?.(ctx, state.credential.accountId)
+      await send(ctx, await answer(options, route, ctx, credential), options)
+    }
   }
 }
 

@@ -78,7 +78,7 @@ async function loggedCredential(
   if (isPublic) return undefined
   if (!credential) {
     if (ctx.status < 400 || ctx.headers.authorization === undefined) return undefined
-    return findCredential(ctx.req, 'public').catch(() => null)
+    return findCredential(ctx.req, { access: 'public', scopes: [] }).catch(() => null)
   }
   const isReading = ctx.method === 'GET' || ctx.method === 'HEAD'
   return isReading && credential.kind === 'session' && credential.session.kind === 'cookie'
@@ -93,7 +93,7 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
       accountId: credential.accountId,
       id,
       credentialKind: credential.kind,
-      credentialId: credential.kind === 'key' ? credential.apiKeyId : credential.session.sessionId,
+      credentialId: credentialIdOf(credential),
       method: ctx.method,
       path: ctx.path.slice(0, TEXT_LENGTH_MAX),
       query: ctx.querystring === '' ? null : ctx.querystring.slice(0, TEXT_LENGTH_MAX),
@@ -105,4 +105,9 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
     { request: requestBody, response: responseBody },
     accepted !== undefined && errorName !== 'rate_limit_exceeded',
   )
+}
+
+function credentialIdOf(credential: Credential): Id {
+  if (credential.kind === 'key') return credential.apiKeyId
+  return credential.kind === 'token' ? credential.tokenId : credential.session.sessionId
 }

@@ -8,6 +8,7 @@ import type { IdSource } from '../../../lib/ids.ts'
 import type { destinationStateCommands } from '../../../pipeline/queue/destination-states.ts'
 import type { PathsTo } from '../../../pipeline/queue/paths.ts'
 import type { QueueAdminCommands } from '../../../pipeline/queue/queue-admin.ts'
+import type { accessTokenCommands } from '../../../resources/accounts/access-token-rows.ts'
 import type { apiKeyCommands } from '../../../resources/accounts/api-key-rows.ts'
 import type { Passwords } from '../../../resources/accounts/password.ts'
 import type { userCommands } from '../../../resources/accounts/user-rows.ts'
@@ -21,6 +22,7 @@ export interface OperationParts {
   run: Run<
     typeof userCommands &
       typeof apiKeyCommands &
+      typeof accessTokenCommands &
       QueueAdminCommands &
       typeof destinationStateCommands &
       typeof rotationCommands
@@ -29,6 +31,7 @@ export interface OperationParts {
   newId: IdSource
   passwords: Passwords
   apiKeyPrefix: string
+  accessTokenPrefix: string
   /** Returns the current delivery state of destinations; empty if the service does not run. */
   pathsTo: PathsTo
 }

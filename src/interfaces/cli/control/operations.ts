@@ -9,9 +9,16 @@ import {
   type Operations,
 } from './operation.ts'
 import { queueOperations } from './queue-operations.ts'
+import { tokenOperations } from './token-operations.ts'
 import { userOperations } from './user-operations.ts'
 
-const operations = { ...userOperations, ...keyOperations, ...queueOperations, ...domainOperations }
+const operations = {
+  ...userOperations,
+  ...keyOperations,
+  ...tokenOperations,
+  ...queueOperations,
+  ...domainOperations,
+}
 
 type Table = typeof operations
 

@@ -8,10 +8,11 @@ const test = suite('http: keys bound to a domain')
 const id = new Uint8Array(16)
 const key = (domain: string | null): Credential => ({ kind: 'key', accountId: id, apiKeyId: id, domain })
 const session = { kind: 'session', accountId: id } as Credential
+const token = { kind: 'token', accountId: id, tokenId: id } as Credential
 const from = (address: string) => ({ sender: JSON.stringify([{ name: 'Ann', address }]) })
 
-test('bound key: sessions and other keys are not restricted', () => {
-  for (const credential of [session, key(null)]) {
+test('bound key: sessions, tokens and other keys are not restricted', () => {
+  for (const credential of [session, token, key(null)]) {
     assert.is(boundDomain(credential), null)
     assert.ok(mayTouch(credential, from('ann@any.example')))
     insistOnWholeAccount(credential)

@@ -79,6 +79,8 @@ async function open(
     'user.reset_password': { address: 'a@b.c', password: null, ended_sessions: 1 },
     'key.create': { id: 'key_1', name: 'n', account_id: 'acc_1', domain: null, token: 're_secret' },
     'key.delete': { id: 'key_1' },
+    'token.create': { id: 'tok_1', token: 'mh_secret' },
+    'token.delete': { id: 'tok_1' },
     'queue.retry': { deliveries: 2 },
     'queue.steer': { deliveries: 1, has_more: false },
     'queue.hold': { id: 'hld_1', is_new: true },
@@ -187,6 +189,7 @@ for (const [args, says] of [
   [['destinations', 'resume'], /missing argument/],
   [['key', 'create'], /missing argument/],
   [['key', 'delete', 'a', 'b'], /unexpected argument "b"/],
+  [['token', 'create', 'CI'], /--scopes is required/],
 ] as const)
   test(`"${args.join(' ')}" is a usage error, and nothing is opened`, async t => {
     const { runLine, folders } = await open(t)
@@ -221,6 +224,34 @@ for (const [args, name, input] of [
     { name: 'CI', account_id: 'acc_1', domain: 'here.test' },
   ],
   [['key', 'delete', 'key_1'], 'key.delete', { id: 'key_1' }],
+  [
+    ['token', 'create', 'CI', '--scopes', 'full'],
+    'token.create',
+    { token: { name: 'CI', scopes: ['full'], operator: false }, account_id: null },
+  ],
+  [
+    [
+      ...['token', 'create', 'CI', '--scopes', 'domains:read, emails:send', '--operator', '--account=acc_1'],
+      ...['--expires-in', '90d', '--networks', '192.0.2.0/24,::1'],
+    ],
+    'token.create',
+    {
+      token: {
+        ...{ name: 'CI', scopes: ['domains:read', 'emails:send'], operator: true },
+        ...{ expires_in: '90d', networks: ['192.0.2.0/24', '::1'] },
+      },
+      account_id: 'acc_1',
+    },
+  ],
+  [
+    ['token', 'create', 'CI', '--scopes=', '--networks=', '--expires-in='],
+    'token.create',
+    {
+      token: { name: 'CI', scopes: [], operator: false, expires_in: '', networks: [] },
+      account_id: null,
+    },
+  ],
+  [['token', 'delete', 'tok_1'], 'token.delete', { id: 'tok_1' }],
   [
     ['queue', 'retry', 'There.TEST', 'bücher.test'],
     'queue.retry',
@@ -262,6 +293,10 @@ test('output: results are text, and JSON with --json', async t => {
     (await runLine('user', 'password', 'a@b.c')).out,
     'The password of a@b.c was reset; 1 session was ended.\n',
   )
+  assert.match(
+    (await runLine('token', 'create', 'n', '--scopes=full')).out,
+    /^tok_1\nAccess token.*: mh_secret\n$/,
+  )
   assert.match((await runLine('key', 'create', 'n')).out, /^key_1\nAPI key.*: re_secret\n$/)
   assert.equal(JSON.parse((await runLine('key', 'delete', 'key_1', '--json')).out), {
     id: 'key_1',
@@ -301,13 +336,24 @@ test('--data-dir: it selects the data folder', async t => {
   assert.equal(folders, [undefined, 'some/where'])
 })
 
-test('user list, key list: users and keys are listed', async t => {
+test('user list, key list, token list: users, keys and tokens are listed', async t => {
   const { runLine, run, db, clock, change } = await open(t)
   const passwords = { hash: async () => 'hash', verify: async () => true }
-  const parts = { db, run, clock, newId, passwords, apiKeyPrefix: 're_', pathsTo: async () => new Map() }
+  const parts = {
+    db,
+    run,
+    clock,
+    newId,
+    passwords,
+    apiKeyPrefix: 're_',
+    accessTokenPrefix: 'mh_',
+    pathsTo: async () => new Map(),
+  }
   const user = { operator: true, account_id: null, new_account: null, password: null }
   await carryOut(parts, 'user.create', { ...user, address: 'ann@here.test' })
   await carryOut(parts, 'key.create', { name: 'CI', account_id: null, domain: null })
+  const token = { name: 'Robot', scopes: ['domains:read', 'emails:send'], expires_in: 60 }
+  await carryOut(parts, 'token.create', { token, account_id: null })
   change('update accounts set name = ?', 'Main\x1b[31m')
   const users = JSON.parse((await runLine('user', 'list', '--json')).out).users
   assert.equal(
@@ -327,6 +373,11 @@ test('user list, key list: users and keys are listed', async t => {
   assert.not.match(out, /\x1b/)
   const [key] = JSON.parse((await runLine('key', 'list', '--json')).out).keys
   assert.equal([key.name, key.domain, key.last_used_at], ['CI', null, null])
+  const tokens = await runLine('token', 'list')
+  assert.match(tokens.out, /Robot +mh_\w{5} +Main \[31m +domains:read,emails:send +no +\S+T\S+ +never/)
+  assert.not.match(tokens.out, /\x1b/)
+  const [robot] = JSON.parse((await runLine('token', 'list', '--json')).out).tokens
+  assert.equal([robot.scopes, robot.networks, robot.last_used_at], [token.scopes, null, null])
 })
 
 test('queue show: domains are sorted by size, and remote text is one line', async t => {

@@ -1,8 +1,10 @@
 import * as assert from 'uvu/assert'
 import { createSignIn } from '../../../../src/interfaces/submission/sign-in.ts'
-import { wireId } from '../../../../src/lib/ids.ts'
+import { type Id, idText, wireId } from '../../../../src/lib/ids.ts'
 import { createLog } from '../../../../src/lib/log.ts'
 import { createMetrics } from '../../../../src/lib/metrics.ts'
+import { networks } from '../../../../src/lib/networks.ts'
+import type { TokenHolder } from '../../../../src/resources/accounts/access-token-rows.ts'
 import { createSignInReport } from '../../../../src/resources/accounts/sign-in-report.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -13,8 +15,14 @@ const id = new Uint8Array(16).fill(7)
 const other = new Uint8Array(16).fill(8)
 const accountId = new Uint8Array(16).fill(9)
 const HERE = '192.0.2.1'
+const tokenId = new Uint8Array(16).fill(6)
+const TOKEN = {
+  ...{ id: tokenId, accountId, userId: null, operator: false, networkEntries: null, networks: null },
+  scopes: ['emails:send'] as TokenHolder['scopes'],
+  expiresAt: null as number | null,
+}
 
-function open() {
+function open(token: TokenHolder = TOKEN) {
   const clock = createManualClock()
   const asked: string[] = []
   const find = async (token: string) => {
@@ -25,7 +33,13 @@ function open() {
   const log = createLog('info', { write: line => void lines.push(JSON.parse(line)) })
   const report = createSignInReport({ metrics: createMetrics(), log, clock }, 'smtp')
   const apiKeys = { find } as Parameters<typeof createSignIn>[0]['apiKeys']
-  return { signIn: createSignIn({ apiKeys, clock, report }), clock, asked, lines }
+  const used: string[] = []
+  const accessTokens = {
+    isMeant: (text: string) => text.startsWith('mh_'),
+    find: async (text: string) => (text === 'mh_good' ? token : undefined),
+    noteUse: (id: Id) => void used.push(idText(id)),
+  }
+  return { signIn: createSignIn({ apiKeys, accessTokens, clock, report }), clock, asked, used, lines }
 }
 
 const sender = { accountId, apiKeyId: id, domain: 'here.example' }
@@ -34,6 +48,35 @@ for (const name of ['resend', 'mailhorn', 'RESEND', wireId('key', id)])
   test(`an API key is the password of ${name}`, async () => {
     assert.equal(await open().signIn(HERE, name, 're_good'), { sender })
   })
+
+for (const name of ['resend', 'mailhorn', wireId('tok', tokenId)])
+  test(`an access token that may send is the password of ${name}`, async () => {
+    const { signIn, used } = open()
+    const expected = { accountId, apiKeyId: tokenId, domain: null }
+    assert.equal(await signIn(HERE, name, 'mh_good'), { sender: expected })
+    assert.equal(used, [idText(tokenId)])
+  })
+
+for (const [what, token, expected] of [
+  ['full access', { scopes: ['full'] }, 'right'],
+  ['the scope emails:write', { scopes: ['emails:write'] }, 'right'],
+  ['other scopes', { scopes: ['emails:read', 'broadcasts:write'] }, 'wrong'],
+  ['its own network', { networks: networks(['192.0.2.0/24']) }, 'right'],
+  ['another network', { networks: networks(['198.51.100.0/24']) }, 'wrong'],
+  ['an expiry in the past', { expiresAt: 0 }, 'wrong'],
+  ['an expiry in the future', { expiresAt: Number.MAX_SAFE_INTEGER }, 'right'],
+] as const)
+  test(`an access token with ${what} is ${expected}`, async () => {
+    const { signIn, used } = open({ ...TOKEN, ...token })
+    const result = await signIn(HERE, 'resend', 'mh_good')
+    assert.is(typeof result === 'object' ? 'right' : result, expected)
+    assert.is(used.length, expected === 'right' ? 1 : 0)
+  })
+
+test('an access token that is unknown, or named by the id of another, is wrong', async () => {
+  assert.is(await open().signIn(HERE, 'resend', 'mh_bad'), 'wrong')
+  assert.is(await open().signIn(HERE, wireId('tok', other), 'mh_good'), 'wrong')
+})
 
 for (const [what, name, password] of [
   ['another password', 'resend', 're_bad'],

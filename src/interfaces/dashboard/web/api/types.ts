@@ -3,6 +3,7 @@
  * code is bundled.
  */
 import type * as z from 'zod'
+import type { tokenSchema } from '../../../api/access-tokens/schema.ts'
 import type {
   accountWithPasswordSchema,
   ownedAccountSchema,
@@ -58,10 +59,13 @@ export interface ApiKey {
   id: string
   name: string
   token_start: string
+  permission: 'full_access' | 'sending_access'
   domain_id: string | null
   created_at: string
   last_used_at: string | null
 }
+
+export type AccessToken = z.output<typeof tokenSchema>
 
 export type Account = z.output<typeof ownedAccountSchema>
 export type AccountWithPassword = z.output<typeof accountWithPasswordSchema>

@@ -1,4 +1,4 @@
-/** API keys page. */
+/** Page of API keys and access tokens. */
 import { useState } from 'preact/hooks'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -9,11 +9,14 @@ import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
 import { Empty, Failure, Note, say, Waiting } from '../components/feedback.tsx'
 import { type Column, Table } from '../components/list.tsx'
 import { Card, Head, Time } from '../components/show.tsx'
+import { AccessTokens } from './access-tokens.tsx'
 
 export function Keys() {
   const query = useQuery()
   const keys = useLoad<List<ApiKey>>('/api-keys')
   const domains = useLoad<List<Domain>>('/domains?limit=100')
+  /** Keys with full access are access tokens, which have a list of their own. */
+  const sending = keys.data?.data.filter(({ permission }) => permission === 'sending_access') ?? []
   const add = () => query.set({ add: '1' })
   const close = () => query.set({ add: null })
   return (
@@ -29,15 +32,15 @@ export function Keys() {
       </Head>
       <Card flush>
         {!keys.data && (keys.error ? <Failure error={keys.error} retry={keys.reload} /> : <Waiting />)}
-        {keys.data && keys.data.total > 0 && (
+        {sending.length > 0 && (
           <Table<ApiKey>
             caption="API keys"
             columns={columnsOf(domains.data?.data ?? [], keys.reload)}
-            rows={keys.data.data}
+            rows={sending}
             keyOf={({ id }) => id}
           />
         )}
-        {keys.data?.total === 0 && (
+        {keys.data && sending.length === 0 && (
           <Empty
             icon="keys"
             title="No API keys yet"
@@ -48,7 +51,8 @@ export function Keys() {
           </Empty>
         )}
       </Card>
-      {query.get('add') && (
+      <AccessTokens />
+      {query.get('add') === '1' && (
         <MakeKey domains={domains.data?.data ?? []} onClose={close} onMade={keys.reload} />
       )}
     </>

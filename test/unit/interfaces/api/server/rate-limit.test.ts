@@ -55,7 +55,7 @@ async function openDoor(t: TestContext) {
     pages: undefined,
     isLinkHost: () => false,
     routes,
-    async findCredential({ headers }, access) {
+    async findCredential({ headers }, { access }) {
       const credential = accounts.get((headers.authorization ?? '').replace('Bearer ', ''))
       if (!credential && access !== 'public') throw new ApiError(401, 'missing_api_key', 'Who are you?')
       return credential ?? null

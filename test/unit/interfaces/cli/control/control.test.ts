@@ -45,6 +45,7 @@ async function open(t: TestContext) {
     newId,
     passwords: quickPasswords(),
     apiKeyPrefix: 're_',
+    accessTokenPrefix: 'mh_',
     pathsTo: async sites =>
       new Map(sites.filter(site => site === 'mx.there.test').map(site => [site, [PATH]])),
   }
@@ -210,6 +211,49 @@ test('key.create: the key of an account or of one of its domains authenticates',
   assert.match(await refusal('key.create', { ...key, domain: 'there.test' }), /no domain there\.test/)
   assert.match(await refusal('key.create', { ...key, name: '' }), /name/)
   assert.match(await refusal('key.create', { ...key, name: 'x'.repeat(51) }), /name/)
+})
+
+test('token.create: the token has its limits, and operator rights only if they are granted', async t => {
+  const { done, account, rows } = await open(t)
+  account()
+  const token = { name: 'CI', scopes: ['domains:write'], operator: false }
+  const plain = await done('token.create', { token, account_id: null })
+  const limited = { ...token, operator: true, expires_in: '1 day', networks: ['192.0.2.0/24'] }
+  const { id, token: text, ...made } = await done('token.create', { token: limited, account_id: null })
+  assert.match(text, /^mh_[0-9A-Za-z]{46}$/)
+  assert.equal([plain.operator, plain.expires_at, plain.networks], [false, null, null])
+  assert.equal([made.operator, made.networks, made.scopes], [true, ['192.0.2.0/24'], ['domains:write']])
+  const [, row] = rows<Record<string, unknown>>('select * from access_tokens order by id')
+  assert.is(new Date(row!.expires_at as number).toISOString(), made.expires_at)
+  assert.equal(row!.token_hash, Buffer.from(hashToken(text)))
+  assert.equal([row!.user_id, wireId('tok', row!.id as Uint8Array)], [null, id])
+})
+
+for (const [fields, says] of [
+  [{ name: '' }, /`name`/],
+  [{ scopes: [] }, /Missing `scopes` field/],
+  [{ scopes: ['all'] }, /`scopes` must contain .*"all"/],
+  [{ networks: [] }, /`networks` must not be empty/],
+  [{ expires_in: '' }, /`expires_in` must not be empty/],
+] as const)
+  test(`token.create: ${JSON.stringify(fields)} is refused`, async t => {
+    const { refusal, account, rows } = await open(t)
+    account()
+    const token = { name: 'CI', scopes: ['full'], ...fields }
+    assert.match(await refusal('token.create', { token, account_id: null }), says)
+    assert.equal(rows('select * from access_tokens'), [])
+  })
+
+test('token.delete: a token of any account is deleted and dropped from caches', async t => {
+  const { done, refusal, account, rows, announced } = await open(t)
+  account()
+  const token = { name: 'CI', scopes: ['full'] }
+  const { id } = await done('token.create', { token, account_id: null })
+  assert.equal(await done('token.delete', { id }), { id })
+  assert.equal(rows('select * from access_tokens'), [])
+  assert.is(announced('keys deleted').length, 1)
+  for (const gone of [id, 'tok_x', wireId('key', newId(1))])
+    assert.match(await refusal('token.delete', { id: gone }), /Access token \S+ not found/)
 })
 
 test('key.delete: a key of any account is deleted and dropped from caches', async t => {

@@ -1,0 +1,275 @@
+/** Access tokens on the page of API keys: the list, and the dialog that creates one. */
+import { useState } from 'preact/hooks'
+import { SCOPES, type TokenScope } from '../../../../resources/accounts/scopes.ts'
+import { call } from '../api/client.ts'
+import { useLoad } from '../api/load.ts'
+import { useQuery } from '../api/query.ts'
+import type { AccessToken, Installation, List } from '../api/types.ts'
+import {
+  AreaField,
+  Button,
+  Choices,
+  Choose,
+  Copy,
+  Field,
+  Switch,
+  TextField,
+} from '../components/controls.tsx'
+import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
+import { Empty, Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { type Column, Table } from '../components/list.tsx'
+import { Card, Mark, Time } from '../components/show.tsx'
+import { isOperator } from '../shell/session.ts'
+
+export function AccessTokens() {
+  const query = useQuery()
+  const tokens = useLoad<List<AccessToken>>('/access-tokens')
+  const add = () => query.set({ add: 'token' })
+  return (
+    <>
+      <Card
+        flush
+        title="Access tokens"
+        lead="Programs that manage domains, contacts or templates authenticate with access tokens."
+        acts={
+          <Button icon="plus" onClick={add}>
+            Create access token
+          </Button>
+        }
+      >
+        {!tokens.data &&
+          (tokens.error ? <Failure error={tokens.error} retry={tokens.reload} /> : <Waiting />)}
+        {tokens.data && tokens.data.total > 0 && (
+          <Table<AccessToken>
+            caption="Access tokens"
+            columns={columnsOf(tokens.reload)}
+            rows={tokens.data.data}
+            keyOf={({ id }) => id}
+          />
+        )}
+        {tokens.data?.total === 0 && (
+          <Empty icon="keys" title="No access tokens yet">
+            An access token lets a program do what its scopes allow, with any SDK in place of an API key.
+          </Empty>
+        )}
+      </Card>
+      {query.get('add') === 'token' && (
+        <MakeToken onClose={() => query.set({ add: null })} onMade={tokens.reload} />
+      )}
+    </>
+  )
+}
+
+function columnsOf(reload: () => void): Column<AccessToken>[] {
+  const revoke = ({ id, name }: AccessToken) =>
+    confirm({
+      title: `Revoke ${name}?`,
+      text: 'Programs that use it are refused at once. This cannot be undone.',
+      act: 'Revoke access token',
+      async work() {
+        await call('DELETE', `/access-tokens/${id}`)
+        say('The access token was revoked.')
+        reload()
+      },
+    })
+  return [
+    { head: 'Name', cell: ({ name }) => <b>{name}</b> },
+    { head: 'Token', cell: ({ token_start }) => <code>{token_start}…</code> },
+    {
+      head: 'Scopes',
+      cell: ({ scopes, operator }) => (
+        <>
+          {scopes.join(', ')} {operator && <Mark tone="warn">Operator</Mark>}
+        </>
+      ),
+    },
+    { head: 'Networks', cell: ({ networks }) => networks?.join(', ') ?? 'Any' },
+    {
+      head: 'Expires',
+      cell: ({ expires_at }) =>
+        expires_at !== null && Date.parse(expires_at) <= Date.now() ? (
+          <Mark tone="bad">Expired</Mark>
+        ) : (
+          <Time at={expires_at} or="Never" />
+        ),
+    },
+    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} or="Never" /> },
+    {
+      head: 'Actions',
+      kind: 'acts',
+      cell: token => (
+        <Button
+          small
+          kind="plain"
+          icon="trash"
+          label={`Revoke ${token.name}`}
+          onClick={() => revoke(token)}
+        />
+      ),
+    },
+  ]
+}
+
+const LIFETIMES = [
+  ['30 days', '30 days'],
+  ['90 days', '90 days'],
+  ['365 days', '1 year'],
+  ['', 'Never'],
+] as const
+
+function MakeToken({ onClose, onMade }: { onClose: () => void; onMade: () => void }) {
+  const [name, setName] = useState('')
+  const [extent, setExtent] = useState<'full' | 'chosen'>('chosen')
+  const [scopes, setScopes] = useState<readonly TokenScope[]>([])
+  const [lifetime, setLifetime] = useState<string>('90 days')
+  const [networks, setNetworks] = useState('')
+  const [operator, setOperator] = useState(false)
+  const [token, setToken] = useState<string>()
+  if (token !== undefined) return <NewToken token={token} onClose={onClose} />
+  return (
+    <FormDialog
+      title="Create access token"
+      act="Create access token"
+      onClose={onClose}
+      onSubmit={async () => {
+        const entries = networks.split(/[\s,]+/).filter(entry => entry !== '')
+        const made = await call<{ token: string }>('POST', '/access-tokens', {
+          name,
+          scopes: extent === 'full' ? ['full'] : scopes,
+          expires_in: lifetime || null,
+          networks: entries.length > 0 ? entries : null,
+          operator,
+        })
+        setToken(made.token)
+        onMade()
+      }}
+    >
+      {error => (
+        <>
+          <TextField
+            label="Name"
+            required
+            autofocus
+            maxLength={50}
+            placeholder="Deployment"
+            hint="Name the program that will use the token."
+            value={name}
+            onValue={setName}
+            fault={error?.of('name')}
+          />
+          <Field label="Scopes" fault={error?.of('scopes')}>
+            {() => (
+              <Choices
+                label="Scopes"
+                value={extent}
+                options={[
+                  ['chosen', 'Chosen scopes'],
+                  ['full', 'Full access'],
+                ]}
+                onValue={setExtent}
+              />
+            )}
+          </Field>
+          {extent === 'chosen' && <ScopeChoice scopes={scopes} onScopes={setScopes} />}
+          <Choose
+            label="Expires after"
+            value={lifetime}
+            options={LIFETIMES}
+            onValue={setLifetime}
+            fault={error?.of('expires_in')}
+          />
+          <AreaField
+            label="Networks"
+            rows={2}
+            code
+            placeholder="192.0.2.0/24"
+            hint="IP addresses and CIDR ranges that the token may be used from, one per line. Empty: any address."
+            value={networks}
+            onValue={setNetworks}
+            fault={error?.of('networks')}
+          />
+          {isOperator() && (
+            <Switch
+              label="Operator"
+              hint="Also grants the rights of operators: queue, destinations, accounts and diagnostics."
+              checked={operator}
+              onChange={setOperator}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  )
+}
+
+/** Scopes by resource, such as `['contacts', ['contacts:read', 'contacts:write']]`. */
+const GROUPS = [...Map.groupBy(SCOPES.slice(1), scope => scope.split(':')[0]!)].sort()
+const ACTIONS: Readonly<Record<string, string>> = { read: 'Read', write: 'Read and write', send: 'Send' }
+
+interface ScopeChoiceProps {
+  scopes: readonly TokenScope[]
+  onScopes: (scopes: TokenScope[]) => void
+}
+
+function ScopeChoice({ scopes, onScopes }: ScopeChoiceProps) {
+  const toggle = (scope: TokenScope) =>
+    onScopes(scopes.includes(scope) ? scopes.filter(one => one !== scope) : [...scopes, scope])
+  return (
+    <div class="stack">
+      {GROUPS.map(([resource, names]) => (
+        <fieldset key={resource}>
+          <legend class="small">
+            <b>{labelOf(resource)}</b>
+          </legend>
+          <div class="row">
+            {names.map(scope => (
+              <label class="check" key={scope} title={scope}>
+                <input type="checkbox" checked={scopes.includes(scope)} onChange={() => toggle(scope)} />
+                {ACTIONS[scope.split(':')[1]!]}
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  )
+}
+
+function labelOf(resource: string): string {
+  if (resource === 'api-keys') return 'API keys'
+  return resource.charAt(0).toUpperCase() + resource.slice(1)
+}
+
+function NewToken({ token, onClose }: { token: string; onClose: () => void }) {
+  const { data } = useLoad<Installation>('/installation')
+  const baseUrl = data?.base_url.replace(/\/$/, '')
+  return (
+    <Dialog title="Your new access token" wide isOnce onClose={onClose}>
+      <div class="dialog-body">
+        <Note tone="warn">
+          <p>
+            <b>Copy it now.</b> The access token is shown only once.
+          </p>
+        </Note>
+        <div class="secret">
+          <Copy text={token} label="Copy access token" />
+        </div>
+        {baseUrl !== undefined && (
+          <div class="stack">
+            <h3>Use it with any Resend SDK</h3>
+            <Copy
+              block
+              label="Copy code"
+              text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.domains.list()`}
+            />
+          </div>
+        )}
+      </div>
+      <div class="dialog-acts">
+        <Button kind="main" onClick={onClose}>
+          I have saved it
+        </Button>
+      </div>
+    </Dialog>
+  )
+}
