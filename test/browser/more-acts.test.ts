@@ -71,6 +71,40 @@ test('the links of a broadcast say how many followed each', async () => {
   assert.equal(numbers, ['171', '214', '12'])
 })
 
+test('a scheduled broadcast is made a draft again, and deleted', async () => {
+  const { mailhorn } = scene
+  const session = await mailhorn.signIn()
+  const call = async (method: string, path: string, body?: object) =>
+    (await mailhorn.call(method, path, { session, ...(body && { body }) })).body
+  const { id: audience } = await call('POST', '/audiences', { name: 'Nobody' })
+  const { id } = await call('POST', '/broadcasts', {
+    ...{ audience_id: audience, from: 'orders@shop.example', subject: 'Autumn', text: 'Lamps' },
+    scheduled_at: new Date(mailhorn.clock.now() + 86_400_000).toISOString(),
+  })
+  await goTo(`/broadcasts/${id}`)
+  await button('Cancel schedule').click()
+  await page.getByText('The broadcast is a draft again and will not be sent.').waitFor()
+  await button('Send broadcast …').waitFor()
+  assert.is((await call('GET', `/broadcasts/${id}`)).status, 'draft')
+  await button('Delete broadcast').click()
+  await dialog().getByRole('button', { name: 'Delete broadcast' }).click()
+  await page.getByText('The broadcast was deleted.').waitFor()
+})
+
+test('a topic is shown to everybody unless it is made private', async () => {
+  await goTo('/audiences')
+  await button('Create topic').click()
+  await dialog().getByLabel('Name').fill('Repairs')
+  await dialog().getByRole('button', { name: 'Create topic' }).click()
+  await rowOf('Repairs').getByText('All contacts', { exact: true }).waitFor()
+  await rowOf('Repairs')
+    .getByRole('button', { name: /^(Edit|Change)/ })
+    .click()
+  await dialog().getByLabel('Shown on the preferences page to').selectOption('private')
+  await dialog().getByRole('button', { name: 'Save topic' }).click()
+  await rowOf('Repairs').getByText('Only its subscribers').waitFor()
+})
+
 test('received mail is passed on with its files', async () => {
   await goTo(`/inbox/${scene.ids.inbound}`)
   await button('Forward').click()
