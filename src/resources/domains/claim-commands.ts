@@ -45,14 +45,14 @@ export const claimCommands = {
   }),
 
   /**
-   * Moves the name to the claimant if the claim is proven and nothing holds it up.
+   * Moves the name to the claimant if the record of the claim is there and nothing holds the claim up.
    * @returns whether it moved
    */
-  advanceClaim: command<{ id: Id; domainId: Id; isProven: boolean; at: number }, boolean>(
-    async (tx, { id, domainId, isProven, at }) => {
+  advanceClaim: command<{ id: Id; domainId: Id; isPublished: boolean; at: number }, boolean>(
+    async (tx, { id, domainId, isPublished, at }) => {
       const claim = await findClaim(tx.db, domainId)
       if (!claim || Buffer.compare(claim.id, id) !== 0 || claim.status === 'completed') return false
-      if (!isProven) {
+      if (!isPublished) {
         await setClaim(tx, id, { failure: NOT_FOUND })
         return false
       }
@@ -61,7 +61,9 @@ export const claimCommands = {
       const holder = await findHolder(tx.db, claim.accountId, domain.name)
       const graceEndsAt = provenAt + GRACE_MS
       if (holder && at < graceEndsAt && (await hasScheduled(tx.db, holder, graceEndsAt))) {
-        await setClaim(tx, id, { status: 'blocked', failure: null, provenAt })
+        // a claim that was proven late must not expire before it can be completed
+        const expiresAt = Math.max(claim.expiresAt, graceEndsAt + GRACE_MS)
+        await setClaim(tx, id, { status: 'blocked', failure: null, provenAt, expiresAt })
         return false
       }
       if (holder) await release(tx, holder, at)

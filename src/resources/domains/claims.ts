@@ -89,7 +89,7 @@ export function createDomainClaims(options: DomainClaimsOptions): DomainClaims {
   const lookUp = async (claim: DomainClaim) => {
     const leave = await slots.take(idKey(claim.accountId))
     try {
-      return await isPublished(options, claim)
+      return await findRecord(options, claim)
     } finally {
       leave()
     }
@@ -116,8 +116,8 @@ export function createDomainClaims(options: DomainClaimsOptions): DomainClaims {
       const claim = await find(accountId, domainId)
       if (!claim || statusAt(claim, clock.now()) === 'expired') return claim
       if (claim.status !== 'pending' && claim.status !== 'blocked') return claim
-      const isProven = claim.provenAt !== null || (await lookUp(claim))
-      const moved = await run('advanceClaim', { id: claim.id, domainId, isProven, at: clock.now() })
+      const isPublished = await lookUp(claim)
+      const moved = await run('advanceClaim', { id: claim.id, domainId, isPublished, at: clock.now() })
       if (moved) {
         onMoved(claim)
         // its own records may be there already
@@ -159,7 +159,7 @@ export function statusAt(
 }
 
 /** Tells whether a resolver finds the record. */
-async function isPublished({ inquiries }: DomainClaimsOptions, claim: DomainClaim): Promise<boolean> {
+async function findRecord({ inquiries }: DomainClaimsOptions, claim: DomainClaim): Promise<boolean> {
   const { host, value } = claimRecordOf(claim)
   const inquiry = inquiries.open()
   try {
