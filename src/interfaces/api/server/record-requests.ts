@@ -101,8 +101,17 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
       errorName: errorName ?? null,
       userAgent: ctx.headers['user-agent']?.slice(0, TEXT_LENGTH_MAX) ?? null,
       durationMs,
+      resourceId: createdId(ctx, responseBody),
     },
     { request: requestBody, response: responseBody },
     accepted !== undefined && errorName !== 'rate_limit_exceeded',
   )
+}
+
+/** Beginning of the reply to a request that creates something. */
+const CREATED = /^\{(?:"object":"\w+",)?"id":"((?:[a-z]+_)?[\da-f-]{36})"/
+
+/** A send is found by the id of its email even if its bodies are not stored. */
+function createdId({ method, status }: Context, reply: string | undefined): string | null {
+  return (method === 'POST' && status < 300 && reply !== undefined && CREATED.exec(reply)?.[1]) || null
 }
