@@ -18,7 +18,7 @@ export interface LoggedRequestRow {
   errorName: string | null
   userAgent: string | null
   durationMs: number
-  /** Id of what the request has created, as the API shows it; null for other requests. */
+  /** Id of what a POST request has created or changed, as the API shows it; null for other requests. */
   resourceId: string | null
 }
 

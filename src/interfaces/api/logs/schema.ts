@@ -41,7 +41,9 @@ export const loggedRequestSchema = z
     resource_id: z
       .string()
       .nullable()
-      .meta({ description: 'Id of what the request has created, such as the email of a send.' }),
+      .meta({
+        description: 'Id of what a POST request has created or changed, such as the email of a send.',
+      }),
     credential: z.object({ kind: z.enum(KINDS), id: z.string() }),
   })
   .meta({ id: 'Log' })
