@@ -71,10 +71,10 @@ export function readBodies({ packed }: Pick<LoggedBodiesRow, 'packed'>): StoredB
 
 function rowOf(request: LoggedRequest): LoggedRequestTable {
   const { accountId, id, credentialKind, credentialId, method, path } = request
-  const { query, status, errorName, userAgent, durationMs } = request
+  const { query, status, errorName, userAgent, durationMs, resourceId } = request
   return {
     ...{ accountId, id, credentialKind, credentialId, method, path },
-    ...{ query, status, errorName, userAgent, durationMs },
+    ...{ query, status, errorName, userAgent, durationMs, resourceId },
     failedId: status >= FAILED_STATUS_MIN ? id : null,
   }
 }

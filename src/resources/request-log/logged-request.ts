@@ -32,7 +32,7 @@ export interface PackedRequests {
 export const BODY_BYTES_MAX = 16 * 1024
 const ID_BYTES = 16
 /** Text columns. Their number is the index of the text plus one; 0 means null. */
-const TEXTS = ['credentialKind', 'method', 'path', 'query', 'errorName', 'userAgent'] as const
+const TEXTS = ['credentialKind', 'method', 'path', 'query', 'errorName', 'userAgent', 'resourceId'] as const
 /**
  * Numbers per request: the texts, the status, the duration, the sizes of both bodies plus one, and the
  * flags.
@@ -88,12 +88,13 @@ export function unpackRequests({ count, ids, numbers, texts, bodies }: PackedReq
   const idAt = (index: number): Id => ids.slice(index * ID_BYTES, (index + 1) * ID_BYTES)
   return Array.from({ length: count }, (_, i) => {
     const [credentialKind, method, path] = [nextText()!, nextText()!, nextText()!]
-    const [query, errorName, userAgent] = [nextText(), nextText(), nextText()]
+    const [query, errorName, userAgent, resourceId] = [nextText(), nextText(), nextText(), nextText()]
     const [status, durationMs] = [numbers[at++]!, numbers[at++]!]
     const [requestBody, responseBytes, flags] = [nextBody(), nextBody(), numbers[at++]!]
     return {
       ...{ accountId: idAt(i * 3), id: idAt(i * 3 + 1), credentialId: idAt(i * 3 + 2) },
-      ...{ credentialKind, method, path, query, status, errorName, userAgent, durationMs, requestBody },
+      ...{ credentialKind, method, path, query, status, errorName, userAgent, durationMs, resourceId },
+      requestBody,
       responseBody: responseBytes && Buffer.from(responseBytes).toString(),
       requestCut: (flags & REQUEST_CUT) !== 0,
       responseCut: (flags & RESPONSE_CUT) !== 0,

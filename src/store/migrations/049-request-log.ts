@@ -19,6 +19,7 @@ export async function up(
     .addColumn('error_name', text)
     .addColumn('user_agent', text)
     .addColumn('duration_ms', integer, c => c.notNull())
+    .addColumn('resource_id', text)
     .addColumn('failed_id', id)
     .addPrimaryKeyConstraint('logged_requests_pk', ['account_id', 'id'])
     .modifyEnd(clustered)

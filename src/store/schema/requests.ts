@@ -18,6 +18,8 @@ export interface LoggedRequestRow {
   errorName: string | null
   userAgent: string | null
   durationMs: number
+  /** Id of what a POST request has created or changed, as the API shows it; null for other requests. */
+  resourceId: string | null
 }
 
 export interface LoggedRequestTable extends LoggedRequestRow {

@@ -50,14 +50,15 @@ test('a send is listed as soon as it is answered, with its bodies', async () => 
   )
   assert.equal([entry.request_body, entry.response_body], [MAIL, sent.body])
   assert.equal([entry.bodies_stored, entry.request_body_truncated], [true, false])
+  assert.is(entry.resource_id, sent.body.id)
   assert.match(entry.created_at, /^\d{4}-.*Z$/)
 })
 
 test('a refused request is listed with its error', async () => {
   const refused = await call('POST', '/emails', { body: { ...MAIL, to: [] } })
-  const { error_name, response_status, response_body, request_body } = await entryOf(refused)
+  const { error_name, response_status, response_body, request_body, resource_id } = await entryOf(refused)
   assert.equal([error_name, response_status], ['missing_required_field', 422])
-  assert.equal([response_body, request_body.subject], [refused.body, 'hi'])
+  assert.equal([response_body, request_body.subject, resource_id], [refused.body, 'hi', null])
 })
 
 for (const [what, method, path, status, name] of [

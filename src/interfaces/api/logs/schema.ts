@@ -38,6 +38,12 @@ export const loggedRequestSchema = z
     error_name: z.string().nullable(),
     user_agent: z.string().nullable(),
     duration_ms: z.int(),
+    resource_id: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Id of what a POST request has created or changed, such as the email of a send.',
+      }),
     credential: z.object({ kind: z.enum(KINDS), id: z.string() }),
   })
   .meta({ id: 'Log' })
@@ -96,6 +102,7 @@ export function loggedRequestView(row: LoggedRequestRow): z.output<typeof logged
     error_name: row.errorName,
     user_agent: row.userAgent,
     duration_ms: row.durationMs,
+    resource_id: row.resourceId,
     credential: { kind, id: wireId(CREDENTIALS[kind], row.credentialId) },
   }
 }

@@ -86,6 +86,17 @@ async function loggedCredential(
     : credential
 }
 
+/** Beginning of a reply that shows one resource. */
+const SHOWN_ID = /^\{(?:"object":"\w+",)?"id":"((?:[a-z]+_)?[\da-f-]{36})"/
+
+/**
+ * Returns the id of what a POST request has created or changed, so that the email of a send is found even if
+ * the bodies are not stored.
+ */
+function resourceIdOf({ method, status }: Context, reply: string | undefined): string | null {
+  return (method === 'POST' && status < 300 && reply !== undefined && SHOWN_ID.exec(reply)?.[1]) || null
+}
+
 function record(requestLog: RequestLog, ctx: Context, credential: Credential, durationMs: number) {
   const { id, requestBody, responseBody, errorName, credential: accepted } = ctx.state as RequestState
   requestLog.record(
@@ -101,6 +112,7 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
       errorName: errorName ?? null,
       userAgent: ctx.headers['user-agent']?.slice(0, TEXT_LENGTH_MAX) ?? null,
       durationMs,
+      resourceId: resourceIdOf(ctx, responseBody),
     },
     { request: requestBody, response: responseBody },
     accepted !== undefined && errorName !== 'rate_limit_exceeded',

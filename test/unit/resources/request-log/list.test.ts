@@ -25,6 +25,7 @@ async function log(given: readonly Given[]): Promise<Id[]> {
   const requests = given.map(({ at, ...more }) => ({
     ...{ accountId, id: newId(at), credentialKind: 'key', credentialId: mine, method: 'POST' },
     ...{ path: '/emails', query: null, status: 200, errorName: null, userAgent: null, durationMs: 1 },
+    resourceId: null,
     ...{ requestBody: undefined, responseBody: undefined, requestCut: false, responseCut: false },
     ...more,
   }))

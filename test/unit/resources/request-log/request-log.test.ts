@@ -20,6 +20,7 @@ function row(more: Partial<LoggedRequestRow> = {}): LoggedRequestRow {
   return {
     ...{ accountId, id: newId(3), credentialKind: 'key', credentialId, method: 'POST', path: '/emails' },
     ...{ query: null, status: 200, errorName: null, userAgent: 'resend-node', durationMs: 3 },
+    resourceId: 'eml_1',
     ...more,
   }
 }

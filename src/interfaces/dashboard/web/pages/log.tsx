@@ -10,7 +10,6 @@ import { StatusMark } from './logs.tsx'
 export function LogPage({ params: { id } }: PageProps) {
   const { data: request, error, reload } = useLoad<RequestDetail>(`/logs/${id}`)
   if (!request) return error ? <Failure error={error} retry={reload} /> : <Waiting />
-  const emailId = emailIdOf(request.response_body)
   return (
     <>
       <Head
@@ -27,9 +26,9 @@ export function LogPage({ params: { id } }: PageProps) {
             ['Credential', <Credential key="credential" {...request.credential} />],
             request.query !== null && ['Query', <code key="query">{request.query}</code>],
             ['Request id', <code key="id">{request.id.slice('log_'.length)}</code>],
-            emailId !== undefined && [
+            request.resource_id?.startsWith('eml_') === true && [
               'Email',
-              <Link key="email" href={`/emails/${emailId}`}>
+              <Link key="email" href={`/emails/${request.resource_id}`}>
                 View email
               </Link>,
             ],
@@ -60,10 +59,4 @@ function Body({ title, body, isCut }: { title: string; body: unknown; isCut: boo
       </div>
     </Card>
   )
-}
-
-/** Returns the id of the email that a send has made. */
-function emailIdOf(body: unknown): string | undefined {
-  const id = typeof body === 'object' && body !== null ? (body as { id?: unknown }).id : undefined
-  return typeof id === 'string' && id.startsWith('eml_') ? id : undefined
 }
