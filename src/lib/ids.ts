@@ -20,6 +20,7 @@ export type IdPrefix =
   | 'brd'
   | 'eml'
   | 'tpl'
+  | 'ver'
   | 'wh'
   | 'whd'
   | 'sup'

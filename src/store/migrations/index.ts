@@ -38,6 +38,7 @@ import { up as simulated } from './040-simulated.ts'
 import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
 import { up as reportAddressKind } from './042-report-address-kind.ts'
 import { up as inboundAutomatic } from './043-inbound-automatic.ts'
+import { up as templateDrafts } from './045-template-drafts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -81,4 +82,5 @@ export const migrations: readonly Migration[] = [
   { name: '041-inbound-reading-count', up: inboundReadingCount },
   { name: '042-report-address-kind', up: reportAddressKind },
   { name: '043-inbound-automatic', up: inboundAutomatic },
+  { name: '045-template-drafts', up: templateDrafts },
 ]

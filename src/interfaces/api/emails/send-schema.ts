@@ -33,8 +33,8 @@ export const sendEmailSchema = z.object({
   attachments: z.array(z.looseObject({}).meta(attachmentMeta)).optional(),
   tags: z.array(z.looseObject({})).optional(),
   template: z.unknown().optional().meta(templateMeta),
-  template_id: z.unknown().optional().meta({ type: 'string' }),
-  template_data: z.unknown().optional().meta({ type: 'object' }),
+  template_id: z.unknown().optional().meta({ type: 'string', description: 'Id or alias of a template.' }),
+  template_data: z.unknown().optional().meta({ type: 'object', additionalProperties: true }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
   topic_id: z.unknown().optional().meta({
     type: 'string',
@@ -42,7 +42,11 @@ export const sendEmailSchema = z.object({
   }),
 })
 
-const templatedSchema = sendEmailSchema.extend({ subject: z.string().optional() })
+/** A template may give the sender and the subject. */
+const templatedSchema = sendEmailSchema.extend({
+  from: z.string().optional(),
+  subject: z.string().optional(),
+})
 
 const READING = {
   emptyMeansAbsent: ['from', 'subject'],
@@ -69,7 +73,7 @@ export function readSendEmail(body: unknown): Submission {
   if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
     throw invalidField('headers.Reply-To', 'The `Reply-To` header must contain every address of `reply_to`.')
   return {
-    from: readFrom(request.from),
+    from: request.from === undefined ? null : readFrom(request.from),
     to: readMailboxes('to', request.to),
     cc: readMailboxes('cc', request.cc),
     bcc: readMailboxes('bcc', request.bcc),

@@ -1,8 +1,12 @@
 /** Schemas of templates and their versions. */
 import * as z from 'zod'
-import { wireId } from '../../../lib/ids.ts'
-import type { TemplateFields } from '../../../resources/templates/commands.ts'
-import { compileTemplate } from '../../../resources/templates/compile.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
+import { mailboxText } from '../../../protocols/smtp/address.ts'
+import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
+import { aliasFault } from '../../../resources/templates/alias.ts'
+import type { TemplateChange, TemplateFields } from '../../../resources/templates/commands.ts'
+import { compileTemplate, type EmailText } from '../../../resources/templates/compile.ts'
+import { parseDeclared } from '../../../resources/templates/declared.ts'
 import { TEMPLATE_NAME_LENGTH_MAX, tagFault, templateFault } from '../../../resources/templates/limits.ts'
 import type {
   StoredTemplate,
@@ -11,48 +15,61 @@ import type {
   VersionFacts,
 } from '../../../resources/templates/template-rows.ts'
 import { invalidField } from '../api-error.ts'
-import { readSubject } from '../emails/send-schema.ts'
-import { bodyReader } from '../schema/read.ts'
+import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
+import { bodyReader, camelCase, oneOrMany } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
+import { type Warning, warningsSchema, withWarnings } from '../warnings.ts'
+import { readVariables, shownVariables, variableSchema, variablesMeta } from './variable-schema.ts'
 
-export const templateBodySchema = z.object({
-  name: z
-    .string()
-    .max(TEMPLATE_NAME_LENGTH_MAX)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+const name = z
+  .string()
+  .max(TEMPLATE_NAME_LENGTH_MAX)
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+const fields = {
+  alias: z.string().optional().meta({ description: 'Name that can be used in place of the id; unique.' }),
+  from: z.string().optional().meta({ description: 'Sender of emails that have none.' }),
+  reply_to: oneOrMany().optional().meta({ description: 'Reply addresses of emails that have none.' }),
   subject: z.string().optional(),
   html: z.string().optional(),
   text: z.string().optional(),
-})
+  variables: z.unknown().optional().meta(variablesMeta),
+}
+export const templateBodySchema = z.object({ name, ...fields })
+export const templateChangeSchema = z.object({ name: name.min(1).optional(), ...fields })
 
-const readBody = bodyReader(templateBodySchema, { emptyMeansAbsent: ['name', 'subject'] })
+const readBody = bodyReader(templateBodySchema, { emptyMeansAbsent: ['name', 'alias', 'from', 'subject'] })
+const readChange = bodyReader(templateChangeSchema)
+
+const REPLY_TO_MAX = 50
 
 export const templateRowSchema = z.object({
   object: z.literal('template'),
   id: idSchema('tpl'),
   name: z.string(),
   subject: z.string().nullable(),
-  alias: z.null(),
-  status: z.literal('published'),
-  published_at: timeSchema,
+  alias: z.string().nullable(),
+  status: z.enum(['draft', 'published']),
+  published_at: timeSchema.nullable(),
   created_at: timeSchema,
   updated_at: timeSchema,
 })
-const variableSchema = z.object({
-  key: z.string(),
-  type: z.literal('string'),
-  fallback_value: z.string().nullable(),
-  created_at: timeSchema,
-  updated_at: timeSchema,
-})
+const contentSchema = {
+  html: z.string().nullable(),
+  text: z.string().nullable(),
+  from: z.string().nullable(),
+  reply_to: z.array(z.string()).nullable(),
+  variables: z.array(variableSchema),
+}
 export const templateSchema = templateRowSchema
   .extend({
-    html: z.string().nullable(),
-    text: z.string().nullable(),
-    from: z.null(),
-    reply_to: z.null(),
-    variables: z.array(variableSchema),
+    ...contentSchema,
+    has_unpublished_versions: z.boolean().meta({ description: 'Whether `publish` would change it.' }),
+    current_version_id: idSchema('ver').meta({ description: 'Changes with the content.' }),
+    published_version: z.int().min(1).nullable().meta({
+      description: 'Version that emails are made of; null if they are made of the content shown.',
+    }),
+    warnings: warningsSchema,
   })
   .meta({ id: 'Template' })
 export const versionRowSchema = z.object({
@@ -61,73 +78,196 @@ export const versionRowSchema = z.object({
   subject: z.string().nullable(),
   created_at: timeSchema,
 })
-export const versionSchema = versionRowSchema.extend({
-  html: z.string().nullable(),
-  text: z.string().nullable(),
-})
+export const versionSchema = versionRowSchema.extend(contentSchema)
+
+type TemplateBody = ReturnType<typeof readBody>
+export type NewTemplate = { fields: TemplateFields; alias: string | null }
 
 /**
- * Reads all four fields. An absent field is null.
+ * Reads a new template. An absent field is null.
  * @throws ApiError
  */
-export function readTemplateBody(body: unknown): TemplateFields {
-  const { name, subject, html = null, text = null } = readBody(body)
-  const fields = {
-    name: name.toWellFormed(),
+export function readNewTemplate(body: unknown): NewTemplate {
+  const request = readBody(body)
+  return {
+    fields: { sender: null, replyToList: null, variables: null, ...contentOf(request), ...addedTo(request) },
+    alias: readAlias(request.alias) ?? null,
+  }
+}
+
+/**
+ * Reads the body of PUT: name, subject, html and text are replaced, and null where absent; the other fields
+ * are kept where absent.
+ * @throws ApiError
+ */
+export function readReplacement(body: unknown): TemplateChange {
+  const request = readBody(body)
+  const alias = readAlias(request.alias)
+  return {
+    fields: { ...contentOf(request), ...addedTo(request) },
+    ...(alias !== undefined && { alias }),
+    isLive: true,
+  }
+}
+
+/**
+ * Reads the body of PATCH: absent fields are kept. An empty text removes an alias, a sender, reply addresses
+ * or a subject, and an empty list removes reply addresses or variables.
+ * @throws ApiError
+ */
+export function readTemplateChange(body: unknown): TemplateChange {
+  const { alias, from, replyTo, subject, ...request } = readChange(body)
+  const removesReplyTo = replyTo?.join() === '' || isEmptyList(body, 'reply_to')
+  const change = {
+    ...(request.name !== undefined && { name: request.name.toWellFormed() }),
+    ...(subject !== undefined && { subject: readSubject(subject.toWellFormed()) }),
+    ...(request.html !== undefined && { html: request.html }),
+    ...(request.text !== undefined && { text: request.text }),
+    ...addedTo({ ...request, from: from || undefined, replyTo: removesReplyTo ? undefined : replyTo }),
+    ...(from === '' && { sender: null }),
+    ...(removesReplyTo && { replyToList: null }),
+    ...(isEmptyList(body, 'variables') && { variables: null }),
+  }
+  insistOnNoTags({ subject: null, html: null, text: null, ...change })
+  const named = alias === '' ? null : readAlias(alias)
+  return { fields: change, ...(named !== undefined && { alias: named }), isLive: false }
+}
+
+function isEmptyList(body: unknown, key: string): boolean {
+  const given = body as Readonly<Record<string, unknown>>
+  const value = given[key] ?? given[camelCase(key)]
+  return Array.isArray(value) && value.length === 0
+}
+
+/** Reads the four fields that PUT replaces. */
+function contentOf(request: TemplateBody) {
+  const { subject, html = null, text = null } = request
+  const content = {
+    name: request.name.toWellFormed(),
     subject: readSubject(subject?.toWellFormed()),
     html,
     text,
   }
-  const fault = templateFault(fields) ?? tagFault(fields)
-  if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
-  return fields
+  insistOnLimits(content)
+  insistOnNoTags(content)
+  return content
 }
 
-export function templateView(template: StoredTemplate): z.output<typeof templateSchema> {
-  const { html, text } = template
+/** Reads the other fields. Only those that the request contains are returned. */
+function addedTo({
+  from,
+  replyTo,
+  variables,
+}: {
+  from?: string | undefined
+  replyTo?: string[] | undefined
+  variables?: unknown
+}): Partial<Pick<TemplateFields, 'sender' | 'replyToList' | 'variables'>> {
+  const replyToCount = replyTo?.length ?? 0
+  if (replyToCount > REPLY_TO_MAX)
+    throw invalidField(
+      'reply_to',
+      `\`reply_to\` must contain at most ${REPLY_TO_MAX} addresses; got ${replyToCount}.`,
+    )
   return {
-    ...templateRow(template),
-    html,
-    text,
-    from: null,
-    reply_to: null,
-    variables: variablesOf(template),
+    ...(from !== undefined && { sender: storedMailboxes([readFrom(from)]) }),
+    ...(replyTo !== undefined && { replyToList: storedMailboxes(readMailboxes('reply_to', replyTo)) }),
+    ...(variables !== undefined && { variables: JSON.stringify(readVariables(variables)) }),
   }
 }
 
+function readAlias(alias: string | undefined): string | undefined {
+  const fault = alias === undefined ? undefined : aliasFault(alias)
+  if (fault) throw invalidField('alias', `\`alias\` ${fault}.`)
+  return alias
+}
+
 /**
- * Converts a template for lists. `status` and `alias` exist for the SDKs: there are no drafts and no aliases
- * here.
+ * Checks the limits of the texts that a change results in.
+ * @throws ApiError
  */
+export function insistOnLimits(texts: EmailText): void {
+  const fault = templateFault(texts)
+  if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
+}
+
+/** @throws ApiError */
+function insistOnNoTags(texts: EmailText): void {
+  const fault = tagFault(texts)
+  if (fault) throw invalidField(fault.part, `\`${fault.part}\` ${fault.fault}.`)
+}
+
+export function templateView(template: StoredTemplate): z.output<typeof templateSchema> {
+  const { id, createdAt, updatedAt, publishedAt, publishedVersion, versionCount } = template
+  return {
+    ...templateRow(template),
+    ...contentView(template, createdAt, updatedAt),
+    has_unpublished_versions: publishedAt === null || publishedVersion !== null,
+    current_version_id: wireId('ver', stateId(id, versionCount + 1)),
+    published_version: publishedVersion,
+  }
+}
+
+/** Names the fields whose null had no effect, because null means absent. */
+export function changedView(template: StoredTemplate, body: unknown): z.output<typeof templateSchema> {
+  const view = templateView(template)
+  const given = body as Readonly<Record<string, unknown>>
+  const kept = (['alias', 'from', 'reply_to', 'subject', 'html', 'text'] as const).filter(
+    key => view[key] !== null && given[key] === null && (given[camelCase(key)] ?? null) === null,
+  )
+  const warnings = kept.map((path): Warning => {
+    const how = path === 'html' || path === 'text' ? '' : ' An empty string removes it.'
+    return { path, message: `Null does not change \`${path}\`.${how}` }
+  })
+  return withWarnings(view, warnings)
+}
+
+/** Converts a template for lists. */
 export function templateRow(template: TemplateFacts): z.output<typeof templateRowSchema> {
-  const { id, name, subject, createdAt, updatedAt } = template
+  const { id, name, subject, alias, publishedAt, createdAt, updatedAt } = template
   return {
     object: 'template',
     id: wireId('tpl', id),
     name,
     subject,
-    alias: null,
-    status: 'published',
-    published_at: timestamp(updatedAt),
+    alias,
+    status: publishedAt === null ? 'draft' : 'published',
+    published_at: timestamp(publishedAt),
     created_at: timestamp(createdAt),
     updated_at: timestamp(updatedAt),
   }
 }
 
-/** A variable without a fallback is required. */
-function variablesOf(template: StoredTemplate): z.output<typeof variableSchema>[] {
-  const [created_at, updated_at] = [timestamp(template.createdAt), timestamp(template.updatedAt)]
-  return compileTemplate(template).variables.map(({ name, fallback }) => ({
-    key: name,
-    type: 'string',
-    fallback_value: fallback,
-    created_at,
-    updated_at,
-  }))
+type ContentFields = Pick<
+  StoredTemplate,
+  'subject' | 'html' | 'text' | 'sender' | 'replyToList' | 'variables'
+>
+
+function contentView(content: ContentFields, createdAt: number, updatedAt: number) {
+  const { html, text, sender, replyToList } = content
+  const [from] = parseStoredMailboxes(sender)
+  const replyTo = parseStoredMailboxes(replyToList)
+  const variables = shownVariables(parseDeclared(content.variables), compileTemplate(content).variables)
+  const times = { created_at: timestamp(createdAt), updated_at: timestamp(updatedAt) }
+  return {
+    html,
+    text,
+    from: from ? mailboxText(from) : null,
+    reply_to: replyTo.length > 0 ? replyTo.map(mailboxText) : null,
+    variables: variables.map(variable => ({ ...variable, ...times })),
+  }
+}
+
+/** Derives the id of a state of a template, which the SDKs call a version, from its number. */
+function stateId(id: Id, state: number): Id {
+  const bytes = new Uint8Array(id)
+  const view = new DataView(bytes.buffer)
+  view.setUint32(12, (view.getUint32(12) ^ state) >>> 0)
+  return bytes
 }
 
 export function versionView(version: StoredVersion): z.output<typeof versionSchema> {
-  return { ...versionRow(version), html: version.html, text: version.text }
+  return { ...versionRow(version), ...contentView(version, version.createdAt, version.createdAt) }
 }
 
 export function versionRow(facts: VersionFacts): z.output<typeof versionRowSchema> {

@@ -1,19 +1,18 @@
 import * as assert from 'uvu/assert'
-import type { TemplateFields } from '../../../../src/resources/templates/commands.ts'
-import { createTemplates } from '../../../../src/resources/templates/templates.ts'
-import { newId, postOver } from '../../../kit/mail.ts'
+import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore, outputOf } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
+import { templatesOver } from '../../../kit/templates.ts'
 
 const test = suite('templates/commands')
 const LONG = '<p>Hello {{name}}</p>'.repeat(100)
-const FIRST: TemplateFields = { name: 'first', subject: 'Hi', html: LONG, text: null }
+const FIRST = { name: 'first', subject: 'Hi', html: LONG, text: null }
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
-  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const templates = templatesOver({ ...store, clock: post.clock })
   const refs = () =>
     store.rows<{ refs: number }>('select refs from contents order by id').map(({ refs: users }) => users)
   const versions = () =>
@@ -51,8 +50,8 @@ test('template commands: commands of a group see each other’s changes', async 
   const { id } = await templates.create(accountId, FIRST)
   const at = clock.now()
   const replace = (name: string) => ({
-    name: 'replaceTemplate',
-    input: { accountId, id, fields: { ...FIRST, name }, at },
+    name: 'changeTemplate',
+    input: { accountId, id, fields: { ...FIRST, name }, isLive: true, at },
   })
   const { replies } = await group(replace('second'), replace('second'), replace('third'), replace('first'))
   assert.equal(

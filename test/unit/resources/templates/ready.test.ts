@@ -2,12 +2,12 @@ import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
 import { renderTemplate } from '../../../../src/resources/templates/render.ts'
-import { createTemplates } from '../../../../src/resources/templates/templates.ts'
 import type { Find } from '../../../../src/store/read.ts'
 import { isOnPostgres } from '../../../kit/database.ts'
-import { newId, postOver } from '../../../kit/mail.ts'
+import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
+import { templatesOver } from '../../../kit/templates.ts'
 
 const test = suite('templates/ready')
 const WORDS = { name: 'n', subject: 's', html: null, text: 'one' }
@@ -16,7 +16,7 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
-  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const templates = templatesOver({ ...store, clock: post.clock })
   let contentReads = 0
   let before: ((table: string) => Promise<unknown>) | undefined
   const find = (async (table: 'contents', ...rest: [never, never]) => {
