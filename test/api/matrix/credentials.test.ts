@@ -477,7 +477,7 @@ test('an unknown path is 404 and a wrong method 405, whoever asks', async () => 
     for (const path of new Set(routes.map(route => pathOf(route)))) {
       const takers = routes.filter(route => patternOf(route).test(path))
       const allowed = [...new Set(takers.map(({ method }) => method))]
-      const wrong = (['PATCH', 'PUT', 'DELETE'] as const).find(method => !allowed.includes(method))!
+      const wrong = (['PATCH', 'PUT', 'DELETE', 'POST'] as const).find(method => !allowed.includes(method))!
       const answer = await mailhorn.call(wrong, path, options)
       assertRefusal(answer, { status: 405, name: 'method_not_allowed' })
       const said = answer.headers.get('allow')!.split(', ')

@@ -247,6 +247,18 @@ test('PUT and restore of a published template are used at once, and end its draf
   assert.is(await sentText(id), 'one')
 })
 
+test('PUT with publish: false makes a draft of a published template', async () => {
+  const { id } = await create()
+  await publish(id)
+  const drafted = await replace(id, { html: '<p>draft</p>', publish: false })
+  assert.equal(
+    [drafted.html, drafted.text, ...stateOf(drafted)],
+    ['<p>draft</p>', null, 'published', true, true, 1],
+  )
+  assert.is(await sentText(id), 'one')
+  await refused('PUT', `/templates/${id}`, { name: 'n', publish: 'no' }, { ...INVALID, path: 'publish' })
+})
+
 test('PATCH keeps what it does not name', async () => {
   const fields = {
     ...{ name: 'n', subject: 's', html: 'h', text: 't', from: 'a@here.example', alias: anAlias() },
@@ -313,6 +325,8 @@ test('PUT keeps alias, addresses and variables that it does not name', async () 
     [alias, 'a@here.example', ['r@here.example'], 'x'],
   )
   assert.is((await replace(id, { text: 'two', from: 'b@here.example' })).from, 'b@here.example')
+  const removed = await replace(id, { text: 'two', from: '', alias: '', reply_to: '', variables: [] })
+  assert.equal([removed.from, removed.alias, removed.reply_to, removed.variables], [null, null, null, []])
 })
 
 test('a template that was read can be written back', async () => {

@@ -18,6 +18,7 @@ import {
   readTemplateChange,
   templateBodySchema,
   templateChangeSchema,
+  templateReplacementSchema,
   templateRow,
   templateRowSchema,
   templateSchema,
@@ -97,7 +98,7 @@ function writeRoutes(templates: Templates): Route[] {
       access: 'session',
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
       summary: 'Replace name, subject, html and text of a template; emails use them at once',
-      body: templateBodySchema,
+      body: templateReplacementSchema,
       replies: { 200: templateSchema },
       async handle(request) {
         const id = await idOf(templates, request)

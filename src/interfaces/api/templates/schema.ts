@@ -6,7 +6,7 @@ import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails
 import { aliasFault } from '../../../resources/templates/alias.ts'
 import type { TemplateChange, TemplateFields } from '../../../resources/templates/commands.ts'
 import { compileTemplate, type EmailText } from '../../../resources/templates/compile.ts'
-import { parseDeclared } from '../../../resources/templates/declared.ts'
+import { type DeclaredVariable, parseDeclared } from '../../../resources/templates/declared.ts'
 import { TEMPLATE_NAME_LENGTH_MAX, tagFault, templateFault } from '../../../resources/templates/limits.ts'
 import type {
   StoredTemplate,
@@ -36,9 +36,16 @@ const fields = {
   variables: z.unknown().optional().meta(variablesMeta),
 }
 export const templateBodySchema = z.object({ name, ...fields })
+export const templateReplacementSchema = templateBodySchema.extend({
+  publish: z.boolean().optional().meta({
+    description: 'False keeps the published content in use and makes a draft. The default is true.',
+  }),
+})
 export const templateChangeSchema = z.object({ name: name.min(1).optional(), ...fields })
 
-const readBody = bodyReader(templateBodySchema, { emptyMeansAbsent: ['name', 'alias', 'from', 'subject'] })
+const READING = { emptyMeansAbsent: ['name', 'subject'] }
+const readBody = bodyReader(templateBodySchema, READING)
+const readWhole = bodyReader(templateReplacementSchema, READING)
 const readChange = bodyReader(templateChangeSchema)
 
 const REPLY_TO_MAX = 50
@@ -81,7 +88,11 @@ export const versionRowSchema = z.object({
 export const versionSchema = versionRowSchema.extend(contentSchema)
 
 type TemplateBody = ReturnType<typeof readBody>
-export type NewTemplate = { fields: TemplateFields; alias: string | null }
+
+export interface NewTemplate {
+  fields: TemplateFields
+  alias: string | null
+}
 
 /**
  * Reads a new template. An absent field is null.
@@ -89,54 +100,45 @@ export type NewTemplate = { fields: TemplateFields; alias: string | null }
  */
 export function readNewTemplate(body: unknown): NewTemplate {
   const request = readBody(body)
+  const { alias = null, ...added } = addedTo(request, body)
   return {
-    fields: { sender: null, replyToList: null, variables: null, ...contentOf(request), ...addedTo(request) },
-    alias: readAlias(request.alias) ?? null,
+    fields: { sender: null, replyToList: null, variables: null, ...contentOf(request), ...added },
+    alias,
   }
 }
 
 /**
  * Reads the body of PUT: name, subject, html and text are replaced, and null where absent; the other fields
- * are kept where absent.
+ * are changed as by PATCH.
  * @throws ApiError
  */
 export function readReplacement(body: unknown): TemplateChange {
-  const request = readBody(body)
-  const alias = readAlias(request.alias)
+  const request = readWhole(body)
+  const { alias, ...added } = addedTo(request, body)
   return {
-    fields: { ...contentOf(request), ...addedTo(request) },
+    fields: { ...contentOf(request), ...added },
     ...(alias !== undefined && { alias }),
-    isLive: true,
+    isLive: request.publish !== false,
   }
 }
 
 /**
- * Reads the body of PATCH: absent fields are kept. An empty text removes an alias, a sender, reply addresses
- * or a subject, and an empty list removes reply addresses or variables.
+ * Reads the body of PATCH: absent fields are kept.
  * @throws ApiError
  */
 export function readTemplateChange(body: unknown): TemplateChange {
-  const { alias, from, replyTo, subject, ...request } = readChange(body)
-  const removesReplyTo = replyTo?.join() === '' || isEmptyList(body, 'reply_to')
-  const change = {
-    ...(request.name !== undefined && { name: request.name.toWellFormed() }),
+  const request = readChange(body)
+  const { name, subject, html, text } = request
+  const { alias, ...added } = addedTo(request, body)
+  const fields = {
+    ...(name !== undefined && { name: name.toWellFormed() }),
     ...(subject !== undefined && { subject: readSubject(subject.toWellFormed()) }),
-    ...(request.html !== undefined && { html: request.html }),
-    ...(request.text !== undefined && { text: request.text }),
-    ...addedTo({ ...request, from: from || undefined, replyTo: removesReplyTo ? undefined : replyTo }),
-    ...(from === '' && { sender: null }),
-    ...(removesReplyTo && { replyToList: null }),
-    ...(isEmptyList(body, 'variables') && { variables: null }),
+    ...(html !== undefined && { html }),
+    ...(text !== undefined && { text }),
+    ...added,
   }
-  insistOnNoTags({ subject: null, html: null, text: null, ...change })
-  const named = alias === '' ? null : readAlias(alias)
-  return { fields: change, ...(named !== undefined && { alias: named }), isLive: false }
-}
-
-function isEmptyList(body: unknown, key: string): boolean {
-  const given = body as Readonly<Record<string, unknown>>
-  const value = given[key] ?? given[camelCase(key)]
-  return Array.isArray(value) && value.length === 0
+  insistOnNoTags({ subject: null, html: null, text: null, ...fields })
+  return { fields, ...(alias !== undefined && { alias }), isLive: false }
 }
 
 /** Reads the four fields that PUT replaces. */
@@ -153,31 +155,48 @@ function contentOf(request: TemplateBody) {
   return content
 }
 
-/** Reads the other fields. Only those that the request contains are returned. */
-function addedTo({
-  from,
-  replyTo,
-  variables,
-}: {
-  from?: string | undefined
-  replyTo?: string[] | undefined
-  variables?: unknown
-}): Partial<Pick<TemplateFields, 'sender' | 'replyToList' | 'variables'>> {
-  const replyToCount = replyTo?.length ?? 0
-  if (replyToCount > REPLY_TO_MAX)
-    throw invalidField(
-      'reply_to',
-      `\`reply_to\` must contain at most ${REPLY_TO_MAX} addresses; got ${replyToCount}.`,
-    )
+type Added = Pick<TemplateFields, 'sender' | 'replyToList' | 'variables'> & { alias: string | null }
+
+/**
+ * Reads the other fields. Only those that the request contains are returned. An empty string removes an
+ * alias, a sender or reply addresses; an empty list removes reply addresses or variables.
+ * @throws ApiError
+ */
+function addedTo(
+  { alias, from, replyTo, variables }: Omit<TemplateBody, 'name'>,
+  body: unknown,
+): Partial<Added> {
+  const addresses = isEmptyList(body, 'reply_to') || replyTo?.join() === '' ? [] : replyTo
+  const declared = isEmptyList(body, 'variables') ? [] : variables
   return {
-    ...(from !== undefined && { sender: storedMailboxes([readFrom(from)]) }),
-    ...(replyTo !== undefined && { replyToList: storedMailboxes(readMailboxes('reply_to', replyTo)) }),
-    ...(variables !== undefined && { variables: JSON.stringify(readVariables(variables)) }),
+    ...(alias !== undefined && { alias: alias === '' ? null : readAlias(alias) }),
+    ...(from !== undefined && { sender: from === '' ? null : storedMailboxes([readFrom(from)]) }),
+    ...(addresses && { replyToList: storedMailboxes(readReplyTo(addresses)) }),
+    ...(declared !== undefined && { variables: storedVariables(readVariables(declared)) }),
   }
 }
 
-function readAlias(alias: string | undefined): string | undefined {
-  const fault = alias === undefined ? undefined : aliasFault(alias)
+function isEmptyList(body: unknown, key: string): boolean {
+  const given = body as Readonly<Record<string, unknown>>
+  const value = given[key] ?? given[camelCase(key)]
+  return Array.isArray(value) && value.length === 0
+}
+
+function readReplyTo(addresses: readonly string[]) {
+  if (addresses.length > REPLY_TO_MAX)
+    throw invalidField(
+      'reply_to',
+      `\`reply_to\` must contain at most ${REPLY_TO_MAX} addresses; got ${addresses.length}.`,
+    )
+  return readMailboxes('reply_to', addresses)
+}
+
+function storedVariables(declared: readonly DeclaredVariable[]): string | null {
+  return declared.length === 0 ? null : JSON.stringify(declared)
+}
+
+function readAlias(alias: string): string {
+  const fault = aliasFault(alias)
   if (fault) throw invalidField('alias', `\`alias\` ${fault}.`)
   return alias
 }
