@@ -103,16 +103,17 @@ interface VariableProps {
 function VariableFields({ variable, inline, onVariable, fault }: VariableProps) {
   const { key, type, fallback } = variable
   return (
-    <div class="halves">
-      <Choose
-        label={`Type of ${key}`}
-        value={type}
-        options={TYPE_OPTIONS}
-        onValue={value => onVariable({ ...variable, type: value as VariableType })}
-      />
-      <div class="stack stack-tight">
+    <fieldset>
+      <legend class="mono">{key}</legend>
+      <div class="thirds">
         <Choose
-          label={`If ${key} is missing`}
+          label="Type"
+          value={type}
+          options={TYPE_OPTIONS}
+          onValue={value => onVariable({ ...variable, type: value as VariableType })}
+        />
+        <Choose
+          label="If missing"
           value={fallback === null ? 'refuse' : 'fallback'}
           options={[
             ['refuse', inline === null ? 'Refuse the email' : `Use “${inline}” of the text`],
@@ -122,7 +123,7 @@ function VariableFields({ variable, inline, onVariable, fault }: VariableProps) 
         />
         {fallback !== null && (
           <TextField
-            label={`Fallback of ${key}`}
+            label="Fallback"
             value={fallback}
             onValue={value => onVariable({ ...variable, fallback: value })}
             fault={fault}
@@ -130,6 +131,6 @@ function VariableFields({ variable, inline, onVariable, fault }: VariableProps) 
           />
         )}
       </div>
-    </div>
+    </fieldset>
   )
 }
