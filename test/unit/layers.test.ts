@@ -136,6 +136,7 @@ test('one file chooses the database, and nothing else knows which it is', () => 
 const SHARED_WITH_WEB = [
   'src/pipeline/broadcasts/starter.ts',
   'src/resources/templates/compile.ts',
+  'src/resources/templates/declared.ts',
   'src/resources/templates/render.ts',
   'src/resources/templates/variables.ts',
 ]
