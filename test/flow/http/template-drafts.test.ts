@@ -102,6 +102,8 @@ for (const [field, value, expected] of [
   ['alias', 5, INVALID],
   ['from', 'nobody', { status: 422, name: 'invalid_from_address' }],
   ['from', 5, INVALID],
+  ['from', '{{name}} <a@here.example>', INVALID],
+  ['reply_to', ['a@here.example', '{{{name}}} <a@here.example>'], INVALID],
   ['reply_to', 'nobody', INVALID],
   ['reply_to', Array.from({ length: 51 }, () => 'a@b.example'), INVALID],
   ['variables', 'x', INVALID],

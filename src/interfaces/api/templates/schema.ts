@@ -1,13 +1,14 @@
 /** Schemas of templates and their versions. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
-import { mailboxText } from '../../../protocols/smtp/address.ts'
+import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
 import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import { aliasFault } from '../../../resources/templates/alias.ts'
 import type { TemplateChange, TemplateFields } from '../../../resources/templates/commands.ts'
 import { compileTemplate, type EmailText } from '../../../resources/templates/compile.ts'
 import { type DeclaredVariable, parseDeclared } from '../../../resources/templates/declared.ts'
 import { TEMPLATE_NAME_LENGTH_MAX, tagFault, templateFault } from '../../../resources/templates/limits.ts'
+import { parseText } from '../../../resources/templates/parse.ts'
 import type {
   StoredTemplate,
   StoredVersion,
@@ -170,7 +171,7 @@ function addedTo(
   const declared = isEmptyList(body, 'variables') ? [] : variables
   return {
     ...(alias !== undefined && { alias: alias === '' ? null : readAlias(alias) }),
-    ...(from !== undefined && { sender: from === '' ? null : storedMailboxes([readFrom(from)]) }),
+    ...(from !== undefined && { sender: from === '' ? null : storedMailboxes([readSender(from)]) }),
     ...(addresses && { replyToList: storedMailboxes(readReplyTo(addresses)) }),
     ...(declared !== undefined && { variables: storedVariables(readVariables(declared)) }),
   }
@@ -182,7 +183,19 @@ function isEmptyList(body: unknown, key: string): boolean {
   return Array.isArray(value) && value.length === 0
 }
 
-function readReplyTo(addresses: readonly string[]) {
+function readSender(from: string): Mailbox {
+  insistOnNoVariables('from', from)
+  return readFrom(from)
+}
+
+/** Addresses are not rendered, so a variable in a name would be sent as it is. */
+function insistOnNoVariables(field: string, address: string): void {
+  if (parseText(address).placeholders.length > 0)
+    throw invalidField(field, `\`${field}\` must not contain variables.`)
+}
+
+function readReplyTo(addresses: readonly string[]): Mailbox[] {
+  for (const address of addresses) insistOnNoVariables('reply_to', address)
   if (addresses.length > REPLY_TO_MAX)
     throw invalidField(
       'reply_to',
