@@ -1,9 +1,10 @@
 /** Broadcasts: their routes in the API, and their sending in the background. Part of the composition root. */
 
+import type { FindTemplate } from '../interfaces/api/broadcasts/from-template.ts'
 import { broadcastRoutes } from '../interfaces/api/broadcasts/routes.ts'
 import type { Route } from '../interfaces/api/route.ts'
 import { every } from '../lib/clock.ts'
-import { type Id, type IdSource, idKey } from '../lib/ids.ts'
+import { type IdSource, idKey } from '../lib/ids.ts'
 import { singleFlight } from '../lib/single-flight.ts'
 import { throttledLog } from '../lib/throttled-log.ts'
 import type { Accept } from '../pipeline/accept/accept.ts'
@@ -16,7 +17,7 @@ import { mailOfBroadcast } from '../pipeline/broadcasts/send.ts'
 import type { QueueAdmin } from '../pipeline/queue/queue-admin.ts'
 import { isLaboratory } from '../resources/domains/checker.ts'
 import type { LinkTermsIds } from '../resources/emails/link-terms.ts'
-import { findTemplate } from '../resources/templates/template-rows.ts'
+import { readTemplate } from '../resources/templates/template-rows.ts'
 import { MISSED } from '../store/command.ts'
 import type { BroadcastRow } from '../store/schema.ts'
 import type { AppContext } from './context.ts'
@@ -80,9 +81,9 @@ export function startBroadcasts(
     simulatorDomains: parts.simulatorDomains,
     resumeEmails: resuming.ask,
   })
-  const findWords = (accountId: Id, id: Id) => findTemplate(db, accountId, id)
+  const findTemplate: FindTemplate = (accountId, ref) => readTemplate(store.find, accountId, ref)
   return {
-    routes: broadcastRoutes({ broadcasts, findTemplate: findWords }),
+    routes: broadcastRoutes({ broadcasts, findTemplate }),
     async start() {
       const fault = linkFault(linkBase())
       if (fault && !isLaboratory(config.mailHost))

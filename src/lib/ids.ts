@@ -22,6 +22,7 @@ export type IdPrefix =
   | 'brd'
   | 'eml'
   | 'tpl'
+  | 'ver'
   | 'wh'
   | 'whd'
   | 'sup'

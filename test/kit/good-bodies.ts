@@ -68,6 +68,7 @@ const BODIES = new Map<string, (mailhorn: Mailhorn) => Body>([
   ['POST /templates', () => ({ name: 'a name' })],
   ['POST /webhooks', () => ({ url: 'https://hooks.invalid/', events: ['domain.verified'] })],
   ['PUT /templates/:id', () => ({ name: 'a name' })],
+  ['PATCH /templates/:id', () => ({ name: 'a name', reply_to: 'replies@here.example' })],
 ])
 
 /** A new account has verified it. */

@@ -137,6 +137,7 @@ const SHARED_WITH_WEB = [
   'src/pipeline/broadcasts/starter.ts',
   'src/resources/accounts/scopes.ts',
   'src/resources/templates/compile.ts',
+  'src/resources/templates/declared.ts',
   'src/resources/templates/render.ts',
   'src/resources/templates/variables.ts',
 ]

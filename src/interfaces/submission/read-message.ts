@@ -191,7 +191,7 @@ function hashOf(
 ): Uint8Array {
   const { content, attachments } = parts
   const said = {
-    from: from.address,
+    from: from?.address,
     recipients: recipients.map(({ address }) => foldAddress(address)).sort(),
     subject,
     tags,

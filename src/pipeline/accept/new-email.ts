@@ -4,8 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type IdSource, wireId } from '../../lib/ids.ts'
-import type { Mailbox } from '../../protocols/smtp/address.ts'
-import { ownMessageId } from '../../resources/emails/email-rows.ts'
+import { ownMessageId, storedMailboxes } from '../../resources/emails/email-rows.ts'
 import { DELIVERY_CLASS } from '../../store/schema.ts'
 import type { PreparedEmail } from './prepared.ts'
 import { envelopeRecipients } from './recipients.ts'
@@ -67,11 +66,11 @@ export function newEmailOf(
       accountId: sender.accountId,
       id,
       apiKeyId: sender.apiKeyId,
-      sender: mailboxJson([email.from])!,
-      toList: mailboxJson(email.to),
-      ccList: mailboxJson(email.cc),
-      bccList: mailboxJson(email.bcc),
-      replyToList: mailboxJson(email.replyTo),
+      sender: storedMailboxes([email.from])!,
+      toList: storedMailboxes(email.to),
+      ccList: storedMailboxes(email.cc),
+      bccList: storedMailboxes(email.bcc),
+      replyToList: storedMailboxes(email.replyTo),
       subject: email.subject,
       variables: null,
       headers: jsonOrNull(email.headers),
@@ -103,11 +102,6 @@ function storedAttachment(
   id: string,
 ): StoredAttachment {
   return { id, filename, contentType, contentId, sizeBytes, hash: Buffer.from(hash).toString('hex') }
-}
-
-/** The domain of a mailbox is not stored; it follows from the address. */
-function mailboxJson(mailboxes: readonly Mailbox[]): string | null {
-  return jsonOrNull(mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })))
 }
 
 function jsonOrNull(list: readonly unknown[]): string | null {

@@ -22,7 +22,7 @@ import {
   type Submission,
   type SubmittedAttachment,
 } from './submission.ts'
-import { createTextRenderer, type RenderTexts } from './template.ts'
+import { type ApplyTemplate, createTemplateApplier } from './template.ts'
 
 export interface Preparation {
   /** @throws StorageUnavailable */
@@ -51,9 +51,9 @@ export function createPreparation({
     work: (prepare: PrepareEmail) => Promise<Omit<PreparedRequest, 'blobs'>>,
   ): Promise<PreparedRequest> => {
     const stage = createStage(files)
-    const renderTexts = createTextRenderer(findTemplate, accountId)
+    const applyTemplate = createTemplateApplier(findTemplate, accountId)
     try {
-      const prepared = await work(submission => prepareEmail(submission, renderTexts, stage.put))
+      const prepared = await work(submission => prepareEmail(submission, applyTemplate, stage.put))
       return { ...prepared, emails: storedForms(prepared.emails, storedFromCharacters), blobs: stage.all() }
     } catch (error) {
       await stage.discard()
@@ -65,35 +65,45 @@ export function createPreparation({
     email: (accountId, submission) =>
       withStage(accountId, async prepare => {
         const email = await prepare(submission)
-        const common = { senders: [{ index: 0, domain: submission.from.domain }], leftOut: [], mode: null }
-        return isRefusal(email)
-          ? { ...common, emails: [], refusal: email }
-          : { ...common, emails: [{ index: 0, email }], refusal: null }
+        const emails = isRefusal(email) ? [] : [{ index: 0, email }]
+        const senders = sendersOf([{ index: 0, submission }], emails)
+        return { senders, leftOut: [], mode: null, emails, refusal: isRefusal(email) ? email : null }
       }),
     batch: (accountId, batch) =>
       withStage(accountId, async prepare => {
         const { mode, emails } = batch
-        const senders = emails.map(({ index, submission }) => ({ index, domain: submission.from.domain }))
         const prepared = await prepareBatch(prepare, batch)
         return isRefusal(prepared)
-          ? { senders, mode, emails: [], leftOut: [], refusal: prepared }
-          : { senders, mode, ...prepared, refusal: null }
+          ? { senders: sendersOf(emails, []), mode, emails: [], leftOut: [], refusal: prepared }
+          : { senders: sendersOf(emails, prepared.emails), mode, ...prepared, refusal: null }
       }),
   }
 }
 
+/** The sender of a submission that names none is known once its template has been applied. */
+function sendersOf(
+  submissions: BatchSubmission['emails'],
+  prepared: PreparedRequest['emails'],
+): PreparedRequest['senders'] {
+  const known = new Map(prepared.map(({ index, email }) => [index, email.from]))
+  return submissions.flatMap(({ index, submission }) => {
+    const from = submission.from ?? known.get(index)
+    return from ? [{ index, domain: from.domain }] : []
+  })
+}
+
 async function prepareEmail(
   submission: Submission,
-  renderTexts: RenderTexts,
+  applyTemplate: ApplyTemplate,
   stage: (content: Uint8Array) => Promise<StagedBlob>,
 ): ReturnType<PrepareEmail> {
-  const { html: _html, text: _text, template, attachments, raw, ...rest } = submission
+  const { html: _html, text: _text, template: _template, attachments, raw, ...rest } = submission
   // The limit holds for the recipients that a request names, not for those that a raw message shows.
   const refusal = raw ? undefined : refuseTooMany(submission)
   if (refusal) return refusal
-  const texts = await renderTexts(submission)
-  if (isRefusal(texts)) return texts
-  const { subject, html, text } = texts
+  const applied = await applyTemplate(submission)
+  if (isRefusal(applied)) return applied
+  const { html, text, ...fields } = applied
   const encodedOctets = raw ? raw.message.length : encodedSize({ html, text, attachments })
   const tooLarge = refuseTooLarge(encodedOctets, !raw && attachments.length > 0)
   if (tooLarge) return tooLarge
@@ -103,8 +113,7 @@ async function prepareEmail(
     staged.push(isRemote(attachment) ? attachment : await stagedAttachment(attachment, stage))
   return {
     ...rest,
-    subject,
-    templateId: template?.id ?? null,
+    ...fields,
     content: { html, text },
     attachments: staged,
     raw: stagedMessage,

@@ -1,5 +1,6 @@
 /** The result of preparing a request. The values can be sent to another thread or process. */
 import type { Id } from '../../lib/ids.ts'
+import type { Mailbox } from '../../protocols/smtp/address.ts'
 import type { Content, EncodedContent } from '../../resources/emails/content.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 import type { Refusal } from './refusal.ts'
@@ -10,7 +11,8 @@ export type BatchMode = 'strict' | 'permissive'
 
 /** An email that is complete except for remote attachments, which `fetch-attachments.ts` fetches. */
 export interface PreparedEmail
-  extends Omit<Submission, 'subject' | 'html' | 'text' | 'template' | 'attachments' | 'raw'> {
+  extends Omit<Submission, 'from' | 'subject' | 'html' | 'text' | 'template' | 'attachments' | 'raw'> {
+  from: Mailbox
   subject: string
   templateId: Id | null
   /** Consecutive emails of a request with the same content share one object. */
@@ -24,7 +26,7 @@ export interface PreparedEmail
 
 /** The emails of a request, or its refusal. A refusal is returned only after the idempotency look-up. */
 export interface PreparedRequest {
-  /** Domains of all senders that could be read, with the positions of their emails. */
+  /** Domains of all senders that are known, with the positions of their emails. */
   senders: { index: number; domain: string }[]
   emails: { index: number; email: PreparedEmail }[]
   /** Emails of a permissive batch that have been refused so far. */

@@ -9,7 +9,8 @@ import { nameForType } from '../../protocols/mime/file-type.ts'
 import { HTML_CHARACTERS_MAX, TEXT_SURPLUS_MAX } from '../../protocols/mime/html/html-to-text.ts'
 import { textEntity } from '../../protocols/mime/text-entity.ts'
 import type { Mailbox } from '../../protocols/smtp/address.ts'
-import type { Values } from '../../resources/templates/render.ts'
+import type { TemplateRef } from '../../resources/templates/template-rows.ts'
+import type { Values } from '../../resources/templates/values.ts'
 import type { StagedBlob } from '../../store/blobs/staged.ts'
 
 export interface SubmittedAttachment {
@@ -38,7 +39,7 @@ export interface RemoteAttachment {
 
 /** The template of a submission and the values of its variables. */
 export interface TemplateUse {
-  id: Id
+  ref: TemplateRef
   values: Values
   /** Names of the two fields in the request, such as `template_id`. Error messages contain them. */
   fields: { id: string; values: string }
@@ -55,10 +56,12 @@ export interface RawMessage {
  * by itself), `PreparedEmail` (template rendered, files staged), `NewEmail` (id and row), `EmailRow`.
  */
 export interface Submission {
-  from: Mailbox
+  /** Null if the template gives the sender. */
+  from: Mailbox | null
   to: Mailbox[]
   cc: Mailbox[]
   bcc: Mailbox[]
+  /** Empty if the template gives the addresses, or if there are none. */
   replyTo: Mailbox[]
   /** Null if the template gives the subject. */
   subject: string | null
@@ -74,7 +77,7 @@ export interface Submission {
   scheduledAt: number | null
   /** Topic of the email. Contacts who opted out of the topic do not receive it. */
   topicId: Id | null
-  /** Provides subject, html and text where these are null. */
+  /** Provides sender, reply addresses, subject, html and text where these are absent. */
   template: TemplateUse | null
   /**
    * The message that is sent in place of a composed one. The other fields then only describe it for the API

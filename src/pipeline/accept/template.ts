@@ -1,23 +1,33 @@
 /**
- * Renders the template that a submission names, to get the subject and texts that the submission does not
- * give.
+ * Applies the template that a submission names, to get the sender, reply addresses, subject and texts that
+ * the submission does not give.
  */
 import { type Id, idKey } from '../../lib/ids.ts'
+import type { Mailbox } from '../../protocols/smtp/address.ts'
+import { TYPE_NAMES } from '../../resources/templates/declared.ts'
 import { RENDERED_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import type { FindReadyTemplate, ReadyTemplate } from '../../resources/templates/ready.ts'
-import { type Rendering, renderTemplate, type Values } from '../../resources/templates/render.ts'
+import { type Rendering, renderTemplate } from '../../resources/templates/render.ts'
+import type { TemplateRef } from '../../resources/templates/template-rows.ts'
+import type { Values } from '../../resources/templates/values.ts'
 import { subjectFault } from './field-rules.ts'
-import { type Refusal, refuseField } from './refusal.ts'
+import { type FieldProblem, type Refusal, refuseField } from './refusal.ts'
 import type { Submission, TemplateUse } from './submission.ts'
 
-interface RenderedTexts {
+/** The fields of a submission that a template may give. */
+interface AppliedFields extends Pick<Submission, 'replyTo' | 'html' | 'text'> {
+  from: Mailbox
   subject: string
-  html: string | null
-  text: string | null
+  templateId: Id | null
 }
 
-export type RenderTexts = (submission: Submission) => Promise<RenderedTexts | Refusal>
+export type ApplyTemplate = (submission: Submission) => Promise<AppliedFields | Refusal>
 
+const NO_SENDER = refuseField(
+  'missing_field',
+  'from',
+  'Missing `from` field: neither the request nor the template has one.',
+)
 const NO_SUBJECT = refuseField(
   'missing_field',
   'subject',
@@ -32,20 +42,25 @@ const NO_BODY = refuseField(
 /**
  * Serves the submissions of one request. They all see one state of a template, even if it changes meanwhile.
  */
-export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: Id): RenderTexts {
+export function createTemplateApplier(findTemplate: FindReadyTemplate, accountId: Id): ApplyTemplate {
   const found = new Map<string, Promise<ReadyTemplate | undefined>>()
-  const find = (id: Id) => {
-    const key = idKey(id)
-    const template = found.get(key) ?? findTemplate(accountId, id)
+  const find = (ref: TemplateRef) => {
+    const key = 'alias' in ref ? `alias ${ref.alias}` : idKey(ref)
+    const template = found.get(key) ?? findTemplate(accountId, ref)
     found.set(key, template)
     return template
   }
   return async submission => {
-    const { subject, html, text, template: use } = submission
-    if (!use) return subject === null ? NO_SUBJECT : { subject, html, text }
-    const template = await find(use.id)
+    const { from, replyTo, subject, html, text, template: use } = submission
+    if (!use) {
+      if (subject === null) return NO_SUBJECT
+      return from === null ? NO_SENDER : { from, replyTo, subject, html, text, templateId: null }
+    }
+    const template = await find(use.ref)
     if (!template)
       return refuseField('unknown_template', use.fields.id, `Template not found (\`${use.fields.id}\`).`)
+    const sender = from ?? template.from
+    if (!sender) return NO_SENDER
     for (const part of ['subject', 'html', 'text'] as const) {
       const fault = submission[part] === null ? template.faults[part] : undefined
       if (fault)
@@ -53,11 +68,14 @@ export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: I
     }
     const rendering = render(template, submission, use.values)
     if (!rendering.ok) return refuseRendering(rendering, use)
-    return checkRendered({
+    const texts = checkRendered({
       subject: subject ?? rendering.subject,
       html: html ?? rendering.html,
       text: text ?? rendering.text,
     })
+    if ('refused' in texts) return texts
+    const replies = replyTo.length > 0 ? replyTo : template.replyTo
+    return { from: sender, replyTo: replies, ...texts, templateId: template.id }
   }
 }
 
@@ -66,7 +84,7 @@ export function createTextRenderer(findTemplate: FindReadyTemplate, accountId: I
  * missing.
  */
 function render(
-  { variables, subject, html, text }: ReadyTemplate,
+  { variables, declared, subject, html, text }: ReadyTemplate,
   own: Submission,
   values: Values,
 ): Rendering {
@@ -76,7 +94,11 @@ function render(
     html: own.html === null ? html : null,
     text: own.text === null ? text : null,
   }
-  return renderTemplate(wanted, values, { missing: 'report', mostCharacters: RENDERED_CHARACTERS_MAX })
+  return renderTemplate(wanted, values, {
+    declared,
+    missing: 'report',
+    mostCharacters: RENDERED_CHARACTERS_MAX,
+  })
 }
 
 function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields }: TemplateUse): Refusal {
@@ -85,34 +107,50 @@ function refuseRendering(rendering: Extract<Rendering, { ok: false }>, { fields 
       refused: 'message_too_large',
       message: `The template rendered with \`${fields.values}\` must contain at most ${RENDERED_CHARACTERS_MAX} characters.`,
     }
-  const missing = rendering.problems.filter(({ problem }) => problem === 'missing')
-  const strange = rendering.problems.filter(({ problem }) => problem === 'not-a-text')
+  const { problems } = rendering
   const sentences = [
-    ...(missing.length > 0 ? [`Missing template variables: ${namesOf(missing)}.`] : []),
-    ...(strange.length > 0 ? [`Template variables that are objects or arrays: ${namesOf(strange)}.`] : []),
-  ]
+    sentenceOf('Missing template variables', problems, 'missing'),
+    sentenceOf('Template variables that are objects or arrays', problems, 'not-a-text'),
+    sentenceOf('Template variables of another type than declared', problems, 'wrong-type'),
+  ].filter(sentence => sentence !== undefined)
   return {
     refused: 'invalid_field',
     message: `${sentences.join(' ')} Set their values in \`${fields.values}\`.`,
-    errors: rendering.problems.map(({ name, problem }) => ({
-      path: `${fields.values}.${name}`,
-      message:
-        problem === 'missing'
-          ? `The template variable \`${name}\` has no value and no fallback.`
-          : `The template variable \`${name}\` must be a string, a number or a boolean.`,
-    })),
+    errors: problems.map(problem => fieldProblemOf(problem, fields.values)),
   }
 }
 
-function namesOf(problems: readonly { name: string }[]): string {
-  return problems.map(({ name }) => `\`${name}\``).join(', ')
+type VariableProblem = Extract<Rendering, { problems: unknown }>['problems'][number]
+
+function sentenceOf(
+  start: string,
+  problems: readonly VariableProblem[],
+  kind: VariableProblem['problem'],
+): string | undefined {
+  const names = problems.filter(({ problem }) => problem === kind).map(({ name }) => `\`${name}\``)
+  return names.length === 0 ? undefined : `${start}: ${names.join(', ')}.`
+}
+
+function fieldProblemOf(problem: VariableProblem, field: string): FieldProblem {
+  const { name } = problem
+  const path = `${field}.${name}`
+  switch (problem.problem) {
+    case 'missing':
+      return { path, message: `The template variable \`${name}\` has no value and no fallback.` }
+    case 'not-a-text':
+      return { path, message: `The template variable \`${name}\` must be a string, a number or a boolean.` }
+    case 'wrong-type':
+      return { path, message: `The template variable \`${name}\` must be ${TYPE_NAMES[problem.type]}.` }
+  }
 }
 
 function checkRendered({
   subject,
   html,
   text,
-}: Pick<Submission, keyof RenderedTexts>): RenderedTexts | Refusal {
+}: Pick<Submission, 'subject' | 'html' | 'text'>):
+  | Pick<AppliedFields, 'subject' | 'html' | 'text'>
+  | Refusal {
   if (!subject) return NO_SUBJECT
   const fault = subjectFault(subject)
   if (fault) return refuseField('invalid_field', 'subject', `The rendered \`subject\` ${fault}.`)

@@ -70,6 +70,14 @@ export function compactMailboxes(json: string): string {
   return only && only.name === null && others.length === 0 ? only.address : json
 }
 
+/** Stores a list of mailboxes. Their domains are not stored, since they follow from the addresses. */
+export function storedMailboxes(mailboxes: readonly Mailbox[]): string | null {
+  if (mailboxes.length === 0) return null
+  return JSON.stringify(
+    mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })),
+  )
+}
+
 /** Parses a stored list of mailboxes. */
 export function parseStoredMailboxes(json: string | null): Mailbox[] {
   if (json === null) return []

@@ -1,16 +1,29 @@
-/** Commands that change templates. The former state of a changed template is kept as a numbered version. */
+/**
+ * Commands that change templates. The former content of a changed template is kept as a numbered version.
+ *
+ * A template is sent as it is until it has been published. After that, a change either is published at once
+ * or makes a draft: the version that was sent before remains the one that is sent, until the template is
+ * published again.
+ */
 import { foldText } from '../../lib/fold-text.ts'
 import type { Id } from '../../lib/ids.ts'
 import { command, type Tx } from '../../store/command.ts'
-import type { TemplateRow, TemplateVersionRow } from '../../store/schema.ts'
+import type { TemplateRow } from '../../store/schema.ts'
 import type { Content } from '../emails/content.ts'
 import { releaseContents, shareContent, storeContent } from '../emails/content-rows.ts'
-import { findTemplate, type StoredTemplate } from './template-rows.ts'
+import { findTemplate, type StoredTemplate, sentState } from './template-rows.ts'
 
-/** The fields of a template that a user writes. */
-export interface TemplateFields extends Content {
-  name: string
-  subject: string | null
+/** The content of a template, which a user writes. */
+export interface TemplateFields
+  extends Content,
+    Pick<TemplateRow, 'name' | 'subject' | 'sender' | 'replyToList' | 'variables'> {}
+
+/** Absent fields are not changed. */
+export interface TemplateChange {
+  fields: Partial<TemplateFields>
+  alias?: string | null
+  /** Publishes the change at once if the template is published. */
+  isLive: boolean
 }
 
 interface TemplateKey {
@@ -18,49 +31,57 @@ interface TemplateKey {
   id: Id
 }
 
-export const templateCommands = {
-  createTemplate: command<TemplateKey & { fields: TemplateFields; at: number }, StoredTemplate>(
-    async (tx, { accountId, id, fields, at }) => {
-      const { name, subject, html, text } = fields
-      const row: TemplateRow = {
-        accountId,
-        id,
-        name,
-        foldedName: foldText(name),
-        subject,
-        contentId: await storeContent(tx, { html, text }),
-        versionCount: 0,
-        createdAt: at,
-        updatedAt: at,
-      }
-      await tx.db.insertInto('templates').values(row).execute()
-      return { id, ...fields, createdAt: at, updatedAt: at }
-    },
-  ),
+/** The answer if another template of the account has the alias. */
+export const ALIAS_TAKEN = 'alias taken'
+type AliasTaken = typeof ALIAS_TAKEN
 
-  /** Returns undefined if the account has no such template. Unchanged fields make no version. */
-  replaceTemplate: command<TemplateKey & { fields: TemplateFields; at: number }, StoredTemplate | undefined>(
-    async (tx, { accountId, id, fields, at }) => {
-      const current = await findTemplate(tx.db, accountId, id)
-      if (!current) return undefined
-      const { name, subject, html, text } = fields
-      const sameContent = html === current.html && text === current.text
-      if (sameContent && name === current.name && subject === current.subject) return current
+export const templateCommands = {
+  createTemplate: command<
+    TemplateKey & { fields: TemplateFields; alias: string | null; at: number },
+    StoredTemplate | AliasTaken
+  >(async (tx, { accountId, id, fields, alias, at }) => {
+    if (await isTaken(tx, { accountId, id }, alias)) return ALIAS_TAKEN
+    const { html, text, ...columns } = fields
+    const contentId = await storeContent(tx, { html, text })
+    return insert(tx, { accountId, id }, { ...columns, alias, contentId }, at)
+  }),
+
+  /**
+   * Returns undefined if the account has no such template. Unchanged fields make no version.
+   */
+  changeTemplate: command<
+    TemplateKey & TemplateChange & { at: number },
+    StoredTemplate | AliasTaken | undefined
+  >(async (tx, { accountId, id, fields, alias, isLive, at }) => {
+    const current = await findTemplate(tx.db, accountId, id)
+    if (!current) return undefined
+    if (await isTaken(tx, { accountId, id }, alias ?? null)) return ALIAS_TAKEN
+    const wanted = { ...fieldsOf(current), ...fields }
+    const isSame = FIELDS.every(field => wanted[field] === current[field])
+    const isSameAlias = alias === undefined || alias === current.alias
+    const isDraftToPublish = isLive && current.publishedVersion !== null
+    if (isSame && isSameAlias && !isDraftToPublish) return current
+    const change = { ...(alias !== undefined && { alias }), updatedAt: at }
+    const published = isLive ? publishedNow(current, at) : {}
+    if (isSame) await set(tx, { accountId, id }, { ...change, ...published })
+    else {
       const row = await keepAsVersion(tx, { accountId, id }, at)
-      let { contentId } = row
-      if (sameContent) await shareContent(tx, contentId)
-      else contentId = await storeContent(tx, { html, text })
-      await write(tx, row, { name, subject, contentId }, at)
-      return { ...current, ...fields, updatedAt: at }
-    },
-  ),
+      const { html, text, ...columns } = wanted
+      const isSameContent = html === current.html && text === current.text
+      if (isSameContent) await shareContent(tx, row.contentId)
+      const contentId = isSameContent ? row.contentId : await storeContent(tx, { html, text })
+      const drafted = isLive || current.publishedAt === null ? {} : { publishedVersion: sentState(row) }
+      await write(tx, row, { ...columns, contentId, ...change, ...published, ...drafted })
+    }
+    return findTemplate(tx.db, accountId, id)
+  }),
 
   /** Returns undefined if the account has no such template or the template has no such version. */
   restoreTemplate: command<TemplateKey & { version: number; at: number }, StoredTemplate | undefined>(
     async (tx, { accountId, id, version, at }) => {
       const former = await tx.db
         .selectFrom('templateVersions')
-        .select(['name', 'subject', 'contentId'])
+        .select(['name', 'subject', 'contentId', 'sender', 'replyToList', 'variables'])
         .where('accountId', '=', accountId)
         .where('templateId', '=', id)
         .where('version', '=', version)
@@ -68,8 +89,33 @@ export const templateCommands = {
       if (!former) return undefined
       const row = await keepAsVersion(tx, { accountId, id }, at)
       await shareContent(tx, former.contentId)
-      await write(tx, row, former, at)
+      await write(tx, row, { ...former, ...publishedNow(row, at), updatedAt: at })
       return findTemplate(tx.db, accountId, id)
+    },
+  ),
+
+  /** Publishes the present content. Returns undefined if the account has no such template. */
+  publishTemplate: command<TemplateKey & { at: number }, StoredTemplate | undefined>(
+    async (tx, { accountId, id, at }) => {
+      const current = await findTemplate(tx.db, accountId, id)
+      if (!current || (current.publishedAt !== null && current.publishedVersion === null)) return current
+      await set(tx, { accountId, id }, { publishedAt: at, publishedVersion: null })
+      return findTemplate(tx.db, accountId, id)
+    },
+  ),
+
+  /**
+   * Creates a template with the present content of another one. The copy has no alias and is not published.
+   * Returns undefined if the account has no such template.
+   */
+  duplicateTemplate: command<TemplateKey & { copyId: Id; at: number }, StoredTemplate | undefined>(
+    async (tx, { accountId, id, copyId, at }) => {
+      const row = await readRow(tx, { accountId, id })
+      if (!row) return undefined
+      const { name, subject, sender, replyToList, variables, contentId } = row
+      await shareContent(tx, contentId)
+      const columns = { name, subject, sender, replyToList, variables, contentId, alias: null }
+      return insert(tx, { accountId, id: copyId }, columns, at)
     },
   ),
 
@@ -96,41 +142,99 @@ export const templateCommands = {
   }),
 }
 
-/**
- * Stores the present state as the next version. The version takes over the template's reference to the
- * content.
- */
-async function keepAsVersion(tx: Tx, { accountId, id }: TemplateKey, at: number): Promise<TemplateRow> {
-  const row = await tx.db
+const FIELDS = ['name', 'subject', 'html', 'text', 'sender', 'replyToList', 'variables'] as const
+
+function fieldsOf({
+  name,
+  subject,
+  html,
+  text,
+  sender,
+  replyToList,
+  variables,
+}: TemplateFields): TemplateFields {
+  return { name, subject, html, text, sender, replyToList, variables }
+}
+
+/** A template that has never been published does not become published by a change. */
+function publishedNow(
+  { publishedAt }: Pick<TemplateRow, 'publishedAt'>,
+  at: number,
+): Pick<TemplateRow, 'publishedVersion'> & Partial<Pick<TemplateRow, 'publishedAt'>> {
+  return { publishedVersion: null, ...(publishedAt !== null && { publishedAt: at }) }
+}
+
+async function isTaken(tx: Tx, { accountId, id }: TemplateKey, alias: string | null): Promise<boolean> {
+  if (alias === null) return false
+  const other = await tx.db
+    .selectFrom('templates')
+    .select('id')
+    .where('accountId', '=', accountId)
+    .where('alias', '=', alias)
+    .where('id', '<>', id)
+    .executeTakeFirst()
+  return other !== undefined
+}
+
+async function insert(
+  tx: Tx,
+  key: TemplateKey,
+  columns: Omit<TemplateFields, keyof Content> & Pick<TemplateRow, 'alias' | 'contentId'>,
+  at: number,
+): Promise<StoredTemplate> {
+  const row: TemplateRow = {
+    ...key,
+    ...columns,
+    foldedName: foldText(columns.name),
+    versionCount: 0,
+    publishedAt: null,
+    publishedVersion: null,
+    createdAt: at,
+    updatedAt: at,
+  }
+  await tx.db.insertInto('templates').values(row).execute()
+  return (await findTemplate(tx.db, key.accountId, key.id))!
+}
+
+async function readRow(tx: Tx, { accountId, id }: TemplateKey): Promise<TemplateRow | undefined> {
+  return tx.db
     .selectFrom('templates')
     .selectAll()
     .where('accountId', '=', accountId)
     .where('id', '=', id)
-    .executeTakeFirstOrThrow()
-  const { name, subject, contentId, versionCount } = row
+    .executeTakeFirst()
+}
+
+/**
+ * Stores the present content as the next version. The version takes over the template's reference to the
+ * content.
+ */
+async function keepAsVersion(tx: Tx, { accountId, id }: TemplateKey, at: number): Promise<TemplateRow> {
+  const row = (await readRow(tx, { accountId, id }))!
+  const { name, subject, contentId, sender, replyToList, variables, versionCount } = row
+  const version = versionCount + 1
+  const columns = { name, subject, contentId, sender, replyToList, variables, createdAt: at }
   await tx.db
     .insertInto('templateVersions')
-    .values({ accountId, templateId: id, version: versionCount + 1, name, subject, contentId, createdAt: at })
+    .values({ accountId, templateId: id, version, ...columns })
     .execute()
   return row
 }
 
-async function write(
+/** Writes the content that follows the version that has been kept. */
+function write(
   tx: Tx,
   { accountId, id, versionCount }: TemplateRow,
-  { name, subject, contentId }: Pick<TemplateVersionRow, 'name' | 'subject' | 'contentId'>,
-  at: number,
+  columns: Omit<TemplateFields, keyof Content> & Partial<TemplateRow>,
 ): Promise<void> {
+  const folded = { foldedName: foldText(columns.name), versionCount: versionCount + 1 }
+  return set(tx, { accountId, id }, { ...columns, ...folded })
+}
+
+async function set(tx: Tx, { accountId, id }: TemplateKey, columns: Partial<TemplateRow>): Promise<void> {
   await tx.db
     .updateTable('templates')
-    .set({
-      name,
-      foldedName: foldText(name),
-      subject,
-      contentId,
-      versionCount: versionCount + 1,
-      updatedAt: at,
-    })
+    .set(columns)
     .where('accountId', '=', accountId)
     .where('id', '=', id)
     .execute()

@@ -13,7 +13,9 @@ export const TEMPLATE_BYTES_MAX = 4 * 1024 * 1024
 export const RENDERED_CHARACTERS_MAX = 10 * 1024 * 1024
 /** Exceeds what a broadcast can produce from its texts and the longest values of a contact. */
 export const PERSONAL_CHARACTERS_MAX = 2 * RENDERED_CHARACTERS_MAX
-const VARIABLES_MAX = 500
+export const VARIABLES_MAX = 500
+/** Limit for the declared variables of a template as JSON. */
+export const DECLARED_BYTES_MAX = 256 * 1024
 
 export interface TemplateFault {
   part: keyof EmailText

@@ -99,6 +99,12 @@ function readPlaceholder(
   return isMarked || isName?.(name) ? { name, path: [name], fallback, raw, verbatim: true } : undefined
 }
 
+/** Tells whether a text between braces is the name of a variable, in any template. */
+export function isVariableName(text: string): boolean {
+  const placeholder = readPlaceholder(text, false, undefined)
+  return placeholder?.name === text && !placeholder.verbatim
+}
+
 function endOfRun(text: string, from: number, character: number): number {
   let at = from
   while (text.charCodeAt(at) === character) at++

@@ -1,21 +1,35 @@
 /** Cache of compiled templates for sending. An unchanged template costs one point read per send. */
 import { type Id, idKey } from '../../lib/ids.ts'
+import type { Mailbox } from '../../protocols/smtp/address.ts'
 import type { Find } from '../../store/read.ts'
+import { parseStoredMailboxes } from '../emails/email-rows.ts'
 import { type CompiledTemplate, compileTemplate, type EmailText } from './compile.ts'
-import { readTemplate } from './template-rows.ts'
+import { type DeclaredVariable, parseDeclared } from './declared.ts'
+import {
+  findSentState,
+  type LiveTemplate,
+  readTemplate,
+  sentState,
+  type TemplateRef,
+} from './template-rows.ts'
 import { unsupportedTag } from './unsupported.ts'
 
 /** Returns undefined if the account has no such template. All parts are from one state of the template. */
-export type FindReadyTemplate = (accountId: Id, id: Id) => Promise<ReadyTemplate | undefined>
+export type FindReadyTemplate = (accountId: Id, ref: TemplateRef) => Promise<ReadyTemplate | undefined>
 
 export interface ReadyTemplate extends CompiledTemplate {
+  id: Id
+  /** Undefined if the template has no sender. */
+  from: Mailbox | undefined
+  replyTo: Mailbox[]
+  declared: DeclaredVariable[]
   /** Faults of templates that were stored before the rule existed, by part. */
   faults: Partial<Record<keyof EmailText, string>>
 }
 
 interface Kept {
-  contentId: number
-  subject: string | null
+  /** State of the template, whose content never changes. */
+  state: number
   template: ReadyTemplate
   characters: number
 }
@@ -45,23 +59,37 @@ export function createReadyTemplates(find: Find): FindReadyTemplate {
     }
   }
 
-  return async (accountId, id) => {
-    const key = idKey(accountId) + idKey(id)
-    const [row] = await find('templates', [{ accountId, id }], ['subject', 'contentId'])
+  return async (accountId, ref) => {
+    const row = await findSentState(find, accountId, ref)
+    if (!row) {
+      if (!('alias' in ref)) drop(idKey(accountId) + idKey(ref))
+      return undefined
+    }
+    const key = idKey(accountId) + idKey(row.id)
     const known = kept.get(key)
-    if (row && known && known.contentId === row.contentId && known.subject === row.subject) {
+    if (known?.state === sentState(row)) {
       keep(key, known)
       return known.template
     }
-    const stored = row && (await readTemplate(find, accountId, id))
+    const stored = await readTemplate(find, accountId, row.id)
     if (!stored) {
       drop(key)
       return undefined
     }
-    const { contentId, subject } = stored
-    const template = { ...compileTemplate(stored), faults: faultsOf(stored) }
-    keep(key, { contentId, subject, template, characters: sizeOf(stored, template) })
+    const template = readyTemplate(stored)
+    keep(key, { state: stored.state, template, characters: sizeOf(stored, template) })
     return template
+  }
+}
+
+function readyTemplate(stored: LiveTemplate): ReadyTemplate {
+  return {
+    ...compileTemplate(stored),
+    id: stored.id,
+    from: parseStoredMailboxes(stored.sender)[0],
+    replyTo: parseStoredMailboxes(stored.replyToList),
+    declared: parseDeclared(stored.variables),
+    faults: faultsOf(stored),
   }
 }
 
@@ -74,8 +102,9 @@ function faultsOf(texts: EmailText): ReadyTemplate['faults'] {
   return faults
 }
 
-function sizeOf({ subject, html, text }: EmailText, template: CompiledTemplate): number {
+function sizeOf({ subject, html, text, variables }: LiveTemplate, template: CompiledTemplate): number {
   const placeholders = [template.subject, template.html, template.text].flatMap(part => part?.holes ?? [])
-  const letters = (subject?.length ?? 0) + (html?.length ?? 0) + (text?.length ?? 0)
+  const letters =
+    (subject?.length ?? 0) + (html?.length ?? 0) + (text?.length ?? 0) + (variables?.length ?? 0)
   return letters + placeholders.length * PLACEHOLDER_CHARACTERS
 }

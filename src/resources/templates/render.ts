@@ -3,15 +3,12 @@
  * read, and the size of the result is limited.
  */
 import type { CompiledTemplate, CompiledText, EmailText, Hole, Variable } from './compile.ts'
+import { type DeclaredVariable, declaredFallbacks, type TypeProblem, typeProblems } from './declared.ts'
 import { escapeHtml } from './escape-html.ts'
+import { textOf, type Values, valueAt } from './values.ts'
 
-export type Values = Readonly<Record<string, unknown>>
-
-/** A variable without a value, or with one that is not a text, number or boolean. */
-interface VariableProblem {
-  name: string
-  problem: 'missing' | 'not-a-text'
-}
+/** A variable without a value, or with one that is not of its type or cannot be shown as text. */
+type VariableProblem = { name: string; problem: 'missing' | 'not-a-text' } | TypeProblem
 
 export type Rendering =
   | ({ ok: true } & EmailText)
@@ -19,6 +16,8 @@ export type Rendering =
   | { ok: false; tooLarge: true }
 
 export interface RenderOptions {
+  /** By default, the template declares no variables. */
+  declared?: readonly DeclaredVariable[]
   /** A variable with neither value nor fallback is reported, or renders as an empty text. */
   missing: 'report' | 'blank'
   /** Limit for subject, html and text together. */
@@ -28,6 +27,8 @@ export interface RenderOptions {
 /** Values of one rendering, by variable. */
 interface Filling {
   plain: readonly (string | undefined)[]
+  /** Declared fallbacks. One in the placeholder itself takes precedence. */
+  fallbacks: readonly (string | undefined)[]
   /** Values escaped for HTML on first use. */
   escaped: (string | undefined)[]
 }
@@ -36,14 +37,18 @@ interface Filling {
 export function renderTemplate(
   template: CompiledTemplate,
   values: Values,
-  { missing, mostCharacters }: RenderOptions,
+  { missing, mostCharacters, declared = [] }: RenderOptions,
 ): Rendering {
   const plain = template.variables.map(({ path }) => textOf(valueAt(values, path)))
+  const fallbacks = declaredFallbacks(declared, template.variables, values)
   if (missing === 'report') {
-    const problems = problemsOf(template, plain, values)
+    const wrong = typeProblems(declared, values)
+    const named = new Set(wrong.map(({ name }) => name))
+    const unfilled = unfilledVariables(template, { plain, fallbacks }, values)
+    const problems = [...wrong, ...unfilled.filter(({ name }) => !named.has(name))]
     if (problems.length > 0) return { ok: false, problems }
   }
-  return fillTemplate(template, plain, mostCharacters)
+  return fillTemplate(template, plain, mostCharacters, fallbacks)
 }
 
 /**
@@ -54,8 +59,9 @@ export function fillTemplate(
   template: CompiledTemplate,
   plain: readonly (string | undefined)[],
   mostCharacters: number,
+  fallbacks: Filling['fallbacks'] = [],
 ): Exclude<Rendering, { problems: unknown }> {
-  const filling: Filling = { plain, escaped: [] }
+  const filling: Filling = { plain, fallbacks, escaped: [] }
   let left = mostCharacters
   const fill = (part: CompiledText | null): string | null => {
     if (part === null || left < 0) return null
@@ -88,13 +94,18 @@ function fillText(
 
 /** @returns the values that are inserted into the holes of a part */
 export function fillHoles({ holes }: CompiledText, plain: readonly (string | undefined)[]): string[] {
-  const filling: Filling = { plain, escaped: [] }
+  const filling: Filling = { plain, fallbacks: [], escaped: [] }
   return holes.map(hole => valueFor(hole, filling, Number.POSITIVE_INFINITY))
 }
 
-function valueFor({ variable, fallback, inHtml }: Hole, { plain, escaped }: Filling, most: number): string {
-  const value = plain[variable]
-  if (value === undefined || (value === '' && fallback !== null)) return fallback ?? ''
+function valueFor(
+  { variable, fallback, inHtml }: Hole,
+  { plain, fallbacks, escaped }: Filling,
+  most: number,
+): string {
+  const given = plain[variable]
+  if (fallback !== null && (given === undefined || given === '')) return fallback
+  const value = given ?? fallbacks[variable] ?? ''
   if (!inHtml) return value
   const known = escaped[variable]
   if (known !== undefined) return known
@@ -103,32 +114,18 @@ function valueFor({ variable, fallback, inHtml }: Hole, { plain, escaped }: Fill
   return made
 }
 
-function problemsOf(
+function unfilledVariables(
   { variables, subject, html, text }: CompiledTemplate,
-  plain: readonly (string | undefined)[],
+  { plain, fallbacks }: Pick<Filling, 'plain' | 'fallbacks'>,
   values: Values,
 ): VariableProblem[] {
   const unfilled = new Set<Variable>()
   for (const part of [subject, html, text])
     for (const { variable, fallback } of part?.holes ?? [])
-      if (fallback === null && plain[variable] === undefined) unfilled.add(variables[variable]!)
+      if ((fallback ?? plain[variable] ?? fallbacks[variable]) === undefined)
+        unfilled.add(variables[variable]!)
   return [...unfilled].map(({ name, path }) => {
     const value = valueAt(values, path)
     return { name, problem: value === undefined || value === null ? 'missing' : 'not-a-text' }
   })
-}
-
-/** Reads own properties only, so that a template cannot name built-in properties. */
-function valueAt(values: Values, path: readonly string[]): unknown {
-  let value: unknown = values
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
-    value = (value as Values)[key]
-  }
-  return value
-}
-
-function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
-  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }

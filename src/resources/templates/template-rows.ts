@@ -8,27 +8,70 @@ import type { Find } from '../../store/read.ts'
 import type { ContentRow, Db, TemplateRow, TemplateVersionRow } from '../../store/schema.ts'
 import { type Content, decodeContent } from '../emails/content.ts'
 
-/** A template without html and text. */
-export type TemplateFacts = Pick<TemplateRow, 'id' | 'name' | 'subject' | 'createdAt' | 'updatedAt'>
-export type StoredTemplate = TemplateFacts & Content
+/** A template is named by its id or its alias. */
+export type TemplateRef = Id | { alias: string }
 
-/** A version without html and text. */
+/** A template without its content. */
+export type TemplateFacts = Pick<
+  TemplateRow,
+  'id' | 'alias' | 'name' | 'subject' | 'publishedAt' | 'createdAt' | 'updatedAt'
+>
+/** A template with its present content, which is a draft if it has a `publishedVersion`. */
+export type StoredTemplate = TemplateFacts & Pick<TemplateRow, DraftFact | ContentFact> & Content
+
+/** A version without its content. */
 export type VersionFacts = Pick<TemplateVersionRow, 'version' | 'name' | 'subject' | 'createdAt'>
-export type StoredVersion = VersionFacts & Content
+export type StoredVersion = VersionFacts & Pick<TemplateVersionRow, ContentFact> & Content
 
-const FACTS = ['id', 'name', 'subject', 'createdAt', 'updatedAt'] as const
+/** What emails are made of: the published content of a template, or the present one if none is published. */
+export type LiveTemplate = Pick<TemplateRow, 'id' | 'subject' | ContentFact> & { state: number } & Content
+
+type DraftFact = 'versionCount' | 'publishedVersion'
+type ContentFact = 'sender' | 'replyToList' | 'variables'
+
+const FACTS = ['id', 'alias', 'name', 'subject', 'publishedAt', 'createdAt', 'updatedAt'] as const
 const VERSION_FACTS = ['version', 'name', 'subject', 'createdAt'] as const
+const CONTENT_FACTS = ['sender', 'replyToList', 'variables'] as const
+/** Columns that tell which content is sent. */
+const STATE = ['id', 'versionCount', 'publishedVersion'] as const
+const SENT_COLUMNS = ['subject', 'contentId', ...CONTENT_FACTS] as const
+
+/** @returns undefined if the account has no such template */
+export async function resolveTemplate(db: Db, accountId: Id, ref: TemplateRef): Promise<Id | undefined> {
+  const ofAccount = db.selectFrom('templates').select('id').where('accountId', '=', accountId)
+  const wanted = 'alias' in ref ? ofAccount.where('alias', '=', ref.alias) : ofAccount.where('id', '=', ref)
+  return (await wanted.executeTakeFirst())?.id
+}
 
 /** Reads all parts in one snapshot. */
 export async function findTemplate(db: Db, accountId: Id, id: Id): Promise<StoredTemplate | undefined> {
   const row = await db
     .selectFrom('templates')
     .innerJoin('contents', 'contents.id', 'templates.contentId')
-    .select(['templates.id', 'name', 'subject', 'createdAt', 'updatedAt', 'encoding', 'body'])
+    .select(['templates.id', 'alias', 'name', 'subject', 'publishedAt', 'createdAt', 'updatedAt'])
+    .select(['versionCount', 'publishedVersion', ...CONTENT_FACTS, 'encoding', 'body'])
     .where('accountId', '=', accountId)
     .where('templates.id', '=', id)
     .executeTakeFirst()
   return row && withContent(row)
+}
+
+/** Number of the state of a template that is sent. The content of a state never changes. */
+export function sentState({ versionCount, publishedVersion }: Pick<TemplateRow, DraftFact>): number {
+  return publishedVersion ?? versionCount + 1
+}
+
+/** Reads which state of a template is sent. */
+export async function findSentState(
+  find: Find,
+  accountId: Id,
+  ref: TemplateRef,
+): Promise<Pick<TemplateRow, (typeof STATE)[number]> | undefined> {
+  const [row] =
+    'alias' in ref
+      ? await find('templates', [{ accountId, alias: ref.alias }], STATE)
+      : await find('templates', [{ accountId, id: ref }], STATE)
+  return row
 }
 
 /**
@@ -38,14 +81,21 @@ export async function findTemplate(db: Db, accountId: Id, id: Id): Promise<Store
 export async function readTemplate(
   find: Find,
   accountId: Id,
-  id: Id,
-): Promise<(Pick<TemplateRow, 'subject' | 'contentId'> & Content) | undefined> {
+  ref: TemplateRef,
+): Promise<LiveTemplate | undefined> {
   for (;;) {
-    const [row] = await find('templates', [{ accountId, id }], ['subject', 'contentId'])
-    if (!row) return undefined
-    const [content] = await find('contents', [{ id: row.contentId }], ['encoding', 'body'])
-    const [after] = await find('templates', [{ accountId, id }], ['contentId'])
-    if (content && after?.contentId === row.contentId) return { ...row, ...decodeContent(content) }
+    const before = await findSentState(find, accountId, ref)
+    if (!before) return undefined
+    const { id } = before
+    const state = sentState(before)
+    const [row] =
+      before.publishedVersion === null
+        ? await find('templates', [{ accountId, id }], [...SENT_COLUMNS])
+        : await find('templateVersions', [{ accountId, templateId: id, version: state }], [...SENT_COLUMNS])
+    const [content] = row ? await find('contents', [{ id: row.contentId }], ['encoding', 'body']) : []
+    const after = await findSentState(find, accountId, id)
+    if (row && content && after?.versionCount === before.versionCount && sentState(after) === state)
+      return { ...row, id, state, ...decodeContent(content) }
   }
 }
 
@@ -68,13 +118,7 @@ export async function listTemplates(
  * @returns undefined if the account has no such template
  */
 export async function listVersions(db: Db, accountId: Id, id: Id): Promise<VersionFacts[] | undefined> {
-  const template = await db
-    .selectFrom('templates')
-    .select('id')
-    .where('accountId', '=', accountId)
-    .where('id', '=', id)
-    .executeTakeFirst()
-  if (!template) return undefined
+  if (!(await resolveTemplate(db, accountId, id))) return undefined
   return db
     .selectFrom('templateVersions')
     .select(VERSION_FACTS)
@@ -93,7 +137,7 @@ export async function findVersion(
   const row = await db
     .selectFrom('templateVersions')
     .innerJoin('contents', 'contents.id', 'templateVersions.contentId')
-    .select([...VERSION_FACTS, 'encoding', 'body'])
+    .select([...VERSION_FACTS, ...CONTENT_FACTS, 'encoding', 'body'])
     .where('accountId', '=', accountId)
     .where('templateId', '=', id)
     .where('version', '=', version)

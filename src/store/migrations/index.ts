@@ -43,6 +43,7 @@ import { up as topicVisibility } from './046-topic-visibility.ts'
 import { up as webhookViews } from './047-webhook-views.ts'
 import { up as domainClaims } from './048-domain-claims.ts'
 import { up as requestLog } from './049-request-log.ts'
+import { up as templateDrafts } from './045-template-drafts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -91,4 +92,5 @@ export const migrations: readonly Migration[] = [
   { name: '048-domain-claims', up: domainClaims },
   { name: '049-request-log', up: requestLog },
   { name: '044-access-tokens', up: accessTokens },
+  { name: '045-template-drafts', up: templateDrafts },
 ]

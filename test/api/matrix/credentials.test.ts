@@ -430,6 +430,7 @@ test('every route is reached, under the access it was written for', () => {
     'session PATCH /contacts/:contact_id/topics',
     'session PATCH /domains/:id',
     'session PATCH /segments/:id',
+    'session PATCH /templates/:id',
     'session PATCH /topics/:id',
     'session PATCH /webhooks/:id',
     'session POST /access-tokens',
@@ -470,6 +471,8 @@ test('every route is reached, under the access it was written for', () => {
     'session POST /queue/retry',
     'session POST /segments',
     'session POST /templates',
+    'session POST /templates/:id/duplicate',
+    'session POST /templates/:id/publish',
     'session POST /templates/:id/versions/:version/restore',
     'session POST /topics',
     'session POST /webhooks',
@@ -504,7 +507,7 @@ test('an unknown path is 404 and a wrong method 405, whoever asks', async () => 
     for (const path of new Set(routes.map(route => pathOf(route)))) {
       const takers = routes.filter(route => patternOf(route).test(path))
       const allowed = [...new Set(takers.map(({ method }) => method))]
-      const wrong = (['PATCH', 'PUT', 'DELETE'] as const).find(method => !allowed.includes(method))!
+      const wrong = (['PATCH', 'PUT', 'DELETE', 'POST'] as const).find(method => !allowed.includes(method))!
       const answer = await mailhorn.call(wrong, path, options)
       assertRefusal(answer, { status: 405, name: 'method_not_allowed' })
       const said = answer.headers.get('allow')!.split(', ')

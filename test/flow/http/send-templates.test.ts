@@ -196,10 +196,12 @@ for (const [what, use, expected] of [
     { ...INVALID, path: 'template' },
   ],
   ['no recipient', { template_id: UNKNOWN, to: undefined }, { ...MISSING, path: 'to' }],
-  ['no sender', { template_id: UNKNOWN, from: '' }, { ...MISSING, path: 'from' }],
   ['a number as subject', { template_id: UNKNOWN, subject: 5 }, { ...INVALID, path: 'subject' }],
 ] as const)
   test(`${JSON.stringify(use)}: ${what} is refused`, () => refused(use, expected))
+
+test('a sender is required if the template has none', () =>
+  refused({ template_id: welcome, template_data: ANN, from: '' }, { ...MISSING, path: 'from' }))
 
 test('the template of another account is not found', async () => {
   const unknown = await post({ template_id: UNKNOWN }, { key: stranger.apiKey })

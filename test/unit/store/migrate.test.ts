@@ -107,6 +107,21 @@ test('migrate: folded text with a final sigma is converted', async t => {
   ])
 })
 
+test('migrate: templates of an older database count as published', async t => {
+  const connection = await openEmpty(t)
+  const at = migrations.findIndex(({ name }) => name === '045-template-drafts')
+  await migrate(dbOver(connection), 'sqlite', 1, migrations.slice(0, at))
+  const { raw } = connection
+  raw.exec(`insert into templates
+    (account_id, id, name, folded_name, subject, content_id, version_count, created_at, updated_at)
+    values (x'01', x'02', 'n', 'n', null, 1, 0, 5, 7), (x'01', x'03', 'n', 'n', null, 1, 0, 5, 8)`)
+  await migrate(dbOver(connection), 'sqlite', 2, migrations.slice(0, at + 1))
+  assert.equal(
+    raw.prepare('select published_at, published_version, alias from templates order by id').all(),
+    [7, 8].map(time => ({ published_at: time, published_version: null, alias: null })),
+  )
+})
+
 test('migrate: the database returns freed space and enforces foreign keys', async t => {
   const connection = await openEmpty(t)
   await migrate(dbOver(connection), 'sqlite', 1)

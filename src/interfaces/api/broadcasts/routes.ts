@@ -5,15 +5,15 @@ import { isRefusal, type Refusal } from '../../../pipeline/accept/refusal.ts'
 import type { BroadcastDetail, Broadcasts } from '../../../pipeline/broadcasts/broadcasts.ts'
 import { NAME_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
-import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import { BROADCAST_STATUSES, type BroadcastStatus } from '../../../store/schema.ts'
-import { ApiError, apiErrorOf, invalidField, notFound } from '../api-error.ts'
+import { apiErrorOf, notFound } from '../api-error.ts'
 import { typedClientOf } from '../compat/typed-clients.ts'
 import { senderOf } from '../idempotency-header.ts'
 import { type ApiReply, type ApiRequest, created, ok, type Route } from '../route.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
+import { type FindTemplate, templateOf, withTemplate } from './from-template.ts'
 import {
   broadcastChangeSchema,
   broadcastRow,
@@ -22,7 +22,6 @@ import {
   broadcastView,
   lintSchema,
   lintView,
-  type NewBroadcast,
   newBroadcastSchema,
   previewSchema,
   readBroadcastChange,
@@ -42,8 +41,6 @@ const listQuery = {
   status: z.enum(BROADCAST_STATUSES).optional(),
   ...cursorPageQuery('brd'),
 }
-
-type FindTemplate = (accountId: Id, id: Id) => Promise<StoredTemplate | undefined>
 
 interface BroadcastRoutesOptions {
   broadcasts: Broadcasts
@@ -111,11 +108,16 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       async handle(request) {
         const { accountId } = request.credential
         const id = idOf(request)
-        const { changes, ...rest } = readBroadcastChange(await request.body())
-        const template = await templateOf(findTemplate, accountId, changes.templateId)
-        const { subject, html, text } = template ?? { subject: null, html: null, text: null }
-        const words = template ? { html, text, ...(subject !== null && { subject }) } : {}
-        const change = { ...rest, changes: { ...words, ...changes } }
+        const { changes, template: ref, ...rest } = readBroadcastChange(await request.body())
+        const template = ref ? await templateOf(findTemplate, accountId, ref) : undefined
+        const copied = template && {
+          templateId: template.id,
+          html: template.html,
+          text: template.text,
+          ...(template.subject !== null && { subject: template.subject }),
+        }
+        const removed = ref === null ? { templateId: null } : {}
+        const change = { ...rest, changes: { ...copied, ...removed, ...changes } }
         return shown(request, await broadcasts.change(accountId, id, change))
       },
     },
@@ -271,33 +273,6 @@ function contactOf({ query }: ApiRequest): Id | null {
   const id = parseWireId('con', text)
   if (!id) throw notFound('Contact')
   return id
-}
-
-/**
- * Copies the content of the template. Later changes of the template do not affect the broadcast.
- * @throws ApiError
- */
-async function withTemplate(findTemplate: FindTemplate, accountId: Id, { fields, send }: NewBroadcast) {
-  const template = await templateOf(findTemplate, accountId, fields.templateId)
-  const subject = fields.subject ?? template?.subject
-  if (!subject)
-    throw invalidField(
-      'subject',
-      'Missing `subject` field: neither the request nor the template has one.',
-      'missing_required_field',
-    )
-  const html = fields.html ?? template?.html ?? null
-  const text = fields.text ?? template?.text ?? null
-  const name = fields.name === '' ? subject.slice(0, NAME_LENGTH_MAX).toWellFormed() : fields.name
-  return { fields: { ...fields, name, subject, html, text }, send }
-}
-
-async function templateOf(findTemplate: FindTemplate, accountId: Id, id: Id | null | undefined) {
-  if (!id) return undefined
-  const template = await findTemplate(accountId, id)
-  if (template) return template
-  const message = 'Template not found (`template_id`).'
-  throw new ApiError(404, 'not_found', message, { errors: [{ path: 'template_id', message }] })
 }
 
 /** @throws ApiError for a text that no name can contain */

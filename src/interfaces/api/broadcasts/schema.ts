@@ -7,11 +7,13 @@ import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../../pipeline/broa
 import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
 import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
-import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import { SKIP_REASONS } from '../../../resources/events/broadcast-counts.ts'
-import { BROADCAST_STATUSES, type BroadcastRow, EMAIL_STATUSES, type Json } from '../../../store/schema.ts'
+import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
+import { BROADCAST_STATUSES, type BroadcastRow, EMAIL_STATUSES } from '../../../store/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
+import { readTemplateRef } from '../emails/template-use.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
@@ -133,9 +135,10 @@ export const testSchema = z.object({
   emails: z.array(z.object({ id: idSchema('eml'), to: z.string() })),
 })
 
-/** Absent content comes from the template. */
+/** Absent content, sender and reply addresses come from the template. */
 export interface NewBroadcast {
-  fields: Omit<BroadcastFields, 'subject'> & { subject: string | null }
+  fields: Omit<BroadcastFields, 'subject' | 'sender'> & Record<'subject' | 'sender', string | null>
+  template: TemplateRef | null
   /** Undefined for a draft. */
   send: SendOrder | undefined
 }
@@ -145,7 +148,7 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
   refuseFiles(body)
   const { send, scheduledAt, ...given } = readNew(body)
   const request = withAudience(given)
-  if (request.from === undefined)
+  if (request.from === undefined && !request.templateId)
     throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
   if (request.subject === undefined && !request.templateId)
     throw invalidField('subject', 'Missing `subject` field.', 'missing_required_field')
@@ -155,14 +158,15 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
     throw invalidField('scheduled_at', '`scheduled_at` must not be set when `send` is false.')
   const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
   const words = changesOf(request)
-  const subject = words.subject ?? null
+  const { subject = null, sender = null } = words
   return {
     fields: {
       ...{ audienceId: null, segmentId: null, topicId: null, templateId: null, replyToList: null },
-      ...{ previewText: null, html: null, text: null, name: '', sender: '' },
+      ...{ previewText: null, html: null, text: null, name: '' },
       ...words,
-      subject,
+      ...{ subject, sender },
     },
+    template: readTemplate(request.templateId) ?? null,
     send: send === true || at !== null ? { at } : undefined,
   }
 }
@@ -172,11 +176,12 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
  * kept, since it opts out of the text that is derived from the HTML.
  * @throws ApiError
  */
-export function readBroadcastChange(body: unknown): Changes {
+export function readBroadcastChange(body: unknown): Changes & { template: TemplateRef | null | undefined } {
   refuseFiles(body)
   const { scheduledAt, version = null, ...given } = readChange(body)
   return {
     changes: changesOf(withAudience(given)),
+    template: readTemplate(given.templateId),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
     version,
   }
@@ -242,8 +247,7 @@ function changesOf(
       : undefined,
     segmentId: reference('segment_id', 'seg', 'Segment', request.segmentId),
     topicId: reference('topic_id', 'top', 'Topic', request.topicId),
-    templateId: reference('template_id', 'tpl', 'Template', request.templateId),
-    sender: from === undefined ? undefined : mailboxesJson([readFrom(from)]),
+    sender: from === undefined ? undefined : storedMailboxes([readFrom(from)])!,
     replyToList: replyTo === undefined ? undefined : replyToOf(replyTo),
     subject: readSubject(subject?.toWellFormed()) ?? undefined,
     html: html === '' ? null : html,
@@ -256,9 +260,9 @@ function changesOf(
 }
 
 /** @throws ApiError */
-function replyToOf(texts: readonly string[]): Json | null {
+function replyToOf(texts: readonly string[]): string | null {
   const isRemoved = texts.length === 1 && texts[0] === ''
-  return isRemoved ? null : mailboxesJson(readMailboxes('reply_to', texts))
+  return isRemoved ? null : storedMailboxes(readMailboxes('reply_to', texts))
 }
 
 /** @throws ApiError 404 */
@@ -269,10 +273,13 @@ function readReference(key: string, prefix: IdPrefix, what: string, text: string
   throw new ApiError(404, 'not_found', message, { errors: [{ path: key, message }] })
 }
 
-function mailboxesJson(mailboxes: readonly Mailbox[]): Json {
-  return JSON.stringify(
-    mailboxes.map(({ name, address }) => (name === null ? { address } : { name, address })),
-  )
+/**
+ * Reads an id or alias. An empty text removes the template.
+ * @throws ApiError 404
+ */
+function readTemplate(text: string | undefined): TemplateRef | null | undefined {
+  if (text === undefined) return undefined
+  return text === '' ? null : readTemplateRef('template_id', text)
 }
 
 /** @param isOfSegment see `broadcastRow` */

@@ -43,8 +43,8 @@ export const sendEmailSchema = z.object({
         'A list of objects, or an object of values by name, which stands for `{name, value}` objects.',
     }),
   template: z.unknown().optional().meta(templateMeta),
-  template_id: z.unknown().optional().meta({ type: 'string' }),
-  template_data: z.unknown().optional().meta({ type: 'object' }),
+  template_id: z.unknown().optional().meta({ type: 'string', description: 'Id or alias of a template.' }),
+  template_data: z.unknown().optional().meta({ type: 'object', additionalProperties: true }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
   topic_id: z.unknown().optional().meta({
     type: 'string',
@@ -54,7 +54,11 @@ export const sendEmailSchema = z.object({
 
 /** Tags are a list here, see `withTagList`. */
 const requestSchema = sendEmailSchema.extend({ tags: z.array(z.looseObject({})).optional() })
-const templatedSchema = requestSchema.extend({ subject: z.string().optional() })
+/** A template may give the sender and the subject. */
+const templatedSchema = requestSchema.extend({
+  from: z.string().optional(),
+  subject: z.string().optional(),
+})
 
 const READING = {
   // forms send their empty fields, and these do not narrow who gets the email
@@ -83,7 +87,7 @@ export function readSendEmail(body: unknown): Submission {
   if (headers?.replyTo && !replyTo.every(isAmong(headers.replyTo)))
     throw invalidField('headers.Reply-To', 'The `Reply-To` header must contain every address of `reply_to`.')
   return {
-    from: readFrom(request.from),
+    from: request.from === undefined ? null : readFrom(request.from),
     to: readMailboxes('to', request.to),
     cc: readMailboxes('cc', request.cc),
     bcc: readMailboxes('bcc', request.bcc),

@@ -1,7 +1,7 @@
 /** Reads the template of an email in either of its two spellings. */
-
-import { parseWireId } from '../../../lib/ids.ts'
 import type { TemplateUse } from '../../../pipeline/accept/submission.ts'
+import { parseTemplateRef } from '../../../resources/templates/alias.ts'
+import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { presentPicker } from '../schema/read.ts'
@@ -15,7 +15,10 @@ interface TemplateFields {
 /** Description of the `template` field in the OpenAPI document. */
 export const templateMeta = {
   type: 'object',
-  properties: { id: { type: 'string' }, variables: { type: 'object' } },
+  properties: {
+    id: { type: 'string', description: 'Id or alias of the template.' },
+    variables: { type: 'object', additionalProperties: true },
+  },
   required: ['id'],
 } as const
 
@@ -53,12 +56,21 @@ function templateUse(id: unknown, values: unknown, fields: TemplateUse['fields']
     throw invalidField(fields.id, `\`${fields.id}\` must be a string; got ${shownValue(id)}.`)
   if (values !== undefined && !isObject(values))
     throw invalidField(fields.values, `\`${fields.values}\` must be an object; got ${shownValue(values)}.`)
-  const parsed = parseWireId('tpl', id)
-  if (!parsed) throw unknownTemplate(fields.id)
-  return { id: parsed, values: values ?? {}, fields }
+  return { ref: readTemplateRef(fields.id, id), values: values ?? {}, fields }
 }
 
-function unknownTemplate(path: string): ApiError {
+/**
+ * Reads the id or alias of a template.
+ * @throws ApiError 404
+ */
+export function readTemplateRef(path: string, text: string): TemplateRef {
+  const ref = parseTemplateRef(text)
+  if (!ref) throw unknownTemplate(path)
+  return ref
+}
+
+/** The error for a field that names no template of the account. */
+export function unknownTemplate(path: string): ApiError {
   const message = `Template not found (\`${path}\`).`
   return new ApiError(404, 'not_found', message, { errors: [{ path, message }] })
 }

@@ -1,15 +1,24 @@
-/** Serves templates and their versions. */
+/** Serves templates, their drafts and their versions. */
 import * as z from 'zod'
-import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { type Id, wireId } from '../../../lib/ids.ts'
+import { parseTemplateRef } from '../../../resources/templates/alias.ts'
+import { ALIAS_TAKEN } from '../../../resources/templates/commands.ts'
 import { TEMPLATE_NAME_LENGTH_MAX } from '../../../resources/templates/limits.ts'
+import type { StoredTemplate } from '../../../resources/templates/template-rows.ts'
 import type { Templates } from '../../../resources/templates/templates.ts'
 import { invalidField, notFound } from '../api-error.ts'
 import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
-  readTemplateBody,
+  changedView,
+  insistOnLimits,
+  readNewTemplate,
+  readReplacement,
+  readTemplateChange,
   templateBodySchema,
+  templateChangeSchema,
+  templateReplacementSchema,
   templateRow,
   templateRowSchema,
   templateSchema,
@@ -29,10 +38,15 @@ const templateQuery = {
 }
 
 export function templateRoutes({ templates }: { templates: Templates }): Route[] {
-  return [...templateObjectRoutes(templates), ...versionRoutes(templates)]
+  return [
+    ...collectionRoutes(templates),
+    ...writeRoutes(templates),
+    ...draftRoutes(templates),
+    ...versionRoutes(templates),
+  ]
 }
 
-function templateObjectRoutes(templates: Templates): Route[] {
+function collectionRoutes(templates: Templates): Route[] {
   return [
     {
       method: 'POST',
@@ -43,8 +57,10 @@ function templateObjectRoutes(templates: Templates): Route[] {
       body: templateBodySchema,
       replies: { 201: templateSchema },
       async handle(request) {
-        const fields = readTemplateBody(await request.body())
-        return created(templateView(await templates.create(request.credential.accountId, fields)))
+        const { fields, alias } = readNewTemplate(await request.body())
+        return created(
+          templateView(found(await templates.create(request.credential.accountId, fields, alias))),
+        )
       },
     },
     {
@@ -64,40 +80,86 @@ function templateObjectRoutes(templates: Templates): Route[] {
       method: 'GET',
       path: '/templates/:id',
       access: 'session',
-      summary: 'Retrieve a template',
+      summary: 'Retrieve a template by its id or alias',
       replies: { 200: templateSchema },
       async handle(request) {
-        const template = await templates.find(request.credential.accountId, idOf(request))
-        if (!template) throw notFound('Template')
-        return ok(templateView(template))
+        const id = await idOf(templates, request)
+        return ok(templateView(found(await templates.find(request.credential.accountId, id))))
       },
     },
+  ]
+}
+
+function writeRoutes(templates: Templates): Route[] {
+  return [
     {
       method: 'PUT',
       path: '/templates/:id',
       access: 'session',
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
-      summary: 'Replace all four fields of a template',
-      body: templateBodySchema,
+      summary: 'Replace name, subject, html and text of a template; emails use them at once',
+      body: templateReplacementSchema,
       replies: { 200: templateSchema },
       async handle(request) {
-        const id = idOf(request)
-        const fields = readTemplateBody(await request.body())
-        const template = await templates.replace(request.credential.accountId, id, fields)
-        if (!template) throw notFound('Template')
-        return ok(templateView(template))
+        const id = await idOf(templates, request)
+        const change = readReplacement(await request.body())
+        return ok(templateView(found(await templates.change(request.credential.accountId, id, change))))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/templates/:id',
+      access: 'session',
+      bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
+      summary: 'Update fields of a template; once it has been published, the update is a draft',
+      body: templateChangeSchema,
+      replies: { 200: templateSchema },
+      async handle(request) {
+        const { accountId } = request.credential
+        const id = await idOf(templates, request)
+        const body = await request.body()
+        const change = readTemplateChange(body)
+        insistOnLimits({ ...found(await templates.find(accountId, id)), ...change.fields })
+        return ok(changedView(found(await templates.change(accountId, id, change)), body))
       },
     },
     {
       method: 'DELETE',
       path: '/templates/:id',
       access: 'session',
-      summary: 'Delete a template',
+      summary: 'Delete a template and its versions',
       replies: { 200: deletedSchema('template', 'tpl') },
       async handle(request) {
-        const id = idOf(request)
+        const id = await idOf(templates, request)
         if (!(await templates.delete(request.credential.accountId, id))) throw notFound('Template')
         return ok({ object: 'template', id: wireId('tpl', id), deleted: true })
+      },
+    },
+  ]
+}
+
+function draftRoutes(templates: Templates): Route[] {
+  return [
+    {
+      method: 'POST',
+      path: '/templates/:id/publish',
+      access: 'session',
+      summary: 'Publish a template: emails are made of its present content',
+      replies: { 200: templateSchema },
+      async handle(request) {
+        const id = await idOf(templates, request)
+        return ok(templateView(found(await templates.publish(request.credential.accountId, id))))
+      },
+    },
+    {
+      method: 'POST',
+      path: '/templates/:id/duplicate',
+      access: 'session',
+      summary: 'Duplicate a template as a draft without an alias',
+      replies: { 201: templateSchema },
+      async handle(request) {
+        const id = await idOf(templates, request)
+        return created(templateView(found(await templates.duplicate(request.credential.accountId, id))))
       },
     },
   ]
@@ -112,7 +174,8 @@ function versionRoutes(templates: Templates): Route[] {
       summary: 'List the versions of a template',
       replies: { 200: z.array(versionRowSchema) },
       async handle(request) {
-        const versions = await templates.versions(request.credential.accountId, idOf(request))
+        const id = await idOf(templates, request)
+        const versions = await templates.versions(request.credential.accountId, id)
         if (!versions) throw notFound('Template')
         return ok(versions.map(versionRow))
       },
@@ -124,7 +187,7 @@ function versionRoutes(templates: Templates): Route[] {
       summary: 'Retrieve a version of a template',
       replies: { 200: versionSchema },
       async handle(request) {
-        const { id, version: number } = versionKeyOf(request)
+        const { id, version: number } = await versionKeyOf(templates, request)
         const version = await templates.version(request.credential.accountId, id, number)
         if (!version) throw notFound('Template version')
         return ok(versionView(version))
@@ -137,7 +200,7 @@ function versionRoutes(templates: Templates): Route[] {
       summary: 'Restore a version of a template',
       replies: { 200: templateSchema },
       async handle(request) {
-        const { id, version } = versionKeyOf(request)
+        const { id, version } = await versionKeyOf(templates, request)
         const template = await templates.restore(request.credential.accountId, id, version)
         if (!template) throw notFound('Template version')
         return ok(templateView(template))
@@ -146,16 +209,28 @@ function versionRoutes(templates: Templates): Route[] {
   ]
 }
 
-function idOf({ params }: ApiRequest) {
-  const id = parseWireId('tpl', params.id!)
+/** @throws ApiError */
+function found(answer: StoredTemplate | typeof ALIAS_TAKEN | undefined): StoredTemplate {
+  if (answer === undefined) throw notFound('Template')
+  if (answer === ALIAS_TAKEN) throw invalidField('alias', 'Another template of the account has this `alias`.')
+  return answer
+}
+
+/**
+ * The `:id` of a path is an id or an alias.
+ * @throws ApiError 404
+ */
+async function idOf(templates: Templates, { params, credential }: ApiRequest): Promise<Id> {
+  const ref = parseTemplateRef(params.id!)
+  const id = ref && (await templates.resolve(credential.accountId, ref))
   if (!id) throw notFound('Template')
   return id
 }
 
-function versionKeyOf({ params }: ApiRequest) {
-  const id = parseWireId('tpl', params.id!)
-  if (!id || !/^[1-9]\d{0,8}$/.test(params.version!)) throw notFound('Template version')
-  return { id, version: Number(params.version) }
+async function versionKeyOf(templates: Templates, request: ApiRequest) {
+  const version = request.params.version!
+  if (!/^[1-9]\d{0,8}$/.test(version)) throw notFound('Template version')
+  return { id: await idOf(templates, request), version: Number(version) }
 }
 
 /** @throws ApiError for a text that no name can contain */

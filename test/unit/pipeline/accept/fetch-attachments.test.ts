@@ -34,6 +34,7 @@ function email(...attachments: ReturnType<typeof remote>[]): PreparedEmail {
   const { html, text, template, ...rest } = submissionOf()
   return {
     ...rest,
+    from: rest.from!,
     subject: 'hi',
     templateId: null,
     content: { html, text },

@@ -2,12 +2,12 @@ import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import type { TemplateUse } from '../../../../src/pipeline/accept/submission.ts'
-import { createTextRenderer } from '../../../../src/pipeline/accept/template.ts'
+import { createTemplateApplier } from '../../../../src/pipeline/accept/template.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
-import { createTemplates } from '../../../../src/resources/templates/templates.ts'
-import { newId, postOver, submissionOf } from '../../../kit/mail.ts'
+import { postOver, submissionOf } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
+import { templatesOver } from '../../../kit/templates.ts'
 
 const test = suite('accept/template')
 const FIELDS = { id: 'template_id', values: 'template_data' }
@@ -17,31 +17,32 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
-  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const templates = templatesOver({ ...store, clock: post.clock })
   const create = async (words: Partial<typeof WORDS> = {}) =>
     (await templates.create(accountId, { ...WORDS, ...words })).id
   return { ...store, ...post, templates, accountId, create, ready: createReadyTemplates(store.find) }
 }
 
 const using = (id: Id, values: TemplateUse['values'] = { name: 'Ann' }) =>
-  submissionOf({ subject: null, text: null, template: { id, values, fields: FIELDS } })
+  submissionOf({ subject: null, text: null, template: { ref: id, values, fields: FIELDS } })
 
 test('template: without one the texts of the submission are used unchanged', async t => {
   const { ready, accountId } = await open(t)
-  const { subject, html, text, ...rest } = submissionOf({ subject: '' })
-  const rendered = await createTextRenderer(ready, accountId)({ subject, html, text, ...rest })
-  assert.equal(rendered, { subject, html, text })
+  const submission = submissionOf({ subject: '' })
+  const { from, replyTo, subject, html, text } = submission
+  const applied = await createTemplateApplier(ready, accountId)(submission)
+  assert.equal(applied, { from, replyTo, subject, html, text, templateId: null })
 })
 
 test('template: without one a subject is required and may be empty', async t => {
   const { ready, accountId } = await open(t)
-  const words = await createTextRenderer(ready, accountId)(submissionOf({ subject: null }))
+  const words = await createTemplateApplier(ready, accountId)(submissionOf({ subject: null }))
   assert.is(isRefusal(words) && words.refused, 'missing_field')
 })
 
 test('template: one with tags of another language is refused, unless the submission has its own part', async t => {
   const { ready, accountId, create } = await open(t)
-  const render = createTextRenderer(ready, accountId)
+  const render = createTemplateApplier(ready, accountId)
   const id = await create({ html: '<p>Hi\n{{#if name}}x{{/if}}</p>' })
   const refusal = await render(using(id))
   assert.ok(isRefusal(refusal))
@@ -53,7 +54,7 @@ test('template: one with tags of another language is refused, unless the submiss
 test('template: all submissions of a request see the same state of it', async t => {
   const { ready, accountId, templates, create } = await open(t)
   const id = await create()
-  const find = createTextRenderer(ready, accountId)
+  const find = createTemplateApplier(ready, accountId)
   const first = await find(using(id))
   await templates.replace(accountId, id, { ...WORDS, subject: 'Bye {{name}}' })
   const second = await find(using(id, { name: 'Bob' }))
@@ -67,7 +68,7 @@ test('template: all submissions of a request see the same state of it', async t 
       ['Hi Cem', '<p>Cem</p>', 'Cem'],
     ],
   )
-  const later = await createTextRenderer(ready, accountId)(using(id))
+  const later = await createTemplateApplier(ready, accountId)(using(id))
   assert.is(isRefusal(later) && later.refused, 'unknown_template')
 })
 
@@ -78,7 +79,7 @@ test('template: an email stores the id of its template', async t => {
   const accepted = await submit(accountId, {
     subject: null,
     text: null,
-    template: { id, values: { name: 'Ann' }, fields: FIELDS },
+    template: { ref: id, values: { name: 'Ann' }, fields: FIELDS },
   })
   assert.not(isRefusal(accepted))
   const [email] = rows<{ subject: string; template_id: Uint8Array }>(
@@ -94,7 +95,7 @@ test('template: nothing is stored if a variable or text is missing', async t => 
   const before = rows('select * from contents')
   const key = { endpoint: '/emails', key: 'k', bodyHash: new Uint8Array(32) }
   for (const idempotency of [null, key]) {
-    const use = { id, values: {}, fields: FIELDS }
+    const use = { ref: id, values: {}, fields: FIELDS }
     const refused = await submit(accountId, { subject: null, template: use }, idempotency)
     assert.is(isRefusal(refused) && refused.refused, 'invalid_field')
   }

@@ -1,19 +1,20 @@
 import * as assert from 'uvu/assert'
-import type { TemplateFields } from '../../../../src/resources/templates/commands.ts'
+import { ALIAS_TAKEN } from '../../../../src/resources/templates/commands.ts'
 import { createTemplates } from '../../../../src/resources/templates/templates.ts'
 import { newId, postOver } from '../../../kit/mail.ts'
 import { openLocalStore, outputOf } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
+import { templatesOver } from '../../../kit/templates.ts'
 
 const test = suite('templates/commands')
 const LONG = '<p>Hello {{name}}</p>'.repeat(100)
-const FIRST: TemplateFields = { name: 'first', subject: 'Hi', html: LONG, text: null }
+const FIRST = { name: 'first', subject: 'Hi', html: LONG, text: null }
 
 async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
-  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const templates = templatesOver({ ...store, clock: post.clock })
   const refs = () =>
     store.rows<{ refs: number }>('select refs from contents order by id').map(({ refs: users }) => users)
   const versions = () =>
@@ -51,8 +52,8 @@ test('template commands: commands of a group see each other’s changes', async 
   const { id } = await templates.create(accountId, FIRST)
   const at = clock.now()
   const replace = (name: string) => ({
-    name: 'replaceTemplate',
-    input: { accountId, id, fields: { ...FIRST, name }, at },
+    name: 'changeTemplate',
+    input: { accountId, id, fields: { ...FIRST, name }, isLive: true, at },
   })
   const { replies } = await group(replace('second'), replace('second'), replace('third'), replace('first'))
   assert.equal(
@@ -78,6 +79,45 @@ test('template commands: restoring the present state makes a version', async t =
   )
 })
 
+test('template commands: drafts, publishing and copies keep the contents that they use', async t => {
+  const { templates, accountId, refs, versions, rows } = await open(t)
+  const { id } = await templates.create(accountId, FIRST)
+  await templates.publish(accountId, id)
+  for (const text of ['one', 'two']) await templates.draft(accountId, id, { text })
+  await templates.draft(accountId, id, { name: 'named' })
+  assert.equal(refs(), [1, 1, 2])
+  assert.equal(
+    versions().map(({ name }) => name),
+    ['first', 'first', 'first'],
+  )
+  const state = () =>
+    rows<{ published_version: number | null; published_at: number | null }>(
+      'select published_version, published_at from templates order by id',
+    ).map(row => [row.published_version, row.published_at !== null])
+  assert.equal(state(), [[1, true]])
+  const copy = (await templates.duplicate(accountId, id))!
+  assert.equal(refs(), [1, 1, 3])
+  await templates.publish(accountId, id)
+  assert.equal(state(), [
+    [null, true],
+    [null, false],
+  ])
+  await templates.delete(accountId, id)
+  assert.equal(refs(), [1])
+  assert.is((await templates.find(accountId, copy.id))!.text, 'two')
+})
+
+test('template commands: of concurrent creations with one alias, one succeeds', async t => {
+  const { accountId, account, db, run, clock, rows } = await open(t)
+  const templates = createTemplates({ db, run, clock, newId })
+  const fields = { ...FIRST, sender: null, replyToList: null, variables: null }
+  const create = (who: Uint8Array) => templates.create(who, fields, 'order')
+  const answers = await Promise.all(Array.from({ length: 5 }, () => create(accountId)))
+  assert.is(answers.filter(answer => answer === ALIAS_TAKEN).length, 4)
+  assert.is.not(await create(account('Other')), ALIAS_TAKEN)
+  assert.is(rows('select id from templates').length, 2)
+})
+
 test('template commands: templates of another account are not found', async t => {
   const { templates, accountId, account, rows } = await open(t)
   const other = account('Other')
@@ -92,10 +132,13 @@ test('template commands: templates of another account are not found', async t =>
       templates.replace(other, id, { ...FIRST, name: 'theirs' }),
       templates.versions(other, id),
       templates.version(other, id, 1),
+      templates.draft(other, id, { name: 'theirs' }),
+      templates.publish(other, id),
+      templates.duplicate(other, id),
       templates.restore(other, id, 1),
       templates.delete(other, id),
     ]),
-    [undefined, undefined, undefined, undefined, undefined, false],
+    [...Array(8).fill(undefined), false],
   )
   assert.equal(await templates.list(other, { limit: 10, offset: 0, cursor: null, search: '' }), {
     ...{ total: 0, hasMore: false, rows: [] },

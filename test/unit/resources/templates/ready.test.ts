@@ -2,12 +2,12 @@ import * as assert from 'uvu/assert'
 import type { Id } from '../../../../src/lib/ids.ts'
 import { createReadyTemplates } from '../../../../src/resources/templates/ready.ts'
 import { renderTemplate } from '../../../../src/resources/templates/render.ts'
-import { createTemplates } from '../../../../src/resources/templates/templates.ts'
 import type { Find } from '../../../../src/store/read.ts'
 import { isOnPostgres } from '../../../kit/database.ts'
-import { newId, postOver } from '../../../kit/mail.ts'
+import { postOver } from '../../../kit/mail.ts'
 import { openLocalStore } from '../../../kit/store.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
+import { templatesOver } from '../../../kit/templates.ts'
 
 const test = suite('templates/ready')
 const WORDS = { name: 'n', subject: 's', html: null, text: 'one' }
@@ -16,7 +16,7 @@ async function open(t: TestContext) {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
   const accountId = post.account()
-  const templates = createTemplates({ ...store, clock: post.clock, newId })
+  const templates = templatesOver({ ...store, clock: post.clock })
   let contentReads = 0
   let before: ((table: string) => Promise<unknown>) | undefined
   const find = (async (table: 'contents', ...rest: [never, never]) => {
@@ -36,6 +36,7 @@ async function open(t: TestContext) {
     ...post,
     templates,
     accountId,
+    findReady,
     says,
     reads: () => contentReads,
     beforeReading(hook: typeof before) {
@@ -66,6 +67,55 @@ test('template cache: every change is visible at once', async t => {
   assert.is(await says(id), 's: one')
   await templates.delete(accountId, id)
   assert.is(await says(id), undefined)
+})
+
+test('template cache: a draft of a published template is visible once it is published', async t => {
+  const { templates, accountId, says, reads } = await open(t)
+  const { id } = await templates.create(accountId, WORDS)
+  await templates.draft(accountId, id, { text: 'two' })
+  assert.is(await says(id), 's: two')
+  await templates.publish(accountId, id)
+  const before = reads()
+  for (const text of ['three', 'four']) {
+    await templates.draft(accountId, id, { text })
+    assert.is(await says(id), 's: two')
+  }
+  assert.is(reads(), before)
+  await templates.publish(accountId, id)
+  assert.is(await says(id), 's: four')
+  await templates.draft(accountId, id, { text: 'five' })
+  await templates.restore(accountId, id, 1)
+  assert.is(await says(id), 's: one')
+})
+
+test('template cache: a template is found by its alias, which can move', async t => {
+  const { templates, accountId, account, findReady } = await open(t)
+  const idOf = async (alias: string, who = accountId) => (await findReady(who, { alias }))?.id
+  const one = await templates.create(accountId, WORDS, 'order')
+  const two = await templates.create(accountId, WORDS)
+  assert.equal(
+    [await idOf('order'), await idOf('Order'), await idOf('order', account('Other'))],
+    [one.id, undefined, undefined],
+  )
+  await templates.change(accountId, one.id, { fields: {}, alias: null, isLive: false })
+  assert.is(await idOf('order'), undefined)
+  await templates.change(accountId, two.id, { fields: {}, alias: 'order', isLive: false })
+  assert.equal(await idOf('order'), two.id)
+  await templates.delete(accountId, two.id)
+  assert.is(await idOf('order'), undefined)
+})
+
+test('template cache: a published version that ends during the read is read again', async t => {
+  const { templates, accountId, says, beforeReading } = await open(t)
+  const { id } = await templates.create(accountId, WORDS)
+  await templates.publish(accountId, id)
+  await templates.draft(accountId, id, { text: 'two' })
+  beforeReading(async table => {
+    if (table !== 'contents') return
+    beforeReading(undefined)
+    await templates.publish(accountId, id)
+  })
+  assert.is(await says(id), 's: two')
 })
 
 test('template cache: a reused content key gives the new content', async t => {

@@ -1,10 +1,7 @@
 import * as assert from 'uvu/assert'
 import { compileTemplate, type EmailText } from '../../../../src/resources/templates/compile.ts'
-import {
-  type RenderOptions,
-  renderTemplate,
-  type Values,
-} from '../../../../src/resources/templates/render.ts'
+import { type RenderOptions, renderTemplate } from '../../../../src/resources/templates/render.ts'
+import type { Values } from '../../../../src/resources/templates/values.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 

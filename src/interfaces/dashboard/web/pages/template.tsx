@@ -1,7 +1,8 @@
-/** Template editor with a live preview and test values. */
+/** Template editor with drafts, a live preview and test values. */
 import { useEffect, useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { compileTemplate } from '../../../../resources/templates/compile.ts'
+import { declaredFallbacks } from '../../../../resources/templates/declared.ts'
 import { renderTemplate } from '../../../../resources/templates/render.ts'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
@@ -11,15 +12,27 @@ import { confirm, useAct } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
 import { Failure, say, Waiting } from '../components/feedback.tsx'
 import { RenderedMail } from '../components/rendered.tsx'
-import { Card, Head, Time } from '../components/show.tsx'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
 import type { PageProps } from '../shell/page.ts'
+import {
+  declaredOf,
+  requestVariables,
+  VariablesCard,
+  type VariableText,
+  variableTextsOf,
+} from './template-variables.tsx'
 import { VersionsDialog } from './versions.tsx'
 
 interface TemplateText {
   name: string
+  alias: string
+  from: string
+  /** One address a line. */
+  replyTo: string
   subject: string
   html: string
   text: string
+  variables: VariableText[]
 }
 
 const CHARACTERS_MAX = 4 * 1024 * 1024
@@ -32,22 +45,56 @@ export function TemplatePage({ params: { id } }: PageProps) {
   return <Editor key={template.data.id} template={template.data} put={template.put} />
 }
 
-function textOf({ name, subject, html, text }: Template): TemplateText {
-  return { name, subject: subject ?? '', html: html ?? '', text: text ?? '' }
+function textOf(template: Template): TemplateText {
+  const { name, alias, from, reply_to: replyTo, subject, html, text } = template
+  return {
+    ...{ name, alias: alias ?? '', from: from ?? '', replyTo: (replyTo ?? []).join('\n') },
+    ...{ subject: subject ?? '', html: html ?? '', text: text ?? '' },
+    variables: variableTextsOf(template),
+  }
+}
+
+function emailTextOf({ subject, html, text }: TemplateText) {
+  return { subject: subject || null, html: html || null, text: text || null }
+}
+
+/** A published template is saved as a draft. */
+function requestOf(draft: TemplateText) {
+  const { name, alias, from, replyTo, variables } = draft
+  return {
+    ...{ name, alias: alias.trim(), from: from.trim(), ...emailTextOf(draft) },
+    reply_to: replyTo.split('\n').filter(line => line.trim() !== ''),
+    variables: requestVariables(variables),
+    publish: false,
+  }
 }
 
 function Editor({ template, put }: { template: Template; put: (template: Template) => void }) {
   const [, navigate] = useLocation()
   const draft = useDraft(`template.${template.id}`, textOf(template), template.updated_at)
   const [isLookingBack, setLookingBack] = useState(false)
-  const save = useAct(async () => {
+  const path = `/templates/${template.id}`
+  const store = async (): Promise<Template> => {
     const sent = draft.now()
-    const { name, subject, html, text } = sent
-    const body = { name, subject: subject || null, html: html || null, text: text || null }
-    const saved = await call<Template>('PUT', `/templates/${template.id}`, body)
+    const saved = await call<Template>('PUT', path, requestOf(sent))
     draft.settle(sent, textOf(saved), saved.updated_at)
     put(saved)
-    say('Template saved. The previous version was kept.')
+    return saved
+  }
+  const save = useAct(async () => {
+    const { published_version: published } = await store()
+    const advice = published === null ? '' : ' Publish the template to use it in emails.'
+    say(`Template saved. The previous version was kept.${advice}`)
+  })
+  const publish = useAct(async () => {
+    if (draft.isChanged) await store()
+    put(await call<Template>('POST', `${path}/publish`))
+    say('Template published. Emails use it from now on.')
+  })
+  const duplicate = useAct(async () => {
+    const copy = await call<Template>('POST', `${path}/duplicate`)
+    say('Template duplicated. This is the copy.')
+    navigate(`/templates/${copy.id}`)
   })
   const remove = () =>
     confirm({
@@ -55,7 +102,7 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
       text: 'All its versions will be deleted, and API requests that use it will fail. Sent emails are not affected. This cannot be undone.',
       act: 'Delete template',
       async work() {
-        await call('DELETE', `/templates/${template.id}`)
+        await call('DELETE', path)
         draft.discard()
         say('The template was deleted.')
         navigate('/templates')
@@ -68,7 +115,8 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
         from={['/templates', 'Templates']}
         lead={
           <>
-            Template ID: <span class="mono">{template.id}</span>. Updated <Time at={template.updated_at} />.
+            <PublishedState template={template} /> Template ID: <span class="mono">{template.id}</span>.
+            Updated <Time at={template.updated_at} />.
           </>
         }
       >
@@ -76,12 +124,22 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
         <Button icon="clock" onClick={() => setLookingBack(true)}>
           Versions
         </Button>
+        <Button icon="copy" disabled={duplicate.isBusy} onClick={() => void duplicate.run()}>
+          Duplicate
+        </Button>
         <DraftState draft={draft} />
         <Button kind="main" disabled={!draft.isChanged || save.isBusy} onClick={() => void save.run()}>
           {draft.isChanged ? 'Save template' : 'Saved'}
         </Button>
+        {template.has_unpublished_versions && (
+          <Button disabled={publish.isBusy} onClick={() => void publish.run()}>
+            Publish
+          </Button>
+        )}
       </Head>
       {save.error && <Failure error={save.error} act="The template was not saved" />}
+      {publish.error && <Failure error={publish.error} act="The template was not published" />}
+      {duplicate.error && <Failure error={duplicate.error} act="The template was not duplicated" />}
       <DraftNotice draft={draft} what="template" />
       <div class="editor">
         <Writing draft={draft.value} onDraft={draft.set} faultOf={path => save.error?.of(path)} />
@@ -94,6 +152,25 @@ function Editor({ template, put }: { template: Template; put: (template: Templat
   )
 }
 
+function PublishedState({ template }: { template: Template }) {
+  const { status, published_version: published } = template
+  if (status === 'draft')
+    return (
+      <Mark
+        tone="none"
+        title="Emails use it as it is. Once it is published, changes wait until you publish them."
+      >
+        Draft
+      </Mark>
+    )
+  if (published === null) return <Mark tone="good">Published</Mark>
+  return (
+    <Mark tone="warn" title={`Emails use version ${published} until you publish the template.`}>
+      Unpublished changes
+    </Mark>
+  )
+}
+
 interface WritingProps {
   draft: TemplateText
   onDraft: (draft: TemplateText) => void
@@ -101,26 +178,46 @@ interface WritingProps {
 }
 
 function Writing({ draft, onDraft, faultOf }: WritingProps) {
-  const field = (name: keyof TemplateText) => ({
+  const field = (name: Exclude<keyof TemplateText, 'variables'>, path: string = name) => ({
     value: draft[name],
     onValue: (value: string) => onDraft({ ...draft, [name]: value }),
-    fault: faultOf(name),
+    fault: faultOf(path),
   })
   return (
-    <Card>
-      <div class="stack">
-        <TextField label="Name" {...field('name')} />
-        <TextField label="Subject" {...field('subject')} />
-        <AreaField label="HTML" code rows={16} {...field('html')} />
-        <AreaField
-          label="Text"
-          code
-          rows={8}
-          hint="Plain-text version for email clients that do not show HTML. Spam filters may penalize emails without it."
-          {...field('text')}
-        />
-      </div>
-    </Card>
+    <div class="stack">
+      <Card>
+        <div class="stack">
+          <TextField label="Name" {...field('name')} />
+          <TextField label="Subject" {...field('subject')} />
+          <AreaField label="HTML" code rows={16} {...field('html')} />
+          <AreaField
+            label="Text"
+            code
+            rows={8}
+            hint="Plain-text version for email clients that do not show HTML. Without it, one is derived from the HTML."
+            {...field('text')}
+          />
+        </div>
+      </Card>
+      <VariablesCard
+        texts={emailTextOf(draft)}
+        variables={draft.variables}
+        onVariables={variables => onDraft({ ...draft, variables })}
+        faultOf={faultOf}
+      />
+      <Card title="Defaults" lead="For emails that do not set these fields themselves.">
+        <div class="stack">
+          <TextField label="From" placeholder="Acme <hello@acme.com>" {...field('from')} />
+          <AreaField label="Reply-To" rows={2} hint="One address a line." {...field('replyTo', 'reply_to')} />
+          <TextField
+            label="Alias"
+            placeholder="welcome-email"
+            hint="A name that API requests can use in place of the template ID."
+            {...field('alias')}
+          />
+        </div>
+      </Card>
+    </div>
   )
 }
 
@@ -128,24 +225,25 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
 function Result({ draft }: { draft: TemplateText }) {
   const settled = useSettled(draft)
   const [values, setValues] = useState<Record<string, string>>({})
-  const compiled = compileTemplate({
-    subject: settled.subject || null,
-    html: settled.html || null,
-    text: settled.text || null,
-  })
+  const compiled = compileTemplate(emailTextOf(settled))
+  const declared = declaredOf(settled.variables)
   const filled = nested(Object.entries(values).filter(([, value]) => value !== ''))
-  const rendered = renderTemplate(compiled, filled, { missing: 'blank', mostCharacters: CHARACTERS_MAX })
+  const rendered = renderTemplate(compiled, filled, {
+    ...{ declared, missing: 'blank' },
+    mostCharacters: CHARACTERS_MAX,
+  })
+  const spare = declaredFallbacks(declared, compiled.variables, {})
   return (
     <div class="stack">
       <RenderedMail rendered={rendered} />
       {compiled.variables.length > 0 && (
         <Card title="Test values" lead="Values for the preview. The API request sets the real ones.">
           <div class="stack">
-            {compiled.variables.map(({ name, fallback }) => (
+            {compiled.variables.map(({ name, fallback }, i) => (
               <TextField
                 key={name}
                 label={name}
-                placeholder={fallback ?? 'required when sending'}
+                placeholder={fallback ?? spare[i] ?? 'required when sending'}
                 value={values[name] ?? ''}
                 onValue={value => setValues({ ...values, [name]: value })}
               />

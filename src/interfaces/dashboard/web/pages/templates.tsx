@@ -9,7 +9,7 @@ import { useDraft } from '../components/draft.tsx'
 import { Empty } from '../components/feedback.tsx'
 import { type Column, PagedTable, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
-import { Card, Head, Time } from '../components/show.tsx'
+import { Card, Head, Mark, Time } from '../components/show.tsx'
 
 /** Initial content of a new template. */
 const BEGINNING = {
@@ -28,6 +28,13 @@ const COLUMNS: readonly Column<TemplateRow>[] = [
     ),
   },
   { head: 'Subject', cell: ({ subject }) => <span class="quiet">{subject ?? 'None'}</span> },
+  { head: 'Alias', cell: ({ alias }) => <span class="mono quiet">{alias ?? 'None'}</span> },
+  {
+    head: 'Status',
+    kind: 'tight',
+    cell: ({ status }) =>
+      status === 'draft' ? <Mark tone="none">Draft</Mark> : <Mark tone="good">Published</Mark>,
+  },
   { head: 'Updated', kind: 'tight', cell: ({ updated_at }) => <Time at={updated_at} /> },
 ]
 

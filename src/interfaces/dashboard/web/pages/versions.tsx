@@ -70,7 +70,7 @@ function Comparison({ template, number, onRestored }: ComparisonProps) {
   const version = useLoad<Version>(path)
   const restore = useAct(async () => {
     onRestored(await call<Template>('POST', `${path}/restore`))
-    say(`Version ${number} was restored. The previous content was kept as a version.`)
+    say(`Version ${number} was restored and is used from now on. The previous content was kept as a version.`)
   })
   if (!version.data) return version.error ? <Failure error={version.error} /> : <Waiting />
   return (
@@ -84,18 +84,44 @@ function Comparison({ template, number, onRestored }: ComparisonProps) {
         </Button>
       </div>
       {restore.error && <Failure error={restore.error} />}
-      {(['name', 'subject', 'html', 'text'] as const).map(part => (
-        <Difference key={part} part={part} older={version.data![part] ?? ''} newer={template[part] ?? ''} />
+      {PARTS.map(([part, label]) => (
+        <Difference
+          key={part}
+          label={label}
+          older={linesOf(version.data!, part)}
+          newer={linesOf(template, part)}
+        />
       ))}
     </>
   )
 }
 
-function Difference({ part, older, newer }: { part: string; older: string; newer: string }) {
+const PARTS = [
+  ['name', 'Name'],
+  ['subject', 'Subject'],
+  ['from', 'From'],
+  ['reply_to', 'Reply-To'],
+  ['html', 'HTML'],
+  ['text', 'Text'],
+  ['variables', 'Variables'],
+] as const
+
+/** Returns a part of the content as text, with one line for each entry of a list. */
+function linesOf(content: Template | Version, part: (typeof PARTS)[number][0]): string {
+  if (part === 'reply_to') return (content.reply_to ?? []).join('\n')
+  if (part !== 'variables') return content[part] ?? ''
+  return content.variables
+    .map(({ key, type, fallback_value: fallback }) =>
+      fallback === null ? `${key}: ${type}` : `${key}: ${type}, fallback ${JSON.stringify(fallback)}`,
+    )
+    .join('\n')
+}
+
+function Difference({ label, older, newer }: { label: string; older: string; newer: string }) {
   if (older === newer) return null
   return (
     <section>
-      <h3>{part === 'html' ? 'HTML' : `${part[0]!.toUpperCase()}${part.slice(1)}`}</h3>
+      <h3>{label}</h3>
       <div class="diff">
         {diffLines(older, newer).map(({ kind, text }, i) => (
           <div key={i} class={kind === 'same' ? '' : `is-${kind}`}>

@@ -1,0 +1,136 @@
+/** Types and fallbacks of a template's variables. */
+import { compileTemplate, type EmailText } from '../../../../resources/templates/compile.ts'
+import {
+  type DeclaredVariable,
+  VARIABLE_TYPES,
+  type VariableType,
+} from '../../../../resources/templates/declared.ts'
+import type { Template } from '../api/types.ts'
+import { Choose, TextField } from '../components/controls.tsx'
+import { Card } from '../components/show.tsx'
+
+/** A declared variable in the form. */
+export interface VariableText {
+  key: string
+  type: VariableType
+  /** Null if a value is required. Anything but a string is written as JSON. */
+  fallback: string | null
+}
+
+const TYPE_OPTIONS = VARIABLE_TYPES.map(type => [type, type[0]!.toUpperCase() + type.slice(1)] as const)
+
+/** Returns the variables that differ from what the texts say of them: a string with the inline fallback. */
+export function variableTextsOf(template: Template): VariableText[] {
+  const inTexts = new Map(compileTemplate(template).variables.map(({ name, fallback }) => [name, fallback]))
+  return template.variables
+    .filter(({ key, type, fallback_value }) => type !== 'string' || fallback_value !== inTexts.get(key))
+    .map(({ key, type, fallback_value: fallback }) => ({ key, type, fallback: fallbackText(type, fallback) }))
+}
+
+function fallbackText(type: VariableType, fallback: unknown): string | null {
+  if (fallback === null) return null
+  return type === 'string' ? String(fallback) : JSON.stringify(fallback)
+}
+
+/** Converts the form to the fields of a request. The API refuses a fallback that is not of the type. */
+export function requestVariables(variables: readonly VariableText[]) {
+  return variables.map(({ key, type, fallback }) => ({
+    key,
+    type,
+    fallback_value: fallbackOf(type, fallback),
+  }))
+}
+
+export function declaredOf(variables: readonly VariableText[]): DeclaredVariable[] {
+  return variables.map(({ key, type, fallback }) => ({ key, type, fallback: fallbackOf(type, fallback) }))
+}
+
+function fallbackOf(type: VariableType, fallback: string | null): unknown {
+  if (fallback === null || type === 'string') return fallback
+  try {
+    return JSON.parse(fallback)
+  } catch {
+    return fallback
+  }
+}
+
+interface VariablesProps {
+  texts: EmailText
+  variables: readonly VariableText[]
+  onVariables: (variables: VariableText[]) => void
+  faultOf: (path: string) => string | undefined
+}
+
+/** Lists the variables of the texts, and those that are declared only. */
+export function VariablesCard({ texts, variables, onVariables, faultOf }: VariablesProps) {
+  const inTexts = compileTemplate(texts).variables
+  const declared = new Map(variables.map(variable => [variable.key, variable]))
+  const keys = [...new Set([...variables.map(({ key }) => key), ...inTexts.map(({ name }) => name)])]
+  if (keys.length === 0) return null
+  const inline = new Map(inTexts.map(({ name, fallback }) => [name, fallback]))
+  const set = (variable: VariableText) => {
+    const isDefault = variable.type === 'string' && variable.fallback === null
+    const others = variables.filter(({ key }) => key !== variable.key)
+    const at = variables.findIndex(({ key }) => key === variable.key)
+    if (isDefault && inline.has(variable.key)) onVariables(others)
+    else onVariables(at < 0 ? [...variables, variable] : variables.toSpliced(at, 1, variable))
+  }
+  return (
+    <Card title="Variables" lead="A variable without a fallback needs a value in each email.">
+      <div class="stack">
+        {keys.map(key => (
+          <VariableFields
+            key={key}
+            variable={declared.get(key) ?? { key, type: 'string', fallback: null }}
+            inline={inline.get(key) ?? null}
+            onVariable={set}
+            fault={faultOf(`variables[${variables.findIndex(one => one.key === key)}].fallback_value`)}
+          />
+        ))}
+      </div>
+    </Card>
+  )
+}
+
+interface VariableProps {
+  variable: VariableText
+  /** Fallback in the placeholder, which takes precedence. */
+  inline: string | null
+  onVariable: (variable: VariableText) => void
+  fault: string | undefined
+}
+
+function VariableFields({ variable, inline, onVariable, fault }: VariableProps) {
+  const { key, type, fallback } = variable
+  return (
+    <fieldset>
+      <legend class="mono">{key}</legend>
+      <div class="thirds">
+        <Choose
+          label="Type"
+          value={type}
+          options={TYPE_OPTIONS}
+          onValue={value => onVariable({ ...variable, type: value as VariableType })}
+        />
+        <Choose
+          label="If missing"
+          value={fallback === null ? 'refuse' : 'fallback'}
+          options={[
+            ['refuse', inline === null ? 'Refuse the email' : `Use “${inline}” of the text`],
+            ['fallback', 'Use a fallback'],
+          ]}
+          onValue={value => onVariable({ ...variable, fallback: value === 'refuse' ? null : '' })}
+        />
+        {fallback !== null && (
+          <TextField
+            label="Fallback"
+            value={fallback}
+            onValue={value => onVariable({ ...variable, fallback: value })}
+            fault={fault}
+            {...((type === 'object' || type === 'list') && { hint: 'JSON' })}
+          />
+        )}
+      </div>
+    </fieldset>
+  )
+}
