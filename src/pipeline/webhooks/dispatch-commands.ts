@@ -8,6 +8,7 @@ import {
   type WebhookRow,
 } from '../../store/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
+import { loggedResponse } from './sent-events.ts'
 import { SIGNING_COLUMNS } from './signature.ts'
 import { DELIVERIES_LISTED_MAX } from './webhook-rows.ts'
 
@@ -235,19 +236,11 @@ function finishedRow(attempt: WebhookAttempt & { formerLog: string | null }): Pa
 }
 
 /** A delivery that the first attempt ends needs no log, because its row has all about that attempt. */
-function logAfter({
-  formerLog,
-  attempt,
-  startedAt,
-  nextAt,
-  responseStatus,
-  responseBody,
-  error,
-}: WebhookAttempt & { formerLog: string | null }): string | null {
+function logAfter(ended: WebhookAttempt & { formerLog: string | null }): string | null {
+  const { formerLog, attempt, startedAt, nextAt, responseStatus: status } = ended
   if (formerLog === null && nextAt === null) return null
   const former = formerLog === null ? [] : (JSON.parse(formerLog) as LoggedAttempt[])
-  const response = responseBody ?? error ?? ''
-  return JSON.stringify([...former, { attempt, startedAt, status: responseStatus, response }])
+  return JSON.stringify([...former, { attempt, startedAt, status, response: loggedResponse(ended) }])
 }
 
 /** Stores since when every attempt has failed, except tests, and trims the log of deliveries. */

@@ -23,6 +23,17 @@ export interface SentAttempt extends LoggedAttempt {
   id: string
 }
 
+/** Characters of a response in the log of attempts, since a failing endpoint has many deliveries. */
+const LOGGED_RESPONSE_LENGTH_MAX = 1_000
+
+/** Shortens a response, or the reason why there was none, for the log of attempts. */
+export function loggedResponse({
+  responseBody,
+  error,
+}: Pick<WebhookDeliveryRow, 'responseBody' | 'error'>): string {
+  return (responseBody ?? error ?? '').slice(0, LOGGED_RESPONSE_LENGTH_MAX).toWellFormed()
+}
+
 /**
  * @param deliveries newest first
  * @returns newest event first
@@ -65,10 +76,10 @@ export function attemptsOf({ deliveries }: SentEvent): SentAttempt[] {
 
 /** A delivery that its first attempt ended, or that an older version has made, has no log. */
 function loggedAttempts(delivery: WebhookDeliveryRow): LoggedAttempt[] {
-  const { attemptLog, attempts, lastAttemptAt, responseStatus, responseBody, error } = delivery
+  const { attemptLog, attempts, lastAttemptAt, responseStatus, error } = delivery
   if (attemptLog !== null) return JSON.parse(attemptLog) as LoggedAttempt[]
   const isCompleted = responseStatus !== null || error !== null
   if (!isCompleted || lastAttemptAt === null) return []
-  const response = responseBody ?? error ?? ''
+  const response = loggedResponse(delivery)
   return [{ attempt: attempts, startedAt: lastAttemptAt, status: responseStatus, response }]
 }

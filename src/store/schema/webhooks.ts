@@ -38,7 +38,7 @@ export interface LoggedAttempt {
   attempt: number
   startedAt: number
   status: number | null
-  /** Beginning of the reply, or the reason why there was none. */
+  /** Beginning of the reply (1,000 characters), or the reason why there was none. */
   response: string
 }
 

@@ -37,7 +37,7 @@ export const domainSettings = {
     .toLowerCase()
     .pipe(tlsSchema)
     .optional()
-    .meta({ description: '`opportunistic` or `enforced`, in any case.' }),
+    .meta({ enum: tlsSchema.options, description: 'Read in any case.' }),
   receiving: z.boolean().optional().meta({ description: 'Alias of `capabilities.receiving`.' }),
   capabilities: z
     .object({ sending: capabilitySchema.nullish(), receiving: capabilitySchema.nullish() })

@@ -44,7 +44,7 @@ const attemptSchema = z
     id: z.string(),
     http_status_code: z.int().meta({ description: '0 if there was no response.' }),
     response: z.string().meta({
-      description: 'First 4 KB of the response body, or the reason why there was no response.',
+      description: 'First 1,000 characters of the response body, or the reason why there was no response.',
     }),
     sent_at: timeSchema,
   })

@@ -84,6 +84,12 @@ test('attempts of all deliveries are listed newest first, with distinct ids', ()
   assert.is(new Set(attempts.map(({ id }) => id)).size, 3)
 })
 
+test('the log has the beginning of a long response', () => {
+  const row = { state: 1, lastAttemptAt: NOW, responseStatus: 500, responseBody: 'é'.repeat(4_000) }
+  const [attempt] = attemptsOf(sentEventsOf([delivery(row)])[0]!)
+  assert.is(attempt!.response, 'é'.repeat(1_000))
+})
+
 test('a delivery without a completed attempt has none', () => {
   for (const changes of [{}, { attempts: 1, lastAttemptAt: NOW, leaseUntil: NOW + 40_000 }])
     assert.equal(attemptsOf(sentEventsOf([delivery(changes)])[0]!), [])
