@@ -18,7 +18,7 @@ import type { FoundPage, ListPage } from '../../store/list-page.ts'
 import type { Db, WebhookDeliveryRow, WebhookRow } from '../../store/schema.ts'
 import type { RequestedDelivery, RotatedWebhook, WebhookRefusal, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
-import { newSigningSecret, openSecret, sealSecret } from './signature.ts'
+import { newSigningSecret, sealSecret } from './signature.ts'
 import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
 
 export interface NewWebhook {
@@ -54,8 +54,6 @@ export interface Webhooks {
   find(accountId: Id, id: Id): Promise<WebhookRow | undefined>
   change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | 'no-domain' | undefined>
   rotateSecret(accountId: Id, id: Id): Promise<(WithSecret & RotatedWebhook) | undefined>
-  /** Returns the current secret. */
-  secretOf(webhook: WebhookRow): string
   /** Newest first. */
   deliveries(accountId: Id, id: Id): Promise<WebhookDeliveryRow[] | undefined>
   /** Returns false when the account has no such webhook. */
@@ -133,7 +131,6 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       const rotated = await run('rotateWebhookSecret', { accountId, id, secret, ...former })
       return rotated && { ...rotated, signingSecret }
     },
-    secretOf: ({ id, secret }) => openSecret(secrets, id, secret),
     async deliveries(accountId, id) {
       const webhook = await find(accountId, id)
       return webhook && listWebhookDeliveries(db, accountId, id)

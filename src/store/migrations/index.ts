@@ -39,11 +39,11 @@ import { up as inboundReadingCount } from './041-inbound-reading-count.ts'
 import { up as reportAddressKind } from './042-report-address-kind.ts'
 import { up as inboundAutomatic } from './043-inbound-automatic.ts'
 import { up as accessTokens } from './044-access-tokens.ts'
+import { up as templateDrafts } from './045-template-drafts.ts'
 import { up as topicVisibility } from './046-topic-visibility.ts'
 import { up as webhookViews } from './047-webhook-views.ts'
 import { up as domainClaims } from './048-domain-claims.ts'
 import { up as requestLog } from './049-request-log.ts'
-import { up as templateDrafts } from './045-template-drafts.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {

@@ -99,8 +99,8 @@ test('webhooks: the spellings of all SDKs are accepted and returned', async t =>
   const { body: list } = await mailhorn.call('GET', '/webhooks', { session })
   assert.equal([list.total, list.data[0].id], [1, webhook.id])
   const { body: shown } = await call('GET', webhook.id)
-  assert.is(shown.signing_secret, webhook.signing_secret)
-  assert.not(JSON.stringify([list, changed]).includes('whsec_'))
+  assert.is(shown.id, webhook.id)
+  assert.not(JSON.stringify([list, changed, shown]).includes('whsec_'))
 })
 
 test('webhooks: a refusal names the faulty field', async () => {

@@ -38,12 +38,9 @@ export const loggedRequestSchema = z
     error_name: z.string().nullable(),
     user_agent: z.string().nullable(),
     duration_ms: z.int(),
-    resource_id: z
-      .string()
-      .nullable()
-      .meta({
-        description: 'Id of what a POST request has created or changed, such as the email of a send.',
-      }),
+    resource_id: z.string().nullable().meta({
+      description: 'Id of what a POST request has created or changed, such as the email of a send.',
+    }),
     credential: z.object({ kind: z.enum(KINDS), id: z.string() }),
   })
   .meta({ id: 'Log' })

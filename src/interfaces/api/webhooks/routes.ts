@@ -78,11 +78,12 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       method: 'GET',
       path: '/webhooks/:id',
       access: 'session',
-      summary: 'Retrieve a webhook and its signing secret',
-      replies: { 200: webhookWithSecretSchema },
+      summary: 'Retrieve a webhook',
+      replies: { 200: webhookSchema },
       async handle(request) {
-        const webhook = present(await webhooks.find(request.credential.accountId, webhookIdOf(request)))
-        return ok({ ...webhookView(webhook), signing_secret: webhooks.secretOf(webhook) })
+        return ok(
+          webhookView(present(await webhooks.find(request.credential.accountId, webhookIdOf(request)))),
+        )
       },
     },
     {

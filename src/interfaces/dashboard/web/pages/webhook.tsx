@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks'
 import { useLocation } from 'wouter-preact'
 import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
-import type { List, Webhook, WebhookDelivery, WebhookWithSecret } from '../api/types.ts'
-import { Button, Choose, Copy, Switch } from '../components/controls.tsx'
+import type { List, Webhook, WebhookDelivery } from '../api/types.ts'
+import { Button, Choose, Switch } from '../components/controls.tsx'
 import { confirm, FormDialog, useAct, useChange } from '../components/dialog.tsx'
 import { DraftNotice, DraftState, useDraft } from '../components/draft.tsx'
 import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
@@ -19,7 +19,7 @@ const LIVE_MS = 3_000
 
 export function WebhookPage({ params: { id } }: PageProps) {
   const [, navigate] = useLocation()
-  const webhook = useLoad<WebhookWithSecret>(`/webhooks/${id}`)
+  const webhook = useLoad<Webhook>(`/webhooks/${id}`)
   const deliveries = useLoad<List<WebhookDelivery>>(`/webhooks/${id}/deliveries`, { everyMs: LIVE_MS })
   const [isTesting, setTesting] = useState(false)
   const [secret, setSecret] = useState<string>()
@@ -86,8 +86,8 @@ export function WebhookPage({ params: { id } }: PageProps) {
 }
 
 interface SettingsProps {
-  webhook: WebhookWithSecret
-  put: (webhook: WebhookWithSecret) => void
+  webhook: Webhook
+  put: (webhook: Webhook) => void
 }
 
 function useSettings({ webhook, put }: SettingsProps, onChanged?: (changed: Webhook) => void) {
@@ -145,7 +145,6 @@ function Subscription(props: SettingsProps) {
 
 function Signatures(props: SettingsProps) {
   const { webhook } = props
-  const [isShown, setShown] = useState(false)
   const { error, act } = useSettings(props)
   return (
     <Card title="Signatures">
@@ -157,15 +156,6 @@ function Signatures(props: SettingsProps) {
           checked={webhook.standard_webhooks}
           onChange={standard_webhooks => act({ standard_webhooks })}
         />
-        {isShown ? (
-          <div class="secret">
-            <Copy text={webhook.signing_secret} label="Copy signing secret" />
-          </div>
-        ) : (
-          <div>
-            <Button onClick={() => setShown(true)}>Show signing secret</Button>
-          </div>
-        )}
       </div>
     </Card>
   )

@@ -8,7 +8,7 @@ import type { AccountEvent, Installation, List, Webhook, WebhookWithSecret } fro
 import { Button, Copy, Switch, TextField } from '../components/controls.tsx'
 import { Dialog, FormDialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty } from '../components/feedback.tsx'
+import { Empty, Note } from '../components/feedback.tsx'
 import { type Column, PagedTable, Table } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
@@ -177,19 +177,21 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
 
 export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog title="Signing secret" onClose={onClose}>
+    <Dialog title="Signing secret" isOnce onClose={onClose}>
       <div class="dialog-body">
-        <p>
-          Use the signing secret to verify that events come from Mailhorn. You also find it on the page of the
-          webhook.
-        </p>
+        <Note tone="warn">
+          <p>
+            <b>Copy it now.</b> The signing secret is shown only once. Use it to verify that events come from
+            Mailhorn.
+          </p>
+        </Note>
         <div class="secret">
           <Copy text={secret} label="Copy signing secret" />
         </div>
       </div>
       <div class="dialog-acts">
         <Button kind="main" onClick={onClose}>
-          Done
+          I have saved it
         </Button>
       </div>
     </Dialog>
