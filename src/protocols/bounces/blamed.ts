@@ -15,6 +15,8 @@ interface Candidate {
   address: string
   score: number
   line: number
+  /** Whether a text about the address follows it in its line. */
+  isListed: boolean
 }
 
 interface Surroundings {
@@ -56,7 +58,10 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   const candidates = bestOf(surroundings)
   const best = candidates[0]?.score ?? 0
   const chosen = candidates
-    .filter(({ score }) => score >= SCORE_MIN && score >= best - 4)
+    .filter(({ score, isListed }) => {
+      const isAlike = score >= best - 4 || (isListed && candidates[0]!.isListed)
+      return score >= SCORE_MIN && isAlike
+    })
     .slice(0, RECIPIENTS_MAX)
   const isOnlyOne = candidates.length === 1 && best === 0
   if (chosen.length === 0 && candidates[0] && (best > 0 || isOnlyOne)) chosen.push(candidates[0])
@@ -196,7 +201,7 @@ function bestOf({ lines, failed, own, addressed }: Surroundings): Candidate[] {
           scoreOf(address, text, folded, before) + among(failed, address, 6) + among(addressed, address, 3)
         const key = address.toLowerCase()
         if ((found.get(key)?.score ?? Number.NEGATIVE_INFINITY) < score)
-          found.set(key, { address, score, line })
+          found.set(key, { address, score, line, isListed: AT_START.test(text) })
       }
     }
     before = fold(text)

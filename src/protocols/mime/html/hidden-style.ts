@@ -7,6 +7,17 @@ const COMMENT = /\/\*.*?(?:\*\/|$)/gs
 /** Elements that mail for all programs but Outlook hides from Outlook, such as buttons. */
 const SHOWN_BESIDE_OUTLOOK = new Set(['a', 'table', 'tbody', 'tr', 'td', 'th', 'img'])
 
+/** Sizes of text that nobody can read, by units. */
+const SMALL_SIZES: ReadonlyMap<string, number> = new Map([
+  ['px', 1],
+  ['pt', 1],
+  ['em', 0.1],
+  ['rem', 0.1],
+  ['%', 5],
+])
+/** The size in the property `font`, which has a unit or is 0, unlike the weight. */
+const SIZE_IN_FONT = /(?:^|\s)(0|[\d.]+(?:px|pt|r?em|%))(?=[\s/])/
+
 interface StyleEffect {
   isHidden: boolean
   /** Whether text is too small to be read; undefined where the style has no font size. */
@@ -16,7 +27,7 @@ interface StyleEffect {
 /** @param name name of the element, in lower case */
 export function styleEffect(name: string, style: string): StyleEffect {
   const values = declarationsOf(style)
-  const size = values.get('font-size')
+  const size = values.get('font-size') ?? SIZE_IN_FONT.exec(values.get('font') ?? '')?.[1]
   const isClipped = values.get('overflow') === 'hidden'
   return {
     isHidden:
@@ -25,8 +36,10 @@ export function styleEffect(name: string, style: string): StyleEffect {
       isNothing(values.get('opacity')) ||
       isNothing(values.get('max-height')) ||
       (isClipped && ['height', 'width', 'max-width'].some(side => isNothing(values.get(side)))) ||
+      ['left', 'top', 'text-indent', 'margin-left'].some(side => isOutside(values.get(side))) ||
+      /^rect\([01](?:px)?[\s,]/.test(values.get('clip') ?? '') ||
       (values.get('mso-hide') === 'all' && !SHOWN_BESIDE_OUTLOOK.has(name)),
-    isTiny: size === undefined ? undefined : isNothing(size) || /^0*1px$/.test(size),
+    isTiny: size === undefined ? undefined : isTooSmall(size),
   }
 }
 
@@ -68,6 +81,17 @@ function declarationsOf(style: string): Map<string, string> {
     values.set(property, (bang < 0 ? said : said.slice(0, bang)).trim())
   }
   return values
+}
+
+function isTooSmall(size: string): boolean {
+  const [, number, unit = ''] = /^\+?(\d*\.?\d+)([a-z%]*)$/.exec(size) ?? []
+  const most = SMALL_SIZES.get(unit)
+  return isNothing(size) || (most !== undefined && Number(number) <= most)
+}
+
+/** Whether content is moved out of the page, as it is for screen readers alone. */
+function isOutside(value: string | undefined): boolean {
+  return value !== undefined && /^-\d{4}/.test(value)
 }
 
 function isNothing(value: string | undefined): boolean {

@@ -27,7 +27,7 @@ const LIST_NUMBER_MAX = 1_000_000
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const VOID = words('area base br col embed hr img input link meta param source track wbr')
 /** Elements whose content is not text. */
-const UNSEEN = words('style script title template xml svg select textarea iframe noembed noframes')
+const UNSEEN = words('style script title template xml svg select datalist textarea iframe noembed noframes')
 /** Elements that begin and end a line. */
 const LINES = words(
   'address article aside body caption center dd details div dt fieldset figcaption footer form header html ' +
@@ -227,8 +227,14 @@ class Page {
       this.#block.write(RULE)
       this.#block.break(2)
     }
-    if (name === 'img' && !isHiddenPicture(attributes))
-      this.#write((attributes.get('alt') ?? '').replace(BLANKS, blankOf))
+    if (name === 'img' && !isHiddenPicture(attributes)) this.#write(altOf(attributes))
+    if (name === 'area') this.#area(altOf(attributes), urlOf(attributes.get('href')))
+  }
+
+  /** Writes the link of a part of a picture. */
+  #area(words: string, url: string) {
+    if (url === '') return
+    this.#block.write(words.trim() === '' ? ` ${url} ` : ` ${words.trim()} (${url}) `)
   }
 
   /** Begins an element whose content is seen. */
@@ -299,8 +305,8 @@ class Page {
   #finishLink({ url, words, isTiny }: Link) {
     this.#links.pop()
     if (url === '' || (isTiny && words.trim() === '')) return
-    if (words.trim() === '') this.#block.write(url)
-    else if (!isSameUrl(words, url)) this.#block.append(`(${url})`)
+    if (words.trim() === '') this.#block.write(` ${url} `)
+    else if (!isSameUrl(words, url)) this.#block.appendUrl(url)
   }
 
   /** Short cells stand in one line. */
@@ -347,6 +353,10 @@ class Page {
 function blankOf(run: string): string {
   if (/[\s\u00a0]/.test(run)) return ' '
   return JOINER.test(run) ? run : ''
+}
+
+function altOf(attributes: ReadonlyMap<string, string>): string {
+  return (attributes.get('alt') ?? '').replace(BLANKS, blankOf)
 }
 
 /** Lists in lists have no empty lines around them. */
