@@ -1,7 +1,7 @@
 /** Tells which received mail was sent by programs (RFC 3834 §5, and header fields of vendors). */
 import { AUTO_SUBJECT } from '../../protocols/bounces/phrases.ts'
 import { fold } from '../../protocols/bounces/reading.ts'
-import { VACATION_FIELDS } from '../../protocols/bounces/sender.ts'
+import { isAutoSubmitted, VACATION_FIELDS } from '../../protocols/bounces/sender.ts'
 import type { Automatic } from '../../store/schema/inbound.ts'
 import type { InboundContent } from './stored-content.ts'
 
@@ -25,7 +25,7 @@ export function automaticOf(headers: Headers): Automatic | null {
 
 /** Tells whether the message says that no person sent it (RFC 3834 §5). */
 export function isSubmittedByProgram(headers: Headers): boolean {
-  return !/^(?:\s*|\s*no\b.*)$/is.test(headerOf(headers, 'auto-submitted') ?? '')
+  return isAutoSubmitted(headerOf(headers, 'auto-submitted'))
 }
 
 /** Value of the first field of that name, given in lower case. */

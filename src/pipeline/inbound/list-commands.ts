@@ -7,6 +7,7 @@ import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import type { FoundPart } from '../../protocols/mime/read/read-mail.ts'
+import { domainOf } from '../../protocols/smtp/address.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
 import { recordEvents } from '../../resources/events/record.ts'
@@ -119,8 +120,6 @@ function partsJson(tx: Tx, parts: readonly FoundPart[], at: number): string | nu
 
 /** Joins the distinct recipient domains, with a blank around each. */
 function domainsOf(recipients: string): string {
-  const names = (JSON.parse(recipients) as string[]).map(address =>
-    address.slice(address.lastIndexOf('@') + 1),
-  )
+  const names = (JSON.parse(recipients) as string[]).map(domainOf)
   return ` ${[...new Set(names)].join(' ')} `
 }

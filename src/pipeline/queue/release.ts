@@ -8,7 +8,7 @@ import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
 import { maySend } from '../../resources/domains/status.ts'
-import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
+import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { suppressedEvent } from '../../resources/events/email-events.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/command.ts'
@@ -69,7 +69,7 @@ export const releaseCommands = {
  * send.
  */
 async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<(Id | null | undefined)[]> {
-  const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
+  const keys = emails.map(({ accountId, sender }) => ({ accountId, name: senderDomain(sender) }))
   const rows = await tx.rows.find('domains', keys, ['id', 'status'])
   return emails.map(({ domainId }, i) => {
     if (domainId === null) return null
@@ -98,7 +98,7 @@ function faultOf(
   domainId: Id | null | undefined,
   consent: ConsentBook,
 ): string | undefined {
-  if (domainId === undefined) return `The ${domainOf(sender)} domain is no longer verified.`
+  if (domainId === undefined) return `The ${senderDomain(sender)} domain is no longer verified.`
   // without the topic, it is not known who has opted out of it
   return topicId && !consent.knows({ accountId, topicId }) ? 'Its topic has been deleted.' : undefined
 }
@@ -169,10 +169,6 @@ function endOf(
 ): DeliveryChange {
   const set = { status, state: DELIVERY_STATE.done }
   return { accountId, emailId, ordinal, recipient, handedOverAt: null, set, ...rest }
-}
-
-function domainOf(sender: string): string {
-  return parseStoredMailboxes(sender)[0]!.domain
 }
 
 interface ReleaserOptions {

@@ -1,6 +1,7 @@
 /**
  * Extracts failed recipients and their diagnostics from the text of a bounce, by the position of addresses.
  */
+import { domainOf } from '../smtp/address.ts'
 import { addressesIn, isSameAddress } from './addresses.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'
@@ -123,7 +124,7 @@ function concernedBy(
   lines: readonly string[],
   known: ReadonlySet<string>,
 ): (ReadonlySet<string> | undefined)[] {
-  const byDomain = Map.groupBy(known, address => address.slice(address.lastIndexOf('@') + 1))
+  const byDomain = Map.groupBy(known, domainOf)
   const namedIn = lines.map(line => addressesIn(line.toLowerCase()).filter(address => known.has(address)))
   let current: ReadonlySet<string> | undefined
   return lines.map((line, i) => {

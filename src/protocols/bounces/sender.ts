@@ -1,4 +1,5 @@
 /** Reads who sent a returned mail, and what its header section says about how it was generated. */
+import { withoutComments } from '../mime/date.ts'
 import type { Head } from '../mime/read/head.ts'
 import { addressesIn } from './addresses.ts'
 import { AUTO_SUBJECT } from './phrases.ts'
@@ -58,14 +59,14 @@ export function signsOf(head: Head): Signs {
     DAEMON_ADDRESS.test(fold(address.split('@')[0]!)) ||
     DAEMON_NAME.test(name) ||
     DAEMON_ADDRESS.test(fold(from.trim().replace(/^<|[>\s(].{0,200}$/g, '')))
-  const submitted = fold(head.raw('auto-submitted') ?? '')
+  const submitted = head.raw('auto-submitted')
   const precedence = fold(`${head.raw('precedence') ?? ''} ${head.raw('x-precedence') ?? ''}`)
   return {
     subject,
     isDaemon,
     hasNullSender: /^\s*<\s*(?:mailer-daemon[^>]{0,100})?>/i.test(head.raw('return-path') ?? ''),
-    isAutomatic: (submitted !== '' && !submitted.startsWith('no')) || isDaemon,
-    isRefusal: /\(.{0,40}reject/.test(submitted),
+    isAutomatic: isAutoSubmitted(submitted) || isDaemon,
+    isRefusal: /\(.{0,40}reject/.test(fold(submitted ?? '')),
     isAutoReply: setsVacationFields(head) || /auto[_-]?reply/.test(precedence) || AUTO_SUBJECT.test(subject),
     isReply: REPLY_SUBJECT.test(subject),
     isBulk: head.raw('list-unsubscribe') !== undefined || head.raw('list-id') !== undefined,
@@ -74,6 +75,12 @@ export function signsOf(head: Head): Signs {
       addressesIn,
     ),
   }
+}
+
+/** Tells whether the value of an Auto-Submitted field says that no person sent the message (RFC 3834 §5). */
+export function isAutoSubmitted(value = ''): boolean {
+  const keyword = /^[a-z\d-]*/i.exec(withoutComments(value).trim())![0].toLowerCase()
+  return keyword !== '' && keyword !== 'no'
 }
 
 function setsVacationFields(head: Head): boolean {

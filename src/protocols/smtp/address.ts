@@ -126,6 +126,11 @@ export function searchedAddress(text: string): string {
   return text.slice(0, at + 1) + (parseDomain(domain) ?? beginning ?? domain)
 }
 
+/** Returns the domain of an address as it is written. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1)
+}
+
 /** Folds an address to the form in which suppressions, contacts and duplicates are compared. */
 export function foldAddress(address: string): string {
   return address.toLowerCase()

@@ -1,5 +1,7 @@
 /** Converts a row of a contact file to contact changes by its columns. */
+
 import { unguarded } from '../../../lib/csv.ts'
+import { shortened } from '../../../lib/shortened.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
@@ -142,8 +144,5 @@ function faultOf(
 }
 
 function told(email: string | undefined): string | null {
-  if (email === undefined) return null
-  return email.length > QUOTED_CHARACTERS_MAX
-    ? `${email.slice(0, QUOTED_CHARACTERS_MAX).toWellFormed()}…`
-    : email
+  return email === undefined ? null : shortened(email, QUOTED_CHARACTERS_MAX)
 }
