@@ -13,6 +13,7 @@ import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
 import { recordEvents } from '../../resources/events/record.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import { answeredEmail } from './answered-email.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { type Verdicts, verdictColumns } from './message-verdicts.ts'
 import type { StoredPart } from './stored-content.ts'
@@ -51,6 +52,7 @@ export const listInboundCommands = {
         [{ ...key, ...read, contentId, listedAt: at }],
       )
       const { domainId, ...listed } = { ...row, ...read }
+      const answered = await answeredEmail(tx.rows.find, accountId, mail?.referred ?? [])
       await tx.rows.insert('inboundSubjects', [
         { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
       ])
@@ -61,7 +63,11 @@ export const listInboundCommands = {
           subjectId: id,
           type: 'email.received',
           recipient: null,
-          data: { ...inboundRowView(listed), email_id: wireId('inb', id) },
+          data: {
+            ...inboundRowView(listed),
+            in_reply_to_email_id: answered ? wireId('eml', answered) : null,
+            email_id: wireId('inb', id),
+          },
           at,
           origin: { domainId, broadcastId: null, simulated: 0 },
         },
