@@ -42,6 +42,8 @@ const LOCAL_PART_OCTETS_MAX = 64
 const DOMAIN_OCTETS_MAX = 253
 const ADDRESS_OCTETS_MAX = 254
 const NAME_CHARACTERS_MAX = 512
+/** With blanks and backslashes that are removed. */
+const WRITTEN_NAME_CHARACTERS_MAX = 4_096
 
 /**
  * Parses one mailbox: `local@domain`, `<local@domain>` or `Name <local@domain>`. All before the last angle
@@ -148,7 +150,7 @@ function readMailbox(
   if (opens < 0) return { fault: 'has ">" without "<"' }
   const name = parseDisplayName(trimmed.slice(0, opens), faultOfName)
   if (typeof name === 'object' && name !== null) return name
-  const bare = parseAddress(trimmed.slice(opens + 1, -1))
+  const bare = parseAddress(trimmed.slice(opens + 1, -1).trim())
   return 'fault' in bare ? bare : { ...bare, name }
 }
 
@@ -179,13 +181,17 @@ function parseDisplayName(
   text: string,
   faultOfName: (unquoted: string) => string | undefined,
 ): string | null | AddressFault {
+  const tooLong = { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
+  if (text.length > WRITTEN_NAME_CHARACTERS_MAX) return tooLong
   const words: string[] = []
   const unquoted: string[] = []
   let rest = text.trim()
   while (rest.length > 0) {
     const match = QUOTED.exec(rest)
-    const word = match ? match[0] : /^[^"]+/.exec(rest)?.[0]
-    if (word === undefined) return { fault: 'has an unfinished quoted display name' }
+    if (!match && rest.startsWith('"') && words.length === 0)
+      return { fault: 'has an unfinished quoted display name' }
+    // Another quote without its end is part of the name, as in `12" Records`.
+    const word = match ? match[0] : rest.slice(0, /(?<=.)"(?:[^"\\]|\\.)*"/.exec(rest)?.index)
     words.push(match ? unescaped(match[1]!) : word.trim())
     if (!match) unquoted.push(word)
     rest = rest.slice(word.length).trimStart()
@@ -193,8 +199,7 @@ function parseDisplayName(
   const fault = faultOfName(unquoted.join(' '))
   if (fault !== undefined) return { fault }
   const name = words.join(' ').replace(/\s+/g, ' ').trim()
-  if (name.length > NAME_CHARACTERS_MAX)
-    return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
+  if (name.length > NAME_CHARACTERS_MAX) return tooLong
   return name === '' ? null : name
 }
 
