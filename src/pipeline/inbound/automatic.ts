@@ -5,19 +5,21 @@ import { isAutoSubmitted, VACATION_FIELDS } from '../../protocols/bounces/sender
 import type { Automatic } from '../../store/schema/inbound.ts'
 import type { InboundContent } from './stored-content.ts'
 
+const EXCHANGE_FIELDS = ['x-auto-response-suppress', 'x-ms-exchange-inbox-rules-loop']
+
 type Headers = InboundContent['headers']
 
 /** @returns null for mail that shows no sign of a program */
 export function automaticOf(headers: Headers): Automatic | null {
   const textOf = (name: string) => fold(headerOf(headers, name) ?? '')
   const has = (name: string) => headerOf(headers, name) !== undefined
-  if (textOf('content-type').startsWith('multipart/report')) return 'report'
+  if (textOf('content-type').startsWith('multipart/report') || has('x-failed-recipients')) return 'report'
   const submitted = isSubmittedByProgram(headers) ? textOf('auto-submitted') : ''
   const precedence = textOf('precedence')
   if (submitted.startsWith('auto-replied') || /auto[_-]?reply/.test(precedence)) return 'auto-reply'
   if (VACATION_FIELDS.some(has)) return 'auto-reply'
-  // Exchange marks its replies to absent people's mail as generated mail.
-  const isMarked = submitted !== '' || has('x-auto-response-suppress')
+  // Exchange marks its replies to absent people's mail as generated mail, or by fields of its own.
+  const isMarked = submitted !== '' || EXCHANGE_FIELDS.some(has)
   if (isMarked && AUTO_SUBJECT.test(textOf('subject'))) return 'auto-reply'
   const isForMany = has('list-id') || has('list-unsubscribe') || /^(?:bulk|list|junk)/.test(precedence)
   return submitted !== '' || isForMany ? 'bulk' : null
