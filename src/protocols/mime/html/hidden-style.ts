@@ -2,6 +2,8 @@
 
 /** The declarations of longer styles are not read to their end. */
 const STYLE_LENGTH_MAX = 4_000
+/** No value that hides something is longer. */
+const VALUE_LENGTH_MAX = 100
 const SIMPLE_SELECTOR = /^[a-z0-9]*([.#][\w-]+)$/i
 const COMMENT = /\/\*.*?(?:\*\/|$)/gs
 /** Elements that mail for all programs but Outlook hides from Outlook, such as buttons. */
@@ -78,7 +80,8 @@ function declarationsOf(style: string): Map<string, string> {
     const bang = said.indexOf('!')
     if (bang >= 0) important.add(property)
     else if (important.has(property)) continue
-    values.set(property, (bang < 0 ? said : said.slice(0, bang)).trim())
+    const value = (bang < 0 ? said : said.slice(0, bang)).trim()
+    values.set(property, value.slice(0, VALUE_LENGTH_MAX))
   }
   return values
 }

@@ -201,6 +201,12 @@ test('html to text: hostile pages of the largest size cost no more than large on
       '<br>x',
       '<td>x',
     ],
+    ...[
+      `<p style="font-size:${'0'.repeat(3_900)}x">x</p>`,
+      `<p style="font:${'1'.repeat(3_900)}!">x</p>`,
+      `<p style="left:-${'9'.repeat(3_900)}">x</p>`,
+      '<area href=x alt=y>',
+    ],
     ...['<p a=1 b', '<style>.a{display:none}</style>', '<pre>\n', '<![if', '<q>'],
   ]
   for (const piece of pieces) assert.not.throws(() => htmlToText(filled(piece)), piece)
