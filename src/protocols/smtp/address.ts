@@ -42,8 +42,6 @@ const LOCAL_PART_OCTETS_MAX = 64
 const DOMAIN_OCTETS_MAX = 253
 const ADDRESS_OCTETS_MAX = 254
 const NAME_CHARACTERS_MAX = 512
-/** With blanks and backslashes that are removed. */
-const WRITTEN_NAME_CHARACTERS_MAX = 4_096
 
 /**
  * Parses one mailbox: `local@domain`, `<local@domain>` or `Name <local@domain>`. All before the last angle
@@ -181,17 +179,21 @@ function parseDisplayName(
   text: string,
   faultOfName: (unquoted: string) => string | undefined,
 ): string | null | AddressFault {
-  const tooLong = { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
-  if (text.length > WRITTEN_NAME_CHARACTERS_MAX) return tooLong
   const words: string[] = []
   const unquoted: string[] = []
-  let rest = text.trim()
+  const trimmed = text.trim()
+  let rest = trimmed
   while (rest.length > 0) {
     const match = QUOTED.exec(rest)
-    if (!match && rest.startsWith('"') && words.length === 0)
-      return { fault: 'has an unfinished quoted display name' }
-    // Another quote without its end is part of the name, as in `12" Records`.
-    const word = match ? match[0] : rest.slice(0, /(?<=.)"(?:[^"\\]|\\.)*"/.exec(rest)?.index)
+    if (!match && rest.startsWith('"')) {
+      if (words.length === 0) return { fault: 'has an unfinished quoted display name' }
+      // A later quote without its end is part of the name, as in `12" Records`.
+      unquoted.push(rest)
+      const isApart = /\s/.test(trimmed[trimmed.length - rest.length - 1]!)
+      words.push(isApart ? rest : words.pop()! + rest)
+      break
+    }
+    const word = match ? match[0] : /^[^"]+/.exec(rest)![0]
     words.push(match ? unescaped(match[1]!) : word.trim())
     if (!match) unquoted.push(word)
     rest = rest.slice(word.length).trimStart()
@@ -199,7 +201,8 @@ function parseDisplayName(
   const fault = faultOfName(unquoted.join(' '))
   if (fault !== undefined) return { fault }
   const name = words.join(' ').replace(/\s+/g, ' ').trim()
-  if (name.length > NAME_CHARACTERS_MAX) return tooLong
+  if (name.length > NAME_CHARACTERS_MAX)
+    return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
   return name === '' ? null : name
 }
 
