@@ -6,6 +6,7 @@
 import { isIPv4, isIPv6 } from 'node:net'
 import type { Config } from '../config/config.ts'
 import { addressesOf } from '../interfaces/doctor/outbound-port.ts'
+import type { Timer } from '../lib/clock.ts'
 import { startSweeper } from '../lib/sweeper.ts'
 import { createClientContext } from '../pipeline/delivery/smtp-client/tls.ts'
 import {
@@ -21,12 +22,15 @@ import { createOutbound, type Outbound } from '../protocols/http-client/outbound
 import { hourOf } from '../resources/alerts/operator-alerts.ts'
 import { CERTIFICATE_CHANGED } from '../resources/certificates/certificate-rows.ts'
 import type { OwnPolicy } from '../resources/domains/own-policy.ts'
-import { MTA_STS_ID, MTA_STS_MODE, readSetting } from '../store/settings.ts'
+import { MTA_STS_ID, readSetting } from '../store/settings.ts'
 import type { AppContext } from './context.ts'
 import { readAuthorities } from './delivery-settings.ts'
 import { policyOf, zoneRecords } from './dns.ts'
+import { createModeDecision } from './mta-sts-mode.ts'
 
 const CHECK_INTERVAL_MS = 3_600_000
+/** A look that did not reach port 25 is repeated after this time, before it counts. */
+const RECHECK_MS = 5 * 60_000
 const FETCH_MS_MAX = 10_000
 const POLICY_BYTES_MAX = 64 * 1024
 /** Kind of the operator alert. */
@@ -39,17 +43,20 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
   const records = zoneRecords(config, 0)
   const outbound = outboundToOurselves(config, records, clock)
   const note = createAlertOnChange(parts)
+  const decideMode = createModeDecision(parts)
+  let recheck: Timer = { cancel() {} }
   const look = async () => {
     const formerId = (await readSetting(store.db, MTA_STS_ID)) ?? ''
     const mxFault = await mxFaultOf(config, records, { resolver, clock })
-    const mode = mxFault ? 'testing' : 'enforce'
-    if (mode !== (await readSetting(store.db, MTA_STS_MODE)))
-      await store.run('putSetting', { key: MTA_STS_MODE, value: mode })
+    const { mode, isUncertain } = await decideMode(mxFault)
+    recheck.cancel()
+    if (isUncertain) recheck = clock.timer(RECHECK_MS, () => rounds.hurry())
     const policy = policyOf(config, records, mode)
     const fault = policy ? await faultOf(config, policy, outbound) : 'it is off'
     const id = policy && fault === undefined ? policy.id : ''
     const isKnown = id !== '' || formerId !== ''
-    await note(isKnown && config.smtp.inbound.mtaSts === 'enforce' ? mxFault : undefined)
+    const isNoted = isKnown && !isUncertain && config.smtp.inbound.mtaSts === 'enforce'
+    await note(isNoted ? mxFault : undefined)
     if (id === formerId && (await readSetting(store.db, MTA_STS_ID)) !== undefined) return
     await store.run('putSetting', { key: MTA_STS_ID, value: id })
     if (fault === undefined) log.info({ event: 'mta_sts_published', id }, 'The MTA-STS policy is published')
@@ -70,6 +77,7 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
     unfollow()
     outbound.close()
     await rounds.stop()
+    recheck.cancel()
     resolver.close()
   }
 }

@@ -17,6 +17,9 @@ export const MTA_STS_ID = 'mta_sts_id'
  */
 export const MTA_STS_MODE = 'mta_sts_mode'
 
+/** Key of the process that last found a fault at port 25, by a random name, and the time of it. */
+export const MTA_STS_FAULT = 'mta_sts_fault'
+
 /** Key of the simulator's current and former domains below `mail_host`, separated by spaces. */
 export const SIMULATOR_DOMAINS = 'simulator_domains'
 

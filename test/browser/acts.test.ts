@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import * as assert from 'uvu/assert'
 import { startBrowser, type TestBrowser, type WatchedPage } from '../kit/browser.ts'
 import { buildDashboard } from '../kit/dashboard.ts'
+import { sendMail } from '../kit/smtp-client.ts'
 import { suite } from '../kit/suite.ts'
 import { until } from '../kit/until.ts'
 import { type Scene, startScene } from './scene.ts'
@@ -275,6 +276,55 @@ test('received mail is read without its scripts, and answered in its thread', as
   assert.match(answer.headers, 'In-Reply-To: <where@there.example>')
   assert.equal(answer.rcptTo, ['ann@there.example'])
 })
+
+/** Marks that turn the direction of writing, and texts that are written from right to left. */
+const TURNED = { subject: 'שלום עולם!', name: 'דנה \u202eכהן', file: 'invoice \u202efdp.exe' }
+
+test('texts from right to left stand apart, and turn nothing beside them round', async () => {
+  const encoded = (text: string) => `=?utf-8?B?${Buffer.from(text).toString('base64')}?=`
+  await sendMail(scene.mailhorn.app.inboundAddress!, {
+    from: 'dana@there.example',
+    to: ['orders@shop.example'],
+    data: [
+      `From: ${encoded(TURNED.name)} <dana@there.example>`,
+      `To: ${encoded(TURNED.name)} <orders@shop.example>`,
+      `Subject: ${encoded(TURNED.subject)}`,
+      'MIME-Version: 1.0',
+      'Content-Type: multipart/mixed; boundary=b',
+      '',
+      '--b',
+      'Content-Type: text/plain; charset=utf-8',
+      'Content-Transfer-Encoding: base64',
+      '',
+      Buffer.from(TURNED.subject).toString('base64'),
+      '--b',
+      `Content-Type: application/pdf; name="${encoded(TURNED.file)}"`,
+      '',
+      'x',
+      '--b--',
+      '',
+    ].join('\r\n'),
+  })
+  await goTo('/inbox')
+  const row = rowOf(TURNED.subject)
+  const subject = row.locator('bdi').filter({ hasText: TURNED.subject })
+  const clip = await row.locator('svg').boundingBox()
+  const { x, width } = (await subject.boundingBox())!
+  assert.ok(clip!.x >= x + width, 'the clip stands behind the subject')
+  await row.locator('bdi').filter({ hasText: 'dana@there.example' }).waitFor()
+  await row.getByRole('link').click()
+  await page.getByRole('heading', { name: TURNED.subject }).locator('bdi').waitFor()
+  assert.is(await page.locator('.letter-text').getAttribute('dir'), 'auto')
+  assert.is(await page.locator('dd bdi').filter({ hasText: 'orders@shop.example' }).count(), 1)
+  await page.getByRole('tab', { name: 'Attachments (1)' }).click()
+  await page.locator('bdi').filter({ hasText: 'fdp.exe' }).waitFor()
+})
+
+for (const path of ['/emails', '/broadcasts', '/templates'])
+  test(`names and subjects in the list ${path} stand apart from what is beside them`, async () => {
+    await goTo(path)
+    await page.locator('td a bdi').first().waitFor()
+  })
 
 test('a program is told of a test, and of what it missed once more', async () => {
   await goTo(`/webhooks/${scene.ids.webhook}`)

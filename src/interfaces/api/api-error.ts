@@ -2,7 +2,9 @@
  * Defines the error of the HTTP API. Every reply that is not 2xx has this shape, with a name from the closed
  * list that the SDKs know. Routes throw `ApiError`; `server/app.ts` turns it into a reply.
  */
+
 import * as z from 'zod'
+import { shortened } from '../../lib/shortened.ts'
 import { type FieldProblem, REFUSALS, type Refusal } from '../../pipeline/accept/refusal.ts'
 
 export const ERROR_NAMES = [
@@ -76,10 +78,6 @@ export class ApiError extends Error {
     const { status, errorName, message, errors } = this
     return { statusCode: status, name: errorName, message, ...(errors ? { errors } : {}) }
   }
-}
-
-function shortened(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`
 }
 
 /** Converts a refusal of the accept pipeline into an error of the API. */

@@ -1,12 +1,14 @@
 /** `mailhorn queue …`: shows queued deliveries and retries deferred ones. */
+
 import { domainToASCII } from 'node:url'
+import { shortened } from '../../lib/shortened.ts'
 import { type QueueEntry, type QueueView, readQueue, viewQueue } from '../../pipeline/queue/view.ts'
 import { DELIVERY_CLASS, DELIVERY_STATE } from '../../store/schema.ts'
 import type { CliCommand, Installation } from './command.ts'
 import { DOMAINS_MAX } from './control/queue-operations.ts'
 import { SELECTING, selectedIn, steerAll } from './hold-commands.ts'
 import { type CliPage, cliPageOf, more, PAGING, PAGING_USAGE, pagingDetails } from './paging.ts'
-import { duration, isoTime, printable, shortened, table, UsageError } from './result.ts'
+import { duration, isoTime, printable, table, UsageError } from './result.ts'
 
 const SHOWN_DOMAINS_MAX = 50
 const REPLY_LENGTH_MAX = 60

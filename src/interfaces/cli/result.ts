@@ -37,11 +37,6 @@ export function printable(text: string): string {
   return text.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
 }
 
-/** Cuts a text that is longer than `lengthMax` characters and marks the cut with an ellipsis. */
-export function shortened(text: string, lengthMax: number): string {
-  return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`
-}
-
 /** Formats a duration in its largest unit, such as `3 d`, `5 h`, `12 min` or `40 s`. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000))

@@ -20,10 +20,11 @@ const IDEMPOTENCY_KEY = /^(?:resend|x)-idempotency-key$/
 const SCHEDULED_AT = 'x-scheduled-at'
 const TAG = /^x-tag-(.+)$/i
 /** Fields that name hidden or former recipients, or that only Mailhorn may set. */
-const REMOVED = /^(?:bcc|resent-bcc|return-path|delivered-to|x-mailhorn-.*)$/
+const REMOVED =
+  /^(?:(?:resent-|x-)?bcc|return-path|(?:x-)?(?:delivered|envelope|apparently)-to|x-original-to|x-rcpt-to|x-mailhorn-.*)$/
 /** Fields that name hosts, addresses, users, scripts or programs behind the sender. */
 const OF_ORIGIN =
-  /^(?:received|x-originating-.*|x-php-.*|x-source(?:-.*)?|x-(?:client|sender|remote|real)-ip|x-authenticated-.*|x-antiabuse|x-get-message-sender-via|x-mailer|user-agent)$/
+  /^(?:received|x-(?:originating|php|authenticated)-.*|x-ms-exchange-(?:organization|crosstenant|transport)-.*|x-source(?:-.*)?|x-(?:client|sender|remote|real|user)-(?:ip|addr|address|host)|x-(?:ip|hostname|originatororg|antiabuse|get-message-sender-via|forwarded-for|mailer)|user-agent)$/
 
 /** Tells whether a field is not sent to recipients. @param hidesOrigin the setting `hide_origin` */
 export function isRemoved({ name }: HeaderField, hidesOrigin: boolean): boolean {

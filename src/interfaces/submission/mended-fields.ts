@@ -3,7 +3,7 @@
  * field that is valid stays as it is.
  */
 import { formatDate, parseDate, withoutComments } from '../../protocols/mime/date.ts'
-import { userText } from '../../protocols/mime/header-text.ts'
+import { isStructured, userText } from '../../protocols/mime/header-text.ts'
 import { decodeWords } from '../../protocols/mime/read/encoded-words.ts'
 import { unfold } from '../../protocols/mime/read/head.ts'
 import type { HeaderField } from '../../protocols/smtp/header-field.ts'
@@ -38,7 +38,7 @@ export function mendedFields(fields: readonly HeaderField[], replacements: Repla
   const dated = withField(fields, 'Date', value => isUsableDate(value, now), formatDate(now))
   const named = withField(dated, 'Message-ID', value => idIn(value) !== undefined, messageId)
   if (named.some(({ name }) => isNamed(name, 'DKIM-Signature'))) return named
-  const addressed = withRecipients(named).map(withTrimmedSubject)
+  const addressed = withRecipients(named.filter(isMeant)).map(withTrimmedSubject)
   if (!addressed.some(({ name }) => /^(?:content-.*|mime-version)$/i.test(name))) return addressed
   const isVersion = (value: string) => MIME_VERSION.test(withoutComments(value).trim())
   return withField(addressed, 'MIME-Version', isVersion, '1.0')
@@ -55,6 +55,11 @@ function withField(
   return fields.map(field =>
     !isNamed(field.name, name) || isValid(unfold(field.value)) ? field : { ...field, value },
   )
+}
+
+/** An empty value is not allowed in fields with a grammar, such as References (RFC 5322 §3.6.4). */
+function isMeant({ name, value }: HeaderField): boolean {
+  return unfold(value) !== '' || !(isStructured(name) || isNamed(name, 'Sender'))
 }
 
 /** Empty recipient fields are left out; a message without recipients to show says so (RFC 5322 §A.1.3). */

@@ -8,6 +8,8 @@ import { base64LinesSize, writeBase64Lines } from '../../protocols/mime/base64-l
 import { surveyLines } from '../../protocols/mime/line-survey.ts'
 import { encodeQuotedPrintable } from '../../protocols/mime/quoted-printable.ts'
 import { decodeText } from '../../protocols/mime/read/charset.ts'
+import { charsetOf as knownCharset } from '../../protocols/mime/read/charset-labels.ts'
+import { rawParameters } from '../../protocols/mime/read/content-field.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
 import { decodeBytes } from '../../protocols/mime/read/transfer.ts'
 import { type Leaf, walkMail } from '../../protocols/mime/read/walk.ts'
@@ -107,13 +109,15 @@ function encodedBody({ type, encoding }: Leaf, body: Buffer): { encoding: string
 }
 
 /**
- * Returns the charset to declare for a text that declares none, or undefined. Text without a type that is not
- * UTF-8 is in an unknown charset (RFC 1428 §3).
+ * Returns the charset to declare for a text that declares none, or ASCII, or undefined. Text without a type
+ * that is not UTF-8 is in an unknown charset (RFC 1428 §3).
  */
 function charsetOf({ type, encoding }: Leaf, declared: string, body: Buffer): string | undefined {
-  if (!type.value.startsWith('text/') || type.params.has('charset') || encoding !== 'none') return undefined
+  if (!type.value.startsWith('text/') || encoding !== 'none') return undefined
+  const charset = type.params.get('charset')
+  if (charset !== undefined && knownCharset(charset)?.name !== 'us-ascii') return undefined
   if (isUtf8(body)) return 'utf-8'
-  return declared.includes('/') ? undefined : 'unknown-8bit'
+  return declared.includes('/') && charset === undefined ? undefined : 'unknown-8bit'
 }
 
 /**
@@ -151,11 +155,18 @@ function rewrittenHead(
 
 function declareCharset(fields: HeaderField[], charset: string): void {
   const at = fields.findIndex(({ name }) => /^content-type$/i.test(name))
-  const declared = fields[at]?.value.replace(/[;\s]+$/, '')
+  const declared = fields[at] && withoutCharset(fields[at].value).replace(/[;\s]+$/, '')
   const type = declared?.includes('/') ? declared : 'text/plain'
   const field = { name: 'Content-Type', value: `${type}; charset=${charset}` }
   if (at < 0) fields.push(field)
   else fields[at] = field
+}
+
+function withoutCharset(value: string): string {
+  const given = [...rawParameters(value)].find(({ name }) => name.toLowerCase() === 'charset')
+  if (!given) return value
+  const before = value.slice(0, given.start).replace(/[;\s]+$/, '')
+  return before + value.slice(given.end)
 }
 
 /** Replaces octets between parts, which nobody is shown. */

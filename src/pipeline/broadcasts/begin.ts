@@ -7,9 +7,10 @@ import type { Id } from '../../lib/ids.ts'
 import { audienceMembers, type MemberPage, segmentMembers } from '../../resources/contacts/members.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { shareContent } from '../../resources/emails/content-rows.ts'
+import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { BroadcastRow, Json } from '../../store/schema.ts'
-import { type BroadcastKey, domainOf, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
+import { type BroadcastKey, findSendingDomain, lockBroadcast, setBroadcast } from './state.ts'
 
 interface BeginInput extends BroadcastKey {
   now: number
@@ -97,7 +98,7 @@ export async function broadcastFaultOf(tx: Tx, row: BroadcastRow): Promise<Fault
   const missing = await missingPartOf(tx, row)
   if (missing) return { message: missing, isTemporary: false }
   if (await findSendingDomain(tx, row.accountId, row.sender)) return undefined
-  const name = domainOf(row.sender)
+  const name = senderDomain(row.sender)
   return { message: `The ${name} domain is no longer verified.`, isTemporary: true }
 }
 

@@ -13,7 +13,7 @@ import { foldAddress, type Mailbox } from '../../protocols/smtp/address.ts'
 import { hasMemberElsewhere } from '../../resources/contacts/members.ts'
 import { listPropertyKeys } from '../../resources/contacts/property-keys.ts'
 import { findAudience } from '../../resources/contacts/read.ts'
-import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
+import { parseStoredMailboxes, senderDomain } from '../../resources/emails/email-rows.ts'
 import { type BroadcastCounts, readBroadcastCounts } from '../../resources/events/broadcast-counts.ts'
 import type { Run } from '../../store/command.ts'
 import type { FoundPage } from '../../store/list-page.ts'
@@ -29,7 +29,6 @@ import { type LinkBase, linkFault, linkWarning } from './link-base.ts'
 import { type LintFinding, lintBroadcast, trackingFindings } from './lint.ts'
 import { placeholdersOf } from './placeholders.ts'
 import { type Sample, type SampleContact, sampleOf } from './samples.ts'
-import { domainOf } from './state.ts'
 
 /** A broadcast with the counts of its emails. */
 export interface BroadcastDetail {
@@ -183,7 +182,7 @@ async function countsOpens(db: Db, { accountId, sender }: StoredBroadcast): Prom
     .selectFrom('domains')
     .select('openTracking')
     .where('accountId', '=', accountId)
-    .where('name', '=', domainOf(sender))
+    .where('name', '=', senderDomain(sender))
     .executeTakeFirst()
   return domain?.openTracking === 1
 }

@@ -1,7 +1,8 @@
 /** Makes the email of a broadcast for a contact. It stores only what differs between recipients. Pure. */
 
 import { type Id, idText } from '../../lib/ids.ts'
-import { compactMailboxes, OWN_MESSAGE_ID } from '../../resources/emails/email-rows.ts'
+import { domainOf } from '../../protocols/smtp/address.ts'
+import { compactMailboxes, OWN_MESSAGE_ID, senderDomain } from '../../resources/emails/email-rows.ts'
 import { PERSONAL_CHARACTERS_MAX } from '../../resources/templates/limits.ts'
 import { fillTemplate } from '../../resources/templates/render.ts'
 import { builtInOf, propertyOf } from '../../resources/templates/variables.ts'
@@ -9,7 +10,6 @@ import { type BroadcastRow, type ContactRow, DELIVERY_CLASS, type Json } from '.
 import { SUBJECT_CHARACTERS_MAX } from '../accept/field-rules.ts'
 import { EMPTY_EMAIL_ROW } from '../accept/new-email.ts'
 import type { NewEmail } from '../accept/store-emails.ts'
-import { domainOf } from './state.ts'
 import { compiledSubject } from './texts.ts'
 
 type Contact = Pick<ContactRow, 'email' | 'firstName' | 'lastName' | 'properties'>
@@ -23,14 +23,14 @@ export interface EmailTerms {
 
 export function emailMaker(row: BroadcastRow, terms: EmailTerms): (contact: Contact, id: Id) => NewEmail {
   const { now, expireAfterMs, simulatorDomains } = terms
-  const fromDomain = domainOf(row.sender)
+  const fromDomain = senderDomain(row.sender)
   const sender = compactMailboxes(row.sender)
   const names = row.variables === null ? null : (JSON.parse(row.variables) as string[])
   const subjectOf = subjectMaker(row)
   const content = { contentId: row.sentContentId! }
   return (contact, id) => {
     const { email: address } = contact
-    const domain = address.slice(address.lastIndexOf('@') + 1)
+    const domain = domainOf(address)
     const simulated = simulatorDomains.has(domain)
     return {
       row: {

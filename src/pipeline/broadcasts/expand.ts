@@ -5,7 +5,7 @@
  */
 
 import type { Id } from '../../lib/ids.ts'
-import { foldAddress } from '../../protocols/smtp/address.ts'
+import { domainOf, foldAddress } from '../../protocols/smtp/address.ts'
 import type { Quota } from '../../resources/accounts/plans.ts'
 import { objectionsTo } from '../../resources/contacts/objections.ts'
 import { type LinkTermsIds, linkTermsFor } from '../../resources/emails/link-terms.ts'
@@ -134,8 +134,7 @@ async function expandPage(
   const skip = (reason: SkipReason, count: number) =>
     countForBroadcast(tx, { accountId, broadcastId }, `skipped.${reason}`, count)
   const { eligible, skipped } = await selectEligible(tx, row, ids)
-  const isSimulated = ({ email }: Contact) =>
-    input.simulatorDomains.has(email.slice(email.lastIndexOf('@') + 1))
+  const isSimulated = ({ email }: Contact) => input.simulatorDomains.has(domainOf(email))
   if (input.linkFault !== null && !eligible.every(isSimulated)) return undefined
   for (const [reason, count] of skipped) skip(reason, count)
   const request = { sender: { accountId }, now: input.now, quota: input.quota }

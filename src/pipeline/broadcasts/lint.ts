@@ -3,6 +3,7 @@
  * commands, not these rules, refuse a broadcast with `starter_text` or `unreachable_links`.
  */
 
+import { shortened } from '../../lib/shortened.ts'
 import { htmlToText } from '../../protocols/mime/html/html-to-text.ts'
 import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
@@ -175,7 +176,7 @@ function linksIn(html: string): Link[] {
 }
 
 function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'message'> | undefined {
-  const shown = shortened(href)
+  const shown = shortened(href, SHOWN_LENGTH_MAX)
   const trimmed = href.trim()
   if (trimmed === '' || trimmed === '#')
     return { rule: 'empty_link', severity: 'error', message: `A link has no target: ${quoted(shown)}.` }
@@ -210,7 +211,7 @@ function isHost(name: string): boolean {
 function braceFindings(parts: Parts): LintFinding[] {
   return parts.flatMap(([part, text]) =>
     strayBraces(text ?? '', part === 'html', FINDINGS_PER_RULE_MAX).map((around): LintFinding => {
-      const message = `Braces that are not a placeholder are sent as they are: ${quoted(shortened(around))}.`
+      const message = `Braces that are not a placeholder are sent as they are: ${quoted(shortened(around, SHOWN_LENGTH_MAX))}.`
       return { rule: 'stray_braces', severity: 'warning', part, message, line: null }
     }),
   )
@@ -232,7 +233,7 @@ function variableFindings(
       const end = isPlaceholder
         ? 'and there is no fallback: nothing stands in its place.'
         : 'and it is no name: it stays as it is, braces and all.'
-      const message = `No contact has the property ${quoted(shortened(name))}, ${end}`
+      const message = `No contact has the property ${quoted(shortened(name, SHOWN_LENGTH_MAX))}, ${end}`
       return [{ rule: 'unknown_variable', severity: 'warning', part, message, line: null }]
     }),
   )
@@ -256,10 +257,6 @@ function lineFinder(text: string): (at: number) => number {
     for (; next >= 0 && next < at; next = text.indexOf('\n', next + 1)) line++
     return line
   }
-}
-
-function shortened(text: string): string {
-  return text.length > SHOWN_LENGTH_MAX ? `${text.slice(0, SHOWN_LENGTH_MAX).toWellFormed()}…` : text
 }
 
 function quoted(text: string): string {

@@ -2,10 +2,11 @@
 
 import type { Id } from '../../lib/ids.ts'
 import { acceptsMail, SENDING_COLUMNS } from '../../resources/domains/status.ts'
-import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
+import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { LINKING } from '../../resources/emails/link-terms.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { tagFault } from '../../resources/templates/limits.ts'
+import { unsupportedTag } from '../../resources/templates/unsupported.ts'
 import type { Tx } from '../../store/command.ts'
 import type { BroadcastRow, BroadcastStatus, DomainRow } from '../../store/schema.ts'
 import { type Refusal, refuseField } from '../accept/refusal.ts'
@@ -59,11 +60,14 @@ const WORDS: Record<BroadcastStatus, string> = {
   failed: 'failed',
 }
 
-/** Refusal if the broadcast cannot be sent: no content, the starter text, or an unverified domain. */
+/**
+ * Refusal if the broadcast cannot be sent: no content, the starter text, tags that are not supported, or an
+ * unverified domain.
+ */
 export async function refuseUnsendable(
   tx: Tx,
   accountId: Id,
-  { sender, subject, html, text }: EmailText & { sender: string },
+  { sender, subject, html, text, previewText }: EmailText & { sender: string; previewText: string | null },
 ): Promise<Refusal | undefined> {
   if (!html && !text)
     return refuseField(
@@ -74,8 +78,10 @@ export async function refuseUnsendable(
   if (isStarter(html)) return UNTOUCHED
   const fault = tagFault({ subject, html, text })
   if (fault) return refuseField('invalid_field', fault.part, `\`${fault.part}\` ${fault.fault}.`)
+  const inPreview = html === null ? undefined : unsupportedTag(previewText ?? '')
+  if (inPreview) return refuseField('invalid_field', 'preview_text', `\`preview_text\` ${inPreview.fault}.`)
   if (await findSendingDomain(tx, accountId, sender)) return undefined
-  const name = domainOf(sender)
+  const name = senderDomain(sender)
   return refuseField(
     'domain_not_verified',
     'from',
@@ -98,11 +104,7 @@ export async function findSendingDomain(
   accountId: Id,
   sender: string,
 ): Promise<SendingDomain | undefined> {
-  const key = { accountId, name: domainOf(sender) }
+  const key = { accountId, name: senderDomain(sender) }
   const [domain] = await tx.rows.find('domains', [key], SENDING)
   return domain && acceptsMail(domain) ? domain : undefined
-}
-
-export function domainOf(sender: string): string {
-  return parseStoredMailboxes(sender)[0]!.domain
 }

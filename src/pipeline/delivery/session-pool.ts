@@ -1,5 +1,7 @@
 /** Pool of idle SMTP sessions, so that a connection carries several messages. */
+
 import type { Clock, Timer } from '../../lib/clock.ts'
+import { domainOf } from '../../protocols/smtp/address.ts'
 import type { SmtpSession } from './smtp-client/types.ts'
 import { createHostFaults, type PolicyName } from './tls-policy/host-tls-policy.ts'
 
@@ -121,7 +123,8 @@ export function createSessionPool(
       if (closed || isWorn(pooled, 0)) return quit(pooled)
       const since = clock.monotonic()
       const entry: Idle = { session, mxHost, policy, brokenTls, source, smartHost, since }
-      if (limits.domains !== Infinity) entry.domains = (pooled.domains ?? new Set()).add(domainOf(address))
+      if (limits.domains !== Infinity)
+        entry.domains = (pooled.domains ?? new Set()).add(domainOf(address).toLowerCase())
       sweeping ??= clock.timer(SWEEP_INTERVAL_MS, sweep)
       const entries = idle.get(hostSet)
       if (entries) entries.push(entry)
@@ -140,10 +143,8 @@ export function createSessionPool(
 
 function takes({ session, domains }: PooledSession, address: string): boolean {
   return (
-    domains === undefined || domains.size < session.facts.limits.domains || domains.has(domainOf(address))
+    domains === undefined ||
+    domains.size < session.facts.limits.domains ||
+    domains.has(domainOf(address).toLowerCase())
   )
-}
-
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase()
 }

@@ -7,7 +7,7 @@
 import type { Id } from '../../lib/ids.ts'
 import { bounceType } from '../../protocols/bounces/bounce-class.ts'
 import type { BounceReport, ReportedRecipient } from '../../protocols/bounces/report.ts'
-import { foldAddress } from '../../protocols/smtp/address.ts'
+import { domainOf, foldAddress } from '../../protocols/smtp/address.ts'
 import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
 import { inboundCommands } from '../../resources/emails/inbound-rows.ts'
 import { recipientCommands } from '../../resources/events/commands.ts'
@@ -121,7 +121,7 @@ async function senderOf(tx: Tx, { accountId, emailId }: Delivery) {
 
 function domainIn(address: string): string {
   const folded = foldAddress(address)
-  return folded.slice(folded.lastIndexOf('@') + 1)
+  return domainOf(folded)
 }
 
 /**

@@ -1,9 +1,11 @@
 /** Tells which received mail was sent by programs (RFC 3834 §5, and header fields of vendors). */
 import { AUTO_SUBJECT } from '../../protocols/bounces/phrases.ts'
 import { fold } from '../../protocols/bounces/reading.ts'
-import { VACATION_FIELDS } from '../../protocols/bounces/sender.ts'
+import { isAutoSubmitted, VACATION_FIELDS } from '../../protocols/bounces/sender.ts'
 import type { Automatic } from '../../store/schema/inbound.ts'
 import type { InboundContent } from './stored-content.ts'
+
+const EXCHANGE_FIELDS = ['x-auto-response-suppress', 'x-ms-exchange-inbox-rules-loop']
 
 type Headers = InboundContent['headers']
 
@@ -11,13 +13,13 @@ type Headers = InboundContent['headers']
 export function automaticOf(headers: Headers): Automatic | null {
   const textOf = (name: string) => fold(headerOf(headers, name) ?? '')
   const has = (name: string) => headerOf(headers, name) !== undefined
-  if (textOf('content-type').startsWith('multipart/report')) return 'report'
+  if (textOf('content-type').startsWith('multipart/report') || has('x-failed-recipients')) return 'report'
   const submitted = isSubmittedByProgram(headers) ? textOf('auto-submitted') : ''
   const precedence = textOf('precedence')
   if (submitted.startsWith('auto-replied') || /auto[_-]?reply/.test(precedence)) return 'auto-reply'
   if (VACATION_FIELDS.some(has)) return 'auto-reply'
-  // Exchange marks its replies to absent people's mail as generated mail.
-  const isMarked = submitted !== '' || has('x-auto-response-suppress')
+  // Exchange marks its replies to absent people's mail as generated mail, or by fields of its own.
+  const isMarked = submitted !== '' || EXCHANGE_FIELDS.some(has)
   if (isMarked && AUTO_SUBJECT.test(textOf('subject'))) return 'auto-reply'
   const isForMany = has('list-id') || has('list-unsubscribe') || /^(?:bulk|list|junk)/.test(precedence)
   return submitted !== '' || isForMany ? 'bulk' : null
@@ -25,7 +27,7 @@ export function automaticOf(headers: Headers): Automatic | null {
 
 /** Tells whether the message says that no person sent it (RFC 3834 §5). */
 export function isSubmittedByProgram(headers: Headers): boolean {
-  return !/^(?:\s*|\s*no\b.*)$/is.test(headerOf(headers, 'auto-submitted') ?? '')
+  return isAutoSubmitted(headerOf(headers, 'auto-submitted'))
 }
 
 /** Value of the first field of that name, given in lower case. */

@@ -7,11 +7,13 @@ import { foldText } from '../../lib/fold-text.ts'
 import { type Id, wireId } from '../../lib/ids.ts'
 import type { ReceivedMailbox } from '../../protocols/mime/read/addresses.ts'
 import type { FoundPart } from '../../protocols/mime/read/read-mail.ts'
+import { domainOf } from '../../protocols/smtp/address.ts'
 import type { EncodedContent } from '../../resources/emails/content.ts'
 import { INBOUND_COUNTER } from '../../resources/emails/inbound-list.ts'
 import { recordEvents } from '../../resources/events/record.ts'
 import { command, type Tx } from '../../store/command.ts'
 import type { InboundMessageRow } from '../../store/schema/inbound.ts'
+import { answeredEmail } from './answered-email.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { type Verdicts, verdictColumns } from './message-verdicts.ts'
 import type { StoredPart } from './stored-content.ts'
@@ -50,6 +52,7 @@ export const listInboundCommands = {
         [{ ...key, ...read, contentId, listedAt: at }],
       )
       const { domainId, ...listed } = { ...row, ...read }
+      const answered = await answeredEmail(tx.rows.find, accountId, mail?.referred ?? [])
       await tx.rows.insert('inboundSubjects', [
         { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
       ])
@@ -60,7 +63,11 @@ export const listInboundCommands = {
           subjectId: id,
           type: 'email.received',
           recipient: null,
-          data: { ...inboundRowView(listed), email_id: wireId('inb', id) },
+          data: {
+            ...inboundRowView(listed),
+            in_reply_to_email_id: answered ? wireId('eml', answered) : null,
+            email_id: wireId('inb', id),
+          },
           at,
           origin: { domainId, broadcastId: null, simulated: 0 },
         },
@@ -119,8 +126,6 @@ function partsJson(tx: Tx, parts: readonly FoundPart[], at: number): string | nu
 
 /** Joins the distinct recipient domains, with a blank around each. */
 function domainsOf(recipients: string): string {
-  const names = (JSON.parse(recipients) as string[]).map(address =>
-    address.slice(address.lastIndexOf('@') + 1),
-  )
+  const names = (JSON.parse(recipients) as string[]).map(domainOf)
   return ` ${[...new Set(names)].join(' ')} `
 }

@@ -9,6 +9,7 @@
 
 import { inOwnMemory } from '../../lib/bytes.ts'
 import { type Clock, sleep, within } from '../../lib/clock.ts'
+import type { Id } from '../../lib/ids.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
 import type { Metrics } from '../../lib/metrics.ts'
@@ -27,6 +28,8 @@ import type { Automatic } from '../../store/schema/inbound.ts'
 export interface ReadMail extends Omit<ParsedMail, 'html' | 'text' | 'headers'> {
   content: EncodedContent
   automatic: Automatic | null
+  /** Ids of our emails that the message may answer, see `referredEmails`. */
+  referred: Id[]
 }
 
 type UnreadMail = Pick<

@@ -1,7 +1,9 @@
 /**
  * Handles mail to a `List-Unsubscribe` mailto address: the recipient is unsubscribed, whatever the mail says.
  */
+
 import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { isAutoSubmitted } from '../../protocols/bounces/sender.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
 import { foldAddress } from '../../protocols/smtp/address.ts'
 import type { Tx } from '../../store/command.ts'
@@ -28,8 +30,7 @@ export function readUnsubscribeMail(
   const { head } = readHead(
     Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEADER_BYTES_MAX)),
   )
-  const isByItself = !/^(?:no\b.*)?$/i.test(head.raw('auto-submitted') ?? '')
-  if (sender === '' || isByItself) return undefined
+  if (sender === '' || isAutoSubmitted(head.raw('auto-submitted'))) return undefined
   const words = (head.text('subject') ?? '').replace(/\s/g, '').match(TOKEN) ?? []
   const spare = words.map(word => readUnsubscribeToken(secrets, word)).find(token => token !== undefined)
   return { ref: { emailId: emailId!, ordinal: ordinal! }, spare }

@@ -4,6 +4,7 @@
  */
 
 import { type ParsedMail, readHeadOnly, readMail } from '../../protocols/mime/read/read-mail.ts'
+import { referredEmails } from './answered-email.ts'
 import { automaticOf } from './automatic.ts'
 import type { ReadMail } from './mail-reader.ts'
 import { encodeInboundContent } from './stored-content.ts'
@@ -28,5 +29,10 @@ function stored({ html, text, headers, ...rest }: ParsedMail, mailHost: string):
   const believed = headers.filter(([name, value]) => !isForgedAuthResults(name, value, mailHost))
   const encoded = encodeInboundContent({ html, text, headers: believed })
   const automatic = automaticOf(headers)
-  return { ...rest, automatic, content: { ...encoded, body: new Uint8Array(encoded.body) } }
+  return {
+    ...rest,
+    automatic,
+    referred: referredEmails(headers),
+    content: { ...encoded, body: new Uint8Array(encoded.body) },
+  }
 }

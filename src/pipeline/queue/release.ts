@@ -8,7 +8,7 @@ import { type DueTimer, startDueTimer } from '../../lib/due-timer.ts'
 import { type Id, idKey, sameId } from '../../lib/ids.ts'
 import { type ConsentBook, openConsentBook } from '../../resources/contacts/consent.ts'
 import { acceptsMail, SENDING_COLUMNS, sendingDisabled } from '../../resources/domains/status.ts'
-import { parseStoredMailboxes } from '../../resources/emails/email-rows.ts'
+import { senderDomain } from '../../resources/emails/email-rows.ts'
 import { suppressedEvent } from '../../resources/events/email-events.ts'
 import { type DeliveryChange, moveEmails, recordDeliveries } from '../../resources/events/record.ts'
 import { command, type Run, type Tx } from '../../store/command.ts'
@@ -68,7 +68,7 @@ export const releaseCommands = {
 type SendingDomain = Id | null | string
 
 async function sendingDomains(tx: Tx, emails: readonly DueEmail[]): Promise<SendingDomain[]> {
-  const keys = emails.map(({ accountId, sender }) => ({ accountId, name: domainOf(sender) }))
+  const keys = emails.map(({ accountId, sender }) => ({ accountId, name: senderDomain(sender) }))
   const rows = await tx.rows.find('domains', keys, ['id', ...SENDING_COLUMNS])
   return emails.map(({ domainId }, i) => {
     if (domainId === null) return null
@@ -167,10 +167,6 @@ function endOf(
 ): DeliveryChange {
   const set = { status, state: DELIVERY_STATE.done }
   return { accountId, emailId, ordinal, recipient, handedOverAt: null, set, ...rest }
-}
-
-function domainOf(sender: string): string {
-  return parseStoredMailboxes(sender)[0]!.domain
 }
 
 interface ReleaserOptions {

@@ -51,6 +51,7 @@ function email(id: Id, type: EventType, created_at: string) {
       id: wireId('inb', id),
       email_id: wireId('inb', id),
       ...common,
+      in_reply_to_email_id: null,
       spam_verdict: 'PASS',
       attachments: [],
     }

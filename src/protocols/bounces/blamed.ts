@@ -1,6 +1,7 @@
 /**
  * Extracts failed recipients and their diagnostics from the text of a bounce, by the position of addresses.
  */
+import { domainOf } from '../smtp/address.ts'
 import { addressesIn, isSameAddress } from './addresses.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
 import { fold } from './reading.ts'
@@ -15,6 +16,8 @@ interface Candidate {
   address: string
   score: number
   line: number
+  /** Whether a text about the address follows it in its line. */
+  isListed: boolean
 }
 
 interface Surroundings {
@@ -56,7 +59,10 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
   const candidates = bestOf(surroundings)
   const best = candidates[0]?.score ?? 0
   const chosen = candidates
-    .filter(({ score }) => score >= SCORE_MIN && score >= best - 4)
+    .filter(({ score, isListed }) => {
+      const isAlike = score >= best - 4 || (isListed && candidates[0]!.isListed)
+      return score >= SCORE_MIN && isAlike
+    })
     .slice(0, RECIPIENTS_MAX)
   const isOnlyOne = candidates.length === 1 && best === 0
   if (chosen.length === 0 && candidates[0] && (best > 0 || isOnlyOne)) chosen.push(candidates[0])
@@ -118,7 +124,7 @@ function concernedBy(
   lines: readonly string[],
   known: ReadonlySet<string>,
 ): (ReadonlySet<string> | undefined)[] {
-  const byDomain = Map.groupBy(known, address => address.slice(address.lastIndexOf('@') + 1))
+  const byDomain = Map.groupBy(known, domainOf)
   const namedIn = lines.map(line => addressesIn(line.toLowerCase()).filter(address => known.has(address)))
   let current: ReadonlySet<string> | undefined
   return lines.map((line, i) => {
@@ -196,7 +202,7 @@ function bestOf({ lines, failed, own, addressed }: Surroundings): Candidate[] {
           scoreOf(address, text, folded, before) + among(failed, address, 6) + among(addressed, address, 3)
         const key = address.toLowerCase()
         if ((found.get(key)?.score ?? Number.NEGATIVE_INFINITY) < score)
-          found.set(key, { address, score, line })
+          found.set(key, { address, score, line, isListed: AT_START.test(text) })
       }
     }
     before = fold(text)

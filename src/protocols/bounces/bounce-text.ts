@@ -1,4 +1,5 @@
 /** Recognizes and reads bounces in free text, without a machine-readable part. */
+import { domainOf } from '../smtp/address.ts'
 import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
 import type { OwnText } from './passage.ts'
@@ -88,5 +89,5 @@ export function hostIn(text: string): string | undefined {
 }
 
 function providerOfAddress(address: string | undefined, provider: (host: string) => string | undefined) {
-  return address === undefined ? undefined : provider(address.slice(address.lastIndexOf('@') + 1))
+  return address === undefined ? undefined : provider(domainOf(address))
 }

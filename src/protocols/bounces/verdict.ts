@@ -74,11 +74,11 @@ export function verdictOf({ action, status, texts, provider }: Evidence): Bounce
 }
 
 /**
- * Tells it by the class of the status or else of the code. Status x.4.7 says that time ran out (RFC 3463
- * §3.5).
+ * Tells it by the class of the status, or else of the code, as for status 5.0.0, by which programs say no
+ * more than that they gave up. Status x.4.7 says that time ran out (RFC 3463 §3.5).
  */
 function isTransientFailure(status: string | undefined, replyCode: number | undefined): boolean {
-  if (status === undefined) return replyCode !== undefined && replyCode < 500
+  if (status === undefined || status === '5.0.0') return replyCode !== undefined && replyCode < 500
   return status.startsWith('4') || status === '5.4.7'
 }
 

@@ -37,7 +37,7 @@ interface ProviderZoneOptions {
 const TTL_SECONDS = 3_600
 const MX_PREFERENCE = 10
 
-/** @throws RecordFault if records of the operator form a loop */
+/** @throws RecordFault if aliases form a loop, or stand beside other records */
 export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   const { mailHost, nameServers, regions, simulatorDomain, reportsTo, mtaStsId, greetings = [] } = options
   const records: DnsRecord[] = []
@@ -66,9 +66,19 @@ export function providerRecords(options: ProviderZoneOptions): DnsRecord[] {
   }
   if (simulatorDomain !== undefined && isOurs(simulatorDomain))
     add(simulatorDomain, { type: 'MX', preference: 0, exchange: '' })
-  const all = merged(records, options.own ?? [])
+  const all = merged(records, options.own ?? [], mailHost)
   refuseLoops(all)
+  refuseNeighbours(all)
   return all
+}
+
+/** @throws RecordFault if a name has an alias and further records (RFC 1034 §3.6.2) */
+function refuseNeighbours(records: readonly DnsRecord[]) {
+  const counts = new Map<string, number>()
+  for (const { name } of records) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const alias = records.find(({ name, type }) => type === 'CNAME' && counts.get(name)! > 1)
+  if (alias)
+    throw new RecordFault(`has a CNAME record for ${alias.name}, which must not have other records beside it`)
 }
 
 /** @throws RecordFault if an alias leads back to itself */
@@ -114,14 +124,19 @@ export function feedbackHost(region: string, mailHost: string): string {
 }
 
 /**
- * A record of the operator replaces all built-in records of its name and type. TXT records are added, except
- * where only one of a kind may exist; the kind is the version at its beginning (`v=spf1`, `v=DMARC1`).
+ * A record of the operator replaces all built-in records of its name and type, and an alias all of its name.
+ * TXT records are added, except where only one of a kind may exist; the kind is the version at its beginning
+ * (`v=spf1`, `v=DMARC1`). A record that is given twice counts once (RFC 2181 §5).
  */
-function merged(ours: readonly DnsRecord[], own: readonly DnsRecord[]): DnsRecord[] {
+function merged(ours: readonly DnsRecord[], given: readonly DnsRecord[], mailHost: string): DnsRecord[] {
+  const own = [...new Map(given.map(record => [JSON.stringify(record), record])).values()]
   const kindOf = (record: DnsRecord) =>
     `${record.name} ${record.type} ${record.type === 'TXT' ? (/^v=\w+/.exec(record.text)?.[0] ?? '') : ''}`
   const taken = new Set(own.map(kindOf))
-  return [...ours.filter(record => !taken.has(kindOf(record))), ...own]
+  const aliases = new Set(own.flatMap(({ name, type }) => (type === 'CNAME' ? [name] : [])))
+  const isReplaced = (record: DnsRecord) =>
+    taken.has(kindOf(record)) || (aliases.has(record.name) && record.name !== mailHost)
+  return [...ours.filter(record => !isReplaced(record)), ...own]
 }
 
 function byName(greetings: readonly { name: string; address: string }[]): Map<string, string[]> {

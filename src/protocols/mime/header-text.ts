@@ -17,6 +17,16 @@ const STRUCTURED: readonly [name: RegExp, anyText: RegExp | undefined][] = [
   [/^(?:feedback-id|auto-submitted|precedence|importance|priority|sensitivity)$/i, undefined],
   [/^x-(?:entity-ref-id|priority|msmail-priority|auto-response-suppress)$/i, undefined],
   [/^list-unsubscribe-post$/i, undefined],
+  [
+    /^(?:original-message-id|supersedes|obsoletes|expires|expiry-date|reply-by|deferred-delivery)$/i,
+    undefined,
+  ],
+  [/^(?:message-context|accept-language|autocrypt|bimi-selector|tls-required)$/i, undefined],
+  [
+    /^(?:disposition-notification-to|return-receipt-to|errors-to|x-confirm-reading-to)$/i,
+    /(?<![^,])[^<>,]*(?=<)/g,
+  ],
+  [/^archived-at$/i, /<[^<>]*>/g],
   [/^list-id$/i, /^[^<]*(?=<)/],
   [/^list-.*$/i, /<[^<>]*>|\([^()]*\)/g],
 ]

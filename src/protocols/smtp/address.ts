@@ -126,6 +126,11 @@ export function searchedAddress(text: string): string {
   return text.slice(0, at + 1) + (parseDomain(domain) ?? beginning ?? domain)
 }
 
+/** Returns the domain of an address as it is written. */
+export function domainOf(address: string): string {
+  return address.slice(address.lastIndexOf('@') + 1)
+}
+
 /** Folds an address to the form in which suppressions, contacts and duplicates are compared. */
 export function foldAddress(address: string): string {
   return address.toLowerCase()
@@ -143,7 +148,7 @@ function readMailbox(
   if (opens < 0) return { fault: 'has ">" without "<"' }
   const name = parseDisplayName(trimmed.slice(0, opens), faultOfName)
   if (typeof name === 'object' && name !== null) return name
-  const bare = parseAddress(trimmed.slice(opens + 1, -1))
+  const bare = parseAddress(trimmed.slice(opens + 1, -1).trim())
   return 'fault' in bare ? bare : { ...bare, name }
 }
 
@@ -176,11 +181,19 @@ function parseDisplayName(
 ): string | null | AddressFault {
   const words: string[] = []
   const unquoted: string[] = []
-  let rest = text.trim()
+  const trimmed = text.trim()
+  let rest = trimmed
   while (rest.length > 0) {
     const match = QUOTED.exec(rest)
-    const word = match ? match[0] : /^[^"]+/.exec(rest)?.[0]
-    if (word === undefined) return { fault: 'has an unfinished quoted display name' }
+    if (!match && rest.startsWith('"')) {
+      if (words.length === 0) return { fault: 'has an unfinished quoted display name' }
+      // A later quote without its end is part of the name, as in `12" Records`.
+      unquoted.push(rest)
+      const isApart = /\s/.test(trimmed[trimmed.length - rest.length - 1]!)
+      words.push(isApart ? rest : words.pop()! + rest)
+      break
+    }
+    const word = match ? match[0] : /^[^"]+/.exec(rest)![0]
     words.push(match ? unescaped(match[1]!) : word.trim())
     if (!match) unquoted.push(word)
     rest = rest.slice(word.length).trimStart()

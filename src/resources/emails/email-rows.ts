@@ -1,6 +1,7 @@
 /** Reads emails with their deliveries and timeline. The API, the dashboard and the composer call it. */
+
 import { type Id, idText } from '../../lib/ids.ts'
-import type { Mailbox } from '../../protocols/smtp/address.ts'
+import { domainOf, type Mailbox } from '../../protocols/smtp/address.ts'
 import type { ReadTogether } from '../../store/read.ts'
 import type { AttemptRow, Db, DeliveryRow, EmailRow, EventRow } from '../../store/schema.ts'
 import { withRecord } from './attempt-record.ts'
@@ -90,8 +91,9 @@ export function parseStoredMailboxes(json: string | null): Mailbox[] {
   }))
 }
 
-function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1)
+/** Returns the domain of a stored sender. */
+export function senderDomain(sender: string): string {
+  return parseStoredMailboxes(sender)[0]!.domain
 }
 
 /** Value of the column if the `Message-ID` is derived from the email's id. */

@@ -17,7 +17,10 @@ const START = /\{\{+|\{%[-~+]?\s{0,20}[a-z]/gi
 const MARKS = '#/^>&!~=*@'
 /** `else` of Handlebars, and conditions of Go templates. */
 const KEYWORD = /^(?:else(?:\s|$)|(?:if|range|with|template|block)\s+[.$("])/
-const FILTER = /^default\s{0,20}[:(]/i
+/** A filter with its argument, such as `default: "there"`, perhaps behind others. */
+const FILTER = /(?:^|\|)\s{0,20}(?:default\s{0,20}[:(]|[a-z]\w{0,20}:\s{0,20}["'“])/i
+/** A field of Go templates, or marks that remove blanks. */
+const NO_NAME = /^(?:\.\w|-\s)/
 const NAME_START = /^[\p{L}_]/u
 
 /** Returns the first one. Every character is read a constant number of times. */
@@ -40,6 +43,7 @@ function reasonOf(inner: string, isClosed: boolean): string | undefined {
   if (inner !== '' && MARKS.includes(inner[0]!))
     return 'there are no blocks, conditions, partials or comments'
   if (!isClosed) return NAME_START.test(inner) ? 'it is not closed by `}}`' : undefined
+  if (NO_NAME.test(inner)) return 'names of variables begin with a letter'
   if (KEYWORD.test(inner)) return 'there are no conditions or loops'
   const bar = inner.indexOf('|')
   if (bar < 0 || !FILTER.test(inner.slice(bar + 1).trim())) return undefined

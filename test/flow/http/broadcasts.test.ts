@@ -209,6 +209,41 @@ test('broadcasts: content that is empty cannot be sent', async () => {
   }
 })
 
+test('broadcasts: an empty text opts out of the derived one, and null takes this back', async () => {
+  const { id } = await draft({ html: '<p>Hello <b>there</b></p>', text: 'Hi' })
+  const change = async (body: object) => {
+    const { body: changed } = await mailhorn.call('PATCH', `/broadcasts/${id}`, { session, body })
+    return [changed.text, (await get(`/broadcasts/${id}/preview`)).text]
+  }
+  assert.equal(await change({ text: '' }), ['', ''])
+  assert.equal(await change({ name: 'x' }), ['', ''], 'an absent text stays')
+  assert.equal(await change({ text: null }), [null, 'Hello there'])
+  assert.equal(await change({ text: 'Hi' }), ['Hi', 'Hi'])
+  assert.equal(await change({ text: null, subject: null, html: null }), [null, 'Hello there'])
+})
+
+test('broadcasts: a draft may hold tags that are not supported, and cannot be sent until they are gone', async () => {
+  const tag = '{{#each items}}'
+  for (const [field, change] of [
+    ['html', { html: `<p>\n  ${tag}` }],
+    ['text', { text: `a\n  ${tag}` }],
+    ['subject', { subject: tag }],
+  ] as const) {
+    const { id } = await draft(change)
+    for (const body of [{}, { scheduled_at: new Date(mailhorn.clock.now() + 3_600_000).toISOString() }]) {
+      const { status, body: refusal } = await post(`/broadcasts/${id}/send`, body)
+      assert.equal([status, refusal.errors[0].path], [422, field])
+      assert.match(refusal.message, `\`${field}\` contains \`${tag}\` at line`)
+    }
+    assert.is((await get(`/broadcasts/${id}`)).status, 'draft')
+    const body = { ...WORDS, html: '<p>Hi</p>', text: 'Hi' }
+    assert.is((await mailhorn.call('PATCH', `/broadcasts/${id}`, { session, body })).status, 200)
+    const { status, body: answer } = await post(`/broadcasts/${id}/send`)
+    assert.is(status, 200, JSON.stringify(answer))
+    await when(id, 'sent')
+  }
+})
+
 test('broadcasts: a refusal names the faulty field and changes nothing', async () => {
   const { total } = await get('/broadcasts')
   const good = { audience_id: audience, ...WORDS, text: 'Hi' }
@@ -238,6 +273,11 @@ test('broadcasts: a refusal names the faulty field and changes nothing', async (
     [{ send: false, scheduled_at: past }, 422, 'scheduled_at'],
     [{ send: true, text: null }, 422, 'html'],
     [{ send: true, from: 'ann@elsewhere.example' }, 403, 'from'],
+    [{ send: true, text: 'Hi {{#if vip}}you{{/if}}' }, 422, 'text'],
+    [{ send: true, html: '<p>{% if vip %}Hi{% endif %}</p>' }, 422, 'html'],
+    [{ send: true, subject: 'Hi {{first_name' }, 422, 'subject'],
+    [{ send: true, scheduled_at: '2099-01-01T00:00:00Z', text: '{{> footer}}' }, 422, 'text'],
+    [{ send: true, html: '<p>Hi</p>', preview_text: '{{^vip}}' }, 422, 'preview_text'],
   ] as const) {
     const answer = await post('/broadcasts', { ...good, ...change })
     assert.is(answer.status, status, JSON.stringify([change, answer.body]))

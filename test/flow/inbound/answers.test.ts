@@ -65,6 +65,31 @@ async function rawOf(id: string): Promise<string> {
   return (await get(`/emails/${id}/raw`)).body.replace(/\r\n[\t ]/g, ' ')
 }
 
+test('a message that answers an email names it, in the inbox and to webhooks', async () => {
+  const id = await mailhorn.send({
+    from: 'bob@here.example',
+    to: 'delivered@simulator.test',
+    subject: 'Your order',
+    text: 'It is on its way.',
+  })
+  const { message_id: sent } = await mailhorn.emailWhen(id, 'delivered')
+  const answer = (fields: string) =>
+    receive(`From: Ann <delivered@simulator.test>\nTo: bob@here.example\nSubject: Re\n${fields}\nThanks.\n`)
+  for (const [fields, email] of [
+    [`In-Reply-To: ${sent}\n`, id],
+    [`References: <first@there.test> ${sent} <later@there.test>\nIn-Reply-To: <later@there.test>\n`, id],
+    [`In-Reply-To: ${sent.replace(/<.{8}/, '<00000000')}\n`, null],
+    ['', null],
+  ] as const) {
+    const message = await answer(fields)
+    assert.is(message.in_reply_to_email_id, email, fields)
+    const [event] = mailhorn.rows<{ data: string }>(
+      "select data from events where type = 'email.received' order by id desc limit 1",
+    )
+    assert.is(JSON.parse(event!.data).in_reply_to_email_id, email)
+  }
+})
+
 test('mail from here to a domain that is received here is in its inbox, once, and over no network', async () => {
   const id = await mailhorn.send({
     from: 'ann@here.example',

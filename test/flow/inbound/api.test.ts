@@ -100,6 +100,7 @@ test('a received message is shown with all that it says', async () => {
     ...{ dkim_verdict: rest.dkim_verdict, dmarc_verdict: rest.dmarc_verdict },
     authentication_results: rest.authentication_results,
     parse_error: null,
+    in_reply_to_email_id: null,
     text: null,
     html: '<p>Grüße</p><img src="cid:pixel@there.example">',
   })

@@ -45,7 +45,10 @@ const version = z.string().optional().meta({
   description:
     'Expected `version`. If the broadcast has another version, the request fails with 422 and changes nothing.',
 })
-export const broadcastChangeSchema = z.object({ ...fields, version })
+const changedText = fields.text.meta({
+  description: 'An empty text sends the HTML alone. With null, the text is derived from the HTML again.',
+})
+export const broadcastChangeSchema = z.object({ ...fields, text: changedText, version })
 export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, version })
 export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
@@ -172,19 +175,23 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
 }
 
 /**
- * Absent fields are not changed; an empty string removes the value of an optional field. An empty text is
- * kept, since it opts out of the text that is derived from the HTML.
+ * Absent fields and null are not changed; an empty string removes the value of an optional field. An empty
+ * text is kept, since it opts out of the text that is derived from the HTML; null has the text derived again.
  * @throws ApiError
  */
 export function readBroadcastChange(body: unknown): Changes & { template: TemplateRef | null | undefined } {
   refuseFiles(body)
   const { scheduledAt, version = null, ...given } = readChange(body)
   return {
-    changes: changesOf(withAudience(given)),
+    changes: { ...changesOf(withAudience(given)), ...(isTextRemoved(body) && { text: null }) },
     template: readTemplate(given.templateId),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
     version,
   }
+}
+
+function isTextRemoved(body: unknown): boolean {
+  return typeof body === 'object' && body !== null && (body as { text?: unknown }).text === null
 }
 
 /** Newer SDKs name an audience in `segment_id`. */

@@ -2,6 +2,7 @@
 
 import { wireId } from '../../../lib/ids.ts'
 import { createSemaphore } from '../../../lib/semaphore.ts'
+import { answeredEmail, referredEmails } from '../../../pipeline/inbound/answered-email.ts'
 import { contentOf } from '../../../pipeline/inbound/find-inbound.ts'
 import { inboundRowView, LISTED_COLUMNS } from '../../../pipeline/inbound/view.ts'
 import { type InboundFilter, listInbound } from '../../../resources/emails/inbound-list.ts'
@@ -73,7 +74,9 @@ export function inboundRoutes(options: InboundRoutesOptions): Route[] {
           ownerId: row.id,
           fileId: row.id,
         })
-        return ok(inboundView(row, await contentOf(store.find, row), raw))
+        const content = await contentOf(store.find, row)
+        const answered = await answeredEmail(store.find, row.accountId, referredEmails(content.headers))
+        return ok(inboundView(row, content, { raw, answered }))
       },
     },
     {

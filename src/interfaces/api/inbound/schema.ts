@@ -1,7 +1,7 @@
 /** Schemas and queries of received mail. */
 import * as z from 'zod'
 import { foldText } from '../../../lib/fold-text.ts'
-import { parseWireId } from '../../../lib/ids.ts'
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import type { InboundContent } from '../../../pipeline/inbound/stored-content.ts'
 import { type InboundRowView, inboundRowView } from '../../../pipeline/inbound/view.ts'
@@ -68,6 +68,9 @@ export const inboundSchema = inboundRowSchema
     text: z.string().nullable(),
     html: z.string().nullable(),
     headers: z.record(z.string(), z.array(z.string())),
+    in_reply_to_email_id: idSchema('eml').nullable().meta({
+      description: 'Email of the account that the message answers, by its In-Reply-To or References header.',
+    }),
     envelope: z.object({
       from: z.string(),
       to: z.array(z.string()),
@@ -106,12 +109,17 @@ function readCursor(query: URLSearchParams): ListPage['cursor'] {
   return { id, side: name === 'after' ? 'older' : 'newer' }
 }
 
-export function inboundView(row: ShownInbound, { html, text, headers }: InboundContent, raw: DownloadLink) {
+export function inboundView(
+  row: ShownInbound,
+  { html, text, headers }: InboundContent,
+  { raw, answered }: { raw: DownloadLink; answered: Id | undefined },
+) {
   return {
     ...inboundRowView(row),
     text,
     html,
     headers: headerLists(headers),
+    in_reply_to_email_id: answered ? wireId('eml', answered) : null,
     envelope: {
       from: row.sender,
       to: JSON.parse(row.recipients) as string[],

@@ -3,7 +3,9 @@
  * size. The readers of bodies and queries (`read.ts` and the `schema.ts` of each resource) call these
  * functions.
  */
+
 import type * as z from 'zod'
+import { shortened } from '../../../lib/shortened.ts'
 import { type ApiError, invalidField } from '../api-error.ts'
 
 /** Makes the error for a query parameter. `rule` completes "must be"; `value` is quoted when it is given. */
@@ -69,8 +71,7 @@ const SHOWN_CHARACTERS_MAX = 60
 /** Formats a value that a client sent, for an error message. */
 export function shownValue(value: unknown): string {
   if (typeof value === 'object' && value !== null) return typeOf(value)
-  const text = JSON.stringify(value) ?? typeof value
-  return text.length <= SHOWN_CHARACTERS_MAX ? text : `${text.slice(0, SHOWN_CHARACTERS_MAX).toWellFormed()}…`
+  return shortened(JSON.stringify(value) ?? typeof value, SHOWN_CHARACTERS_MAX)
 }
 
 /** Finds the value at a path of zod, undefined when there is none. */

@@ -108,7 +108,7 @@ export function createSlotRunner(options: SlotRunnerOptions): SlotRunner {
   }
   const carryOut = async (path: EgressPath, ready: ReadyDelivery, slot: PipelineSlot) => {
     path.rateLimit.begin()
-    const free = takeSlot(path, ready, slot, { slots, clock, onParked: () => wakeBlocked(1) })
+    const free = takeSlot(path, ready, slot, { slots, clock, onParked: () => wakeBlocked(PATHS_WOKEN_MAX) })
     onMoved(path)
     prepareNext(path)
     try {

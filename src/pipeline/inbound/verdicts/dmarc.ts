@@ -2,7 +2,9 @@
  * Evaluates DMARC: whether the domains authenticated by SPF and DKIM align with the From domain (RFC 7489,
  * RFC 9989).
  */
+
 import { evaluateDmarc } from 'mailauth/lib/dmarc/index.js'
+import { domainOf } from '../../../protocols/smtp/address.ts'
 import { type BoundedCheckOptions, plainText, resultOf, runBoundedCheck } from './bounded-check.ts'
 import type { CheckedDkim, Verified } from './dkim.ts'
 import type { ShownAuthors } from './sanitize.ts'
@@ -69,18 +71,16 @@ function authorOf(
   if (fieldCount > 1 || fromFields > 1) return { fault: 'multiple-from-fields' }
   if (shown === undefined || headerFrom.length === 0) return { fault: 'no-author-domain' }
   if (others.length > 0) return { fault: 'multiple-authors' }
-  const domain = domainOf(shown)
-  if (headerFrom.some(address => domainOf(address) !== domain)) return { fault: 'multiple-author-domains' }
+  const domain = foldedDomain(shown)
+  if (headerFrom.some(address => foldedDomain(address) !== domain))
+    return { fault: 'multiple-author-domains' }
   // mailauth takes text without an @ for a domain.
   const author = shown.includes('@') ? shown : `${shown}@`
   return { headerFrom: [author, ...headerFrom], fromFields }
 }
 
-function domainOf(address: string): string {
-  return address
-    .slice(address.lastIndexOf('@') + 1)
-    .trim()
-    .toLowerCase()
+function foldedDomain(address: string): string {
+  return domainOf(address).trim().toLowerCase()
 }
 
 function reasonOf(result: DmarcFinding['result'], error: string | undefined): string | undefined {

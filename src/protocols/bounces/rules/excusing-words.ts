@@ -150,7 +150,7 @@ export const EXCUSING_WORDS: readonly Rule[] = [
     name: 'words: mailbox full',
     class: 'mailbox-full',
     words:
-      /(?:mail ?|in)?box(?: is)? (?:too )?full|full mail ?box|(?:over|exceed\S{0,3}|above|beyond)[^.]{0,30}quota|over-?quota|quota[ -]?(?:is |has been |was )?(?:exceeded|exceeds|limit|exhausted|full|violat|reached)|quotaexceeded|(?:out of|not enough|no(?: more)?|insufficient|lacks|(?:not|n.t) have(?: enough| sufficient| any)?|too little) (?:(?:free|available|disk|mailbox|storage) ){0,2}(?:storage|space|room|quota)\b|(?:storage|disk) is full|storage full|(?:storage|mailbox|disk) (?:allocation|limit|quota|size limit)|no (?:space|room) left|mailbox[^.]{0,30}exceed|account is full/,
+      /(?:mail ?|in)?box(?: (?:of|for) [^.]{1,80}?)?(?: is)? (?:too |currently )?full\b|full mail ?box|(?:over|exceed\S{0,3}|above|beyond)[^.]{0,30}quota|over-?quota|quota[ -]?(?:is |has been |was )?(?:exceeded|exceeds|limit|exhausted|full|violat|reached)|quotaexceeded|(?:out of|not enough|no(?: more)?|insufficient|lacks|(?:not|n.t) have(?: enough| sufficient| any)?|too little) (?:(?:free|available|disk|mailbox|storage) ){0,2}(?:storage|space|room|quota)\b|(?:storage|disk) is full|storage full|(?:storage|mailbox|disk) (?:allocation|limit|quota|size limit)|no (?:space|room) left|mailbox[^.]{0,30}exceed|account is full/,
     sample: 'rcpt 550 Mailbox full',
   },
   {

@@ -110,7 +110,7 @@ export const REPORT_BLAME: readonly Rule[] = [
     name: 'report: mailbox given up',
     class: 'inactive-mailbox',
     words:
-      /extended inactivity|(?:archived|retired|deleted|former) (?:recipient|user|mail ?box|account)|boite[^.]{0,40}archiv|(?:user|recipient|mail ?box|address) (?:has )?moved/,
+      /extended inactivity|(?:archived|retired|deleted|former) (?:recipient|user|mail ?box|account)|boite[^.]{0,40}archiv|(?:user|recipient|mail ?box|address) (?:has )?moved|(?:has |have )?left (?:the|our|this) (?:company|organi[sz]ation|firm|school|university)|no longer (?:works?|working|employed|with (?:us|the company|our))/,
     sample: 'rcpt 550 due to extended inactivity new mail is not accepted',
   },
   {

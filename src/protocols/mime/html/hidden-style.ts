@@ -2,10 +2,23 @@
 
 /** The declarations of longer styles are not read to their end. */
 const STYLE_LENGTH_MAX = 4_000
+/** No value that hides something is longer. */
+const VALUE_LENGTH_MAX = 100
 const SIMPLE_SELECTOR = /^[a-z0-9]*([.#][\w-]+)$/i
 const COMMENT = /\/\*.*?(?:\*\/|$)/gs
 /** Elements that mail for all programs but Outlook hides from Outlook, such as buttons. */
 const SHOWN_BESIDE_OUTLOOK = new Set(['a', 'table', 'tbody', 'tr', 'td', 'th', 'img'])
+
+/** Sizes of text that nobody can read, by units. */
+const SMALL_SIZES: ReadonlyMap<string, number> = new Map([
+  ['px', 1],
+  ['pt', 1],
+  ['em', 0.1],
+  ['rem', 0.1],
+  ['%', 5],
+])
+/** The size in the property `font`, which has a unit or is 0, unlike the weight. */
+const SIZE_IN_FONT = /(?:^|\s)(0|[\d.]+(?:px|pt|r?em|%))(?=[\s/])/
 
 interface StyleEffect {
   isHidden: boolean
@@ -21,7 +34,7 @@ const NO_EFFECT: StyleEffect = { isHidden: false, isTiny: undefined }
 export function styleEffect(name: string, style: string): StyleEffect {
   if (!DECISIVE.test(style)) return NO_EFFECT
   const values = declarationsOf(style)
-  const size = values.get('font-size')
+  const size = values.get('font-size') ?? SIZE_IN_FONT.exec(values.get('font') ?? '')?.[1]
   const isClipped = values.get('overflow') === 'hidden'
   return {
     isHidden:
@@ -30,9 +43,17 @@ export function styleEffect(name: string, style: string): StyleEffect {
       isNothing(values.get('opacity')) ||
       isNothing(values.get('max-height')) ||
       (isClipped && ['height', 'width', 'max-width'].some(side => isNothing(values.get(side)))) ||
+      ['left', 'top', 'text-indent', 'margin-left'].some(side => isOutside(values.get(side))) ||
+      /^rect\([01](?:px)?[\s,]/.test(values.get('clip') ?? '') ||
       (values.get('mso-hide') === 'all' && !SHOWN_BESIDE_OUTLOOK.has(name)),
-    isTiny: size === undefined ? undefined : isNothing(size) || /^0*1px$/.test(size),
+    isTiny: size === undefined ? undefined : isTooSmall(size),
   }
+}
+
+/** Tells whether a picture is a tracking pixel or hidden. */
+export function isHiddenPicture(attributes: ReadonlyMap<string, string>): boolean {
+  const isPixel = ['width', 'height'].every(side => /^[01](?:px)?$/.test(attributes.get(side)?.trim() ?? ''))
+  return isPixel || attributes.has('hidden') || styleEffect('img', attributes.get('style') ?? '').isHidden
 }
 
 /**
@@ -70,9 +91,21 @@ function declarationsOf(style: string): Map<string, string> {
     const bang = said.indexOf('!')
     if (bang >= 0) important.add(property)
     else if (important.has(property)) continue
-    values.set(property, (bang < 0 ? said : said.slice(0, bang)).trim())
+    const value = (bang < 0 ? said : said.slice(0, bang)).trim()
+    values.set(property, value.slice(0, VALUE_LENGTH_MAX))
   }
   return values
+}
+
+function isTooSmall(size: string): boolean {
+  const [, number, unit = ''] = /^\+?(\d*\.?\d+)([a-z%]*)$/.exec(size) ?? []
+  const most = SMALL_SIZES.get(unit)
+  return isNothing(size) || (most !== undefined && Number(number) <= most)
+}
+
+/** Whether content is moved out of the page, as it is for screen readers alone. */
+function isOutside(value: string | undefined): boolean {
+  return value !== undefined && /^-\d{4}/.test(value)
 }
 
 function isNothing(value: string | undefined): boolean {

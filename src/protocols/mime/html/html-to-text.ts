@@ -5,7 +5,7 @@
  *
  * Lines are not wrapped: quoted-printable does this, and mail programs wrap at the width of the window.
  */
-import { hiddenSelectors, styleEffect } from './hidden-style.ts'
+import { hiddenSelectors, isHiddenPicture, styleEffect } from './hidden-style.ts'
 import { readHtml } from './read-html.ts'
 import { TextBlock } from './text-block.ts'
 
@@ -27,7 +27,7 @@ const LIST_NUMBER_MAX = 1_000_000
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 const VOID = words('area base br col embed hr img input link meta param source track wbr')
 /** Elements whose content is not text. */
-const UNSEEN = words('style script title template xml svg select textarea iframe noembed noframes')
+const UNSEEN = words('style script title template xml svg select datalist textarea iframe noembed noframes')
 /** Elements that begin and end a line. */
 const LINES = words(
   'address article aside body caption center dd details div dt fieldset figcaption footer form header html ' +
@@ -229,7 +229,14 @@ class Page {
       this.#block.write(RULE)
       this.#block.break(2)
     }
-    if (name === 'img' && !isHiddenPicture(attributes)) this.#write(collapsed(attributes.get('alt') ?? ''))
+    if (name === 'img' && !isHiddenPicture(attributes)) this.#write(altOf(attributes))
+    if (name === 'area') this.#area(altOf(attributes), urlOf(attributes.get('href')))
+  }
+
+  /** Writes the link of a part of a picture. */
+  #area(words: string, url: string) {
+    if (url === '') return
+    this.#block.write(words.trim() === '' ? ` ${url} ` : ` ${words.trim()} (${url}) `)
   }
 
   /** Begins an element whose content is seen. */
@@ -300,8 +307,8 @@ class Page {
   #finishLink({ url, words, isTiny }: Link) {
     this.#links.pop()
     if (url === '' || (isTiny && words.trim() === '')) return
-    if (words.trim() === '') this.#block.write(url)
-    else if (!isSameUrl(words, url)) this.#block.append(`(${url})`)
+    if (words.trim() === '') this.#block.write(` ${url} `)
+    else if (!isSameUrl(words, url)) this.#block.appendUrl(url)
   }
 
   /** Short cells stand in one line. */
@@ -355,14 +362,13 @@ function blankOf(run: string): string {
   return JOINER.test(run) ? run : ''
 }
 
+function altOf(attributes: ReadonlyMap<string, string>): string {
+  return collapsed(attributes.get('alt') ?? '')
+}
+
 /** Lists in lists have no empty lines around them. */
 function isNested(name: string, lists: readonly OpenElement[]): boolean {
   return LISTS.has(name) && lists.length > 0
-}
-
-function isHiddenPicture(attributes: ReadonlyMap<string, string>): boolean {
-  const isPixel = ['width', 'height'].every(side => /^[01](?:px)?$/.test(attributes.get(side)?.trim() ?? ''))
-  return isPixel || attributes.has('hidden') || styleEffect('img', attributes.get('style') ?? '').isHidden
 }
 
 function numberOf(text: string | undefined, otherwise: number): number {

@@ -5,6 +5,7 @@
 
 /** Longer indentation is not added, so that nesting cannot make the text much longer than its source. */
 const INDENT_LENGTH_MAX = 24
+const WORD_START = /^[\p{L}\p{N}([]/u
 
 export class TextBlock {
   readonly lines: string[] = []
@@ -13,6 +14,8 @@ export class TextBlock {
   /** Line breaks requested since the last text. */
   breaksAfter = 0
   #hasBlank = false
+  /** Whether the line ends in a URL that was appended. */
+  #endsInUrl = false
   /** Begins each further line. */
   #indent = ''
   /** Begins the next line: the indentation with the marks of list items that have no text yet. */
@@ -32,8 +35,12 @@ export class TextBlock {
   writeRaw(text: string): void {
     if (text === '') return
     if (this.lines.length === 0 || this.breaksAfter > 0) this.#startLine(text)
-    else this.lines[this.lines.length - 1] += this.#hasBlank ? ` ${text}` : text
+    else {
+      const isApart = this.#hasBlank || (this.#endsInUrl && WORD_START.test(text))
+      this.lines[this.lines.length - 1] += isApart ? ` ${text}` : text
+    }
     this.#hasBlank = false
+    this.#endsInUrl = false
   }
 
   /** Adds a line as it is. */
@@ -44,11 +51,12 @@ export class TextBlock {
     this.break(1)
   }
 
-  /** Adds words behind the last text, even if a line break has been requested since. */
-  append(words: string): void {
+  /** Adds a URL in brackets behind the last text, even if a line break has been requested since. */
+  appendUrl(url: string): void {
     const last = this.lines.length - 1
-    if (last < 0) this.write(words)
-    else this.lines[last] += ` ${words}`
+    if (last < 0) this.write(`(${url})`)
+    else this.lines[last] += ` (${url})`
+    this.#endsInUrl = true
   }
 
   /** Requests that the next text begins on a new line, or after an empty line. */

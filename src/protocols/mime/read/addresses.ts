@@ -48,6 +48,8 @@ class Pending {
   written = ''
   comment: string | undefined
   angle: string | undefined
+  /** Length of the name in front of the angle bracket. */
+  nameLength = 0
   /** True if there is an at sign outside quotes and encoded words. */
   hasAtSign = false
 
@@ -99,7 +101,14 @@ function readAddresses(value: string, declared: string | undefined): ReceivedMai
     const { at } = scanner
     const character = scanner.next()
     if (character === '<') {
-      if (one.angle !== undefined) flush()
+      if (one.angle !== undefined) {
+        // Without a comma between two mailboxes, the words between them are the name of the second.
+        const between = one.name.slice(one.nameLength)
+        one.name = one.name.slice(0, one.nameLength)
+        flush()
+        one.name = between
+      }
+      one.nameLength = one.name.length
       one.angle = scanner.angle()
     } else if (character === ',' || character === ';') {
       if (one.hasAddress || (character === ';' && isInGroup)) flush()
@@ -229,10 +238,11 @@ function mailboxesOf(
   declared: string | undefined,
 ): ReceivedMailbox[] {
   if (angle !== undefined) {
-    const address = addressIn(tidy(angle, / ?([@.]) ?/g))
+    const address = addressIn(tidy(angle, / ?[@.] ?/g))
     return address === undefined ? [] : [mailbox(address, withoutSeparators(name) || comment, declared)]
   }
-  const words = tidy(written, / ?(@) ?/g).match(WORD) ?? []
+  // A dot with a blank behind it alone may end an initial in a name.
+  const words = tidy(written, / ?@ ?| \. ?/g).match(WORD) ?? []
   const read = words.map(word => (hasAtSign && word.includes('@') ? addressIn(word) : undefined))
   const addresses = read.filter(address => address !== undefined)
   if (addresses.length === 0) return localName(words)
@@ -245,7 +255,9 @@ function mailboxesOf(
 function tidy(written: string, separators: RegExp): string {
   const parts = written.match(QUOTED_OR_PLAIN) ?? []
   return parts
-    .map(part => (part.startsWith('"') ? part : part.replace(/\s+/g, ' ').replace(separators, '$1')))
+    .map(part =>
+      part.startsWith('"') ? part : part.replace(/\s+/g, ' ').replace(separators, found => found.trim()),
+    )
     .join('')
     .trim()
 }

@@ -25,7 +25,7 @@ const NAMES: ReadonlyMap<string, string> = new Map(
       'us-ascii',
       'ascii usascii ansix341968 ansix341986 iso646us iso646irv1991 isoir6 ibm367 cp367 csascii 646',
     ],
-    ['utf-8', 'utf8 utf8mb4 unicode11utf8 cesu8 cp65001 65001 xunicode20utf8'],
+    ['utf-8', 'utf8 utf8mb4 utf8sig unicode11utf8 cesu8 cp65001 65001 xunicode20utf8'],
     ['utf-7', 'utf7 unicode11utf7 cp65000 65000 csunicode11utf7 xunicode20utf7'],
     ['utf-16', 'utf16 ucs2 iso10646ucs2 unicode csunicode'],
     ['utf-16le', 'utf16le ucs2le unicodelittle cp1200 1200'],
@@ -60,6 +60,22 @@ const NAMES: ReadonlyMap<string, string> = new Map(
     ['koi8-u', 'koi8u koi8ru cp21866'],
     ['macintosh', 'macintosh mac macroman xmacroman csmacintosh cp10000'],
     ['x-mac-cyrillic', 'xmaccyrillic maccyrillic xmacukrainian macukraine cp10007'],
+    ['x-mac-ce', 'macce xmacce xmaccentraleurroman maccentraleurope maccenteuro cp10029'],
+    ['x-mac-greek', 'xmacgreek macgreek cp10006'],
+    ['x-mac-turkish', 'xmacturkish macturkish cp10081'],
+    ['x-mac-croatian', 'xmaccroatian maccroatian cp10082'],
+    ['x-mac-romanian', 'xmacromanian macromania cp10010'],
+    ['x-mac-icelandic', 'xmacicelandic maciceland cp10079'],
+    ['viscii', 'viscii csviscii'],
+    ['tcvn', 'tcvn tcvn5712 xviettcvn5712'],
+    ['koi8-t', 'koi8t'],
+    ['armscii-8', 'armscii8'],
+    ['georgian-ps', 'georgianps'],
+    ['georgian-academy', 'georgianacademy'],
+    ['kz-1048', 'kz1048 rk1048 strk10482002 cskz1048'],
+    ['ptcp154', 'ptcp154 pt154 cp154 csptcp154'],
+    ['cp1125', 'cp1125 ibm1125 cp866u ruscii'],
+    ['hp-roman8', 'hproman8 roman8 r8 cshproman8'],
   ].flatMap(([name, labels]) => labels!.split(' ').map(label => [label, name!] as const)),
 )
 const LABEL_CHARACTERS_MAX = 60
@@ -77,6 +93,22 @@ const ICONV: ReadonlyMap<string, string> = new Map([
   ['utf-32', 'utf-32'],
   ['utf-32le', 'utf-32le'],
   ['utf-32be', 'utf-32be'],
+  ['x-mac-ce', 'maccenteuro'],
+  ['x-mac-greek', 'macgreek'],
+  ['x-mac-turkish', 'macturkish'],
+  ['x-mac-croatian', 'maccroatian'],
+  ['x-mac-romanian', 'macromania'],
+  ['x-mac-icelandic', 'maciceland'],
+  ['viscii', 'viscii'],
+  ['tcvn', 'tcvn'],
+  ['koi8-t', 'koi8t'],
+  ['armscii-8', 'armscii8'],
+  ['georgian-ps', 'georgianps'],
+  ['georgian-academy', 'georgianacademy'],
+  ['kz-1048', 'rk1048'],
+  ['ptcp154', 'pt154'],
+  ['cp1125', 'cp1125'],
+  ['hp-roman8', 'hproman8'],
 ])
 
 /** Charsets that were asked for, by their names. There are no more than the platform and the codecs know. */
@@ -88,6 +120,7 @@ export function charsetOf(label: string): Charset | undefined {
   if (name === undefined) return undefined
   const known = found.get(name)
   if (known) return known
+  if (NO_CHARSET.has(name)) return undefined
   const createDecoder = STATEFUL.get(name) ?? iconvDecoder(name) ?? platformDecoder(name)
   if (!createDecoder) return undefined
   const isWide = /^utf-(?:16|32)/.test(name)
@@ -95,6 +128,9 @@ export function charsetOf(label: string): Charset | undefined {
   found.set(name, charset)
   return charset
 }
+
+/** Labels of the platform that do not name a charset of text. */
+const NO_CHARSET = new Set(['x-user-defined', 'replacement'])
 
 function nameOf(text: string): string | undefined {
   const label = text.slice(0, LABEL_CHARACTERS_MAX)

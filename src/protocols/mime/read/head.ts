@@ -313,8 +313,11 @@ export function lineEndIn(bytes: Uint8Array, at: number, end: number): number {
   return Math.min(next + 1, end)
 }
 
-/** @param next position behind the line end, or the end of all lines */
-function withoutLineEnd(bytes: Buffer, at: number, next: number): number {
+/**
+ * Returns the end of the text of a line.
+ * @param next position behind the line end, or the end of all lines
+ */
+export function withoutLineEnd(bytes: Buffer, at: number, next: number): number {
   if (bytes[next - 1] !== LF) return next
   return next - 2 >= at && bytes[next - 2] === CR ? next - 2 : next - 1
 }

@@ -3,11 +3,9 @@
  * lines between `begin 644 name` and `end`.
  */
 import { ANY_BYTES, typeOfFile } from '../file-type.ts'
-import { lineEndIn } from './head.ts'
+import { lineEndIn, withoutLineEnd } from './head.ts'
 import type { Leaf } from './walk.ts'
 
-const LF = 0x0a
-const CR = 0x0d
 const FILES_MAX = 100
 const BEGIN = /^begin [0-7]{3,4} ([^\r\n]{1,255})$/
 const BEGIN_MARK = Buffer.from('begin ')
@@ -113,11 +111,4 @@ function octetsOf(bytes: Buffer, at: number, end: number): number {
 function hasText(bytes: Buffer, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at]! > FIRST_CHARACTER) return true
   return false
-}
-
-function withoutLineEnd(bytes: Buffer, at: number, next: number): number {
-  let end = next
-  if (end > at && bytes[end - 1] === LF) end -= 1
-  if (end > at && bytes[end - 1] === CR) end -= 1
-  return end
 }

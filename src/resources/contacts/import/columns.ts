@@ -31,49 +31,27 @@ export type Column =
   | { kind: 'none' }
 
 /** Alternative column names of other programs and languages, as `plain` makes them. */
+const words = (text: string) => text.split(' ').map(plain)
 const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
-  email: [
-    ...[
-      'email',
-      'emailaddress',
-      'mail',
-      'mailaddress',
-      'email1value',
-      'email1',
-      'email1address',
-      'primaryemail',
-    ],
-    ...['subscriberemail', 'contactemail', 'emailadresse', 'mailadresse', 'adresseemail', 'adressemail'],
-    ...['adressedemessagerie', 'adresseelectronique', 'courriel', 'direcciondecorreoelectronico'],
-    ...[
-      'direcciondecorreo',
-      'correoelectronico',
-      'direccionemail',
-      'indirizzoemail',
-      'indirizzopostaelettronica',
-    ],
-    ...['indirizzodipostaelettronica', 'emailadres', 'enderecodeemail', 'enderecodecorreioeletronico'],
-    ...['enderecodecorreioelectronico', 'adresemail', 'adrespocztyemail', 'adrespocztyelektronicznej'],
-    ...['電子メールアドレス', '電子メール', 'メールアドレス', 'eメールアドレス'],
-  ].map(plain),
-  first_name: [
-    ...['firstname', 'givenname', 'forename', 'fname', 'vorname', 'prenom', 'nombre', 'nome', 'voornaam'],
-    ...['imie', '名'],
-  ],
-  last_name: [
-    ...[
-      'lastname',
-      'familyname',
-      'surname',
-      'lname',
-      'nachname',
-      'nom',
-      'nomdefamille',
-      'apellidos',
-      'apellido',
-    ],
-    ...['cognome', 'achternaam', 'sobrenome', 'apelido', 'nazwisko', '姓'],
-  ],
+  email: words(
+    'email emailaddress mail mailaddress email1value email1 email1address primaryemail ' +
+      'subscriberemail contactemail emailadresse mailadresse adresseemail adressemail adressedemessagerie ' +
+      'adresseelectronique courriel direcciondecorreoelectronico direcciondecorreo correoelectronico correo ' +
+      'direccionemail indirizzoemail indirizzopostaelettronica indirizzodipostaelettronica emailadres ' +
+      'enderecodeemail enderecodecorreioeletronico enderecodecorreioelectronico adresemail adrespocztyemail ' +
+      'adrespocztyelektronicznej epost epostadress epostadresse eposta epostaadresi sahkoposti ' +
+      'sahkopostiosoite emailovaadresa emailcim 電子メールアドレス 電子メール メールアドレス eメールアドレス ' +
+      '电子邮件地址 电子邮件 电子邮箱 邮箱 電子郵件地址 電子郵件 이메일 이메일주소 전자메일주소 ' +
+      'адресэлектроннойпочты адресэлпочты электроннаяпочта',
+  ),
+  first_name: words(
+    'firstname givenname forename fname vorname prenom nombre nome voornaam imie fornamn fornavn etunimi jmeno ' +
+      'adi keresztnev 名 имя',
+  ),
+  last_name: words(
+    'lastname familyname surname lname nachname nom nomdefamille apellidos apellido cognome achternaam sobrenome ' +
+      'apelido nazwisko efternamn efternavn etternavn sukunimi prijmeni soyadi vezeteknev 姓 фамилия',
+  ),
   unsubscribed: ['unsubscribed'],
 }
 
@@ -95,8 +73,17 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
   return columns
 }
 
+/** Returns the keys of the properties that a row may set. */
 export function keysOf(columns: readonly Column[]): string[] {
-  return columns.flatMap(column => (column.kind === 'property' ? [column.key] : []))
+  return columns.flatMap(column => {
+    if (column.kind === 'property') return [column.key]
+    return column.kind === 'consent' && mayBeProperty(column) ? [column.name] : []
+  })
+}
+
+/** Whether values that do not say whether the contact has left are a property. */
+export function mayBeProperty({ meaning }: Extract<Column, { kind: 'consent' }>): boolean {
+  return meaning === 'state' || meaning === 'choice'
 }
 
 /** Of several alternative names of a field, the first one counts. */
@@ -151,5 +138,6 @@ function plain(name: string): string {
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll('ł', 'l')
-    .replace(/[\p{M}\s_.:'’-]/gu, '')
+    .replaceAll('ı', 'i')
+    .replace(/[\p{M}\p{P}\s]/gu, '')
 }

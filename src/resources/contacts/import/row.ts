@@ -1,9 +1,11 @@
 /** Converts a row of a contact file to contact changes by its columns. */
+
 import { unguarded } from '../../../lib/csv.ts'
+import { shortened } from '../../../lib/shortened.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
-import type { Column, ColumnType, FieldColumn } from './columns.ts'
+import { type Column, type ColumnType, type FieldColumn, mayBeProperty } from './columns.ts'
 import { hasLeft } from './consent.ts'
 import { ImportFault } from './fault.ts'
 import type { ImportRecord } from './records.ts'
@@ -34,6 +36,8 @@ const FLAGS = new Map([
   ...['false', 'no', 'n', '0', 'f'].map(word => [word, false] as const),
 ])
 const LINE_BREAKS = /[\r\n]+/g
+/** Characters that are not seen, or that turn the direction of writing. */
+const UNSEEN = /[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 /** Maximum length of quoted values in error messages. */
 const QUOTED_CHARACTERS_MAX = 100
 
@@ -60,11 +64,12 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     if (column.kind === 'consent') {
       const left = hasLeft(column.meaning, cell.trim())
       if (left) isLeaving = true
-      if (left === undefined && column.meaning === 'state') properties.set(column.name, cell)
-      if (left === undefined && column.meaning !== 'state') throw unclear(column.name, cell, row)
+      if (left === undefined && !mayBeProperty(column)) throw unclear(column.name, cell, row)
+      if (left === undefined) properties.set(column.name, cell)
       continue
     }
-    if (column.kind === 'field') fields.set(column.field, cell.trim())
+    if (column.kind === 'field')
+      fields.set(column.field, column.field === 'email' ? bareAddress(cell) : cell.trim())
     if (column.kind !== 'property') continue
     const value = cellValue(column.type, cell)
     if (value === undefined) return fail(`The cell \`${column.key}\` must be a ${column.type}.`)
@@ -82,11 +87,17 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   const changes: ContactChanges = {
     ...(firstName !== undefined && { firstName }),
     ...(lastName !== undefined && { lastName }),
-    ...(flag !== undefined && { unsubscribed: FLAGS.get(flag.toLowerCase())! }),
+    ...(flag !== undefined && { unsubscribed: hasLeft('left', flag)! }),
     ...(isLeaving && { unsubscribed: true }),
     ...(properties.size > 0 && { properties }),
   }
   return { row, email: foldAddress(parsed.address), changes, notes }
+}
+
+/** Removes what files copied from mail programs have around an address. */
+function bareAddress(cell: string): string {
+  const text = cell.replace(UNSEEN, '').trim()
+  return /^(?:mailto:)?<?(?:mailto:)?([^\s<>]+)>?$/i.exec(text)?.[1] ?? text
 }
 
 function nameOf(column: Exclude<Column, { kind: 'none' }>): string {
@@ -123,7 +134,7 @@ function faultOf(
     if (fault !== undefined) return `The cell \`${field}\` ${fault}.`
   }
   const flag = fields.get('unsubscribed')
-  if (flag !== undefined && !FLAGS.has(flag.toLowerCase()))
+  if (flag !== undefined && hasLeft('left', flag) === undefined)
     return 'The cell `unsubscribed` must be true or false.'
   for (const [key, value] of properties) {
     const fault = valueFault(value)
@@ -133,8 +144,5 @@ function faultOf(
 }
 
 function told(email: string | undefined): string | null {
-  if (email === undefined) return null
-  return email.length > QUOTED_CHARACTERS_MAX
-    ? `${email.slice(0, QUOTED_CHARACTERS_MAX).toWellFormed()}…`
-    : email
+  return email === undefined ? null : shortened(email, QUOTED_CHARACTERS_MAX)
 }

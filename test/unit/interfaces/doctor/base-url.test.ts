@@ -29,6 +29,27 @@ test('base URL: http or a private address is a warning', async () => {
   assert.equal(await look({ baseUrl: 'https://mail.example.com' }), ['https://mail.example.com ok'])
 })
 
+for (const [url, saysSo] of [
+  ['http://mail.example.com', true],
+  ['http://10.0.0.5', true],
+  ['https://10.0.0.5', false],
+  ['https://mail.example.com', false],
+] as const)
+  test(`base URL: ${url} ${saysSo ? 'makes' : 'does not make'} one-click unsubscribe useless`, async () => {
+    for (const over of [{ baseUrl: url }, { baseUrl: 'https://mail.example.com', trackingBaseUrl: url }]) {
+      const findings = await baseUrl({ ...GIVEN, ...over }).examine(new AbortController().signal)
+      const { message, advice } = findings.at(-1)!
+      assert.is(
+        message.includes(
+          'One-click unsubscribe does not work, since mailbox providers accept it over https only (RFC 8058).',
+        ),
+        saysSo,
+        message,
+      )
+      if (saysSo) assert.match(advice!, 'to the public https URL of this installation')
+    }
+  })
+
 test('base URL: tracking.base_url is checked, too, with advice', async () => {
   const options = { ...GIVEN, baseUrl: 'https://mail.example.com', trackingBaseUrl: 'http://[::1]' }
   const findings = await baseUrl(options).examine(new AbortController().signal)

@@ -117,6 +117,11 @@ test('fields that are for us alone do not leave', async () => {
 Resent-Bcc: secret@far.example
 Return-Path: <x@y.example>
 Delivered-To: y@z.example
+X-Original-To: y@z.example
+X-Envelope-To: y@z.example
+Envelope-To: y@z.example
+Apparently-To: y@z.example
+X-Bcc: secret@far.example
 X-Mailhorn-Ref: forged
 Resend-Idempotency-Key: k1
 X-Scheduled-At: 2026-11-22T08:00:00Z
@@ -242,6 +247,14 @@ test('a message with Cc alone gets no To, and an empty To beside it is left out'
     ])
 })
 
+test('empty fields that need a value are left out, and other empty fields stay', async () => {
+  const empty = 'References:\nIn-Reply-To: \nReply-To:\nSender:\nList-Unsubscribe:\n \nX-Note:\n'
+  const text = sent(await good(`${empty}${LETTER}`))
+  assert.equal(text.match(/^(?:references|in-reply-to|reply-to|sender|list-unsubscribe|x-note):.*$/gim), [
+    'X-Note: ',
+  ])
+})
+
 for (const [subject, left] of [
   ['   hello ', 'hello'],
   ['\thello\t', 'hello'],
@@ -288,6 +301,9 @@ X-Source:
 X-Source-Args: /usr/sbin/httpd
 X-Source-IP: 10.1.2.3
 X-Client-IP: 10.1.2.3
+X-Sender-Host: printer.lan
+X-Forwarded-For: 10.1.2.3
+X-MS-Exchange-Organization-AuthSource: mail.lan
 X-Authenticated-User: ann
 X-Mailer: PHP/8.4
 User-Agent: Mutt

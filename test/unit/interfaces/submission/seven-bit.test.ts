@@ -36,6 +36,11 @@ for (const [what, text, expected] of [
     'MIME-Version: 1.0\nContent-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n<p>Gr=C3=BC=C3=9Fe\n',
   ],
   [
+    'a text of 8 bits that declares ASCII is in UTF-8',
+    'MIME-Version: 1.0\nContent-Type: text/plain; charset="us-ascii"; format=flowed\n\nMany greetings, Grüße\n',
+    'MIME-Version: 1.0\nContent-Type: text/plain; format=flowed; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\nMany greetings, Gr=C3=BC=C3=9Fe\n',
+  ],
+  [
     'a declared encoding is replaced in any spelling',
     'MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\ncontent-transfer-ENCODING: 8BIT\n\né\n',
     'MIME-Version: 1.0\nContent-Type: text/plain; charset=UTF-8\nContent-Transfer-Encoding: quoted-printable\n\n=C3=A9\n',
@@ -64,6 +69,8 @@ for (const [what, text, expected] of [
   test(`conversion: ${what}`, () => assert.is(converted(text), expected))
 
 test('conversion: a text that is not UTF-8 is in an unknown charset, unless it has a type', () => {
+  const ascii = converted('Content-Type: text/plain; charset=ascii\n\ncaf\xe9\n', 'latin1')
+  assert.match(ascii, 'Content-Type: text/plain; charset=unknown-8bit\n')
   assert.match(converted('A: b\n\ncaf\xe9\n', 'latin1'), 'Content-Type: text/plain; charset=unknown-8bit\n')
   const typed = converted('Content-Type: text/plain\n\ncaf\xe9\n', 'latin1')
   assert.match(typed, /^Content-Type: text\/plain\n(?:.+\n)*\ncaf=E9\n$/)

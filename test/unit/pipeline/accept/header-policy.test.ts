@@ -186,6 +186,10 @@ const unfit: [name: string, value: string, says: RegExp][] = [
   ['Auto-Submitted', 'auto\u00a0generated', /must be printable ASCII/],
   ['X-Entity-Ref-ID', '1\u200b', /must be printable ASCII/],
   ['References', '<a\u0007@b.test>', /must be printable ASCII/],
+  ['Disposition-Notification-To', 'ü@b.test', /must be printable ASCII/],
+  ['Return-Receipt-To', 'Ann <ü@b.test>', /must be printable ASCII/],
+  ['Original-Message-ID', '<ü@b.test>', /must be printable ASCII/],
+  ['Autocrypt', `addr=a@b.test; keydata=${long}`, /997 characters without a blank/],
 ]
 for (const [name, value, says] of unfit)
   test(`header policy: ${name}: ${JSON.stringify(value.slice(0, 40))} is refused`, () => {
@@ -201,6 +205,8 @@ const fit: [name: string, value: string][] = [
   ['List-Post', 'NO (größere Listen)'],
   ['List-Id', 'Größen und mehr <g.b.test>'],
   ['Feedback-ID', '1:2:3:mailhorn'],
+  ['Disposition-Notification-To', 'Jürgen <j@b.test>, Ann <a@b.test>'],
+  ['Archived-At', '<https://b.test/ü>'],
   ['X-Note', `ü${long}`],
   ['Organization', 'Größe'],
 ]
@@ -214,8 +220,8 @@ for (const [name, value] of fit)
   })
 
 test('header policy: a hostile structured value is read in linear time', () => {
-  for (const hostile of ['<', '(', '()', '<>', '> <', ' ', 'a ', '(<', 'ü<'])
-    for (const name of ['References', 'List-Id', 'List-Unsubscribe'])
+  for (const hostile of ['<', '(', '()', '<>', '> <', ' ', 'a', ',', 'a ', '(<', 'ü<'])
+    for (const name of ['References', 'List-Id', 'List-Unsubscribe', 'Errors-To'])
       readHeaders({ [name]: hostile.repeat(16_000) })
 })
 

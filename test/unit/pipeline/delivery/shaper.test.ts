@@ -145,6 +145,16 @@ test('slow hosts: a delivery that waits on frees its slot, and no other one of i
   await endAll()
 })
 
+test('slow hosts: the freed slot goes to another path, although further mail of the slow one waits first', async () => {
+  const { destinations, begun, underWay, endAll } = openSites({ most: 1 })
+  destinations.take('a', many(2, 'a'))
+  destinations.take('b', many(1, 'b'))
+  assert.equal(begun, ['a0'])
+  assert.is(underWay.get('a0')!.slot.mayWaitOn(), true)
+  assert.equal(begun, ['a0', 'b0'])
+  await endAll()
+})
+
 test('slow hosts: a destination that stays silent is waited for so long once an hour, and again once it answers', async () => {
   const { destinations, clock, underWay, end, endAll } = openSites()
   const waitsOn = (name: string) => {

@@ -19,6 +19,14 @@ const CASES: [what: string, fields: Record<string, string>, kind: string | null]
   ['the words of a program, from a person', { Subject: 'Automatic reply: Hello' }, null],
   ['a field of a vendor', { 'X-Autoreply': 'yes' }, 'auto-reply'],
   ['Precedence: auto_reply', { Precedence: 'auto_reply' }, 'auto-reply'],
+  ['another field of a vendor', { 'X-Auto-Reply-From': 'ann@there.test' }, 'auto-reply'],
+  [
+    'a rule of Exchange',
+    { Subject: 'Out of Office: Hi', 'X-MS-Exchange-Inbox-Rules-Loop': 'a@b' },
+    'auto-reply',
+  ],
+  ['a bounce of Exim', { 'X-Failed-Recipients': 'ann@there.test' }, 'report'],
+  ['a comment before no', { 'Auto-Submitted': '(by hand) no' }, null],
   ['a read receipt', { 'Content-Type': 'multipart/report; report-type=disposition-notification' }, 'report'],
   [
     'a delivery report',

@@ -266,6 +266,33 @@ for (const [what, own, loop] of [
     else assert.not.throws(make)
   })
 
+for (const [what, own, name] of [
+  [
+    'an alias beside an address',
+    [cname('a', 'x.example'), at(`a.${APEX}`, { type: 'A', address: '192.0.2.9' })],
+    `a.${APEX}`,
+  ],
+  ['two aliases of one name', [cname('a', 'x.example'), cname('a', 'y.example')], `a.${APEX}`],
+  ['an alias of the zone itself', [at(APEX, { type: 'CNAME', target: 'x.example' })], APEX],
+] as const)
+  test(`provider zone: ${what} in dns.records is refused`, () => {
+    const says = `has a CNAME record for ${name}, which must not have other records beside it`
+    assert.throws(
+      () => provider({ own }),
+      (error: Error) => error.message === says,
+    )
+  })
+
+test('provider zone: an alias of the operator replaces what is built in at its name, and repeated records count once', () => {
+  const host = cname('mta-sts', 'proxy.example')
+  const txt = at(`x.${APEX}`, { type: 'TXT', text: 'one' })
+  const records = provider({ mtaStsId: 'abc', own: [host, host, txt, { ...txt }] })
+  assert.equal(
+    records.filter(({ name }) => name === host.name || name === txt.name),
+    [host, txt],
+  )
+})
+
 test('provider zone: aliases to missing names of the zone are found, others are not', () => {
   const own = [
     cname('lost', `nowhere.${APEX}`),

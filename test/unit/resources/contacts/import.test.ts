@@ -137,6 +137,20 @@ const consent: [column: string, left: readonly string[], stays: readonly string[
   ['email_blacklisted', ['TRUE'], ['FALSE']],
   ['UNSUB_TIME', ['2024-05-01 10:00:00'], ['']],
   ['subscriber_status', ['blocklisted', 'disabled', 'spam complaint'], ['enabled']],
+  ['CLEAN_TIME', ['2024-05-01 10:00:00'], ['', '0000-00-00 00:00:00', 'null']],
+  ['Confirmed Opt-Out Date', ['5/1/2024'], ['']],
+  ['Unsubscribe reason', ['too many'], ['']],
+  ['deleted_at', ['2024-05-01T10:00:00Z'], ['', 'None']],
+  ['Opted out of email: Offers', ['true'], ['', 'false']],
+  ['is_excluded_from_campaigns', ['True'], ['False']],
+  ['email_disabled', ['true'], ['false']],
+  ['Email subscriber status', ['Never subscribed', 'Unreachable'], ['Subscribed']],
+  ['Email permission status', ['Awaiting confirmation', 'Unsubscribed'], ['Express', 'Implied']],
+  ['Statut', ['Désinscrit', 'Désabonné'], ['Inscrit', 'Abonné']],
+  ['Subscribed?', ['no'], ['yes', '2024-05-01']],
+  ['Newsletter', ['nein', 'No'], ['ja', 'weekly']],
+  ['Type', ['unsubscribed', 'removed'], ['premium', 'regular']],
+  ['Unsubscribed', ['2024-05-01', 'x', 'unsubscribed'], ['', '0', 'subscribed', 'null']],
 ]
 for (const [column, left, stays] of consent)
   test(`import: the column ${column} of another program tells who has left`, async t => {
@@ -160,6 +174,32 @@ test('import: a status that is not understood stops the import and names the col
   assert.equal(
     (await contacts()).map(({ unsubscribed }) => unsubscribed),
     [1],
+  )
+})
+
+test('import: other values of a column that may say who has left are a property', async t => {
+  const { importFile, contacts, db, audienceId } = await openAudience(t)
+  await importFile('email,Newsletter,State\nann@there.test,weekly,NY\nbob@there.test,no,active\n')
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', null, null, 0, { Newsletter: 'weekly', State: 'NY' }],
+    ['bob@there.test', null, null, 1, {}],
+  ])
+  const keys = (await listPropertyKeys(db, audienceId)).map(({ key }) => key)
+  assert.equal(keys.sort(), ['Newsletter', 'State'])
+})
+
+test('import: an address is read without brackets and characters that are not seen', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const cells = [
+    '\u200bann@there.test\u200b',
+    '<bob@there.test>',
+    'mailto:kim@there.test',
+    '\ufefflee@there.test',
+  ]
+  await importFile(`email\n${cells.join('\n')}\n`)
+  assert.equal(
+    (await contacts()).map(({ email }) => email),
+    ['ann', 'bob', 'kim', 'lee'].map(name => `${name}@there.test`),
   )
 })
 
@@ -187,6 +227,12 @@ for (const header of [
   'Nome,Sobrenome,Endereço de email',
   'Imię,Nazwisko,Adres e-mail',
   '名,姓,電子メール アドレス',
+  'Förnamn,Efternamn,E-postadress',
+  'Fornavn,Etternavn,E-postadresse',
+  'Etunimi,Sukunimi,Sähköpostiosoite',
+  'Adı,Soyadı,E-posta',
+  '名,姓,电子邮件地址',
+  'Имя,Фамилия,Адрес эл. почты',
 ])
   test(`import: the columns ${header} are known`, async t => {
     const { importFile, contacts } = await openAudience(t)

@@ -28,6 +28,10 @@ const refused: [text: string, shown: string, position: string][] = [
   ['{{Vorname\nund mehr', '{{Vorname', 'line 1, column 1'],
   ['{{ name | default: "there" }}', '{{ name | default: "there" }}', 'line 1, column 1'],
   ["{{ name|default('there') }}", "{{ name|default('there') }}", 'line 1, column 1'],
+  ['{{ name | capitalize | default: "x" }}', '{{ name | capitalize | default: "x" }}', 'line 1, column 1'],
+  ['{{ day | date: "%d.%m." }}', '{{ day | date: "%d.%m." }}', 'line 1, column 1'],
+  ['{{ .Name }}', '{{ .Name }}', 'line 1, column 1'],
+  ['{{- name -}}', '{{- name -}}', 'line 1, column 1'],
   [`{{#${'x'.repeat(90)}}}`, `{{#${'x'.repeat(37)}`, 'line 1, column 1'],
 ]
 for (const [text, shown, position] of refused)
@@ -38,6 +42,7 @@ for (const [text, shown, position] of refused)
 
 const accepted = [
   '{{name}} {{{name}}} {{ a.b.0 }} {{name|there}} {{name|}} {{name | default}}',
+  '{{name|friend (you)}} {{name|Room:5}} {{name|at 12:30}} {{name|- none -}} {{-1}}',
   '{{elsewhere}} {{if}} {{for customers}} {{_x}} {{Straße}}',
   'a {b} {#c} @media x{#id{color:red}} {} {{}} {{ 1 + 1 }} 100%{%}',
   '<script type="application/ld+json">{"a":{"price":{{price}}}}</script>',

@@ -18,7 +18,9 @@ export function RenderedMail({ rendered }: { rendered: Rendering }) {
       {!rendered.ok && <p class="letter-text">The rendered email is too large.</p>}
       {rendered.ok && look === 'html' && <Preview html={rendered.html ?? ''} title="Email preview" />}
       {rendered.ok && look === 'text' && (
-        <pre class="letter-text">{rendered.text ?? 'There is no text part.'}</pre>
+        <pre class="letter-text" dir="auto">
+          {rendered.text ?? 'There is no text part.'}
+        </pre>
       )}
     </Card>
   )

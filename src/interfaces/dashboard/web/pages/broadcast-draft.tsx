@@ -40,7 +40,7 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
             label="Text"
             code
             rows={7}
-            hint="Plain-text version for email clients that do not show HTML. Spam filters may penalize emails without it."
+            hint="Plain-text version for email clients that do not show HTML. If it is empty, it is derived from the HTML."
             {...field('text')}
           />
           <TextField label="Name" hint="Internal name; recipients do not see it." {...field('name')} />

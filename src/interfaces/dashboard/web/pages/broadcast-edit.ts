@@ -59,8 +59,8 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     const { name, ...body } = sent
     const saved = await call<Broadcast>('PATCH', `/broadcasts/${id}`, {
       ...body,
-      // an empty text would opt out of the text that is derived from the HTML
-      text: body.text === '' && broadcast.text === null ? null : body.text,
+      // only a client of the API opts out of the text that is derived from the HTML
+      text: body.text === '' && broadcast.text !== '' ? null : body.text,
       name: name || null,
       version: over,
     })

@@ -77,7 +77,9 @@ export function BroadcastResults({ broadcast }: { broadcast: Broadcast }) {
       {unique_opens + unique_clicks > 0 && <Hours isReady broadcastId={id} />}
       <Card title="Content" flush>
         {html === null ? (
-          <pre class="letter-text">{text}</pre>
+          <pre class="letter-text" dir="auto">
+            {text}
+          </pre>
         ) : (
           <Preview html={html} title="Broadcast preview" />
         )}

@@ -22,13 +22,17 @@ const COLUMNS: readonly Column<BroadcastRow>[] = [
     cell: ({ id, name, subject }) => (
       <>
         <Link href={`/broadcasts/${id}`} class="row-link">
-          {name || subject}
+          <bdi>{name || subject}</bdi>
         </Link>
-        {name && name !== subject && <div class="quiet small">{subject}</div>}
+        {name && name !== subject && (
+          <div class="quiet small">
+            <bdi>{subject}</bdi>
+          </div>
+        )}
       </>
     ),
   },
-  { head: 'From', cell: ({ from }) => <span class="quiet small">{from}</span> },
+  { head: 'From', cell: ({ from }) => <bdi class="quiet small">{from}</bdi> },
   {
     head: 'Status',
     kind: 'tight',

@@ -159,7 +159,9 @@ function columnsOf({ onOpen, onChanged }: ColumnActs): Column<Contact>[] {
       cell: ({ email, first_name, last_name }) => (
         <>
           <b>{email}</b>
-          <div class="quiet small">{[first_name, last_name].filter(Boolean).join(' ')}</div>
+          <div class="quiet small">
+            <bdi>{[first_name, last_name].filter(Boolean).join(' ')}</bdi>
+          </div>
         </>
       ),
     },

@@ -21,7 +21,11 @@ export function EmailContent({ email }: { email: Email }) {
       <Tabs label="Message format" tabs={views} chosen={view} onChoose={setChosen} />
       <div role="tabpanel">
         {view === 'preview' && <Preview html={email.html!} title="Email preview" />}
-        {view === 'text' && <pre class="letter-text">{email.text}</pre>}
+        {view === 'text' && (
+          <pre class="letter-text" dir="auto">
+            {email.text}
+          </pre>
+        )}
         {view === 'headers' && (
           <div class="card-body">
             <Facts

@@ -146,16 +146,16 @@ const COLUMNS: readonly Column<EmailRow>[] = [
     cell: ({ id, subject, to, cc, bcc }) => (
       <>
         <Link href={`/emails/${id}`} class="row-link">
-          {subject || '(no subject)'}
+          <bdi>{subject || '(no subject)'}</bdi>
         </Link>
         <div class="quiet small">
-          {to[0]}
+          <bdi>{to[0]}</bdi>
           {to.length + cc.length + bcc.length > 1 && ` and ${to.length + cc.length + bcc.length - 1} more`}
         </div>
       </>
     ),
   },
-  { head: 'From', cell: ({ from }) => <span class="quiet small">{from}</span> },
+  { head: 'From', cell: ({ from }) => <bdi class="quiet small">{from}</bdi> },
   {
     head: 'Status',
     kind: 'tight',

@@ -244,7 +244,7 @@ function Latest({ rows }: { rows: readonly EmailRow[] | undefined }) {
               <tr key={id}>
                 <td>
                   <Link href={`/emails/${id}`} class="row-link">
-                    {subject || '(no subject)'}
+                    <bdi>{subject || '(no subject)'}</bdi>
                   </Link>
                   <div class="quiet small">{to.join(', ')}</div>
                 </td>

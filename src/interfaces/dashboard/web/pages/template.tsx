@@ -194,7 +194,7 @@ function Writing({ draft, onDraft, faultOf }: WritingProps) {
             label="Text"
             code
             rows={8}
-            hint="Plain-text version for email clients that do not show HTML. Without it, one is derived from the HTML."
+            hint="Plain-text version for email clients that do not show HTML. If it is empty, it is derived from the HTML."
             {...field('text')}
           />
         </div>

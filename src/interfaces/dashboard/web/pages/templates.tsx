@@ -23,11 +23,11 @@ const COLUMNS: readonly Column<TemplateRow>[] = [
     head: 'Template',
     cell: ({ id, name }) => (
       <Link href={`/templates/${id}`} class="row-link">
-        {name}
+        <bdi>{name}</bdi>
       </Link>
     ),
   },
-  { head: 'Subject', cell: ({ subject }) => <span class="quiet">{subject ?? 'None'}</span> },
+  { head: 'Subject', cell: ({ subject }) => <bdi class="quiet">{subject ?? 'None'}</bdi> },
   { head: 'Alias', cell: ({ alias }) => <span class="mono quiet">{alias ?? 'None'}</span> },
   {
     head: 'Status',

@@ -45,7 +45,18 @@ const cases: [what: string, html: string, text: string | undefined][] = [
   [
     'a link in a link',
     '<a href="https://a.example">a<a href="https://b.example">b</a>',
-    'a (https://a.example)b (https://b.example)',
+    'a (https://a.example) b (https://b.example)',
+  ],
+  [
+    'words beside links',
+    '<a href="https://a.example">a</a>b<a href="https://c.example"><img></a>d.',
+    'a (https://a.example) b https://c.example d.',
+  ],
+  ['a mark behind a link', '<a href="https://a.example">a</a>, b', 'a (https://a.example), b'],
+  [
+    'links of a picture',
+    '<img usemap="#m"><map name="m"><area href="https://x.example/a" alt="A"><area href="https://x.example/b"><area alt="C"></map>d',
+    'A (https://x.example/a) https://x.example/b d',
   ],
   ['links that are not closed', '<p><a href="https://a.example">a</p><p>b', 'a (https://a.example)\n\nb'],
   [
@@ -114,6 +125,14 @@ const hiding = [
   'style="opacity:0"',
   'style="font-size:0"',
   'style="color:#fff;font-size:1px;line-height:1px"',
+  'style="font-size:.5px"',
+  'style="font-size:0.01em"',
+  'style="font:0/0 a;color:transparent"',
+  'style="font:1px/1px Arial"',
+  'style="position:absolute;left:-9999px"',
+  'style="text-indent:-9999em"',
+  'style="position:absolute;clip:rect(0,0,0,0)"',
+  'style="clip: rect(1px, 1px, 1px, 1px)"',
   'style="max-height:0px;overflow:hidden"',
   'style="height:0;overflow:hidden"',
   'style="mso-hide:all"',
@@ -135,6 +154,11 @@ test('html to text: what only looks hidden is read', () => {
     '<p style="max-height:none;opacity:0.5;height:0">yes',
     '<p style="display:none;display:block">yes',
     '<p style="x-display:none">yes',
+    '<p style="font:600 14px/1.2 Arial">yes',
+    '<p style="font:100 1em/0 Arial">yes',
+    '<p style="font-size:90%">yes',
+    '<p style="margin-left:-10px">yes',
+    '<p style="clip:rect(auto,auto,auto,auto)">yes',
   ]
   for (const html of shown) assert.is(htmlToText(html), 'yes', html)
   assert.is(htmlToText('<a style="mso-hide:all" href="https://x.example">Buy</a>'), 'Buy (https://x.example)')
@@ -176,6 +200,12 @@ test('html to text: hostile pages of the largest size cost no more than large on
       '<p style="a:b;/*">',
       '<br>x',
       '<td>x',
+    ],
+    ...[
+      `<p style="font-size:${'0'.repeat(3_900)}x">x</p>`,
+      `<p style="font:${'1'.repeat(3_900)}!">x</p>`,
+      `<p style="left:-${'9'.repeat(3_900)}">x</p>`,
+      '<area href=x alt=y>',
     ],
     ...['<p a=1 b', '<style>.a{display:none}</style>', '<pre>\n', '<![if', '<q>'],
   ]

@@ -6,7 +6,14 @@ const test = suite('mime/read/charset-labels')
 
 const LABELS: [name: string, ...labels: string[]][] = [
   ['us-ascii', 'US-ASCII', 'ansi_x3.4-1968', 'ANSI-X3.4-1968', 'iso646-us', '646'],
-  ['utf-8', 'UTF8', 'utf_8', '"utf-8"', 'unicode-1-1-utf-8', 'cp65001'],
+  ['utf-8', 'UTF8', 'utf_8', '"utf-8"', 'unicode-1-1-utf-8', 'cp65001', 'utf-8-sig'],
+  ['viscii', 'VISCII'],
+  ['tcvn', 'TCVN-5712'],
+  ['armscii-8', 'ARMSCII-8'],
+  ['kz-1048', 'STRK1048-2002', 'RK1048'],
+  ['x-mac-ce', 'x-mac-centraleurroman', 'mac-ce'],
+  ['x-mac-greek', 'MacGreek'],
+  ['cp1125', 'cp866u'],
   ['utf-7', 'utf7', 'x-unicode-2-0-utf-7'],
   ['utf-16', 'UTF-16', 'ucs-2', 'iso-10646-ucs-2'],
   ['utf-32le', 'utf-32le', 'UCS-4LE'],
@@ -60,6 +67,7 @@ test('labels that name no charset have no decoder', () => {
     '',
     ' ',
     'klingon',
+    'x-user-defined',
     'latin11',
     'iso-8859-17',
     'base64',
@@ -74,6 +82,18 @@ const decode = (label: string, octets: Buffer) => {
   const decoder = charsetOf(label)!.createDecoder()
   return [...octets].map(octet => decoder.write(Buffer.of(octet))).join('') + decoder.end()
 }
+
+for (const [label, octets, text] of [
+  ['viscii', 'a1', 'ắ'],
+  ['tcvn', 'b8', 'á'],
+  ['armscii-8', 'b2', 'Ա'],
+  ['georgian-ps', 'c0', 'ა'],
+  ['koi8-t', '80', 'қ'],
+  ['x-mac-ce', '8a', 'ä'],
+  ['x-mac-turkish', 'dc', 'İ'],
+  ['hp-roman8', 'cc', 'ä'],
+] as const)
+  test(`the charset ${label} is decoded`, () => assert.is(decode(label, Buffer.from(octets, 'hex')), text))
 
 /** Both octets of each character, as the encoding has them. */
 function* pairs(trails: [number, number][]): Generator<Buffer> {
