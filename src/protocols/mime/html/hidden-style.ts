@@ -26,13 +26,8 @@ interface StyleEffect {
   isTiny: boolean | undefined
 }
 
-/** Properties that decide; most styles have none of them. */
-const DECISIVE = /display|visibility|opacity|height|width|mso-hide|font-size/i
-const NO_EFFECT: StyleEffect = { isHidden: false, isTiny: undefined }
-
 /** @param name name of the element, in lower case */
 export function styleEffect(name: string, style: string): StyleEffect {
-  if (!DECISIVE.test(style)) return NO_EFFECT
   const values = declarationsOf(style)
   const size = values.get('font-size') ?? SIZE_IN_FONT.exec(values.get('font') ?? '')?.[1]
   const isClipped = values.get('overflow') === 'hidden'
