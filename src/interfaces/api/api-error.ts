@@ -46,7 +46,7 @@ interface ApiErrorOptions {
 }
 
 /** Messages can quote values of the client. These limits keep error replies small. */
-const MESSAGE_LENGTH_MAX = 64 * 1024
+const MESSAGE_LENGTH_MAX = 2_000
 const FIELD_PROBLEM_LENGTH_MAX = 1_000
 
 /** Error of the HTTP API. A route throws it, and the server turns it into a reply. */
@@ -102,4 +102,11 @@ export function bodyTooLarge(limitBytes: number): ApiError {
     'validation_error',
     `The request body must not be larger than ${limitBytes} bytes.`,
   )
+}
+
+/** The header says which codings are accepted instead (RFC 9110 §15.5.16). */
+export function compressedBody(): ApiError {
+  return new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.', {
+    headers: { 'accept-encoding': 'identity' },
+  })
 }

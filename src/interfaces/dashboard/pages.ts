@@ -35,6 +35,8 @@ const TYPES: Readonly<Record<string, string>> = {
 /** File names contain a hash of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASSETS = '/dashboard/assets/'
+/** Matches paths of files, as opposed to pages of the dashboard, whose names have no such ending. */
+const FILE = /\.(?:m?js|css|map|json|txt|xml|html?|php|svg|png|jpe?g|gif|ico|webp|woff2?|webmanifest)$/i
 
 /**
  * @param folder output of `scripts/build-dashboard.js`; without it, every page says that the dashboard is not
@@ -48,6 +50,7 @@ export function openPages(folder: string): Pages {
   const index = { type: 'text/html; charset=utf-8', plain: page, gzip: compressedPage }
   return {
     find(path, encodings) {
+      if (!path.startsWith(ASSETS) && FILE.test(path)) return undefined
       if (!path.startsWith(ASSETS)) return pageOf(index, encodings, { ...PAGE_HEADERS })
       const asset = assets.get(path.slice(ASSETS.length))
       return asset && pageOf(asset, encodings, { 'cache-control': FOR_EVER })

@@ -49,8 +49,11 @@ export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
 const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
 const readNew = bodyReader(newBroadcastSchema, READING)
-const readChange = bodyReader(broadcastChangeSchema, READING)
-const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
+const readChange = bodyReader(broadcastChangeSchema, {
+  ...READING,
+  emptyRemoves: ['segment_id', 'topic_id', 'template_id'],
+})
+const readSend = bodyReader(sendBroadcastSchema)
 const readTest = bodyReader(testBroadcastSchema)
 
 const REPLY_TO_MAX = 50

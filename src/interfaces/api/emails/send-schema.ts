@@ -54,7 +54,7 @@ const READING = {
 }
 const readRequest = bodyReader(sendEmailSchema, READING)
 const readTemplatedRequest = bodyReader(templatedSchema, READING)
-const presentRecipients = presentPicker(['to', 'cc', 'bcc'])
+const presentRecipients = presentPicker(['to', 'cc', 'bcc'], { emptyLists: ['to', 'cc', 'bcc'] })
 const presentTemplate = presentPicker(['template', 'template_id'])
 
 /** @throws ApiError */

@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 import { type Certificates, type ContextFor, STRICT_TLS } from '../../../lib/certificates.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { expectContinue } from '../body/expectation.ts'
 import { answerInTurn, guardConnections } from './connection-guard.ts'
 import { Connections } from './connections.ts'
 
@@ -67,6 +68,10 @@ export async function startHttpServer(
   }
   const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
   server.on('checkExpectation', listener)
+  server.on('checkContinue', (request, response) => {
+    expectContinue(request, response)
+    listener(request, response)
+  })
   guardConnections(server, connections, { clock, headers, isSecure: certificates !== undefined })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
