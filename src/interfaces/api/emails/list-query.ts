@@ -70,7 +70,10 @@ export function readEmailPage(query: URLSearchParams): SearchPage {
   const after = edge('after')
   const before = edge('before')
   if ((after || before) && ((after && before) || query.has('offset')))
-    throw invalidField(after ? 'after' : 'before', 'Only one of `after`, `before` and `offset` can be given.')
+    throw invalidField(
+      before ? 'before' : 'after',
+      'Only one of `after`, `before` and `offset` can be given.',
+    )
   return { ...readPage(query), after, before }
 }
 

@@ -26,7 +26,10 @@ export function openapiRoutes({ routes, cookie }: OpenapiRoutesOptions): Route[]
     summary: 'OpenAPI document',
     replies: { 200: openapiSchema },
     async handle() {
-      text ??= Buffer.from(JSON.stringify(openapiOf([...routes, own], cookie.name)))
+      const { default: examples } = await import('./examples.json', { with: { type: 'json' } })
+      text ??= Buffer.from(
+        JSON.stringify(openapiOf({ routes: [...routes, own], cookieName: cookie.name, examples })),
+      )
       return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, content: text }
     },
   }
