@@ -102,8 +102,11 @@ const EMPTY: Readonly<Record<string, unknown>> = {
 
 /** Keys for which an empty text is refused, because it would widen what the request applies to. */
 const RESTRICTING = /^(?:domain|site|plan|.+_(?:id|at|in))$/
-/** Changes that are documented to take a value away by an empty text. */
-const REMOVING = new Map([['PATCH /broadcasts/:id', ['segment_id', 'topic_id', 'template_id']]])
+/** Where an empty text is documented to take a value away, or to stand for a short default. */
+const REMOVING = new Map([
+  ['PATCH /broadcasts/:id', ['segment_id', 'topic_id', 'template_id']],
+  ['POST /emails/:id/share', ['expires_in']],
+])
 
 for (const route of routes) {
   const name = `${route.method} ${route.path}`

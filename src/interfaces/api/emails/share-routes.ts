@@ -49,7 +49,7 @@ const shareSchema = z.object({
         'Number of seconds or a duration such as `2 hours`; at most 48 hours, by default one hour.',
     }),
 })
-const readShare = bodyReader(shareSchema)
+const readShare = bodyReader(shareSchema, { emptyMeansAbsent: ['expires_in'] })
 
 const rowSchema = z.object({
   object: z.literal('share'),

@@ -157,6 +157,8 @@ function changed(schema: JsonObject, rule: Rule): JsonObject {
     ...(rule.required && { required: rule.required }),
     ...(rule.anyOf && { anyOf: alternatives(rule.anyOf) }),
     ...(rule.oneOf && { oneOf: alternatives(rule.oneOf) }),
-    ...(rule.not && { not: { required: rule.not } }),
+    ...(rule.not && {
+      not: { required: rule.not, properties: Object.fromEntries(rule.not.map(key => [key, {}])) },
+    }),
   }
 }

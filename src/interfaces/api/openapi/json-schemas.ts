@@ -122,8 +122,14 @@ function tidy(value: unknown): unknown {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   const prefix = typeof schema.pattern === 'string' && ID_PATTERN.exec(schema.pattern)?.[1]
   if (prefix) schema.pattern = `^(?:${prefix}_)?${UUID_PATTERN}$`
+  // some readers of patterns know no classes of Unicode
+  if (schema.pattern === '^\\P{Cc}*$') schema.pattern = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
   if (schema.type === 'array' && !('items' in schema) && !('prefixItems' in schema)) schema.items = {}
-  if (schema.type === 'object' && !('properties' in schema) && !('additionalProperties' in schema))
+  if (
+    [schema.type].flat().includes('object') &&
+    !('properties' in schema) &&
+    !('additionalProperties' in schema)
+  )
     schema.additionalProperties = {}
   return schema
 }

@@ -43,7 +43,7 @@ const ERRORS: readonly ErrorReply[] = [
     status: 400,
     name: 'BadRequest',
     description: `The request cannot be read, or an \`Idempotency-Key\` is not valid (${names('validation_error', 'invalid_idempotency_key')}).`,
-    appliesTo: hasBody,
+    appliesTo: route => hasBody(route) || route.access === 'public',
   },
   {
     status: 401,

@@ -132,7 +132,7 @@ test('errors are listed for each operation as they apply, with their headers', (
     'default',
   ])
   assert.equal(statuses('getEmail'), ['200', '401', '403', '404', '429', 'default'])
-  assert.equal(statuses('getLiveness'), ['200', 'default'])
+  assert.equal(statuses('getLiveness'), ['200', '400', 'default'])
   const { TooManyRequests, Unauthorized } = document.components.responses
   for (const name of ['retry-after', 'ratelimit-limit', 'x-request-id'])
     assert.ok(TooManyRequests.headers[name])
