@@ -46,7 +46,7 @@ interface ApiErrorOptions {
 }
 
 /** Messages can quote values of the client. These limits keep error replies small. */
-const MESSAGE_LENGTH_MAX = 2_000
+const MESSAGE_LENGTH_MAX = 64 * 1024
 const FIELD_PROBLEM_LENGTH_MAX = 1_000
 
 /** Error of the HTTP API. A route throws it, and the server turns it into a reply. */

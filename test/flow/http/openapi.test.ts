@@ -90,6 +90,12 @@ test('tells what replies say, and that more may come', () => {
   assert.not(JSON.stringify(document).includes('"additionalProperties":false'))
 })
 
+test('llms.txt lists every operation', async () => {
+  const { status, body } = await mailhorn.call('GET', '/llms.txt')
+  assert.is(status, 200)
+  for (const { method, path } of routes) assert.ok(body.includes(`\`${method} ${path}\``), path)
+})
+
 test('is made once', async () => {
   const answers = await Promise.all([1, 2].map(() => mailhorn.call('GET', '/openapi.json')))
   for (const { body } of answers) assert.equal(body, document)

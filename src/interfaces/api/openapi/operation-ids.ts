@@ -42,7 +42,6 @@ const NAMES: Readonly<Record<string, string>> = {
   'GET /readyz': 'getReadiness',
   'GET /metrics': 'getPrometheusMetrics',
   'GET /openapi.json': 'getOpenapiDocument',
-  'GET /docs': 'showApiReference',
   'GET /llms.txt': 'getLlmsText',
   'GET /downloads': 'downloadFile',
   'GET /o/:token': 'trackOpen',

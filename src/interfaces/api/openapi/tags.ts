@@ -76,7 +76,7 @@ const TAGS: readonly Tag[] = [
     description: 'State of the installation.',
     beginnings: [
       ...['/alerts', '/doctor', '/dns', '/installation', '/healthz', '/readyz', '/metrics'],
-      ...['/openapi.json', '/docs', '/llms.txt'],
+      ...['/openapi.json', '/llms.txt'],
     ],
   },
   {

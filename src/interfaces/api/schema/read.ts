@@ -133,8 +133,9 @@ function refuseEmptyReferences(
   const path = Object.keys(present).find(
     key => present[key] === '' && RESTRICTING_KEY.test(key) && !emptyRemoves.includes(key),
   )
-  if (path !== undefined)
-    throw invalidField(path, `\`${path}\` must not be empty. Omit it or set it to null.`)
+  if (path === undefined) return
+  const what = path.endsWith('_id') ? 'an id' : path.endsWith('_at') ? 'an ISO 8601 time' : 'a duration'
+  throw invalidField(path, `\`${path}\` must be ${what}, not an empty string. Omit it or set it to null.`)
 }
 
 /**
