@@ -23,16 +23,14 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   assert.ok(await send.getByRole('button', { name: 'Send POST request' }).isDisabled())
 
   await page.getByLabel('API key or token').fill(mailhorn.apiKey)
-  await send
-    .getByLabel('Request body')
-    .fill(
-      JSON.stringify({
-        from: 'ann@here.example',
-        to: 'delivered@simulator.test',
-        subject: 'Tried',
-        text: 'hello',
-      }),
-    )
+  await send.getByLabel('Request body').fill(
+    JSON.stringify({
+      from: 'ann@here.example',
+      to: 'delivered@simulator.test',
+      subject: 'Tried',
+      text: 'hello',
+    }),
+  )
   await send.getByRole('button', { name: 'Send POST request' }).click()
   await send.getByText('200 OK').waitFor()
   const { body } = await mailhorn.call('GET', '/emails', { key: mailhorn.apiKey })
