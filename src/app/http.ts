@@ -149,7 +149,7 @@ export async function startHttpService(
   started.push((await startControl(parts)).close)
   const http = await openListeners(parts, started, {
     isLinkHost: links.isHost,
-    routes: [...routes, ...openapiRoutes({ routes, cookie })],
+    routes: [...routes, ...openapiRoutes({ routes, cookie, ...installedOf(config) })],
     pages: { ...openPages(DASHBOARD), preview: previewOf, enter: largeBodies.enter },
     findCredential: createFindCredential({ sessions, apiKeys, cookie }),
     clientAddressOf: createClientAddress(config.http.trustedProxies),
@@ -162,6 +162,11 @@ export async function startHttpService(
   await links.open(baseUrlOf(config, http.address()))
   await broadcasts.start()
   return { http: endingFirst(feed, http), firstRun, accept, preparation, apiKeys, rateLimit }
+}
+
+/** Names that the configuration defines. */
+function installedOf({ regions, plans }: Config) {
+  return { regions: Object.keys(regions), plans: Object.keys(plans) }
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */

@@ -24,6 +24,8 @@ export interface RawOptions {
   head?: boolean
   /** Includes informational replies, such as 100. */
   informational?: boolean
+  /** Closes its side when all is written. */
+  endsEarly?: boolean
   /** Reads nothing before all is written, as clients do that know no other order. */
   writesFirst?: boolean
 }
@@ -32,8 +34,10 @@ export interface RawOptions {
 export async function exchange(
   baseUrl: string,
   pieces: string | Uint8Array | readonly (string | Uint8Array)[],
-  { replyCount = 1, from, head = false, writesFirst = false, informational = false }: RawOptions = {},
+  options: RawOptions = {},
 ): Promise<RawExchange> {
+  const { replyCount = 1, from, head = false, informational = false } = options
+  const { writesFirst = false, endsEarly = false } = options
   const { hostname, port } = new URL(baseUrl)
   const socket = connect({ host: hostname, port: Number(port), ...(from ? { localAddress: from } : {}) })
   try {
@@ -41,6 +45,7 @@ export async function exchange(
     const sent = write(socket, typeof pieces === 'string' || pieces instanceof Uint8Array ? [pieces] : pieces)
     if (writesFirst) socket.pause()
     if (replyCount === 0 || writesFirst) await sent
+    if (endsEarly) void sent.then(() => socket.end())
     socket.resume()
     return await received
   } finally {

@@ -67,6 +67,15 @@ for (const [what, bytes, status] of FOLLOWERS)
       )
     })
 
+for (const count of [1, 3])
+  test(`a client that closes its side after ${count} sends gets their replies`, async () => {
+    const sends = Array.from({ length: count }, (_, i) => send(`closed ${i}`)).join('')
+    const { replies, closed } = await exchange(mailhorn.baseUrl, sends, {
+      ...{ replyCount: count + 1, endsEarly: true },
+    })
+    assert.equal([replies.map(reply => reply.status), closed], [Array(count).fill(200), true])
+  })
+
 test('a reply to input that is no request has a date', async () => {
   const { headers } = await rawRequest(mailhorn.baseUrl, 'hello\r\n\r\n')
   assert.ok(Date.parse(headers.get('date') ?? ''))
@@ -77,7 +86,7 @@ for (const [what, line, status] of [
   ['a coding besides chunked', 'POST /emails HTTP/1.1\r\nTransfer-Encoding: gzip, chunked', 501],
 ] as const)
   test(`a request with ${what} is answered ${status}, and the connection is closed`, async () => {
-    const reply = await rawRequest(mailhorn.baseUrl, head([line, 'Host: x']))
+    const reply = await rawRequest(mailhorn.baseUrl, `${head([line, 'Host: x'])}0\r\n\r\n`)
     assertRefusal(reply, { status, name: 'validation_error' })
     assert.is(reply.headers.get('connection'), 'close')
   })

@@ -90,6 +90,12 @@ test('tells what replies say, and that more may come', () => {
   assert.not(JSON.stringify(document).includes('"additionalProperties":false'))
 })
 
+test('lists the regions and plans of this installation', () => {
+  const { CreateDomainRequest, CreateAccountRequest } = document.components.schemas
+  assert.equal(CreateDomainRequest.properties.region.enum, ['us-west-2', 'us-east-1', 'eu-west-1', null])
+  assert.equal(CreateAccountRequest.properties.plan.enum, ['free', 'pro', 'scale', null])
+})
+
 test('llms.txt lists every operation', async () => {
   const { status, body } = await mailhorn.call('GET', '/llms.txt')
   assert.is(status, 200)

@@ -22,6 +22,8 @@ interface DocumentOptions {
   cookieName: string
   /** Examples by operation id. */
   examples?: Readonly<Record<string, Example>>
+  /** Values of this installation by the name of the key in requests, such as its regions. */
+  values?: Readonly<Record<string, readonly string[]>>
 }
 
 const ABOUT =
@@ -36,10 +38,10 @@ const SECURITY: Record<Access, JsonObject[]> = {
 /** Public routes that check a credential of their own. */
 const OWN_SECURITY: Readonly<Record<string, JsonObject[]>> = { '/metrics': [{ metricsToken: [] }] }
 
-export function openapiOf({ routes, cookieName, examples = {} }: DocumentOptions): JsonObject {
+export function openapiOf({ routes, cookieName, examples = {}, values = {} }: DocumentOptions): JsonObject {
   // names of schemas depend on the order
   const sorted = [...routes].sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
-  const schemas = createSchemas([errorSchema, ...sorted.flatMap(schemasOf)])
+  const schemas = createSchemas([errorSchema, ...sorted.flatMap(schemasOf)], values)
   const paths: Record<string, JsonObject> = {}
   for (const route of sorted) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')

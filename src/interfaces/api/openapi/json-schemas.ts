@@ -25,8 +25,14 @@ export interface Schemas {
 const ID_PATTERN = /^\^([a-z]+)_\[0-9a-f\]\{8\}-/
 const UUID_PATTERN = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
-/** Converts all schemas at once, so that those with a name of their own become one component each. */
-export function createSchemas(all: readonly z.ZodType[]): Schemas {
+/**
+ * Converts all schemas at once, so that those with a name of their own become one component each.
+ * @param values allowed values of texts in requests, by the name of their key
+ */
+export function createSchemas(
+  all: readonly z.ZodType[],
+  values: Readonly<Record<string, readonly string[]>>,
+): Schemas {
   const keyOf = new Map(all.map((schema, i) => [schema, `schema${i}`]))
   const object = z.object(Object.fromEntries([...keyOf].map(([schema, key]) => [key, schema])))
   const converted = z.toJSONSchema(object, {
@@ -44,7 +50,7 @@ export function createSchemas(all: readonly z.ZodType[]): Schemas {
     ofParameter: shown,
     ofRequest(schema, operationId, change) {
       const names = [`${typeNameOf(operationId)}Request`]
-      const body = withNulls(change(structuredClone(shown(schema))))
+      const body = withNulls(withValues(change(structuredClone(shown(schema))), values))
       if (body.type !== 'array') return components.add(body, names)
       return { ...body, items: components.add(body.items as JsonObject, names) }
     },
@@ -132,6 +138,16 @@ function tidy(value: unknown): unknown {
   )
     schema.additionalProperties = {}
   return schema
+}
+
+function withValues(schema: JsonObject, values: Readonly<Record<string, readonly string[]>>): JsonObject {
+  const { properties } = schema as { properties?: Record<string, JsonObject> }
+  if (!properties) return schema
+  const known = Object.entries(properties).map(([key, child]) => {
+    const allowed = child.type === 'string' && Object.hasOwn(values, key) ? values[key] : undefined
+    return [key, allowed ? { ...child, enum: allowed } : child]
+  })
+  return { ...schema, properties: Object.fromEntries(known) }
 }
 
 /** Allows null for every optional key of a body, because null means absent. */

@@ -9,6 +9,8 @@ interface OpenapiRoutesOptions {
   /** All other routes. */
   routes: readonly Route[]
   cookie: SessionCookie
+  regions: readonly string[]
+  plans: readonly string[]
 }
 
 const openapiSchema = z.looseObject({
@@ -18,7 +20,7 @@ const openapiSchema = z.looseObject({
   components: z.looseObject({}),
 })
 
-export function openapiRoutes({ routes, cookie }: OpenapiRoutesOptions): Route[] {
+export function openapiRoutes({ routes, cookie, regions, plans }: OpenapiRoutesOptions): Route[] {
   let document: Buffer | undefined
   let text: Buffer | undefined
   const own: Route[] = [
@@ -31,7 +33,14 @@ export function openapiRoutes({ routes, cookie }: OpenapiRoutesOptions): Route[]
       async handle() {
         const { default: examples } = await import('./examples.json', { with: { type: 'json' } })
         document ??= Buffer.from(
-          JSON.stringify(openapiOf({ routes: [...routes, ...own], cookieName: cookie.name, examples })),
+          JSON.stringify(
+            openapiOf({
+              routes: [...routes, ...own],
+              cookieName: cookie.name,
+              examples,
+              values: { region: regions, plan: plans },
+            }),
+          ),
         )
         return rawReply('application/json; charset=utf-8', document)
       },

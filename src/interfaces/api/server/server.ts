@@ -67,6 +67,7 @@ export async function startHttpServer(
     answerInTurn(request, response, answer)
   }
   const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
+  allowHalfOpen(server)
   server.on('checkExpectation', listener)
   server.on('checkContinue', (request, response) => {
     expectContinue(request, response)
@@ -106,6 +107,14 @@ const LIMITS = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   maxHeaderSize: HEADER_BYTES_MAX,
   noDelay: true,
+}
+
+/**
+ * Sends the replies that are due to a client that has closed its side after its requests, which the types of
+ * Node do not mention. Otherwise an email would be sent, and its sender would get no reply.
+ */
+function allowHalfOpen(server: object) {
+  Object.assign(server, { httpAllowHalfOpen: true })
 }
 
 /** Creates a TLS server that always uses the current certificate. */
