@@ -36,14 +36,12 @@ if (!isStamped(out, wanted)) {
 async function build(fresh) {
   const { build: bundle } = await import('esbuild')
   mkdirSync(join(fresh, 'assets'))
-  const { metafile } = await bundle({
-    entryPoints: [join(web, 'main.tsx'), join(web, 'theme', 'first-paint.ts')],
+  const common = {
     outdir: join(fresh, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: 'part-[hash]',
     assetNames: '[name]-[hash]',
     bundle: true,
-    splitting: true,
     format: 'esm',
     target: ['es2022', 'chrome111', 'firefox115', 'safari16.4'],
     jsx: 'automatic',
@@ -55,10 +53,23 @@ async function build(fresh) {
     absWorkingDir: root,
     tsconfig: join(web, 'tsconfig.json'),
     logLevel: 'error',
+  }
+  const { metafile } = await bundle({
+    ...common,
+    entryPoints: [join(web, 'main.tsx'), join(web, 'theme', 'first-paint.ts')],
+    splitting: true,
   })
+  // a build of its own, so that the dashboard is not split further
+  const reference = await bundle({ ...common, entryPoints: [join(web, 'reference', 'reference.tsx')] })
+  const { script: early } = entryOf(metafile.outputs, 'theme/first-paint.ts')
   writeFileSync(join(fresh, 'index.html'), pageOf(metafile.outputs))
+  writeFileSync(join(fresh, 'docs.html'), referencePageOf(reference.metafile.outputs, early))
   writeFileSync(join(fresh, 'first-load.json'), JSON.stringify(firstLoadOf(metafile.outputs)))
-  for (const path of ['index.html', ...readdirSync(join(fresh, 'assets')).map(name => join('assets', name))])
+  for (const path of [
+    'index.html',
+    'docs.html',
+    ...readdirSync(join(fresh, 'assets')).map(name => join('assets', name)),
+  ])
     writeFileSync(join(fresh, `${path}.gz`), gzipSync(readFileSync(join(fresh, path)), { level: 9 }))
 }
 
@@ -88,9 +99,27 @@ function firstLoadOf(outputs) {
 }
 
 function entriesOf(outputs) {
-  const of = ending => Object.keys(outputs).find(path => outputs[path].entryPoint?.endsWith(ending))
-  const script = of('web/main.tsx')
-  return { script, style: outputs[script].cssBundle, early: of('theme/first-paint.ts') }
+  return { ...entryOf(outputs, 'web/main.tsx'), early: entryOf(outputs, 'theme/first-paint.ts').script }
+}
+
+function entryOf(outputs, ending) {
+  const script = Object.keys(outputs).find(path => outputs[path].entryPoint?.endsWith(ending))
+  return { script, style: outputs[script].cssBundle }
+}
+
+/** @param early script that runs before the first paint */
+function referencePageOf(outputs, early) {
+  const { script, style } = entryOf(outputs, 'reference/reference.tsx')
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Mailhorn API reference</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:image/svg+xml,${ICON}">
+<script src="${address(early)}"></script>
+<link rel="stylesheet" href="${address(style)}">
+<script type="module" src="${address(script)}"></script></head>
+<body><div id="app"></div><noscript>The reference needs JavaScript. The same is in <a href="/openapi.json">openapi.json</a>
+and <a href="/llms.txt">llms.txt</a>.</noscript></body></html>
+`
 }
 
 function staticImportsOf(outputs, path, known = new Set()) {

@@ -149,7 +149,7 @@ export async function startHttpService(
   started.push((await startControl(parts)).close)
   const http = await openListeners(parts, started, {
     isLinkHost: links.isHost,
-    routes: [...routes, ...openapiRoutes({ routes, cookie })],
+    routes: [...routes, ...openapiRoutes({ routes, cookie, ...installedOf(config) })],
     pages: { ...openPages(DASHBOARD), preview: previewOf, enter: largeBodies.enter },
     findCredential: access.find,
     clientAddressOf,
@@ -175,6 +175,11 @@ function prepareFirstRunOf({ config, clock, store, passwords }: AppContext, newI
     apiKeyPrefix: config.apiKeys.prefix,
     credentialsFile: config.admin.credentialsFile,
   })
+}
+
+/** Names that the configuration defines. */
+function installedOf({ regions, plans }: Config) {
+  return { regions: Object.keys(regions), plans: Object.keys(plans) }
 }
 
 /** Routes of the operator: alerts, doctor, queue, destinations, sources and the provider zone. */

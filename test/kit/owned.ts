@@ -63,7 +63,7 @@ export async function ownEverything(mailhorn: Mailhorn, { session, key, domain }
     ...{ session, raw: `email\nsomeone@${domain}\n`, headers: { 'content-type': 'text/csv' } },
   })
   const topic = await make('/topics', { name: 'private' })
-  const property = await make('/contact-properties', { key: 'private', type: 'string' })
+  const property = await make('/contact-properties', { key: `private of ${domain}`, type: 'string' })
   const accountId = parseWireId('acc', account.id)!
   // the email does not exist, so following the links stores nothing
   const recipient = { accountId, emailId: new Uint8Array(16), ordinal: 0 }

@@ -22,6 +22,10 @@ export interface RawOptions {
   from?: string
   /** The request is a HEAD: its reply has no body, whatever its length says. */
   head?: boolean
+  /** Includes informational replies, such as 100. */
+  informational?: boolean
+  /** Closes its side when all is written. */
+  endsEarly?: boolean
   /** Reads nothing before all is written, as clients do that know no other order. */
   writesFirst?: boolean
 }
@@ -30,15 +34,18 @@ export interface RawOptions {
 export async function exchange(
   baseUrl: string,
   pieces: string | Uint8Array | readonly (string | Uint8Array)[],
-  { replyCount = 1, from, head = false, writesFirst = false }: RawOptions = {},
+  options: RawOptions = {},
 ): Promise<RawExchange> {
+  const { replyCount = 1, from, head = false, informational = false } = options
+  const { writesFirst = false, endsEarly = false } = options
   const { hostname, port } = new URL(baseUrl)
   const socket = connect({ host: hostname, port: Number(port), ...(from ? { localAddress: from } : {}) })
   try {
-    const received = receive(socket, replyCount, head)
+    const received = receive(socket, replyCount, { head, informational })
     const sent = write(socket, typeof pieces === 'string' || pieces instanceof Uint8Array ? [pieces] : pieces)
     if (writesFirst) socket.pause()
     if (replyCount === 0 || writesFirst) await sent
+    if (endsEarly) void sent.then(() => socket.end())
     socket.resume()
     return await received
   } finally {
@@ -63,11 +70,13 @@ async function write(socket: Socket, pieces: readonly (string | Uint8Array)[]): 
   for (const piece of pieces) await new Promise<void>(resolve => socket.write(piece, () => resolve()))
 }
 
-function receive(socket: Socket, replyCount: number, head: boolean): Promise<RawExchange> {
+type Reading = Required<Pick<RawOptions, 'head' | 'informational'>>
+
+function receive(socket: Socket, replyCount: number, reading: Reading): Promise<RawExchange> {
   return new Promise(resolve => {
     let bytes = Buffer.alloc(0)
     const settle = (closed: boolean) => {
-      const replies = repliesIn(bytes, head)
+      const replies = repliesIn(bytes, reading)
       if (closed || replies.length >= replyCount) resolve({ replies, closed })
     }
     socket.on('data', chunk => {
@@ -81,7 +90,7 @@ function receive(socket: Socket, replyCount: number, head: boolean): Promise<Raw
 }
 
 /** All complete replies; bodies by Content-Length, or chunked without trailers; of streams of events the beginning. */
-function repliesIn(bytes: Buffer, head: boolean): RawReply[] {
+function repliesIn(bytes: Buffer, { head, informational }: Reading): RawReply[] {
   const replies: RawReply[] = []
   let rest = bytes
   for (;;) {
@@ -92,7 +101,7 @@ function repliesIn(bytes: Buffer, head: boolean): RawReply[] {
     if (!status) throw new Error(`this is no HTTP: ${statusLine}`)
     const headers = new Headers(lines.map(line => splitLine(line)))
     rest = rest.subarray(end + 4)
-    if (status < 200) continue
+    if (status < 200 && !informational) continue
     const text = bodyOf(rest, headers, head)
     if (text === undefined) return replies
     rest = rest.subarray(text.taken)

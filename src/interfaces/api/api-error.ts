@@ -109,3 +109,10 @@ export function bodyTooLarge(limitBytes: number): ApiError {
     `The request body must not be larger than ${limitBytes} bytes.`,
   )
 }
+
+/** The header says which codings are accepted instead (RFC 9110 §15.5.16). */
+export function compressedBody(): ApiError {
+  return new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.', {
+    headers: { 'accept-encoding': 'identity' },
+  })
+}

@@ -14,7 +14,7 @@ export interface DashboardPage {
 
 export interface Pages {
   /**
-   * @param path path under `/dashboard` without a final slash
+   * @param path path under `/dashboard` without a final slash, or the path of the API reference
    * @param encodings value of the `Accept-Encoding` header
    * @returns undefined for a file that does not exist
    */
@@ -35,6 +35,10 @@ const TYPES: Readonly<Record<string, string>> = {
 /** File names contain a hash of their content. */
 const FOR_EVER = 'public, max-age=31536000, immutable'
 const ASSETS = '/dashboard/assets/'
+/** Path of the API reference, which is built with the dashboard. */
+const REFERENCE = '/docs'
+/** Matches paths of files, as opposed to pages of the dashboard, whose names have no such ending. */
+const FILE = /\.(?:m?js|css|map|json|txt|xml|html?|php|svg|png|jpe?g|gif|ico|webp|woff2?|webmanifest)$/i
 
 /**
  * @param folder output of `scripts/build-dashboard.js`; without it, every page says that the dashboard is not
@@ -46,8 +50,15 @@ export function openPages(folder: string): Pages {
   const compressedPage = readIfThere(join(folder, 'index.html.gz'))
   const assets = readAssets(join(folder, 'assets'))
   const index = { type: 'text/html; charset=utf-8', plain: page, gzip: compressedPage }
+  const reference = {
+    ...index,
+    plain: readIfThere(join(folder, 'docs.html')) ?? page,
+    gzip: readIfThere(join(folder, 'docs.html.gz')),
+  }
   return {
     find(path, encodings) {
+      if (path === REFERENCE) return pageOf(reference, encodings, { ...PAGE_HEADERS })
+      if (!path.startsWith(ASSETS) && FILE.test(path)) return undefined
       if (!path.startsWith(ASSETS)) return pageOf(index, encodings, { ...PAGE_HEADERS })
       const asset = assets.get(path.slice(ASSETS.length))
       return asset && pageOf(asset, encodings, { 'cache-control': FOR_EVER })

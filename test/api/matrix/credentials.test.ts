@@ -326,6 +326,7 @@ test('every route is reached, under the access it was written for', () => {
     'public GET /c/:token',
     'public GET /downloads',
     'public GET /healthz',
+    'public GET /llms.txt',
     'public GET /metrics',
     'public GET /o/:token',
     'public GET /openapi.json',

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import * as z from 'zod'
 import type { Route } from '../../../src/interfaces/api/route.ts'
+import { emptyListsOf } from '../../../src/interfaces/api/schema/read.ts'
 import { openSession } from '../../kit/accounts.ts'
 import { type FakeCloudflare, startCloudflare } from '../../kit/cloudflare.ts'
 import { draftBroadcast, GOOD_TOKEN, goodBodyFor } from '../../kit/good-bodies.ts'
@@ -60,14 +61,52 @@ async function send(route: Route, body: Body, spelling = (id: string) => id): Pr
 
 const isList = ({ body }: Route) => body instanceof z.ZodArray
 
-/** Names of its keys, and whether each may be missing. */
-function keysOf({ body }: Route): { key: string; optional: boolean }[] {
-  const { shape } = (body instanceof z.ZodArray ? body.element : body) as z.ZodObject
-  return Object.entries(shape).map(([key, schema]) => ({
+const objectOf = ({ body }: Route) => (body instanceof z.ZodArray ? body.element : body) as z.ZodObject
+
+interface Key {
+  key: string
+  optional: boolean
+  /** Whether an empty list means absent. */
+  emptyList: boolean
+  /** Kinds of values that its schema allows. */
+  types: ReadonlySet<string>
+}
+
+function keysOf(route: Route): Key[] {
+  const schema = objectOf(route)
+  const { properties = {} } = z.toJSONSchema(schema, { io: 'input' })
+  const emptyLists = emptyListsOf(schema)
+  return Object.entries(schema.shape).map(([key, field]) => ({
     key,
-    optional: (schema as z.ZodType).safeParse(undefined).success,
+    optional: (field as z.ZodType).safeParse(undefined).success,
+    emptyList: emptyLists.includes(key),
+    types: typesIn(properties[key]),
   }))
 }
+
+function typesIn(schema: z.core.JSONSchema._JSONSchema | undefined): Set<string> {
+  if (typeof schema !== 'object') return new Set()
+  if (schema.anyOf) return new Set(schema.anyOf.flatMap(one => [...typesIn(one)]))
+  if (schema.enum) return new Set(['enum'])
+  return new Set([schema.type ?? 'string'].flat().map(type => (type === 'integer' ? 'number' : type)))
+}
+
+/** Empty values by the kind of value that they are. */
+const EMPTY: Readonly<Record<string, unknown>> = {
+  array: [],
+  string: '',
+  object: {},
+  number: 0,
+  boolean: false,
+}
+
+/** Keys for which an empty text is refused, because it would widen what the request applies to. */
+const RESTRICTING = /^(?:domain|site|plan|.+_(?:id|at|in))$/
+/** Where an empty text is documented to take a value away, or to stand for a short default. */
+const REMOVING = new Map([
+  ['PATCH /broadcasts/:id', ['segment_id', 'topic_id', 'template_id']],
+  ['POST /emails/:id/share', ['expires_in']],
+])
 
 for (const route of routes) {
   const name = `${route.method} ${route.path}`
@@ -79,19 +118,34 @@ for (const route of routes) {
   const isLimit = (key: string) => route.path === '/access-tokens' && key !== 'operator'
   const optional = keysOf(route).filter(({ key, optional }) => optional && !isLimit(key))
 
-  test(`${name}: null and empty lists mean absent`, async () => {
-    for (const nothing of [null, []])
-      for (const { key } of optional.filter(({ key }) => key !== 'domain_ids' || nothing === null))
+  test(`${name}: null means absent, and an empty list where a list is expected`, async () => {
+    for (const { key, emptyList } of optional)
+      for (const nothing of emptyList ? [null, []] : [null])
         await good(body => ({ [key]: nothing, ...body }), `${key}: ${JSON.stringify(nothing)}`)
     const all = Object.fromEntries(optional.map(({ key }) => [key, null]))
     await good(body => ({ ...all, ...body }), 'all null')
   })
 
+  test(`${name}: an empty value of another kind is refused, and so is an empty reference`, async () => {
+    for (const { key, emptyList, types } of optional)
+      for (const [kind, empty] of Object.entries(EMPTY)) {
+        const isRestricting = empty === '' && RESTRICTING.test(key) && !REMOVING.get(name)?.includes(key)
+        if (kind === 'array' ? emptyList : types.has(kind) && !isRestricting) continue
+        // an empty text also means absent for some choices, such as the reason of a suppression
+        if (empty === '' && types.has('enum')) continue
+        const answer = await send(route, { ...goodBody(route), [key]: empty })
+        const said = `${key}: ${JSON.stringify(empty)} ${answer.status} ${JSON.stringify(answer.body)}`
+        assert.is(answer.status, 422, said)
+        assert.ok(answer.body.errors[0].path.replace(/^\[0\]\./, '').startsWith(key), said)
+      }
+  })
+
   test(`${name}: what must be there and is null, or an empty list, is missing`, async () => {
-    for (const [key, value] of Object.entries(goodBody(route)).filter(([key]) => mustHave(route, key)))
-      for (const nothing of [null, [], undefined]) {
+    for (const { key, optional, emptyList } of keysOf(route).filter(({ optional }) => !optional))
+      for (const nothing of emptyList ? [null, [], undefined] : [null, undefined]) {
+        if (!(key in goodBody(route))) continue
         const answer = await send(route, { ...goodBody(route), [key]: nothing })
-        assert.ok(value)
+        assert.not(optional)
         const path = isList(route) ? `[0].${key}` : key
         assert.equal([answer.status, answer.body.name], [422, 'missing_required_field'], key)
         assert.is(answer.body.errors[0].path, path)
@@ -132,10 +186,5 @@ for (const route of routes) {
 
 const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 const prefixOf = (route: Route) => Object.values(paramsOf(owned, route))[0]!
-
-/** The login of somebody without a password is wrong, not incomplete, and so on: only what the schema asks for. */
-function mustHave(route: Route, key: string): boolean {
-  return keysOf(route).some(one => one.key === key && !one.optional)
-}
 
 test.run()

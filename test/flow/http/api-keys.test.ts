@@ -105,7 +105,12 @@ for (const [what, fields, expected] of [
     { domain_id: 'here.example' },
     { status: 404, name: 'not_found', path: 'domain_id' },
   ],
-  ['an empty domain_id', { domain_id: '' }, { status: 404, name: 'not_found', path: 'domain_id' }],
+  ['an empty domain_id', { domain_id: '' }, { status: 422, name: 'validation_error', path: 'domain_id' }],
+  [
+    'an empty list as domain_id',
+    { domain_id: [] },
+    { status: 422, name: 'validation_error', path: 'domain_id' },
+  ],
   ['a number as domain_id', { domain_id: 5 }, { status: 422, name: 'validation_error', path: 'domain_id' }],
 ] as const)
   test(`refuse ${what}`, async () => {

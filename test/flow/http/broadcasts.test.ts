@@ -115,6 +115,21 @@ test('broadcasts: an empty time of the Go SDK sends at once', async () => {
   assert.is((await when(made.id, 'sent')).scheduled_at, null)
 })
 
+for (const [path, fields] of [
+  ['/broadcasts', { segment_id: '', send: true }],
+  ['/broadcasts', { topic_id: '', send: true }],
+  ['/broadcasts', { scheduled_at: '', send: true }],
+  ['/broadcasts', { segment_id: [], send: true }],
+  ['send', { scheduled_at: '' }],
+] as const)
+  test(`broadcasts: ${JSON.stringify(fields)} at ${path} is refused, and nothing is sent`, async () => {
+    const made = await draft()
+    const body = path === 'send' ? fields : { audience_id: made.audience_id, ...WORDS, ...fields }
+    const answer = await post(path === 'send' ? `/broadcasts/${made.id}/send` : path, body)
+    assert.equal([answer.status, answer.body.errors[0].path], [422, Object.keys(fields)[0]])
+    assert.is((await get(`/broadcasts/${made.id}`)).status, 'draft')
+  })
+
 test('broadcasts: emails that failed before any handover are not counted as sent', async () => {
   const { id: readers } = (await post('/audiences', { name: 'failing' })).body
   for (const email of ['failed@simulator.test', 'delivered+f@simulator.test', 'bounced+f@simulator.test'])

@@ -48,6 +48,15 @@ test('the page is there with and without the slash, and for every place below', 
   }
 })
 
+test('the API reference is a page of its own, under the same policy', async () => {
+  const reply = await get('/docs')
+  assert.is(reply.status, 200)
+  assert.match(await reply.text(), '<title>Mailhorn API reference</title>')
+  assert.match(reply.headers.get('content-security-policy')!, "script-src 'self'")
+  assert.is((await get('/docs', { method: 'POST' })).status, 405)
+  assert.is((await get('/docs/nothing')).status, 404)
+})
+
 test('the page needs nobody signed in, and shows nothing of anybody', async () => {
   const [stranger, admin] = await Promise.all([
     get('/dashboard/'),

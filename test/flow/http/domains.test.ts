@@ -234,7 +234,6 @@ for (const query of [
   'limit=-1',
   'limit=1e2',
   'limit=abc',
-  'limit=',
   'limit=1.5',
   'limit=%201',
   'limit=99999999999999999999',

@@ -147,7 +147,6 @@ const REFUSED: [string, string][] = [
   ['?limit=0', 'limit'],
   ['?limit=101', 'limit'],
   ['?limit=ten', 'limit'],
-  ['?limit=', 'limit'],
   ['?limit=1.5', 'limit'],
   ['?offset=-1', 'offset'],
   ['?offset=1e3', 'offset'],

@@ -169,7 +169,7 @@ for (const [what, use, expected] of [
     { ...NOT_FOUND, path: 'template_id' },
   ],
   ['a name in place of an id', { template: { id: 'welcome' } }, { ...NOT_FOUND, path: 'template.id' }],
-  ['an empty id', { template_id: '' }, { ...NOT_FOUND, path: 'template_id' }],
+  ['an empty id', { template_id: '' }, { status: 422, name: 'validation_error', path: 'template_id' }],
   ['a number as id', { template_id: 5 }, { ...INVALID, path: 'template_id' }],
   ['a list of ids', { template_id: [UNKNOWN] }, { ...INVALID, path: 'template_id' }],
   ['a number as id', { template: { id: 5 } }, { ...INVALID, path: 'template.id' }],

@@ -156,7 +156,7 @@ for (const [what, fields, expected] of [
     await refuses(mailhorn, ['POST', '/auth/login', { body, headers: newClient() }], expected)
   })
 
-for (const email of ['a\0b@here.example', "' or 1=1 --", 'a\r\nb', '😀', '\ud800'])
+for (const email of ['a\0b@here.example', "' or 1=1 --", 'a\r\nb', '😀'])
   test(`knows nobody called ${JSON.stringify(email)}`, async () => {
     assertRefusal(await logIn(mailhorn, { email, password: 'x' }), WRONG)
   })

@@ -168,7 +168,6 @@ for (const [query, path] of [
   ['offset=-1', 'offset'],
   ['q=a%00b', 'q'],
   ['origin=spite', 'origin'],
-  ['reason=', 'reason'],
   ['after=x', 'after'],
   ['before=eml_01990000-0000-7000-8000-000000000000', 'before'],
   ['after=01990000-0000-7000-8000-000000000000&offset=0', 'after'],

@@ -18,7 +18,7 @@ const name = z
   .max(100)
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 const [plan, ownerEmail] = [z.string(), z.string()]
-const emptyMeansAbsent = ['name', 'plan', 'owner_email'] as const
+const emptyMeansAbsent = ['name', 'owner_email'] as const
 export const newAccountSchema = z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail })
 export const accountChangeSchema = z.object({ name, plan, owner_email: ownerEmail }).partial()
 const readNew = bodyReader(newAccountSchema, { emptyMeansAbsent })

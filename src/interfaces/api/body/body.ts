@@ -6,7 +6,8 @@
 import type { IncomingMessage } from 'node:http'
 import { type Clock, every, type Timer } from '../../../lib/clock.ts'
 import type { Preparation } from '../../../pipeline/accept/prepare.ts'
-import { ApiError, bodyTooLarge } from '../api-error.ts'
+import { ApiError, bodyTooLarge, compressedBody } from '../api-error.ts'
+import { askForBody, isWithheld } from './expectation.ts'
 import { parseJson } from './json.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import { type BodyOf, type BodyWork, doBodyWork } from './work.ts'
@@ -76,6 +77,8 @@ export function createReadBody(large: LargeBodies, preparation: Preparation, clo
       return place
     }
     try {
+      if (isWithheld(request)) insistOnJson(request)
+      askForBody(request, limitBytes)
       const bytes = await readBytes(request, limitBytes, { sizeBytes, make }, clock)
       if ('length' in bytes && bytes.length === 0) return await doBodyWork({}, work, preparation)
       insistOnJson(request)
@@ -188,8 +191,7 @@ function insistOnJson({ headers }: IncomingMessage) {
   const charset = parameters.find(parameter => parameter.startsWith('charset='))?.slice('charset='.length)
   if (charset !== undefined && !/^"?utf-?8"?$/.test(charset))
     throw new ApiError(415, 'validation_error', 'The request body must be JSON in UTF-8.')
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.')
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw compressedBody()
 }
 
 export function createByteBlocks(): ByteBlocks {

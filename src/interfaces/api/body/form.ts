@@ -4,6 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http'
 import { bodyTooLarge } from '../api-error.ts'
+import { askForBody } from './expectation.ts'
 import { boundaryOf } from './multipart.ts'
 
 /**
@@ -11,6 +12,7 @@ import { boundaryOf } from './multipart.ts'
  * @throws ApiError 413
  */
 export async function readForm(request: IncomingMessage, limitBytes: number): Promise<URLSearchParams> {
+  askForBody(request, limitBytes)
   const bytes = await readSmall(request, limitBytes)
   const type = request.headers['content-type'] ?? ''
   if (/^application\/x-www-form-urlencoded\b/i.test(type)) return new URLSearchParams(bytes.toString())

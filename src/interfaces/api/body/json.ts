@@ -4,14 +4,16 @@ import { createHash, randomUUID } from 'node:crypto'
 import { canonicalJson } from '../../../lib/canonical-json.ts'
 import { ApiError } from '../api-error.ts'
 import { type ByteList, surveyJson, VALUES_MAX } from './json-prescan.ts'
+import { wellFormed } from './well-formed.ts'
 
 const NESTING_MAX = 64
 
 /** @throws ApiError 400 */
 export function parseJson(bytes: Buffer): object {
-  const body = parse(textOf(bytes))
+  const text = textOf(bytes)
+  const body = parse(text)
   if (isDeeperThan(body, NESTING_MAX)) throw tooDeep()
-  return body
+  return wellFormed(body, text)
 }
 
 /**
@@ -23,9 +25,10 @@ export function parseJson(bytes: Buffer): object {
 export function parseLargeJson(bytes: Buffer): object {
   const lists = surveyJson(bytes, NESTING_MAX)
   if ('tooMuch' in lists) throw lists.tooMuch === 'depth' ? tooDeep() : tooManyValues()
-  if (lists.length === 0) return parse(textOf(bytes))
   const mark = `${randomUUID()} `
-  return putBack(parse(textOf(withMarks(bytes, lists, mark))), lists, mark)
+  const text = textOf(lists.length === 0 ? bytes : withMarks(bytes, lists, mark))
+  const body = wellFormed(parse(text), text)
+  return lists.length === 0 ? body : putBack(body, lists, mark)
 }
 
 /**
@@ -56,7 +59,11 @@ function malformed(why: string): ApiError {
 }
 
 function tooDeep(): ApiError {
-  return malformed(`it has more than ${NESTING_MAX} levels of nesting`)
+  return new ApiError(
+    400,
+    'validation_error',
+    `The request body must have at most ${NESTING_MAX} levels of nesting.`,
+  )
 }
 
 function tooManyValues(): ApiError {

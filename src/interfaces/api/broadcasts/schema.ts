@@ -56,8 +56,13 @@ const READING = { emptyMeansAbsent: ['name', 'from', 'subject'] }
 const readNew = bodyReader(newBroadcastSchema, {
   emptyMeansAbsent: [...READING.emptyMeansAbsent, 'reply_to'],
 })
-const readChange = bodyReader(broadcastChangeSchema, READING)
-const readSend = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
+const readChange = bodyReader(broadcastChangeSchema, {
+  ...READING,
+  emptyRemoves: ['segment_id', 'topic_id', 'template_id'],
+})
+const readSend = bodyReader(sendBroadcastSchema)
+/** The Go SDK repeats the id of the broadcast in the body, and always sends a time, empty for now. */
+const readSendOfGo = bodyReader(sendBroadcastSchema, { emptyMeansAbsent: ['scheduled_at'] })
 const readTest = bodyReader(testBroadcastSchema)
 
 const REPLY_TO_MAX = 50
@@ -221,7 +226,8 @@ function refuseFiles(body: unknown) {
 
 /** @throws ApiError */
 export function readSendOrder(body: unknown): SendOrder & { version: string | null } {
-  const { scheduledAt, version = null } = readSend(body)
+  const isOfGo = typeof body === 'object' && body !== null && Object.hasOwn(body, 'broadcast_id')
+  const { scheduledAt, version = null } = (isOfGo ? readSendOfGo : readSend)(body)
   return { at: scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt), version }
 }
 

@@ -4,7 +4,7 @@ import { wireId } from '../../../lib/ids.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import type { RowError, RowNote } from '../../../resources/contacts/import/row.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
-import { ApiError, invalidField } from '../api-error.ts'
+import { ApiError, compressedBody, invalidField } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -66,8 +66,7 @@ export function insistOnCsv({ headers }: Pick<ApiRequest, 'headers'>): string | 
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map(part => part.trim())
   if (type.toLowerCase() !== CSV)
     throw new ApiError(415, 'validation_error', `The request body must be CSV (Content-Type: ${CSV}).`)
-  if ((headers['content-encoding'] ?? 'identity') !== 'identity')
-    throw new ApiError(415, 'validation_error', 'Compressed request bodies are not supported.')
+  if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw compressedBody()
   return parameters.map(parameter => /^charset="?([^"]+)"?$/i.exec(parameter)?.[1]).find(name => name)
 }
 

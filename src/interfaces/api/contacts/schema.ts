@@ -75,10 +75,9 @@ export const placedContactSchema = newContactSchema.extend({
   ...places,
   topics: subscriptionsSchema.shape.topics.optional(),
 })
-const ONE_AUDIENCE = { emptyMeansAbsent: ['audience_id', 'segment_id'] }
-const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }), ONE_AUDIENCE)
+const readPlaces = bodyReader(z.object({ ...places, topics: placedContactSchema.shape.topics }))
 export const placedContactChangesSchema = contactChangesSchema.extend(oneAudience)
-const readOneAudience = bodyReader(z.object(oneAudience), ONE_AUDIENCE)
+const readOneAudience = bodyReader(z.object(oneAudience))
 
 export const contactSchema = z
   .object({

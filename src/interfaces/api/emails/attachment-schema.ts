@@ -67,6 +67,7 @@ type Refuse = (key: string, message: string) => ApiError
 
 const pickPresent = presentPicker(Object.keys(schema.shape), {
   emptyMeansAbsent: ['filename', 'content_type'],
+  emptyLists: ['content'],
 })
 
 export const ATTACHMENTS_MAX = 100

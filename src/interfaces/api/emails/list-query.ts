@@ -8,7 +8,7 @@ import type { SearchPage } from '../../../resources/search/list.ts'
 import { EMAIL_STATUSES, type EmailStatus } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
-import { pageQuery, readPage } from '../schema/read.ts'
+import { pageQuery, readPage, withOffset } from '../schema/read.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 
 const text = (description: string) => z.string().optional().meta({ description })
@@ -76,7 +76,11 @@ export function readEmailPage(query: URLSearchParams): SearchPage {
   }
   const after = edge('after')
   const before = edge('before')
-  if (after && before) throw invalidField('before', 'The `before` parameter cannot be used with `after`.')
+  if ((after || before) && ((after && before) || query.has('offset')))
+    throw invalidField(
+      before ? 'before' : 'after',
+      'Only one of `after`, `before` and `offset` can be given.',
+    )
   return { ...readPage(query), after, before }
 }
 
@@ -93,5 +97,5 @@ function addressOf(text: string): string | undefined {
 
 /** A date stands for its start in UTC. */
 function timeOf(text: string): number | undefined {
-  return parseIsoTime(text) ?? parseIsoTime(`${text}T00:00Z`)
+  return parseIsoTime(withOffset(text)) ?? parseIsoTime(`${text}T00:00Z`)
 }

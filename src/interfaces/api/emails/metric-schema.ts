@@ -16,6 +16,7 @@ import {
   type MetricsRow,
 } from '../../../resources/events/metrics-report.ts'
 import { invalidParameter } from '../schema/broken-rule.ts'
+import { withOffset } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 
 /** Rates between 0 and 1, computed from the counts of real mail. A rate without data is 0. */
@@ -104,7 +105,8 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
     const text = query.get(name) || undefined
     if (text === undefined) return undefined
     const midnight = parseIsoTime(`${text}T00:00Z`)
-    const at = midnight === undefined ? parseIsoTime(text) : dayBegin(wall, midnight + days * DAY_MS)
+    const at =
+      midnight === undefined ? parseIsoTime(withOffset(text)) : dayBegin(wall, midnight + days * DAY_MS)
     if (at === undefined)
       throw invalidParameter(name, 'an ISO 8601 date, or a time with an offset or `Z`', text)
     return at

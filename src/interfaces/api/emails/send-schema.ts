@@ -71,7 +71,10 @@ const READING = {
 }
 const readRequest = bodyReader(requestSchema, READING)
 const readTemplatedRequest = bodyReader(templatedSchema, READING)
-const presentRecipients = presentPicker(['to', 'cc', 'bcc'], { emptyMeansAbsent: ['cc', 'bcc'] })
+const presentRecipients = presentPicker(['to', 'cc', 'bcc'], {
+  emptyMeansAbsent: ['cc', 'bcc'],
+  emptyLists: ['to', 'cc', 'bcc'],
+})
 const presentTemplate = presentPicker(['template', 'template_id'])
 
 /** @throws ApiError */

@@ -22,7 +22,7 @@ export const templateMeta = {
   required: ['id'],
 } as const
 
-const presentOfTemplate = presentPicker(['id', 'variables'])
+const presentOfTemplate = presentPicker(['id', 'variables'], { emptyLists: ['variables'] })
 
 /**
  * Returns null for an email without a template.

@@ -79,7 +79,7 @@ export const inboundSchema = inboundRowSchema
       tls: z.string().nullable(),
     }),
     verdicts: z.unknown().meta({
-      type: 'object',
+      type: ['object', 'null'] as never,
       description: 'Details of the checks behind the verdicts; null if no check ran.',
     }),
     authentication_results: z.string().nullable(),

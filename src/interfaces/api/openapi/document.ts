@@ -1,94 +1,106 @@
 /** Generates the OpenAPI 3.1 document from the routes and the schemas that validate their requests. */
-import * as z from 'zod'
+import type * as z from 'zod'
 import { SCOPES } from '../../../resources/accounts/scopes.ts'
 import { errorSchema } from '../api-error.ts'
 import type { Route } from '../route.ts'
 import { scopesOfRoute } from '../route-scopes.ts'
+import { requestBodyOf } from './bodies.ts'
+import { DESCRIPTIONS } from './descriptions.ts'
+import { createSchemas, type JsonObject, type Schemas } from './json-schemas.ts'
+import { operationIdOf } from './operation-ids.ts'
+import { parametersOf } from './parameters.ts'
+import { errorComponents, HEADERS, repliesOf } from './replies.ts'
+import { tagObjects, tagOf } from './tags.ts'
 
-type Json = Record<string, unknown>
+/** Request and reply of an operation. */
+export interface Example {
+  request?: unknown
+  reply?: unknown
+}
 
-const ERROR = { $ref: '#/components/responses/Error' }
+interface DocumentOptions {
+  routes: readonly Route[]
+  /** Name of the session cookie. */
+  cookieName: string
+  /** Examples by operation id. */
+  examples?: Readonly<Record<string, Example>>
+  /** Values of this installation by the name of the key in requests, such as its regions. */
+  values?: Readonly<Record<string, readonly string[]>>
+}
+
 const ABOUT =
-  'Keys are snake_case, times ISO 8601 in UTC. In a request, null and empty lists mean that a key is absent, and ' +
-  'unknown keys are ignored. Ids are accepted with and without their prefix. Replies may contain additional fields.'
+  'Keys are snake_case, times ISO 8601 in UTC. In a request, null means that a key is absent, and so does an empty ' +
+  'list in place of a list; unknown keys are ignored. An empty id or time is refused. Ids are accepted with and ' +
+  'without their prefix. Replies may contain additional fields.'
+/** Public routes that check a credential of their own. */
+const OWN_SECURITY: Readonly<Record<string, JsonObject[]>> = { '/metrics': [{ metricsToken: [] }] }
 
-/** @param cookieName name of the session cookie */
-export function openapiOf(routes: readonly Route[], cookieName: string): Json {
-  const { shown, named } = jsonSchemasOf(routes)
-  const paths: Record<string, Json> = {}
-  for (const route of routes) {
+export function openapiOf({ routes, cookieName, examples = {}, values = {} }: DocumentOptions): JsonObject {
+  // names of schemas depend on the order
+  const sorted = [...routes].sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method))
+  const schemas = createSchemas([errorSchema, ...sorted.flatMap(schemasOf)], values)
+  const paths: Record<string, JsonObject> = {}
+  for (const route of sorted) {
     const path = route.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, shown) }
+    const id = operationIdOf(route, routes)
+    paths[path] = {
+      ...paths[path],
+      [route.method.toLowerCase()]: operationOf(route, id, schemas, examples[id]),
+    }
   }
   return {
     openapi: '3.1.1',
-    info: { title: 'Mailhorn', version: '1', description: ABOUT },
-    servers: [{ url: '/' }],
+    info: {
+      title: 'Mailhorn',
+      version: '1',
+      summary: 'Self-hosted e-mail platform',
+      description: ABOUT,
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The operator of this installation' },
+    },
+    servers: [{ url: '/', description: 'This installation' }],
+    tags: tagObjects(new Set(routes.map(({ path }) => tagOf(path)))),
     paths,
     components: {
-      schemas: named,
-      responses: {
-        Error: { description: 'Refused', content: { 'application/json': { schema: shown(errorSchema) } } },
-      },
-      securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-        accessToken: {
-          type: 'http',
-          scheme: 'bearer',
-          description: `An access token with the listed scopes. \`full\` includes all scopes but \`operator\`, and \`<resource>:write\` includes all scopes of the resource. Scopes: ${SCOPES.map(scope => `\`${scope}\``).join(', ')}.`,
-        },
-        session: {
-          type: 'http',
-          scheme: 'bearer',
-          description: '`token` of the reply to `POST /auth/login` of a script.',
-        },
-        cookie: {
-          type: 'apiKey',
-          in: 'cookie',
-          name: cookieName,
-          description: "A browser's session; writes must come from the same origin.",
-        },
-      },
+      schemas: schemas.components(),
+      responses: errorComponents(schemas.ofReply(errorSchema, 'Error')),
+      headers: HEADERS,
+      securitySchemes: securitySchemesOf(cookieName),
     },
   }
 }
 
-type Shown = (schema: z.ZodType) => Json
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
 
-function operationOf(route: Route, shown: Shown): Json {
-  const { method, path, summary, body, bodyType, query = {}, headers = {}, replies } = route
-  const parameters = [
-    ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-      ...{ name, in: 'path', required: true },
-      schema: { type: 'string' },
-    })),
-    ...parametersOf('query', query, shown),
-    ...parametersOf('header', headers, shown),
-  ]
+function securitySchemesOf(cookieName: string): JsonObject {
   return {
-    operationId: `${method.toLowerCase()}${path.replace(/\W+/g, '_')}`,
-    summary,
-    tags: [path.split('/')[1]],
-    security: securityOf(route),
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && {
-      requestBody: {
-        required: !body.safeParse({}).success,
-        content: { 'application/json': { schema: shown(body) } },
-      },
-    }),
-    ...(bodyType !== undefined && { requestBody: { required: true, content: { [bodyType]: {} } } }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(replies).map(([status, reply]) => [status, responseOf(reply, shown)]),
-      ),
-      default: ERROR,
+    apiKey: { type: 'http', scheme: 'bearer', description: 'An API key.' },
+    accessToken: {
+      type: 'http',
+      scheme: 'bearer',
+      description: `An access token with the listed scopes. \`full\` includes all scopes but \`operator\`, and \`<resource>:write\` includes all scopes of the resource. Scopes: ${SCOPES.map(scope => `\`${scope}\``).join(', ')}.`,
     },
+    session: {
+      type: 'http',
+      scheme: 'bearer',
+      description: '`token` of the reply to `POST /auth/login` of a script.',
+    },
+    cookie: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: cookieName,
+      description: "A browser's session; writes must come from the same origin.",
+    },
+    metricsToken: { type: 'http', scheme: 'bearer', description: 'The setting `metrics.token`.' },
   }
 }
 
 /** Lists the alternatives of credentials; of an access token, with the scopes that it needs. */
-function securityOf(route: Route): Json[] {
+function securityOf(route: Route): JsonObject[] {
+  const own = OWN_SECURITY[route.path]
+  if (own) return own
   if (route.access === 'public') return []
   const scopes = scopesOfRoute(route)
   return [
@@ -99,39 +111,20 @@ function securityOf(route: Route): Json[] {
   ]
 }
 
-function parametersOf(place: 'query' | 'header', schemas: Readonly<Record<string, z.ZodType>>, shown: Shown) {
-  return Object.entries(schemas).map(([name, schema]) => {
-    const { description, ...rest } = shown(schema)
-    return {
-      name,
-      in: place,
-      required: !schema.safeParse(undefined).success,
-      ...(description !== undefined && { description }),
-      schema: rest,
-    }
-  })
-}
-
-function responseOf(reply: z.ZodType | string, shown: Shown): Json {
-  if (typeof reply === 'string') return { description: 'Done', content: { [reply]: {} } }
-  return { description: 'Done', content: { 'application/json': { schema: shown(reply) } } }
-}
-
-/** Converts all schemas at once, so that those with a name become one component each. */
-function jsonSchemasOf(routes: readonly Route[]): { shown: Shown; named: Json } {
-  const schemas = [errorSchema, ...routes.flatMap(schemasOf)]
-  const keyOf = new Map(schemas.map((schema, i) => [schema, `schema${i}`]))
-  const all = z.object(Object.fromEntries([...keyOf].map(([schema, key]) => [key, schema])))
-  const converted = z.toJSONSchema(all, {
-    io: 'input',
-    override({ jsonSchema }) {
-      delete jsonSchema.id
-    },
-  })
-  const { properties, $defs } = JSON.parse(
-    JSON.stringify(converted).replaceAll('#/$defs/', '#/components/schemas/'),
-  ) as { properties: Record<string, Json>; $defs: Json }
-  return { shown: schema => properties[keyOf.get(schema)!]!, named: $defs }
+function operationOf(route: Route, operationId: string, schemas: Schemas, example: Example = {}): JsonObject {
+  const { path, summary } = route
+  const parameters = parametersOf(route, schemas.ofParameter)
+  const requestBody = requestBodyOf(route, schemas, operationId, example.request)
+  return {
+    operationId,
+    summary,
+    description: DESCRIPTIONS[operationId] ?? `${summary.replace(/\.$/, '')}.`,
+    tags: [tagOf(path)],
+    security: securityOf(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(requestBody && { requestBody }),
+    responses: repliesOf(route, schemas, operationId, example.reply),
+  }
 }
 
 function schemasOf({ body, query = {}, headers = {}, replies }: Route): z.ZodType[] {

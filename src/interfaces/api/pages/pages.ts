@@ -34,6 +34,8 @@ export interface DashboardPages {
 }
 
 const ROOT = '/dashboard'
+/** Path of the API reference. */
+const REFERENCE = '/docs'
 const PREVIEW = '/dashboard/preview'
 /** Maximum size of a previewed message. */
 const PREVIEW_LIMIT_BYTES = 12 * 1024 * 1024
@@ -41,7 +43,7 @@ const PREVIEW_LIMIT_BYTES = 12 * 1024 * 1024
 export function servePages(pages: DashboardPages, findCredential: FindCredential): Middleware {
   return async (ctx, next) => {
     if (isVisit(ctx)) return ctx.redirect(`${ROOT}/`)
-    if (ctx.path !== ROOT && !ctx.path.startsWith(`${ROOT}/`)) return next()
+    if (ctx.path !== ROOT && ctx.path !== REFERENCE && !ctx.path.startsWith(`${ROOT}/`)) return next()
     if (ctx.path === PREVIEW && ctx.method === 'POST') {
       const credential = await findCredential(ctx.req, { access: 'session', scopes: ['session'] })
       return send(ctx, await previewed(ctx, pages, idKey(credential!.accountId)))

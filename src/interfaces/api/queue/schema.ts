@@ -23,9 +23,8 @@ export const newHoldSchema = selectorSchema.extend({
     .regex(/^\P{Cc}*$/u, 'must not contain control characters')
     .optional(),
 })
-const emptyMeansAbsent = ['domain', 'account_id', 'broadcast_id', 'email_id', 'reason']
-const readSelected = bodyReader(selectorSchema, { emptyMeansAbsent })
-const readHold = bodyReader(newHoldSchema, { emptyMeansAbsent })
+const readSelected = bodyReader(selectorSchema)
+const readHold = bodyReader(newHoldSchema, { emptyMeansAbsent: ['reason'] })
 
 export const holdSchema = z.object({
   object: z.literal('queue_hold'),

@@ -32,6 +32,13 @@ interface ReadOptions {
   listLimits?: readonly ListLimit[]
   /** Keys for which an empty string means absent. */
   emptyMeansAbsent?: readonly string[]
+  /** Keys of a PATCH for which an empty string removes the value. */
+  emptyRemoves?: readonly string[]
+}
+
+interface PickOptions extends Pick<ReadOptions, 'emptyMeansAbsent'> {
+  /** Keys for which an empty array means absent. */
+  emptyLists?: readonly string[]
 }
 
 /** Maximum number of validation errors in a reply. */
@@ -52,13 +59,16 @@ export function bodyReader<S extends z.ZodObject>(
   schema: S,
   options: ReadOptions = {},
 ): (body: unknown) => Camel<z.output<S>> {
-  const pick = presentPicker(Object.keys(schema.shape), options)
+  const keys = Object.keys(schema.shape)
+  let pick: ReturnType<typeof presentPicker> | undefined
   const limits = [...(options.listLimits ?? []), ...limitsIn(schema)]
-  const spellings = spellingsOf(Object.keys(schema.shape))
+  const spellings = spellingsOf(keys)
   return body => {
     if (Array.isArray(body))
       throw new ApiError(400, 'validation_error', 'The request body must be a JSON object.')
+    pick ??= presentPicker(keys, { ...options, emptyLists: emptyListsOf(schema) })
     const present = pick(body as Record<string, unknown>)
+    refuseEmptyReferences(present, options.emptyRemoves)
     for (const { key, most, refuse } of limits) {
       const count = Array.isArray(present[key]) ? present[key].length : 0
       if (count > most) throw refuse?.(count) ?? tooManyEntries(key, most, count)
@@ -88,17 +98,58 @@ function mostEntries(list: z.ZodArray): number | undefined {
 }
 
 /**
- * Removes `null` and empty arrays. The camelCase spelling of a key counts if the snake_case spelling is
- * absent.
+ * Lists the keys for which an empty array means absent: lists, and objects with any keys, because PHP encodes
+ * an empty map as `[]`. For any other key it would drop what the client asked for, such as the domain that
+ * restricts a key. An optional list that must have entries narrows the request, too, so that an empty one is
+ * refused. A required key that is absent is missing.
+ */
+export function emptyListsOf(schema: z.ZodObject): string[] {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema, { io: 'input' })
+  const isList = (field: z.core.JSONSchema._JSONSchema): boolean => {
+    if (typeof field === 'boolean') return false
+    if (field.anyOf) return field.anyOf.some(isList)
+    if (field.type === 'array') return !field.minItems
+    return field.type === 'object' && field.properties === undefined
+  }
+  const isEmptyList = ([key, field]: [string, z.core.JSONSchema._JSONSchema]) =>
+    required.includes(key) || isList(field)
+  return Object.entries(properties)
+    .filter(isEmptyList)
+    .map(([key]) => key)
+}
+
+/** Matches keys of references and times, which restrict a request. */
+const RESTRICTING_KEY = /_(?:id|at|in)$/
+
+/**
+ * Refuses an empty string in place of an id or a time. If it counted as absent, a program whose variable is
+ * not set would mail a whole audience instead of a segment.
+ * @throws ApiError 422
+ */
+function refuseEmptyReferences(
+  present: Readonly<Record<string, unknown>>,
+  emptyRemoves: readonly string[] = [],
+): void {
+  const path = Object.keys(present).find(
+    key => present[key] === '' && RESTRICTING_KEY.test(key) && !emptyRemoves.includes(key),
+  )
+  if (path === undefined) return
+  const what = path.endsWith('_id') ? 'an id' : path.endsWith('_at') ? 'an ISO 8601 time' : 'a duration'
+  throw invalidField(path, `\`${path}\` must be ${what}, not an empty string. Omit it or set it to null.`)
+}
+
+/**
+ * Removes `null`, and empty arrays and strings where they mean absent. The camelCase spelling of a key counts
+ * if the snake_case spelling is absent.
  */
 export function presentPicker(
   keys: readonly string[],
-  { emptyMeansAbsent = [] }: ReadOptions = {},
+  { emptyMeansAbsent = [], emptyLists = [] }: PickOptions = {},
 ): (body: Readonly<Record<string, unknown>>) => Record<string, unknown> {
   const spellings = spellingsOf(keys)
   const isPresent = (value: unknown, key: string) => {
     if (value === undefined || value === null) return false
-    if (Array.isArray(value)) return value.length > 0
+    if (Array.isArray(value)) return value.length > 0 || !emptyLists.includes(key)
     return value !== '' || !emptyMeansAbsent.includes(key)
   }
   return body => {
@@ -106,7 +157,7 @@ export function presentPicker(
     for (const [key, camel] of spellings) {
       const value = Object.hasOwn(body, key) ? body[key] : undefined
       if (isPresent(value, key)) present[key] = value
-      else if (camel !== key && Object.hasOwn(body, camel) && isPresent(body[camel], camel))
+      else if (camel !== key && Object.hasOwn(body, camel) && isPresent(body[camel], key))
         present[key] = body[camel]
     }
     return present
@@ -149,6 +200,11 @@ export function readPage(query: URLSearchParams, fallback = 20): { limit: number
     limit: readNumber(query, 'limit', { fallback, least: 1, most: ROWS_MAX }),
     offset: readNumber(query, 'offset', { fallback: 0, least: 0, most: OFFSET_MAX }),
   }
+}
+
+/** Restores the `+` of an offset, which a client that does not escape it turns into a blank. */
+export function withOffset(text: string): string {
+  return text.replace(/ (?=\d\d:?\d\d$)/, '+')
 }
 
 /**

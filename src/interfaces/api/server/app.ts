@@ -26,8 +26,10 @@ import type { ClientAddressOf } from './client-address.ts'
 import { readUnreadBodies } from './lingering-close.ts'
 import { loggedPath } from './logged-path.ts'
 import { notOfferedMessage } from './not-offered.ts'
+import { readParameters } from './parameters.ts'
 import type { SpendRequest } from './rate-limit.ts'
 import { type CountRequest, type RequestState, recordRequests } from './record-requests.ts'
+import { checkHead } from './request-head.ts'
 import { createRouting, type Routing } from './routing.ts'
 import { JSON_HEADERS } from './security-headers.ts'
 import { streamReply } from './stream.ts'
@@ -54,6 +56,8 @@ interface HttpAppOptions {
 
 const RETRY_AFTER_SECONDS = 5
 const JSON_TYPE = 'application/json; charset=utf-8'
+/** Every 401 must name a scheme (RFC 9110 §15.5.2). Browsers show no dialog for this one. */
+const CHALLENGE = 'Bearer realm="Mailhorn"'
 
 export function createHttpApp(options: HttpAppOptions): Koa {
   const app = new Koa({ proxy: false })
@@ -63,7 +67,7 @@ export function createHttpApp(options: HttpAppOptions): Koa {
   app.use(recordRequests(options))
   app.use(readUnreadBodies(options.clock))
   app.use(turnErrorsIntoReplies(options))
-  app.use(insistOnHost)
+  app.use(checkHead)
   app.use(tidyPath)
   app.use(keepToLinks(options))
   if (options.pages) app.use(servePages(options.pages, options.findCredential))
@@ -112,6 +116,7 @@ function turnErrorsIntoReplies({ log, clock }: Pick<HttpAppOptions, 'log' | 'clo
       if (refused.status >= 500 && error !== refused) logFault(ctx, error, refused, { log, warn })
       ctx.status = refused.status
       ctx.state.errorName = refused.errorName
+      if (refused.status === 401) ctx.set('www-authenticate', CHALLENGE)
       sayJson(ctx, refused.body(), refused.headers)
     }
   }
@@ -168,39 +173,6 @@ function hasLeft({ req, res }: Context): boolean {
   return res.destroyed || (req.destroyed && !req.complete)
 }
 
-/** Matches a host with or without a port (RFC 3986 §3.2.2), or an empty value. */
-const HOST = /^(?:\[[\w.~:!$&'()*+,;=-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
-
-/** Requires a valid Host header (RFC 9112 §3.2). */
-const insistOnHost: Middleware = ({ req }, next) => {
-  const { host } = req.headers
-  if (host === undefined && req.httpVersion !== '1.0') throw refusedHost('The request has no Host header.')
-  if (host !== undefined && hostCount(req.rawHeaders) > 1)
-    throw refusedHost('The request has more than one Host header.')
-  if (host !== undefined && !HOST.test(host))
-    throw refusedHost('The Host header must be a host name with an optional port.')
-  return next()
-}
-
-/**
- * Closes the connection, because a proxy that forwards such requests may disagree with us about where the
- * next request begins.
- */
-function refusedHost(message: string): ApiError {
-  return new ApiError(400, 'validation_error', message, { headers: { connection: 'close' } })
-}
-
-/**
- * Counts Host headers. Node keeps only the first of several.
- * @param lines names and values in alternation, as received
- */
-function hostCount(lines: readonly string[]): number {
-  let count = 0
-  for (let at = 0; at < lines.length; at += 2)
-    if (lines[at]!.length === 4 && lines[at]!.toLowerCase() === 'host') count++
-  return count
-}
-
 /** Removes duplicate and trailing slashes. Clients whose base URL ends in a slash send `//emails`. */
 const tidyPath: Middleware = (ctx, next) => {
   const tidy = ctx.path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
@@ -240,7 +212,7 @@ function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
   }
 }
 
-function answer(
+async function answer(
   { clientAddressOf, readBody }: HttpAppOptions,
   route: Route,
   ctx: Context,
@@ -256,7 +228,7 @@ function answer(
   const request = {
     method: ctx.method,
     params: ctx.params as Record<string, string>,
-    query: new URLSearchParams(ctx.querystring),
+    query: readParameters(ctx.querystring, route),
     headers: ctx.headers,
     clientAddress,
     form: () => readForm(ctx.req, limitBytes),

@@ -25,13 +25,19 @@ export function guardConnections(
   { clock, headers, isSecure }: GuardOptions,
 ): void {
   const lines = headerLines(headers)
+  /** Replies that are due are sent before the refusal of what follows them (RFC 9112 §9.3.2). */
   const refuse = (connection: ClientConnection, status: RawStatus) => {
-    const { openReplies, request, reply } = connection
-    const isOfRequest = request?.complete === false
-    // the invalid input follows requests that are still being answered
-    if (openReplies > 0 && !isOfRequest) connection.onAnswered = () => refuse(connection, status)
-    else if (openReplies > 1 || reply?.headersSent) connection.destroy()
-    else endConnection(connection, clock, rawRefusal(status, lines))
+    const { openReplies, latest, request, reply, pipelined } = connection
+    const end = () => endConnection(connection, clock, rawRefusal(status, lines, clock.now()))
+    const endSilently = () => endConnection(connection, clock)
+    const isOfRequest = latest?.complete === false
+    if (openReplies === 0 && isOfRequest) endSilently()
+    else if (openReplies === 0) end()
+    else if (!isOfRequest) connection.onAnswered = end
+    // the request waits for its turn and will never be complete
+    else if (latest !== request) pipelined[pipelined.length - 1] = end
+    else if (reply?.headersSent) connection.onAnswered = endSilently
+    else end()
   }
   const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 408) })
   const open = (connection: ClientConnection, stream: Socket) => {
@@ -94,6 +100,7 @@ export function answerInTurn(
   if (!connection) return void answer(request, response)
   connection.requestCount++
   connection.openReplies++
+  connection.latest = request
   response.on('close', hasBeenAnswered)
   if (connection.openReplies === 1) begin(connection, request, response, answer)
   else connection.pipelined.push(() => begin(connection, request, response, answer))

@@ -43,6 +43,8 @@ export class ClientConnection {
   openReplies = 0
   /** Functions that start the pipelined requests. */
   readonly pipelined: (() => void)[] = []
+  /** Request whose head was read last. */
+  latest: IncomingMessage | undefined
   /** Request in progress and its reply; undefined when all requests have been answered. */
   request: IncomingMessage | undefined
   reply: ServerResponse | undefined

@@ -45,12 +45,13 @@ const JSON_LINES = headerLines(JSON_HEADERS)
  * Formats the reply to input that is not a valid request, in the shape of the API's errors.
  *
  * @param headers additional header lines
+ * @param at time of the reply
  */
-export function rawRefusal(status: RawStatus, headers: string): string {
+export function rawRefusal(status: RawStatus, headers: string, at: number): string {
   const reason = REFUSALS[status]
   const body = JSON.stringify({ statusCode: status, name: 'validation_error', message: `${reason}.` })
   return (
-    `HTTP/1.1 ${status} ${reason}\r\nx-request-id: ${randomUUID()}\r\n` +
+    `HTTP/1.1 ${status} ${reason}\r\ndate: ${new Date(at).toUTCString()}\r\nx-request-id: ${randomUUID()}\r\n` +
     `content-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\n` +
     `${JSON_LINES}${headers}connection: close\r\n\r\n${body}`
   )

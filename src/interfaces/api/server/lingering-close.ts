@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Middleware } from 'koa'
 import type { Clock } from '../../../lib/clock.ts'
+import { isWithheld } from '../body/expectation.ts'
 import { LINGER_MS } from './last-words.ts'
 
 interface Patience {
@@ -36,7 +37,9 @@ export function readUnreadBodies(clock: Clock): Middleware {
 }
 
 /** Tells whether a body is incomplete. */
-function isComing({ headers, complete, destroyed }: IncomingMessage): boolean {
+function isComing(request: IncomingMessage): boolean {
+  if (isWithheld(request)) return false
+  const { headers, complete, destroyed } = request
   const { 'transfer-encoding': encoding, 'content-length': length = '0' } = headers
   return (encoding !== undefined || length !== '0') && !complete && !destroyed
 }

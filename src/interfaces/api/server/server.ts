@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type Koa from 'koa'
 import { type Certificates, type ContextFor, STRICT_TLS } from '../../../lib/certificates.ts'
 import { type Clock, systemClock } from '../../../lib/clock.ts'
+import { expectContinue } from '../body/expectation.ts'
 import { answerInTurn, guardConnections } from './connection-guard.ts'
 import { Connections } from './connections.ts'
 
@@ -66,7 +67,12 @@ export async function startHttpServer(
     answerInTurn(request, response, answer)
   }
   const server = certificates ? secured(certificates, listener) : createServer(LIMITS, listener)
+  allowHalfOpen(server)
   server.on('checkExpectation', listener)
+  server.on('checkContinue', (request, response) => {
+    expectContinue(request, response)
+    listener(request, response)
+  })
   guardConnections(server, connections, { clock, headers, isSecure: certificates !== undefined })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -101,6 +107,14 @@ const LIMITS = {
   keepAliveTimeout: KEEP_ALIVE_MS,
   maxHeaderSize: HEADER_BYTES_MAX,
   noDelay: true,
+}
+
+/**
+ * Sends the replies that are due to a client that has closed its side after its requests, which the types of
+ * Node do not mention. Otherwise an email would be sent, and its sender would get no reply.
+ */
+function allowHalfOpen(server: object) {
+  Object.assign(server, { httpAllowHalfOpen: true })
 }
 
 /** Creates a TLS server that always uses the current certificate. */

@@ -57,6 +57,13 @@ test('dashboard files: assets exist, are immutable, and have content hashes', ()
   assert.is(pages.find('/dashboard', '')!.headers['cache-control'], 'no-cache')
 })
 
+test('dashboard files: a path that ends like a file is not a page', () => {
+  for (const path of ['/dashboard/nope.js', '/dashboard/a/nope.css', '/dashboard/favicon.ico'])
+    assert.is(pages.find(path, ''), undefined, path)
+  for (const path of ['/dashboard/contacts/ann@shop.example', '/dashboard/destinations/mx.shop.example'])
+    assert.ok(pages.find(path, ''), path)
+})
+
 test('dashboard files: a missing file is not found', () => {
   for (const name of ['gone-AAAAAAAA.js', '', '../index.html', '../stamp', 'constructor', '__proto__'])
     assert.is(pages.find(`/dashboard/assets/${name}`, ''), undefined, name)

@@ -129,7 +129,8 @@ refused('51 tags', { tags: Array(51).fill({ name: 'a', value: 'b' }) }, { ...INV
 refused('tags of more than 4 KB', { tags: [{ name: 'é'.repeat(2_100) }] }, { ...INVALID, path: 'tags' })
 
 for (const field of ['topic_id', 'topicId']) {
-  for (const id of ['tpl_01990000-0000-7000-8000-000000000000', 'x', ''])
+  refused(`an empty ${field}`, { [field]: '' }, { ...INVALID, path: 'topic_id' })
+  for (const id of ['tpl_01990000-0000-7000-8000-000000000000', 'x'])
     refused(
       `${field} "${id}", which is no topic of the account`,
       { [field]: id },

@@ -4,6 +4,7 @@ import { ApiError } from '../../../../../src/interfaces/api/api-error.ts'
 import {
   bodyReader,
   camelCase,
+  emptyListsOf,
   oneOrMany,
   presentPicker,
   readNumber,
@@ -43,10 +44,45 @@ test('body reader: schema keys become camelCase, keys of user data do not change
     assert.is(camelCase(snake), camel)
 })
 
-test('body reader: null and empty arrays are absent, other empty values are not', () => {
-  const keys = ['a', 'b', 'c', 'd', 'e', 'f']
-  const present = presentPicker(keys)({ a: null, b: [], c: '', d: 0, e: false, f: {} })
-  assert.equal({ ...present }, { c: '', d: 0, e: false, f: {} })
+test('body reader: null and the empty arrays of lists are absent, other empty values are not', () => {
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const pick = presentPicker(keys, { emptyLists: ['b'] })
+  const present = pick({ a: null, b: [], c: '', d: 0, e: false, f: {}, g: [] })
+  assert.equal({ ...present }, { c: '', d: 0, e: false, f: {}, g: [] })
+})
+
+const kinds = z.object({
+  text: z.string().optional(),
+  texts: oneOrMany().optional(),
+  list: z.array(z.string()).optional(),
+  networks: z.array(z.string()).min(1).optional(),
+  required: z.array(z.string()).min(1),
+  map: z.unknown().optional().meta({ type: 'object' }),
+  fields: z.object({ id: z.string() }).optional(),
+  domain_id: z.string().optional(),
+  scheduled_at: z.unknown().optional().meta({ type: 'string' }),
+})
+
+test('body reader: an empty array is absent for lists and maps, but not for a list that must have entries', () => {
+  assert.equal(emptyListsOf(kinds), ['texts', 'list', 'required', 'map'])
+})
+
+for (const [key, value] of [
+  ['text', []],
+  ['networks', []],
+  ['fields', []],
+  ['domain_id', []],
+  ['domain_id', ''],
+  ['scheduled_at', ''],
+] as const)
+  test(`body reader: ${JSON.stringify(value)} is refused for ${key}`, () => {
+    const refused = refusal(() => bodyReader(kinds)({ required: ['x'], [key]: value }))
+    assert.equal([refused.status, refused.errors?.[0]?.path], [422, key])
+  })
+
+test('body reader: an empty string removes a reference only where that is documented', () => {
+  const body = { required: ['x'], domain_id: '' }
+  assert.is(bodyReader(kinds, { emptyRemoves: ['domain_id'] })(body).domainId, '')
 })
 
 test('body reader: an empty string is absent only for the configured keys', () => {
@@ -65,7 +101,7 @@ for (const [given, taken] of [
   [{ ReplyTo: 'odd' }, undefined],
 ] as const)
   test(`body reader: ${JSON.stringify(given)} gives reply_to ${taken}`, () => {
-    assert.is(presentPicker(['reply_to'])(given).reply_to, taken)
+    assert.is(presentPicker(['reply_to'], { emptyLists: ['reply_to'] })(given).reply_to, taken)
   })
 
 test('body reader: inherited properties are ignored', () => {

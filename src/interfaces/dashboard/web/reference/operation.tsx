@@ -1,0 +1,161 @@
+/** One operation of the reference: what it takes, what it replies, and a form that tries it. */
+import { useState } from 'preact/hooks'
+import {
+  type Content,
+  listedIn,
+  type OpenapiDocument,
+  type Operation,
+  type Parameter,
+  replyOf,
+  type Schema,
+  typeText,
+} from './document.ts'
+import { TryIt } from './try-it.tsx'
+
+interface OperationProps {
+  operation: Operation
+  document: OpenapiDocument
+  credential: string
+}
+
+export function OperationView({ operation, document, credential }: OperationProps) {
+  const {
+    operationId,
+    method,
+    path,
+    summary,
+    description,
+    parameters = [],
+    requestBody,
+    responses,
+  } = operation
+  const [isOpen, setOpen] = useState(location.hash === `#${operationId}`)
+  return (
+    <details
+      class="operation"
+      id={operationId}
+      open={isOpen}
+      onToggle={event => setOpen((event.currentTarget as HTMLDetailsElement).open)}
+    >
+      <summary>
+        <span class={`method method-${method.toLowerCase()}`}>{method}</span>
+        <code>{path}</code>
+        <span class="says">{summary}</span>
+      </summary>
+      {isOpen && (
+        <div class="about">
+          <p>{description}</p>
+          <p class="faint">
+            <code>{operationId}</code> · {credentialsOf(operation)}
+          </p>
+          {parameters.length > 0 && <Parameters parameters={parameters} />}
+          {requestBody && <Body title="Request body" content={requestBody.content} document={document} />}
+          {Object.entries(responses).map(([status, reply]) => {
+            const { description: what, content = {} } = replyOf(reply, document)
+            return status.startsWith('2') ? (
+              <Body key={status} title={`${status} ${what}`} content={content} document={document} />
+            ) : (
+              <p key={status} class="faint">
+                <strong>{status === 'default' ? 'Other' : status}</strong> {what}
+              </p>
+            )
+          })}
+          <TryIt operation={operation} credential={credential} />
+        </div>
+      )}
+    </details>
+  )
+}
+
+const CREDENTIALS: Record<string, string> = {
+  apiKey: 'API key',
+  session: 'session',
+  cookie: 'browser session',
+  metricsToken: 'metrics token',
+}
+
+function credentialsOf({ security }: Operation): string {
+  const names = security.flatMap(scheme => Object.keys(scheme)).map(name => CREDENTIALS[name] ?? name)
+  return names.length === 0 ? 'no credential' : names.join(' or ')
+}
+
+function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
+  return (
+    <>
+      <h4>Parameters</h4>
+      <table>
+        <tbody>
+          {parameters.map(({ name, in: place, required, description, schema }) => (
+            <tr key={`${place} ${name}`}>
+              <th scope="row">
+                <code>{name}</code>
+                {required && <span class="required">required</span>}
+              </th>
+              <td>{place}</td>
+              <td>
+                <code>{typeText(schema)}</code> {description}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}
+
+interface BodyProps {
+  title: string
+  content: Content
+  document: OpenapiDocument
+}
+
+function Body({ title, content, document }: BodyProps) {
+  return (
+    <>
+      {Object.entries(content).map(([type, { schema = {}, example }]) => (
+        <section key={type}>
+          <h4>
+            {title} <span class="faint">{type}</span>
+          </h4>
+          <Properties schema={schema} document={document} />
+          {example !== undefined && (
+            <pre class="example">
+              {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
+            </pre>
+          )}
+        </section>
+      ))}
+    </>
+  )
+}
+
+function Properties({ schema, document }: { schema: Schema; document: OpenapiDocument }) {
+  const { properties, required = [], anyOf, oneOf } = listedIn(schema, document)
+  if (!properties)
+    return (
+      <p>
+        <code>{typeText(schema)}</code> {schema.description}
+      </p>
+    )
+  const sets = (anyOf ?? oneOf ?? []).flatMap(one => (one.required ? [one.required.join(' and ')] : []))
+  return (
+    <>
+      {sets.length > 0 && <p>Also required: {sets.join(', or ')}.</p>}
+      <table>
+        <tbody>
+          {Object.entries(properties).map(([name, property]) => (
+            <tr key={name}>
+              <th scope="row">
+                <code>{name}</code>
+                {required.includes(name) && <span class="required">required</span>}
+              </th>
+              <td colSpan={2}>
+                <code>{typeText(property)}</code> {property.description}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+/**
+ * Entry of the API reference at `/docs`. It shows the operations of `/openapi.json`, and tries them with the
+ * credential that the visitor enters, which is kept in this page only.
+ */
+import { render } from 'preact'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { followTheme } from '../theme/theme.ts'
+import { loadDocument, type OpenapiDocument, type Operation, operationsOf } from './document.ts'
+import { OperationView } from './operation.tsx'
+import './reference.css'
+
+function Reference() {
+  const [document, setDocument] = useState<OpenapiDocument>()
+  const [fault, setFault] = useState('')
+  useEffect(() => {
+    loadDocument().then(setDocument, (error: Error) => setFault(error.message))
+  }, [])
+  if (fault !== '') return <main class="reference">The reference could not be loaded: {fault}</main>
+  return document ? <Loaded document={document} /> : <main class="reference">Loading …</main>
+}
+
+function Loaded({ document }: { document: OpenapiDocument }) {
+  const [search, setSearch] = useState('')
+  const [credential, setCredential] = useState('')
+  const operations = useMemo(() => operationsOf(document), [document])
+  useEffect(() => {
+    window.document.getElementById(location.hash.slice(1))?.scrollIntoView()
+  }, [])
+  const shown = operations.filter(operation => isFound(operation, search.trim().toLowerCase()))
+  const groups = document.tags
+    .map(tag => ({ ...tag, operations: shown.filter(({ tags }) => tags.includes(tag.name)) }))
+    .filter(group => group.operations.length > 0)
+  return (
+    <div class="reference">
+      <header>
+        <h1>{document.info.title} API</h1>
+        <p>{document.info.description}</p>
+        <p>
+          Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1),{' '}
+          <a href="/llms.txt">llms.txt</a>. <a href="/dashboard/">Dashboard</a>
+        </p>
+        <div class="tools">
+          <label>
+            <span>Search</span>
+            <input type="search" value={search} onInput={event => setSearch(event.currentTarget.value)} />
+          </label>
+          <label>
+            <span>API key or token for trying calls</span>
+            <input
+              type="password"
+              autocomplete="off"
+              placeholder="re_…"
+              value={credential}
+              onInput={event => setCredential(event.currentTarget.value.trim())}
+            />
+          </label>
+        </div>
+      </header>
+      <nav aria-label="Groups">
+        {groups.map(({ name }) => (
+          <a key={name} href={`#group-${anchorOf(name)}`}>
+            {name}
+          </a>
+        ))}
+      </nav>
+      <main>
+        {groups.length === 0 && <p>No operation matches.</p>}
+        {groups.map(({ name, description, operations }) => (
+          <section key={name} id={`group-${anchorOf(name)}`}>
+            <h2>{name}</h2>
+            <p>{description}</p>
+            {operations.map(operation => (
+              <OperationView key={operation.operationId} {...{ operation, document, credential }} />
+            ))}
+          </section>
+        ))}
+      </main>
+    </div>
+  )
+}
+
+function anchorOf(name: string): string {
+  return name.toLowerCase().replaceAll(' ', '-')
+}
+
+function isFound({ operationId, method, path, summary }: Operation, wanted: string): boolean {
+  return `${operationId} ${method} ${path} ${summary}`.toLowerCase().includes(wanted)
+}
+
+followTheme()
+render(<Reference />, document.getElementById('app')!)

@@ -1,0 +1,62 @@
+import * as assert from 'uvu/assert'
+import { startBrowser } from '../kit/browser.ts'
+import { buildDashboard } from '../kit/dashboard.ts'
+import { startMailhorn } from '../kit/mailhorn.ts'
+import { suite } from '../kit/suite.ts'
+
+const test = suite('the API reference, in a browser')
+
+test('a visitor finds an operation, and tries it with a key', async t => {
+  buildDashboard()
+  const mailhorn = await t.using(startMailhorn())
+  const browser = await t.using(startBrowser())
+  const { page, faults } = await browser.open(mailhorn)
+
+  await page.goto(`${mailhorn.baseUrl}/docs`)
+  await page.getByRole('heading', { name: 'Mailhorn API' }).waitFor()
+  await page.getByLabel('Search').fill('sendEmail')
+  assert.is(await page.locator('details.operation').count(), 2)
+  await page.locator('details#sendEmail summary').click()
+  const send = page.locator('details#sendEmail')
+  await send.getByRole('heading', { name: 'Request body' }).waitFor()
+  await send.getByText('At most 50 recipients').first().waitFor()
+  assert.ok(await send.getByRole('button', { name: 'Send POST request' }).isDisabled())
+
+  await page.getByLabel('API key or token').fill(mailhorn.apiKey)
+  await send.getByLabel('Request body').fill(
+    JSON.stringify({
+      from: 'ann@here.example',
+      to: 'delivered@simulator.test',
+      subject: 'Tried',
+      text: 'hello',
+    }),
+  )
+  await send.getByRole('button', { name: 'Send POST request' }).click()
+  await send.getByText('200 OK').waitFor()
+  const { body } = await mailhorn.call('GET', '/emails', { key: mailhorn.apiKey })
+  assert.is(body.data[0].subject, 'Tried')
+
+  await page.getByLabel('Search').fill('listEmails')
+  await page.locator('details#listEmails summary').click()
+  await page.locator('details#listEmails').getByLabel('limit').fill('1000')
+  await page.locator('details#listEmails').getByRole('button', { name: 'Send GET request' }).click()
+  await page.locator('details#listEmails').getByText('422').first().waitFor()
+  assert.equal(
+    faults.filter(fault => !fault.includes('422')),
+    [],
+  )
+})
+
+test('a link to an operation opens it', async t => {
+  buildDashboard()
+  const mailhorn = await t.using(startMailhorn())
+  const browser = await t.using(startBrowser())
+  const { page, faults } = await browser.open(mailhorn, { viewport: { width: 390, height: 800 } })
+  await page.goto(`${mailhorn.baseUrl}/docs#createDomain`)
+  await page.locator('details#createDomain').getByText('Register a sending domain').first().waitFor()
+  await page.locator('details#createDomain').getByRole('heading', { name: 'Request body' }).waitFor()
+  assert.ok(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'))
+  assert.equal(faults, [])
+})
+
+test.run()
