@@ -34,7 +34,7 @@ async function openAccount(name: string) {
 }
 
 test('java and php name the audience of a new contact in the body', async () => {
-  const { make, emailsIn, oldest, readers, others } = await openAccount('java')
+  const { call, make, emailsIn, oldest, readers, others } = await openAccount('java')
   const ann = { email: 'ann@there.example', segment_id: readers, unsubscribed: false }
   assert.is((await make('/contacts', ann)).audience_id, readers)
   const bob = { email: 'bob@there.example', audience_id: readers }
@@ -46,7 +46,9 @@ test('java and php name the audience of a new contact in the body', async () => 
     segments: [{ id: readers }, { id: others }],
   }
   assert.is((await make('/contacts', both)).audience_id, readers)
-  assert.is((await make('/contacts', { email: 'eve@there.example', segment_id: '' })).audience_id, oldest)
+  assert.is((await make('/contacts', { email: 'eve@there.example', segment_id: null })).audience_id, oldest)
+  const lost = await call('POST', '/contacts', { email: 'fay@there.example', segment_id: '' })
+  assert.equal([lost.status, lost.body.errors[0].path], [422, 'segment_id'])
   assert.equal(
     await emailsIn(readers),
     ['dan', 'cid', 'bob', 'ann'].map(name => `${name}@there.example`),
