@@ -1,0 +1,141 @@
+import * as assert from 'uvu/assert'
+import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
+import { openSession } from '../../kit/accounts.ts'
+import { causeEveryEvent, untilEveryEvent } from '../../kit/every-event.ts'
+import { assertDocumented, row } from '../../kit/sdk/page.ts'
+import { faultsOfTypes, type TypedValue } from '../../kit/sdk/surface.ts'
+import { type MethodReport, walkSurface } from '../../kit/sdk/walk.ts'
+import { openSdkWorld } from '../../kit/sdk/world.ts'
+import { suite, type TestContext } from '../../kit/suite.ts'
+import { startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
+
+const test = suite('every method of the newest resend package')
+
+/** Fields that are accepted and not honoured, without a word. */
+const SILENT = [
+  'apiKeys.create: permission',
+  'apiKeys.list: limit',
+  'apiKeys.list: after',
+  'apiKeys.list: before',
+  'domains.create: capabilities.sending',
+  'domains.create: capabilities.receiving',
+  'domains.create: custom_return_path',
+  'domains.update: capabilities.sending',
+  'domains.update: capabilities.receiving',
+  'templates.create: alias',
+  'templates.create: from',
+  'templates.create: reply_to',
+  'templates.create: variables[].key',
+  'templates.create: variables[].type',
+  'templates.create: variables[].fallback_value',
+]
+
+/** Methods of which a reply is not assignable to the type that the package declares. */
+const DIFFERENT_REPLIES = [
+  ...['audiences.create', 'audiences.get', 'audiences.remove', 'audiences.update'],
+  ...['broadcasts.list', 'contacts.get', 'contacts.segments.remove'],
+  ...['domains.create', 'domains.get', 'domains.list'],
+  ...['emails.attachments.get', 'emails.attachments.list', 'emails.metrics'],
+  ...['emails.receiving.attachments.get', 'emails.receiving.attachments.list', 'events.list'],
+  ...['segments.create', 'segments.get', 'segments.remove', 'segments.update'],
+  ...['templates.get', 'topics.get', 'topics.list', 'webhooks.get'],
+]
+/** Events whose payload is not assignable. The package has no type for the last two. */
+const DIFFERENT_EVENTS = ['email.received', 'contact.created', 'contact.updated', 'contact.deleted']
+const OWN_EVENTS = ['email.canceled', 'domain.verified']
+
+/** Types that are not those of the method: a batch in strict mode has a type that no value has. */
+const TYPES = new Map([
+  ['batch.create', `sdk.CreateBatchSuccessResponse<{ batchValidation: 'permissive' }>`],
+  ['batch.send', `sdk.CreateBatchSuccessResponse<{ batchValidation: 'permissive' }>`],
+  ['webhooks.verify', `Extract<sdk.WebhookEventPayload, { type: 'email.sent' }>`],
+])
+/** Words that the service's contract has in place of those of the package. */
+const CONTRACT_WORDS = [
+  [/"region":"us-west-2"/g, '"region":"us-east-1"'],
+  [/"record":"(?:Verification|MX)"/g, '"record":"SPF"'],
+  [/"record":"DKIM [123]"/g, '"record":"DKIM"'],
+] as const
+
+let walked: Promise<MethodReport[]> | undefined
+/** Once, by the first test that looks. */
+function walk(t: TestContext): Promise<MethodReport[]> {
+  walked ??= openSdkWorld(t).then(walkSurface)
+  return walked
+}
+
+function inPackageWords(value: unknown): unknown {
+  const text = JSON.stringify(value)
+  return JSON.parse(CONTRACT_WORDS.reduce((words, [theirs, ours]) => words.replace(theirs, ours), text))
+}
+
+const WORDS = { works: 'works', partly: 'in part', refused: 'refused' }
+
+test('docs/sdks.md says of each whether it works', async t => {
+  const reports = await walk(t)
+  const count = (state: MethodReport['state']) => reports.filter(report => report.state === state).length
+  const rows = reports.map(({ name, state, notes }) => row(`\`${name}\``, WORDS[state], notes.join('<br>')))
+  assertDocumented(
+    'methods of the node package',
+    [
+      `Of ${reports.length} methods, ${count('works')} work, ${count('partly')} work in part, and ${count('refused')} are refused.`,
+      '',
+      '| method | result | what is refused or not honoured |',
+      '|---|---|---|',
+      ...rows,
+    ].join('\n'),
+  )
+})
+
+test('every field that the package declares is sent', async t => {
+  const untried = (await walk(t)).flatMap(({ name, untried }) => untried.map(field => `${name}: ${field}`))
+  assert.equal(untried, [])
+})
+
+test('no field is dropped in silence', async t => {
+  const silent = (await walk(t)).flatMap(({ name, silent }) => silent.map(field => `${name}: ${field}`))
+  assert.equal(silent, SILENT)
+})
+
+test('every reply is assignable to its declared type', async t => {
+  const values: TypedValue[] = (await walk(t)).flatMap(({ name, replies }) =>
+    replies.map((value, i) => {
+      const type = TYPES.get(name) ?? `Reply<'${name}'>`
+      // Of batches, the first is permissive.
+      const isRead = i === 0 || !name.startsWith('batch.')
+      return { label: name, type: isRead ? type : 'unknown', value: inPackageWords(value) }
+    }),
+  )
+  const faults = faultsOfTypes(values)
+  assert.equal(
+    [...new Set(faults.map(({ label }) => label))],
+    DIFFERENT_REPLIES,
+    JSON.stringify(faults, null, 1),
+  )
+})
+
+test('every payload of a webhook is assignable to its declared type', async t => {
+  const mailhorn = await t.using(startMailhornWithWebhooks())
+  const session = openSession(mailhorn, 'bearer')
+  const sink = await startSink(t)
+  await mailhorn.call('POST', '/webhooks', { session, body: { url: sink.url, events: EVENT_TYPES } })
+  await causeEveryEvent(mailhorn, session)
+  await untilEveryEvent(mailhorn, sink)
+  const values = sink
+    .events()
+    .filter(({ type }) => !OWN_EVENTS.includes(type))
+    .map(event => ({
+      label: event.type,
+      type: `Extract<sdk.WebhookEventPayload, { type: '${event.type}' }>`,
+      value: event,
+    }))
+  const faults = faultsOfTypes(values)
+  const different = new Set(faults.map(({ label }) => label))
+  assert.equal(
+    EVENT_TYPES.filter(type => different.has(type)),
+    DIFFERENT_EVENTS,
+    JSON.stringify(faults, null, 1),
+  )
+})
+
+test.run()

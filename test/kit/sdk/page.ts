@@ -1,0 +1,24 @@
+/** The tables of docs/sdks.md that tests observe. `npm run docs:sdks` writes them, every other run compares. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+
+const page = new URL('../../../docs/sdks.md', import.meta.url)
+const isWritten = process.env.WRITE_SDK_TABLES === '1'
+
+/** @param section what stands between `<!-- <section> -->` and `<!-- end of <section> -->` */
+export function assertDocumented(section: string, text: string): void {
+  const [start, end] = [`<!-- ${section} -->`, `<!-- end of ${section} -->`]
+  const documented = readFileSync(page, 'utf8')
+  const from = documented.indexOf(start) + start.length
+  const to = documented.indexOf(end)
+  assert.ok(from >= start.length && to > from, `docs/sdks.md has no section ${section}`)
+  const observed = `${documented.slice(0, from)}\n${text.trim()}\n${documented.slice(to)}`
+  if (isWritten) writeFileSync(page, observed)
+  else
+    assert.fixture(documented, observed, 'docs/sdks.md is not true any more; `npm run docs:sdks` writes it')
+}
+
+/** A row of a table; a pipe inside a cell is escaped. */
+export function row(...cells: string[]): string {
+  return `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
