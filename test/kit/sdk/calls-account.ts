@@ -1,19 +1,8 @@
 /** Calls about the account: keys, domains, webhooks, the request log and usage. */
 
 import { pages, UNKNOWN_ID } from './arguments.ts'
-import type { Calls, SdkWorld } from './calls.ts'
-
-async function keyOf({ make, fresh }: SdkWorld): Promise<string> {
-  return (await make('/api-keys', { name: fresh('key') })).id
-}
-
-async function domainOf({ make, fresh }: SdkWorld): Promise<string> {
-  return (await make('/domains', { name: `${fresh('shop')}.example`, region: 'eu-west-1' })).id
-}
-
-async function webhookOf({ make }: SdkWorld): Promise<string> {
-  return (await make('/webhooks', { url: 'https://hooks.invalid/', events: ['email.sent'] })).id
-}
+import type { Calls } from './calls.ts'
+import { domainOf, keyOf, webhookOf } from './fixtures.ts'
 
 type AccountMethod = `${'apiKeys' | 'domains' | 'webhooks' | 'logs' | 'usage'}.${string}` & keyof Calls
 

@@ -2,48 +2,12 @@
 
 import { pages } from './arguments.ts'
 import type { Calls, SdkWorld } from './calls.ts'
-
-async function segmentOf({ make, fresh }: SdkWorld): Promise<string> {
-  return (await make('/segments', { name: fresh('Readers') })).id
-}
-
-async function topicOf({ make, fresh }: SdkWorld): Promise<string> {
-  return (await make('/topics', { name: fresh('Digest') })).id
-}
-
-async function contactOf({ make, fresh }: SdkWorld) {
-  const email = `${fresh('ann')}@there.example`
-  return { email, id: (await make('/contacts', { email })).id }
-}
-
-/** A contact in two segments. */
-async function memberOf(world: SdkWorld) {
-  const [segmentId, other] = [await segmentOf(world), await segmentOf(world)]
-  const email = `${world.fresh('bob')}@there.example`
-  const segments = [{ id: segmentId }, { id: other }]
-  const { id } = await world.make('/contacts', { email, segments, properties: { city: 'Rome', age: 4 } })
-  return { id, email, segmentId }
-}
-
-async function propertyOf({ make, fresh }: SdkWorld): Promise<string> {
-  return (await make('/contact-properties', { key: fresh('key'), type: 'string' })).id
-}
-
-async function suppressionOf({ make, fresh }: SdkWorld) {
-  const email = `${fresh('no')}@there.example`
-  return { email, id: (await make('/suppressions', { email })).id }
-}
+import { contactOf, importOf, memberOf, propertyOf, segmentOf, suppressionOf, topicOf } from './fixtures.ts'
 
 function csv({ fresh }: SdkWorld): Blob {
   return new Blob([`mail,given,last,out,town\n${fresh('cleo')}@there.example,Cleo,Doe,false,Rome\n`], {
     type: 'text/csv',
   })
-}
-
-async function importOf(world: SdkWorld): Promise<string> {
-  const file = new Blob([`email\n${world.fresh('dan')}@there.example\n`])
-  const { data } = await world.resend.contacts.imports.create({ file })
-  return data!.id
 }
 
 const PERSON = {

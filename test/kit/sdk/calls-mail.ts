@@ -1,10 +1,20 @@
 /** Calls that send, read and prepare mail. */
-import { addInbound } from '../inbound.ts'
-import { until } from '../until.ts'
-import { pages, UNKNOWN_ID } from './arguments.ts'
-import type { Calls, SdkWorld } from './calls.ts'
 
-const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
+import { pages, UNKNOWN_ID } from './arguments.ts'
+import type { Calls } from './calls.ts'
+import {
+  audienceOf,
+  BROADCAST,
+  deliveredEmail,
+  draftOf,
+  MAIL,
+  receivedEmail,
+  scheduledEmail,
+  sentBroadcast,
+  templateOf,
+  topicOf,
+} from './fixtures.ts'
+
 /** Every field of an email that has no condition. */
 const FULL = {
   from: 'Ann <ann@here.example>',
@@ -19,89 +29,6 @@ const FULL = {
   tags: [{ name: 'kind', value: 'test' }],
 }
 const FILE = { filename: 'a.png', content: 'aGVsbG8=', contentType: 'image/png', contentId: 'a' }
-const RECEIVED = `From: Bob <bob@there.example>
-To: anyone@mine.example
-Subject: hello
-Message-ID: <1@there.example>
-Content-Type: multipart/mixed; boundary=b
-
---b
-
-hello
---b
-Content-Type: text/plain; name=a.txt
-
-hello
---b--
-`
-const BROADCAST = {
-  from: 'ann@here.example',
-  subject: 'May',
-  html: '<a href="https://shop.example/">News</a>',
-}
-
-async function topicOf({ make, fresh }: SdkWorld): Promise<string> {
-  return (await make('/topics', { name: fresh('Digest') })).id
-}
-
-async function templateOf({ make }: SdkWorld): Promise<string> {
-  const body = { name: 'Order', subject: 'Order {{NO}}', html: '<p>{{NO}}</p>', from: 'ann@here.example' }
-  return (await make('/templates', body)).id
-}
-
-async function deliveredEmail({ mailhorn, make }: SdkWorld): Promise<string> {
-  const { id } = await make('/emails', {
-    ...{ ...MAIL, attachments: [{ filename: 'a.txt', content: 'aGVsbG8=' }] },
-  })
-  await mailhorn.emailWhen(id, 'delivered')
-  return id
-}
-
-async function scheduledEmail({ make, inHours }: SdkWorld): Promise<string> {
-  return (await make('/emails', { ...MAIL, scheduled_at: inHours(1) })).id
-}
-
-async function receivedEmail({ mailhorn }: SdkWorld) {
-  const session = await mailhorn.signIn()
-  const { body: account } = await mailhorn.call('GET', '/account', { session })
-  const { id, attachmentIds } = addInbound(mailhorn, account.id, { data: RECEIVED })
-  return { id, attachmentId: attachmentIds[0]! }
-}
-
-async function audienceOf({ make, fresh }: SdkWorld, ...locals: string[]): Promise<string> {
-  const { id } = await make('/audiences', { name: fresh('Readers') })
-  for (const local of locals) await make(`/audiences/${id}/contacts`, { email: `${local}@simulator.test` })
-  return id
-}
-
-async function draftOf(world: SdkWorld, more: object = {}): Promise<string> {
-  const audience = await audienceOf(world, 'delivered')
-  return (await world.make('/broadcasts', { ...BROADCAST, audience_id: audience, ...more })).id
-}
-
-/** Each of its recipients has had one kind of event. */
-async function sentBroadcast(world: SdkWorld): Promise<string> {
-  const { mailhorn, make } = world
-  const audience = await audienceOf(world, 'clicked', 'bounced', 'complained')
-  const { id } = await make('/broadcasts', { ...BROADCAST, audience_id: audience, send: true })
-  const session = await mailhorn.signIn()
-  for (const type of ['clicked', 'bounced', 'complained'])
-    await until(async () => {
-      const { body } = await mailhorn.call('GET', `/broadcasts/${id}/recipients?type=${type}`, { session })
-      return body.data.length > 0
-    })
-  await until(async () => {
-    const { body } = await mailhorn.call('GET', `/broadcasts/${id}`, { session })
-    return body.status === 'sent'
-  })
-  const uuid = Buffer.from(id.replace(/^brd_|-/g, ''), 'hex')
-  mailhorn.change(
-    `insert into broadcast_links (broadcast_id, link, account_id, url, click_count, unique_count, machine_count)
-     select ?, 0, account_id, 'https://shop.example/', 5, 3, 1 from broadcasts where id = ?`,
-    ...[uuid, uuid],
-  )
-  return id
-}
 
 type MailMethod = `${'emails' | 'batch' | 'templates' | 'broadcasts'}.${string}` & keyof Calls
 

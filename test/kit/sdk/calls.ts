@@ -46,6 +46,8 @@ export type Calls<Name extends MethodName = MethodName> = {
 export interface SdkWorld {
   mailhorn: Mailhorn
   resend: Resend
+  /** Of that client. */
+  credential: string
   /** Creates a resource by a POST. @throws when it is refused */
   make(path: string, body: object): Promise<{ id: string; [key: string]: unknown }>
   /** An event that the endpoint of a webhook has received, with the headers of its request. */

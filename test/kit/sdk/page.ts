@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 
 const page = new URL('../../../docs/sdks.md', import.meta.url)
+const LANES = 3
 const isWritten = process.env.WRITE_SDK_TABLES === '1'
 
 /** @param section what stands between `<!-- <section> -->` and `<!-- end of <section> -->` */
@@ -21,4 +22,35 @@ export function assertDocumented(section: string, text: string): void {
 /** A row of a table; a pipe inside a cell is escaped. */
 export function row(...cells: string[]): string {
   return `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+export interface Outcome {
+  name: string
+  /** Empty where it works. */
+  refusal: string
+}
+
+/** What works in a sentence, and what is refused in a table. @param things such as `commands` */
+export function outcomesText(things: string, outcomes: readonly Outcome[]): string {
+  const names = (some: readonly Outcome[]) => some.map(({ name }) => `\`${name}\``).join(', ')
+  const refused = outcomes.filter(({ refusal }) => refusal !== '')
+  const working = outcomes.filter(({ refusal }) => refusal === '')
+  return [
+    `Of ${outcomes.length} ${things}, these ${working.length} work: ${names(working)}.`,
+    '',
+    `These ${refused.length} are refused:`,
+    '',
+    '| name | reply |',
+    '|---|---|',
+    ...refused.map(({ name, refusal }) => row(`\`${name}\``, refusal)),
+  ].join('\n')
+}
+
+/** Makes each outcome, a few at once. */
+export async function inLanes<T>(items: readonly T[], use: (item: T) => Promise<void>): Promise<void> {
+  const waiting = [...items]
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await use(item)
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
 }

@@ -45,7 +45,7 @@ export async function openSdkWorld(t: TestContext): Promise<SdkWorld> {
     }
   }
   return {
-    ...{ mailhorn, make, resend: new Resend(credential, { baseUrl: mailhorn.baseUrl }) },
+    ...{ mailhorn, make, credential, resend: new Resend(credential, { baseUrl: mailhorn.baseUrl }) },
     receivedEvent: () => (received ??= receive()),
     fresh(word) {
       const name = `${word}${made.size + 1}`
