@@ -29,7 +29,7 @@ function namesOf({ name, subcommands }: Command, above = ''): string[] {
 }
 
 test('every command that calls the API is known here', async t => {
-  const { output } = await runClient(PROGRAM, ['commands'], { env: { HOME: folderOf(t) } })
+  const { output } = await runClient(PROGRAM, ['commands'], { HOME: folderOf(t) })
   const { subcommands } = JSON.parse(output) as Command
   const names = subcommands.flatMap(command => namesOf(command))
   assert.equal(names.sort(), Object.keys(CLI_COMMANDS).sort())
@@ -42,7 +42,7 @@ test('docs/sdks.md says of each command whether it works', async t => {
   const refusals = new Map<string, string>()
   await inLanes(Object.entries(CLI_COMMANDS), async ([name, makeArguments]) => {
     const args = [...name.split(' '), ...(await makeArguments(world, folder)), '--json']
-    const { code, output, errors } = await runClient(PROGRAM, args, { env })
+    const { code, output, errors } = await runClient(PROGRAM, args, env)
     if (code === 0) JSON.parse(output)
     refusals.set(name, code === 0 ? '' : world.plain(messageOf(errors)))
   })

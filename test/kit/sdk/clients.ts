@@ -19,22 +19,34 @@ export interface Ran {
   errors: string
 }
 
-/** @param input of its standard input */
 export async function runClient(
   path: string,
   args: readonly string[],
-  { env, input = '' }: { env: Record<string, string>; input?: string },
+  env: Record<string, string>,
 ): Promise<Ran> {
-  const child = startClient(path, args, env)
-  child.stdin.end(input)
+  return ranOf(startClient(path, args, env))
+}
+
+/** Runs a module that may import the installed packages. */
+export async function runCode(code: string, env: Record<string, string>): Promise<Ran> {
+  clientFile('resend')
+  return ranOf(start(['--input-type=module', '--eval', code], env))
+}
+
+async function ranOf(child: ReturnType<typeof start>): Promise<Ran> {
+  child.stdin.end()
   const closed = new Promise<number | null>(done => child.on('close', done))
   const [output, errors, code] = await Promise.all([text(child.stdout), text(child.stderr), closed])
   return { code, output, errors }
 }
 
-/** With pipes for all that it reads and writes, and nothing of this process's environment but the path. */
 export function startClient(path: string, args: readonly string[], env: Record<string, string>) {
-  return spawn(process.execPath, [clientFile(path), ...args], {
+  return start([clientFile(path), ...args], env)
+}
+
+/** With pipes for all that it reads and writes, and nothing of this process's environment but the path. */
+function start(args: readonly string[], env: Record<string, string>) {
+  return spawn(process.execPath, args, {
     cwd: folder,
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env.PATH ?? '', ...env },
