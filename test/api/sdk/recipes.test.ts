@@ -51,7 +51,9 @@ test('Auth.js: a sign-in sends its link', async () => {
     console.log(reply.headers.get('location'))
   `
   assert.match(await run(recipe('Auth.js and NextAuth') + signIn), '/auth/verify-request')
-  const { body } = await mailhorn.call('GET', '/emails?to=delivered%2Bsignin', { key: mailhorn.apiKey })
+  const { body } = await mailhorn.call('GET', '/emails?to=delivered%2Bsignin%40simulator.test', {
+    key: mailhorn.apiKey,
+  })
   const { text } = await mailhorn.email(body.data[0].id)
   assert.match(text, 'https://app.example/auth/callback/resend?')
 })
