@@ -35,8 +35,7 @@ const DIFFERENT_REPLIES = [
   ...['audiences.create', 'audiences.get', 'audiences.remove', 'audiences.update'],
   ...['broadcasts.list', 'contacts.get', 'contacts.segments.remove'],
   ...['domains.create', 'domains.get', 'domains.list'],
-  ...['emails.attachments.get', 'emails.attachments.list', 'emails.metrics'],
-  ...['emails.receiving.attachments.get', 'emails.receiving.attachments.list', 'events.list'],
+  'events.list',
   ...['segments.create', 'segments.get', 'segments.remove', 'segments.update'],
   ...['templates.get', 'topics.get', 'topics.list', 'webhooks.get'],
 ]
@@ -106,12 +105,8 @@ test('every reply is assignable to its declared type', async t => {
       return { label: name, type: isRead ? type : 'unknown', value: inPackageWords(value) }
     }),
   )
-  const faults = faultsOfTypes(values)
-  assert.equal(
-    [...new Set(faults.map(({ label }) => label))],
-    DIFFERENT_REPLIES,
-    JSON.stringify(faults, null, 1),
-  )
+  const faults = new Map(faultsOfTypes(values).map(({ label, fault }) => [label, fault]))
+  assert.equal([...faults.keys()], DIFFERENT_REPLIES, [...faults].join('\n'))
 })
 
 test('every payload of a webhook is assignable to its declared type', async t => {
@@ -129,12 +124,11 @@ test('every payload of a webhook is assignable to its declared type', async t =>
       type: `Extract<sdk.WebhookEventPayload, { type: '${event.type}' }>`,
       value: event,
     }))
-  const faults = faultsOfTypes(values)
-  const different = new Set(faults.map(({ label }) => label))
+  const faults = new Map(faultsOfTypes(values).map(({ label, fault }) => [label, fault]))
   assert.equal(
-    EVENT_TYPES.filter(type => different.has(type)),
+    EVENT_TYPES.filter(type => faults.has(type)),
     DIFFERENT_EVENTS,
-    JSON.stringify(faults, null, 1),
+    [...faults].join('\n'),
   )
 })
 
