@@ -4,7 +4,7 @@ import { openSession } from '../../kit/accounts.ts'
 import { causeEveryEvent, untilEveryEvent } from '../../kit/every-event.ts'
 import { assertDocumented, row } from '../../kit/sdk/page.ts'
 import { faultsOfTypes, type TypedValue } from '../../kit/sdk/surface.ts'
-import { type MethodReport, walkSurface } from '../../kit/sdk/walk.ts'
+import { type MethodReport, namesField, walkSurface } from '../../kit/sdk/walk.ts'
 import { openSdkWorld } from '../../kit/sdk/world.ts'
 import { suite, type TestContext } from '../../kit/suite.ts'
 import { startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
@@ -29,6 +29,15 @@ const SILENT = [
   'templates.create: variables[].type',
   'templates.create: variables[].fallback_value',
 ]
+
+/** The same of fields that the package does not have, but other SDKs. */
+const SILENT_ELSEWHERE = [
+  'POST /topics: visibility',
+  'PATCH /topics/top_…: visibility',
+  'POST /segments: audience_id',
+  'POST /segments: filter',
+]
+const WRONG = { no: 'such value' }
 
 /** Methods of which a reply is not assignable to the type that the package declares. */
 const DIFFERENT_REPLIES = [
@@ -94,6 +103,38 @@ test('every field that the package declares is sent', async t => {
 test('no field is dropped in silence', async t => {
   const silent = (await walk(t)).flatMap(({ name, silent }) => silent.map(field => `${name}: ${field}`))
   assert.equal(silent, SILENT)
+})
+
+test('fields that only other SDKs declare are not dropped in silence either', async t => {
+  const world = await openSdkWorld(t)
+  const { mailhorn, credential: session } = world
+  const { id: topic } = await world.make('/topics', { name: 'Digest' })
+  const { id: contact } = await world.make('/contacts', { email: 'ann@there.example' })
+  const mail = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 's', text: 't' }
+  const file = { filename: 'a.txt', content: 'aGVsbG8=' }
+  const calls = [
+    [
+      'POST',
+      '/emails',
+      { ...mail, attachments: [{ ...file, inline_content_id: WRONG }] },
+      'inline_content_id',
+    ],
+    ['POST', '/topics', { name: 'Weekly', visibility: WRONG }, 'visibility'],
+    ['PATCH', `/topics/${topic}`, { visibility: WRONG }, 'visibility'],
+    ['POST', '/segments', { name: 'Readers', audience_id: WRONG }, 'audience_id'],
+    ['POST', '/segments', { name: 'Readers', filter: WRONG }, 'filter'],
+    ['POST', '/contacts', { email: 'bob@there.example', audience_id: WRONG }, 'audience_id'],
+    ['POST', '/contacts', { email: 'cid@there.example', segment_id: WRONG }, 'segment_id'],
+    ['PATCH', `/contacts/${contact}`, { email: WRONG }, 'email'],
+    ['PATCH', `/contacts/${contact}/topics`, { topics: WRONG }, 'topics'],
+    ['GET', '/contacts?segment_id=no+such+value', undefined, 'segment_id'],
+  ] as const
+  const silent: string[] = []
+  for (const [method, path, body, field] of calls) {
+    const answer = await mailhorn.call(method, path, { session, ...(body && { body }) })
+    if (!namesField(answer, field)) silent.push(`${method} ${world.plain(path)}: ${field}`)
+  }
+  assert.equal(silent, SILENT_ELSEWHERE)
 })
 
 test('every reply is assignable to its declared type', async t => {

@@ -161,7 +161,7 @@ function probesOf({ body, url }: Exchange): Probe[] {
 }
 
 /** Whether the reply refuses the field by its name, or that of what it is part of, or warns about it. */
-function namesField(reply: { status: number; body: unknown }, field: string): boolean {
+export function namesField(reply: { status: number; body: unknown }, field: string): boolean {
   const {
     message = '',
     errors = [],
