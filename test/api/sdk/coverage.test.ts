@@ -11,7 +11,7 @@ import { startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
 
 const test = suite('every method of the newest resend package')
 
-/** Fields that are accepted and not honoured, without a word. */
+/** Fields that are accepted and not honoured, without a word. No other may be. */
 const SILENT = [
   'apiKeys.create: permission',
   'apiKeys.list: limit',
@@ -39,7 +39,7 @@ const SILENT_ELSEWHERE = [
 ]
 const WRONG = { no: 'such value' }
 
-/** Methods of which a reply is not assignable to the type that the package declares. */
+/** Methods of which a reply is not assignable to the type that the package declares. No other may be. */
 const DIFFERENT_REPLIES = [
   ...['audiences.create', 'audiences.get', 'audiences.remove', 'audiences.update'],
   ...['broadcasts.list', 'contacts.get', 'contacts.segments.remove'],
@@ -49,7 +49,7 @@ const DIFFERENT_REPLIES = [
   ...['templates.get', 'topics.get', 'topics.list', 'webhooks.get'],
 ]
 /** Events whose payload is not assignable. The package has no type for the last two. */
-const DIFFERENT_EVENTS = ['email.received', 'contact.created', 'contact.updated', 'contact.deleted']
+const DIFFERENT_EVENTS = ['contact.created', 'contact.updated', 'contact.deleted']
 const OWN_EVENTS = ['email.canceled', 'domain.verified']
 
 /** Types that are not those of the method: a batch in strict mode has a type that no value has. */
@@ -64,6 +64,10 @@ const CONTRACT_WORDS = [
   [/"record":"(?:Verification|MX)"/g, '"record":"SPF"'],
   [/"record":"DKIM [123]"/g, '"record":"DKIM"'],
 ] as const
+
+function without(found: readonly string[], known: readonly string[]): string[] {
+  return found.filter(one => !known.includes(one))
+}
 
 let walked: Promise<MethodReport[]> | undefined
 /** Once, by the first test that looks. */
@@ -102,7 +106,7 @@ test('every field that the package declares is sent', async t => {
 
 test('no field is dropped in silence', async t => {
   const silent = (await walk(t)).flatMap(({ name, silent }) => silent.map(field => `${name}: ${field}`))
-  assert.equal(silent, SILENT)
+  assert.equal(without(silent, SILENT), [])
 })
 
 test('fields that only other SDKs declare are not dropped in silence either', async t => {
@@ -134,20 +138,20 @@ test('fields that only other SDKs declare are not dropped in silence either', as
     const answer = await mailhorn.call(method, path, { session, ...(body && { body }) })
     if (!namesField(answer, field)) silent.push(`${method} ${world.plain(path)}: ${field}`)
   }
-  assert.equal(silent, SILENT_ELSEWHERE)
+  assert.equal(without(silent, SILENT_ELSEWHERE), [])
 })
 
 test('every reply is assignable to its declared type', async t => {
   const values: TypedValue[] = (await walk(t)).flatMap(({ name, replies }) =>
     replies.map((value, i) => {
       const type = TYPES.get(name) ?? `Reply<'${name}'>`
-      // Of batches, the first is permissive.
-      const isRead = i === 0 || !name.startsWith('batch.')
+      // Of batches, the first is permissive. The last contact is read at the contract's path, which has plain properties.
+      const isRead = name === 'contacts.get' ? i < replies.length - 1 : i === 0 || !name.startsWith('batch.')
       return { label: name, type: isRead ? type : 'unknown', value: inPackageWords(value) }
     }),
   )
   const faults = new Map(faultsOfTypes(values).map(({ label, fault }) => [label, fault]))
-  assert.equal([...faults.keys()], DIFFERENT_REPLIES, [...faults].join('\n'))
+  assert.equal(without([...faults.keys()], DIFFERENT_REPLIES), [], [...faults].join('\n'))
 })
 
 test('every payload of a webhook is assignable to its declared type', async t => {
@@ -166,11 +170,7 @@ test('every payload of a webhook is assignable to its declared type', async t =>
       value: event,
     }))
   const faults = new Map(faultsOfTypes(values).map(({ label, fault }) => [label, fault]))
-  assert.equal(
-    EVENT_TYPES.filter(type => faults.has(type)),
-    DIFFERENT_EVENTS,
-    [...faults].join('\n'),
-  )
+  assert.equal(without([...faults.keys()], DIFFERENT_EVENTS), [], [...faults].join('\n'))
 })
 
 test.run()

@@ -2,7 +2,7 @@
 
 import { pages, UNKNOWN_ID } from './arguments.ts'
 import type { Calls } from './calls.ts'
-import { domainOf, keyOf, webhookOf } from './fixtures.ts'
+import { claimedDomain, domainOf, foreignDomain, keyOf, webhookOf } from './fixtures.ts'
 
 type AccountMethod = `${'apiKeys' | 'domains' | 'webhooks' | 'logs' | 'usage'}.${string}` & keyof Calls
 
@@ -39,14 +39,14 @@ export const ACCOUNT_CALLS: Calls<AccountMethod> = {
   },
   'domains.verify': async world => [[await domainOf(world)]],
   'domains.remove': async world => [[await domainOf(world)]],
-  'domains.claims.create': ({ fresh }) => [
-    [{ name: `${fresh('shop')}.example` }],
-    [{ name: `${fresh('shop')}.example`, region: 'eu-west-1', ...TRACKED }],
-    [{ name: `${fresh('shop')}.example`, customReturnPath: 'bounces' }],
-    [{ name: `${fresh('shop')}.example`, trackingSubdomain: 'links' }],
+  'domains.claims.create': async world => [
+    [{ name: await foreignDomain(world) }],
+    [{ name: await foreignDomain(world), region: 'eu-west-1', ...TRACKED }],
+    [{ name: await foreignDomain(world), customReturnPath: 'bounces' }],
+    [{ name: await foreignDomain(world), trackingSubdomain: 'links' }],
   ],
-  'domains.claims.get': async world => [[await domainOf(world)]],
-  'domains.claims.verify': async world => [[await domainOf(world)]],
+  'domains.claims.get': async world => [[await claimedDomain(world)]],
+  'domains.claims.verify': async world => [[await claimedDomain(world)]],
 
   'webhooks.create': () => [
     [{ endpoint: 'https://hooks.invalid/', events: ['email.sent'] }],

@@ -5,10 +5,12 @@ import { UNKNOWN_ID } from './arguments.ts'
 import type { SdkWorld } from './calls.ts'
 import {
   BROADCAST,
+  claimedDomain,
   contactOf,
   deliveredEmail,
   domainOf,
   draftOf,
+  foreignDomain,
   importOf,
   keyOf,
   MAIL,
@@ -187,9 +189,9 @@ export const CLI_COMMANDS: Readonly<Record<string, Arguments>> = {
   'domains list': () => [],
   'domains update': by(domainOf, '--open-tracking', '--tls', 'enforced'),
   'domains delete': by(domainOf, '--yes'),
-  'domains claim create': world => ['--name', `${world.fresh('shop')}.example`],
-  'domains claim get': by(domainOf),
-  'domains claim verify': by(domainOf),
+  'domains claim create': async world => ['--name', await foreignDomain(world)],
+  'domains claim get': by(claimedDomain),
+  'domains claim verify': by(claimedDomain),
 
   'logs get': by(async ({ resend }) => (await resend.logs.list()).data?.data[0]?.id ?? UNKNOWN_ID),
   'logs list': () => [],

@@ -1,6 +1,9 @@
 /** Makes what calls are about. Each function makes it anew, so that a call may change or remove it. */
+import { addAccount } from '../accounts.ts'
 import { addInbound } from '../inbound.ts'
+import { zoneText } from '../mailhorn.ts'
 import { until } from '../until.ts'
+import { UNKNOWN_ID } from './arguments.ts'
 import type { SdkWorld } from './calls.ts'
 
 export const MAIL = { from: 'ann@here.example', to: 'delivered@simulator.test', subject: 'hi', text: 'hello' }
@@ -127,6 +130,22 @@ export async function keyOf({ make, fresh }: SdkWorld): Promise<string> {
 
 export async function domainOf({ make, fresh }: SdkWorld): Promise<string> {
   return (await make('/domains', { name: `${fresh('shop')}.example`, region: 'eu-west-1' })).id
+}
+
+/** The name of a domain that another account has verified. */
+export async function foreignDomain({ mailhorn, fresh }: SdkWorld): Promise<string> {
+  const { session } = addAccount(mailhorn, fresh('holder'))
+  const body = { name: `${fresh('shop')}.example`, region: 'eu-west-1' }
+  const { body: domain } = await mailhorn.call('POST', '/domains', { session, body })
+  mailhorn.zone.add(zoneText(domain.records))
+  await mailhorn.call('POST', `/domains/${domain.id}/verify`, { session })
+  return body.name
+}
+
+/** A claim to such a domain, by the id that the domain will have. Without claims, an id that nothing has. */
+export async function claimedDomain(world: SdkWorld): Promise<string> {
+  const { data } = await world.resend.domains.claims.create({ name: await foreignDomain(world) })
+  return data?.domain_id ?? UNKNOWN_ID
 }
 
 export async function webhookOf({ make }: SdkWorld): Promise<string> {

@@ -3,10 +3,12 @@ import { UNKNOWN_ID } from './arguments.ts'
 import type { SdkWorld } from './calls.ts'
 import {
   BROADCAST,
+  claimedDomain,
   contactOf,
   deliveredEmail,
   domainOf,
   draftOf,
+  foreignDomain,
   importOf,
   keyOf,
   MAIL,
@@ -124,9 +126,9 @@ export const MCP_TOOLS: Readonly<Record<string, Arguments>> = {
   'update-domain': by('id', domainOf, { clickTracking: true }),
   'remove-domain': by('id', domainOf),
   'verify-domain': by('id', domainOf),
-  'create-domain-claim': world => ({ name: `${world.fresh('shop')}.example` }),
-  'get-domain-claim': by('id', domainOf),
-  'verify-domain-claim': by('id', domainOf),
+  'create-domain-claim': by('name', foreignDomain),
+  'get-domain-claim': by('id', claimedDomain),
+  'verify-domain-claim': by('id', claimedDomain),
 
   'send-email': world => ({
     ...{ ...LETTER, cc: ['delivered+cc@simulator.test'], tags: [{ name: 'kind', value: 'test' }] },

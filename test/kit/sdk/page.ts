@@ -13,10 +13,16 @@ export function assertDocumented(section: string, text: string): void {
   const from = documented.indexOf(start) + start.length
   const to = documented.indexOf(end)
   assert.ok(from >= start.length && to > from, `docs/sdks.md has no section ${section}`)
-  const observed = `${documented.slice(0, from)}\n${text.trim()}\n${documented.slice(to)}`
-  if (isWritten) writeFileSync(page, observed)
-  else
-    assert.fixture(documented, observed, 'docs/sdks.md is not true any more; `npm run docs:sdks` writes it')
+  if (isWritten) {
+    writeFileSync(page, `${documented.slice(0, from)}\n${text.trim()}\n${documented.slice(to)}`)
+    return
+  }
+  const [said, seen] = [documented.slice(from, to), text].map(part => part.trim().split('\n'))
+  const wrong = said!.filter(line => !seen!.includes(line))
+  const missing = seen!.filter(line => !said!.includes(line))
+  const message = 'docs/sdks.md is not true any more; `npm run docs:sdks` writes it'
+  assert.equal({ wrong, missing }, { wrong: [], missing: [] }, [message, ...wrong, ...missing].join('\n'))
+  assert.equal(said, seen, message)
 }
 
 /** A row of a table; a pipe inside a cell is escaped. */

@@ -152,7 +152,9 @@ function probesOf({ body, url }: Exchange): Probe[] {
     query.set(field, 'no such value')
     return { field, query }
   })
-  const paths = leavesOf(body).filter(path => nameOf(path) !== REPEATED_FIELD)
+  const paths = leavesOf(body).filter(
+    path => nameOf(path) !== REPEATED_FIELD && !(valueAt(body, path) instanceof Blob),
+  )
   const inBody = paths.map(path => ({
     field: nameOf(path),
     body: withValueAt(body, path, typeof valueAt(body, path) === 'object' ? 7 : { no: 'such value' }),
