@@ -50,7 +50,6 @@ export const listInboundCommands = {
         [{ ...key, ...read, contentId, listedAt: at }],
       )
       const { domainId, ...listed } = { ...row, ...read }
-      const view = inboundRowView(listed)
       await tx.rows.insert('inboundSubjects', [
         { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
       ])
@@ -61,8 +60,7 @@ export const listInboundCommands = {
           subjectId: id,
           type: 'email.received',
           recipient: null,
-          // The types of the SDKs have no `null` here.
-          data: { ...view, message_id: view.message_id ?? '', email_id: wireId('inb', id) },
+          data: { ...inboundRowView(listed), email_id: wireId('inb', id) },
           at,
           origin: { domainId, broadcastId: null, simulated: 0 },
         },

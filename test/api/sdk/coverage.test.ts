@@ -49,7 +49,7 @@ const DIFFERENT_REPLIES = [
   ...['templates.get', 'topics.get', 'topics.list', 'webhooks.get'],
 ]
 /** Events whose payload is not assignable. The package has no type for the last two. */
-const DIFFERENT_EVENTS = ['contact.created', 'contact.updated', 'contact.deleted']
+const DIFFERENT_EVENTS = ['email.received', 'contact.created', 'contact.updated', 'contact.deleted']
 const OWN_EVENTS = ['email.canceled', 'domain.verified']
 
 /** Types that are not those of the method: a batch in strict mode has a type that no value has. */
