@@ -149,6 +149,30 @@ export const WIRE_CLIENTS: Readonly<Record<string, WireClient>> = {
   },
 }
 
+const BOUNDARY = '----------------------------wire7f3a'
+
+interface WirePart {
+  name: string
+  text: string
+  /** Of a file. */
+  filename?: string
+  type?: string
+}
+
+/** A form with a file. */
+export class WireForm {
+  readonly text: string
+
+  constructor(parts: readonly WirePart[]) {
+    const written = parts.map(({ name, text, filename, type }) => {
+      const file = filename === undefined ? '' : `; filename="${filename}"`
+      const typed = type === undefined ? '' : `Content-Type: ${type}\r\n`
+      return `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"${file}\r\n${typed}\r\n${text}\r\n`
+    })
+    this.text = `${written.join('')}--${BOUNDARY}--\r\n`
+  }
+}
+
 /** The bytes of a request, and of its body in chunks where the client sends it so. */
 export function wireRequest(
   client: WireClient,
@@ -156,14 +180,18 @@ export function wireRequest(
   { host, key }: { host: string; key: string },
 ): Buffer[] {
   const nothing = client.nothing?.[method] ?? {}
-  const text = body === undefined ? nothing.text : client.json(body)
+  const isForm = body instanceof WireForm
+  const text = body === undefined ? nothing.text : isForm ? body.text : client.json(body)
   const bytes = text === undefined ? undefined : Buffer.from(text)
   const typed = body !== undefined || nothing.typed
+  const type = isForm ? `Content-Type: multipart/form-data; boundary=${BOUNDARY}` : client.type
   const framing = bytes && (client.chunked ? 'Transfer-Encoding: chunked' : `Content-Length: ${bytes.length}`)
   const lines = [
     `${method} ${client.prefix ?? ''}${path} HTTP/1.1`,
-    ...client.headers.map(line => line.replace('{host}', host).replace('{key}', key)),
-    ...(typed && client.type ? [client.type] : []),
+    ...client.headers
+      .filter(line => !isForm || line !== JSON_TYPE)
+      .map(line => line.replace('{host}', host).replace('{key}', key)),
+    ...(typed && type ? [type] : []),
     ...(framing ? [framing] : method === 'GET' ? [] : ['Content-Length: 0']),
     ...headers,
   ]

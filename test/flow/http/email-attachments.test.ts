@@ -85,7 +85,6 @@ test('are listed in order, each with a link and its expiry', async () => {
       size: 5,
       content_type: 'text/plain',
       content_disposition: 'attachment',
-      content_id: null,
       download_url: null,
       expires_at: null,
     },

@@ -59,7 +59,8 @@ test('counts the last days by default', async () => {
     ['metrics', 'daily', [], undefined],
   )
   assert.equal(some(body.totals), twice)
-  assert.equal(Object.keys(body.totals).sort(), body.metrics.toSorted())
+  const real = Object.keys(body.totals).filter(metric => !metric.startsWith('simulated_'))
+  assert.equal(real.sort(), body.metrics.toSorted(), 'as the SDKs know them')
   assert.equal([body.totals.received, body.totals.unsubscribed], [0, 0])
   assert.equal(
     Object.keys(COUNTS).map(metric => body.totals[`simulated_${metric}`]),

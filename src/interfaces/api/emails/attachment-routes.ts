@@ -23,7 +23,9 @@ import { timestamp } from '../schema/timestamp.ts'
 import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
 import { attachmentSchema } from './schema.ts'
 
+/** In the form of the SDKs, whose types have no `null` here. */
 const linkedAttachmentSchema = attachmentSchema.extend({
+  content_id: z.string().exactOptional(),
   content_disposition: z.enum(['inline', 'attachment']),
   download_url: z.url(),
   expires_at: timeSchema,
@@ -118,7 +120,7 @@ function linkedAttachmentViewer(
       size: attachment.sizeBytes,
       content_type: attachment.contentType,
       content_disposition: isShown(attachment) ? 'inline' : 'attachment',
-      content_id: attachment.contentId,
+      ...(attachment.contentId !== null && { content_id: attachment.contentId }),
       download_url: url,
       expires_at: timestamp(expiresAt),
     }

@@ -48,14 +48,14 @@ export function emailMetricsRoutes({ reader, horizonOf, store, clock }: EmailMet
         const oldest = Math.max(0, Math.ceil(horizon / QUARTER_MS) * QUARTER_MS)
         const from = Math.min(Math.max(Math.floor(asked.from / QUARTER_MS) * QUARTER_MS, oldest), to)
         const { totals, rows } = await reader.reportMetrics({ ...asked, accountId, domains, from, to })
-        const { granularity, metrics, dimensions } = asked
+        const { granularity, metrics, named, dimensions } = asked
         const names = dimensions.includes('domain') ? await namesOf(store.db, accountId) : new Map()
         const nameOf = (id: Id) => names.get(idKey(id))
         return ok({
           object: 'metrics',
           start_date: timestamp(Math.min(from, asked.to)),
           end_date: timestamp(asked.to),
-          ...{ metrics, dimensions, granularity },
+          ...{ metrics: named, dimensions, granularity },
           totals: countsView(totals, metrics),
           ...(dimensions.length > 0 && { data: rows.map(row => metricsRowView(row, asked, nameOf)) }),
         })

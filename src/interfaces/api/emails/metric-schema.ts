@@ -34,12 +34,9 @@ const UNCOUNTED = ['unsubscribed'] as const
 type CountOf = (metric: keyof MetricCounts) => number
 type Rate = keyof typeof RATES
 
-const METRICS = [
-  ...COUNTED_METRICS,
-  ...UNCOUNTED,
-  ...(Object.keys(RATES) as Rate[]),
-  ...SIMULATED_METRICS,
-] as const
+/** The metrics that the SDKs know: a closed list in their types. */
+const SDK_METRICS = [...COUNTED_METRICS, ...UNCOUNTED, ...(Object.keys(RATES) as Rate[])] as const
+const METRICS = [...SDK_METRICS, ...SIMULATED_METRICS] as const
 type Metric = (typeof METRICS)[number]
 
 const IDS_MAX = 100
@@ -66,7 +63,9 @@ export const metricsSchema = z.object({
   object: z.literal('metrics'),
   start_date: timeSchema,
   end_date: timeSchema,
-  metrics: z.array(z.enum(METRICS)),
+  metrics: z
+    .array(z.enum(METRICS))
+    .meta({ description: 'Without those of simulated mail, unless requested.' }),
   dimensions: z.array(z.enum(DIMENSIONS)),
   granularity: z.enum(GRANULARITIES),
   totals: counts,
@@ -91,6 +90,8 @@ export interface AskedMetrics {
   timeZone: string
   granularity: Granularity
   metrics: readonly Metric[]
+  /** Metrics that the reply names. Those of simulated mail are named if they were asked for by name. */
+  named: readonly Metric[]
   dimensions: readonly Dimension[]
   domains: Id[] | null
   emails: Id[] | null
@@ -114,10 +115,10 @@ export function readMetrics(query: URLSearchParams, now: number): AskedMetrics {
   const to = Math.min(timeOf('end_date', 1) ?? now, now)
   const from = timeOf('start_date', 0) ?? to - DEFAULT_RANGE_MS
   if (from > to) throw invalidParameter('start_date', 'in the past and not after `end_date`')
+  const chosen = namesOf(query, 'metrics', METRICS)
   const asked = {
-    ...{ from, to, timeZone },
+    ...{ from, to, timeZone, metrics: chosen ?? METRICS, named: chosen ?? SDK_METRICS },
     granularity: oneOf(GRANULARITIES, 'granularity', query.get('granularity') || 'daily'),
-    metrics: namesOf(query, 'metrics', METRICS) ?? METRICS,
     dimensions: namesOf(query, 'dimensions', DIMENSIONS) ?? [],
     domains: idsOf(query, 'domain_id', 'dom'),
     emails: idsOf(query, 'email_id', 'eml'),

@@ -21,7 +21,10 @@ export const receivedSchema = receivedRowSchema
   })
   .meta({ id: 'ReceivedEmail' })
 
-export const receivedAttachmentSchema = inboundAttachmentSchema.extend(linkSchema.shape)
+export const receivedAttachmentSchema = inboundAttachmentSchema.extend({
+  ...linkSchema.shape,
+  content_id: z.string().exactOptional(),
+})
 
 const HTML_FORMATS = ['data_uri', 'cid'] as const
 export const receivedQuery = {
@@ -57,5 +60,6 @@ export function receivedView(row: ShownInbound, { html, text, headers }: Inbound
 }
 
 export function receivedAttachmentView(part: StoredPart, link: DownloadLink) {
-  return { ...attachmentView(part), ...linkView(link) }
+  const { content_id: contentId, ...view } = attachmentView(part)
+  return { ...view, ...(contentId !== null && { content_id: contentId }), ...linkView(link) }
 }
