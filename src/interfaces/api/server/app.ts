@@ -173,9 +173,15 @@ function hasLeft({ req, res }: Context): boolean {
   return res.destroyed || (req.destroyed && !req.complete)
 }
 
+/** Path of claims in the PHP SDK; all others say `claim`. */
+const CLAIMS = /^(\/domains(?:\/[^/]+)?)\/claims(?=\/verify$|$)/
+
 /** Removes duplicate and trailing slashes. Clients whose base URL ends in a slash send `//emails`. */
 const tidyPath: Middleware = (ctx, next) => {
-  const tidy = ctx.path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
+  const tidy = ctx.path
+    .replace(/\/{2,}/g, '/')
+    .replace(/(?<=.)\/$/, '')
+    .replace(CLAIMS, '$1/claim')
   if (tidy !== ctx.path) ctx.path = tidy
   return next()
 }
