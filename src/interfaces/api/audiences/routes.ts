@@ -12,7 +12,7 @@ import { ApiError, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
-import { AS_AUDIENCE, type AudienceName, audienceBodySchema, audienceIdOf, readAudience } from './schema.ts'
+import { AS_AUDIENCE, type AudienceName, audienceBodySchema, audienceIdOf } from './schema.ts'
 
 interface AudienceRoutesOptions {
   store: { db: Db; run: Run<typeof audienceCommands> }
@@ -37,7 +37,7 @@ function audienceListRoutes({ store, clock, newId }: AudienceRoutesOptions, as: 
       body: audienceBodySchema,
       replies: { 201: as.schema },
       async handle({ credential: { accountId }, ...request }) {
-        const { name } = readAudience(await request.body())
+        const { name } = as.read(await request.body())
         const at = clock.now()
         const audience = await store.run('createAudience', { accountId, id: newId(at), name, at })
         if (!audience)
@@ -85,7 +85,7 @@ function audienceObjectRoutes({ store, clock }: AudienceRoutesOptions, as: Audie
       replies: { 200: as.schema },
       async handle(request) {
         const { accountId, id } = await audienceOf(store.db, request)
-        const { name } = readAudience(await request.body())
+        const { name } = as.read(await request.body())
         const audience = await store.run('renameAudience', { accountId, id, name })
         if (!audience) throw notFound('Audience')
         return ok(as.view(audience))

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { AudienceRow } from '../../../store/schema.ts'
-import { notFound } from '../api-error.ts'
+import { invalidField, notFound } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
 import { bodyReader } from '../schema/read.ts'
 import { deletedSchema, idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -35,6 +35,24 @@ export function readAudience(body: unknown): { name: string } {
   return { name: readBody(body).name.toWellFormed() }
 }
 
+/** Fields that audiences do not have. Without them, a segment would have more contacts than was meant. */
+const FOREIGN_FIELDS = ['audience_id', 'filter']
+
+/**
+ * Reads an audience that is created as a segment.
+ * @throws ApiError
+ */
+function readAccountSegment(body: unknown): { name: string } {
+  const read = readAudience(body)
+  for (const field of FOREIGN_FIELDS)
+    if (((body as Record<string, unknown>)[field] ?? null) !== null)
+      throw invalidField(
+        field,
+        `\`${field}\` is not supported: a segment of the SDKs is an audience here. Filter contacts with \`POST /audiences/:id/segments\`.`,
+      )
+  return read
+}
+
 export function audienceView(row: AudienceRow): z.output<typeof audienceSchema> {
   return {
     object: 'audience',
@@ -59,12 +77,14 @@ export function accountSegmentView(row: AudienceRow): z.output<typeof accountSeg
 export const AS_AUDIENCE = {
   object: 'audience',
   schema: audienceSchema,
+  read: readAudience,
   deleted: deletedSchema('audience', 'aud'),
   view: audienceView,
 } as const
 export const AS_SEGMENT = {
   object: 'segment',
   schema: accountSegmentSchema,
+  read: readAccountSegment,
   deleted: deletedSchema('segment', 'aud'),
   view: accountSegmentView,
 } as const
