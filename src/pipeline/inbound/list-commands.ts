@@ -52,6 +52,7 @@ export const listInboundCommands = {
         [{ ...key, ...read, contentId, listedAt: at }],
       )
       const { domainId, ...listed } = { ...row, ...read }
+      const view = inboundRowView(listed)
       const answered = await answeredEmail(tx.rows.find, accountId, mail?.referred ?? [])
       await tx.rows.insert('inboundSubjects', [
         { ...key, subject: foldText(listed.subject), domains: domainsOf(row.recipients) },
@@ -64,7 +65,9 @@ export const listInboundCommands = {
           type: 'email.received',
           recipient: null,
           data: {
-            ...inboundRowView(listed),
+            ...view,
+            // The types of the SDKs have no `null` here.
+            message_id: view.message_id ?? '',
             in_reply_to_email_id: answered ? wireId('eml', answered) : null,
             email_id: wireId('inb', id),
           },

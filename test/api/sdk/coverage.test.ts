@@ -11,45 +11,15 @@ import { startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
 
 const test = suite('every method of the newest resend package')
 
-/** Fields that are accepted and not honoured, without a word. No other may be. */
-const SILENT = [
-  'apiKeys.create: permission',
-  'apiKeys.list: limit',
-  'apiKeys.list: after',
-  'apiKeys.list: before',
-  'domains.create: capabilities.sending',
-  'domains.create: capabilities.receiving',
-  'domains.create: custom_return_path',
-  'domains.update: capabilities.sending',
-  'domains.update: capabilities.receiving',
-  'templates.create: alias',
-  'templates.create: from',
-  'templates.create: reply_to',
-  'templates.create: variables[].key',
-  'templates.create: variables[].type',
-  'templates.create: variables[].fallback_value',
-]
-
-/** The same of fields that the package does not have, but other SDKs. */
-const SILENT_ELSEWHERE = [
-  'POST /topics: visibility',
-  'PATCH /topics/top_…: visibility',
-  'POST /segments: audience_id',
-  'POST /segments: filter',
-]
+/** No field can have this value. */
 const WRONG = { no: 'such value' }
 
-/** Methods of which a reply is not assignable to the type that the package declares. No other may be. */
-const DIFFERENT_REPLIES = [
-  ...['audiences.create', 'audiences.get', 'audiences.remove', 'audiences.update'],
-  ...['broadcasts.list', 'contacts.get', 'contacts.segments.remove'],
-  ...['domains.create', 'domains.get', 'domains.list'],
-  'events.list',
-  ...['segments.create', 'segments.get', 'segments.remove', 'segments.update'],
-  ...['templates.get', 'topics.get', 'topics.list', 'webhooks.get'],
-]
-/** Events whose payload is not assignable. The package has no type for the last two. */
-const DIFFERENT_EVENTS = ['email.received', 'contact.created', 'contact.updated', 'contact.deleted']
+/**
+ * Methods of which a reply is not of the declared type: broadcasts have more statuses than the package knows, such as
+ * `scheduled`, and the signing secret of a webhook is shown on creation and rotation only.
+ */
+const DIFFERENT_REPLIES = ['broadcasts.list', 'webhooks.get']
+/** The package has no types for these. */
 const OWN_EVENTS = ['email.canceled', 'domain.verified']
 
 /** Types that are not those of the method: a batch in strict mode has a type that no value has. */
@@ -64,10 +34,6 @@ const CONTRACT_WORDS = [
   [/"record":"(?:Verification|MX)"/g, '"record":"SPF"'],
   [/"record":"DKIM [123]"/g, '"record":"DKIM"'],
 ] as const
-
-function without(found: readonly string[], known: readonly string[]): string[] {
-  return found.filter(one => !known.includes(one))
-}
 
 let walked: Promise<MethodReport[]> | undefined
 /** Once, by the first test that looks. */
@@ -106,7 +72,7 @@ test('every field that the package declares is sent', async t => {
 
 test('no field is dropped in silence', async t => {
   const silent = (await walk(t)).flatMap(({ name, silent }) => silent.map(field => `${name}: ${field}`))
-  assert.equal(without(silent, SILENT), [])
+  assert.equal(silent, [])
 })
 
 test('fields that only other SDKs declare are not dropped in silence either', async t => {
@@ -138,7 +104,7 @@ test('fields that only other SDKs declare are not dropped in silence either', as
     const answer = await mailhorn.call(method, path, { session, ...(body && { body }) })
     if (!namesField(answer, field)) silent.push(`${method} ${world.plain(path)}: ${field}`)
   }
-  assert.equal(without(silent, SILENT_ELSEWHERE), [])
+  assert.equal(silent, [])
 })
 
 test('every reply is assignable to its declared type', async t => {
@@ -151,7 +117,7 @@ test('every reply is assignable to its declared type', async t => {
     }),
   )
   const faults = new Map(faultsOfTypes(values).map(({ label, fault }) => [label, fault]))
-  assert.equal(without([...faults.keys()], DIFFERENT_REPLIES), [], [...faults].join('\n'))
+  assert.equal([...faults.keys()], DIFFERENT_REPLIES, [...faults].join('\n'))
 })
 
 test('every payload of a webhook is assignable to its declared type', async t => {
@@ -170,7 +136,7 @@ test('every payload of a webhook is assignable to its declared type', async t =>
       value: event,
     }))
   const faults = new Map(faultsOfTypes(values).map(({ label, fault }) => [label, fault]))
-  assert.equal(without([...faults.keys()], DIFFERENT_EVENTS), [], [...faults].join('\n'))
+  assert.equal([...faults.keys()], [], [...faults].join('\n'))
 })
 
 test.run()

@@ -1,5 +1,6 @@
 /** Calls about the account: keys, domains, webhooks, the request log and usage. */
 
+import { until } from '../until.ts'
 import { pages, UNKNOWN_ID } from './arguments.ts'
 import type { Calls } from './calls.ts'
 import { claimedDomain, domainOf, foreignDomain, keyOf, webhookOf } from './fixtures.ts'
@@ -88,8 +89,11 @@ export const ACCOUNT_CALLS: Calls<AccountMethod> = {
   },
   'webhooks.events.attempts.list': async world => {
     const { webhookId, eventId } = await world.receivedEvent()
-    const { data } = await world.resend.webhooks.events.attempts.list({ webhookId, eventId })
-    const after = data?.data[0]?.id ?? UNKNOWN_ID
+    // The attempt is recorded a little later than the request arrives.
+    const after = await until(async () => {
+      const { data } = await world.resend.webhooks.events.attempts.list({ webhookId, eventId })
+      return data!.data[0]?.id
+    })
     return [[{ webhookId, eventId }], [{ webhookId, eventId, limit: 1 }], [{ webhookId, eventId, after }]]
   },
 

@@ -11,7 +11,10 @@ const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 export async function openSdkWorld(t: TestContext): Promise<SdkWorld> {
   const mailhorn = await t.using(startMailhornWithWebhooks())
   await mailhorn.verifiedDomain('here.example', 'eu-west-1')
-  const credential = await mailhorn.signIn()
+  const session = await mailhorn.signIn()
+  const asked = { name: 'everything', scopes: ['full'] }
+  const { body: token } = await mailhorn.call('POST', '/access-tokens', { session, body: asked })
+  const credential: string = token.token
   const made = new Map<string, string>()
   const make: SdkWorld['make'] = async (path, body) => {
     const answer = await mailhorn.call('POST', path, { session: credential, body })
