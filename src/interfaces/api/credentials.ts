@@ -15,13 +15,13 @@ import type { Access, Credential, TokenCredential } from './route.ts'
 import type { RouteScope } from './route-scopes.ts'
 
 /** What a route demands of credentials. */
-export interface Door {
+export interface RouteRules {
   access: Access
   /** Scopes that an access token needs, all of them. */
   scopes: readonly RouteScope[]
 }
 
-export type FindCredential = (request: IncomingMessage, door: Door) => Promise<Credential | null>
+export type FindCredential = (request: IncomingMessage, rules: RouteRules) => Promise<Credential | null>
 
 interface CredentialOptions {
   sessions: Pick<Sessions, 'find'>
@@ -59,29 +59,33 @@ export function createFindCredential(options: CredentialOptions): FindCredential
     if (access === 'public') return undefined
     throw elsewhere()
   }
-  const byToken = async (text: string, request: IncomingMessage, door: Door): Promise<Credential | null> => {
+  const byToken = async (
+    text: string,
+    request: IncomingMessage,
+    rules: RouteRules,
+  ): Promise<Credential | null> => {
     const token = await accessTokens.find(text)
     const obstacle = token && obstacleTo(token, { address: clientAddressOf(request), now: now() })
     const isUsable = token && !obstacle
     if (isUsable) accessTokens.noteUse(token.id)
-    if (door.access === 'public') return isUsable ? tokenCredential(token) : null
+    if (rules.access === 'public') return isUsable ? tokenCredential(token) : null
     if (!token) throw unknownToken(accessTokens.isWellFormed(text))
     if (obstacle) throw blocked(obstacle)
-    insistOnScopes(token, door)
+    insistOnScopes(token, rules)
     return tokenCredential(token)
   }
-  return async (request, door) => {
-    const { access } = door
+  return async (request, rules) => {
+    const { access } = rules
     const bearer = bearerOf(request)
-    if (bearer !== undefined && accessTokens.isMeant(bearer)) return byToken(bearer, request, door)
+    if (bearer !== undefined && accessTokens.isMeant(bearer)) return byToken(bearer, request, rules)
     const credential = bearer === undefined ? await byCookie(request, access) : await byBearer(bearer)
     if (access === 'public') return credential ?? null
-    if (!credential) throw bearer === undefined ? missing(door) : unknown(bearer, door)
+    if (!credential) throw bearer === undefined ? missing(rules) : unknown(bearer, rules)
     if (access === 'session' && credential.kind === 'key')
       throw new ApiError(
         401,
         'restricted_api_key',
-        isForPeople(door)
+        isForPeople(rules)
           ? 'This API key can only send and read email. This endpoint requires a dashboard session.'
           : 'This API key can only send and read email. Use an access token (POST /access-tokens) or a dashboard session.',
       )
@@ -125,14 +129,14 @@ function tokenCredential(token: TokenHolder): TokenCredential {
 }
 
 /** @throws ApiError 403 that names the missing scopes */
-function insistOnScopes({ scopes, operator }: TokenHolder, door: Door): void {
-  if (isForPeople(door))
+function insistOnScopes({ scopes, operator }: TokenHolder, rules: RouteRules): void {
+  if (isForPeople(rules))
     throw new ApiError(
       403,
       'invalid_access',
       'This endpoint requires the session of a person and accepts no access token. Sign in with POST /auth/login.',
     )
-  const lacking = door.scopes.filter(scope =>
+  const lacking = rules.scopes.filter(scope =>
     scope === 'operator'
       ? !operator
       : !includesScope(scopes, scope as Exclude<RouteScope, 'operator' | 'session'>),
@@ -152,24 +156,24 @@ function insistOnScopes({ scopes, operator }: TokenHolder, door: Door): void {
   )
 }
 
-function isForPeople({ scopes }: Door): boolean {
+function isForPeople({ scopes }: RouteRules): boolean {
   return scopes.includes('session')
 }
 
-function missing(door: Door): ApiError {
-  return new ApiError(401, 'missing_api_key', missingMessage(door))
+function missing(rules: RouteRules): ApiError {
+  return new ApiError(401, 'missing_api_key', missingMessage(rules))
 }
 
-function missingMessage(door: Door): string {
-  if (door.access === 'key')
+function missingMessage(rules: RouteRules): string {
+  if (rules.access === 'key')
     return 'Missing API key in the Authorization header (Authorization: Bearer <key>).'
-  return isForPeople(door)
+  return isForPeople(rules)
     ? 'Missing dashboard session. Sign in with POST /auth/login.'
     : 'Missing access token or dashboard session. Send `Authorization: Bearer <token>`, or sign in with POST /auth/login.'
 }
 
-function unknown(bearer: string, door: Door): ApiError {
-  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(door)
+function unknown(bearer: string, rules: RouteRules): ApiError {
+  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(rules)
   return new ApiError(401, 'invalid_api_key', 'The API key is unknown or revoked.')
 }
 

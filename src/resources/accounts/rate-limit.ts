@@ -4,6 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts'
 import { type Id, idKey } from '../../lib/ids.ts'
+import { TokenBuckets } from '../../lib/token-buckets.ts'
 
 export interface RateLimit {
   readonly requestsPerSecond: number
@@ -11,14 +12,7 @@ export interface RateLimit {
   take(accountId: Id): number | undefined
 }
 
-interface Bucket {
-  /** Number of tokens, with fractions. */
-  tokens: number
-  /** Monotonic time at which the bucket held that number of tokens, in ms. */
-  at: number
-}
-
-/** Time after which every bucket is full again and need not be remembered, in ms. */
+/** Time after which every bucket is full again, in ms. */
 export const REFILL_MS = 1_000
 
 /** @param options.requestsPerSecond at least 1 */
@@ -29,33 +23,12 @@ export function createRateLimit({
   clock: Clock
   requestsPerSecond: number
 }): RateLimit {
-  let current = new Map<string, Bucket>()
-  let former = new Map<string, Bucket>()
-  let turnedAt = clock.monotonic()
-
-  const bucketOf = (key: string, now: number): Bucket => {
-    const known = current.get(key)
-    if (known) return known
-    const bucket = former.get(key) ?? { tokens: requestsPerSecond, at: now }
-    current.set(key, bucket)
-    return bucket
-  }
-
+  const buckets = new TokenBuckets(clock, requestsPerSecond, requestsPerSecond)
   return {
     requestsPerSecond,
     take(accountId) {
-      const now = clock.monotonic()
-      if (now - turnedAt >= REFILL_MS) {
-        former = current
-        current = new Map()
-        turnedAt = now
-      }
-      const bucket = bucketOf(idKey(accountId), now)
-      const gained = ((now - bucket.at) * requestsPerSecond) / REFILL_MS
-      bucket.tokens = Math.min(requestsPerSecond, bucket.tokens + gained)
-      bucket.at = now
-      if (bucket.tokens < 1) return undefined
-      return Math.floor(--bucket.tokens)
+      const left = buckets.take(idKey(accountId), 1)
+      return left === undefined ? undefined : Math.floor(left)
     },
   }
 }

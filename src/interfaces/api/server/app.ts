@@ -206,11 +206,11 @@ function unknownPath({ path }: Context): ApiError {
 
 function handlerOf(options: HttpAppOptions): (route: Route) => Middleware {
   return route => {
-    const door = { access: route.access, scopes: scopesOfRoute(route) }
+    const rules = { access: route.access, scopes: scopesOfRoute(route) }
     return async ctx => {
       const state = ctx.state as RequestState
       if (route.access === 'public') state.isPublic = true
-      const credential = await options.findCredential(ctx.req, door)
+      const credential = await options.findCredential(ctx.req, rules)
       if (credential && !state.isPublic) state.credential = credential
       if (state.credential) options.spendRequest?.(ctx, state.credential.accountId)
       await send(ctx, await answer(options, route, ctx, credential), options)

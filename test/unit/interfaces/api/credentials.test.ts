@@ -1,7 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import * as assert from 'uvu/assert'
 import { ApiError } from '../../../../src/interfaces/api/api-error.ts'
-import { createFindCredential, createIsValid, type Door } from '../../../../src/interfaces/api/credentials.ts'
+import {
+  createFindCredential,
+  createIsValid,
+  type RouteRules,
+} from '../../../../src/interfaces/api/credentials.ts'
 import type { Credential } from '../../../../src/interfaces/api/route.ts'
 import type { TokenHolder } from '../../../../src/resources/accounts/access-token-rows.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -14,16 +18,16 @@ const TOKEN: TokenHolder = {
   ...{ id, accountId: id, userId: null, networkEntries: null, networks: null },
   ...{ scopes: ['domains:write'], operator: false, expiresAt: null },
 }
-const KEY_DOOR: Door = { access: 'key', scopes: ['emails:send'] }
-const SESSION_DOOR: Door = { access: 'session', scopes: ['domains:write'] }
-const PERSON_DOOR: Door = { access: 'session', scopes: ['session'] }
-const OPERATOR_DOOR: Door = { access: 'session', scopes: ['operator'] }
-const PUBLIC_DOOR: Door = { access: 'public', scopes: [] }
+const KEY_DOOR: RouteRules = { access: 'key', scopes: ['emails:send'] }
+const SESSION_DOOR: RouteRules = { access: 'session', scopes: ['domains:write'] }
+const PERSON_DOOR: RouteRules = { access: 'session', scopes: ['session'] }
+const OPERATOR_DOOR: RouteRules = { access: 'session', scopes: ['operator'] }
+const PUBLIC_DOOR: RouteRules = { access: 'public', scopes: [] }
 
 /** Asks with a bearer token; resolves to the kind of the credential, or to the message of the refusal. */
 async function ask(
   bearer: string | undefined,
-  door: Door,
+  rules: RouteRules,
   token: Partial<TokenHolder> = {},
 ): Promise<string> {
   const find = createFindCredential({
@@ -41,7 +45,7 @@ async function ask(
   })
   const headers = bearer === undefined ? {} : { authorization: `Bearer ${bearer}` }
   try {
-    return (await find({ method: 'GET', headers } as IncomingMessage, door))?.kind ?? 'none'
+    return (await find({ method: 'GET', headers } as IncomingMessage, rules))?.kind ?? 'none'
   } catch (error) {
     assert.instance(error, ApiError)
     const { status, message } = error as ApiError
@@ -49,7 +53,7 @@ async function ask(
   }
 }
 
-for (const [what, bearer, door, token, expected] of [
+for (const [what, bearer, rules, token, expected] of [
   ['nothing where a key is enough', undefined, KEY_DOOR, {}, /^401 Missing API key/],
   [
     'nothing where a token is accepted',
@@ -81,7 +85,7 @@ for (const [what, bearer, door, token, expected] of [
   ['an unknown token at a public route', 'mh_unknown', PUBLIC_DOOR, {}, /^none$/],
 ] as const)
   test(`credential: ${what}: ${expected.source}`, async () => {
-    assert.match(await ask(bearer, door, token), expected)
+    assert.match(await ask(bearer, rules, token), expected)
   })
 
 const session = { kind: 'session', accountId: id, session: { sessionId: id } } as Credential
