@@ -10,6 +10,7 @@ import {
   type Schema,
   typeText,
 } from './document.ts'
+import { Example, Text } from './text.tsx'
 import { TryIt } from './try-it.tsx'
 
 interface OperationProps {
@@ -40,11 +41,15 @@ export function OperationView({ operation, document, credential }: OperationProp
       <summary>
         <span class={`method method-${method.toLowerCase()}`}>{method}</span>
         <code>{path}</code>
-        <span class="says">{summary}</span>
+        <span class="says">
+          <Text>{summary}</Text>
+        </span>
       </summary>
       {isOpen && (
         <div class="about">
-          <p>{description}</p>
+          <p>
+            <Text>{description}</Text>
+          </p>
           <p class="faint">
             <code>{operationId}</code> · {credentialsOf(operation)}
           </p>
@@ -56,7 +61,7 @@ export function OperationView({ operation, document, credential }: OperationProp
               <Body key={status} title={`${status} ${what}`} content={content} document={document} />
             ) : (
               <p key={status} class="faint">
-                <strong>{status === 'default' ? 'Other' : status}</strong> {what}
+                <strong>{status === 'default' ? 'Other' : status}</strong> <Text>{what}</Text>
               </p>
             )
           })}
@@ -91,9 +96,9 @@ function Parameters({ parameters }: { parameters: readonly Parameter[] }) {
                 <code>{name}</code>
                 {required && <span class="required">required</span>}
               </th>
-              <td>{place}</td>
+              <td class="place">{place}</td>
               <td>
-                <code>{typeText(schema)}</code> {description}
+                <code>{typeText(schema)}</code> <Text>{description}</Text>
               </td>
             </tr>
           ))}
@@ -119,9 +124,7 @@ function Body({ title, content, document }: BodyProps) {
           </h4>
           <Properties schema={schema} document={document} />
           {example !== undefined && (
-            <pre class="example">
-              {typeof example === 'string' ? example : JSON.stringify(example, null, 2)}
-            </pre>
+            <Example>{typeof example === 'string' ? example : JSON.stringify(example, null, 2)}</Example>
           )}
         </section>
       ))}
@@ -134,7 +137,7 @@ function Properties({ schema, document }: { schema: Schema; document: OpenapiDoc
   if (!properties)
     return (
       <p>
-        <code>{typeText(schema)}</code> {schema.description}
+        <code>{typeText(schema)}</code> <Text>{schema.description}</Text>
       </p>
     )
   const sets = (anyOf ?? oneOf ?? []).flatMap(one => (one.required ? [one.required.join(' and ')] : []))
@@ -150,7 +153,7 @@ function Properties({ schema, document }: { schema: Schema; document: OpenapiDoc
                 {required.includes(name) && <span class="required">required</span>}
               </th>
               <td colSpan={2}>
-                <code>{typeText(property)}</code> {property.description}
+                <code>{typeText(property)}</code> <Text>{property.description}</Text>
               </td>
             </tr>
           ))}

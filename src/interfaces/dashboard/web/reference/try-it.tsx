@@ -1,6 +1,7 @@
 /** Makes a call with the visitor's own credential, and shows the reply. */
 import { useState } from 'preact/hooks'
 import type { Operation } from './document.ts'
+import { Example } from './text.tsx'
 
 interface TryItProps {
   operation: Operation
@@ -59,7 +60,7 @@ export function TryIt({ operation, credential }: TryItProps) {
       {result && (
         <output>
           <strong>{result.status}</strong>
-          <pre class="example">{result.body}</pre>
+          <Example>{result.body}</Example>
         </output>
       )}
     </form>

@@ -141,6 +141,11 @@ for (const [what, body, name, paths] of [
     assert.ok(refused.message.includes(`\`${paths[0]}\``), refused.message)
   })
 
+test('body reader: the error of an entry in one of several forms says which entry', () => {
+  const { message } = refusal(() => bodyReader(schema)({ name: 'x', reply_to: ['a', 5] }))
+  assert.is(message, '`reply_to` is not valid: `[1]` must be a string; got a number.')
+})
+
 test('oneOrMany: a string and an array of strings become an array', () => {
   assert.equal(bodyReader(schema)({ name: 'x', reply_to: 'a' }).replyTo, ['a'])
   assert.equal(bodyReader(schema)({ name: 'x', reply_to: ['a', 'b'] }).replyTo, ['a', 'b'])
