@@ -76,7 +76,9 @@ for (const route of withId.filter(({ access }) => access !== 'public'))
       const unknown = await mailhorn.call(route.method, pathOf(route), options)
       assertMissing(route, unknown)
       const before = contentsOf(mailhorn)
-      for (const spelling of [id, bare(id), id.toUpperCase()]) {
+      // such a deletion answers 200 for every id, but an id in capitals is none
+      const wrong = DELETES_ANYTHING.has(`${route.method} ${route.path}`) ? [] : [id.toUpperCase()]
+      for (const spelling of [id, bare(id), ...wrong]) {
         const path = filled(route, { ...params, id: spelling })
         const foreign = await mailhorn.call(route.method, path, options)
         assert.equal([foreign.status, withoutIds(foreign)], [unknown.status, withoutIds(unknown)])

@@ -36,7 +36,7 @@ for (const release of MODERN_VERSIONS) {
       data.map(one => [one.filename, one.size, one.content_type, one.content_disposition, one.content_id]),
       [
         ['logo.png', LOGO.length, 'image/png', 'inline', 'logo'],
-        ['note.txt', 4, 'text/plain', 'attachment', null],
+        ['note.txt', 4, 'text/plain', 'attachment', undefined],
       ],
     )
   })
