@@ -17,6 +17,7 @@ import { timeSchema } from '../schema/reply-schemas.ts'
 
 const fallbackMeta = {
   type: ['string', 'number', 'boolean', 'object', 'array', 'null'],
+  items: {},
   description: 'Value for emails that have none, of the type of the variable; null if a value is required.',
 } as const
 
