@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { acceptsGzip } from '../../lib/accept-encoding.ts'
 import { PAGE_HEADERS } from './headers.ts'
 
 export interface DashboardPage {
@@ -71,7 +72,7 @@ function pageOf(
   encodings: string,
   headers: Record<string, string>,
 ): DashboardPage {
-  const isCompressed = gzip !== undefined && /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(encodings)
+  const isCompressed = gzip !== undefined && acceptsGzip(encodings)
   return {
     status: 200,
     headers: {

@@ -103,6 +103,19 @@ test('llms.txt lists every operation', async () => {
   for (const { method, path } of routes) assert.ok(body.includes(`\`${method} ${path}\``), path)
 })
 
+test('is compressed for clients that accept that', async () => {
+  for (const [encoding, expected] of [
+    ['gzip, br', 'gzip'],
+    ['identity', null],
+    ['gzip;q=0', null],
+  ] as const) {
+    const headers = { 'accept-encoding': encoding }
+    const answer = await mailhorn.call('GET', '/openapi.json', { headers })
+    assert.equal([answer.status, answer.headers.get('content-encoding')], [200, expected], encoding)
+    assert.is(answer.body.openapi, document.openapi)
+  }
+})
+
 test('is made once', async () => {
   const answers = await Promise.all([1, 2].map(() => mailhorn.call('GET', '/openapi.json')))
   for (const { body } of answers) assert.equal(body, document)

@@ -61,19 +61,23 @@ export function createSchemas(
 
 interface Components {
   all: Record<string, JsonObject>
-  /** @param names names in the order of preference; the first that is free is used */
+  /**
+   * @param names names in the order of preference: the first that is free, else the last one with a number
+   */
   add(schema: JsonObject, names: readonly string[]): JsonObject
 }
 
 function createComponents(all: Record<string, JsonObject>): Components {
   const nameOf = new Map(Object.entries(all).map(([name, schema]) => [JSON.stringify(schema), name]))
+  const numbered = (name: string) => {
+    for (let n = 2; ; n++) if (!(`${name}${n}` in all)) return `${name}${n}`
+  }
   return {
     all,
     add(schema, names) {
       if ('$ref' in schema) return schema
       const text = JSON.stringify(schema)
-      const name = nameOf.get(text) ?? names.find(wanted => !(wanted in all))
-      if (name === undefined) throw new Error(`there is already another schema ${names[0]}`)
+      const name = nameOf.get(text) ?? names.find(wanted => !(wanted in all)) ?? numbered(names.at(-1)!)
       nameOf.set(text, name)
       all[name] = schema
       return { $ref: `#/components/schemas/${name}` }
@@ -83,8 +87,7 @@ function createComponents(all: Record<string, JsonObject>): Components {
 
 /** Names a reply and the rows of a list, by the value of their `object` key if it is free. */
 function nameReply(schema: JsonObject, operation: string, components: Components): JsonObject {
-  const own = `${operation}Response`
-  const fallbacks = [own, ...[2, 3, 4].map(n => `${own}${n}`)]
+  const fallback = `${operation}Response`
   if (schema.type === 'array')
     return {
       ...schema,
@@ -93,10 +96,10 @@ function nameReply(schema: JsonObject, operation: string, components: Components
   const properties = schema.properties as Record<string, JsonObject> | undefined
   const kind = properties?.object?.const as string | undefined
   const data = properties?.data
-  if (!properties || !kind) return components.add(schema, fallbacks)
+  if (!properties || !kind) return components.add(schema, [fallback])
   if (kind !== 'list' || !data) {
     const isDeleted = properties.deleted?.const === true
-    return components.add(schema, [`${isDeleted ? 'Deleted' : ''}${pascal(kind)}`, ...fallbacks])
+    return components.add(schema, [`${isDeleted ? 'Deleted' : ''}${pascal(kind)}`, fallback])
   }
   const items = data.items as JsonObject
   const rowKind = (items.properties as Record<string, JsonObject> | undefined)?.object?.const as
@@ -106,7 +109,7 @@ function nameReply(schema: JsonObject, operation: string, components: Components
   const row = components.add(items, [...(rowKind ? [pascal(rowKind)] : []), noun, `${noun}Row`])
   const rowName = String(row.$ref).split('/').at(-1)!.replace(/Row$/, '')
   const list = { ...schema, properties: { ...properties, data: { ...data, items: row } } }
-  return components.add(list, [`${rowName}List`, ...fallbacks])
+  return components.add(list, [`${rowName}List`, fallback])
 }
 
 function pascal(kind: string): string {
