@@ -214,6 +214,8 @@ const TIME = /\b20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 const SECRET = /\b(re_|phs_|mh_|whsec_|svc-verify=)[\w+/=.-]{5,}/g
 const DNS_TOKEN = /\b[a-z2-7]{32}\b/g
 const PASSWORD = /"password":"[^"]+"/g
+/** Version of a draft of a broadcast. */
+const BROADCAST_VERSION = /("version":")[\w-]{22}(?=")/g
 const SIGNED = /(\/[scuo]\/|token=)[\w.-]{16,}/g
 const EXAMPLE_TIME = Date.parse('2026-08-05T11:52:01.000Z')
 const QUARTER_MS = 900_000
@@ -239,6 +241,7 @@ function createReplacer(mailhorn: Mailhorn): (value: unknown) => unknown {
         .replace(DNS_TOKEN, 'k'.repeat(32))
         .replace(SECRET, (_, prefix: string) => prefix + 'x'.repeat(32))
         .replace(SIGNED, (_, prefix: string) => prefix + 'x'.repeat(26))
+        .replace(BROADCAST_VERSION, (_, prefix: string) => prefix + 'x'.repeat(22))
         .replace(UUID, idOf)
         .replace(TIME, timeOf)
         .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:25'),

@@ -44,7 +44,7 @@ export const sendEmailSchema = z.object({
     }),
   template: z.unknown().optional().meta(templateMeta),
   template_id: z.unknown().optional().meta({ type: 'string', description: 'Id or alias of a template.' }),
-  template_data: z.unknown().optional().meta({ type: 'object', additionalProperties: true }),
+  template_data: z.unknown().optional().meta({ type: 'object', additionalProperties: {} }),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
   topic_id: z.unknown().optional().meta({
     type: 'string',

@@ -17,7 +17,7 @@ export const templateMeta = {
   type: 'object',
   properties: {
     id: { type: 'string', description: 'Id or alias of the template.' },
-    variables: { type: 'object', additionalProperties: true },
+    variables: { type: 'object', additionalProperties: {} },
   },
   required: ['id'],
 } as const

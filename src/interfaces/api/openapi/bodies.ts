@@ -21,11 +21,14 @@ const RECIPIENTS =
 const SELECTED: Rule = { anyOf: [['domain'], ['account_id'], ['broadcast_id'], ['email_id']] }
 
 const MESSAGE: Rule = {
-  required: ['from', 'to'],
-  anyOf: [['subject', 'html'], ['subject', 'text'], ['template_id'], ['template']],
+  required: ['to'],
+  anyOf: [['from', 'subject', 'html'], ['from', 'subject', 'text'], ['template_id'], ['template']],
   not: ['template', 'template_id'],
   properties: {
-    from: { description: 'Sender: `ann@example.com` or `Ann <ann@example.com>`, at a verified domain.' },
+    from: {
+      description:
+        'Sender: `ann@example.com` or `Ann <ann@example.com>`, at a verified domain. Required unless a template has one.',
+    },
     to: { description: RECIPIENTS },
     cc: { description: RECIPIENTS },
     bcc: { description: RECIPIENTS },
@@ -40,7 +43,9 @@ const MESSAGE: Rule = {
       maxItems: 50,
     },
     template: { description: 'Template and the values of its variables. Another spelling of `template_id`.' },
-    template_id: { description: 'Template that supplies what is absent: subject, HTML and text.' },
+    template_id: {
+      description: 'Template that supplies what is absent: sender, reply addresses, subject, HTML and text.',
+    },
     template_data: { description: 'Values of the variables of `template_id`.' },
     scheduled_at: {
       description: 'Time at which the email is sent, with an offset or `Z`, at most a year ahead.',
@@ -52,11 +57,10 @@ const RULES: Readonly<Record<string, Rule>> = {
   sendEmail: MESSAGE,
   sendEmailBatch: MESSAGE,
   createBroadcast: {
-    required: ['from'],
     anyOf: [
-      ['audience_id', 'subject'],
+      ['audience_id', 'from', 'subject'],
       ['audience_id', 'template_id'],
-      ['segment_id', 'subject'],
+      ['segment_id', 'from', 'subject'],
       ['segment_id', 'template_id'],
     ],
   },
@@ -102,9 +106,12 @@ const FILES: Readonly<Record<string, JsonObject>> = {
           on_conflict: {
             type: 'string',
             enum: ['upsert', 'skip'],
-            description: 'What happens to contacts that exist.',
+            description: 'What happens to contacts that exist; without it, `skip`.',
           },
-          segments: { type: 'string', description: 'JSON array with an audience: `[{"id": "aud_…"}]`.' },
+          segments: {
+            type: 'string',
+            description: 'JSON array of at most 20 audiences: `[{"id": "aud_…"}]`.',
+          },
           topics: { type: 'string', description: TOPIC_LIST },
         },
       },
