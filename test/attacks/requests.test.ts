@@ -7,7 +7,8 @@ import { battery } from './battery.ts'
 /** What the API and the pages are sent by those who mean harm: nothing is injected, forged or reached from inside. */
 const { attack, run } = battery('requests')
 
-const CONTROLS = ['\r\nBcc: x@there.example', '\nX: y', '\r', '\0']
+// A line break at the end of an address is trimmed like a blank.
+const CONTROLS = ['\r\nBcc: x@there.example', '\nX: y', '\rx', '\0']
 
 attack('header injection', async ({ field, note }) => {
   let refused = 0
