@@ -42,6 +42,10 @@ export function guardConnections(
   const watch = new ConnectionWatch(connections, { clock, onLate: connection => refuse(connection, 408) })
   const open = (connection: ClientConnection, stream: Socket) => {
     connections.open(connection, stream, clock.monotonic())
+    // a client that closes its side still gets what is due, but nobody waits for an endless reply
+    stream.once('end', () => {
+      if (isEndless(connection.reply)) connection.destroy()
+    })
     const destroySoon = stream.destroySoon.bind(stream)
     // Node calls this after the last reply of a connection
     stream.destroySoon = () => {
@@ -73,6 +77,13 @@ export function guardConnections(
     }),
   )
   server.once('close', () => watch.stop())
+}
+
+/** Tells whether a reply is a stream of events, which has no end. */
+function isEndless(reply: ServerResponse | undefined): boolean {
+  return (
+    reply?.headersSent === true && String(reply.getHeader('content-type')).startsWith('text/event-stream')
+  )
 }
 
 /** Identifies a connection while its TLS socket is not known. */

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import * as assert from 'uvu/assert'
 import { createReadBody } from '../../../../src/interfaces/api/body/body.ts'
@@ -97,7 +96,7 @@ test('client disconnect: it is not logged as an error', async t => {
   const working = Promise.withResolvers<void>()
   const { port, said } = await openDoor(t, async socket => {
     working.resolve()
-    await once(socket, 'close')
+    await new Promise(resolve => socket.once('close', resolve))
     throw new Error('nobody waits for it')
   })
   const head =
@@ -108,7 +107,7 @@ test('client disconnect: it is not logged as an error', async t => {
   await until(() => said('The client disconnected before the reply').length === 1)
   const behind = connect(port, '127.0.0.1', () => void behind.write(`${head}{}`))
   await working.promise
-  behind.destroy()
+  behind.resetAndDestroy()
   await until(() => said('The client disconnected before the reply').length === 2)
   assert.equal(said('An HTTP request failed with an internal error'), [])
 })
