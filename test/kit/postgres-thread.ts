@@ -79,7 +79,10 @@ async function drop(name: string) {
   await query('', `drop database if exists ${name} with (force)`)
 }
 
-/** Emptying a database takes a tenth of the time that making one takes. False when a test has changed more than rows. */
+/**
+ * Empties a database, which takes a tenth of the time that making one takes.
+ * @returns false if a test has changed more than rows; the migrations of the template were applied at 1
+ */
 async function isEmptied(name: string): Promise<boolean> {
   const others = await query('', 'select 1 from pg_stat_activity where datname = $1 and pid <> all($2)', [
     name,

@@ -121,7 +121,7 @@ if (isOnPostgres) {
   test('PostgreSQL start: a database of a newer version is refused unchanged', async t => {
     const database = createDatabase('', { isMigrated: true })
     t.after(database.drop)
-    database.change("insert into migrations (name, applied_at) values ('999-from-the-future', 1)")
+    database.change("insert into migrations (name, applied_at) values ('999-from-the-future', 2)")
     assert.match(
       await refusal(start(database.url)),
       'made by a newer version (999-from-the-future); upgrade Mailhorn',
