@@ -1,10 +1,10 @@
 /**
  * Decides in which mode our MTA-STS policy is published. Several processes may share the store, and each one
- * looks at port 25 by itself. `enforce` needs all of them to see what senders should see, since senders must
- * not deliver otherwise, but a single look that does not reach port 25 changes nothing. Part of the
- * composition root.
+ * checks the certificate of port 25 itself. With `enforce`, senders do not deliver if they cannot verify the
+ * certificate, so no process may have found a fault. A single check that does not reach port 25 changes
+ * nothing. Part of the composition root.
  *
- * In: what a look found. Out: the mode, which is stored for all processes. Called by `mta-sts.ts`.
+ * In: the result of a check. Out: the mode, which is stored for all processes. Called by `mta-sts.ts`.
  */
 import { randomUUID } from 'node:crypto'
 import type { MxFault } from '../pipeline/delivery/tls-policy/mx-certificate.ts'
@@ -15,11 +15,11 @@ export type MtaStsMode = 'enforce' | 'testing'
 
 interface ModeDecision {
   mode: MtaStsMode
-  /** Whether another look should follow soon, because this one may have failed by chance. */
+  /** Whether another check should follow soon, because this one may have failed by chance. */
   isUncertain: boolean
 }
 
-/** While a process has found a fault within this time, looks of other processes do not restore `enforce`. */
+/** Time for which the fault that a process has found keeps the checks of others from restoring `enforce`. */
 const OTHERS_FAULT_MS = 2 * 3_600_000
 
 export function createModeDecision({

@@ -29,7 +29,7 @@ import { policyOf, zoneRecords } from './dns.ts'
 import { createModeDecision } from './mta-sts-mode.ts'
 
 const CHECK_INTERVAL_MS = 3_600_000
-/** A look that did not reach port 25 is repeated after this time, before it counts. */
+/** A check that did not reach port 25 is repeated after this time, before it counts. */
 const RECHECK_MS = 5 * 60_000
 const FETCH_MS_MAX = 10_000
 const POLICY_BYTES_MAX = 64 * 1024
@@ -45,7 +45,7 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
   const note = createAlertOnChange(parts)
   const decideMode = createModeDecision(parts)
   let recheck: Timer = { cancel() {} }
-  const look = async () => {
+  const check = async () => {
     const formerId = (await readSetting(store.db, MTA_STS_ID)) ?? ''
     const mxFault = await mxFaultOf(config, records, { resolver, clock })
     const { mode, isUncertain } = await decideMode(mxFault)
@@ -64,7 +64,7 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
   }
   const rounds = startSweeper({
     async *sweep() {
-      yield await look()
+      yield await check()
     },
     everyMs: CHECK_INTERVAL_MS,
     clock,
@@ -82,7 +82,7 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
   }
 }
 
-/** @returns a function that raises an alert when the fault of port 25 is another than the time before */
+/** @returns a function that raises an alert when the fault of port 25 differs from that of the last check */
 function createAlertOnChange({ config, clock, log, store }: AppContext) {
   const { port } = config.delivery
   let noted: string | undefined

@@ -47,6 +47,23 @@ test('a visitor finds an operation, and tries it with a key', async t => {
   )
 })
 
+test('a visitor learns how to get a credential', async t => {
+  buildDashboard()
+  const mailhorn = await t.using(startMailhorn())
+  const browser = await t.using(startBrowser())
+  const { page, faults } = await browser.open(mailhorn, { viewport: { width: 390, height: 800 } })
+  await page.goto(`${mailhorn.baseUrl}/docs`)
+  const credentials = page.getByRole('region', { name: 'Get a credential' })
+  await credentials.getByText('mailhorn token create').waitFor()
+  for (const id of ['createApiKey', 'signIn', 'createAccessToken']) {
+    await credentials.locator(`a[href="#${id}"]`).click()
+    await page.locator(`details#${id}`).getByRole('heading', { name: 'Request body' }).waitFor()
+  }
+  assert.is(await sideways(page), 0)
+  assert.equal(await seriousFindings(page), [])
+  assert.equal(faults, [])
+})
+
 test('a link to an operation opens it', async t => {
   buildDashboard()
   const mailhorn = await t.using(startMailhorn())

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { suite } from '../kit/suite.ts'
@@ -25,6 +25,14 @@ test('every RFC cited in src is listed', () => {
 test('every RFC listed is cited in src', () => {
   assert.equal(
     [...listed].filter(number => !cited.has(number)),
+    [],
+  )
+})
+
+test('every file and folder that the page names is there', () => {
+  const named = rows.flatMap(line => [...line.matchAll(/`(src\/[^`]+)`/g)].map(([, path]) => path!))
+  assert.equal(
+    named.filter(path => !existsSync(join(root, path))),
     [],
   )
 })

@@ -103,6 +103,13 @@ test('llms.txt lists every operation', async () => {
   for (const { method, path } of routes) assert.ok(body.includes(`\`${method} ${path}\``), path)
 })
 
+test('llms.txt says which credential manages an account, and how to get it', async () => {
+  const { body } = await mailhorn.call('GET', '/llms.txt')
+  const [about] = body.split('\n## ')
+  for (const words of ['access token', '`mailhorn token create`', '`POST /access-tokens`', '`warnings`'])
+    assert.ok(about.includes(words), words)
+})
+
 test('is compressed for clients that accept that', async () => {
   for (const [encoding, expected] of [
     ['gzip, br', 'gzip'],

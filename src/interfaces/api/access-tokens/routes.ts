@@ -30,7 +30,7 @@ export function accessTokenRoutes({ accessTokens, now }: AccessTokenRoutesOption
       method: 'POST',
       path: '/access-tokens',
       access: 'session',
-      summary: 'Create an access token; the reply contains it, once',
+      summary: 'Create an access token; the reply contains its secret, once',
       body: newTokenSchema,
       replies: { 201: createdTokenSchema },
       async handle(request) {

@@ -1,7 +1,7 @@
 /**
  * Answers `Expect: 100-continue` (RFC 9110 §10.1.1): a client that waits is asked for its body only when the
  * body is going to be read. A request that is refused by its head gets the final status instead, so that the
- * client does not upload a body in vain.
+ * client need not upload its body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { bodyTooLarge } from '../api-error.ts'

@@ -1,6 +1,6 @@
 /**
  * Refuses unpaired surrogates. JSON can contain them as escapes, such as `"\ud800"`, but no UTF-8 text can,
- * so that they would be stored and sent as U+FFFD without a word.
+ * so they would silently be stored and sent as U+FFFD.
  */
 import { invalidField } from '../api-error.ts'
 

@@ -30,8 +30,9 @@ interface DocumentOptions {
 
 const ABOUT =
   'Keys are snake_case, times ISO 8601 in UTC. In a request, null means that a key is absent, and so does an empty ' +
-  'list in place of a list; unknown keys are ignored. An empty id or time is refused. Ids are accepted with and ' +
-  'without their prefix. Replies may contain additional fields.'
+  'list in place of a list; unknown keys are ignored. Fields of the SDKs that are not applied are refused or named ' +
+  'in `warnings` of the reply. An empty id or time is refused. Ids are accepted with and without their prefix. ' +
+  'Replies may contain additional fields.'
 /** Public routes that check a credential of their own. */
 const OWN_SECURITY: Readonly<Record<string, JsonObject[]>> = { '/metrics': [{ metricsToken: [] }] }
 

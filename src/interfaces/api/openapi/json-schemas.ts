@@ -26,7 +26,7 @@ const ID_PATTERN = /^\^([a-z]+)_\[0-9a-f\]\{8\}-/
 const UUID_PATTERN = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}'
 
 /**
- * Converts all schemas at once, so that those with a name of their own become one component each.
+ * Converts all schemas at once, so that each schema with a name becomes one component.
  * @param values allowed values of texts in requests, by the name of their key
  */
 export function createSchemas(
@@ -131,7 +131,7 @@ function tidy(value: unknown): unknown {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   const prefix = typeof schema.pattern === 'string' && ID_PATTERN.exec(schema.pattern)?.[1]
   if (prefix) schema.pattern = `^(?:${prefix}_)?${UUID_PATTERN}$`
-  // some readers of patterns know no classes of Unicode
+  // some regular expression engines do not know Unicode property classes
   if (schema.pattern === '^\\P{Cc}*$') schema.pattern = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
   if (schema.type === 'array' && !('items' in schema) && !('prefixItems' in schema)) schema.items = {}
   if (

@@ -5,11 +5,15 @@ import { tagObjects, tagOf } from './tags.ts'
 
 const ABOUT = `# Mailhorn
 
-> Self-hosted e-mail platform. JSON over HTTP at the root of the base URL. The official Resend SDKs work with their base URL
-> pointed here.
+> Self-hosted e-mail platform. JSON over HTTP at the root of the base URL. The Resend SDKs work with this base URL.
 
-- Authenticate with \`Authorization: Bearer <API key>\`. API keys send and read email, received mail and suppressions;
-  everything else needs a session, which \`POST /auth/login\` returns to scripts as \`token\`.
+- Authenticate with \`Authorization: Bearer <access token or API key>\`.
+  - An access token (by default \`mh_…\`) does all that its scopes cover; \`full\` covers everything but the routes of operators,
+    sign-in and access tokens.
+  - An API key (by default \`re_…\`) sends and reads email, received mail and suppressions. On other routes it is answered 401.
+  - People create both in the dashboard, and operators with \`mailhorn token create\` and \`mailhorn key create\`. Programs need a
+    session for \`POST /access-tokens\`: \`POST /auth/login {email, password}\` returns it as \`token\`.
+- Unknown keys of a body are ignored. Fields of the SDKs that are not applied are refused or named in \`warnings\` of the reply.
 - Send with \`POST /emails {from, to, subject, html or text}\`. Give an \`Idempotency-Key\` header, so that the request can be
   repeated without a second email.
 - Keys are snake_case, times ISO 8601 in UTC. An error is \`{statusCode, name, message, errors?}\`; 422 names each invalid field.

@@ -62,7 +62,7 @@ const NOUNS: Readonly<Record<string, readonly [singular: string, plural: string]
   receiving: ['received-email', 'received-emails'],
   auth: ['', ''],
 }
-/** Last parts of paths of GET routes that say what is done. */
+/** Last segments of the paths of GET routes that are verbs. */
 const READING_VERBS = new Set(['export', 'stream', 'preview'])
 const VERBS = { GET: 'get', POST: 'create', PATCH: 'update', PUT: 'replace', DELETE: 'delete' } as const
 
@@ -94,7 +94,7 @@ interface Part {
   isNamed: boolean
 }
 
-/** `/emails/receiving` is a collection of its own, and says nothing about `/emails`. */
+/** Returns the nouns of a path. `/emails/receiving` is a collection apart from `/emails`. */
 function nounsOf(path: string): Part[] {
   const parts = path.split('/').slice(1)
   return parts.flatMap((text, i) =>

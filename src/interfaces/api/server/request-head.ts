@@ -9,8 +9,8 @@ import { ApiError } from '../api-error.ts'
 const HOST = /^(?:\[[\w.~:!$&'()*+,;=-]+\]|[\w.~%!$&'()*+,;=-]*)(?::\d*)?$/
 
 /**
- * Fields of which Node keeps the first of several or joins them, although one value alone can be meant, by
- * their length, so that most fields are passed over without being lower-cased.
+ * Fields that may occur once, but that Node joins or of which it keeps the first. The key is the length of
+ * the name, so that most fields are passed over without being lower-cased.
  */
 const SINGLE_FIELDS = new Map<number, string>(
   ['Host', 'Content-Type', 'Authorization', 'Idempotency-Key', 'X-Batch-Validation'].map(name => [
@@ -20,8 +20,8 @@ const SINGLE_FIELDS = new Map<number, string>(
 )
 
 /**
- * Refuses requests whose head is not that of an HTTP/1.1 request (RFC 9112 §3.2, §6.1), and closes the
- * connection, because a proxy that forwards such requests may disagree with us about where the next request
+ * Refuses requests whose head is not valid in HTTP/1.1 (RFC 9112 §3.2, §6.1), and closes the connection,
+ * because a proxy that forwards such requests may disagree with Mailhorn about where the next request
  * begins.
  */
 export const checkHead: Middleware = ({ req }, next) => {

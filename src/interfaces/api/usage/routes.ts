@@ -80,7 +80,7 @@ function usageView(
     segments: { used: audienceCount, limit: null },
     broadcasts: { used: broadcastCount, limit: null },
     domains: { used: domainCount, limit: null },
-    // the product has neither
+    // Mailhorn has neither AI features nor automations
     ai_credits: { used: 0, limit: 0, next_increase_at: null },
     automation_runs: { used: 0, limit: 0, resets_at: timestamp(nextUtcMonth(now)) },
   }

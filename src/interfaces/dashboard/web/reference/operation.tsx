@@ -1,5 +1,5 @@
 /** One operation of the reference: what it takes, what it replies, and a form that tries it. */
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import {
   type Content,
   listedIn,
@@ -31,6 +31,11 @@ export function OperationView({ operation, document, credential }: OperationProp
     responses,
   } = operation
   const [isOpen, setOpen] = useState(location.hash === `#${operationId}`)
+  useEffect(() => {
+    const openIfNamed = () => location.hash === `#${operationId}` && setOpen(true)
+    addEventListener('hashchange', openIfNamed)
+    return () => removeEventListener('hashchange', openIfNamed)
+  }, [operationId])
   return (
     <details
       class="operation"

@@ -7,6 +7,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { followTheme } from '../theme/theme.ts'
 import { loadDocument, type OpenapiDocument, type Operation, operationsOf } from './document.ts'
 import { OperationView } from './operation.tsx'
+import { Text } from './text.tsx'
 import './reference.css'
 
 function Reference() {
@@ -34,11 +35,14 @@ function Loaded({ document }: { document: OpenapiDocument }) {
     <div class="reference">
       <header>
         <h1>{document.info.title} API</h1>
-        <p>{document.info.description}</p>
+        <p>
+          <Text>{document.info.description}</Text>
+        </p>
         <p>
           Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1),{' '}
           <a href="/llms.txt">llms.txt</a>. <a href="/dashboard/">Dashboard</a>
         </p>
+        <Credentials />
         <div class="tools">
           <label>
             <span>Search</span>
@@ -76,6 +80,46 @@ function Loaded({ document }: { document: OpenapiDocument }) {
         ))}
       </main>
     </div>
+  )
+}
+
+function Credentials() {
+  return (
+    <section class="credentials" aria-labelledby="credentials">
+      <h2 id="credentials">Get a credential</h2>
+      <p>
+        Send it as <code>Authorization: Bearer …</code>. Its secret is shown only once.
+      </p>
+      <dl>
+        <dt>API key</dt>
+        <dd>
+          Sends and reads email, received mail and suppressions. The first start of the service prints one.
+          Create others on the page <a href="/dashboard/keys">API keys</a>, with{' '}
+          <code>mailhorn key create &lt;name&gt;</code> or with{' '}
+          <a href="#createApiKey">
+            <code>POST /api-keys</code>
+          </a>
+          .
+        </dd>
+        <dt>Access token</dt>
+        <dd>
+          Manages domains, contacts, broadcasts, webhooks and everything else that its scopes cover. Create it
+          on the page <a href="/dashboard/keys">API keys</a>, with{' '}
+          <code>mailhorn token create &lt;name&gt; --scopes full</code> or, with a session, with{' '}
+          <a href="#createAccessToken">
+            <code>POST /access-tokens</code>
+          </a>
+          .
+        </dd>
+        <dt>Session</dt>
+        <dd>
+          <a href="#signIn">
+            <code>POST /auth/login</code>
+          </a>{' '}
+          returns one to scripts as <code>token</code>.
+        </dd>
+      </dl>
+    </section>
   )
 }
 
