@@ -164,6 +164,17 @@ export function presentPicker(
   }
 }
 
+/**
+ * Returns the value of a key in the spelling that has one; null if it is null wherever it is given, undefined
+ * if it is absent.
+ */
+export function presentSpelling(body: Readonly<Record<string, unknown>>, key: string): unknown {
+  const given = [key, camelCase(key)]
+    .filter(spelling => Object.hasOwn(body, spelling))
+    .map(spelling => body[spelling])
+  return given.find(value => value !== null && value !== undefined) ?? given[0]
+}
+
 /** Accepts a string or an array of strings and returns an array. */
 export function oneOrMany(): z.ZodType<string[]> {
   return z
