@@ -122,4 +122,16 @@ test('a webhook on this machine is refused with the setting that allows it', asy
   assert.not.match(far.message, /setting/)
 })
 
+test('a recipient that is no text is named by its position, and an empty one is missing', async () => {
+  const mail = { from: 'ann@here.example', subject: 's', text: 't' }
+  const refused: [unknown, string, string][] = [
+    [[null], 'validation_error', 'to[0]'],
+    [['delivered@simulator.test', 5], 'validation_error', 'to[1]'],
+    ['', 'missing_required_field', 'to'],
+    [[], 'missing_required_field', 'to'],
+  ]
+  for (const [to, name, path] of refused)
+    assertRefusal(await call('POST', '/emails', { ...mail, to }), { status: 422, name, path })
+})
+
 test.run()
