@@ -134,4 +134,22 @@ test('a recipient that is no text is named by its position, and an empty one is 
     assertRefusal(await call('POST', '/emails', { ...mail, to }), { status: 422, name, path })
 })
 
+test('values that the template has no variable for are named, and the email is sent', async () => {
+  const variables = [
+    { key: 'spare', type: 'string', fallback_value: 'x' },
+    { key: 'a', type: 'string', fallback_value: 'x' },
+  ]
+  const { id } = await make('/templates', { name: 'n', subject: 's {{a}}', text: '{{b.c}}', variables })
+  const mail = { from: 'ann@here.example', to: 'delivered@simulator.test' }
+  const values = { a: '1', b: { c: '2', d: '3' }, spare: 's' }
+  const known = { ...mail, template_id: id, template_data: values }
+  assert.equal(Object.keys((await call('POST', '/emails', known)).body), ['id'])
+  const typo = { ...mail, template: { id, variables: { ...values, A: '1' } } }
+  const { status, body } = await call('POST', '/emails', typo)
+  assert.is(status, 200)
+  const message = 'The template has no variable for `template.variables.A`.'
+  assert.equal(body.warnings, [{ path: 'template.variables.A', message }])
+  assert.equal(await warned('/emails/batch', [known, typo], 'POST'), ['[1].template.variables.A'])
+})
+
 test.run()

@@ -189,8 +189,8 @@ function recipientView(
 }
 
 /**
- * Converts the status of a queued delivery to that of its email: scheduled, queued, or in progress. An attempt
- * counts from its lease on, which is before the email is shown as sent.
+ * Converts the status of a queued delivery to that of its email: scheduled, queued, or in progress. An
+ * attempt counts from its lease on, which is before the email is shown as sent.
  */
 function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
   if (status !== 'queued') return status
