@@ -89,18 +89,24 @@ function keptMessage(path: string, { wanted, kept }: Pair, isRemovable: boolean)
 
 /** Explains why a field that the route does not read has another value than the client has given. */
 function fixedMessage(path: string, { wanted, kept }: Pair): string | undefined {
-  const isComparable = ['string', 'number', 'boolean'].includes(typeof wanted) && !OWN_FIELD.test(path)
+  const isComparable = [wanted].flat().every(isScalar) && !OWN_FIELD.test(path)
   if (!isComparable || plain(path, wanted) === plain(path, kept)) return undefined
   return `\`${path}\` was not changed, because this request cannot change it.`
 }
 
 /** Matches fields that a client sends back only because it has read them. */
-const OWN_FIELD = /^(?:id|object)$|_at$/
+const OWN_FIELD = /^(?:id|object|created_at|updated_at|last_[a-z_]+_at)$/
 const UUID_CHARACTERS = 36
 
-/** Ids are accepted without their prefix. */
-function plain(path: string, value: unknown): unknown {
-  return path.endsWith('_id') && typeof value === 'string' ? value.slice(-UUID_CHARACTERS) : value
+/** Ids are accepted without their prefix, and one value in place of a list. */
+function plain(path: string, value: unknown): string {
+  const values = [value].flat()
+  const isId = /_ids?$/.test(path)
+  return JSON.stringify(isId ? values.map(id => String(id).slice(-UUID_CHARACTERS)) : values)
+}
+
+function isScalar(value: unknown): boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value)
 }
 
 function isBlank(value: unknown): boolean {

@@ -19,6 +19,8 @@ const SHOWN = {
   unsubscribed: false,
   region: 'us-west-2',
   domain_id: `dom_${UUID}`,
+  scopes: ['read'],
+  expires_at: '2026-01-01T00:00:00.000Z',
   updated_at: '2026-01-01T00:00:00.000Z',
 }
 const settable = {
@@ -74,6 +76,15 @@ const CASES: [what: string, given: unknown, warned: Record<string, string> | und
     { region: '`region` was not changed, because this request cannot change it.' },
   ],
   ['the same value of such a field', { region: 'us-west-2', domain_id: UUID, id: UUID }, undefined],
+  [
+    'another list, or another time, of such a field',
+    { scopes: ['read', 'full'], expires_at: '2027-01-01T00:00:00.000Z' },
+    {
+      scopes: '`scopes` was not changed, because this request cannot change it.',
+      expires_at: '`expires_at` was not changed, because this request cannot change it.',
+    },
+  ],
+  ['the same list, or its only entry', { scopes: 'read' }, undefined],
   ['a time that was read before', { updated_at: '2020-01-01T00:00:00.000Z' }, undefined],
   ['an unknown field', { colour: 'red', shape: null }, undefined],
   ['a list instead of an object', [{ name: null }], undefined],
