@@ -37,6 +37,7 @@ import { headersOfAll } from '../interfaces/api/server/security-headers.ts'
 import { endingFirst, type HttpServer, startHttpServer } from '../interfaces/api/server/server.ts'
 import { suppressionRoutes } from '../interfaces/api/suppressions/routes.ts'
 import { templateRoutes } from '../interfaces/api/templates/routes.ts'
+import { namingUnapplied } from '../interfaces/api/unapplied-fields.ts'
 import { usageRoutes } from '../interfaces/api/usage/routes.ts'
 import { CHALLENGE_PATH, wellKnownRoutes } from '../interfaces/api/well-known/routes.ts'
 import { type ControlServer, startControlServer } from '../interfaces/cli/control/server.ts'
@@ -145,7 +146,7 @@ export async function startHttpService(
     ...sendingRoutes(parts, accept),
     ...links.routes,
     ...readingRoutes(parts, common.newId, baseUrl),
-  ]
+  ].map(namingUnapplied)
   started.push((await startControl(parts)).close)
   const http = await openListeners(parts, started, {
     isLinkHost: links.isHost,

@@ -2,6 +2,7 @@
 import { globSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Route } from '../../src/interfaces/api/route.ts'
+import { namingUnapplied } from '../../src/interfaces/api/unapplied-fields.ts'
 
 const folder = new URL('../../src/interfaces/api/', import.meta.url)
 
@@ -15,7 +16,7 @@ export async function allRoutes(): Promise<Route[]> {
     for (const [name, make] of Object.entries(module))
       if (name.endsWith('Routes')) routes.push(...(make as (parts: unknown) => Route[])(anything))
   }
-  return routes
+  return routes.map(namingUnapplied)
 }
 
 /** The path with a well-formed id that nothing has in place of each parameter, and the first version. */

@@ -10,6 +10,7 @@ import type { Session } from '../../resources/accounts/sessions.ts'
 import type { FoundPage } from '../../store/list-page.ts'
 import type { SendBody, SendWork } from './body/work.ts'
 import type { RouteScope } from './route-scopes.ts'
+import type { Reasons } from './warnings.ts'
 
 /** Account and user that a request acts for. */
 export type Credential =
@@ -100,6 +101,10 @@ interface RouteShape extends RouteDescription {
   path: string
   /** Scopes that an access token needs, if they do not follow from the path and the method. */
   scopes?: readonly RouteScope[]
+  /** Fields of the body that are accepted but have no effect, and why (see `warningsFor`). */
+  notApplied?: Reasons
+  /** Fields whose value an empty string or list removes, while null changes nothing. */
+  emptyRemoves?: readonly string[]
   /** Maximum size of the body. Public routes ignore it and have a fixed limit. */
   bodyLimitBytes?: number
 }

@@ -8,6 +8,12 @@ import { camelCase } from './schema/read.ts'
 
 export type Warning = FieldProblem
 
+/**
+ * Messages by name of the field in snake_case; a function gets the value and returns undefined if the value
+ * needs no warning.
+ */
+export type Reasons = Readonly<Record<string, string | ((value: unknown) => string | undefined)>>
+
 /** Field of a reply that may have warnings. It is absent when there are none. */
 export const warningsSchema = z
   .array(z.object({ path: z.string(), message: z.string() }))
@@ -22,14 +28,8 @@ export function withWarnings<T extends object>(body: T, warnings: readonly Warni
 /**
  * Returns a warning for each listed field that the body contains with a value. Null and an empty list count
  * as absent, and the camelCase spelling counts as the field.
- *
- * @param reasons message by name of the field in snake_case; a function gets the value and returns undefined
- * if the value needs no warning
  */
-export function warningsFor(
-  body: unknown,
-  reasons: Readonly<Record<string, string | ((value: unknown) => string | undefined)>>,
-): Warning[] {
+export function warningsFor(body: unknown, reasons: Reasons): Warning[] {
   return Object.entries(reasons).flatMap(([path, reason]) => {
     const value = presentValue(body, path)
     if (value === undefined) return []

@@ -81,7 +81,10 @@ export function createFetchAttachments(options: FetchOptions): OpenFetching {
         const first = email.attachments.findIndex(isRemote)
         if (first < 0) return email.attachments as StagedAttachment[]
         if (!outbound)
-          return refuse(first, '`path` is not fetched for this request; send the file as `content`')
+          return refuse(
+            first,
+            '`path` is not fetched unless the setting `fetch.attachments` is on; send the file as `content`',
+          )
         try {
           leave ??= await slots.take(idKey(accountId))
         } catch (error) {

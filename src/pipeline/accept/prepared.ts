@@ -15,6 +15,8 @@ export interface PreparedEmail
   from: Mailbox
   subject: string
   templateId: Id | null
+  /** Paths of values that the template has no variable for; absent if there are none. */
+  unusedValues?: string[]
   /** Consecutive emails of a request with the same content share one object. */
   content: Content | EncodedContent
   attachments: (StagedAttachment | RemoteAttachment)[]

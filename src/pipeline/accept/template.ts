@@ -19,6 +19,8 @@ interface AppliedFields extends Pick<Submission, 'replyTo' | 'html' | 'text'> {
   from: Mailbox
   subject: string
   templateId: Id | null
+  /** Paths of the given values that the template has no variable for; absent if there are none. */
+  unusedValues?: string[]
 }
 
 export type ApplyTemplate = (submission: Submission) => Promise<AppliedFields | Refusal>
@@ -75,8 +77,16 @@ export function createTemplateApplier(findTemplate: FindReadyTemplate, accountId
     })
     if ('refused' in texts) return texts
     const replies = replyTo.length > 0 ? replyTo : template.replyTo
-    return { from: sender, replyTo: replies, ...texts, templateId: template.id }
+    const unusedValues = unusedValuesOf(use, template)
+    const unused = unusedValues.length > 0 && { unusedValues }
+    return { from: sender, replyTo: replies, ...texts, templateId: template.id, ...unused }
   }
+}
+
+function unusedValuesOf({ values, fields }: TemplateUse, { valueKeys }: ReadyTemplate): string[] {
+  return Object.keys(values)
+    .filter(key => !valueKeys.has(key))
+    .map(key => `${fields.values}.${key}`)
 }
 
 /**

@@ -144,6 +144,12 @@ export const draftCommands = {
   }),
 }
 
+export const NO_AUDIENCE = refuseField(
+  'missing_field',
+  'audience_id',
+  'Missing `segment_id` (or `audience_id`) field.',
+)
+
 const NOT_SCHEDULED = refuseField(
   'invalid_field',
   'scheduled_at',
@@ -243,7 +249,7 @@ async function checkRefs(
   const ofSegment = segmentId && (await audienceOf(tx, accountId, segmentId))
   if (segmentId && !ofSegment) return unknown('segment_id', 'Segment')
   const audienceId = wanted ?? ofSegment
-  if (!audienceId) return refuseField('missing_field', 'audience_id', 'Missing `audience_id` field.')
+  if (!audienceId) return NO_AUDIENCE
   if (!(await hasAudience(tx, accountId, audienceId))) return unknown('audience_id', 'Audience')
   if (ofSegment && !sameId(ofSegment, audienceId))
     return refuseField(

@@ -160,13 +160,21 @@ function storedDomainIds(ids: readonly Id[] | null): string | null {
   return ids && JSON.stringify([...new Set(ids.map(idText))])
 }
 
+const LOCAL_HTTP =
+  'for tests, the setting `webhooks.allow_insecure_loopback` allows http:// to 127.0.0.1 and [::1]'
+
+function isLocalHttp(url: string): boolean {
+  const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' }
+  return protocol === 'http:' && (hostname === 'localhost' || isLoopback(hostname.replace(/^\[|\]$/g, '')))
+}
+
 /** Checks literal addresses; a host name is checked at each lookup. */
 function faultIn(
   url: string,
   { allowInsecureLoopback, allowLoopback }: Pick<WebhooksOptions, 'allowInsecureLoopback' | 'allowLoopback'>,
 ): string | undefined {
   const target = readTarget(url, { allowInsecureLoopback })
-  if ('fault' in target) return target.fault
+  if ('fault' in target) return isLocalHttp(url) ? `${target.fault}; ${LOCAL_HTTP}` : target.fault
   const { host, isSecure } = target
   const mayBeLoopback = allowLoopback || !isSecure
   const isReachable = isIP(host) === 0 || isGlobalUnicast(host) || (mayBeLoopback && isLoopback(host))

@@ -10,6 +10,8 @@ export const REDACTED = '[redacted]'
 /** Keys whose values are secrets, in any spelling. */
 const SECRET_KEY =
   /passw(?:or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|authorization|cookie|credential/i
+/** Keys whose objects describe a credential, such as `{kind, id}` in the request log. */
+const DESCRIBED_KEY = /^credential$/i
 /** Keys about a secret that do not contain it, such as `api_key_id` and `token_start`. */
 const ABOUT_SECRET_KEY = /(?:_(?:id|ids|at|start)|I[dD]s?|At)$/
 /** Secrets inside texts, with the part that stays. */
@@ -58,6 +60,7 @@ function redacted(value: unknown, place: string, depth: number): unknown {
 
 function isSecret(key: string, value: unknown): boolean {
   if (value === null || value === '' || typeof value === 'boolean') return false
+  if (DESCRIBED_KEY.test(key) && typeof value === 'object' && !Array.isArray(value)) return false
   return SECRET_KEY.test(key) && !ABOUT_SECRET_KEY.test(key)
 }
 

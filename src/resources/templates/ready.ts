@@ -23,6 +23,8 @@ export interface ReadyTemplate extends CompiledTemplate {
   from: Mailbox | undefined
   replyTo: Mailbox[]
   declared: DeclaredVariable[]
+  /** Keys of the values that the template or its declarations have a variable for. */
+  valueKeys: ReadonlySet<string>
   /** Faults of templates that were stored before the rule existed, by part. */
   faults: Partial<Record<keyof EmailText, string>>
 }
@@ -83,12 +85,18 @@ export function createReadyTemplates(find: Find): FindReadyTemplate {
 }
 
 function readyTemplate(stored: LiveTemplate): ReadyTemplate {
+  const compiled = compileTemplate(stored)
+  const declared = parseDeclared(stored.variables)
   return {
-    ...compileTemplate(stored),
+    ...compiled,
     id: stored.id,
     from: parseStoredMailboxes(stored.sender)[0],
     replyTo: parseStoredMailboxes(stored.replyToList),
-    declared: parseDeclared(stored.variables),
+    declared,
+    valueKeys: new Set([
+      ...compiled.variables.map(({ path }) => path[0]!),
+      ...declared.map(({ key }) => key.split('.')[0]!),
+    ]),
     faults: faultsOf(stored),
   }
 }

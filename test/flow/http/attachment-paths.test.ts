@@ -323,7 +323,7 @@ test('no path is fetched if fetching is disabled', async t => {
   await refuses(off, [method, path, { key: off.apiKey, body }], {
     ...BAD,
     path: 'attachments[0].path',
-    says: /not fetched for this request/,
+    says: /setting `fetch.attachments`/,
   })
   assert.is(web.connectionCount, before)
 })

@@ -158,7 +158,7 @@ test('broadcasts: a segment id may name an audience, and a segment of another au
   assert.equal(await change({ segment_id: bare(other) }), [other, null])
   assert.equal(await change({ audience_id: audience, segment_id: other }), [404, 'segment_id'])
   assert.equal(await change({ audience_id: audience, segment_id: bare(other) }), [404, 'segment_id'])
-  assert.equal(await change({ segment_id: 'aud_01890000-0000-7000-8000-000000000000' }), [404, 'audience_id'])
+  assert.equal(await change({ segment_id: 'aud_01890000-0000-7000-8000-000000000000' }), [404, 'segment_id'])
   assert.equal(to(await draft({ audience_id: null, segment_id: bare(other) })), [other, null])
   assert.equal(to(await draft({ audience_id: null, segment_id: bare(segment) })), [audience, segment])
 })

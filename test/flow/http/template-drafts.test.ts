@@ -300,13 +300,10 @@ test('PATCH removes with empty strings and empty lists, and says that null chang
     ...{ html: 'h', from: 'a@here.example', alias: anAlias() },
     ...{ reply_to: 'r@here.example', variables: [{ key: 'A', type: 'string' }] },
   })
-  const keys = ['alias', 'from', 'reply_to', 'subject', 'html', 'text']
-  const nulls = Object.fromEntries([...keys, 'variables', 'name'].map(key => [key, null]))
+  const keys = ['alias', 'from', 'html', 'name', 'reply_to', 'subject', 'text', 'variables']
+  const nulls = Object.fromEntries(keys.map(key => [key, null]))
   const { warnings, ...kept } = await update(id, nulls)
-  assert.equal(
-    warnings.map(({ path }: Body) => path),
-    keys,
-  )
+  assert.equal(warnings.map(({ path }: Body) => path).sort(), keys)
   assert.equal(kept, await read(id))
   const removed = await update(id, { alias: '', from: '', reply_to: [], subject: '', variables: [] })
   assert.equal(

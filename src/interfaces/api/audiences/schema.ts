@@ -12,6 +12,7 @@ import { timestamp } from '../schema/timestamp.ts'
 /** Name of an audience, a segment or a topic. */
 export const nameSchema = z
   .string()
+  .min(1, 'must not be empty')
   .max(NAME_CHARACTERS_MAX)
   .regex(/^\P{Cc}*$/u, 'must not contain control characters')
 

@@ -36,6 +36,13 @@ import {
 /** Maximum size of html and text, with a margin for their JSON encoding. */
 const BROADCAST_BODY_LIMIT_BYTES = 16 * 1024 * 1024
 
+/** Fields of a single email that a broadcast does not have. */
+const NOT_APPLIED = Object.fromEntries(
+  ['cc', 'bcc', 'headers', 'tags'].map(field => [field, `A broadcast has no \`${field}\`.`]),
+)
+/** Fields that an empty string removes. */
+const REMOVABLE = ['segment_id', 'topic_id', 'template_id', 'html', 'preview_text']
+
 const listQuery = {
   q: z.string().max(NAME_LENGTH_MAX).optional().meta({ description: 'Substring of the name.' }),
   status: z.enum(BROADCAST_STATUSES).optional(),
@@ -60,6 +67,7 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
       summary: 'Create a broadcast; with `send`, send or schedule it',
       body: newBroadcastSchema,
+      notApplied: NOT_APPLIED,
       replies: { 201: broadcastSchema },
       async handle(request) {
         const { accountId } = request.credential
@@ -104,6 +112,8 @@ function draftRoutes({ broadcasts, findTemplate }: BroadcastRoutesOptions): Rout
       bodyLimitBytes: BROADCAST_BODY_LIMIT_BYTES,
       summary: 'Update a draft or scheduled broadcast',
       body: broadcastChangeSchema,
+      notApplied: NOT_APPLIED,
+      emptyRemoves: REMOVABLE,
       replies: { 200: broadcastSchema },
       async handle(request) {
         const { accountId } = request.credential

@@ -2,7 +2,12 @@
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
 import type { BroadcastDetail } from '../../../pipeline/broadcasts/broadcasts.ts'
-import type { BroadcastFields, Changes, SendOrder } from '../../../pipeline/broadcasts/draft.ts'
+import {
+  type BroadcastFields,
+  type Changes,
+  NO_AUDIENCE,
+  type SendOrder,
+} from '../../../pipeline/broadcasts/draft.ts'
 import { LINT_PARTS, LINT_RULES, type LintFinding } from '../../../pipeline/broadcasts/lint.ts'
 import { NAME_LENGTH_MAX, PREVIEW_LENGTH_MAX } from '../../../pipeline/broadcasts/texts.ts'
 import { versionOf } from '../../../pipeline/broadcasts/version.ts'
@@ -11,7 +16,7 @@ import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails
 import { SKIP_REASONS } from '../../../resources/events/broadcast-counts.ts'
 import type { TemplateRef } from '../../../resources/templates/template-rows.ts'
 import { BROADCAST_STATUSES, type BroadcastRow, EMAIL_STATUSES } from '../../../store/schema.ts'
-import { ApiError, invalidField } from '../api-error.ts'
+import { ApiError, apiErrorOf, invalidField } from '../api-error.ts'
 import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { readTemplateRef } from '../emails/template-use.ts'
 import { bodyReader, oneOrMany, readTime } from '../schema/read.ts'
@@ -154,14 +159,12 @@ export interface NewBroadcast {
 /** @throws ApiError */
 export function readNewBroadcast(body: unknown): NewBroadcast {
   refuseFiles(body)
-  const { send, scheduledAt, ...given } = readNew(body)
-  const request = withAudience(given)
+  const { send, scheduledAt, ...request } = readNew(body)
   if (request.from === undefined && !request.templateId)
     throw invalidField('from', 'Missing `from` field.', 'missing_required_field')
   if (request.subject === undefined && !request.templateId)
     throw invalidField('subject', 'Missing `subject` field.', 'missing_required_field')
-  if (!request.audienceId && !request.segmentId)
-    throw invalidField('audience_id', 'Missing `audience_id` field.', 'missing_required_field')
+  if (!request.audienceId && !request.segmentId) throw apiErrorOf(NO_AUDIENCE)
   if (send === false && scheduledAt !== undefined)
     throw invalidField('scheduled_at', '`scheduled_at` must not be set when `send` is false.')
   const at = scheduledAt === undefined ? null : readTime('scheduled_at', scheduledAt)
@@ -188,7 +191,7 @@ export function readBroadcastChange(body: unknown): Changes & { template: Templa
   refuseFiles(body)
   const { scheduledAt, version = null, ...given } = readChange(body)
   return {
-    changes: { ...changesOf(withAudience(given)), ...(isTextRemoved(body) && { text: null }) },
+    changes: { ...changesOf(given), ...(isTextRemoved(body) && { text: null }) },
     template: readTemplate(given.templateId),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
     version,
@@ -197,15 +200,6 @@ export function readBroadcastChange(body: unknown): Changes & { template: Templa
 
 function isTextRemoved(body: unknown): boolean {
   return typeof body === 'object' && body !== null && (body as { text?: unknown }).text === null
-}
-
-/** Newer SDKs name an audience in `segment_id`. */
-function withAudience<R extends { audienceId?: string | undefined; segmentId?: string | undefined }>(
-  request: R,
-): R {
-  const { audienceId, segmentId } = request
-  const isAudience = !audienceId && segmentId?.startsWith('aud_')
-  return isAudience ? { ...request, audienceId: segmentId, segmentId: '' } : request
 }
 
 /**
@@ -251,15 +245,16 @@ function changesOf(
       'reply_to',
       `\`reply_to\` must contain at most ${REPLY_TO_MAX} addresses; got ${replyToCount}.`,
     )
-  const reference = (key: string, prefix: IdPrefix, what: string, value: string | undefined) =>
-    value === undefined ? undefined : value === '' ? null : readReference(key, prefix, what, value)
+  const reference = (key: string, prefixes: readonly IdPrefix[], what: string, value: string | undefined) =>
+    value === undefined ? undefined : value === '' ? null : readReference(key, prefixes, what, value)
   const changes = {
     name: name?.toWellFormed(),
     audienceId: request.audienceId
-      ? readReference('audience_id', 'aud', 'Audience', request.audienceId)
+      ? readReference('audience_id', ['aud'], 'Audience', request.audienceId)
       : undefined,
-    segmentId: reference('segment_id', 'seg', 'Segment', request.segmentId),
-    topicId: reference('topic_id', 'top', 'Topic', request.topicId),
+    // newer SDKs name an audience in `segment_id`
+    segmentId: reference('segment_id', ['seg', 'aud'], 'Segment', request.segmentId),
+    topicId: reference('topic_id', ['top'], 'Topic', request.topicId),
     sender: from === undefined ? undefined : storedMailboxes([readFrom(from)])!,
     replyToList: replyTo === undefined ? undefined : replyToOf(replyTo),
     subject: readSubject(subject?.toWellFormed()) ?? undefined,
@@ -279,8 +274,8 @@ function replyToOf(texts: readonly string[]): string | null {
 }
 
 /** @throws ApiError 404 */
-function readReference(key: string, prefix: IdPrefix, what: string, text: string): Id {
-  const id = parseWireId(prefix, text)
+function readReference(key: string, prefixes: readonly IdPrefix[], what: string, text: string): Id {
+  const id = prefixes.map(prefix => parseWireId(prefix, text)).find(parsed => parsed !== undefined)
   if (id) return id
   const message = `${what} not found (\`${key}\`).`
   throw new ApiError(404, 'not_found', message, { errors: [{ path: key, message }] })

@@ -91,8 +91,10 @@ function objectRoutes({ store }: ContactPropertyRoutesOptions): Route[] {
       body: definitionChangesSchema,
       replies: { 200: definitionSchema },
       async handle(request) {
-        const { accountId, id, type } = await definitionOf(store.db, request)
-        const fallback = readFallback(await request.body(), type)
+        const definition = await definitionOf(store.db, request)
+        const { accountId, id } = definition
+        const fallback = readFallback(await request.body(), definition.type)
+        if (fallback === undefined) return ok(definitionView(definition))
         const changed = await store.run('changePropertyDefinition', { accountId, id, fallback })
         if (!changed) throw notFound('Property')
         return ok(definitionView(changed))

@@ -5,7 +5,7 @@ import { keyFault, valueFault } from '../../../resources/contacts/properties.ts'
 import type { DefinitionFields } from '../../../resources/contacts/property-definitions.ts'
 import { PROPERTY_TYPES, type PropertyDefinitionRow } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { bodyReader } from '../schema/read.ts'
+import { bodyReader, presentSpelling } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -44,11 +44,13 @@ export function readDefinition(body: unknown): DefinitionFields {
 }
 
 /**
- * Returns null if the body has no fallback value.
+ * Reads a change of the fallback value. Null removes the fallback; undefined means that the body has none.
  * @throws ApiError 422
  */
-export function readFallback(body: unknown, type: PropertyType): string | null {
-  return fallbackOf(type, readChanges(body).fallbackValue)
+export function readFallback(body: unknown, type: PropertyType): string | null | undefined {
+  const { fallbackValue } = readChanges(body)
+  const isGiven = presentSpelling(body as Record<string, unknown>, 'fallback_value') !== undefined
+  return isGiven ? fallbackOf(type, fallbackValue) : undefined
 }
 
 function fallbackOf(type: PropertyType, value: string | number | undefined): string | null {

@@ -18,7 +18,6 @@ import { cutIdPage, idPageQuery, type Listed, readIdPage } from '../pages/id-pag
 import { type ApiRequest, created, ok, type Route } from '../route.ts'
 import { listSchema } from '../schema/reply-schemas.ts'
 import { contactTopicSchema, contactTopicView } from '../topics/schema.ts'
-import { warningsFor, warningsSchema, withWarnings } from '../warnings.ts'
 import {
   contactChangesSchema,
   contactQuery,
@@ -36,7 +35,12 @@ import { type ContactForm, PLAIN_PROPERTIES } from './typed-properties.ts'
 
 const BY_ACCOUNT = 'is not applied here, because the path names an audience. Use `POST /contacts` instead.'
 /** Fields that some SDKs send also when they add a contact to an audience. */
-const NOT_APPLIED = { segments: `\`segments\` ${BY_ACCOUNT}`, topics: `\`topics\` ${BY_ACCOUNT}` }
+const NOT_ADDED = { segments: `\`segments\` ${BY_ACCOUNT}`, topics: `\`topics\` ${BY_ACCOUNT}` }
+/** Fields with which SDKs add a contact, and which are changed at paths of their own. */
+const NOT_CHANGED = {
+  segments: '`segments` is not applied here. Use `/contacts/:id/segments/:segment_id` instead.',
+  topics: '`topics` is not applied here. Use `PATCH /contacts/:id/topics` instead.',
+}
 const ALL_TOPICS = { limit: TOPICS_MAX, offset: 0, cursor: null }
 const TOPICS: Listed = { prefix: 'top', name: 'Topic', fallback: 20 }
 
@@ -83,14 +87,14 @@ function contactListRoutes(
       access: 'session',
       summary: 'Add a contact to an audience',
       body: newContactSchema,
-      replies: { 201: form.schema.extend({ warnings: warningsSchema }) },
+      notApplied: NOT_ADDED,
+      replies: { 201: form.schema },
       async handle(request) {
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
-        const body = await request.body()
-        const fields = readContact(body)
+        const fields = readContact(await request.body())
         const at = clock.now()
         const answer = await store.run('addContact', { accountId, audienceId, id: newId(at), fields, at })
-        return created(withWarnings(form.of(contactIn(answer)), warningsFor(body, NOT_APPLIED)))
+        return created(form.of(contactIn(answer)))
       },
     },
   ]
@@ -120,6 +124,8 @@ function contactFieldRoutes(
       access: 'session',
       summary: 'Update a contact; properties are merged, and null removes a property',
       body: contactChangesSchema,
+      notApplied: NOT_CHANGED,
+      emptyRemoves: ['first_name', 'last_name'],
       replies: { 200: form.schema },
       async handle(request) {
         const place = await placeOf(store, request)

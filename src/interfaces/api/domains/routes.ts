@@ -137,6 +137,7 @@ function changeRoute(domains: Domains, view: (domain: DomainWithKeys) => object)
     access: 'session',
     summary: 'Update the settings of a sending domain',
     body: changeDomainSchema,
+    emptyRemoves: ['tracking_subdomain'],
     replies: { 200: domainSchema },
     async handle(request) {
       const { accountId } = request.credential

@@ -29,6 +29,18 @@ export const trackingSettings = {
     }),
 }
 
+/** A misspelt capability would otherwise leave the domain as it is. */
+const capabilitiesSchema = z
+  .looseObject({ sending: capabilitySchema.nullish(), receiving: capabilitySchema.nullish() })
+  .refine(given => unknownCapability(given) === undefined, {
+    error: ({ input }) =>
+      `must contain only \`sending\` and \`receiving\`; got ${shownValue(unknownCapability(input as object))}`,
+  })
+
+function unknownCapability(given: object): string | undefined {
+  return Object.keys(given).find(key => key !== 'sending' && key !== 'receiving')
+}
+
 /** Settings of requests that create or change a domain. */
 export const domainSettings = {
   ...trackingSettings,
@@ -39,9 +51,7 @@ export const domainSettings = {
     .optional()
     .meta({ enum: tlsSchema.options, description: 'Read in any case.' }),
   receiving: z.boolean().optional().meta({ description: 'Alias of `capabilities.receiving`.' }),
-  capabilities: z
-    .object({ sending: capabilitySchema.nullish(), receiving: capabilitySchema.nullish() })
-    .optional(),
+  capabilities: capabilitiesSchema.optional(),
 }
 
 export interface WantedSettings {

@@ -10,12 +10,15 @@ import { idempotencyHeader, readIdempotent, senderOf } from '../idempotency-head
 import { type ApiRequest, ok, type Route } from '../route.ts'
 import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
+import { warningsSchema, withWarnings } from '../warnings.ts'
 import { batchSchema } from './batch-schema.ts'
+import { warningsOfUnused } from './unused-values.ts'
 
 /** `errors` lists the emails that a permissive batch skipped. */
 const batchAnswerSchema = z.object({
   data: z.array(z.object({ id: idSchema('eml') })),
   errors: z.array(z.object({ index: z.int(), message: z.string() })).exactOptional(),
+  warnings: warningsSchema,
 })
 
 export function batchRoutes({ accept }: { accept: Accept }): Route[] {
@@ -33,13 +36,15 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       async handle(request) {
         const mode = modeOf(request)
         const { prepared, idempotency } = await readIdempotent(request, '/emails/batch', mode)
+        const unusedValues = warningsOfUnused(prepared)
         const accepted = await accept.send(senderOf(request), prepared, idempotency)
         if (isRefusal(accepted)) throw apiErrorOf(accepted)
         const { ids, leftOut } = accepted
-        return ok({
+        const body = {
           data: ids.map(id => ({ id: wireId('eml', id) })),
           ...((mode === 'permissive' || leftOut.length > 0) && { errors: leftOut }),
-        })
+        }
+        return ok(withWarnings(body, unusedValues))
       },
     },
   ]

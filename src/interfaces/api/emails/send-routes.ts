@@ -15,8 +15,10 @@ import { idempotencyHeader, readIdempotent, senderOf } from '../idempotency-head
 import { ok, type Route } from '../route.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { createFindUnsubscribeUrl } from '../unsubscribe/url.ts'
+import { warningsSchema, withWarnings } from '../warnings.ts'
 import { emailSchema, emailView } from './schema.ts'
 import { sendEmailSchema } from './send-schema.ts'
+import { warningsOfUnused } from './unused-values.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
@@ -38,12 +40,13 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       summary: 'Send or schedule an email',
       body: sendEmailSchema,
       headers: idempotencyHeader,
-      replies: { 200: z.object({ id: idSchema('eml') }) },
+      replies: { 200: z.object({ id: idSchema('eml'), warnings: warningsSchema }) },
       async handle(request) {
         const { prepared, idempotency } = await readIdempotent(request, '/emails', null)
+        const unusedValues = warningsOfUnused(prepared)
         const accepted = await accept.send(senderOf(request), prepared, idempotency)
         if (isRefusal(accepted)) throw apiErrorOf(accepted)
-        return ok({ id: wireId('eml', accepted.ids[0]!) })
+        return ok(withWarnings({ id: wireId('eml', accepted.ids[0]!) }, unusedValues))
       },
     },
     {

@@ -62,7 +62,7 @@ const templatedSchema = requestSchema.extend({
 
 const READING = {
   // forms send their empty fields, and these do not narrow who gets the email
-  emptyMeansAbsent: ['from', 'subject', 'cc', 'bcc', 'reply_to'],
+  emptyMeansAbsent: ['from', 'to', 'subject', 'cc', 'bcc', 'reply_to'],
   listLimits: [
     { key: 'reply_to', most: RECIPIENTS_MAX },
     { key: 'attachments', most: ATTACHMENTS_MAX, refuse: tooManyAttachments },

@@ -24,9 +24,6 @@ export function brokenRule(issue: z.core.$ZodIssue, value: unknown): string {
     case 'invalid_type':
       return `must be ${TYPES[issue.expected] ?? issue.expected}; got ${typeOf(value)}`
     case 'invalid_union': {
-      const inner = issue.errors.flat().find(({ path }) => path.length > 0)
-      if (inner)
-        return `is not valid: ${innerPath(inner.path)} ${brokenRule(inner, valueAt(value, inner.path))}`
       const expected = issue.errors.flatMap(([first]) =>
         first?.code === 'invalid_type' ? [first.expected] : [],
       )
@@ -42,12 +39,6 @@ export function brokenRule(issue: z.core.$ZodIssue, value: unknown): string {
     default:
       return 'is not valid'
   }
-}
-
-/** Formats the path of an entry of a list, such as `[0].name`. */
-function innerPath(path: readonly PropertyKey[]): string {
-  const text = path.map(part => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('')
-  return `\`${text.replace(/^\./, '')}\``
 }
 
 /** Names of JSON types by the names that zod has for them. */

@@ -164,6 +164,17 @@ export function presentPicker(
   }
 }
 
+/**
+ * Returns the value of a key in the spelling that has one; null if it is null wherever it is given, undefined
+ * if it is absent.
+ */
+export function presentSpelling(body: Readonly<Record<string, unknown>>, key: string): unknown {
+  const given = [key, camelCase(key)]
+    .filter(spelling => Object.hasOwn(body, spelling))
+    .map(spelling => body[spelling])
+  return given.find(value => value !== null && value !== undefined) ?? given[0]
+}
+
 /** Accepts a string or an array of strings and returns an array. */
 export function oneOrMany(): z.ZodType<string[]> {
   return z
@@ -223,12 +234,19 @@ export function readTime(path: string, value: unknown): number {
 }
 
 function refusedFields(error: z.ZodError, body: Readonly<Record<string, unknown>>): ApiError {
-  const problems = error.issues.map(issue => problemOf(issue, body))
+  const problems = error.issues.map(issue => problemOf(innermost(issue), body))
   const missing = problems.find(problem => problem.missing)
   const first = missing ?? problems[0]!
   return new ApiError(422, missing ? 'missing_required_field' : 'validation_error', first.message, {
     errors: problems.slice(0, PROBLEMS_MAX).map(({ path, message }) => ({ path, message })),
   })
+}
+
+/** Returns the issue of the entry at fault, if it is inside of a value that may have several types. */
+function innermost(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  const inner =
+    issue.code === 'invalid_union' ? issue.errors.flat().find(({ path }) => path.length > 0) : undefined
+  return inner ? innermost({ ...inner, path: [...issue.path, ...inner.path] }) : issue
 }
 
 function problemOf(

@@ -31,7 +31,7 @@ export const newSegmentSchema = z.object({ name: nameSchema, filters: filtersSch
 export const segmentChangesSchema = newSegmentSchema.partial()
 export const filterQuestionSchema = newSegmentSchema.pick({ filters: true }).partial()
 const readNew = bodyReader(newSegmentSchema, { emptyMeansAbsent: ['name'] })
-const readChanges = bodyReader(segmentChangesSchema, { emptyMeansAbsent: ['name'] })
+const readChanges = bodyReader(segmentChangesSchema)
 const readQuestion = bodyReader(filterQuestionSchema)
 
 export const segmentSchema = z

@@ -11,7 +11,6 @@ import { type ApiRequest, created, ok, pageReply, type Route } from '../route.ts
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
 import {
-  changedView,
   insistOnLimits,
   readNewTemplate,
   readReplacement,
@@ -90,6 +89,9 @@ function collectionRoutes(templates: Templates): Route[] {
   ]
 }
 
+/** Fields that an empty string or list removes. */
+const REMOVABLE = ['alias', 'from', 'reply_to', 'subject', 'variables']
+
 function writeRoutes(templates: Templates): Route[] {
   return [
     {
@@ -99,6 +101,7 @@ function writeRoutes(templates: Templates): Route[] {
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
       summary: 'Replace name, subject, html and text of a template; emails use them at once',
       body: templateReplacementSchema,
+      emptyRemoves: REMOVABLE,
       replies: { 200: templateSchema },
       async handle(request) {
         const id = await idOf(templates, request)
@@ -113,14 +116,14 @@ function writeRoutes(templates: Templates): Route[] {
       bodyLimitBytes: TEMPLATE_BODY_LIMIT_BYTES,
       summary: 'Update fields of a template; once it has been published, the update is a draft',
       body: templateChangeSchema,
+      emptyRemoves: REMOVABLE,
       replies: { 200: templateSchema },
       async handle(request) {
         const { accountId } = request.credential
         const id = await idOf(templates, request)
-        const body = await request.body()
-        const change = readTemplateChange(body)
+        const change = readTemplateChange(await request.body())
         insistOnLimits({ ...found(await templates.find(accountId, id)), ...change.fields })
-        return ok(changedView(found(await templates.change(accountId, id, change)), body))
+        return ok(templateView(found(await templates.change(accountId, id, change))))
       },
     },
     {

@@ -20,7 +20,6 @@ import { readFrom, readMailboxes, readSubject } from '../emails/send-schema.ts'
 import { bodyReader, camelCase, oneOrMany } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
-import { type Warning, warningsSchema, withWarnings } from '../warnings.ts'
 import { readVariables, shownVariables, variableSchema, variablesMeta } from './variable-schema.ts'
 
 const name = z
@@ -77,7 +76,6 @@ export const templateSchema = templateRowSchema
     published_version: z.int().min(1).nullable().meta({
       description: 'Version that emails are made of; null if they are made of the content shown.',
     }),
-    warnings: warningsSchema,
   })
   .meta({ id: 'Template' })
 export const versionRowSchema = z.object({
@@ -238,20 +236,6 @@ export function templateView(template: StoredTemplate): z.output<typeof template
     current_version_id: wireId('ver', stateId(id, versionCount + 1)),
     published_version: publishedVersion,
   }
-}
-
-/** Names the fields whose null had no effect, because null means absent. */
-export function changedView(template: StoredTemplate, body: unknown): z.output<typeof templateSchema> {
-  const view = templateView(template)
-  const given = body as Readonly<Record<string, unknown>>
-  const kept = (['alias', 'from', 'reply_to', 'subject', 'html', 'text'] as const).filter(
-    key => view[key] !== null && given[key] === null && (given[camelCase(key)] ?? null) === null,
-  )
-  const warnings = kept.map((path): Warning => {
-    const how = path === 'html' || path === 'text' ? '' : ' An empty string removes it.'
-    return { path, message: `Null does not change \`${path}\`.${how}` }
-  })
-  return withWarnings(view, warnings)
 }
 
 /** Converts a template for lists. */

@@ -78,6 +78,7 @@ function topicObjectRoutes(store: TopicRoutesOptions['store'], clock: Clock): Ro
       access: 'session',
       summary: 'Update the name, the description or the visibility of a topic',
       body: topicChangesSchema,
+      emptyRemoves: ['description'],
       replies: { 200: topicSchema },
       async handle(request) {
         const { id, accountId, defaultSubscription: former } = await topicOf(store.db, request)

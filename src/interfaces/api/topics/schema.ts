@@ -30,7 +30,7 @@ export const newTopicSchema = z.object({
 })
 export const topicChangesSchema = newTopicSchema.partial()
 const readNew = bodyReader(newTopicSchema, { emptyMeansAbsent: ['name', 'description'] })
-const readChanges = bodyReader(topicChangesSchema, { emptyMeansAbsent: ['name'] })
+const readChanges = bodyReader(topicChangesSchema)
 
 export const topicSchema = z
   .object({

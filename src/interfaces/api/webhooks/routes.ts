@@ -4,7 +4,7 @@ import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { type RequestedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
 import type { WebhookDeliveryRow } from '../../../store/schema.ts'
-import { ApiError, invalidField, notFound } from '../api-error.ts'
+import { ApiError, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
 import { deletedSchema, listSchema } from '../schema/reply-schemas.ts'
@@ -46,8 +46,7 @@ function listRoutes(webhooks: Webhooks): Route[] {
       body: newWebhookSchema,
       replies: { 201: webhookWithSecretSchema },
       async handle(request) {
-        const wanted = readNewWebhook(await request.body())
-        insistOnUrl(webhooks, wanted.url)
+        const wanted = readNewWebhook(await request.body(), webhooks.faultIn)
         const made = await webhooks.create(request.credential.accountId, wanted)
         if (made === 'no-domain') throw unknownDomain()
         if (made === 'too-many')
@@ -93,11 +92,11 @@ function objectRoutes(webhooks: Webhooks): Route[] {
       summary: 'Update, enable or disable a webhook',
       query: webhookChangeQuery,
       body: webhookChangeSchema,
+      emptyRemoves: ['domain_ids'],
       replies: { 200: changedWebhookSchema },
       async handle(request) {
         const id = webhookIdOf(request)
-        const change = readWebhookChange(await request.body(), request.query)
-        if (change.url !== undefined) insistOnUrl(webhooks, change.url)
+        const change = readWebhookChange(await request.body(), request.query, webhooks.faultIn)
         const webhook = present(await webhooks.change(request.credential.accountId, id, change))
         if (webhook === 'no-domain') throw unknownDomain()
         return ok(withWarnings(webhookView(webhook), warningsOf(webhook)))
@@ -207,10 +206,4 @@ export function asked(delivery: RequestedDelivery): WebhookDeliveryRow {
   if (delivery === 'disabled')
     throw new ApiError(422, 'validation_error', 'The webhook is disabled. Enable it, then retry.')
   return delivery
-}
-
-/** @throws ApiError */
-function insistOnUrl(webhooks: Webhooks, url: string): void {
-  const fault = webhooks.faultIn(url)
-  if (fault !== undefined) throw invalidField('url', `Invalid \`url\`: the URL ${fault}.`)
 }

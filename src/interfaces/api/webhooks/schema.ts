@@ -3,7 +3,12 @@ import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { bodyOf } from '../../../pipeline/webhooks/body.ts'
 import { domainIdsOf } from '../../../pipeline/webhooks/webhook-rows.ts'
-import { eventsOf, type NewWebhook, type WebhookChange } from '../../../pipeline/webhooks/webhooks.ts'
+import {
+  eventsOf,
+  type NewWebhook,
+  type WebhookChange,
+  type Webhooks,
+} from '../../../pipeline/webhooks/webhooks.ts'
 import {
   ABSENT_EVENT_TYPES,
   EVENT_TYPES,
@@ -38,7 +43,7 @@ export const newWebhookSchema = z.object({
 export const webhookChangeSchema = z.object({
   url: z.string().optional(),
   endpoint: z.string().optional(),
-  events: eventTypes.optional(),
+  events: eventTypes.min(1, 'must contain at least one event type').optional(),
   enabled: z.boolean().optional(),
   status: statusSchema.optional().meta({ description: 'Alias of `enabled`.' }),
   standard_webhooks: z.boolean().optional(),
@@ -99,14 +104,18 @@ export const webhookDeliverySchema = z
   })
   .meta({ id: 'WebhookDelivery' })
 
+/** Tells what is wrong with the URL of a webhook. */
+type FaultInUrl = Webhooks['faultIn']
+
 /** @throws ApiError */
-export function readNewWebhook(body: unknown): NewWebhook {
+export function readNewWebhook(body: unknown, faultIn: FaultInUrl): NewWebhook {
   insistOnDomains(body)
-  const { url, endpoint, events, standardWebhooks: isStandard, domainIds } = readNew(body)
-  const place = url ?? endpoint
-  if (place === undefined) throw invalidField('url', 'Missing `url` field.', 'missing_required_field')
+  const { events, standardWebhooks: isStandard, domainIds, ...place } = readNew(body)
+  const url = readUrl(place, faultIn)
+  if (url === undefined)
+    throw invalidField('url', 'Missing `url` (or `endpoint`) field.', 'missing_required_field')
   return {
-    url: place,
+    url,
     events: eachOnce(events),
     isStandard,
     domainIds: domainIds && readDomainIds(domainIds),
@@ -117,17 +126,34 @@ export function readNewWebhook(body: unknown): NewWebhook {
  * Values of the query take precedence over the body.
  * @throws ApiError
  */
-export function readWebhookChange(body: unknown, query: URLSearchParams): WebhookChange {
+export function readWebhookChange(body: unknown, query: URLSearchParams, faultIn: FaultInUrl): WebhookChange {
   insistOnDomains(body)
-  const { url, endpoint, events, enabled, status, standardWebhooks, domainIds } = readChange(body)
+  const { events, enabled, status, standardWebhooks, domainIds, ...place } = readChange(body)
   const isEnabled = enabled ?? (status === undefined ? undefined : status === 'enabled')
   return {
-    url: url ?? endpoint,
+    url: readUrl(place, faultIn),
     events: events && eachOnce(events),
     enabled: readEnabled(query) ?? isEnabled,
     isStandard: standardWebhooks,
     domainIds: domainIds === '' ? null : domainIds && readDomainIds(domainIds),
   }
+}
+
+/**
+ * Reads the URL in either of its two spellings.
+ * @throws ApiError 422 naming the spelling of the request
+ */
+function readUrl(
+  { url, endpoint }: { url?: string | undefined; endpoint?: string | undefined },
+  faultIn: FaultInUrl,
+): string | undefined {
+  if (url !== undefined && endpoint !== undefined && url !== endpoint)
+    throw invalidField('endpoint', '`endpoint` contradicts `url`, which is the same setting.')
+  const place = url ?? endpoint
+  const key = url === undefined ? 'endpoint' : 'url'
+  const fault = place === undefined ? undefined : faultIn(place)
+  if (fault !== undefined) throw invalidField(key, `Invalid \`${key}\`: the URL ${fault}.`)
+  return place
 }
 
 /**

@@ -13,6 +13,16 @@ const BODIES: [what: string, body: unknown, stored: unknown][] = [
   ['tokens', { token: 't', dns_api_token: 5, apiToken: ['a'] }, { token: 1, dns_api_token: 1, apiToken: 1 }],
   ['signing secrets', { data: [{ signing_secret: 's' }] }, { data: [{ signing_secret: 1 }] }],
   ['headers with credentials', { headers: { 'X-Api-Key': 'k' } }, { headers: { 'X-Api-Key': 1 } }],
+  [
+    'descriptions of a credential',
+    { credential: { kind: 'key', id: 'k' } },
+    { credential: { kind: 'key', id: 'k' } },
+  ],
+  [
+    'credentials as texts',
+    { credential: 's', x: { credential: ['s'] } },
+    { credential: 1, x: { credential: 1 } },
+  ],
   ['values of a template', { template_data: { reset_token: 'k' } }, { template_data: { reset_token: 1 } }],
 ]
 

@@ -66,7 +66,11 @@ refused('two addresses in from', { from: 'a@here.example, b@here.example' }, { .
 
 for (const field of ['to', 'cc', 'bcc', 'reply_to'] as const) {
   for (const [kind, value] of Object.entries({ ...NO_TEXTS, 'list with null': [null], 'list with 5': [5] }))
-    refused(`a ${kind} as ${field}`, { [field]: value }, { ...INVALID, path: field })
+    refused(
+      `a ${kind} as ${field}`,
+      { [field]: value },
+      { ...INVALID, path: Array.isArray(value) ? `${field}[0]` : field },
+    )
   for (const [kind, text] of Object.entries(BREAKS)) {
     refused(
       `${kind} in a name of ${field}`,
@@ -92,7 +96,7 @@ for (const field of ['to', 'cc', 'bcc', 'reply_to'] as const) {
   )
 }
 
-refused('an empty address in to', { to: '' }, { ...INVALID, path: 'to' })
+refused('an empty to', { to: '' }, { ...MISSING, path: 'to' })
 
 const addresses = (count: number, at: string) =>
   Array.from({ length: count }, (_, i) => `delivered+${i}@${at}`)

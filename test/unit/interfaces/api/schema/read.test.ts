@@ -143,7 +143,7 @@ for (const [what, body, name, paths] of [
 
 test('body reader: the error of an entry in one of several forms says which entry', () => {
   const { message } = refusal(() => bodyReader(schema)({ name: 'x', reply_to: ['a', 5] }))
-  assert.is(message, '`reply_to` is not valid: `[1]` must be a string; got a number.')
+  assert.is(message, '`reply_to[1]` must be a string; got a number.')
 })
 
 test('oneOrMany: a string and an array of strings become an array', () => {
