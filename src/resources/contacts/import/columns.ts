@@ -1,7 +1,7 @@
 /** Maps the columns of a contact file to fields and properties by the header row. */
 import { unguarded } from '../../../lib/csv.ts'
 import { keyFault } from '../properties.ts'
-import { type ConsentMeaning, consentMeaning } from './consent.ts'
+import { type ConsentMeaning, consentMeaning, mayBeSilent, plainName } from './consent.ts'
 import { ImportFault } from './fault.ts'
 
 export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
@@ -25,13 +25,13 @@ export interface ColumnMap {
 export type Column =
   | { kind: 'field'; field: FieldColumn }
   | { kind: 'property'; key: string; type: ColumnType }
-  /** Column that says whether the contact has left. */
-  | { kind: 'consent'; name: string; meaning: ConsentMeaning }
+  /** Column that says whether the contact has left. Cells that do not say it may be a property. */
+  | { kind: 'consent'; name: string; meaning: ConsentMeaning; mayBeProperty: boolean }
   /** Column without a name. */
   | { kind: 'none' }
 
-/** Alternative column names of other programs and languages, as `plain` makes them. */
-const words = (text: string) => text.split(' ').map(plain)
+/** Alternative column names of other programs and languages, as `plainName` makes them. */
+const words = (text: string) => text.split(' ').map(plainName)
 const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
   email: words(
     'email emailaddress mail mailaddress email1value email1 email1address primaryemail ' +
@@ -77,13 +77,8 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
 export function keysOf(columns: readonly Column[]): string[] {
   return columns.flatMap(column => {
     if (column.kind === 'property') return [column.key]
-    return column.kind === 'consent' && mayBeProperty(column) ? [column.name] : []
+    return column.kind === 'consent' && column.mayBeProperty ? [column.name] : []
   })
-}
-
-/** Whether values that do not say whether the contact has left are a property. */
-export function mayBeProperty({ meaning }: Extract<Column, { kind: 'consent' }>): boolean {
-  return meaning === 'state' || meaning === 'choice'
 }
 
 /** Of several alternative names of a field, the first one counts. */
@@ -96,13 +91,14 @@ function namedColumns(names: readonly string[]): Column[] {
       taken.add(field)
       return { kind: 'field', field }
     }
-    return consentNamed(name) ?? { kind: 'property', key: name, type: 'string' }
+    return consentNamed(name, true) ?? { kind: 'property', key: name, type: 'string' }
   })
 }
 
-function consentNamed(name: string): Column | undefined {
-  const meaning = consentMeaning(plain(name))
-  return meaning && { kind: 'consent', name, meaning }
+/** @param keepsOthers whether cells that do not say whether the contact has left are a property */
+function consentNamed(name: string, keepsOthers: boolean): Column | undefined {
+  const meaning = consentMeaning(plainName(name))
+  return meaning && { kind: 'consent', name, meaning, mayBeProperty: keepsOthers && mayBeSilent(meaning) }
 }
 
 function mappedColumns(names: readonly string[], { fields, properties }: ColumnMap): Column[] {
@@ -120,7 +116,7 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
     if (column) return column
     const isEmail = !fields.has('email') && name !== '' && fieldNamed(name, names) === 'email'
     if (isEmail) return { kind: 'field', field: 'email' }
-    return (fields.has('unsubscribed') ? undefined : consentNamed(name)) ?? { kind: 'none' }
+    return (fields.has('unsubscribed') ? undefined : consentNamed(name, false)) ?? { kind: 'none' }
   })
 }
 
@@ -128,16 +124,6 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
 function fieldNamed(name: string, names: readonly string[]): FieldColumn | undefined {
   const exact = FIELD_COLUMNS.find(field => field === name)
   if (exact) return exact
-  const other = plain(name)
+  const other = plainName(name)
   return FIELD_COLUMNS.find(field => OTHER_NAMES[field].includes(other) && !names.includes(field))
-}
-
-/** Name without case, accents, blanks and punctuation. */
-function plain(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll('ł', 'l')
-    .replaceAll('ı', 'i')
-    .replace(/[\p{M}\p{P}\s]/gu, '')
 }

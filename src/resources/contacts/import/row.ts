@@ -5,8 +5,8 @@ import { shortened } from '../../../lib/shortened.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
-import { type Column, type ColumnType, type FieldColumn, mayBeProperty } from './columns.ts'
-import { hasLeft } from './consent.ts'
+import type { Column, ColumnType, FieldColumn } from './columns.ts'
+import { hasLeft, mayBeSilent } from './consent.ts'
 import { ImportFault } from './fault.ts'
 import type { ImportRecord } from './records.ts'
 
@@ -64,8 +64,10 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     if (column.kind === 'consent') {
       const left = hasLeft(column.meaning, cell.trim())
       if (left) isLeaving = true
-      if (left === undefined && !mayBeProperty(column)) throw unclear(column.name, cell, row)
-      if (left === undefined) properties.set(column.name, cell)
+      if (left === undefined && !mayBeSilent(column.meaning)) throw unclear(column.name, cell, row)
+      // the other tags of somebody who has left are kept
+      const isProperty = left === undefined || column.meaning === 'tags'
+      if (isProperty && column.mayBeProperty) properties.set(column.name, cell)
       continue
     }
     if (column.kind === 'field')
