@@ -23,7 +23,8 @@ export interface ColumnMap {
 }
 
 export type Column =
-  | { kind: 'field'; field: FieldColumn }
+  /** `wholeName` is the name of a column with whole names, which become first names. */
+  | { kind: 'field'; field: FieldColumn; wholeName?: string }
   | { kind: 'property'; key: string; type: ColumnType }
   /** Column that says whether the contact has left. Cells that do not say it may be a property. */
   | { kind: 'consent'; name: string; meaning: ConsentMeaning; mayBeProperty: boolean }
@@ -54,6 +55,11 @@ const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
   ),
   unsubscribed: ['unsubscribed'],
 }
+/** Names of columns with whole names. They are used if no column has first or last names. */
+const WHOLE_NAMES: readonly string[] = words(
+  'name fullname displayname contactname customername subscribername nomcomplet nombrecompleto nomecompleto ' +
+    'nomeecognome vollstandigername anzeigename vorundnachname naam imieinazwisko 氏名 お名前 名前 姓名 שם שםמלא الاسم фио',
+)
 
 /** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
 export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
@@ -84,8 +90,13 @@ export function keysOf(columns: readonly Column[]): string[] {
 /** Of several alternative names of a field, the first one counts. */
 function namedColumns(names: readonly string[]): Column[] {
   const taken = new Set<FieldColumn>()
+  const hasNames = names.some(name => ['first_name', 'last_name'].includes(fieldNamed(name, names) ?? ''))
   return names.map(name => {
     if (name === '') return { kind: 'none' }
+    if (!hasNames && !taken.has('first_name') && WHOLE_NAMES.includes(plainName(name))) {
+      taken.add('first_name')
+      return { kind: 'field', field: 'first_name', wholeName: name }
+    }
     const field = fieldNamed(name, names)
     if (field && (field === name || field === 'email' || !taken.has(field))) {
       taken.add(field)
@@ -118,6 +129,15 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
     if (isEmail) return { kind: 'field', field: 'email' }
     return (fields.has('unsubscribed') ? undefined : consentNamed(name, false)) ?? { kind: 'none' }
   })
+}
+
+/** Tells which columns are imported as something else than their name says. */
+export function columnNotes(columns: readonly Column[]): string[] {
+  return columns.flatMap(column =>
+    column.kind === 'field' && column.wholeName !== undefined
+      ? [`The column \`${column.wholeName}\` has whole names. They became the first names.`]
+      : [],
+  )
 }
 
 /** Prefers the exact name to an alternative one. */

@@ -269,6 +269,38 @@ test('import: an address is read without brackets and characters that are not se
   )
 })
 
+test('import: of several addresses the first one is imported, with a note', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const report = await importFile(
+    'First Name,E-mail 1 - Value\nAnn,ann@there.test ::: bob@there.test\nKim,kim@there.test\n',
+  )
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', 'Ann', null, 0, {}],
+    ['kim@there.test', 'Kim', null, 0, {}],
+  ])
+  assert.equal(errorsOf(report), [[2, 'The cell `email` has several addresses. The first one was imported.']])
+  assert.equal(countsOf(report), ['done', 2, [2, 0, 0, 0, 0]])
+})
+
+for (const [header, cells, expected, notes] of [
+  ['email', '"Ann Lee <ann@there.test>"', ['ann@there.test', 'Ann Lee', null, 0, {}], 0],
+  ['email', '"""Lee, Ann"" <ann@there.test>"', ['ann@there.test', 'Lee, Ann', null, 0, {}], 0],
+  ['email,last_name', 'Ann <ann@there.test>,Lee', ['ann@there.test', null, 'Lee', 0, {}], 0],
+  ['E-mail,Name', 'ann@there.test,Ann Lee', ['ann@there.test', 'Ann Lee', null, 0, {}], 1],
+  ['Full name;Email', 'Ann Lee;ann@there.test', ['ann@there.test', 'Ann Lee', null, 0, {}], 1],
+  ['email,お名前', 'ann@there.test,Ann', ['ann@there.test', 'Ann', null, 0, {}], 1],
+  ['email,Vorname,Name', 'ann@there.test,Ann,x', ['ann@there.test', 'Ann', null, 0, { Name: 'x' }], 0],
+] as const)
+  test(`import: names are found in ${header}: ${cells}`, async t => {
+    const { importFile, contacts } = await openAudience(t)
+    const report = await importFile(`${header}\n${cells}\n`)
+    assert.equal((await contacts()).map(shown), [expected])
+    assert.equal(
+      errorsOf(report).map(([row]) => row),
+      Array(notes).fill(1),
+    )
+  })
+
 test('import: a column that says who has left never resubscribes', async t => {
   const { importFile, contacts } = await openAudience(t)
   await importFile('email,unsubscribed\nann@there.test,true\n')
