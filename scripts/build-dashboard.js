@@ -15,6 +15,7 @@ const out = join(root, 'dist', 'dashboard')
 const SOURCES = [
   'src/interfaces/dashboard/web',
   'src/resources/templates',
+  'src/protocols/mime/html',
   'scripts/build-dashboard.js',
   'scripts/stamped-folder.js',
   'package-lock.json',

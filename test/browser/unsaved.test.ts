@@ -129,6 +129,40 @@ test('the untouched starter text is not sent', async () => {
   assert.is(await dialog().getByText('The HTML is still the starter text').count(), 0)
 })
 
+test('tags of other template languages are named as errors, and the broadcast is not sent', async () => {
+  const { button, dialog, goTo } = on(page)
+  const { id } = await draftOf('Tags', { html: '<p>{{#if a}}x{{/if}} {{unsubscribe_url}}</p>' })
+  await goTo(`/broadcasts/${id}`)
+  await button('Send broadcast …').click()
+  await dialog().getByText('This broadcast cannot be sent yet:').waitFor()
+  for (const tag of ['{{#if a}}', '{{/if}}'])
+    await dialog().getByText(`The html contains \`${tag}\``).waitFor()
+  assert.ok(await dialog().getByRole('button', { name: 'Send broadcast' }).isDisabled())
+  assert.is(await dialog().getByText('No contact has the property').count(), 0)
+  await page.keyboard.press('Escape')
+})
+
+test('the preview of HTML alone shows the text that is derived from it', async () => {
+  const { button, dialog, goTo } = on(page)
+  const html = '<h1>Autumn</h1><p>Hello {{first_name|there}}</p>'
+  const tab = page.getByRole('tab', { name: 'Text' })
+  const text = page.locator('pre.letter-text')
+  for (const scheduled_at of [undefined, new Date(Date.now() + 86_400_000).toISOString()]) {
+    const { id } = await draftOf('Derived', { html, ...(scheduled_at && { scheduled_at }) })
+    await goTo(`/broadcasts/${id}`)
+    await tab.click()
+    await text.getByText('Hello there').waitFor()
+    assert.is(await text.textContent(), 'Autumn\n\nHello there')
+  }
+  const { id } = await draftOf('Opted out', { html, text: '' })
+  await goTo(`/broadcasts/${id}`)
+  await tab.click()
+  await text.getByText('There is no text part.').waitFor()
+  await button('Send test email').click()
+  await dialog().getByText('The unsubscribe link of a test email is #unsubscribe').waitFor()
+  await page.keyboard.press('Escape')
+})
+
 test('links that only this machine can open: the dialog says what to set, and sends to the simulator alone', async t => {
   const laboratory = await t.using(startMailhorn())
   await laboratory.verifiedDomain('here.example')

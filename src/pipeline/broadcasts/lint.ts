@@ -4,13 +4,15 @@
  */
 
 import { shortened } from '../../lib/shortened.ts'
+import { reachOf } from '../../protocols/dns/url-reach.ts'
 import { htmlToText } from '../../protocols/mime/html/html-to-text.ts'
 import { openTags, readHtml } from '../../protocols/mime/html/read-html.ts'
 import type { EmailText } from '../../resources/templates/compile.ts'
 import { compileTemplate } from '../../resources/templates/compile.ts'
 import { parseText } from '../../resources/templates/parse.ts'
-import { unsupportedTag } from '../../resources/templates/unsupported.ts'
+import { unsupportedTag, unsupportedTags } from '../../resources/templates/unsupported.ts'
 import { builtInOf, isAmong } from '../../resources/templates/variables.ts'
+import { foreignTags } from './foreign-tags.ts'
 import { isStarter } from './starter.ts'
 import { strayBraces } from './stray-braces.ts'
 import { contentToSend } from './texts.ts'
@@ -23,9 +25,11 @@ export const LINT_RULES = [
   'empty_link',
   'malformed_link',
   'unsafe_link',
+  'private_link',
   'unknown_variable',
   'stray_braces',
   'unsupported_tag',
+  'foreign_tag',
   'starter_text',
   'unreachable_links',
   'weak_links',
@@ -111,14 +115,14 @@ export function lintBroadcast(
     // the preview text is part of the HTML only
     ['preview_text', html === null ? null : previewText],
   ]
-  const ofTags = parts.flatMap(([part, text]): LintFinding[] => {
-    const tag = unsupportedTag(text ?? '')
-    if (!tag) return []
-    const message = `The ${part.replace('_', ' ')} ${tag.fault}.`
-    return [{ rule: 'unsupported_tag', severity: 'error', part, message, line: tag.line }]
-  })
   const ofVariables = variableFindings(parts, knownProperties, unusualKeys)
-  return atMostOfEach([...findings, ...ofLinks, ...ofTags, ...ofVariables, ...braceFindings(parts)])
+  return atMostOfEach([
+    ...findings,
+    ...ofLinks,
+    ...tagFindings(parts),
+    ...ofVariables,
+    ...braceFindings(parts),
+  ])
 }
 
 /** SpamAssassin counts the pixel of open tracking as a picture, and HTML with fewer words as "image only". */
@@ -183,12 +187,25 @@ function linkFault(href: string): Pick<LintFinding, 'rule' | 'severity' | 'messa
   // the value of a placeholder is not known here
   if (trimmed.startsWith('#') || PLACEHOLDER.test(trimmed.slice(0, SHOWN_LENGTH_MAX * 10))) return undefined
   const url = URL.parse(trimmed)
+  if (url && isWeb(url) && reachOf(trimmed) === 'loopback')
+    return {
+      rule: 'private_link',
+      severity: 'error',
+      message: `A link has a private address, which only this machine can open: ${quoted(shown)}.`,
+    }
   // mail programs open other links, such as `mailto:`, even with blanks
   if (!url || (isWeb(url) && (!isHost(url.hostname) || /\s/.test(trimmed))))
     return {
       rule: 'malformed_link',
       severity: 'error',
       message: `A link is not a valid URL: ${quoted(shown)}.`,
+    }
+  const reach = isWeb(url) ? reachOf(trimmed) : undefined
+  if (reach === 'private')
+    return {
+      rule: 'private_link',
+      severity: 'warning',
+      message: `A link has a private address, which recipients outside your network cannot open: ${quoted(shown)}.`,
     }
   if (!SCHEMES.includes(url.protocol))
     return {
@@ -206,6 +223,32 @@ function isWeb({ protocol }: URL): boolean {
 /** A host needs a dot: readers cannot reach `https://example`. */
 function isHost(name: string): boolean {
   return name.startsWith('[') || /[^.]\.[^.]/.test(name)
+}
+
+/** Tags that prevent sending, and those of other products, which are sent as they are. */
+function tagFindings(parts: Parts): LintFinding[] {
+  return parts.flatMap(([part, text]): LintFinding[] => {
+    const lineAt = lineFinder(text ?? '')
+    const unsupported = unsupportedTags(text ?? '', FINDINGS_PER_RULE_MAX).map(
+      ({ fault, line }): LintFinding => ({
+        rule: 'unsupported_tag',
+        severity: 'error',
+        part,
+        message: `The ${part.replace('_', ' ')} ${fault}.`,
+        line,
+      }),
+    )
+    const foreign = foreignTags(text ?? '', FINDINGS_PER_RULE_MAX).map(
+      ({ tag, at }): LintFinding => ({
+        rule: 'foreign_tag',
+        severity: 'warning',
+        part,
+        message: `${quoted(tag)} looks like a merge tag of another product, and is sent as it is. Placeholders are written {{first_name}}.`,
+        line: lineAt(at),
+      }),
+    )
+    return [...unsupported, ...foreign]
+  })
 }
 
 function braceFindings(parts: Parts): LintFinding[] {
@@ -229,6 +272,8 @@ function variableFindings(
       const isPlaceholder = !verbatim || isAmong(unusualKeys, name)
       const isFine = isPlaceholder && (fallback !== null || builtInOf(name) || isAmong(known, name))
       if (isFine || seen.has(name)) return []
+      // tags that prevent sending are reported as such
+      if (unsupportedTag(`{{${name}}}`)) return []
       seen.add(name)
       const end = isPlaceholder
         ? 'and there is no fallback: nothing stands in its place.'

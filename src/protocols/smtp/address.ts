@@ -45,11 +45,12 @@ const NAME_CHARACTERS_MAX = 512
 
 /**
  * Parses one mailbox: `local@domain`, `<local@domain>` or `Name <local@domain>`. All before the last angle
- * bracket is the name, with or without quotes. Outer blanks and line breaks are ignored. Groups, routes,
- * comments behind the address and lists are refused.
+ * bracket is the name, with or without quotes around it. Quotes around a part of it, as in `Hats "R" Us`,
+ * belong to the name. Outer blanks and line breaks are ignored. Groups, routes, comments behind the address
+ * and lists are refused.
  */
 export function parseMailbox(text: string): Mailbox | AddressFault {
-  return readMailbox(text, namesSeveral)
+  return readMailbox(text, { faultOf: namesSeveral, keepsInnerQuotes: true })
 }
 
 /**
@@ -57,9 +58,11 @@ export function parseMailbox(text: string): Mailbox | AddressFault {
  * quotes: other readers of the field find other mailboxes in it otherwise.
  */
 export function parseHeaderMailbox(text: string): Mailbox | AddressFault {
-  return readMailbox(text, name =>
-    SPECIALS.test(name) ? 'has a display name with special characters outside quotes' : undefined,
-  )
+  return readMailbox(text, {
+    faultOf: name =>
+      SPECIALS.test(name) ? 'has a display name with special characters outside quotes' : undefined,
+    keepsInnerQuotes: false,
+  })
 }
 
 /** Parses a bare `local@domain`, without display name or angle brackets. */
@@ -136,17 +139,20 @@ export function foldAddress(address: string): string {
   return address.toLowerCase()
 }
 
-/** @param faultOfName checks what stands outside quotes before the angle bracket */
-function readMailbox(
-  text: string,
-  faultOfName: (unquoted: string) => string | undefined,
-): Mailbox | AddressFault {
+interface NameRules {
+  /** Checks what stands outside quotes before the angle bracket. */
+  faultOf: (unquoted: string) => string | undefined
+  /** Whether quotes around a part of the name belong to it; else they are syntax (RFC 5322 §3.2.5). */
+  keepsInnerQuotes: boolean
+}
+
+function readMailbox(text: string, rules: NameRules): Mailbox | AddressFault {
   const trimmed = text.trim()
   if (CONTROL.test(trimmed)) return { fault: 'contains control characters' }
   if (!trimmed.endsWith('>')) return parseAddress(trimmed)
   const opens = lastAngleBracket(trimmed)
   if (opens < 0) return { fault: 'has ">" without "<"' }
-  const name = parseDisplayName(trimmed.slice(0, opens), faultOfName)
+  const name = parseDisplayName(trimmed.slice(0, opens), rules)
   if (typeof name === 'object' && name !== null) return name
   const bare = parseAddress(trimmed.slice(opens + 1, -1).trim())
   return 'fault' in bare ? bare : { ...bare, name }
@@ -177,7 +183,7 @@ function splitAtSign(text: string): { localPart: string; isQuoted: boolean; doma
 
 function parseDisplayName(
   text: string,
-  faultOfName: (unquoted: string) => string | undefined,
+  { faultOf, keepsInnerQuotes }: NameRules,
 ): string | null | AddressFault {
   const words: string[] = []
   const unquoted: string[] = []
@@ -198,9 +204,10 @@ function parseDisplayName(
     if (!match) unquoted.push(word)
     rest = rest.slice(word.length).trimStart()
   }
-  const fault = faultOfName(unquoted.join(' '))
+  const fault = faultOf(unquoted.join(' '))
   if (fault !== undefined) return { fault }
-  const name = words.join(' ').replace(/\s+/g, ' ').trim()
+  const isMixed = unquoted.length > 0 && keepsInnerQuotes
+  const name = (isMixed ? trimmed : words.join(' ')).replace(/\s+/g, ' ').trim()
   if (name.length > NAME_CHARACTERS_MAX)
     return { fault: `has a display name longer than ${NAME_CHARACTERS_MAX} characters` }
   return name === '' ? null : name

@@ -25,18 +25,28 @@ const NAME_START = /^[\p{L}_]/u
 
 /** Returns the first one. Every character is read a constant number of times. */
 export function unsupportedTag(text: string): UnsupportedTag | undefined {
+  return unsupportedTags(text, 1)[0]
+}
+
+/** Returns the first ones, in the order of the text. */
+export function unsupportedTags(text: string, tagsMax: number): UnsupportedTag[] {
+  const found: UnsupportedTag[] = []
   let from = 0
   for (const { index, 0: start } of text.matchAll(START)) {
+    if (found.length === tagsMax) break
     if (index < from) continue
-    if (start[1] === '%') return tagAt(text, index, 'there are no blocks or conditions')
+    if (start[1] === '%') {
+      found.push(tagAt(text, index, 'there are no blocks or conditions'))
+      continue
+    }
     const nameFrom = index + start.length
     let nameTo = nameFrom
     while (nameTo < text.length && text[nameTo] !== '{' && text[nameTo] !== '}') nameTo++
     from = nameTo
     const reason = reasonOf(text.slice(nameFrom, nameTo).trim(), text.startsWith('}}', nameTo))
-    if (reason) return tagAt(text, index, reason)
+    if (reason) found.push(tagAt(text, index, reason))
   }
-  return undefined
+  return found
 }
 
 function reasonOf(inner: string, isClosed: boolean): string | undefined {

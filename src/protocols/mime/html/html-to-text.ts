@@ -18,8 +18,6 @@ export const HTML_CHARACTERS_MAX = 512 * 1024
 export const TEXT_SURPLUS_MAX = 1_000
 /** Cells of more deeply nested tables are read like ordinary blocks. */
 const CELL_DEPTH_MAX = 16
-/** Rows with a longer cell are written cell below cell. */
-const CELL_LENGTH_MAX = 80
 const CELL_JOINT = ' | '
 const RULE = '----------'
 const LIST_NUMBER_MAX = 1_000_000
@@ -249,8 +247,10 @@ class Page {
       this.#lists.push(element)
     } else if (name === 'li') this.#beginItem(element, attributes)
     else if (name === 'blockquote') element.endIndent = this.#block.indent('> ', '> ')
-    else if (name === 'pre') this.#preDepth++
-    else if (name === 'q') this.#write('“')
+    else if (name === 'pre') {
+      this.#block.hasBlocks = true
+      this.#preDepth++
+    } else if (name === 'q') this.#write('“')
     else if (name === 'a') {
       element.link = { url: urlOf(attributes.get('href')), words: '', isTiny: false }
       this.#links.push(element.link)
@@ -311,10 +311,10 @@ class Page {
     else if (!isSameUrl(words, url)) this.#block.appendUrl(url)
   }
 
-  /** Short cells stand in one line. */
+  /** Short cells stand in one line, even if they have line breaks. */
   #finishRow(cells: readonly TextBlock[]) {
-    const isLine = cells.every(({ lines }) => lines.length === 1 && lines[0]!.length <= CELL_LENGTH_MAX)
-    if (cells.length > 1 && isLine) this.#block.writeLine(cells.map(({ lines }) => lines[0]).join(CELL_JOINT))
+    const texts = cells.length > 1 ? cells.map(cell => cell.shortLine()) : []
+    if (texts.length > 0 && !texts.includes(undefined)) this.#block.writeLine(texts.join(CELL_JOINT))
     else for (const cell of cells) this.#block.add(cell)
   }
 

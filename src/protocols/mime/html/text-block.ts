@@ -5,6 +5,10 @@
 
 /** Longer indentation is not added, so that nesting cannot make the text much longer than its source. */
 const INDENT_LENGTH_MAX = 24
+/** Table rows with a longer cell are written cell below cell. */
+const CELL_LENGTH_MAX = 80
+/** The same for a cell with line breaks in it, which become blanks. */
+const BROKEN_CELL_LENGTH_MAX = 40
 const WORD_START = /^[\p{L}\p{N}([]/u
 
 export class TextBlock {
@@ -13,6 +17,10 @@ export class TextBlock {
   breaksBefore = 0
   /** Line breaks requested since the last text. */
   breaksAfter = 0
+  /** Whether its lines are paragraphs, items or rows, not only separated by line breaks. */
+  hasBlocks = false
+  /** Whether a break was requested since the last text that is more than the end of a line. */
+  #endsBlock = false
   #hasBlank = false
   /** Whether the line ends in a URL that was appended. */
   #endsInUrl = false
@@ -61,6 +69,11 @@ export class TextBlock {
 
   /** Requests that the next text begins on a new line, or after an empty line. */
   break(count: 1 | 2): void {
+    this.#endsBlock = true
+    this.#break(count)
+  }
+
+  #break(count: 1 | 2): void {
     this.#hasBlank = false
     this.breaksAfter = Math.max(this.breaksAfter, count)
     if (this.lines.length === 0) this.breaksBefore = Math.max(this.breaksBefore, count)
@@ -68,7 +81,7 @@ export class TextBlock {
 
   /** Ends the line; a second time, it leaves an empty line. */
   endLine(): void {
-    this.break(this.breaksAfter === 0 ? 1 : 2)
+    this.#break(this.breaksAfter === 0 ? 1 : 2)
   }
 
   /** Adds a finished block as lines of its own. */
@@ -79,6 +92,14 @@ export class TextBlock {
     this.break(breaksAfter === 2 ? 2 : 1)
   }
 
+  /** The text of a table cell in one line; undefined if it is long, or has paragraphs, lists or a table. */
+  shortLine(): string | undefined {
+    const isBroken = this.lines.length > 1
+    if (isBroken && this.hasBlocks) return undefined
+    const length = this.lines.reduce((sum, line) => sum + line.length, this.lines.length - 1)
+    return length <= (isBroken ? BROKEN_CELL_LENGTH_MAX : CELL_LENGTH_MAX) ? this.lines.join(' ') : undefined
+  }
+
   /**
    * Indents the following lines.
    * @param mark stands in front of the first of them
@@ -86,6 +107,7 @@ export class TextBlock {
    * @returns ends the indentation
    */
   indent(mark: string, indent: string): () => void {
+    this.hasBlocks = true
     const former = this.#indent
     const isShort = former.length < INDENT_LENGTH_MAX
     if (isShort) this.#indent = former + indent
@@ -98,6 +120,8 @@ export class TextBlock {
   }
 
   #startLine(content: string): void {
+    if (this.lines.length > 0 && (this.#endsBlock || this.breaksAfter === 2)) this.hasBlocks = true
+    this.#endsBlock = false
     if (this.lines.length > 0 && this.breaksAfter === 2) this.lines.push('')
     this.lines.push(this.#prefix + content)
     this.#prefix = this.#indent

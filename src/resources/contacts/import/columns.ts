@@ -1,7 +1,7 @@
 /** Maps the columns of a contact file to fields and properties by the header row. */
 import { unguarded } from '../../../lib/csv.ts'
 import { keyFault } from '../properties.ts'
-import { type ConsentMeaning, consentMeaning } from './consent.ts'
+import { type ConsentMeaning, consentMeaning, mayBeSilent, plainName } from './consent.ts'
 import { ImportFault } from './fault.ts'
 
 export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
@@ -23,15 +23,16 @@ export interface ColumnMap {
 }
 
 export type Column =
-  | { kind: 'field'; field: FieldColumn }
+  /** `wholeName` is the name of a column with whole names, which become first names. */
+  | { kind: 'field'; field: FieldColumn; wholeName?: string }
   | { kind: 'property'; key: string; type: ColumnType }
-  /** Column that says whether the contact has left. */
-  | { kind: 'consent'; name: string; meaning: ConsentMeaning }
+  /** Column that says whether the contact has left. Cells that do not say it may be a property. */
+  | { kind: 'consent'; name: string; meaning: ConsentMeaning; mayBeProperty: boolean }
   /** Column without a name. */
   | { kind: 'none' }
 
-/** Alternative column names of other programs and languages, as `plain` makes them. */
-const words = (text: string) => text.split(' ').map(plain)
+/** Alternative column names of other programs and languages, as `plainName` makes them. */
+const words = (text: string) => text.split(' ').map(plainName)
 const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
   email: words(
     'email emailaddress mail mailaddress email1value email1 email1address primaryemail ' +
@@ -54,6 +55,11 @@ const OTHER_NAMES: Record<FieldColumn, readonly string[]> = {
   ),
   unsubscribed: ['unsubscribed'],
 }
+/** Names of columns with whole names. They are used if no column has first or last names. */
+const WHOLE_NAMES: readonly string[] = words(
+  'name fullname displayname contactname customername subscribername nomcomplet nombrecompleto nomecompleto ' +
+    'nomeecognome vollstandigername anzeigename vorundnachname naam imieinazwisko 氏名 お名前 名前 姓名 שם שםמלא الاسم фио',
+)
 
 /** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
 export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
@@ -77,32 +83,33 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
 export function keysOf(columns: readonly Column[]): string[] {
   return columns.flatMap(column => {
     if (column.kind === 'property') return [column.key]
-    return column.kind === 'consent' && mayBeProperty(column) ? [column.name] : []
+    return column.kind === 'consent' && column.mayBeProperty ? [column.name] : []
   })
-}
-
-/** Whether values that do not say whether the contact has left are a property. */
-export function mayBeProperty({ meaning }: Extract<Column, { kind: 'consent' }>): boolean {
-  return meaning === 'state' || meaning === 'choice'
 }
 
 /** Of several alternative names of a field, the first one counts. */
 function namedColumns(names: readonly string[]): Column[] {
   const taken = new Set<FieldColumn>()
+  const hasNames = names.some(name => ['first_name', 'last_name'].includes(fieldNamed(name, names) ?? ''))
   return names.map(name => {
     if (name === '') return { kind: 'none' }
+    if (!hasNames && !taken.has('first_name') && WHOLE_NAMES.includes(plainName(name))) {
+      taken.add('first_name')
+      return { kind: 'field', field: 'first_name', wholeName: name }
+    }
     const field = fieldNamed(name, names)
     if (field && (field === name || field === 'email' || !taken.has(field))) {
       taken.add(field)
       return { kind: 'field', field }
     }
-    return consentNamed(name) ?? { kind: 'property', key: name, type: 'string' }
+    return consentNamed(name, true) ?? { kind: 'property', key: name, type: 'string' }
   })
 }
 
-function consentNamed(name: string): Column | undefined {
-  const meaning = consentMeaning(plain(name))
-  return meaning && { kind: 'consent', name, meaning }
+/** @param keepsOthers whether cells that do not say whether the contact has left are a property */
+function consentNamed(name: string, keepsOthers: boolean): Column | undefined {
+  const meaning = consentMeaning(plainName(name))
+  return meaning && { kind: 'consent', name, meaning, mayBeProperty: keepsOthers && mayBeSilent(meaning) }
 }
 
 function mappedColumns(names: readonly string[], { fields, properties }: ColumnMap): Column[] {
@@ -120,24 +127,23 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
     if (column) return column
     const isEmail = !fields.has('email') && name !== '' && fieldNamed(name, names) === 'email'
     if (isEmail) return { kind: 'field', field: 'email' }
-    return (fields.has('unsubscribed') ? undefined : consentNamed(name)) ?? { kind: 'none' }
+    return (fields.has('unsubscribed') ? undefined : consentNamed(name, false)) ?? { kind: 'none' }
   })
+}
+
+/** Tells which columns are imported as something else than their name says. */
+export function columnNotes(columns: readonly Column[]): string[] {
+  return columns.flatMap(column =>
+    column.kind === 'field' && column.wholeName !== undefined
+      ? [`The column \`${column.wholeName}\` has whole names. They became the first names.`]
+      : [],
+  )
 }
 
 /** Prefers the exact name to an alternative one. */
 function fieldNamed(name: string, names: readonly string[]): FieldColumn | undefined {
   const exact = FIELD_COLUMNS.find(field => field === name)
   if (exact) return exact
-  const other = plain(name)
+  const other = plainName(name)
   return FIELD_COLUMNS.find(field => OTHER_NAMES[field].includes(other) && !names.includes(field))
-}
-
-/** Name without case, accents, blanks and punctuation. */
-function plain(name: string): string {
-  return name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll('ł', 'l')
-    .replaceAll('ı', 'i')
-    .replace(/[\p{M}\p{P}\s]/gu, '')
 }

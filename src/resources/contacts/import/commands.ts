@@ -22,6 +22,8 @@ interface ImportBatch extends ImportKey {
   rows: readonly ImportRow[]
   /** Rows that could not be imported. */
   errors: readonly RowError[]
+  /** Notes about the header row. */
+  headerNotes?: readonly string[] | undefined
   onExisting: OnExisting
   subscriptions?: readonly TopicSubscription[]
   at: number
@@ -61,14 +63,18 @@ export const importCommands = {
 
   /** Returns false if the audience was deleted. */
   importRows: command<ImportBatch, boolean>(
-    async (tx, { accountId, audienceId, id, rows, errors, onExisting, subscriptions = [], at }) => {
+    async (
+      tx,
+      { accountId, audienceId, id, rows, errors, headerNotes = [], onExisting, subscriptions = [], at },
+    ) => {
       const place = { accountId, audienceId }
       if (!(await hasAudience(tx, place))) return false
       const batch = await readBatch(tx, place, { rows, onExisting, subscriptions, at })
       // before the contacts are written, so that opt-outs of new contacts take precedence
       await putSubscriptions(tx, batch.choices)
       await writeContacts(tx, place, batch.writes, at)
-      const notes = rows.flatMap(({ row, email, notes }) =>
+      const header = { row: 1, email: null, notes: headerNotes }
+      const notes = [header, ...rows].flatMap(({ row, email, notes }) =>
         notes.map((message): RowNote => ({ row, email, message, imported: true })),
       )
       const all = [...errors, ...batch.errors].sort((a, b) => a.row - b.row)
@@ -124,7 +130,12 @@ interface Touched {
 async function readBatch(
   tx: Tx,
   place: ContactPlace,
-  { rows, onExisting, subscriptions, at }: Required<Omit<ImportBatch, keyof ImportKey | 'errors'>>,
+  {
+    rows,
+    onExisting,
+    subscriptions,
+    at,
+  }: Required<Omit<ImportBatch, keyof ImportKey | 'errors' | 'headerNotes'>>,
 ) {
   const emails = [...new Set(rows.map(({ email }) => email))]
   const found = await findContacts(

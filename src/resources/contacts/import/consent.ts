@@ -2,37 +2,40 @@
  * Reads columns in which other programs export whether a contact wants mail, so that an import never makes
  * subscribers of people who have left.
  */
+import {
+  CHOICE_NAMES,
+  FALSE_WORDS,
+  LEAVING_WORDS,
+  LEFT_WORDS,
+  NEGATIONS,
+  NOTHING_WORDS,
+  STATUS_NAMES,
+  STAYING_NAMES,
+  STAYS_WORDS,
+  TAG_NAMES,
+  TRUE_WORDS,
+  withoutAccents,
+} from './consent-words.ts'
 
 /**
  * What the cells of a column say: `left` if a true value means that the contact has left, `stays` if it means
  * the opposite, `leftWhenFilled` for times and reasons of leaving. In other columns, only some values say it:
- * a `state` may be one of an address, and a `choice` may be one of several newsletters.
+ * a `state` may be one of an address, a `choice` may be one of several newsletters, and `tags` are a list.
  */
-export type ConsentMeaning = 'left' | 'stays' | 'leftWhenFilled' | 'state' | 'choice'
+export type ConsentMeaning = 'left' | 'stays' | 'leftWhenFilled' | 'state' | 'choice' | 'tags'
 
 const words = (text: string) => text.split(' ')
-const MEANINGS: ReadonlyMap<string, ConsentMeaning> = new Map([
+const MEANINGS: ReadonlyMap<string, ConsentMeaning> = new Map<string, ConsentMeaning>([
+  ...[...LEAVING_WORDS].map(name => [name, 'left'] as const),
   ...words(
-    'unsubscribe unsubscribed isunsubscribed optout optedout hasoptedout isoptedout emailoptout emailoptedout ' +
-      'hsemailoptout globallyunsubscribed blacklisted isblacklisted emailblacklisted isthissubscriberblacklisted ' +
-      'blocklisted isblocklisted emailblocklisted blocked suppressed bounced complained emaildisabled ' +
-      'deactivated deleted archived abgemeldet desinscrit desabonne disiscritto uitgeschreven',
+    'isunsubscribed hasoptedout isoptedout emailoptedout hsemailoptout isblacklisted emailblacklisted ' +
+      'isthissubscriberblacklisted isblocklisted emaildisabled deactivated deleted archived',
   ).map(name => [name, 'left'] as const),
-  ...words(
-    'status statut stato contactstatus subscriberstatus memberstatus liststatus subscriptionstate subscribed ' +
-      'issubscribed emailsubscribed subscribedtoemails subscribe optin optedin emailoptin emailoptedin isoptedin ' +
-      'doubleoptin confirmedoptin emailmarketing emailmarketingconsent emailconsent marketingconsent ' +
-      'acceptsmarketing acceptsemailmarketing emailmarketingsubscribed marketingoptin isthissubscriberconfirmed ' +
-      'angemeldet',
-  ).map(name => [name, 'stays'] as const),
-  ...words('emailsuppressions stoptime abgemeldetam abmeldedatum datededesinscription').map(
-    name => [name, 'leftWhenFilled'] as const,
-  ),
-  ...words('state estado type subscribertype').map(name => [name, 'state'] as const),
-  ...words(
-    'newsletter newsletters newslettersubscription subscribetonewsletter receivenewsletter receivesnewsletter ' +
-      'mailinglist',
-  ).map(name => [name, 'choice'] as const),
+  ...[...STATUS_NAMES, ...STAYING_NAMES].map(name => [name, 'stays'] as const),
+  ...words('emailsuppressions stoptime abmeldedatum').map(name => [name, 'leftWhenFilled'] as const),
+  ...words('state estado situacao type subscribertype').map(name => [name, 'state'] as const),
+  ...[...CHOICE_NAMES].map(name => [name, 'choice'] as const),
+  ...[...TAG_NAMES].map(name => [name, 'tags'] as const),
 ])
 /** Names that begin or end with words of one meaning, such as `Opted out of email: Offers`. */
 const PATTERNS: readonly [RegExp, ConsentMeaning][] = [
@@ -43,53 +46,76 @@ const PATTERNS: readonly [RegExp, ConsentMeaning][] = [
   ],
   [/(?:subscri(?:ber|ption)|email|newsletter|mailing|marketing|optin|consent|permission)status$/, 'stays'],
 ]
+/** Words beside the one that tells the meaning, such as `Newsletter` in `Newsletter abgemeldet`. */
+const TOPIC =
+  'newsletters?|mailings?|mailinglist|e?mails?|marketing|werbung|werbe|verteiler|infolettre|boletin|nieuwsbrief|' +
+  'contact|kontakt|contatto|contacto|subscriber|member|liste?|gdpr|dsgvo|rgpd|メルマガ|メール|邮件|郵件|рассылка'
+const BEFORE_WORD = new RegExp(`^(?:${TOPIC}|is|has|hat|ist|est|vom|der|de|la|du)+`)
+const AFTER_WORD = new RegExp(
+  `(?:(?:from|for|of|vom|von|fur|de|du|dela|des|del|dalla|da|van|voor|od|от)?(?:${TOPIC}))+$`,
+)
+const TIME_BEFORE_WORD =
+  /^(?:date|datum|fecha|data|дата|time|reason|grund|motif|raison|motivo|reden|powod|причина)(?:of|der|des|de|du|dela|di|da|do|van)?/
+const TIME_AFTER_WORD =
+  /(?:date|datum|data|time|timestamp|reason|grund|zeit|zeitpunkt|at|on|am|um|seit|le|il|el|em|op|日|日時|日付|理由|时间|日期|原因|時間)$/
+/** Parts of names that speak of nothing but leaving. */
+const SPEAKS_OF_LEAVING =
+  /unsubscri|optout|optedout|abgemeldet|abmeld|abbestell|austrag|ausgetragen|werbewiderspr|desinscri|desabonn|desuscri|dadodebaja|disiscri|descadastr|uitgeschreven|uitschrijv|afgemeld|wypisan|отпис|הסרה|הוסר|ביטולמנוי|الغاءالاشتراك|配信停止|購読解除|退会|退订|取消订阅|退訂|取消訂閱/
+/** Columns with links and keys of an unsubscribe page do not say who has left. */
+const NO_CONSENT = /url|link|token|hash|href|lien|enlace|page|seite/
 
-const LEFT_WORDS = new Set(
-  words(
-    'unsubscribed unsubscribe unsub unsubscribedbyadmin optout optedout cleaned clean bounced bounce hardbounced ' +
-      'hardbounce softbounced inactive disabled deactivated complained complaint complainer spam spamcomplaint ' +
-      'reportedspam markedasspam abuse abused blocklisted blacklisted blocked suppressed neversubscribed ' +
-      'notsubscribed nonsubscribed removed deleted archived invalid undeliverable unreachable rejected revoked ' +
-      'cancelled canceled pending unconfirmed notconfirmed unverified unactivated waiting awaitingconfirmation ' +
-      'transactional globallyunsubscribed noconsent donotcontact donotmail left ' +
-      'abgemeldet desinscrit desabonne disiscritto uitgeschreven afgemeld baja dadodebaja desuscrito nosuscrito ' +
-      'descadastrado',
-  ),
-)
-const STAYS_WORDS = new Set(
-  words(
-    'subscribed subscriber active enabled confirmed verified optin optedin doubleoptin singleoptin ' +
-      'confirmedoptin explicit express implied valid deliverable member ok ' +
-      'angemeldet aktiv bestatigt abonne inscrit actif iscritto attivo aangemeld suscrito activo inscrito ativo',
-  ),
-)
-const TRUE = new Set(words('true yes y 1 t on x ja oui si sim tak'))
-const FALSE = new Set(words('false no n 0 f off nein non nee nao nie'))
-/** What programs write for a value that is missing. */
-const NOTHING = new Set(words('null none na n/a nil [] {}'))
-const DATE = /^(?:\d{4}[-/.]?\d{1,2}[-/.]?\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})/
+const DATE = /^(?:\d{4}[-/.年]?\d{1,2}[-/.月]?\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})/
 /** A date of databases that says there is none, such as `0000-00-00 00:00:00`. */
 const NO_DATE = /^0[0:./]*$/
+const TAG_SEPARATOR = /[,;|、，]|:::/
 
-/** @param name name of a column without blanks, punctuation and accents, in lower case */
+/** @param name name of a column as `plainName` makes it */
 export function consentMeaning(name: string): ConsentMeaning | undefined {
-  return MEANINGS.get(name) ?? PATTERNS.find(([pattern]) => pattern.test(name))?.[1]
+  const known = MEANINGS.get(name) ?? PATTERNS.find(([pattern]) => pattern.test(name))?.[1]
+  if (known || NO_CONSENT.test(name)) return known
+  for (const word of [
+    name.replace(BEFORE_WORD, ''),
+    name.replace(AFTER_WORD, ''),
+    name.replace(BEFORE_WORD, '').replace(AFTER_WORD, ''),
+  ]) {
+    const meaning = MEANINGS.get(word)
+    if (meaning) return meaning
+    const isTime = [TIME_BEFORE_WORD, TIME_AFTER_WORD].some(
+      time => time.test(word) && LEAVING_WORDS.has(word.replace(time, '')),
+    )
+    if (isTime) return 'leftWhenFilled'
+  }
+  return SPEAKS_OF_LEAVING.test(name) ? 'left' : undefined
+}
+
+/** Name of a column without case, accents, blanks and punctuation. */
+export function plainName(name: string): string {
+  return withoutAccents(name).replace(/[\p{P}\s]/gu, '')
+}
+
+/** Whether cells that do not say whether the contact has left are allowed. */
+export function mayBeSilent(meaning: ConsentMeaning): boolean {
+  return meaning === 'state' || meaning === 'choice' || meaning === 'tags'
 }
 
 /** Whether the cell says that the contact has left; undefined if it cannot be told. */
 export function hasLeft(meaning: ConsentMeaning, cell: string): boolean | undefined {
-  const word = cell
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\p{M}\s_-]/gu, '')
-  const isFalse = FALSE.has(word) || NO_DATE.test(word)
-  if (meaning === 'leftWhenFilled') return !isFalse && !NOTHING.has(word)
-  if (LEFT_WORDS.has(word)) return true
+  if (meaning === 'tags')
+    return cell.split(TAG_SEPARATOR).some(tag => LEAVING_WORDS.has(plainValue(tag))) || undefined
+  const word = plainValue(cell)
+  const isFalse = FALSE_WORDS.has(word) || NO_DATE.test(word)
+  if (meaning === 'leftWhenFilled') return !isFalse && !NOTHING_WORDS.has(word)
+  if (LEAVING_WORDS.has(word) || LEFT_WORDS.has(word)) return true
   if (STAYS_WORDS.has(word)) return false
+  if (NEGATIONS.some(no => word.startsWith(no) && STAYS_WORDS.has(word.slice(no.length)))) return true
   if (meaning === 'state') return undefined
   if (isFalse) return meaning !== 'left'
-  if (TRUE.has(word)) return meaning === 'left'
-  if (meaning === 'left' && NOTHING.has(word)) return false
+  if (TRUE_WORDS.has(word)) return meaning === 'left'
+  if (meaning === 'left' && NOTHING_WORDS.has(word)) return false
   // the time since which the column is true
   return meaning !== 'choice' && DATE.test(word) ? meaning === 'left' : undefined
+}
+
+function plainValue(cell: string): string {
+  return withoutAccents(cell).replace(/[\s_\p{Pd}]/gu, '')
 }

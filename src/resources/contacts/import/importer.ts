@@ -10,7 +10,7 @@ import type { Run } from '../../../store/command.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
 import { KEYS_MAX } from '../limits.ts'
 import type { TopicSubscription } from '../topic-commands.ts'
-import { type Column, type ColumnMap, columnsOf, keysOf } from './columns.ts'
+import { type Column, type ColumnMap, columnNotes, columnsOf, keysOf } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
@@ -71,7 +71,7 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
       storing.catch(() => {}) // the next await reports the error
       return true
     }
-    let batch: Batch = { rows: [], errors: [] }
+    let batch: Batch = { rows: [], errors: [], headerNotes: columnNotes(columns) }
     try {
       for await (const record of records) {
         const read = readRow(columns, record)
@@ -133,4 +133,5 @@ function tooManyKeys(): ImportFault {
 interface Batch {
   rows: ImportRow[]
   errors: RowError[]
+  headerNotes?: string[]
 }

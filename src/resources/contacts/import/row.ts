@@ -2,11 +2,11 @@
 
 import { unguarded } from '../../../lib/csv.ts'
 import { shortened } from '../../../lib/shortened.ts'
-import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
+import { foldAddress, parseAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
-import { type Column, type ColumnType, type FieldColumn, mayBeProperty } from './columns.ts'
-import { hasLeft } from './consent.ts'
+import type { Column, ColumnType, FieldColumn } from './columns.ts'
+import { hasLeft, mayBeSilent } from './consent.ts'
 import { ImportFault } from './fault.ts'
 import type { ImportRecord } from './records.ts'
 
@@ -45,7 +45,11 @@ const QUOTED_CHARACTERS_MAX = 100
 export function readRow(columns: readonly Column[], { row, cells }: ImportRecord): ImportRow | RowError {
   const fields = new Map<FieldColumn, string>()
   const properties = new Map<string, PropertyValue>()
-  const fail = (message: string): RowError => ({ row, email: told(fields.get('email')), message })
+  const fail = (message: string): RowError => ({
+    row,
+    email: told(fields.get('email')?.replace(UNSEEN, '')),
+    message,
+  })
   const notes: string[] = []
   let isSurplus = false
   let isLeaving = false
@@ -64,17 +68,19 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     if (column.kind === 'consent') {
       const left = hasLeft(column.meaning, cell.trim())
       if (left) isLeaving = true
-      if (left === undefined && !mayBeProperty(column)) throw unclear(column.name, cell, row)
-      if (left === undefined) properties.set(column.name, cell)
+      if (left === undefined && !mayBeSilent(column.meaning)) throw unclear(column.name, cell, row)
+      // the other tags of somebody who has left are kept
+      const isProperty = left === undefined || column.meaning === 'tags'
+      if (isProperty && column.mayBeProperty) properties.set(column.name, cell)
       continue
     }
-    if (column.kind === 'field')
-      fields.set(column.field, column.field === 'email' ? bareAddress(cell) : cell.trim())
+    if (column.kind === 'field') fields.set(column.field, cell.trim())
     if (column.kind !== 'property') continue
     const value = cellValue(column.type, cell)
     if (value === undefined) return fail(`The cell \`${column.key}\` must be a ${column.type}.`)
     properties.set(column.key, value)
   }
+  notes.push(...readAddress(fields, columns))
   const parsed = parseAddress(fields.get('email') ?? '')
   if (isSurplus && 'fault' in parsed)
     return fail(`The row must contain at most ${columns.length} cells, as many as the header row.`)
@@ -94,10 +100,29 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   return { row, email: foldAddress(parsed.address), changes, notes }
 }
 
-/** Removes what files copied from mail programs have around an address. */
-function bareAddress(cell: string): string {
-  const text = cell.replace(UNSEEN, '').trim()
-  return /^(?:mailto:)?<?(?:mailto:)?([^\s<>]+)>?$/i.exec(text)?.[1] ?? text
+/** What some programs write between the addresses of a contact. */
+const SEVERAL = /\s:::\s/
+
+/**
+ * Reduces the cell of the address to its first address, without what files copied from mail programs have
+ * around it. The name beside the address is used if the file has no names. Returns notes.
+ */
+function readAddress(fields: Map<FieldColumn, string>, columns: readonly Column[]): string[] {
+  const cell = fields.get('email')
+  if (cell === undefined) return []
+  const [first, ...others] = cell.replace(UNSEEN, '').split(SEVERAL)
+  const text = first!.trim()
+  const bare = /^(?:mailto:)?<?(?:mailto:)?([^\s<>]+)>?$/i.exec(text)?.[1]
+  const mailbox = bare === undefined ? parseMailbox(text) : { fault: 'is bare' }
+  if ('fault' in mailbox) fields.set('email', bare ?? text)
+  else {
+    fields.set('email', mailbox.address)
+    const hasNames = columns.some(
+      column => column.kind === 'field' && (column.field === 'first_name' || column.field === 'last_name'),
+    )
+    if (mailbox.name !== null && !hasNames) fields.set('first_name', mailbox.name)
+  }
+  return others.length === 0 ? [] : ['The cell `email` has several addresses. The first one was imported.']
 }
 
 function nameOf(column: Exclude<Column, { kind: 'none' }>): string {

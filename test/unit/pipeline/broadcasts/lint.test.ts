@@ -62,6 +62,10 @@ test('lint: empty, malformed and unsafe links are found', () => {
     ['javascript:alert(1)', 'unsafe_link'],
     ['data:text/html,x', 'unsafe_link'],
     ['ftp://here.example/', 'unsafe_link'],
+    ['http://localhost/x', 'private_link'],
+    ['http://127.0.0.1:3000/', 'private_link'],
+    ['https://[::1]/', 'private_link'],
+    ['https://192.168.1.2/a', 'private_link'],
   ] as const)
     assert.equal(rules(`<a href="${href}">x</a>${LEAVE}`), [rule], href)
   assert.equal(rules(`<a href="{{page}}">x</a><a href="https://{{host|here.example}}/">y</a>${LEAVE}`), [])
@@ -168,6 +172,53 @@ test('lint: tags of other template languages are errors with their line', () => 
   assert.match(finding!.message, 'The html contains `{{#if vip}}` at line 2, column 4')
 })
 
+test('lint: each unsupported tag is named, and is no unknown variable', () => {
+  const html = `${LEAVE}\n<p>{{#if a}}x{{else}}{{/if}}</p>{% if b %}`
+  const findings = found(html, '{{.Name}}', '{{#if a}}', new Set())
+  assert.equal(
+    findings.map(({ rule, part, message }) => [rule, part, /`(.*?)`/.exec(message)?.[1]]),
+    [
+      ['unsupported_tag', 'subject', '{{#if a}}'],
+      ['unsupported_tag', 'html', '{{#if a}}'],
+      ['unsupported_tag', 'html', '{{else}}'],
+      ['unsupported_tag', 'html', '{{/if}}'],
+      ['unsupported_tag', 'html', '{% if b %}'],
+      ['unsupported_tag', 'text', '{{.Name}}'],
+    ],
+  )
+})
+
+for (const tag of [
+  '*|FNAME|*',
+  '*|IF:VIP|*',
+  '%FIRSTNAME%',
+  '[[name]]',
+  '[[ first name ]]',
+  '[%first_name%]',
+  '[%first_name | fallback%]',
+  '%%emailaddr%%',
+  '%recipient.first_name%',
+])
+  test(`lint: ${tag} of another product is a warning in each part`, () => {
+    const html = `<p>\nHi ${tag}, ${tag}</p>${LEAVE}`
+    const findings = lintBroadcast({ subject: tag, html, text: tag, previewText: tag })
+    assert.equal(
+      findings.map(({ rule, severity, part, line }) => [rule, severity, part, line]),
+      [
+        ['foreign_tag', 'warning', 'subject', 1],
+        ['foreign_tag', 'warning', 'html', 2],
+        ['foreign_tag', 'warning', 'text', 1],
+        ['foreign_tag', 'warning', 'preview_text', 1],
+      ],
+    )
+    assert.ok(findings[0]!.message.includes(tag))
+  })
+
+test('lint: percent signs and brackets of other texts are no tags', () => {
+  const html = `<a href="https://here.example/%E2%82%ACABC%20?q=%C3%A9TAGE%C3%A9">x</a>100% OFF 20% [[1, 2]] [x] *a|b* 5%${LEAVE}`
+  assert.equal(rules(html, '100% off, only 5% left; 50%–60% %'), [])
+})
+
 test('lint: variables of the preview text are checked if there is HTML', () => {
   const words = { subject: 's', text: `t {{unsubscribe_url}}`, previewText: '{{nick}}' }
   const parts = (html: string | null) => lintBroadcast({ ...words, html }, new Set()).map(({ part }) => part)
@@ -183,6 +234,10 @@ test('lint: the number of findings per rule is limited, and the time is linear',
     '<a href="',
     '<!--',
     '{{',
+    '{{#a}}',
+    '*|a',
+    '[[a',
+    '%A',
     '<a ',
     '<a href="{{',
     '<a href="">',

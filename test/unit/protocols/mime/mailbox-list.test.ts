@@ -16,6 +16,8 @@ const names: [name: string | null, value: string][] = [
   ['Acme Inc.', '"Acme Inc." <a@b.test>'],
   ['Bee, Ann', '"Bee, Ann" <a@b.test>'],
   ['say "hi"', '"say \\"hi\\"" <a@b.test>'],
+  ['Say "hi", Bob', '"Say \\"hi\\", Bob" <a@b.test>'],
+  ['Hüte & "Hats", Inc.', '=?UTF-8?B?SMO8dGUgJiAiSGF0cyIsIEluYy4=?= <a@b.test>'],
   ['back\\slash', '"back\\\\slash" <a@b.test>'],
   ['x@y.test', '"x@y.test" <a@b.test>'],
   ['two  blanks', '"two  blanks" <a@b.test>'],

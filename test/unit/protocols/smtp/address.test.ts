@@ -39,7 +39,13 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['Ann [x] <a@b.test>', 'Ann [x]', 'a@b.test'],
   ["O'Neil; Sales <a@b.test>", "O'Neil; Sales", 'a@b.test'],
   ['"Quoted, Name" <a@b.test>', 'Quoted, Name', 'a@b.test'],
-  ['Dr. "Bee" Ann, PhD <a@b.test>', 'Dr. Bee Ann, PhD', 'a@b.test'],
+  ['Dr. "Bee" Ann, PhD <a@b.test>', 'Dr. "Bee" Ann, PhD', 'a@b.test'],
+  ['Hüte & "Hats", Inc. <a@b.test>', 'Hüte & "Hats", Inc.', 'a@b.test'],
+  ['Say "hi", Bob <a@b.test>', 'Say "hi", Bob', 'a@b.test'],
+  ['Hats "R" Us <a@b.test>', 'Hats "R" Us', 'a@b.test'],
+  ['"Hats" & Co <a@b.test>', '"Hats" & Co', 'a@b.test'],
+  ['"Hats \\"R\\" Us" <a@b.test>', 'Hats "R" Us', 'a@b.test'],
+  ['"Ann" "Bee" <a@b.test>', 'Ann Bee', 'a@b.test'],
   ['AC\\DC <a@b.test>', 'AC\\DC', 'a@b.test'],
   ['I <3 Mail <a@b.test>', 'I <3 Mail', 'a@b.test'],
   ['1 > 0, really <a@b.test>', '1 > 0, really', 'a@b.test'],
@@ -49,14 +55,14 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['"x@y.test, Bob" <a@b.test>', 'x@y.test, Bob', 'a@b.test'],
   ['12" Records <a@b.test>', '12" Records', 'a@b.test'],
   ['Ann "the boss <a@b.test>', 'Ann "the boss', 'a@b.test'],
-  ['"Ann" Lee 5" <a@b.test>', 'Ann Lee 5"', 'a@b.test'],
+  ['"Ann" Lee 5" <a@b.test>', '"Ann" Lee 5"', 'a@b.test'],
   ['Ann < a@b.test >', 'Ann', 'a@b.test'],
   ['Ann <a@b.test>\r\n', 'Ann', 'a@b.test'],
   ['\n a@b.test\n', null, 'a@b.test'],
   ['"a b"@b.test', null, '"a b"@b.test'],
   ['"john..doe"@b.test', null, '"john..doe"@b.test'],
   ['<".john.."@b.test>', null, '".john.."@b.test'],
-  ['Ann "Bee" <"a.@"@B.test>', 'Ann Bee', '"a.@"@b.test'],
+  ['Ann "Bee" <"a.@"@B.test>', 'Ann "Bee"', '"a.@"@b.test'],
   ['"jo\\hn"@b.test', null, 'john@b.test'],
   ['"\\j\\o..hn"@b.test', null, '"jo..hn"@b.test'],
   ['"a\\"b"@b.test', null, '"a\\"b"@b.test'],
@@ -66,7 +72,7 @@ const accepted: [text: string, name: string | null, address: string][] = [
   ['Ann <"a<b>"@b.test>', 'Ann', '"a<b>"@b.test'],
   ['Ann <"<"@b.test>', 'Ann', '"<"@b.test'],
   ['Ann <"\\"<\\"@x"@b.test>', 'Ann', '"\\"<\\"@x"@b.test'],
-  ['"Ann"@home <a@b.test>', 'Ann @home', 'a@b.test'],
+  ['"Ann"@home <a@b.test>', '"Ann"@home', 'a@b.test'],
   ['"日 本"@b.test', null, '"日 本"@b.test'],
   ['=?utf-8?Q?a=40evil.test=2C?= <x@y.test>', '=?utf-8?Q?a=40evil.test=2C?=', 'x@y.test'],
 ]
@@ -214,6 +220,7 @@ test('address: a field of a header needs quotes around special characters in nam
     address: '"a b"@b.test',
     domain: 'b.test',
   })
+  assert.is((parseHeaderMailbox('Ann "B." Lee <a@b.test>') as Mailbox).name, 'Ann B. Lee')
 })
 
 test('address: what is shown for people is read as the same mailbox', () => {

@@ -150,7 +150,32 @@ const consent: [column: string, left: readonly string[], stays: readonly string[
   ['Subscribed?', ['no'], ['yes', '2024-05-01']],
   ['Newsletter', ['nein', 'No'], ['ja', 'weekly']],
   ['Type', ['unsubscribed', 'removed'], ['premium', 'regular']],
-  ['Unsubscribed', ['2024-05-01', 'x', 'unsubscribed'], ['', '0', 'subscribed', 'null']],
+  ['Unsubscribed', ['2024-05-01', 'x', 'unsubscribed'], ['', '0', 'subscribed', 'null', '-', '☐']],
+  ['unsub', ['x', '1', '✓', 'Yes'], ['', '0']],
+  ['Newsletter abgemeldet', ['ja', 'WAHR', 'x', '01.05.2024'], ['nein', 'FALSCH', '']],
+  ['Abgemeldet am', ['01.05.2024'], ['', '-']],
+  ['Datum der Abmeldung', ['01.05.2024'], ['']],
+  ['Newsletter-Abmeldung erfolgt?', ['ja'], ['nein']],
+  ['Werbewiderspruch', ['ja'], ['nein']],
+  ['Kontaktstatus', ['Widerrufen', 'Ausgetragen', 'gekündigt', 'nicht abonniert', 'gesperrt'], ['bestätigt']],
+  ['Abonnement', ['Nein', 'abbestellt'], ['Ja', 'Premium']],
+  ['DSGVO-Einwilligung', ['nein', 'widerrufen'], ['ja', 'erteilt']],
+  ['Désabonné', ['oui', 'VRAI'], ['non', 'FAUX']],
+  ['Baja', ['sí', 'Si', 'x', 'VERDADERO'], ['no']],
+  ['Baja del boletín', ['sí'], ['no']],
+  ['Cancellato', ['sì'], ['no']],
+  ['Descadastrado', ['Sim'], ['Não']],
+  ['Uitgeschreven', ['ja'], ['nee']],
+  ['Wypisany', ['tak'], ['nie']],
+  ['Отписан', ['да'], ['нет']],
+  ['Статус', ['отписался', 'не подписан'], ['подписан']],
+  ['הסרה', ['כן'], ['לא']],
+  ['إلغاء الاشتراك', ['نعم'], ['لا']],
+  ['配信停止', ['はい', '済'], ['いいえ']],
+  ['退订', ['是'], ['否']],
+  ['订阅状态', ['已退订', '未订阅'], ['已订阅']],
+  ['Labels', ['Unsubscribed', 'VIP; Opted out', '* myContacts ::: Unsubscribed'], ['VIP', 'pending']],
+  ['Tags', ['unsubscribed', 'Bounced'], ['regular']],
 ]
 for (const [column, left, stays] of consent)
   test(`import: the column ${column} of another program tells who has left`, async t => {
@@ -175,6 +200,47 @@ test('import: a status that is not understood stops the import and names the col
     (await contacts()).map(({ unsubscribed }) => unsubscribed),
     [1],
   )
+})
+
+for (const column of [
+  'Newsletter abgemeldet',
+  'Baja',
+  'Cancelled',
+  '配信停止',
+  'Unsubscribe (date or reason)',
+])
+  test(`import: the column ${column} stops the import at a value that is not understood`, async t => {
+    const { importFile } = await openAudience(t)
+    const fault = await faultOf(importFile(`email,${column}\nann@there.test,perhaps\n`))
+    assert.is(fault.part, column)
+    assert.match(fault.message, `The column \`${column}\` has the value \`perhaps\` in row 2`)
+  })
+
+for (const column of ['Unsubscribe URL', 'Abmeldelink', 'Cancellation policy', 'Postbox', 'Bajada'])
+  test(`import: the column ${column} is a property`, async t => {
+    const { importFile, contacts } = await openAudience(t)
+    await importFile(`email,${column}\nann@there.test,yes\n`)
+    assert.equal((await contacts()).map(shown), [['ann@there.test', null, null, 0, { [column]: 'yes' }]])
+  })
+
+test('import: the tags of a contact who has left are kept', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  await importFile('email,Tags\nann@there.test,"VIP, Unsubscribed"\n')
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', null, null, 1, { Tags: 'VIP, Unsubscribed' }],
+  ])
+})
+
+test('import: with a column map, a column that may say who has left is no property', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const columnMap = { fields: new Map([['email', 'email'] as const]), properties: new Map() }
+  await importFile('email,State,Tags\nann@there.test,NY,VIP\nbob@there.test,active,unsubscribed\n', {
+    columnMap,
+  })
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', null, null, 0, {}],
+    ['bob@there.test', null, null, 1, {}],
+  ])
 })
 
 test('import: other values of a column that may say who has left are a property', async t => {
@@ -202,6 +268,38 @@ test('import: an address is read without brackets and characters that are not se
     ['ann', 'bob', 'kim', 'lee'].map(name => `${name}@there.test`),
   )
 })
+
+test('import: of several addresses the first one is imported, with a note', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const report = await importFile(
+    'First Name,E-mail 1 - Value\nAnn,ann@there.test ::: bob@there.test\nKim,kim@there.test\n',
+  )
+  assert.equal((await contacts()).map(shown), [
+    ['ann@there.test', 'Ann', null, 0, {}],
+    ['kim@there.test', 'Kim', null, 0, {}],
+  ])
+  assert.equal(errorsOf(report), [[2, 'The cell `email` has several addresses. The first one was imported.']])
+  assert.equal(countsOf(report), ['done', 2, [2, 0, 0, 0, 0]])
+})
+
+for (const [header, cells, expected, notes] of [
+  ['email', '"Ann Lee <ann@there.test>"', ['ann@there.test', 'Ann Lee', null, 0, {}], 0],
+  ['email', '"""Lee, Ann"" <ann@there.test>"', ['ann@there.test', 'Lee, Ann', null, 0, {}], 0],
+  ['email,last_name', 'Ann <ann@there.test>,Lee', ['ann@there.test', null, 'Lee', 0, {}], 0],
+  ['E-mail,Name', 'ann@there.test,Ann Lee', ['ann@there.test', 'Ann Lee', null, 0, {}], 1],
+  ['Full name;Email', 'Ann Lee;ann@there.test', ['ann@there.test', 'Ann Lee', null, 0, {}], 1],
+  ['email,お名前', 'ann@there.test,Ann', ['ann@there.test', 'Ann', null, 0, {}], 1],
+  ['email,Vorname,Name', 'ann@there.test,Ann,x', ['ann@there.test', 'Ann', null, 0, { Name: 'x' }], 0],
+] as const)
+  test(`import: names are found in ${header}: ${cells}`, async t => {
+    const { importFile, contacts } = await openAudience(t)
+    const report = await importFile(`${header}\n${cells}\n`)
+    assert.equal((await contacts()).map(shown), [expected])
+    assert.equal(
+      errorsOf(report).map(([row]) => row),
+      Array(notes).fill(1),
+    )
+  })
 
 test('import: a column that says who has left never resubscribes', async t => {
   const { importFile, contacts } = await openAudience(t)

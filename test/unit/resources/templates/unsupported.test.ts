@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { unsupportedTag } from '../../../../src/resources/templates/unsupported.ts'
+import { unsupportedTag, unsupportedTags } from '../../../../src/resources/templates/unsupported.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('templates: unsupported tags')
@@ -53,6 +53,20 @@ for (const text of accepted)
   test(`templates: ${JSON.stringify(text.slice(0, 60))} is accepted`, () => {
     assert.is(unsupportedTag(text), undefined)
   })
+
+test('templates: unsupported tags are listed in their order, up to a number', () => {
+  const text = '{{#if a}}{{name}}{{else}}\n{% x %}{{/if}}'
+  const shown = (tagsMax: number) =>
+    unsupportedTags(text, tagsMax).map(({ fault, line }) => [/`(.*?)`/.exec(fault)![1], line])
+  const all = [
+    ['{{#if a}}', 1],
+    ['{{else}}', 1],
+    ['{% x %}', 2],
+    ['{{/if}}', 2],
+  ]
+  assert.equal(shown(9), all)
+  assert.equal(shown(2), all.slice(0, 2))
+})
 
 test('templates: hostile texts are searched in linear time', () => {
   const size = 1_000_000

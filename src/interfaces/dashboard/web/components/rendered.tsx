@@ -1,5 +1,6 @@
 /** Preview of an email that is being edited. */
 import { useState } from 'preact/hooks'
+import { htmlToText } from '../../../../protocols/mime/html/html-to-text.ts'
 import type { Rendering } from '../../../../resources/templates/render.ts'
 import { Preview } from './preview.tsx'
 import { Card } from './show.tsx'
@@ -10,7 +11,13 @@ const LOOKS = [
   ['text', 'Text'],
 ] as const
 
-export function RenderedMail({ rendered }: { rendered: Rendering }) {
+interface RenderedMailProps {
+  rendered: Rendering
+  /** Whether the HTML is sent alone, without the text that is derived from it otherwise. */
+  hasNoText?: boolean
+}
+
+export function RenderedMail({ rendered, hasNoText = false }: RenderedMailProps) {
   const [look, setLook] = useState<'html' | 'text'>('html')
   return (
     <Card title={rendered.ok && rendered.subject ? rendered.subject : 'Preview'} flush>
@@ -19,9 +26,14 @@ export function RenderedMail({ rendered }: { rendered: Rendering }) {
       {rendered.ok && look === 'html' && <Preview html={rendered.html ?? ''} title="Email preview" />}
       {rendered.ok && look === 'text' && (
         <pre class="letter-text" dir="auto">
-          {rendered.text ?? 'There is no text part.'}
+          {textOf(rendered, hasNoText) ?? 'There is no text part.'}
         </pre>
       )}
     </Card>
   )
+}
+
+function textOf({ html, text }: Extract<Rendering, { ok: true }>, hasNoText: boolean): string | undefined {
+  if (text !== null || hasNoText) return text ?? undefined
+  return htmlToText(html ?? '')
 }

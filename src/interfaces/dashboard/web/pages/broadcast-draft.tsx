@@ -15,7 +15,7 @@ const CHARACTERS_MAX = 4 * 1024 * 1024
 const SETTLED_MS = 350
 
 export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
-  const { draft, failure, isBusy, save } = edit
+  const { draft, failure, isBusy, hasNoText, save } = edit
   const { value, set } = draft
   const faultOf = (path: keyof BroadcastText) => failure?.error.of(path)
   const field = (name: keyof BroadcastText) => ({
@@ -52,7 +52,7 @@ export function BroadcastDraft({ edit }: { edit: BroadcastEdit }) {
           </div>
         </div>
       </Card>
-      <AsRead draft={value} />
+      <AsRead draft={value} hasNoText={hasNoText} />
     </div>
   )
 }
@@ -121,7 +121,7 @@ function optionsWith(chosen: string, none: string, listed: readonly Option[]): O
 }
 
 /** Preview with the values of a contact, rendered by the same code as the email itself. */
-function AsRead({ draft }: { draft: BroadcastText }) {
+function AsRead({ draft, hasNoText }: { draft: BroadcastText; hasNoText: boolean }) {
   const [settled, setSettled] = useState(draft)
   useEffect(() => {
     const timer = setTimeout(() => setSettled(draft), SETTLED_MS)
@@ -151,7 +151,7 @@ function AsRead({ draft }: { draft: BroadcastText }) {
           onValue={setChosen}
         />
       )}
-      <RenderedMail rendered={rendered} />
+      <RenderedMail rendered={rendered} hasNoText={hasNoText} />
     </div>
   )
 }

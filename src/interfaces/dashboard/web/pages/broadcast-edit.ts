@@ -30,6 +30,8 @@ export interface BroadcastEdit {
   /** Error of the last attempt to save. */
   failure: SaveFailure | undefined
   isBusy: boolean
+  /** Whether the broadcast is sent without a text part while its text is empty. */
+  hasNoText: boolean
   /** Saves the changes. */
   save(): void
   /**
@@ -54,13 +56,15 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
   const [failure, setFailure] = useState<SaveFailure>()
   const [isBusy, setBusy] = useState(false)
 
+  // only a client of the API opts out of the text that is derived from the HTML
+  const hasNoText = broadcast.text === ''
+
   const store = async (over: string): Promise<Broadcast> => {
     const sent = draft.now()
     const { name, ...body } = sent
     const saved = await call<Broadcast>('PATCH', `/broadcasts/${id}`, {
       ...body,
-      // only a client of the API opts out of the text that is derived from the HTML
-      text: body.text === '' && broadcast.text !== '' ? null : body.text,
+      text: body.text === '' && !hasNoText ? null : body.text,
       name: name || null,
       version: over,
     })
@@ -92,6 +96,7 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
     draft,
     failure,
     isBusy,
+    hasNoText,
     save: () =>
       void attempt('The broadcast was not saved', async () => {
         await store(version)

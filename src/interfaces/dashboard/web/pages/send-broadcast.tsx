@@ -37,7 +37,7 @@ export function TestBroadcast({ id, onClose }: { id: string; onClose: () => void
           label="To"
           required
           value={to}
-          hint="Up to ten addresses, separated by commas."
+          hint="Up to ten addresses, separated by commas. The unsubscribe link of a test email is #unsubscribe: it unsubscribes nobody."
           onValue={setTo}
           fault={error?.of('to')}
         />
@@ -56,7 +56,7 @@ interface SendProps {
 }
 
 /** Rules whose findings make the API refuse the broadcast. */
-const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links'])
+const REFUSED_RULES: ReadonlySet<string> = new Set(['starter_text', 'unreachable_links', 'unsupported_tag'])
 
 export function SendBroadcast({ broadcast, onClose, onChanged, onSent }: SendProps) {
   const [when, setWhen] = useState('')

@@ -28,7 +28,20 @@ const cases: [what: string, html: string, text: string | undefined][] = [
     'Item | Price\nHat | $5',
   ],
   ['cells with paragraphs', '<table><tr><td><p>Hat</p></td><td><p>$5</p></td></tr></table>', 'Hat | $5'],
-  ['cells of several lines', '<table><tr><td>a<br>b</td><td>c</td></tr></table>', 'a\nb\nc'],
+  [
+    'short cells with line breaks',
+    '<table><tr><td>Mütze<br>warm</td><td>20 €</td></tr></table>',
+    'Mütze warm | 20 €',
+  ],
+  [
+    'long cells with line breaks',
+    `<table><tr><td>${'a'.repeat(20)}<br>${'b'.repeat(20)}</td><td>c</td></tr></table>`,
+    `${'a'.repeat(20)}\n${'b'.repeat(20)}\nc`,
+  ],
+  ['cells with an empty line', '<table><tr><td>a<br><br>b</td><td>c</td></tr></table>', 'a\n\nb\nc'],
+  ['cells with a list', '<table><tr><td><ul><li>a<li>b</ul></td><td>c</td></tr></table>', '- a\n- b\n\nc'],
+  ['cells with blocks', '<table><tr><td><div>a</div><div>b</div></td><td>c</td></tr></table>', 'a\nb\nc'],
+  ['preformatted cells', '<table><tr><td><pre>a\n b</pre></td><td>c</td></tr></table>', 'a\n b\n\nc'],
   ['long cells', `<table><tr><td>${'a'.repeat(81)}</td><td>c</td></tr></table>`, `${'a'.repeat(81)}\nc`],
   ['empty cells', '<table><tr><td>&nbsp;</td><td>a</td></tr><tr><td></td></tr></table>', 'a'],
   [

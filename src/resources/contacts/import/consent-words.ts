@@ -1,0 +1,118 @@
+/**
+ * The words with which programs of several languages export whether a contact wants mail. Blanks separate
+ * entries; blanks, hyphens and accents within an entry of a file do not matter.
+ */
+
+const LATIN_LETTERS: Readonly<Record<string, string>> = { ł: 'l', ı: 'i', ß: 'ss', ø: 'o', æ: 'ae' }
+
+/** Text in lower case, without accents. */
+export function withoutAccents(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[łıßøæ]/g, letter => LATIN_LETTERS[letter]!)
+    .replace(/\p{M}/gu, '')
+}
+
+const words = (...lines: string[]): ReadonlySet<string> =>
+  new Set(lines.flatMap(line => withoutAccents(line).split(' ')))
+
+/** Values, names and tags that only say that the contact has left or cannot be reached. */
+export const LEAVING_WORDS = words(
+  'unsubscribed unsubscribe unsub unsubbed unsubscribedbyadmin globallyunsubscribed optout optedout hardbounced',
+  'hardbounce softbounced bounced cleaned complained complainer spamcomplaint reportedspam markedasspam',
+  'blocklisted blacklisted blocked suppressed cancelled canceled revoked withdrawn donotcontact donotmail ' +
+    'donotemail donotsend noconsent optedoutofemail',
+  'abgemeldet abmeldung ausgetragen austragung abbestellt abbestellung gekündigt gekuendigt widerrufen ' +
+    'widerruf widersprochen widerspruch gesperrt geblockt blockiert storniert unzustellbar keinewerbung ' +
+    'werbesperre werbewiderspruch mailsperre keinnewsletter keinemails',
+  'désinscrit désinscrite désinscription désabonné désabonnée désabonnement résilié résiliée annulé annulée ' +
+    'retiré révoqué révoquée bloqué bloquée exclu blacklisté rebondi plainte nepascontacter',
+  'baja dadodebaja dadadebaja desuscrito desuscrita desuscripción cancelado cancelada anulado anulada ' +
+    'revocado revocada bloqueado bloqueada rebotado rebotada nocontactar noenviar',
+  'disiscritto disiscritta disiscrizione cancellato cancellata cancellazione annullato revocato revocata ' +
+    'bloccato bloccata rimbalzato noncontattare',
+  'descadastrado descadastrada descadastro descadastramento desinscrito desinscrita revogado revogada ' +
+    'naocontatar naoenviar',
+  'uitgeschreven uitschrijving afgemeld afmelding opgezegd geannuleerd ingetrokken geblokkeerd gebounced',
+  'wypisany wypisana wypisano wyrejestrowany wyrejestrowana rezygnacja zrezygnował zrezygnowała anulowany ' +
+    'anulowano wycofana wycofano zablokowany zablokowana odbity',
+  'отписан отписана отписано отписался отписалась отписались отписка отписаться отменен отменена отозван ' +
+    'отозвано заблокирован заблокирована',
+  'הסרה הוסר הוסרה הוסרו הסר הסרתמנוי הסרהמרשימה הסרהמרשימתתפוצה הוסרמהרשימה הוסרמרשימתתפוצה ביטולמנוי ' +
+    'ביטולהרשמה ביטלהרשמה בוטל בוטלה מבוטל חסום חסומה',
+  'إلغاءالاشتراك ألغىالاشتراك تمإلغاءالاشتراك ملغى ملغي محظور مرتد',
+  '配信停止 配信停止済 配信解除 配信拒否 受信拒否 購読解除 購読停止 登録解除 解除 解除済 退会 退会済 解約 停止 拒否 ' +
+    'ブロック バウンス キャンセル オプトアウト',
+  '退订 已退订 取消订阅 已取消订阅 取消 已取消 黑名单 屏蔽 已屏蔽 拉黑 已拉黑 拒收 退信 投诉',
+  '退訂 已退訂 取消訂閱 已取消訂閱 黑名單 封鎖 已封鎖 投訴',
+)
+
+/** Further values of a status that make no subscriber. */
+export const LEFT_WORDS = words(
+  'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
+    'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left',
+  'gelöscht geloescht entfernt deaktiviert abgelehnt ausstehend unbestätigt supprimé supprimée désactivé ' +
+    'rejeté enattente eliminado eliminada rechazado pendiente rimosso rimossa rifiutato inattesa inattivo',
+  'removido removida excluído excluída pendente verwijderd geweigerd inafwachting usunięty oczekujący',
+  'удален удалена ожидает неактивен ממתין محذوف معلق 無効 削除 保留 无效 無效 已删除 已刪除 待确认 待確認',
+)
+
+/** Values of a status with which the contact stays. */
+export const STAYS_WORDS = words(
+  'subscribed subscriber active enabled confirmed verified optin optedin doubleoptin singleoptin ' +
+    'confirmedoptin explicit express implied valid deliverable member ok granted given',
+  'angemeldet abonniert abonnent aktiv bestätigt bestaetigt eingetragen erteilt zugestimmt',
+  'abonné abonnée inscrit inscrite actif active confirmé confirmée suscrito suscrita activo activa inscrito ' +
+    'inscrita confirmado alta',
+  'iscritto iscritta attivo attiva confermato ativo ativa assinante aangemeld ingeschreven actief bevestigd',
+  'zapisany zapisana aktywny aktywna potwierdzony подписан подписана активен активна подтвержден',
+  'רשום רשומה מנוי פעיל פעילה מאושר مشترك نشط فعال 購読中 配信中 登録済 有効 已订阅 订阅 有效 已訂閱 訂閱',
+)
+
+/** Words in front of one of `STAYS_WORDS` that turn it round, such as `nicht` in `nicht abonniert`. */
+export const NEGATIONS = [
+  ...words('not non no never un in nicht kein pas nonpas não niet nie не нет לא אינו غير 未 不 非'),
+]
+
+export const TRUE_WORDS = words(
+  'true yes y 1 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
+  'はい 済 有 ○ 是 对 對 ✓ ✔ ☑ ✅',
+)
+export const FALSE_WORDS = words(
+  'false no n 0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ 未 無 无 否 ☐',
+)
+/** What programs write for a value that is missing. The empty entry is a lone hyphen. */
+export const NOTHING_WORDS = words('null none na n/a nil [] {} ', 'keine aucun ninguno nessuno')
+
+/** Names of columns with the status of a contact. */
+export const STATUS_NAMES = words(
+  'status statut stato estatus contactstatus subscriptionstate статус סטטוס الحالة ステータス 配信状態',
+  '状态 订阅状态 狀態 訂閱狀態',
+)
+/** Names of columns that are true for contacts who stay. */
+export const STAYING_NAMES = words(
+  'subscribed issubscribed emailsubscribed subscribedtoemails subscribe optin optedin emailoptin emailoptedin ' +
+    'isoptedin doubleoptin confirmedoptin emailmarketing emailmarketingconsent emailconsent marketingconsent ' +
+    'acceptsmarketing acceptsemailmarketing emailmarketingsubscribed marketingoptin consent ' +
+    'isthissubscriberconfirmed',
+  'angemeldet abonniert einwilligung zustimmung werbeeinwilligung consentement inscrit abonné suscrito',
+  'consentimiento iscritto consenso inscrito consentimento ingeschreven aangemeld toestemming zapisany zgoda',
+  'подписан согласие רשום הסכמה مشترك موافقة 配信希望 配信許可 同意 已订阅 已訂閱',
+)
+/** Names of columns that may be one of several newsletters or plans, or say whether there is any. */
+export const CHOICE_NAMES = words(
+  'newsletter newsletters newslettersubscription subscribetonewsletter receivenewsletter receivesnewsletter ' +
+    'mailinglist subscription subscriptions',
+  'abonnement abo abos anmeldung newsletterempfänger erhältnewsletter inscription infolettre suscripción',
+  'inscripción alta boletín abbonamento iscrizione inscrição assinatura inschrijving nieuwsbrief subskrypcja ' +
+    'prenumerata',
+  'подписка рассылка מנוי ניוזלטר הרשמה דיוור اشتراك الاشتراك 購読 メルマガ メール配信 订阅 訂閱 邮件订阅',
+)
+/** Names of columns with any words, among which may be one of leaving. */
+export const TAG_NAMES = words(
+  'tags tag labels label groups group lists list groupmembership segments segment categories category',
+  'etiketten etikett schlagworte schlagwörter gruppen gruppe kategorien kategorie listen étiquettes groupes ' +
+    'etiquetas grupos etichette gruppi labele etykiety grupy',
+  'метки теги группы תגיות תוויות קבוצות وسوم تصنيفات タグ ラベル グループ 标签 標籤 分组 群組',
+)
