@@ -224,7 +224,7 @@ test('broadcasts: content that is empty cannot be sent', async () => {
   }
 })
 
-test('broadcasts: an empty text opts out of the derived one, and null takes this back', async () => {
+test('broadcasts: an empty text opts out of the derived one, and `derive_text` takes this back', async () => {
   const { id } = await draft({ html: '<p>Hello <b>there</b></p>', text: 'Hi' })
   const change = async (body: object) => {
     const { body: changed } = await mailhorn.call('PATCH', `/broadcasts/${id}`, { session, body })
@@ -232,9 +232,13 @@ test('broadcasts: an empty text opts out of the derived one, and null takes this
   }
   assert.equal(await change({ text: '' }), ['', ''])
   assert.equal(await change({ name: 'x' }), ['', ''], 'an absent text stays')
-  assert.equal(await change({ text: null }), [null, 'Hello there'])
-  assert.equal(await change({ text: 'Hi' }), ['Hi', 'Hi'])
-  assert.equal(await change({ text: null, subject: null, html: null }), [null, 'Hello there'])
+  assert.equal(await change({ text: null }), ['', ''], 'null changes nothing')
+  assert.equal(await change({ derive_text: true }), [null, 'Hello there'])
+  assert.equal(await change({ text: 'Hi', derive_text: false }), ['Hi', 'Hi'])
+  const both = { session, body: { text: 'Hi', derive_text: true } }
+  assertRefusal(await mailhorn.call('PATCH', `/broadcasts/${id}`, both), {
+    ...{ status: 422, name: 'validation_error', path: 'derive_text' },
+  })
 })
 
 test('broadcasts: a draft may hold tags that are not supported, and cannot be sent until they are gone', async () => {

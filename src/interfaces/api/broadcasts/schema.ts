@@ -50,10 +50,10 @@ const version = z.string().optional().meta({
   description:
     'Expected `version`. If the broadcast has another version, the request fails with 422 and changes nothing.',
 })
-const changedText = fields.text.meta({
-  description: 'An empty text sends the HTML alone. With null, the text is derived from the HTML again.',
+const derive_text = z.boolean().optional().meta({
+  description: 'With true, the text is derived from the HTML again, after a text of its own or an empty one.',
 })
-export const broadcastChangeSchema = z.object({ ...fields, text: changedText, version })
+export const broadcastChangeSchema = z.object({ ...fields, derive_text, version })
 export const sendBroadcastSchema = z.object({ scheduled_at: fields.scheduled_at, version })
 export const testBroadcastSchema = z.object({ to: oneOrMany() })
 
@@ -184,22 +184,20 @@ export function readNewBroadcast(body: unknown): NewBroadcast {
 
 /**
  * Absent fields and null are not changed; an empty string removes the value of an optional field. An empty
- * text is kept, since it opts out of the text that is derived from the HTML; null has the text derived again.
+ * text is kept, since it opts out of the text that is derived from the HTML; `derive_text` takes this back.
  * @throws ApiError
  */
 export function readBroadcastChange(body: unknown): Changes & { template: TemplateRef | null | undefined } {
   refuseFiles(body)
-  const { scheduledAt, version = null, ...given } = readChange(body)
+  const { scheduledAt, deriveText = false, version = null, ...given } = readChange(body)
+  if (deriveText && given.text !== undefined)
+    throw invalidField('derive_text', '`derive_text` must not be true beside a `text`.')
   return {
-    changes: { ...changesOf(given), ...(isTextRemoved(body) && { text: null }) },
+    changes: { ...changesOf(given), ...(deriveText && { text: null }) },
     template: readTemplate(given.templateId),
     scheduledAt: scheduledAt === undefined ? undefined : readTime('scheduled_at', scheduledAt),
     version,
   }
-}
-
-function isTextRemoved(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && (body as { text?: unknown }).text === null
 }
 
 /**
@@ -236,7 +234,7 @@ export function readTestRecipients(body: unknown): Mailbox[] {
 
 /** Returns only the fields that the request contains. */
 function changesOf(
-  request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version'>,
+  request: Omit<ReturnType<typeof readChange>, 'scheduledAt' | 'version' | 'deriveText'>,
 ): Partial<BroadcastFields> {
   const { name, subject, html, text, previewText, from, replyTo } = request
   const replyToCount = replyTo?.length ?? 0

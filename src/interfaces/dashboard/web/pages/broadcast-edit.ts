@@ -61,10 +61,10 @@ export function useBroadcastEdit(broadcast: Broadcast, put: (broadcast: Broadcas
 
   const store = async (over: string): Promise<Broadcast> => {
     const sent = draft.now()
-    const { name, ...body } = sent
+    const { name, text, ...body } = sent
     const saved = await call<Broadcast>('PATCH', `/broadcasts/${id}`, {
       ...body,
-      text: body.text === '' && !hasNoText ? null : body.text,
+      ...(text === '' && !hasNoText ? { derive_text: true } : { text }),
       name: name || null,
       version: over,
     })
