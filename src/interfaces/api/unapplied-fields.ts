@@ -66,11 +66,20 @@ function unchangedFields(
 ): Warning[] {
   return Object.keys(shown).flatMap(path => {
     const [wanted, kept] = [presentSpelling(given, path), shown[path]]
-    const message = settable.includes(path)
+    const isSettable = settable.includes(path)
+    if (isSettable && isFields(wanted) && isFields(kept)) return keptInside(path, wanted, kept)
+    const message = isSettable
       ? keptMessage(path, { wanted, kept }, emptyRemoves.includes(path))
       : fixedMessage(path, { wanted, kept })
     return message === undefined ? [] : [{ path, message }]
   })
+}
+
+/** Names the members of an object, such as `capabilities.sending`, that null does not change. */
+function keptInside(path: string, wanted: Fields, kept: Fields): Warning[] {
+  return Object.keys(wanted)
+    .filter(key => wanted[key] === null && Object.hasOwn(kept, key) && !isBlank(kept[key]))
+    .map(key => ({ path: `${path}.${key}`, message: `Null does not change \`${path}.${key}\`.` }))
 }
 
 interface Pair {

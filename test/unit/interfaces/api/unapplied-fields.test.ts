@@ -16,6 +16,7 @@ const SHOWN = {
   description: '',
   tags: ['a'],
   properties: {},
+  capabilities: { sending: 'enabled' },
   unsubscribed: false,
   region: 'us-west-2',
   domain_id: `dom_${UUID}`,
@@ -31,6 +32,7 @@ const settable = {
   tags: 1,
   properties: 1,
   unsubscribed: 1,
+  capabilities: 1,
 }
 const body = z.object(Object.fromEntries(Object.keys(settable).map(key => [key, z.unknown()])))
 
@@ -64,6 +66,11 @@ const CASES: [what: string, given: unknown, warned: Record<string, string> | und
     'null for a field that can be removed',
     { firstName: null },
     { first_name: 'Null does not change `first_name`. An empty string removes it.' },
+  ],
+  [
+    'null inside of an object',
+    { capabilities: { sending: null, receiving: null }, properties: { city: null } },
+    { 'capabilities.sending': 'Null does not change `capabilities.sending`.' },
   ],
   ['an empty string', { subject: '' }, { subject: 'An empty string does not change `subject`.' }],
   ['an empty list', { tags: [] }, { tags: 'An empty list does not change `tags`.' }],
