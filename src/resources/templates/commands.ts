@@ -11,6 +11,7 @@ import { command, type Tx } from '../../store/command.ts'
 import type { TemplateRow } from '../../store/schema.ts'
 import type { Content } from '../emails/content.ts'
 import { releaseContents, shareContent, storeContent } from '../emails/content-rows.ts'
+import { TEMPLATE_NAME_LENGTH_MAX } from './limits.ts'
 import { findTemplate, type StoredTemplate, sentState } from './template-rows.ts'
 
 /** The content of a template, which a user writes. */
@@ -105,7 +106,8 @@ export const templateCommands = {
   ),
 
   /**
-   * Creates a template with the present content of another one. The copy has no alias and is not published.
+   * Creates a template with the present content of another one, named `… (copy)`. The copy has no alias and is
+   * not published.
    * Returns undefined if the account has no such template.
    */
   duplicateTemplate: command<TemplateKey & { copyId: Id; at: number }, StoredTemplate | undefined>(
@@ -114,7 +116,8 @@ export const templateCommands = {
       if (!row) return undefined
       const { name, subject, sender, replyToList, variables, contentId } = row
       await shareContent(tx, contentId)
-      const columns = { name, subject, sender, replyToList, variables, contentId, alias: null }
+      const content = { subject, sender, replyToList, variables, contentId }
+      const columns = { ...content, name: copyName(name), alias: null }
       return insert(tx, { accountId, id: copyId }, columns, at)
     },
   ),
@@ -140,6 +143,14 @@ export const templateCommands = {
     )
     return true
   }),
+}
+
+/** Name of a copy: `Autumn (copy)`, then `Autumn (copy 2)`. */
+function copyName(name: string): string {
+  const [, base = name, number] = /^(.*) \(copy(?: (\d{1,4}))?\)$/su.exec(name) ?? []
+  const isCopy = base !== name
+  const end = isCopy ? ` (copy ${Number(number ?? 1) + 1})` : ' (copy)'
+  return base.slice(0, TEMPLATE_NAME_LENGTH_MAX - end.length).toWellFormed() + end
 }
 
 const FIELDS = ['name', 'subject', 'html', 'text', 'sender', 'replyToList', 'variables'] as const

@@ -64,6 +64,12 @@ const WHOLE_NAMES: readonly string[] = words(
 /** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
 export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
   const names = header.map(name => unguarded(name).trim())
+  const broken = names.find(name => name.includes('\ufffd'))
+  if (broken !== undefined)
+    throw new ImportFault(
+      broken,
+      `The column name \`${broken}\` must be valid in the charset of the file (UTF-8 unless the content type sets another).`,
+    )
   const columns = map ? mappedColumns(names, map) : namedColumns(names)
   const seen = new Set<string>()
   for (const column of columns) {

@@ -458,6 +458,16 @@ for (const [charset, octets, name] of [
     }
   })
 
+test('import: a header in another charset is refused, and is read with the charset', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const file = Buffer.from('email,Größe\nann@there.test,groß\n', 'latin1')
+  const { message } = await faultOf(importFile(inPieces(file, Infinity)))
+  assert.match(message, 'must be valid in the charset of the file')
+  assert.equal(await contacts(), [])
+  await importFile(inPieces(file, Infinity), { charset: 'windows-1252' })
+  assert.equal((await contacts()).map(shown), [['ann@there.test', null, null, 0, { Größe: 'groß' }]])
+})
+
 test('import: an unknown charset is refused', async t => {
   const { importFile } = await openAudience(t)
   assert.is((await faultOf(importFile('email\n', { charset: 'klingon' }))).part, 'charset')

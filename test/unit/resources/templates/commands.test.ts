@@ -107,6 +107,19 @@ test('template commands: drafts, publishing and copies keep the contents that th
   assert.is((await templates.find(accountId, copy.id))!.text, 'two')
 })
 
+test('template commands: a duplicate has the name of a copy', async t => {
+  const { templates, accountId } = await open(t)
+  for (const [name, copied] of [
+    ['Autumn', 'Autumn (copy)'],
+    ['Autumn (copy)', 'Autumn (copy 2)'],
+    ['Autumn (copy 9)', 'Autumn (copy 10)'],
+    ['x'.repeat(200), `${'x'.repeat(193)} (copy)`],
+  ] as const) {
+    const { id } = await templates.create(accountId, { ...FIRST, name })
+    assert.is((await templates.duplicate(accountId, id))!.name, copied)
+  }
+})
+
 test('template commands: of concurrent creations with one alias, one succeeds', async t => {
   const { accountId, account, db, run, clock, rows } = await open(t)
   const templates = createTemplates({ db, run, clock, newId })

@@ -85,9 +85,15 @@ export function FormDialog({
     onClose()
   }
   const unnamed = error && error.fields.length === 0
+  const form = useRef<HTMLFormElement>(null)
+  // the error may be out of view above a long form
+  useEffect(() => {
+    if (error) form.current?.querySelector('.fault, [role="alert"]')?.scrollIntoView({ block: 'center' })
+  }, [error])
   return (
     <Dialog title={title} onClose={close} {...(wide && { wide })}>
       <form
+        ref={form}
         onSubmit={event => {
           event.preventDefault()
           void run()

@@ -19,6 +19,7 @@ import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
 import { Empty, Failure, Note, say, Waiting } from '../components/feedback.tsx'
 import { type Column, Table } from '../components/list.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
+import { exampleCall } from '../labels/example-call.ts'
 import { isOperator } from '../shell/session.ts'
 
 export function AccessTokens() {
@@ -124,8 +125,8 @@ function MakeToken({ onClose, onMade }: { onClose: () => void; onMade: () => voi
   const [lifetime, setLifetime] = useState<string>('90 days')
   const [networks, setNetworks] = useState('')
   const [operator, setOperator] = useState(false)
-  const [token, setToken] = useState<string>()
-  if (token !== undefined) return <NewToken token={token} onClose={onClose} />
+  const [made, setMade] = useState<MadeToken>()
+  if (made) return <NewToken {...made} onClose={onClose} />
   return (
     <FormDialog
       title="Create access token"
@@ -133,14 +134,15 @@ function MakeToken({ onClose, onMade }: { onClose: () => void; onMade: () => voi
       onClose={onClose}
       onSubmit={async () => {
         const entries = networks.split(/[\s,]+/).filter(entry => entry !== '')
-        const made = await call<{ token: string }>('POST', '/access-tokens', {
+        const granted = extent === 'full' ? (['full'] as const) : scopes
+        const { token } = await call<{ token: string }>('POST', '/access-tokens', {
           name,
-          scopes: extent === 'full' ? ['full'] : scopes,
+          scopes: granted,
           expires_in: lifetime || null,
           networks: entries.length > 0 ? entries : null,
           operator,
         })
-        setToken(made.token)
+        setMade({ token, scopes: granted })
         onMade()
       }}
     >
@@ -240,7 +242,12 @@ function labelOf(resource: string): string {
   return resource.charAt(0).toUpperCase() + resource.slice(1)
 }
 
-function NewToken({ token, onClose }: { token: string; onClose: () => void }) {
+interface MadeToken {
+  token: string
+  scopes: readonly TokenScope[]
+}
+
+function NewToken({ token, scopes, onClose }: MadeToken & { onClose: () => void }) {
   const { data } = useLoad<Installation>('/installation')
   const baseUrl = data?.base_url.replace(/\/$/, '')
   return (
@@ -260,7 +267,7 @@ function NewToken({ token, onClose }: { token: string; onClose: () => void }) {
             <Copy
               block
               label="Copy code"
-              text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.domains.list()`}
+              text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.${exampleCall(scopes)}`}
             />
           </div>
         )}

@@ -16,6 +16,23 @@ const LIVE_MS = 1_000
  */
 const chosenFiles = new Map<string, File>()
 
+/** Charsets that spreadsheets and mail programs save files in, by their labels. */
+const CHARSETS = [
+  ['utf-8', 'UTF-8'],
+  ['windows-1252', 'Western European (Windows-1252)'],
+  ['iso-8859-2', 'Central European (ISO-8859-2)'],
+  ['windows-1251', 'Cyrillic (Windows-1251)'],
+  ['windows-1255', 'Hebrew (Windows-1255)'],
+  ['shift_jis', 'Japanese (Shift_JIS)'],
+  ['gb18030', 'Simplified Chinese (GB18030)'],
+  ['big5', 'Traditional Chinese (Big5)'],
+  ['euc-kr', 'Korean (EUC-KR)'],
+  ['utf-16', 'UTF-16'],
+] as const
+
+/** Words of the errors about text that the charset does not have. */
+const CHARSET_FAULT = 'charset of the file'
+
 interface ImportProps {
   audience: Audience
   onClose: () => void
@@ -24,8 +41,11 @@ interface ImportProps {
 
 export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
   const [file, setFile] = useState(() => chosenFiles.get(audience.id))
-  const draft = useDraft(`import.${audience.id}`, { onExisting: 'update' })
-  const { onExisting } = draft.value
+  const draft = useDraft(`import.${audience.id}`, {
+    onExisting: 'update',
+    charset: 'utf-8',
+  })
+  const { onExisting, charset = 'utf-8' } = draft.value
   const isOpen = useIsOpen()
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
@@ -44,7 +64,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
         `/audiences/${audience.id}/contacts/import?on_existing=${onExisting}`,
         {
           body: file!,
-          headers: { 'content-type': 'text/csv' },
+          headers: { 'content-type': `text/csv; charset=${charset}` },
         },
       )
       const done = (await reply.json()) as ContactImport
@@ -90,12 +110,20 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
                 ['update', 'Update with the values of the file'],
                 ['skip', 'Skip'],
               ]}
-              onValue={value => draft.set({ onExisting: value })}
+              onValue={value => draft.set({ ...draft.value, onExisting: value })}
+            />
+            <Choose
+              label="Charset"
+              value={charset}
+              hint="Spreadsheet programs often save CSV files in the charset of the system, not in UTF-8."
+              options={CHARSETS}
+              onValue={value => draft.set({ ...draft.value, charset: value })}
             />
             {isBusy && <SoFar audienceId={audience.id} />}
           </>
         )}
         {error && <Failure error={error} act="The import failed" />}
+        {error?.message.includes(CHARSET_FAULT) && <CharsetAdvice />}
       </div>
       <div class="dialog-acts">
         <Button onClick={onClose}>{report ? 'Close' : 'Cancel'}</Button>
@@ -106,6 +134,14 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
         )}
       </div>
     </Dialog>
+  )
+}
+
+function CharsetAdvice() {
+  return (
+    <Note tone="warn">
+      <p>The file does not have the chosen charset. Import it again, and choose another one.</p>
+    </Note>
   )
 }
 
@@ -143,6 +179,7 @@ function Report({ report }: { report: ContactImport }) {
           {count(unchanged + skipped)} unchanged{failed > 0 && `, ${count(failed)} failed`}.
         </p>
       </Note>
+      {errors.some(({ message }) => message.includes(CHARSET_FAULT)) && <CharsetAdvice />}
       {errors.length + notes.length > 0 && (
         <ul class="stack stack-tight small">
           {[...errors, ...notes].map(({ row, email, message }) => (

@@ -11,11 +11,10 @@ import { type Column, PagedTable, Search } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
 
-/** Initial content of a new template. */
+/** Initial content of a new template. Its text is derived from the HTML, and so follows it. */
 const BEGINNING = {
   subject: 'Welcome, {{first_name|there}}',
   html: '<h1>Welcome, {{first_name|there}}</h1>\n<p>We are glad that you are here.</p>\n',
-  text: 'Welcome, {{first_name|there}}.\n\nWe are glad that you are here.\n',
 }
 
 const COLUMNS: readonly Column<TemplateRow>[] = [
