@@ -106,8 +106,8 @@ export const templateCommands = {
   ),
 
   /**
-   * Creates a template with the present content of another one, named `… (copy)`. The copy has no alias and is
-   * not published.
+   * Creates a template with the present content of another one, named `… (copy)`. The copy has no alias and
+   * is not published.
    * Returns undefined if the account has no such template.
    */
   duplicateTemplate: command<TemplateKey & { copyId: Id; at: number }, StoredTemplate | undefined>(
