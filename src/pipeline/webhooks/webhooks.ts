@@ -24,6 +24,8 @@ import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows
 export interface NewWebhook {
   url: string
   events: readonly SubscribableType[]
+  /** False creates a webhook that is disabled. */
+  isEnabled?: boolean | undefined
   /** Whether signatures of Standard Webhooks are added; by default as the operator has set it. */
   isStandard?: boolean | undefined
   /** Domains to whose events the webhook is limited; null or absent for all events. */
@@ -87,7 +89,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     faultIn: url => faultIn(url, options),
     list: (accountId, page) => listWebhooks(db, accountId, page),
     find,
-    async create(accountId, { url, events, isStandard = isStandardByDefault, domainIds = null }) {
+    async create(accountId, wanted) {
+      const { url, events, isEnabled = true, isStandard = isStandardByDefault, domainIds = null } = wanted
       const now = clock.now()
       const id = newId(now)
       const signingSecret = newSigningSecret()
@@ -104,11 +107,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         earlierUntil: null,
         domainIds: storedDomainIds(domainIds),
         standard: isStandard ? 1 : 0,
-        enabled: 1,
+        enabled: isEnabled ? 1 : 0,
         noticeDue: 0,
         failingSince: null,
-        disabledAt: null,
-        disabledReason: null,
+        disabledAt: isEnabled ? null : now,
+        disabledReason: isEnabled ? null : ('user' as const),
       }
       const result = await run('createWebhook', webhook)
       return result === 'created' ? { webhook, signingSecret } : result

@@ -63,8 +63,11 @@ export const placingCommands = {
     const home = known[0]?.audienceId ?? oldest?.id ?? input.newAudienceId
     const named = input.audienceIds.length > 0 ? input.audienceIds : [home]
     const holders = named.map(id => known.find(({ audienceId }) => sameId(audienceId, id)))
+    // an address that has unsubscribed everywhere stays unsubscribed in further audiences
+    const hasLeft = known.length > 0 && known.every(({ unsubscribed }) => unsubscribed === 1)
+    const given = hasLeft ? { ...fields, unsubscribed: true } : fields
     const rows = named.map(
-      (audienceId, i) => holders[i] ?? newContact({ accountId, audienceId }, ids[i]!, fields, at),
+      (audienceId, i) => holders[i] ?? newContact({ accountId, audienceId }, ids[i]!, given, at),
     )
     const added = rows.filter((_, i) => !holders[i])
     for (const row of added) {
@@ -74,8 +77,10 @@ export const placingCommands = {
     }
     if (isFirst) await insertAudience(tx, { accountId, id: input.newAudienceId, name: FIRST_AUDIENCE, at })
     const views: ContactView[] = []
-    for (const [i, row] of rows.entries())
+    for (const [i, row] of rows.entries()) {
+      if (!holders[i] && known[0]) await copySubscriptions(tx, known[0].id, row.id)
       views.push(await viewOf(tx, holders[i] ?? (await writeNew(tx, row, subscriptions))))
+    }
     return { contact: views[0]!, kept: views.filter((_, i) => holders[i]) }
   }),
 

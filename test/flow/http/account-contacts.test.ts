@@ -251,4 +251,25 @@ test('an import takes its file by its name, and goes into several segments with 
   assert.equal(contentsOf(mailhorn), before)
 })
 
+test('an address that has unsubscribed everywhere, or from a topic, stays so in a further segment', async () => {
+  const { call, make } = open('further segments')
+  const [first, second] = [await make('/segments', { name: 'A' }), await make('/segments', { name: 'B' })]
+  const { id: topic } = await make('/topics', { name: 'News', default_subscription: 'opt_in' })
+  const place = (segment: { id: string }, body = {}) =>
+    make('/contacts', { email: 'ann@there.example', segments: [{ id: segment.id }], ...body })
+  const { id } = await place(first)
+  await call('PATCH', `/contacts/${id}/topics`, [{ id: topic, subscription: 'opt_out' }])
+  await call('PATCH', `/contacts/${id}`, { unsubscribed: true })
+  const further = await place(second, { unsubscribed: false })
+  assert.equal([further.unsubscribed, further.unsubscribed_topics], [true, [topic]])
+  assert.equal(
+    further.warnings.map(({ path }: { path: string }) => path),
+    ['unsubscribed'],
+  )
+  await call('PATCH', `/contacts/${id}`, { unsubscribed: false })
+  const third = await make('/segments', { name: 'C' })
+  const back = await place(third)
+  assert.equal([back.unsubscribed, back.warnings], [false, undefined])
+})
+
 test.run()

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { assertRefusal, type ExpectedRefusal, refuses } from '../../kit/refusals.ts'
+import { assertRefusal, contentsOf, type ExpectedRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
 
 const test = suite('API keys')
@@ -237,6 +237,23 @@ test('the list is paged as the SDKs page', async () => {
   await wrong('after=x', { status: 422, name: 'validation_error', path: 'after' })
   await wrong(`after=${all[0]}&before=${all[1]}`, { status: 422, name: 'validation_error', path: 'before' })
   await wrong('after=key_01990000-0000-7000-8000-000000000000', { status: 404, name: 'not_found' })
+})
+
+test('API keys: the limits of access tokens are refused by name', async () => {
+  const before = contentsOf(mailhorn)
+  for (const permission of ['full_access', 'sending_access'])
+    for (const [key, value] of Object.entries({
+      scopes: ['emails:read'],
+      networks: [],
+      expires_at: '2030-01-01T00:00:00Z',
+      expires_in: 1,
+    })) {
+      const body = { name: 'n', permission, [key]: value }
+      assertRefusal(await mailhorn.call('POST', '/api-keys', { session, body }), {
+        ...{ status: 422, name: 'validation_error', path: key },
+      })
+    }
+  assert.equal(contentsOf(mailhorn).api_keys, before.api_keys)
 })
 
 test.run()

@@ -393,4 +393,25 @@ test('webhooks: an account has at most 100 webhooks', async t => {
   })
 })
 
+test('webhooks: one can be created disabled, and the two spellings must agree', async () => {
+  const good = { url: 'https://hooks.example/', events: ['email.sent'] }
+  for (const state of [{ enabled: false }, { status: 'disabled' }, { enabled: false, status: 'disabled' }]) {
+    const { status, body } = await mailhorn.call('POST', '/webhooks', {
+      session,
+      body: { ...good, ...state },
+    })
+    assert.equal([status, body.enabled, body.status], [201, false, 'disabled'])
+    assert.equal([body.disabled_reason, typeof body.disabled_at], ['user', 'string'])
+    const contradiction = { enabled: true, status: 'disabled' }
+    for (const [method, path] of [
+      ['POST', '/webhooks'],
+      ['PATCH', `/webhooks/${body.id}`],
+    ] as const) {
+      const answer = await mailhorn.call(method, path, { session, body: { ...good, ...contradiction } })
+      assertRefusal(answer, { status: 422, name: 'validation_error', path: 'status' })
+    }
+    await mailhorn.call('DELETE', `/webhooks/${body.id}`, { session })
+  }
+})
+
 test.run()

@@ -5,7 +5,7 @@ import type { AccessTokenView } from '../../../resources/accounts/access-tokens.
 import type { ApiKeyView } from '../../../resources/accounts/api-keys.ts'
 import { credentialNameSchema } from '../access-tokens/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
-import { bodyReader, readNumber } from '../schema/read.ts'
+import { bodyReader, presentPicker, readNumber } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -19,7 +19,23 @@ export const createKeySchema = z.object({
   }),
   domain_id: z.string().optional(),
 })
-export const readCreateKey = bodyReader(createKeySchema, { emptyMeansAbsent: ['name'] })
+const readKey = bodyReader(createKeySchema, { emptyMeansAbsent: ['name'] })
+
+/** Limits of access tokens, which a key does not have. */
+const TOKEN_LIMITS = ['scopes', 'networks', 'expires_at', 'expires_in'] as const
+
+/**
+ * Refuses the limits of access tokens by name, so that no key is wider than was meant.
+ * @throws ApiError
+ */
+export function readCreateKey(body: unknown): ReturnType<typeof readKey> {
+  const key = readKey(body)
+  const given = presentPicker(TOKEN_LIMITS)(body as Record<string, unknown>)
+  const path = Object.keys(given)[0]
+  if (path !== undefined)
+    throw invalidField(path, `API keys have no \`${path}\`. Create an access token (POST /access-tokens).`)
+  return key
+}
 
 export const keySchema = z.object({
   object: z.literal('api_key'),

@@ -37,6 +37,13 @@ type Options = Parameters<typeof contactRoutes>[0] & {
 
 const placedSchema = TYPED_PROPERTIES.schema.extend({ warnings: warningsSchema })
 
+const HAS_LEFT: Warning = {
+  path: 'unsubscribed',
+  message:
+    'The address has unsubscribed in all audiences that have it, so the new contact is unsubscribed, too. ' +
+    'Update the contact to subscribe it again.',
+}
+
 export function placedContactRoutes({ store, reader, clock, newId }: Options): Route[] {
   return [
     {
@@ -80,6 +87,7 @@ export function placedContactRoutes({ store, reader, clock, newId }: Options): R
         const warnings = kept.flatMap(contact =>
           unchangedFields(contact, readContactChanges(body), subscriptions),
         )
+        if (contact.unsubscribed && !fields.unsubscribed && kept.length === 0) warnings.push(HAS_LEFT)
         return created(withWarnings(TYPED_PROPERTIES.of(contact), eachPathOnce(warnings)))
       },
     },

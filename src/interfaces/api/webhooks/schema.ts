@@ -35,6 +35,8 @@ export const newWebhookSchema = z.object({
   url: z.string().optional(),
   endpoint: z.string().optional().meta({ description: 'Alias of `url`.' }),
   events: eventTypes,
+  enabled: z.boolean().optional(),
+  status: statusSchema.optional().meta({ description: 'Alias of `enabled`.' }),
   standard_webhooks: z.boolean().optional(),
   domain_ids: domainIds
     .optional()
@@ -110,16 +112,28 @@ type FaultInUrl = Webhooks['faultIn']
 /** @throws ApiError */
 export function readNewWebhook(body: unknown, faultIn: FaultInUrl): NewWebhook {
   insistOnDomains(body)
-  const { events, standardWebhooks: isStandard, domainIds, ...place } = readNew(body)
+  const { events, enabled, status, standardWebhooks: isStandard, domainIds, ...place } = readNew(body)
   const url = readUrl(place, faultIn)
   if (url === undefined)
     throw invalidField('url', 'Missing `url` (or `endpoint`) field.', 'missing_required_field')
   return {
     url,
     events: eachOnce(events),
+    isEnabled: isEnabledIn(enabled, status),
     isStandard,
     domainIds: domainIds && readDomainIds(domainIds),
   }
+}
+
+/** @throws ApiError 422 if the two spellings contradict each other */
+function isEnabledIn(
+  enabled: boolean | undefined,
+  status: z.output<typeof statusSchema> | undefined,
+): boolean | undefined {
+  if (status === undefined) return enabled
+  if (enabled !== undefined && enabled !== (status === 'enabled'))
+    throw invalidField('status', '`status` contradicts `enabled`. Send one of them.')
+  return status === 'enabled'
 }
 
 /**
@@ -129,7 +143,7 @@ export function readNewWebhook(body: unknown, faultIn: FaultInUrl): NewWebhook {
 export function readWebhookChange(body: unknown, query: URLSearchParams, faultIn: FaultInUrl): WebhookChange {
   insistOnDomains(body)
   const { events, enabled, status, standardWebhooks, domainIds, ...place } = readChange(body)
-  const isEnabled = enabled ?? (status === undefined ? undefined : status === 'enabled')
+  const isEnabled = isEnabledIn(enabled, status)
   return {
     url: readUrl(place, faultIn),
     events: events && eachOnce(events),
