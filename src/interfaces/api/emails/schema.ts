@@ -188,14 +188,11 @@ function recipientView(
   }
 }
 
-/**
- * Converts the status of a queued delivery to that of its email: scheduled, queued, or in progress. An
- * attempt counts from its lease on, which is before the email is shown as sent.
- */
+/** Converts the status of a queued delivery to that of its email: scheduled, queued, or in progress. */
 function statusWord(email: EmailRow, { status, attempts }: DeliveryRow) {
   if (status !== 'queued') return status
   if (email.status === 'scheduled') return 'scheduled'
-  return attempts > 0 && email.sentAt !== null ? 'sent' : 'queued'
+  return attempts > 0 ? 'sent' : 'queued'
 }
 
 function eventView({ id, type, createdAt, recipient, data }: EventRow): z.output<typeof eventSchema> {

@@ -94,18 +94,6 @@ for (const [what, happen] of Object.entries(LATER)) {
   })
 }
 
-for (const region of ['us-west-2', 'eu-west-1'])
-  test(`${region}: a recipient is queued like its email while the first attempt is under way`, async t => {
-    const store = await t.using(openLocalStore())
-    const post = postOver(store)
-    const accountId = post.account()
-    post.domain(accountId, 'here.test', { region })
-    const emailId = await post.send(accountId, { to: ['x@there.test'] })
-    await post.claim(accountId)
-    const { status, recipients } = emailView((await findEmailParts(store, accountId, emailId, 0))!)
-    assert.equal([status, recipients[0]!.status, recipients[0]!.attempts], ['queued', 'queued', 1])
-  })
-
 test('region without feedback: a failure before the transfer is shown', async t => {
   const store = await t.using(openLocalStore())
   const post = postOver(store)
