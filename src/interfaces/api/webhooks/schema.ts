@@ -28,7 +28,10 @@ import { type Warning, warningsSchema } from '../warnings.ts'
 const DOMAINS_MAX = 100
 
 const eventTypes = z.array(z.enum(SUBSCRIBABLE_TYPES)).max(100)
-const domainIds = z.array(z.string()).min(1).max(DOMAINS_MAX)
+const domainIds = z
+  .array(z.string())
+  .min(1, 'must contain at least one domain. Leave it out for all')
+  .max(DOMAINS_MAX)
 const statusSchema = z.enum(['enabled', 'disabled'])
 
 export const newWebhookSchema = z.object({
@@ -111,7 +114,6 @@ type FaultInUrl = Webhooks['faultIn']
 
 /** @throws ApiError */
 export function readNewWebhook(body: unknown, faultIn: FaultInUrl): NewWebhook {
-  insistOnDomains(body)
   const { events, enabled, status, standardWebhooks: isStandard, domainIds, ...place } = readNew(body)
   const url = readUrl(place, faultIn)
   if (url === undefined)
@@ -141,7 +143,6 @@ function isEnabledIn(
  * @throws ApiError
  */
 export function readWebhookChange(body: unknown, query: URLSearchParams, faultIn: FaultInUrl): WebhookChange {
-  insistOnDomains(body)
   const { events, enabled, status, standardWebhooks, domainIds, ...place } = readChange(body)
   const isEnabled = isEnabledIn(enabled, status)
   return {
@@ -168,17 +169,6 @@ function readUrl(
   const fault = place === undefined ? undefined : faultIn(place)
   if (fault !== undefined) throw invalidField(key, `Invalid \`${key}\`: the URL ${fault}.`)
   return place
-}
-
-/**
- * An empty list would otherwise count as absent, and a webhook without a limit gets everything.
- * @throws ApiError 422
- */
-function insistOnDomains(body: unknown): void {
-  const { domain_ids, domainIds } = body as Record<string, unknown>
-  const given = domain_ids ?? domainIds
-  if (Array.isArray(given) && given.length === 0)
-    throw invalidField('domain_ids', '`domain_ids` must contain at least one domain. Leave it out for all.')
 }
 
 /** @throws ApiError 404 */
