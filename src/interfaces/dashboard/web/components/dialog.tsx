@@ -3,9 +3,9 @@ import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from '../api/client.ts'
-import { Button } from './controls.tsx'
+import { Button, Copy } from './controls.tsx'
 import { type Draft, DraftNotice } from './draft.tsx'
-import { Failure, say } from './feedback.tsx'
+import { Failure, Note, say } from './feedback.tsx'
 
 interface DialogProps {
   title: string
@@ -182,5 +182,43 @@ export function Confirmation() {
     >
       {() => <p>{asked.text}</p>}
     </FormDialog>
+  )
+}
+
+interface ShownOnceProps {
+  title: string
+  wide?: boolean
+  /** What the secret is, such as `API key`. */
+  what: string
+  secret: string
+  /** What to do with the secret, as a sentence. */
+  advice?: string
+  /** Label of the button that closes the dialog. */
+  act?: string
+  children?: ComponentChildren
+  onClose: () => void
+}
+
+/** Shows a secret that cannot be shown again. The children are examples of its use. */
+export function ShownOnce({ title, wide, what, secret, advice, act, children, onClose }: ShownOnceProps) {
+  return (
+    <Dialog title={title} wide={wide ?? false} isOnce onClose={onClose}>
+      <div class="dialog-body">
+        <Note tone="warn">
+          <p>
+            <b>Copy it now.</b> The {what} is shown only once. {advice}
+          </p>
+        </Note>
+        <div class="secret">
+          <Copy text={secret} label={`Copy ${what}`} />
+        </div>
+        {children}
+      </div>
+      <div class="dialog-acts">
+        <Button kind="main" onClick={onClose}>
+          {act ?? 'I have saved it'}
+        </Button>
+      </div>
+    </Dialog>
   )
 }

@@ -15,8 +15,8 @@ import {
   Switch,
   TextField,
 } from '../components/controls.tsx'
-import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
-import { Empty, Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
+import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
 import { type Column, Table } from '../components/list.tsx'
 import { Card, Mark, Time } from '../components/show.tsx'
 import { exampleCall } from '../labels/example-call.ts'
@@ -251,32 +251,17 @@ function NewToken({ token, scopes, onClose }: MadeToken & { onClose: () => void 
   const { data } = useLoad<Installation>('/installation')
   const baseUrl = data?.base_url.replace(/\/$/, '')
   return (
-    <Dialog title="Your new access token" wide isOnce onClose={onClose}>
-      <div class="dialog-body">
-        <Note tone="warn">
-          <p>
-            <b>Copy it now.</b> The access token is shown only once.
-          </p>
-        </Note>
-        <div class="secret">
-          <Copy text={token} label="Copy access token" />
+    <ShownOnce title="Your new access token" wide what="access token" secret={token} onClose={onClose}>
+      {baseUrl !== undefined && (
+        <div class="stack">
+          <h3>Use it with any Resend SDK</h3>
+          <Copy
+            block
+            label="Copy code"
+            text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.${exampleCall(scopes)}`}
+          />
         </div>
-        {baseUrl !== undefined && (
-          <div class="stack">
-            <h3>Use it with any Resend SDK</h3>
-            <Copy
-              block
-              label="Copy code"
-              text={`import { Resend } from 'resend'\n\nconst resend = new Resend('${token}', { baseUrl: '${baseUrl}/' })\nawait resend.${exampleCall(scopes)}`}
-            />
-          </div>
-        )}
-      </div>
-      <div class="dialog-acts">
-        <Button kind="main" onClick={onClose}>
-          I have saved it
-        </Button>
-      </div>
-    </Dialog>
+      )}
+    </ShownOnce>
   )
 }

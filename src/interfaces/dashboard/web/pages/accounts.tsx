@@ -4,10 +4,10 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { Account, AccountWithPassword, Installation } from '../api/types.ts'
-import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
-import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
+import { Button, Choose, TextField } from '../components/controls.tsx'
+import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, Note, say } from '../components/feedback.tsx'
+import { Empty, say } from '../components/feedback.tsx'
 import { type Column, PagedTable } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
@@ -193,23 +193,13 @@ function AccountForm({ account, plans, onClose, onDone }: AccountFormProps) {
 
 function Secret({ account, onClose }: { account: AccountWithPassword; onClose: () => void }) {
   return (
-    <Dialog title="Owner password" isOnce onClose={onClose}>
-      <div class="dialog-body">
-        <Note tone="warn">
-          <p>
-            <b>Copy it now.</b> The password is shown only once. {account.owner_email} should change it after
-            signing in.
-          </p>
-        </Note>
-        <div class="secret">
-          <Copy text={account.password} label="Copy password" />
-        </div>
-      </div>
-      <div class="dialog-acts">
-        <Button kind="main" onClick={onClose}>
-          Done
-        </Button>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title="Owner password"
+      what="password"
+      secret={account.password}
+      advice={`${account.owner_email} should change it after signing in.`}
+      act="Done"
+      onClose={onClose}
+    />
   )
 }

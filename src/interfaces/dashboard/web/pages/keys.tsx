@@ -5,8 +5,8 @@ import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { ApiKey, Domain, Installation, List } from '../api/types.ts'
 import { Button, Choose, Copy, TextField } from '../components/controls.tsx'
-import { confirm, Dialog, FormDialog } from '../components/dialog.tsx'
-import { Empty, Failure, Note, say, Waiting } from '../components/feedback.tsx'
+import { confirm, FormDialog, ShownOnce } from '../components/dialog.tsx'
+import { Empty, Failure, say, Waiting } from '../components/feedback.tsx'
 import { type Column, Table } from '../components/list.tsx'
 import { Card, Head, Time } from '../components/show.tsx'
 import { AccessTokens } from './access-tokens.tsx'
@@ -146,24 +146,9 @@ function MakeKey({ domains, onClose, onMade }: MakeKeyProps) {
 
 function NewKey({ token, onClose }: { token: string; onClose: () => void }) {
   return (
-    <Dialog title="Your new API key" wide isOnce onClose={onClose}>
-      <div class="dialog-body">
-        <Note tone="warn">
-          <p>
-            <b>Copy it now.</b> The API key is shown only once.
-          </p>
-        </Note>
-        <div class="secret">
-          <Copy text={token} label="Copy API key" />
-        </div>
-        <UseKey token={token} />
-      </div>
-      <div class="dialog-acts">
-        <Button kind="main" onClick={onClose}>
-          I have saved it
-        </Button>
-      </div>
-    </Dialog>
+    <ShownOnce title="Your new API key" wide what="API key" secret={token} onClose={onClose}>
+      <UseKey token={token} />
+    </ShownOnce>
   )
 }
 

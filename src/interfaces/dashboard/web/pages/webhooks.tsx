@@ -5,10 +5,10 @@ import { call } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { useQuery } from '../api/query.ts'
 import type { AccountEvent, Installation, List, Webhook, WebhookWithSecret } from '../api/types.ts'
-import { Button, Copy, Switch, TextField } from '../components/controls.tsx'
-import { Dialog, FormDialog } from '../components/dialog.tsx'
+import { Button, Switch, TextField } from '../components/controls.tsx'
+import { FormDialog, ShownOnce } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
-import { Empty, Note } from '../components/feedback.tsx'
+import { Empty } from '../components/feedback.tsx'
 import { type Column, PagedTable, Table } from '../components/list.tsx'
 import { usePaged } from '../components/paged.ts'
 import { Card, Head, Mark, Time } from '../components/show.tsx'
@@ -177,23 +177,12 @@ function AddWebhook({ onClose, onMade }: { onClose: () => void; onMade: () => vo
 
 export function NewSecret({ secret, onClose }: { secret: string; onClose: () => void }) {
   return (
-    <Dialog title="Signing secret" isOnce onClose={onClose}>
-      <div class="dialog-body">
-        <Note tone="warn">
-          <p>
-            <b>Copy it now.</b> The signing secret is shown only once. Use it to verify that events come from
-            Mailhorn.
-          </p>
-        </Note>
-        <div class="secret">
-          <Copy text={secret} label="Copy signing secret" />
-        </div>
-      </div>
-      <div class="dialog-acts">
-        <Button kind="main" onClick={onClose}>
-          I have saved it
-        </Button>
-      </div>
-    </Dialog>
+    <ShownOnce
+      title="Signing secret"
+      what="signing secret"
+      secret={secret}
+      advice="Use it to verify that events come from Mailhorn."
+      onClose={onClose}
+    />
   )
 }
