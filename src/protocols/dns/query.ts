@@ -66,19 +66,24 @@ function overUdp(query: Query, packet: Buffer, id: number, signal: AbortSignal) 
   const { host, port } = query.server
   return new Promise<Message>((resolve, reject) => {
     const socket = createSocket(isIPv6(host) ? 'udp6' : 'udp4')
+    let settled = false
     const settle = (end: () => void) => {
+      if (settled) return
+      settled = true
       signal.removeEventListener('abort', onAbort)
       socket.close()
       end()
     }
     const onAbort = () => settle(() => reject(signal.reason))
     signal.addEventListener('abort', onAbort)
-    socket.once('error', error => settle(() => reject(error)))
+    socket.on('error', error => settle(() => reject(error)))
     socket.on('message', reply => {
       const message = replyTo(id, query, reply)
       if (message) settle(() => resolve(message))
     })
-    socket.connect(port, host, () => socket.send(packet))
+    // A callback given to connect() would get the error of an address without a route, in place of 'error'.
+    socket.on('connect', () => socket.send(packet))
+    socket.connect(port, host)
   })
 }
 
