@@ -15,11 +15,11 @@ export interface SignedFields {
 
 /**
  * These names are listed once more than they occur, so that adding such a field breaks the signature (RFC
- * 6376 §8.15).
+ * 6376 §8.15). Fields that mailing lists and forwarders add are not among them: Sender and List-* are signed
+ * where they occur (§5.4.1, §B.2.3).
  */
 const OVERSIGNED = [
   'from',
-  'sender',
   'reply-to',
   'to',
   'cc',
@@ -31,11 +31,9 @@ const OVERSIGNED = [
   'content-transfer-encoding',
   'in-reply-to',
   'references',
-  'list-unsubscribe',
-  'list-unsubscribe-post',
 ]
 /** These fields are signed if they occur. `x-mailhorn-ref` identifies the delivery of a complaint. */
-const SIGNED = /^(?:feedback-id|x-mailhorn-ref|list-.*|resent-.*)$/
+const SIGNED = /^(?:sender|feedback-id|x-mailhorn-ref|list-.*|resent-.*)$/
 const IRREGULAR = /\t|^ | $| {2}/
 
 /** The part of a selection that depends on the field names only. */
