@@ -71,7 +71,8 @@ export function createFindCredential(options: CredentialOptions): FindCredential
     if (rules.access === 'public') return isUsable ? tokenCredential(token) : null
     if (!token) throw unknownToken(accessTokens.isWellFormed(text))
     if (obstacle) throw blocked(obstacle)
-    insistOnScopes(token, rules)
+    if (isForPeople(rules)) throw forPeople()
+    insistOnScopes(token, rules.scopes)
     return tokenCredential(token)
   }
   return async (request, rules) => {
@@ -128,15 +129,20 @@ function tokenCredential(token: TokenHolder): TokenCredential {
   return { kind: 'token', accountId, tokenId, scopes, operator, networks, expiresAt }
 }
 
+function forPeople(): ApiError {
+  return new ApiError(
+    403,
+    'invalid_access',
+    'This endpoint requires the session of a person and accepts no access token. Sign in with POST /auth/login.',
+  )
+}
+
 /** @throws ApiError 403 that names the missing scopes */
-function insistOnScopes({ scopes, operator }: TokenHolder, rules: RouteRules): void {
-  if (isForPeople(rules))
-    throw new ApiError(
-      403,
-      'invalid_access',
-      'This endpoint requires the session of a person and accepts no access token. Sign in with POST /auth/login.',
-    )
-  const lacking = rules.scopes.filter(scope =>
+export function insistOnScopes(
+  { scopes, operator }: Pick<TokenCredential, 'scopes' | 'operator'>,
+  wanted: readonly RouteScope[],
+): void {
+  const lacking = wanted.filter(scope =>
     scope === 'operator'
       ? !operator
       : !includesScope(scopes, scope as Exclude<RouteScope, 'operator' | 'session'>),

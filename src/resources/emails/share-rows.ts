@@ -1,4 +1,7 @@
-/** Share links, under which an email is shown without a login. Only the hash of a link's token is stored. */
+/**
+ * Share links, under which a sent or received email is shown without a login. Only the hash of a link's token
+ * is stored.
+ */
 import type { Clock } from '../../lib/clock.ts'
 import type { Id } from '../../lib/ids.ts'
 import { command, type Run } from '../../store/command.ts'
@@ -19,13 +22,17 @@ export async function findShare(find: Find, tokenHash: Uint8Array): Promise<Emai
   return share
 }
 
-/** Lists the valid links of an email, newest first. */
-export async function listShares(db: Db, email: { accountId: Id; id: Id }, now: number) {
+/** Lists the valid links of a sent or received email, newest first. */
+export async function listShares(
+  db: Db,
+  { accountId, emailId }: Pick<EmailShareRow, 'accountId' | 'emailId'>,
+  now: number,
+) {
   return db
     .selectFrom('emailShares')
     .select(['id', 'createdAt', 'expiresAt'])
-    .where('accountId', '=', email.accountId)
-    .where('emailId', '=', email.id)
+    .where('accountId', '=', accountId)
+    .where('emailId', '=', emailId)
     .where('expiresAt', '>', now)
     .orderBy('id', 'desc')
     .execute()
@@ -33,10 +40,11 @@ export async function listShares(db: Db, email: { accountId: Id; id: Id }, now: 
 
 export const shareCommands = {
   shareEmail: command<EmailShareRow, ShareResult>(async (tx, share) => {
-    const { accountId, emailId, createdAt } = share
-    const [email] = await tx.rows.find('emails', [{ accountId, id: emailId }], ['id'])
-    if (!email) return 'gone'
-    const good = await listShares(tx.db, { accountId, id: emailId }, createdAt)
+    const keys = [{ accountId: share.accountId, id: share.emailId }]
+    const [sent] = await tx.rows.find('emails', keys, ['id'])
+    const [received] = sent ? [sent] : await tx.rows.find('inboundMessages', keys, ['id'])
+    if (!received) return 'gone'
+    const good = await listShares(tx.db, share, share.createdAt)
     if (good.length >= SHARES_MAX) return 'too-many'
     await tx.db.insertInto('emailShares').values(share).execute()
     return 'shared'

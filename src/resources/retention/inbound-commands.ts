@@ -59,6 +59,11 @@ async function remove(tx: Tx, accountId: Id, rows: readonly OldInbound[]): Promi
   countDeletedEvents(tx, accountId, Number(events.numDeletedRows))
   for (const table of ['inboundSubjects', 'inboundMessages'] as const)
     await tx.db.deleteFrom(table).where('accountId', '=', accountId).where('id', 'in', ids).execute()
+  await tx.db
+    .deleteFrom('emailShares')
+    .where('accountId', '=', accountId)
+    .where('emailId', 'in', ids)
+    .execute()
   tx.count(accountId, INBOUND_COUNTER, '', -rows.length)
   await releaseContents(
     tx,

@@ -87,6 +87,7 @@ export interface EmailRow {
 export interface EmailShareRow {
   id: Id
   accountId: Id
+  /** Id of an email, or of a received message. */
   emailId: Id
   tokenHash: Uint8Array
   createdAt: number

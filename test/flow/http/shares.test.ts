@@ -1,5 +1,7 @@
 import * as assert from 'uvu/assert'
-import { addAccount } from '../../kit/accounts.ts'
+import { parseWireId, wireId } from '../../../src/lib/ids.ts'
+import { addAccount, openSession } from '../../kit/accounts.ts'
+import { addInbound } from '../../kit/inbound.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
 import { assertRefusal, refuses } from '../../kit/refusals.ts'
 import { suite } from '../../kit/suite.ts'
@@ -48,7 +50,7 @@ test('have unguessable links of which only hashes are stored', async () => {
   assert.is.not((await share(id)).body.url, body.url)
   const [stored] = mailhorn.rows<{ token_hash: Buffer }>('select token_hash from email_shares')
   assert.not(stored!.token_hash.toString('latin1').includes(token))
-  assert.ok(Math.abs(Date.parse(body.expires_at) - mailhorn.clock.now() - HOUR_MS) < 60_000)
+  assert.ok(Math.abs(Date.parse(body.expires_at) - mailhorn.clock.now() - 48 * HOUR_MS) < 60_000)
 })
 
 test('have a page with the header and a frame with the content', async () => {
@@ -145,8 +147,9 @@ for (const [expires, ms] of [
   ['48h', 48 * HOUR_MS],
   ['90', 90_000],
   [90, 90_000],
-  [null, HOUR_MS],
-  ['', HOUR_MS],
+  ['1h 30m', 1.5 * HOUR_MS],
+  [null, 48 * HOUR_MS],
+  ['', 48 * HOUR_MS],
 ] as const)
   test(`are valid for ${JSON.stringify(expires)} if requested`, async () => {
     const { body } = await share(id, { expires_in: expires })
@@ -155,6 +158,7 @@ for (const [expires, ms] of [
 
 for (const expires of [
   '49h',
+  '1 day and 25 hours',
   '3 days',
   172_801,
   0,
@@ -212,7 +216,7 @@ test('an email has at most 100 valid links', async () => {
   assertRefusal(answers.find(({ status }) => status !== 200)!, {
     ...{ status: 422, name: 'validation_error', says: /100 share links/ },
   })
-  mailhorn.clock.advance(HOUR_MS + 1_000)
+  mailhorn.clock.advance(48 * HOUR_MS + 1_000)
   assert.is((await share(own)).status, 200)
 })
 
@@ -255,6 +259,91 @@ test('are deleted with their email', async () => {
   assert.is((await visit(url)).status, 200)
   mailhorn.clock.advance(2 * HOUR_MS)
   assertRefusal(await visit(url), NO_SHARE)
+})
+
+const accountId = () =>
+  wireId(
+    'acc',
+    mailhorn.rows<{ account_id: Uint8Array }>('select account_id from emails limit 1')[0]!.account_id,
+  )
+const PIXEL = 'iVBORw0KGgo='
+const RECEIVED = `From: Zoë <zoe@there.example>
+To: ann@mine.example
+Cc: Bob <bob@mine.example>
+Subject: An <offer>
+MIME-Version: 1.0
+Content-Type: multipart/related; boundary=r
+
+--r
+Content-Type: text/html; charset=utf-8
+
+<p>look</p><img src="cid:pixel"><script>alert(1)</script>
+--r
+Content-Type: image/png
+Content-ID: <pixel>
+Content-Disposition: inline
+Content-Transfer-Encoding: base64
+
+${PIXEL}
+--r--
+`
+
+test('received mail is shared with its inline images, listed and revoked like sent mail', async () => {
+  const { id: inboundId } = addInbound(mailhorn, accountId(), { data: RECEIVED })
+  const { status, body } = await share(inboundId, { expires_in: '1h 30m' })
+  assert.equal([status, body.object, body.id], [200, 'email', inboundId])
+  const page = await visit(body.url)
+  for (const shown of [
+    '<h1>An &lt;offer&gt;</h1>',
+    'zoe@there.example',
+    'ann@mine.example',
+    'bob@mine.example',
+  ])
+    assert.ok(page.text.includes(shown), shown)
+  const frame = await visit(`${body.url}/html`)
+  assert.ok(frame.text.includes(`src="data:image/png;base64,${PIXEL}"`), frame.text)
+  assert.match(frame.headers.get('content-security-policy')!, /^sandbox; default-src 'none'/)
+  const path = `/emails/${inboundId}/share`
+  const list = await mailhorn.call('GET', path, { key: mailhorn.apiKey })
+  assert.equal(
+    list.body.data.map((one: { id: string }) => one.id),
+    [body.share_id],
+  )
+  const bare = inboundId.replace(/^inb_/, '')
+  const again = (await share(bare)).body
+  assert.is(again.id, inboundId)
+  await mailhorn.call('DELETE', `${path}/${body.share_id}`, { key: mailhorn.apiKey })
+  assertRefusal(await visit(body.url), NO_SHARE)
+  assert.is((await visit(again.url)).status, 200)
+  const session = openSession(mailhorn, 'bearer')
+  assert.is((await mailhorn.call('DELETE', `/inbound/${inboundId}`, { session })).status, 200)
+  assertRefusal(await visit(again.url), NO_SHARE)
+  assert.equal(
+    mailhorn.rows('select 1 from email_shares where email_id = ?', parseWireId('inb', inboundId)!),
+    [],
+  )
+})
+
+test('received text is shown as text', async () => {
+  const data = 'From: <b>@there.example\nTo: a@mine.example\nSubject: t\n\n<i>plain</i>\n'
+  const { body } = await share(addInbound(mailhorn, accountId(), { data }).id)
+  assert.ok((await visit(body.url)).text.includes('<pre>&lt;i&gt;plain&lt;/i&gt;'))
+  assertRefusal(await visit(`${body.url}/html`), NO_SHARE)
+})
+
+test('received mail is not shared by strangers, keys of other domains, and tokens without its scope', async () => {
+  const { id: inboundId } = addInbound(mailhorn, accountId(), { data: RECEIVED })
+  const stranger = addAccount(mailhorn, 'stranger-of-received')
+  assertRefusal(await share(inboundId, {}, stranger.apiKey), NO_EMAIL)
+  const session = openSession(mailhorn, 'bearer')
+  const tokenWith = async (scopes: string[]) => {
+    const { body } = await mailhorn.call('POST', '/access-tokens', { session, body: { name: 'n', scopes } })
+    return body.token as string
+  }
+  assertRefusal(await share(inboundId, {}, await tokenWith(['emails:write'])), {
+    ...{ status: 403, name: 'invalid_access', says: /`inbound:read`/ },
+  })
+  assert.is((await share(inboundId, {}, await tokenWith(['emails:write', 'inbound:read']))).status, 200)
 })
 
 test('links use the configured host', async t => {

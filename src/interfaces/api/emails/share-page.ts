@@ -3,10 +3,7 @@
  * the header fields, and every text is escaped.
  */
 import { hash } from 'node:crypto'
-import { mailboxText } from '../../../protocols/smtp/address.ts'
-import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
 import { escapeHtml } from '../../../resources/templates/escape-html.ts'
-import type { EmailRow } from '../../../store/schema.ts'
 
 /** Headers that prevent caching, indexing and a Referer header. */
 const PRIVATE = {
@@ -59,30 +56,34 @@ export const SHARED_HTML_HEADERS = {
   ].join('; '),
 }
 
-export type SharedEmail = Pick<
-  EmailRow,
-  'sender' | 'toList' | 'ccList' | 'subject' | 'createdAt' | 'scheduledAt'
->
+export interface SharedEmail {
+  from: string
+  to: readonly string[]
+  cc: readonly string[]
+  subject: string
+  /** Epoch ms. */
+  time: number
+  text: string | null
+  hasHtml: boolean
+  /** Reads the HTML with its inline images; null if there is none. */
+  html(): Promise<string | null>
+}
 
-/** @param framePath path of the html, or null for an email without html, whose text is shown */
-export function sharePage(email: SharedEmail, text: string | null, framePath: string | null): string {
+/** @param framePath path of the html, which is shown if the email has one; otherwise the text is shown */
+export function sharePage(email: SharedEmail, framePath: string): string {
   const rows = [
-    ['From', email.sender],
-    ['To', email.toList],
-    ['Cc', email.ccList],
-  ].flatMap(([name, list]) => {
-    const mailboxes = parseStoredMailboxes(list ?? null).map(mailboxText)
-    return mailboxes.length > 0 ? [[name!, mailboxes.join(', ')]] : []
-  })
-  const date = new Date(email.scheduledAt ?? email.createdAt).toUTCString()
+    ['From', email.from],
+    ['To', email.to.join(', ')],
+    ['Cc', email.cc.join(', ')],
+  ].filter(([, text]) => text !== '')
+  const date = new Date(email.time).toUTCString()
   const head = [...rows, ['Date', date]]
     .map(([name, value]) => `<dt>${name}</dt><dd>${escapeHtml(value!)}</dd>`)
     .join('')
   const subject = escapeHtml(email.subject)
-  const content =
-    framePath === null
-      ? `<pre>${escapeHtml(text ?? '')}</pre>`
-      : `<iframe sandbox referrerpolicy="no-referrer" title="The email" src="${escapeHtml(framePath)}"></iframe>`
+  const content = email.hasHtml
+    ? `<iframe sandbox referrerpolicy="no-referrer" title="The email" src="${escapeHtml(framePath)}"></iframe>`
+    : `<pre>${escapeHtml(email.text ?? '')}</pre>`
   return (
     `<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>${subject}</title>` +
     '<meta name="viewport" content="width=device-width, initial-scale=1">' +

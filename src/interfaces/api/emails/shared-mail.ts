@@ -1,0 +1,94 @@
+/**
+ * Finds the mail that share links show: sent emails and received messages. The `email_id` of a link is the id
+ * of either one; ids never collide.
+ */
+import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { contentOf, findInbound } from '../../../pipeline/inbound/find-inbound.ts'
+import { withInlineImages } from '../../../pipeline/inbound/inline-images.ts'
+import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
+import { inboundRowView, storedParts } from '../../../pipeline/inbound/view.ts'
+import { mailboxText } from '../../../protocols/smtp/address.ts'
+import { decodeContent } from '../../../resources/emails/content.ts'
+import { parseStoredMailboxes } from '../../../resources/emails/email-rows.ts'
+import { isVisible } from '../../../resources/emails/visible.ts'
+import { personalContent } from '../../../resources/templates/personal.ts'
+import type { BlobFiles } from '../../../store/blobs/blobs.ts'
+import type { Find } from '../../../store/read.ts'
+import type { Db } from '../../../store/schema.ts'
+import { boundDomain } from '../bound-key.ts'
+import { insistOnScopes } from '../credentials.ts'
+import type { ApiRequest } from '../route.ts'
+import { createFindOwnEmail, type OwnEmailParts } from './own-email.ts'
+import type { SharedEmail } from './share-page.ts'
+
+interface SharedMailParts {
+  horizonOf: OwnEmailParts['horizonOf']
+  store: { db: Db; find: Find; blobs: BlobFiles }
+}
+
+/** Identifies the mail of a link. */
+interface MailRef {
+  accountId: Id
+  emailId: Id
+}
+
+export interface SharedMail {
+  /**
+   * Finds the mail with the `:id` of the path.
+   * @throws ApiError 404, or 403 for an access token that may not read received mail
+   */
+  own(request: ApiRequest): Promise<MailRef & { wireId: string }>
+  /** Returns undefined if the mail does not exist or is outside the retention window. */
+  shown(mail: MailRef): Promise<SharedEmail | undefined>
+}
+
+export function createSharedMail({ horizonOf, store }: SharedMailParts): SharedMail {
+  const { find } = store
+  const findOwnEmail = createFindOwnEmail({ find, horizonOf })
+  const received = async (accountId: Id, id: Id, domain: string | null) =>
+    findInbound(find, { accountId, horizon: await horizonOf(accountId), domain }, id)
+  return {
+    async own(request) {
+      const { credential } = request
+      const { accountId } = credential
+      const id = parseWireId('inb', request.params.id!)
+      if (!id || !(await received(accountId, id, boundDomain(credential)))) {
+        const { id: emailId } = await findOwnEmail(request, [])
+        return { accountId, emailId, wireId: wireId('eml', emailId) }
+      }
+      if (credential.kind === 'token') insistOnScopes(credential, ['inbound:read'])
+      return { accountId, emailId: id, wireId: wireId('inb', id) }
+    },
+    async shown({ accountId, emailId }) {
+      const row = await received(accountId, emailId, null)
+      if (!row) return sentEmail({ find, horizonOf }, { accountId, emailId })
+      const { from, to, cc, subject } = inboundRowView(row)
+      const { html, text } = await contentOf(find, row)
+      return {
+        ...{ from, to, cc, subject, time: row.createdAt, text, hasHtml: html !== null },
+        html: async () =>
+          html && withInlineImages(html, storedParts(row), part => openPart(store, row.rawHash, part)),
+      }
+    },
+  }
+}
+
+async function sentEmail(
+  { find, horizonOf }: OwnEmailParts,
+  { accountId, emailId: id }: MailRef,
+): Promise<SharedEmail | undefined> {
+  const columns = ['sender', 'toList', 'ccList', 'subject', 'createdAt', 'scheduledAt'] as const
+  const personal = ['variables', 'broadcastId'] as const
+  const [email] = await find('emails', [{ accountId, id }], [...columns, ...personal, 'endedAt', 'contentId'])
+  if (!email || !isVisible(email, await horizonOf(accountId))) return undefined
+  const [stored] = await find('contents', [{ id: email.contentId }], ['encoding', 'body'])
+  if (!stored) return undefined
+  // the viewer must not be able to unsubscribe the recipient
+  const { html, text } = personalContent({ ...email, content: decodeContent(stored) }, () => '')
+  const texts = (list: string | null) => parseStoredMailboxes(list).map(mailboxText)
+  return {
+    ...{ from: texts(email.sender).join(', '), to: texts(email.toList), cc: texts(email.ccList) },
+    ...{ subject: email.subject, time: email.scheduledAt ?? email.createdAt, text, hasHtml: html !== null },
+    html: async () => html,
+  }
+}
