@@ -1,7 +1,7 @@
 /**
- * Prepares bodies of requests and replies for the request log: removes secrets and the contents of
- * attachments, and completes JSON that was cut. In: the beginning of a JSON text. Out: a JSON value.
- * Called in the writer thread.
+ * Prepares requests and replies for the request log: removes secrets from bodies, paths, queries and user
+ * agents, and the contents of attachments, and completes JSON that was cut. In: the beginning of a JSON text,
+ * or a text of the request's head. Out: a JSON value, or a text. Bodies are prepared in the writer thread.
  */
 import { CUT, closedJson } from './closed-json.ts'
 
@@ -9,7 +9,9 @@ import { CUT, closedJson } from './closed-json.ts'
 export const REDACTED = '[redacted]'
 /** Keys whose values are secrets, in any spelling. */
 const SECRET_KEY =
-  /passw(?:or)?d|passphrase|secret|token|api[-_]?key|private[-_]?key|authorization|cookie|credential/i
+  /passw(?:or)?d|passphrase|secret|token|(?:api|private|access|auth|signing)[-_ ]?key|authorization|cookie|credential|bearer/i
+/** Short words of the same kind at the end of a key: `sig`, `x-auth` and `webhookSig`, not `author`. */
+const SECRET_WORD = /(?:^|[^a-z]|[a-z](?=[A-Z]))(?:auth|sig|signature|jwt|otp|pwd|sid|hmac)$/i
 /** Keys whose objects describe a credential, such as `{kind, id}` in the request log. */
 const DESCRIBED_KEY = /^credential$/i
 /** Keys about a secret that do not contain it, such as `api_key_id` and `token_start`. */
@@ -22,8 +24,15 @@ const SECRET_TEXTS: readonly [RegExp, string][] = [
   // user and password of a URL
   [/:\/\/[^/?#\s"'<>@]{1,256}@/g, `://${REDACTED}@`],
   // links that give access by themselves
-  [/(\/(?:[ocsu]\/|downloads\?token=))[\w.~+-]{16,}/g, `$1${REDACTED}`],
+  [/(\/[ocsu]\/+)[\w.~+-]{16,}/g, `$1${REDACTED}`],
 ]
+/** Name of a parameter of a query or a form, with what precedes it. Its value follows. */
+const PARAMETER_NAME = /(?:[?&;]|^)([\w.[\]-]{1,64})=/g
+const PARAMETER_VALUE = /[^&;#\s"'<>]*/y
+/** Parameter that is named as keys of web services are. Members of JSON have this name for other reasons. */
+const KEY_PARAMETER = /^key$/i
+const ENCODED_ASCII = /%([2-7][\da-f])/gi
+const DECODING_TIMES = 3
 /** Shorter texts contain no secret of these forms. */
 const SECRET_LENGTH_MIN = 6
 /** Deeper values are dropped. The API refuses bodies with more levels. */
@@ -51,7 +60,7 @@ function redacted(value: unknown, place: string, depth: number): unknown {
   if (Array.isArray(value)) return value.map(entry => redacted(entry, place, depth + 1))
   const copy: Record<string, unknown> = Object.create(null)
   for (const [key, entry] of Object.entries(value)) {
-    if (isSecret(key, entry)) copy[key] = REDACTED
+    if (isSecret(key, entry) || (key === 'value' && isSecret(nameIn(value), entry))) copy[key] = REDACTED
     else if (key === 'content' && place === 'attachments') copy[key] = sizeText(entry)
     else copy[key] = redacted(entry, key, depth + 1)
   }
@@ -61,12 +70,68 @@ function redacted(value: unknown, place: string, depth: number): unknown {
 function isSecret(key: string, value: unknown): boolean {
   if (value === null || value === '' || typeof value === 'boolean') return false
   if (DESCRIBED_KEY.test(key) && typeof value === 'object' && !Array.isArray(value)) return false
-  return SECRET_KEY.test(key) && !ABOUT_SECRET_KEY.test(key)
+  return isSecretName(key)
 }
 
-function withoutSecrets(text: string): string {
+function isSecretName(name: string): boolean {
+  return (SECRET_KEY.test(name) || SECRET_WORD.test(name)) && !ABOUT_SECRET_KEY.test(name)
+}
+
+/** Name of a pair such as a tag or a header, `{name, value}` or `{key, value}`. */
+function nameIn(value: object): string {
+  const { name, key } = value as { name?: unknown; key?: unknown }
+  return typeof name === 'string' ? name : typeof key === 'string' ? key : ''
+}
+
+/** Removes keys, tokens, user info of URLs, and parameters whose names mean secrets from a text. */
+export function withoutSecrets(text: string): string {
   if (text.length < SECRET_LENGTH_MIN) return text
-  return SECRET_TEXTS.reduce((rest, [pattern, kept]) => rest.replace(pattern, kept), text)
+  const rest = SECRET_TEXTS.reduce((rest, [pattern, kept]) => rest.replace(pattern, kept), text)
+  return rest.includes('=') ? withoutParameters(rest) : rest
+}
+
+/** A value that is kept may contain further parameters, as the URL in `next=/a?token=b` does. */
+function withoutParameters(text: string): string {
+  let rest = ''
+  let from = 0
+  for (const found of text.matchAll(PARAMETER_NAME)) {
+    const valueAt = found.index + found[0].length
+    if (valueAt < from || !isSecretParameter(found[1]!)) continue
+    PARAMETER_VALUE.lastIndex = valueAt
+    rest += text.slice(from, valueAt) + REDACTED
+    from = valueAt + PARAMETER_VALUE.exec(text)![0].length
+  }
+  return rest + text.slice(from)
+}
+
+function isSecretParameter(name: string): boolean {
+  return isSecretName(name) || KEY_PARAMETER.test(name)
+}
+
+/**
+ * Removes secrets from a path or a query, whose characters may be percent-encoded (RFC 3986 §2.1).
+ * @returns the text with what contains no secret as it was
+ */
+export function withoutEncodedSecrets(text: string): string {
+  return text
+    .split('&')
+    .map(part => {
+      const nameEnd = part.indexOf('=')
+      const name = decoded(part.slice(0, Math.max(nameEnd, 0)))
+      if (nameEnd >= 0 && isSecretParameter(name)) return `${name}=${REDACTED}`
+      const plain = decoded(part)
+      const rest = withoutSecrets(plain)
+      return rest === plain ? part : rest
+    })
+    .join('&')
+}
+
+/** Decodes ASCII characters. The URL in a parameter is encoded twice. */
+function decoded(text: string): string {
+  let plain = text
+  for (let times = 0; times < DECODING_TIMES && plain.includes('%'); times++)
+    plain = plain.replace(ENCODED_ASCII, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return plain
 }
 
 /** Describes the content of an attachment, in each encoding that the API accepts, by its size. */

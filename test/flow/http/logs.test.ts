@@ -94,6 +94,22 @@ test('secrets are neither stored nor shown', async () => {
   assert.match(entry.request_body.attachments[0].content, /^\[more than \d+ bytes\]$/)
 })
 
+test('secrets in the query, the path and the user agent are neither stored nor shown', async () => {
+  const secret = `re_${'Ab1'.repeat(13)}x`
+  const headers = { 'user-agent': `cron ${secret}` }
+  for (const [path, endpoint, query] of [
+    [`/emails?api_key=${secret}&limit=1`, '/emails', 'api_key=[redacted]&limit=1'],
+    [`/emails?${'a'.repeat(470)}=1&q=${secret}`, '/emails', `${'a'.repeat(470)}=1&q=re_[redacted]`],
+    [`/nope/${secret}`, '/nope/re_[redacted]', null],
+  ]) {
+    const entry = await entryOf(await call('GET', path!, { headers }))
+    assert.equal([entry.endpoint, entry.query, entry.user_agent], [endpoint, query, 'cron re_[redacted]'])
+  }
+  assert.not(
+    JSON.stringify(mailhorn.rows('select path, query, user_agent from logged_requests')).includes(secret),
+  )
+})
+
 test('a large body is logged by its beginning', async () => {
   const html = `<p>${'y'.repeat(300_000)}</p>`
   const entry = await entryOf(await call('POST', '/emails', { body: { ...MAIL, html } }))

@@ -10,6 +10,7 @@ import type { Log } from '../../../lib/log.ts'
 import { TooManyWaiting } from '../../../lib/semaphore.ts'
 import { type ThrottledLog, throttledLog } from '../../../lib/throttled-log.ts'
 import { WorkerEnded } from '../../../lib/worker-rpc.ts'
+import { withoutEncodedSecrets } from '../../../resources/request-log/redact.ts'
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
 import { StorageUnavailable } from '../../../store/command.ts'
 import { ApiError } from '../api-error.ts'
@@ -24,7 +25,6 @@ import type { ApiReply, Credential, RawHttpReply, Route } from '../route.ts'
 import { scopesOfRoute } from '../route-scopes.ts'
 import type { ClientAddressOf } from './client-address.ts'
 import { readUnreadBodies } from './lingering-close.ts'
-import { loggedPath } from './logged-path.ts'
 import { notOfferedMessage } from './not-offered.ts'
 import { readParameters } from './parameters.ts'
 import type { SpendRequest } from './rate-limit.ts'
@@ -158,7 +158,7 @@ function logFault(
   const context = {
     request_id: ctx.state.requestId,
     method: ctx.method,
-    path: loggedPath(ctx.path),
+    path: withoutEncodedSecrets(ctx.path),
     err: error,
   }
   if (hasLeft(ctx))

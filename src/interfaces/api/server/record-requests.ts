@@ -7,10 +7,10 @@ import type { Context, Middleware } from 'koa'
 import type { Clock } from '../../../lib/clock.ts'
 import type { Id } from '../../../lib/ids.ts'
 import type { Log } from '../../../lib/log.ts'
+import { withoutEncodedSecrets, withoutSecrets } from '../../../resources/request-log/redact.ts'
 import type { RequestLog } from '../../../resources/request-log/request-log.ts'
 import type { FindCredential } from '../credentials.ts'
 import type { Credential } from '../route.ts'
-import { loggedPath } from './logged-path.ts'
 
 /** What the middleware of a request leaves in `ctx.state`. */
 export interface RequestState {
@@ -53,7 +53,7 @@ export function recordRequests(options: RecordOptions): Middleware {
     const ms = Math.round(endedAt - startedAt)
     if (log.isLevelEnabled('debug')) {
       const { method, status, state } = ctx
-      const path = loggedPath(ctx.path)
+      const path = withoutEncodedSecrets(ctx.path)
       log.debug(
         { event: 'http_request', request_id: state.requestId, method, path, status, ms },
         'HTTP request',
@@ -106,11 +106,12 @@ function record(requestLog: RequestLog, ctx: Context, credential: Credential, du
       credentialKind: credential.kind,
       credentialId: credentialIdOf(credential),
       method: ctx.method,
-      path: ctx.path.slice(0, TEXT_LENGTH_MAX),
-      query: ctx.querystring === '' ? null : ctx.querystring.slice(0, TEXT_LENGTH_MAX),
+      // a secret that was cut would not be recognized
+      path: withoutEncodedSecrets(ctx.path).slice(0, TEXT_LENGTH_MAX),
+      query: ctx.querystring === '' ? null : withoutEncodedSecrets(ctx.querystring).slice(0, TEXT_LENGTH_MAX),
       status: ctx.status,
       errorName: errorName ?? null,
-      userAgent: ctx.headers['user-agent']?.slice(0, TEXT_LENGTH_MAX) ?? null,
+      userAgent: withoutSecrets(ctx.headers['user-agent'] ?? '').slice(0, TEXT_LENGTH_MAX) || null,
       durationMs,
       resourceId: resourceIdOf(ctx, responseBody),
     },

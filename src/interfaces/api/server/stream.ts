@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Context } from 'koa'
 import type { Clock, Timer } from '../../../lib/clock.ts'
 import type { Log } from '../../../lib/log.ts'
-import { loggedPath } from './logged-path.ts'
+import { withoutEncodedSecrets } from '../../../resources/request-log/redact.ts'
 
 /** A client that reads less than one piece in this time is disconnected. */
 const STALLED_MS = 120_000
@@ -28,7 +28,7 @@ export async function streamReply(
   try {
     await pipeline(inPieces(content, wait), res)
   } catch (error) {
-    const context = { request_id: ctx.state.requestId, path: loggedPath(ctx.path), err: error }
+    const context = { request_id: ctx.state.requestId, path: withoutEncodedSecrets(ctx.path), err: error }
     if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE')
       log.debug(
         { event: 'http_client_disconnected', ...context },

@@ -1,6 +1,11 @@
 import * as assert from 'uvu/assert'
 import { closedJson } from '../../../../src/resources/request-log/closed-json.ts'
-import { loggedBody, REDACTED } from '../../../../src/resources/request-log/redact.ts'
+import {
+  loggedBody,
+  REDACTED,
+  withoutEncodedSecrets,
+  withoutSecrets,
+} from '../../../../src/resources/request-log/redact.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('request log: bodies')
@@ -23,6 +28,16 @@ const BODIES: [what: string, body: unknown, stored: unknown][] = [
     { credential: 's', x: { credential: ['s'] } },
     { credential: 1, x: { credential: 1 } },
   ],
+  [
+    'short words for secrets',
+    { 'X-Auth': 'a', webhookSig: 'b', otp: '1' },
+    { 'X-Auth': 1, webhookSig: 1, otp: 1 },
+  ],
+  [
+    'values of pairs',
+    { tags: [{ name: 'password', value: 'p' }], headers: [{ key: 'x-signature', value: 's' }] },
+    { tags: [{ name: 'password', value: 1 }], headers: [{ key: 'x-signature', value: 1 }] },
+  ],
   ['values of a template', { template_data: { reset_token: 'k' } }, { template_data: { reset_token: 1 } }],
 ]
 
@@ -41,6 +56,11 @@ const TEXTS: [string, string][] = [
   [`https://mail.example/s/${LONG}`, `https://mail.example/s/${REDACTED}`],
   [`<a href="https://mail.example/u/${LONG}">`, `<a href="https://mail.example/u/${REDACTED}">`],
   [`https://mail.example/downloads?token=${LONG}`, `https://mail.example/downloads?token=${REDACTED}`],
+  ['https://hooks.example/a?sig=abc&b=1#c', `https://hooks.example/a?sig=${REDACTED}&b=1#c`],
+  [
+    '<a href="https://a.example/?id=5&amp;otp=123456">',
+    `<a href="https://a.example/?id=5&amp;otp=${REDACTED}">`,
+  ],
 ]
 
 for (const [text, stored] of TEXTS)
@@ -58,10 +78,48 @@ for (const body of [
     text: 'see https://a.example/@b',
   },
   { content: 'kept', items: [1, 'two', null, false] },
+  {
+    author: 'ann',
+    key: 'city',
+    value: 'Oslo',
+    signed: 'a',
+    text: 'https://a.example/?author=ann&key_id=5&x=y',
+  },
 ])
   test(`a body without secrets is stored as it is: ${JSON.stringify(body)}`, () => {
     assert.equal(plain(loggedBody(JSON.stringify(body), false)), body)
   })
+
+/** Paths and queries with the form in which they are stored. */
+const ENCODED: [string, string][] = [
+  ['limit=1&status=sent', 'limit=1&status=sent'],
+  ['to=a%40b.example&subject=100%25', 'to=a%40b.example&subject=100%25'],
+  [`api_key_id=key_${UUID}`, `api_key_id=key_${UUID}`],
+  [`api_key=re_${LONG}`, `api_key=${REDACTED}`],
+  ['limit=1&token=short', `limit=1&token=${REDACTED}`],
+  ['key=AIzaSyExample&limit=1', `key=${REDACTED}&limit=1`],
+  ['access%5Ftoken=abc%20d', `access_token=${REDACTED}`],
+  [`q=re%5F${LONG}`, `q=re_${REDACTED}`],
+  ['next=https%3A%2F%2Fa.example%2F%3Fpassword%3Dx', `next=https://a.example/?password=${REDACTED}`],
+  [`next=%252Fs%252F${LONG}`, `next=/s/${REDACTED}`],
+  [`/nope/re_${LONG}`, `/nope/re_${REDACTED}`],
+  [`/emails/mh_${LONG}?a`, `/emails/mh_${REDACTED}?a`],
+  ['access_token=a%26b%20c;d&limit=1', `access_token=${REDACTED}&limit=1`],
+  ['filter=a?b&sig=1', `filter=a?b&sig=${REDACTED}`],
+  [`//s//${LONG}`, `//s//${REDACTED}`],
+  [`/contacts/ann%40here.example`, `/contacts/ann%40here.example`],
+  ['/%', '/%'],
+  ['%E0%A4%A', '%E0%A4%A'],
+]
+
+for (const [text, stored] of ENCODED)
+  test(`secrets in paths and queries are removed: ${stored}`, () => {
+    assert.is(withoutEncodedSecrets(text), stored)
+  })
+
+test('a key in the name of a user agent is removed', () => {
+  assert.is(withoutSecrets(`x re_${LONG}`), `x re_${REDACTED}`)
+})
 
 /** Contents of attachments with the form in which they are stored. */
 const CONTENTS: [unknown, string][] = [
