@@ -53,7 +53,8 @@ export function createFindCredential(options: CredentialOptions): FindCredential
   const byCookie = async (request: IncomingMessage, access: Access): Promise<Credential | undefined> => {
     const token = sessionTokenOf(request, cookie)
     const session = token === undefined ? undefined : await sessions.find(token)
-    if (session?.kind !== 'cookie') return undefined
+    // a program has its one session by cookie, too
+    if (!session) return undefined
     if (READING_METHODS.has(request.method!) || isSameOrigin(request))
       return { kind: 'session', accountId: session.accountId, session }
     if (access === 'public') return undefined
@@ -81,7 +82,12 @@ export function createFindCredential(options: CredentialOptions): FindCredential
     if (bearer !== undefined && accessTokens.isMeant(bearer)) return byToken(bearer, request, rules)
     const credential = bearer === undefined ? await byCookie(request, access) : await byBearer(bearer)
     if (access === 'public') return credential ?? null
-    if (!credential) throw bearer === undefined ? missing(rules) : unknown(bearer, rules)
+    if (!credential) {
+      const isSession =
+        bearer?.startsWith(SESSION_TOKEN_PREFIX) ?? sessionTokenOf(request, cookie) !== undefined
+      if (isSession) throw ended()
+      throw bearer === undefined ? missing(rules) : unknown()
+    }
     if (access === 'session' && credential.kind === 'key')
       throw new ApiError(
         401,
@@ -178,8 +184,7 @@ function missingMessage(rules: RouteRules): string {
     : 'Missing access token or dashboard session. Send `Authorization: Bearer <token>`, or sign in with POST /auth/login.'
 }
 
-function unknown(bearer: string, rules: RouteRules): ApiError {
-  if (bearer.startsWith(SESSION_TOKEN_PREFIX)) return missing(rules)
+function unknown(): ApiError {
   return new ApiError(401, 'invalid_api_key', 'The API key is unknown or revoked.')
 }
 
@@ -205,6 +210,11 @@ function blocked(obstacle: TokenObstacle): ApiError {
         'invalid_access',
         `This access token may not be used from ${obstacle.address}, which is outside its \`networks\`.`,
       )
+}
+
+function ended(): ApiError {
+  const message = 'The session has ended or expired. Sign in again with POST /auth/login.'
+  return new ApiError(401, 'missing_api_key', message)
 }
 
 function elsewhere(): ApiError {

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '../../lib/clock.ts'
-import { type Id, type IdSource, idKey, wireId } from '../../lib/ids.ts'
+import { type Id, type IdSource, idKey, sameId, wireId } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { TooManyWaiting } from '../../lib/semaphore.ts'
 import { clientNetworkOf, siteNetworkOf } from '../../protocols/dns/netblock.ts'
@@ -50,11 +50,6 @@ export interface Sessions {
     clientAddress: string
     kind: SessionRow['kind']
   }): Promise<SignIn>
-  /**
-   * Opens another session for a user who has just signed in; undefined if the password was changed in the
-   * meantime.
-   */
-  open(user: Pick<UserRow, 'id' | 'passwordHash'>, kind: SessionRow['kind']): Promise<string | undefined>
   /** Returns the session of a token; undefined if there is none or it has expired. */
   find(token: string): Promise<Session | undefined>
   /** Tells whether a session is still open. */
@@ -78,6 +73,8 @@ export interface Sessions {
 export const SESSION_TOKEN_PREFIX = 'phs_'
 export const SESSION_IDLE_MS = 14 * 86_400_000
 const TOUCH_EVERY_MS = 5 * 60_000
+/** Uses of sessions that are remembered until they are written. */
+const UNWRITTEN_MAX = 10_000
 
 interface SessionOptions {
   db: Db
@@ -92,21 +89,32 @@ interface SessionOptions {
 export function createSessions(options: SessionOptions): Sessions {
   const { db, run, clock, newId, passwords, secrets, report } = options
   const guard = createGuessGuard(clock)
+  /** Last use of sessions whose row has an earlier one. */
+  const unwritten = new Map<string, { id: Id; userId: Id; at: number }>()
 
+  const noteUse = async ({ id, userId, lastSeenAt }: Pick<SessionRow, 'id' | 'userId' | 'lastSeenAt'>) => {
+    const at = clock.now()
+    const key = idKey(id)
+    unwritten.delete(key)
+    if (at - lastSeenAt > TOUCH_EVERY_MS) return run('touchSession', { id, at })
+    if (unwritten.size === UNWRITTEN_MAX) unwritten.delete(unwritten.keys().next().value!)
+    unwritten.set(key, { id, userId, at })
+  }
   const open = async (
     { id: userId, passwordHash }: Pick<UserRow, 'id' | 'passwordHash'>,
     kind: SessionRow['kind'],
-    networkHash: Uint8Array | null = null,
+    networkHash: Uint8Array,
   ) => {
     const token = createToken(SESSION_TOKEN_PREFIX)
     const now = clock.now()
     const tokenHash = hashToken(token)
     const session = { id: newId(now), userId, tokenHash, kind, createdAt: now, lastSeenAt: now }
-    return (await run('createSession', { session, passwordHash, networkHash })) ? token : undefined
+    const seen = [...unwritten.values()].filter(entry => sameId(entry.userId, userId))
+    const isCreated = await run('createSession', { session, passwordHash, networkHash, seen })
+    return isCreated ? token : undefined
   }
 
   return {
-    open,
     async signIn({ email, password, clientAddress: address, kind }) {
       const networkHash = networkHashOf(secrets, address)
       const since = clock.now() - PLACE_KEPT_MS
@@ -126,9 +134,8 @@ export function createSessions(options: SessionOptions): Sessions {
     },
     async find(token) {
       const session = await findSession(db, hashToken(token))
-      const now = clock.now()
-      if (!session || now - session.lastSeenAt > SESSION_IDLE_MS) return undefined
-      if (now - session.lastSeenAt > TOUCH_EVERY_MS) await run('touchSession', { id: session.id, at: now })
+      if (!session || clock.now() - session.lastSeenAt > SESSION_IDLE_MS) return undefined
+      await noteUse(session)
       const { id: sessionId, kind, userId, accountId, email, operator } = session
       return { sessionId, kind, userId, accountId, email, operator }
     },

@@ -140,14 +140,20 @@ export const userCommands = {
   ),
 
   /**
-   * Opens a session and ends the oldest sessions beyond the limit. Returns false if the checked password is
-   * no longer that of the user. `networkHash` names the network to remember as a known place; null remembers
-   * none.
+   * Opens a session and ends those beyond the limit: the ones of programs before those of browsers, each kind
+   * last seen first. Returns false if the checked password is no longer that of the user.
+   * @param networkHash network to remember as a known place; null for none
+   * @param seen sessions of the user that were used since their `lastSeenAt` was written
    */
   createSession: command<
-    { session: SessionRow; passwordHash: string; networkHash: Uint8Array | null },
+    {
+      session: SessionRow
+      passwordHash: string
+      networkHash: Uint8Array | null
+      seen: readonly { id: Id; at: number }[]
+    },
     boolean
-  >(async (tx, { session, passwordHash, networkHash }) => {
+  >(async (tx, { session, passwordHash, networkHash, seen }) => {
     const { userId, createdAt } = session
     const user = await tx.db
       .selectFrom('users')
@@ -156,15 +162,23 @@ export const userCommands = {
       .where('passwordHash', '=', passwordHash)
       .executeTakeFirst()
     if (!user) return false
-    await tx.db.insertInto('sessions').values(session).execute()
+    for (const { id, at } of seen)
+      await tx.db
+        .updateTable('sessions')
+        .set({ lastSeenAt: at })
+        .where('id', '=', id)
+        .where('lastSeenAt', '<', at)
+        .execute()
     const kept = tx.db
       .selectFrom('sessions')
       .select('id')
       .where('userId', '=', userId)
+      .orderBy(eb => eb.case().when('kind', '=', 'cookie').then(0).else(1).end())
       .orderBy('lastSeenAt', 'desc')
       .orderBy('id', 'desc')
-      .limit(SESSIONS_OF_A_USER_MAX)
+      .limit(SESSIONS_OF_A_USER_MAX - 1)
     await tx.db.deleteFrom('sessions').where('userId', '=', userId).where('id', 'not in', kept).execute()
+    await tx.db.insertInto('sessions').values(session).execute()
     if (networkHash) await rememberPlace(tx, { userId, networkHash, lastAt: createdAt })
     return true
   }),

@@ -78,6 +78,8 @@ for (const [what, fields, expected] of [
   ['no name', { name: undefined }, MISSING('name')],
   ['an empty name', { name: '' }, MISSING('name')],
   ['a control character in the name', { name: 'a\nb' }, INVALID('name')],
+  ['a name that shows another text', { name: 'ci \u202elmth.daer' }, INVALID('name')],
+  ['an isolate in the name', { name: '\u2067deploy\u2069' }, INVALID('name')],
   ['no scopes', { scopes: undefined }, MISSING('scopes')],
   ['null as scopes', { scopes: null }, MISSING('scopes')],
   ['an empty list of scopes', { scopes: [] }, MISSING('scopes')],
@@ -284,6 +286,19 @@ test('the stream of events ends when its token is revoked', async () => {
     mailhorn.clock.advance(15_000)
     if ((await reader.read()).done) return
   }
+})
+
+test('the stream of events ends when its token expires', async () => {
+  const expires_at = new Date(mailhorn.clock.now() + 60_000).toISOString()
+  const { token } = await create({ scopes: ['activity:read'], expires_at })
+  const response = await fetch(`${mailhorn.baseUrl}/activity/stream`, {
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const reader = response.body!.getReader()
+  await reader.read()
+  mailhorn.clock.advance(60_000)
+  // comments of the minute that has passed may come before the end
+  while (!(await reader.read()).done);
 })
 
 test.run()

@@ -82,18 +82,48 @@ test('over https binds the cookie to its host and to TLS', async () => {
   assertRefusal(await secure.call('GET', '/auth/session', fromBrowser(unbound)), refusal)
 })
 
-test('gives a script a token of its own, and a browser none', async () => {
+test('gives a script a token, of the session that its cookie has, and a browser none', async () => {
   const script = await logIn(mailhorn, mailhorn.admin)
-  assert.match(script.body.token, /^phs_[0-9A-Za-z]{40}$/)
-  assert.is.not(script.body.token, cookieOf(script).value)
+  assert.is(script.body.token, cookieOf(script).value)
   const session = await mailhorn.call('GET', '/auth/session', { session: script.body.token })
   assert.equal(session.body, { user: script.body.user, account: script.body.account })
+  assert.is((await mailhorn.call('GET', '/auth/session', fromBrowser(cookieOf(script)))).status, 200)
 
   for (const headers of [BROWSER, { 'sec-fetch-site': 'cross-site' }, { origin: 'http://here.example' }])
     assert.is(
       (await logIn(mailhorn, mailhorn.admin, headers as Record<string, string>)).body.token,
       undefined,
     )
+})
+
+test('a script that signs in and out leaves the sessions of others open', async () => {
+  const { token: first } = (await logIn(mailhorn, mailhorn.admin)).body
+  const listed = async () =>
+    (await mailhorn.call('GET', '/auth/sessions', { session: first })).body.data.length
+  const before = await listed()
+  for (let i = 0; i < 3; i++) {
+    const { token } = (await logIn(mailhorn, mailhorn.admin)).body
+    assert.is((await mailhorn.call('POST', '/auth/logout', { session: token })).status, 200)
+  }
+  assert.is(await listed(), before)
+})
+
+test('says of an ended session that it has ended', async () => {
+  const script = await logIn(mailhorn, mailhorn.admin)
+  const browser = cookieOf(await logIn(mailhorn, mailhorn.admin, BROWSER))
+  await mailhorn.call('POST', '/auth/logout', { session: script.body.token })
+  await mailhorn.call('POST', '/auth/logout', fromBrowser(browser))
+  for (const options of [
+    { session: script.body.token },
+    fromBrowser(browser),
+    fromBrowser(cookieOf(script)),
+  ]) {
+    const refused = await mailhorn.call('GET', '/domains', options)
+    assertRefusal(refused, { status: 401, name: 'missing_api_key' })
+    assert.match(refused.body.message, /^The session has ended or expired\./)
+  }
+  const none = await mailhorn.call('GET', '/domains')
+  assert.match(none.body.message, /^Missing access token or dashboard session\./)
 })
 
 test('opens a new session each time, whatever cookie was there before', async () => {
@@ -245,26 +275,27 @@ test('believes its proxy about the last hop, and nothing that a client put befor
   waitOf(await logIn(mailhorn, mailhorn.admin, { 'x-forwarded-for': `198.51.100.99, ${hop}` }))
 })
 
-test('keeps the thirty sessions used last', async () => {
+test('keeps thirty sessions: those of browsers, and of programs the ones used last', async () => {
   forgive()
-  const sessions = Array.from({ length: 40 }, () => {
+  const countOf = (rest: string) =>
+    mailhorn.rows<{ count: number }>(`select count(*) as count from sessions ${rest}`)[0]!.count
+  const programs = Array.from({ length: 40 }, () => {
     mailhorn.clock.advance(1 * SECONDS)
     return openSession(mailhorn, 'bearer')
   })
   const { body } = await logIn(mailhorn, mailhorn.admin, BROWSER)
   assert.ok(body.user)
-  const [{ count } = { count: 0 }] = mailhorn.rows<{ count: number }>(
-    'select count(*) as count from sessions',
-  )
-  assert.is(count, 30)
+  assert.is(countOf(''), 30)
+  const firstKept = 40 - (30 - countOf("where kind = 'cookie'"))
+  const [ended, kept] = [programs[firstKept - 1]!, programs[firstKept]!]
   const refusal = { status: 401, name: 'missing_api_key' }
-  assertRefusal(await mailhorn.call('GET', '/auth/session', { session: sessions[10]! }), refusal)
-  assert.is((await mailhorn.call('GET', '/auth/session', { session: sessions[11]! })).status, 200)
+  assertRefusal(await mailhorn.call('GET', '/auth/session', { session: ended }), refusal)
+  assert.is((await mailhorn.call('GET', '/auth/session', { session: kept })).status, 200)
 })
 
 test('signing out ends that session, clears its cookie, and leaves the others', async () => {
-  const answer = await logIn(mailhorn, mailhorn.admin)
-  const cookie = cookieOf(answer)
+  const other = cookieOf(await logIn(mailhorn, mailhorn.admin, BROWSER))
+  const cookie = cookieOf(await logIn(mailhorn, mailhorn.admin, BROWSER))
   const out = await mailhorn.call('POST', '/auth/logout', fromBrowser(cookie))
   assert.equal([out.status, out.body], [200, { object: 'session', deleted: true }])
   assert.equal(cookieOf(out), {
@@ -274,7 +305,7 @@ test('signing out ends that session, clears its cookie, and leaves the others', 
   })
   const refusal = { status: 401, name: 'missing_api_key' }
   assertRefusal(await mailhorn.call('GET', '/auth/session', fromBrowser(cookie)), refusal)
-  assert.is((await mailhorn.call('GET', '/auth/session', { session: answer.body.token })).status, 200)
+  assert.is((await mailhorn.call('GET', '/auth/session', fromBrowser(other))).status, 200)
 })
 
 test('keeps passwords and tokens as hashes alone', async () => {

@@ -1,6 +1,7 @@
 /** Schemas of access tokens, and the rules of their creation. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import { isNetwork } from '../../../lib/networks.ts'
 import type { AccessTokenView, TokenChoice } from '../../../resources/accounts/access-tokens.ts'
 import { isScope, SCOPES, type TokenScope } from '../../../resources/accounts/scopes.ts'
@@ -16,11 +17,7 @@ const DAY_MS = 86_400_000
 const LIFETIME_DAYS_MAX = 3_650
 
 /** Name of an API key or an access token. */
-export const credentialNameSchema = z
-  .string()
-  .min(1)
-  .max(50)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+export const credentialNameSchema = lineText(50).min(1)
 
 const EXPIRY_RULE = `at most ${LIFETIME_DAYS_MAX} days ahead; without it, the token does not expire`
 

@@ -1,6 +1,7 @@
 /** Schemas of accounts and their usage. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import { foldAddress, parseAddress } from '../../../protocols/smtp/address.ts'
 import type { AccountWithOwner } from '../../../resources/accounts/account-rows.ts'
 import type { AccountChange, NewAccount, PeriodUsage, Usage } from '../../../resources/accounts/accounts.ts'
@@ -12,11 +13,7 @@ import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
-const name = z
-  .string()
-  .min(1)
-  .max(100)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+const name = lineText(100).min(1)
 const [plan, ownerEmail] = [z.string(), z.string()]
 const emptyMeansAbsent = ['name', 'owner_email'] as const
 export const newAccountSchema = z.object({ name, plan: plan.default(DEFAULT_PLAN), owner_email: ownerEmail })

@@ -1,6 +1,7 @@
 /** Schemas of audiences. */
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import { NAME_CHARACTERS_MAX } from '../../../resources/contacts/limits.ts'
 import type { AudienceRow } from '../../../store/schema.ts'
 import { invalidField, notFound } from '../api-error.ts'
@@ -10,11 +11,7 @@ import { deletedSchema, idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
 /** Name of an audience, a segment or a topic. */
-export const nameSchema = z
-  .string()
-  .min(1, 'must not be empty')
-  .max(NAME_CHARACTERS_MAX)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+export const nameSchema = lineText(NAME_CHARACTERS_MAX).min(1, 'must not be empty')
 
 export const audienceBodySchema = z.object({ name: nameSchema })
 

@@ -56,18 +56,16 @@ export function authRoutes({ sessions, db, cookie }: AuthRoutesOptions): Route[]
       replies: { 200: signedInSchema },
       async handle(request) {
         const { email, password } = readLogin(await request.body())
+        const script = isScript(request)
         const attempt = { email: foldAddress(email.trim()), password, clientAddress: request.clientAddress }
-        const result = await sessions.signIn({ ...attempt, kind: 'cookie' })
+        const result = await sessions.signIn({ ...attempt, kind: script ? 'bearer' : 'cookie' })
         if (result.kind === 'too-many') throw tooMany(result.waitMs)
         if (result.kind === 'refused') throw wrongLogin()
-        const { user } = result
+        const { user, token } = result
         const body = await view({ ...user, operator: user.operator === 1 })
-        const script = isScript(request)
-        const token = script ? await sessions.open(user, 'bearer') : undefined
-        if (script && token === undefined) throw wrongLogin()
         return {
-          ...ok(token === undefined ? body : { ...body, token }),
-          headers: { 'set-cookie': setCookie(cookie, result.token, SESSION_IDLE_MS / 1000) },
+          ...ok(script ? { ...body, token } : body),
+          headers: { 'set-cookie': setCookie(cookie, token, SESSION_IDLE_MS / 1000) },
         }
       },
     },

@@ -1,6 +1,7 @@
 /** Schemas of broadcasts: bodies that create, update and send one, and replies with content and results. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import type { BroadcastDetail } from '../../../pipeline/broadcasts/broadcasts.ts'
 import {
   type BroadcastFields,
@@ -24,11 +25,7 @@ import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
 const fields = {
-  name: z
-    .string()
-    .max(NAME_LENGTH_MAX)
-    .regex(/^\P{Cc}*$/u, 'it contains control characters')
-    .optional(),
+  name: lineText(NAME_LENGTH_MAX).optional(),
   audience_id: z.string().optional(),
   segment_id: z.string().optional(),
   topic_id: z.string().optional(),
@@ -37,11 +34,7 @@ const fields = {
   reply_to: oneOrMany().optional(),
   html: z.string().optional(),
   text: z.string().optional(),
-  preview_text: z
-    .string()
-    .max(PREVIEW_LENGTH_MAX)
-    .regex(/^\P{Cc}*$/u, 'it contains control characters')
-    .optional(),
+  preview_text: lineText(PREVIEW_LENGTH_MAX).optional(),
   template_id: z.string().optional(),
   scheduled_at: z.unknown().optional().meta({ type: 'string', format: 'date-time' }),
 }

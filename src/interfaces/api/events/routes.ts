@@ -54,6 +54,16 @@ export function eventRoutes({ store, feed, isValid, horizonOf, clock }: EventRou
     }
   }
 
+  /** Ends a stream when its access token expires. @returns the function to call when the stream has ended */
+  const endsInTime = (credential: Credential, end: () => void) => {
+    if (credential.kind !== 'token' || credential.expiresAt === null) return end
+    const timer = clock.timer(credential.expiresAt - clock.now(), end)
+    return () => {
+      timer.cancel()
+      end()
+    }
+  }
+
   return [
     {
       method: 'GET',
@@ -87,7 +97,8 @@ export function eventRoutes({ store, feed, isValid, horizonOf, clock }: EventRou
         const horizon = await horizonOf(accountId)
         const inSight = since && idTime(since) <= horizon ? firstIdAt(horizon + 1) : since
         const { batches, end } = feed.follow(accountId, inSight)
-        return { status: 200, headers: STREAM_HEADERS, content: framesFor(credential, batches), done: end }
+        const done = endsInTime(credential, end)
+        return { status: 200, headers: STREAM_HEADERS, content: framesFor(credential, batches), done }
       },
     },
   ]

@@ -131,8 +131,6 @@ function tidy(value: unknown): unknown {
   if (schema.maximum === Number.MAX_SAFE_INTEGER) delete schema.maximum
   const prefix = typeof schema.pattern === 'string' && ID_PATTERN.exec(schema.pattern)?.[1]
   if (prefix) schema.pattern = `^(?:${prefix}_)?${UUID_PATTERN}$`
-  // some regular expression engines do not know Unicode property classes
-  if (schema.pattern === '^\\P{Cc}*$') schema.pattern = '^[^\\u0000-\\u001f\\u007f-\\u009f]*$'
   if (schema.type === 'array' && !('items' in schema) && !('prefixItems' in schema)) schema.items = {}
   if (
     [schema.type].flat().includes('object') &&

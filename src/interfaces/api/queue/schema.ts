@@ -1,6 +1,7 @@
 /** Schemas of queue commands: the selection of deliveries and the result. */
 import * as z from 'zod'
 import { type Id, type IdPrefix, parseWireId, wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import type { NewHold } from '../../../pipeline/queue/hold.ts'
 import type { Progress } from '../../../pipeline/queue/queue-admin.ts'
 import { parseDomain } from '../../../protocols/smtp/address.ts'
@@ -17,11 +18,7 @@ export const selectorSchema = z.object({
   email_id: z.string().optional(),
 })
 export const newHoldSchema = selectorSchema.extend({
-  reason: z
-    .string()
-    .max(500)
-    .regex(/^\P{Cc}*$/u, 'must not contain control characters')
-    .optional(),
+  reason: lineText(500).optional(),
 })
 const readSelected = bodyReader(selectorSchema)
 const readHold = bodyReader(newHoldSchema, { emptyMeansAbsent: ['reason'] })

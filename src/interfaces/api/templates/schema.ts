@@ -1,6 +1,7 @@
 /** Schemas of templates and their versions. */
 import * as z from 'zod'
 import { type Id, wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import { type Mailbox, mailboxText } from '../../../protocols/smtp/address.ts'
 import { parseStoredMailboxes, storedMailboxes } from '../../../resources/emails/email-rows.ts'
 import { aliasFault } from '../../../resources/templates/alias.ts'
@@ -22,10 +23,7 @@ import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 import { readVariables, shownVariables, variableSchema, variablesMeta } from './variable-schema.ts'
 
-const name = z
-  .string()
-  .max(TEMPLATE_NAME_LENGTH_MAX)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+const name = lineText(TEMPLATE_NAME_LENGTH_MAX)
 const fields = {
   alias: z.string().optional().meta({ description: 'Name that can be used in place of the id; unique.' }),
   from: z.string().optional().meta({ description: 'Sender of emails that have none.' }),

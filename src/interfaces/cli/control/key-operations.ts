@@ -1,6 +1,7 @@
 /** Operations that create and delete API keys. */
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import { findApiKeyAccount } from '../../../resources/accounts/api-key-rows.ts'
 import { newApiKey } from '../../../resources/accounts/api-keys.ts'
 import type { Db } from '../../../store/schema.ts'
@@ -11,11 +12,7 @@ export const keyOperations = {
   /** Creates the key for the given account, or for the only one. */
   'key.create': operation(
     z.object({
-      name: z
-        .string()
-        .min(1)
-        .max(50)
-        .regex(/^\P{Cc}*$/u),
+      name: lineText(50).min(1),
       account_id: z.string().nullable(),
       /** Domain that the key is restricted to. */
       domain: z.string().nullable(),

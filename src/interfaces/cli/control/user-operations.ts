@@ -2,17 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
+import { lineText } from '../../../lib/line-text.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
 import { findAccount, findOnlyAccount } from '../../../resources/accounts/user-rows.ts'
 import { type OperationParts, OperationRefused, operation } from './operation.ts'
 
 const DEFAULT_PLAN = 'scale'
-const name = z
-  .string()
-  .min(1)
-  .max(100)
-  .regex(/^\P{Cc}*$/u)
+const name = lineText(100).min(1)
 const password = z.string().max(PASSWORD_LENGTH.most).nullable()
 
 export const userOperations = {

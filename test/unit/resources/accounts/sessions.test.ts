@@ -50,8 +50,9 @@ async function open(t: TestContext, passwords: Passwords = plainPasswords) {
   }
   const signIn = (email: string, password = `password of ${email}`, clientAddress = '192.0.2.1') =>
     sessions.signIn({ email, password, clientAddress, kind: 'cookie' })
-  const tokenOf = async (email: string) => {
-    const result = await signIn(email)
+  const tokenOf = async (email: string, kind: 'cookie' | 'bearer' = 'cookie') => {
+    const attempt = { email, password: `password of ${email}`, clientAddress: '192.0.2.1', kind }
+    const result = await sessions.signIn(attempt)
     if (result.kind !== 'signed-in') throw new Error(`not signed in: ${result.kind}`)
     return result.token
   }
@@ -194,13 +195,61 @@ test('session: ending one keeps the others', async t => {
 })
 
 test('session: cookies and bearer tokens are separate', async t => {
-  const { addUser, sessions } = await open(t)
+  const { addUser, tokenOf, sessions } = await open(t)
+  addUser('a@here.test')
+  const bearer = await tokenOf('a@here.test', 'bearer')
+  const cookie = await tokenOf('a@here.test', 'cookie')
+  assert.is((await sessions.find(bearer))!.kind, 'bearer')
+  assert.is((await sessions.find(cookie))!.kind, 'cookie')
+})
+
+test('session: sign-ins of a program that never signs out end no session of a browser', async t => {
+  const { addUser, tokenOf, sessions, clock } = await open(t)
   const userId = addUser('a@here.test')
-  const user = { id: userId, passwordHash: 'password of a@here.test' }
-  const bearer = await sessions.open(user, 'bearer')
-  const cookie = await sessions.open(user, 'cookie')
-  assert.is((await sessions.find(bearer!))!.kind, 'bearer')
-  assert.is((await sessions.find(cookie!))!.kind, 'cookie')
+  const browsers = [await tokenOf('a@here.test'), await tokenOf('a@here.test')]
+  const programs: string[] = []
+  for (let i = 0; i < 40; i++) {
+    clock.advance(MINUTE_MS)
+    programs.push(await tokenOf('a@here.test', 'bearer'))
+  }
+  for (const token of browsers) assert.ok(await sessions.find(token))
+  assert.is((await sessions.list(userId)).length, 30)
+  assert.equal(
+    [await sessions.find(programs[11]!), !!(await sessions.find(programs[12]!))],
+    [undefined, true],
+  )
+})
+
+test('session: further browsers end sessions of programs first, then the browser not seen for the longest', async t => {
+  const { addUser, tokenOf, sessions, clock } = await open(t)
+  addUser('a@here.test')
+  const browsers: string[] = []
+  const program = await tokenOf('a@here.test', 'bearer')
+  for (let i = 0; i < 30; i++) {
+    clock.advance(MINUTE_MS)
+    browsers.push(await tokenOf('a@here.test'))
+  }
+  assert.is(await sessions.find(program), undefined)
+  assert.ok(await sessions.find(browsers[0]!))
+  await tokenOf('a@here.test')
+  assert.equal([!!(await sessions.find(browsers[0]!)), await sessions.find(browsers[1]!)], [true, undefined])
+})
+
+test('session: a use that is not written yet keeps a session before others', async t => {
+  const { addUser, tokenOf, sessions, clock } = await open(t)
+  addUser('a@here.test')
+  const used = await tokenOf('a@here.test', 'bearer')
+  for (let i = 0; i < 29; i++) {
+    clock.advance(1_000)
+    await tokenOf('a@here.test', 'bearer')
+  }
+  clock.advance(1_000)
+  assert.ok(await sessions.find(used))
+  for (let i = 0; i < 29; i++) {
+    clock.advance(1_000)
+    await tokenOf('a@here.test', 'bearer')
+  }
+  assert.ok(await sessions.find(used))
 })
 
 const RIGHT = 'password of a@here.test'
@@ -282,30 +331,33 @@ function slowPasswords() {
 
 test('password change: a concurrent sign-in with the old password fails', async t => {
   const { passwords, begun, finish } = slowPasswords()
-  const { addUser, signIn, sessions, change, rows } = await open(t, passwords)
-  const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
-  const own = (await sessions.open(user, 'bearer'))!
-  const signingIn = signIn('a@here.test')
-  await begun(0)
-  const changing = change(own, RIGHT, 'another one')
-  await finish(1)
-  assert.equal(await changing, { kind: 'changed', endedCount: 0 })
+  const { addUser, tokenOf, signIn, change, rows } = await open(t, passwords)
+  addUser('a@here.test')
+  const opening = tokenOf('a@here.test', 'bearer')
   await finish(0)
+  const own = await opening
+  const signingIn = signIn('a@here.test')
+  await begun(1)
+  const changing = change(own, RIGHT, 'another one')
+  await finish(2)
+  assert.equal(await changing, { kind: 'changed', endedCount: 0 })
+  await finish(1)
   assert.equal(await signingIn, { kind: 'refused' })
-  assert.is(await sessions.open(user, 'bearer'), undefined)
   assert.equal(rows('select count(*) as n from sessions'), [{ n: 1 }])
 })
 
 test('password change: a session that ends in the meantime changes nothing', async t => {
   const { passwords, begun, finish } = slowPasswords()
-  const { addUser, sessions, change, rows } = await open(t, passwords)
-  const user = { id: addUser('a@here.test'), passwordHash: RIGHT }
-  const own = (await sessions.open(user, 'bearer'))!
+  const { addUser, tokenOf, sessions, change, rows } = await open(t, passwords)
+  addUser('a@here.test')
+  const opening = tokenOf('a@here.test', 'bearer')
+  await finish(0)
+  const own = await opening
   const { sessionId } = (await sessions.find(own))!
   const changing = change(own, RIGHT, 'another one')
-  await begun(0)
+  await begun(1)
   await sessions.end(sessionId)
-  await finish(0)
+  await finish(1)
   assert.equal(await changing, { kind: 'refused' })
   assert.equal(rows('select password_hash as hash from users'), [{ hash: RIGHT }])
 })

@@ -178,6 +178,7 @@ test('user.reset_password: all sessions of the user end, and no others', async t
       session: { ...session, kind: 'bearer' },
       passwordHash: hash,
       networkHash: null,
+      seen: [],
     })
   }
   const reset = await done('user.reset_password', { address: 'Ann@here.example', password: null })
