@@ -181,9 +181,9 @@ function problemOf(
   if (hung) return `hangs in "${lastTest}"`
   if (leaking) return 'keeps handles open after its last test'
   if (code === 97) return 'reached outside loopback'
-  if (total === 0 && grep !== '' && code === 0 && hasEnded) return undefined
-  if (total === 0) return `ran no test (exit ${code})`
-  if (passed + skipped < total) return `${total - passed - skipped} failed`
+  if (total + skipped === 0 && grep !== '' && code === 0 && hasEnded) return undefined
+  if (total + skipped === 0) return `ran no test (exit ${code})`
+  if (passed < total) return `${total - passed} failed`
   if (code !== 0 || !hasEnded) return `exit ${code}, last test "${lastTest}"`
   return undefined
 }

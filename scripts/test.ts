@@ -203,15 +203,16 @@ function report({ file, total, problem, output, earlier, elapsedMs, cpuMs }: Fil
   console.log(`${problem ? 'FAIL' : 'ok  '} ${file} (${total})${end}`)
   if (problem && earlier.length > 0) console.log(`     in one process after ${earlier.join(', ')}`)
   if (problem) console.log(output.replace(/^/gm, '     '))
-  else for (const [peer] of output.matchAll(/\bpeer: .*$/gm)) console.log(`     ${peer}`)
+  else for (const [line] of output.matchAll(/\bpeer: .*$|^skipped: .*$/gm)) console.log(`     ${line}`)
 }
 
 function summarise(results: FileResult[], elapsedMs: number, grep: string): number {
   const passed = results.reduce((n, result) => n + result.passed, 0)
   const broken = results.filter(result => result.problem)
-  const failedTests = results.reduce((n, result) => n + result.total - result.passed - result.skipped, 0)
+  const failedTests = results.reduce((n, result) => n + result.total - result.passed, 0)
+  const skipped = results.reduce((n, result) => n + result.skipped, 0)
   const failed = Math.max(failedTests, broken.length)
-  if (results.length === 0 || passed + failed === 0) {
+  if (results.length === 0 || passed + failed + skipped === 0) {
     console.log(grep === '' ? 'no test ran' : `no test title contains "${grep}"`)
     console.log('0 passed, 1 failed')
     return 1
@@ -223,7 +224,7 @@ function summarise(results: FileResult[], elapsedMs: number, grep: string): numb
       console.log(`${seconds(ms)} s (CPU ${seconds(cpuMs)} s) of them: ${file}`)
   const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0)
   console.log(`${results.length} files in ${seconds(elapsedMs)} s (CPU ${seconds(cpuMs)} s)`)
-  console.log(`${passed} passed, ${failed} failed`)
+  console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   return failed > 0 ? 1 : 0
 }
 

@@ -82,17 +82,15 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
 
   const attack: Battery['attack'] = (row, body, { kinds = KINDS, skip } = {}) => {
     if (!ONLY.test(row)) return
-    test(row, async t => {
+    if (skip !== undefined)
+      record({ series, row, result: 'skipped', honest: [], note: skip, faults: [], elapsedMs: 0 })
+    const run = async (t: TestContext) => {
       let began = performance.now()
       const notes: string[] = []
       const settle = (result: RowResult['result'], latencies: Latencies[], faults: string[]) => {
         const elapsedMs = Math.round(performance.now() - began)
         record({ series, row, result, honest: latencies, note: notes.join('; '), faults, elapsedMs })
         if (faults.length > 0) throw new Error(faults.join('\n'))
-      }
-      if (skip !== undefined) {
-        notes.push(skip)
-        return settle('skipped', [], [])
       }
       const attacked = await standing()
       began = performance.now()
@@ -106,7 +104,8 @@ export function battery(series: string, options: FieldOptions = {}): Battery {
       if (faults.length > 0) await pause(END_SEEN_MS)
       if (attacked.end !== undefined) faults.unshift(attacked.end)
       return settle(faults.length > 0 ? 'failed' : 'passed', latencies, faults)
-    })
+    }
+    test(row, run, { skip })
   }
 
   return {

@@ -13,7 +13,7 @@ import type { RowResult } from './battery.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 /** The last line of the runner, which is to be the last one of this program, too. */
-const SUM = /^\d+ passed, \d+ failed$/
+const SUM = /^\d+ passed, \d+ failed(?:, \d+ skipped)?$/
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -18,7 +18,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import * as assert from 'uvu/assert'
-import { isOnPostgres } from '../kit/database.ts'
+import { isOnPostgres, SQLITE_ONLY } from '../kit/database.ts'
 import { freePort } from '../kit/free-port.ts'
 import { printedApiKey, runProgram, startProgram } from '../kit/process.ts'
 import { suite, type TestContext } from '../kit/suite.ts'
@@ -231,16 +231,19 @@ for (const [how, damage, says] of [
   ['cut in half', HALF, /malformed/],
   ['full of other bytes', (file: string) => overwrite(file, 4_096, randomBytes(100_000)), /malformed/],
 ] as const)
-  test(`a database that is ${how} is one line that names the file and the backup`, async t => {
-    if (isOnPostgres) return
-    const { dataDir } = await usedFolder(t)
-    const file = join(dataDir, 'mailhorn.db')
-    damage(file)
-    const line = onlyLine(await runProgram({ dataDir }))
-    assert.match(line, `the database ${file} is damaged`)
-    assert.match(line, says)
-    assert.match(line, 'restore a backup, see "Backup" in docs/operations.md')
-  })
+  test(
+    `a database that is ${how} is one line that names the file and the backup`,
+    async t => {
+      const { dataDir } = await usedFolder(t)
+      const file = join(dataDir, 'mailhorn.db')
+      damage(file)
+      const line = onlyLine(await runProgram({ dataDir }))
+      assert.match(line, `the database ${file} is damaged`)
+      assert.match(line, says)
+      assert.match(line, 'restore a backup, see "Backup" in docs/operations.md')
+    },
+    SQLITE_ONLY,
+  )
 
 /** From a position on. */
 function overwrite(path: string, position: number, bytes: Uint8Array) {
@@ -260,34 +263,40 @@ for (const [how, lose] of [
     },
   ],
 ] as const)
-  test(`with a database that is ${how} beside its secret.key it does not begin anew unasked`, async t => {
-    if (isOnPostgres) return
-    const { dataDir } = await usedFolder(t)
-    const file = join(dataDir, 'mailhorn.db')
-    const whole = readFileSync(file)
-    lose(file)
-    for (let i = 0; i < 2; i++) {
-      const line = onlyLine(await runProgram({ dataDir }))
-      assert.match(line, 'the database is empty')
-      assert.match(line, 'Restore a backup')
-      assert.match(line, 'MAILHORN_DATABASE_START_NEW=true')
-    }
-    writeFileSync(file, whole)
-    const restored = await startProgram({ dataDir })
-    assert.is((await restored.end('SIGTERM')).code, 0)
-    lose(file)
-    const program = await t.using(startProgram({ dataDir, settings: { DATABASE_START_NEW: 'true' } }))
-    assert.match(program.output, /API key +re_/)
-  })
+  test(
+    `with a database that is ${how} beside its secret.key it does not begin anew unasked`,
+    async t => {
+      const { dataDir } = await usedFolder(t)
+      const file = join(dataDir, 'mailhorn.db')
+      const whole = readFileSync(file)
+      lose(file)
+      for (let i = 0; i < 2; i++) {
+        const line = onlyLine(await runProgram({ dataDir }))
+        assert.match(line, 'the database is empty')
+        assert.match(line, 'Restore a backup')
+        assert.match(line, 'MAILHORN_DATABASE_START_NEW=true')
+      }
+      writeFileSync(file, whole)
+      const restored = await startProgram({ dataDir })
+      assert.is((await restored.end('SIGTERM')).code, 0)
+      lose(file)
+      const program = await t.using(startProgram({ dataDir, settings: { DATABASE_START_NEW: 'true' } }))
+      assert.match(program.output, /API key +re_/)
+    },
+    SQLITE_ONLY,
+  )
 
-test('a secret from the configuration does not hide a lost database: stored files tell', async t => {
-  if (isOnPostgres) return
-  const settings = { SECRET_KEY: 'a secret of the configuration' }
-  const { dataDir } = await usedFolder(t, settings)
-  rmSync(join(dataDir, 'mailhorn.db'))
-  mkdirSync(join(dataDir, 'blobs', 'ab'), { recursive: true })
-  assert.match(onlyLine(await runProgram({ dataDir, settings })), 'the database is empty')
-})
+test(
+  'a secret from the configuration does not hide a lost database: stored files tell',
+  async t => {
+    const settings = { SECRET_KEY: 'a secret of the configuration' }
+    const { dataDir } = await usedFolder(t, settings)
+    rmSync(join(dataDir, 'mailhorn.db'))
+    mkdirSync(join(dataDir, 'blobs', 'ab'), { recursive: true })
+    assert.match(onlyLine(await runProgram({ dataDir, settings })), 'the database is empty')
+  },
+  SQLITE_ONLY,
+)
 
 test('is refused with a lock that is damaged, in one line', async t => {
   const { dataDir } = await usedFolder(t)

@@ -25,6 +25,9 @@ const adminUrl = process.env.MAILHORN_TEST_DATABASE_URL
 
 /** Tests of what only one of the databases does ask for it. */
 export const isOnPostgres = adminUrl !== undefined
+/** Options of tests that only one of the databases can pass. */
+export const SQLITE_ONLY = { skip: isOnPostgres ? 'it is about the file of SQLite' : undefined }
+export const POSTGRES_ONLY = { skip: isOnPostgres ? undefined : 'it needs PostgreSQL' }
 
 /** A database of the test's own. @param file where a SQLite file would be. @param isMigrated of the present schema */
 export function createDatabase(file: string, { isMigrated = false } = {}): TestDatabase {

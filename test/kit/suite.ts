@@ -20,8 +20,14 @@ export interface TestContext {
 
 type TestBody = (t: TestContext) => unknown
 
+export interface TestOptions {
+  limitMs?: number
+  /** Why the test cannot run here, such as "it needs root"; undefined if it can. */
+  skip?: string | undefined
+}
+
 export interface Suite {
-  (name: string, body: TestBody, options?: { limitMs?: number }): void
+  (name: string, body: TestBody, options?: TestOptions): void
   before(fn: () => unknown): void
   after(fn: () => unknown): void
   run(): void
@@ -39,9 +45,13 @@ export function suite(name: string, { limitMs = DEFAULT_LIMIT_MS } = {}): Suite 
   const inner = uvuSuite(name)
   declared.add(name)
   let selectedCount = 0
-  const test = (title: string, body: TestBody, options: { limitMs?: number } = {}) => {
+  const test = (title: string, body: TestBody, options: TestOptions = {}) => {
     const fullName = `${name}: ${title}`
     if (!fullName.toLowerCase().includes(GREP)) return
+    if (options.skip !== undefined) {
+      console.log(`skipped: ${fullName}: ${options.skip}`)
+      return inner.skip(title)
+    }
     selectedCount++
     inner(title, () => bounded(fullName, body, (options.limitMs ?? limitMs) * SLOWER))
   }

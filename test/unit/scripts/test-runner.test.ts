@@ -57,6 +57,36 @@ test('--grep runs only the tests whose title contains the text, in any case', t 
   assert.match(stdout, /^1 passed, 0 failed$/m)
 })
 
+const SKIPPED = `
+import { suite } from '${KIT}'
+const test = suite('trees')
+test('an oak needs root', () => {}, { skip: 'it needs root' })
+test('a fir is green', () => {})
+test.run()
+`
+
+test('a skipped test is named with its reason and counted apart', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, 'trees.test.ts'), SKIPPED)
+  const { status, stdout } = run(folder)
+  assert.is(status, 0, stdout)
+  assert.match(stdout, /^ +skipped: trees: an oak needs root: it needs root$/m)
+  assert.match(stdout, /^1 passed, 0 failed, 1 skipped$/m)
+})
+
+test('a failed test beside a skipped one is a failure', t => {
+  const folder = mkdtempSync(join(tmpdir(), 'runner-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(
+    join(folder, 'trees.test.ts'),
+    SKIPPED.replace('() => {})\ntest.run', '() => { throw new Error() })\ntest.run'),
+  )
+  const { status, stdout } = run(folder)
+  assert.is(status, 1, stdout)
+  assert.match(stdout, /^0 passed, 1 failed, 1 skipped$/m)
+})
+
 test('--grep matches the name of the suite before the title', t => {
   const { status, stdout } = run(folderOf(t), '--grep', 'fruit: an apple')
   assert.is(status, 0, stdout)

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import * as assert from 'uvu/assert'
 import type { Db } from '../../../src/store/schema.ts'
 import type { commands } from '../../../src/workers/commands.ts'
-import { isOnPostgres } from '../../kit/database.ts'
+import { POSTGRES_ONLY } from '../../kit/database.ts'
 import { type LocalStore, openLocalStore, openSqliteStore } from '../../kit/store.ts'
 import { suite } from '../../kit/suite.ts'
 import { until } from '../../kit/until.ts'
@@ -45,8 +45,9 @@ test('read together: queries see earlier commits, later queries see later ones',
   assert.equal(await both(), [all, all])
 })
 
-if (isOnPostgres)
-  test('read together: no query sees a commit made between them', async t => {
+test(
+  'read together: no query sees a commit made between them',
+  async t => {
     const store = await t.using(storeWith('a'))
     const { db, readTogether, rows } = store
     rows('select pg_advisory_lock(4712)')
@@ -60,7 +61,9 @@ if (isOnPostgres)
     await store.run('putSetting', { key: 'b', value: '' })
     rows('select pg_advisory_unlock(4712)')
     assert.equal(await running, [[{ key: 'a' }], [{ gone: '' }], [{ key: 'a' }]])
-  })
+  },
+  POSTGRES_ONLY,
+)
 
 test('read together: a failing query leaves the connection usable', async t => {
   const { db, readTogether } = await t.using(storeWith('a'))
