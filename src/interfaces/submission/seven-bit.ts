@@ -11,7 +11,7 @@ import { decodeText } from '../../protocols/mime/read/charset.ts'
 import { charsetOf as knownCharset } from '../../protocols/mime/read/charset-labels.ts'
 import { rawParameters } from '../../protocols/mime/read/content-field.ts'
 import { readHead } from '../../protocols/mime/read/head.ts'
-import { decodeBytes } from '../../protocols/mime/read/transfer.ts'
+import { decodeBytes, encodedEnd } from '../../protocols/mime/read/transfer.ts'
 import { type Leaf, walkMail } from '../../protocols/mime/read/walk.ts'
 import { smallerEncoding } from '../../protocols/mime/text-entity.ts'
 import { fieldsText, type HeaderField } from '../../protocols/smtp/header-field.ts'
@@ -86,7 +86,7 @@ function leafPiece(message: Buffer, leaf: Leaf, depth: number): Piece {
   const declared = readHead(message, from, start, undefined, HEAD_LIMITS).head.raw('content-type') ?? ''
   const type = declared.includes('/') ? declared.split(';')[0]!.trim().toLowerCase() : leaf.type.value
   if (NOT_ENCODED.test(type) || leaf.encoding === 'uuencode') return piece(message.subarray(from, end))
-  const { encoding, octets } = encodedBody(leaf, body)
+  const { encoding, octets } = encodedBody(leaf, message.subarray(start, encodedEnd(message, leaf)))
   return piece(
     Buffer.concat([rewrittenHead(message, from, start, encoding, charsetOf(leaf, declared, body)), octets]),
   )

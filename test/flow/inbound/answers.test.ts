@@ -181,6 +181,9 @@ Subject: Files
 Content-Type: multipart/mixed; boundary=b
 
 --b
+
+See the files.
+--b
 Content-Type: text/plain; charset=iso-8859-1; name="latin.txt"; format=flowed
 Content-Transfer-Encoding: quoted-printable
 

@@ -9,13 +9,14 @@ import { shownBy } from '../compose-body.ts'
 import { shortFileName } from '../file-name.ts'
 import { nameForType } from '../file-type.ts'
 import { addressesOf, type ReceivedMailbox } from './addresses.ts'
+import { bodiesOf } from './bodies.ts'
 import { readContentField } from './content-field.ts'
 import { decodeWords } from './encoded-words.ts'
 import { type Head, readHead } from './head.ts'
 import { splitUuencoded } from './inline-uuencode.ts'
-import { type LeafText, textOfLeaf } from './text.ts'
-import { decodeBytes, decodedSize, type Encoding } from './transfer.ts'
-import { FAULTS, type Leaf, TEXT_CHARACTERS_MAX, walkMail } from './walk.ts'
+import { structureOf } from './structure.ts'
+import { decodeBytes, decodedSize, type Encoding, encodedEnd } from './transfer.ts'
+import { type Leaf, walkMail } from './walk.ts'
 
 /** An attachment: its position in the message, and its encoding there. */
 export interface FoundPart {
@@ -68,10 +69,6 @@ const CONTENT_ID_CHARACTERS_MAX = 255
 const MESSAGE_NAME_CHARACTERS_MAX = 100
 /** Octets of an enclosed message that are decoded to find its subject. */
 const SUBJECT_SCAN_BYTES = 64 * 1024
-const TEXT_JOINT = '\n'
-const HTML_JOINT = '<br>\n'
-const JOINT_CHARACTERS_MAX = HTML_JOINT.length
-const BODY_TYPES = new Set(['text/plain', 'text/html'])
 const MESSAGE_TYPES = new Set(['message/rfc822', 'message/global'])
 /** Control characters, and characters that make a file name look like another one. */
 const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
@@ -79,16 +76,17 @@ const HARMFUL = /[\x00-\x1f\x7f\u200e\u200f\u202a-\u202e\u2066-\u2069]+/g
 export function readMail(bytes: Buffer): ParsedMail {
   const walked = walkMail(bytes)
   const { head } = walked
-  const leaves = walked.leaves.flatMap(leaf => (mayHoldFiles(leaf) ? splitUuencoded(bytes, leaf) : [leaf]))
-  const bodies = leaves.filter(isBody)
-  const { text, html, faults } = textsOf(bytes, bodies)
+  const structure = structureOf(walked.root, leaf =>
+    mayHoldFiles(leaf) ? splitUuencoded(bytes, leaf) : [leaf],
+  )
+  const { text, html, faults } = bodiesOf(bytes, structure)
   const shows = html === null ? () => false : shownBy(html)
-  const files = leaves.filter(leaf => !isBody(leaf))
+  const firstBody = structure.text[0] ?? structure.html[0]
   return {
-    ...headerOf(head, walked.type.params.get('charset') ?? bodies[0]?.type.params.get('charset')),
+    ...headerOf(head, walked.type.params.get('charset') ?? firstBody?.type.params.get('charset')),
     text,
     html,
-    parts: files.map((leaf, index) => partOf(bytes, leaf, index, shows)),
+    parts: structure.attachments.map((leaf, index) => partOf(bytes, leaf, index, shows)),
     faults: [...walked.faults, ...faults],
   }
 }
@@ -128,44 +126,14 @@ function clean(text: string): string {
   return text.replace(/[\x00-\x1f\x7f]+/g, ' ').trim()
 }
 
-/** Tells whether a leaf is a text of the message itself, and not an attachment. */
-function isBody({ type, disposition }: Leaf): boolean {
-  if (!BODY_TYPES.has(type.value) || disposition.value === 'attachment') return false
-  return !disposition.params.get('filename') && !type.params.get('name')
-}
-
 /** Tells whether a leaf is a text whose lines stand in the message as they are. */
-function mayHoldFiles(leaf: Leaf): boolean {
-  return isBody(leaf) && leaf.type.value === 'text/plain' && leaf.encoding === 'none'
-}
-
-/**
- * Decodes the texts of a message. The limit applies to all texts together: a text is cut at the limit, and a
- * text behind the limit is left out.
- */
-function textsOf(bytes: Buffer, bodies: readonly Leaf[]) {
-  const read: (LeafText & { type: string })[] = []
-  let room = TEXT_CHARACTERS_MAX
-  let isCut = false
-  for (const leaf of bodies) {
-    const one = textOfLeaf(bytes, leaf, room)
-    isCut ||= one.isCut
-    if (room > 0 || !one.isCut) read.push({ type: leaf.type.value, ...one })
-    room = Math.max(0, room - one.text.length - JOINT_CHARACTERS_MAX)
-  }
-  const join = (type: string, joint: string) => {
-    const own = read.filter(one => one.type === type)
-    return own.length === 0 ? null : own.map(({ text }) => text).join(joint)
-  }
-  return {
-    text: join('text/plain', TEXT_JOINT),
-    html: join('text/html', HTML_JOINT),
-    faults: isCut ? [FAULTS.text] : [],
-  }
+function mayHoldFiles({ type, encoding }: Leaf): boolean {
+  return type.value === 'text/plain' && encoding === 'none'
 }
 
 function partOf(bytes: Buffer, leaf: Leaf, index: number, shows: ReturnType<typeof shownBy>): FoundPart {
-  const { type, disposition, encoding, start, end } = leaf
+  const { type, disposition, encoding, start } = leaf
+  const end = encodedEnd(bytes, leaf)
   const contentId = contentIdOf(leaf)
   const isShown = shows({ contentId })
   const isType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(type.value)

@@ -28,6 +28,17 @@ export function encodingOf(field: string | undefined): Encoding {
   return ENCODINGS.get(name ?? '') ?? 'none'
 }
 
+interface EncodedRange {
+  start: number
+  end: number
+  encoding: Encoding
+}
+
+const PADDING = '='.charCodeAt(0)
+/** Length of the text behind padding by which a further piece is told from a footer; a multiple of four. */
+const PIECE_SCAN_BYTES = 200
+const BASE64_LINES = /^(?:(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?[ \t]*(?:\r?\n|$))*/
+
 export function createDecoder(encoding: Encoding): PartDecoder {
   const decoder = octetDecoder(encoding)
   if (!decoder) return { add: asIs, end: () => Buffer.alloc(0) }
@@ -68,6 +79,25 @@ export function decodedSize(bytes: Uint8Array, encoding: Encoding): number {
     return true
   })
   return size
+}
+
+/**
+ * Returns the end of the encoded octets of a part. Base64 ends at its padding (RFC 2045 §6.8), behind which
+ * scanners and list servers append their footers, unless the lines behind it are base64, too: pieces that
+ * were encoded for themselves and then joined.
+ */
+export function encodedEnd(bytes: Buffer, { start, end, encoding }: EncodedRange): number {
+  if (encoding !== 'base64') return end
+  for (let at = bytes.indexOf(PADDING, start); at >= 0 && at < end; at = bytes.indexOf(PADDING, at)) {
+    while (at < end && bytes[at] === PADDING) at += 1
+    const behind = bytes.toString('latin1', at, Math.min(end, at + PIECE_SCAN_BYTES))
+    const isCut = at + behind.length < end
+    const lines = isCut ? behind.slice(0, behind.lastIndexOf('\n') + 1 || behind.length) : behind
+    const [encoded = ''] = BASE64_LINES.exec(lines) ?? []
+    if (encoded.length < lines.length) return at + encoded.lastIndexOf('=') + 1
+    at += lines.length
+  }
+  return end
 }
 
 function octetDecoder(encoding: Encoding): OctetDecoder | undefined {

@@ -27,11 +27,11 @@ export interface Leaf {
 }
 
 /** A multipart whose boundary was found. */
-export interface Multipart {
-  headAt: number
-  isSealed: boolean
+export interface Multipart extends Pick<Leaf, 'headAt' | 'isSealed' | 'type' | 'contentId'> {
   /** Position behind its header section. */
   start: number
+  /** In their order. */
+  parts: (Leaf | Multipart)[]
 }
 
 interface Walked {
@@ -39,6 +39,9 @@ interface Walked {
   head: Head
   /** Content-Type of the message itself. */
   type: ContentField
+  /** The tree of its parts. */
+  root: Leaf | Multipart
+  /** All leaves of the tree, in their order. */
   leaves: readonly Leaf[]
   /** In the order of their beginnings. */
   multiparts: readonly Multipart[]
@@ -70,14 +73,15 @@ interface OpenMultipart {
   hash: number
   /** Media type of parts that name none. */
   defaultType: string
-  isSealed: boolean
+  multipart: Multipart
 }
 
 type Entity = Omit<Leaf, 'end'>
 
 /** Limit of a field that describes a part, since the fields of all parts are in memory at the same time. */
 const FIELD_BYTES_MAX = 8_000
-const BOUNDARY_LINE_BYTES_MAX = 250
+/** RFC 2046 §5.1.1 allows boundaries of 70 octets; some programs write hundreds. */
+const BOUNDARY_LINE_BYTES_MAX = 2_100
 const UNNAMED_BOUNDARY_SCAN_BYTES = 16 * 1024
 const SEALED = new Set(['multipart/signed', 'multipart/encrypted'])
 const LF = 0x0a
@@ -87,22 +91,68 @@ const MINUS = 0x2d
 const BLANKS = new Set([...' \t\r\n\v\f\xa0'].map(blank => blank.charCodeAt(0)))
 
 export function walkMail(bytes: Buffer): Walked {
-  const open: OpenMultipart[] = []
-  const leaves: Leaf[] = []
-  const multiparts: Multipart[] = []
-  const faults = new Set<string>()
-  const entityAt = (start: number, defaultType: string, fault: string): Entity & { head: Head } => {
-    const isBoundary = (lineAt: number) => boundaryAt(bytes, lineAt, open) !== undefined
+  return new Walk(bytes).walked()
+}
+
+class Walk {
+  readonly #bytes: Buffer
+  readonly #open: OpenMultipart[] = []
+  readonly #leaves: Leaf[] = []
+  readonly #multiparts: Multipart[] = []
+  readonly #faults = new Set<string>()
+  #root: Leaf | Multipart | undefined
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes
+  }
+
+  walked(): Walked {
+    const bytes = this.#bytes
+    const open = this.#open
+    const { head, ...root } = this.#entityAt(0, 'text/plain', FAULTS.head)
+    let current: Entity | undefined = this.#enter(root)
+    let at = root.start
+    let partCount = 1
+    while (open.length > 0) {
+      const line = nextBoundary(bytes, at, open)
+      if (!line) break
+      if (current) this.#close(current, line.start)
+      current = undefined
+      open.length = line.depth + (line.isLast ? 0 : 1)
+      at = line.end
+      if (line.isLast) continue
+      if (++partCount > PARTS_MAX) {
+        this.#faults.add(FAULTS.parts)
+        break
+      }
+      const { head: _, ...part } = this.#entityAt(line.end, open.at(-1)!.defaultType, FAULTS.partHead)
+      at = part.start
+      current = this.#enter(part)
+    }
+    if (current) this.#close(current, bytes.length)
+    return {
+      head,
+      type: root.type,
+      root: this.#root!,
+      leaves: this.#leaves,
+      multiparts: this.#multiparts,
+      faults: [...this.#faults],
+    }
+  }
+
+  #entityAt(start: number, defaultType: string, fault: string): Entity & { head: Head } {
+    const bytes = this.#bytes
+    const isBoundary = (lineAt: number) => boundaryAt(bytes, lineAt, this.#open) !== undefined
     const { head, bodyAt, otherLineAt } = readHead(bytes, start, bytes.length, isBoundary)
-    if (head.isCut) faults.add(fault)
+    if (head.isCut) this.#faults.add(fault)
     // A part may lack the empty line in front of its text, of which nothing is lost.
-    if (otherLineAt !== undefined && (start === 0 || otherLineAt < bodyAt)) faults.add(FAULTS.otherLine)
+    if (otherLineAt !== undefined && (start === 0 || otherLineAt < bodyAt)) this.#faults.add(FAULTS.otherLine)
     const type = typeOf(head, defaultType)
     const disposition = head.raw('content-disposition', FIELD_BYTES_MAX)
     return {
       head,
       headAt: start,
-      isSealed: open.at(-1)?.isSealed ?? false,
+      isSealed: this.#open.at(-1)?.multipart.isSealed ?? false,
       type,
       disposition: readContentField(disposition, type.params.get('charset')),
       encoding: encodingOf(head.raw('content-transfer-encoding', FIELD_BYTES_MAX)),
@@ -111,58 +161,45 @@ export function walkMail(bytes: Buffer): Walked {
     }
   }
 
-  const { head, ...root } = entityAt(0, 'text/plain', FAULTS.head)
-  let current: Entity | undefined = enter(root)
-  let at = root.start
-  let partCount = 1
-  while (open.length > 0) {
-    const line = nextBoundary(bytes, at, open)
-    if (!line) break
-    if (current) close(current, line.start)
-    current = undefined
-    open.length = line.depth + (line.isLast ? 0 : 1)
-    at = line.end
-    if (line.isLast) continue
-    if (++partCount > PARTS_MAX) {
-      faults.add(FAULTS.parts)
-      break
-    }
-    const { head: _, ...part } = entityAt(line.end, open.at(-1)!.defaultType, FAULTS.partHead)
-    at = part.start
-    current = enter(part)
-  }
-  if (current) close(current, bytes.length)
-  return { head, type: root.type, leaves, multiparts, faults: [...faults] }
-
   /** Opens a multipart; returns any other entity, which is a leaf without its end. */
-  function enter(entity: Entity): Entity | undefined {
-    const { type, start } = entity
+  #enter(entity: Entity): Entity | undefined {
+    const { headAt, contentId, type, start } = entity
     if (!type.value.startsWith('multipart/')) return entity
-    if (open.length >= PART_DEPTH_MAX) {
-      faults.add(FAULTS.depth)
+    if (this.#open.length >= PART_DEPTH_MAX) {
+      this.#faults.add(FAULTS.depth)
       return entity
     }
-    const named = type.params.get('boundary')?.trimEnd() || boundaryLike(bytes, start)
+    const named = type.params.get('boundary')?.trimEnd() || boundaryLike(this.#bytes, start)
     const boundary = Buffer.from(named ?? '', 'latin1')
     const defaultType = type.value === 'multipart/digest' ? 'message/rfc822' : 'text/plain'
     const isSealed = entity.isSealed || SEALED.has(type.value)
-    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), defaultType, isSealed }
-    const first = nextBoundary(bytes, start, [...open, opened])
-    if (boundary.length === 0 || !first || first.depth < open.length)
+    const multipart: Multipart = { headAt, isSealed, type, contentId, start, parts: [] }
+    const opened = { boundary, hash: hashOf(boundary, 0, boundary.length), defaultType, multipart }
+    const first = nextBoundary(this.#bytes, start, [...this.#open, opened])
+    if (boundary.length === 0 || !first || first.depth < this.#open.length)
       return { ...entity, type: { value: 'text/plain', params: type.params } }
-    open.push(opened)
-    multiparts.push({ headAt: entity.headAt, isSealed: entity.isSealed, start })
+    this.#place(multipart)
+    this.#multiparts.push(multipart)
+    this.#open.push(opened)
     return undefined
   }
 
   /** Ends a leaf. The line end in front of a boundary belongs to the boundary. */
-  function close(entity: Entity, boundaryAt: number) {
+  #close(entity: Entity, boundaryAt: number): void {
+    const bytes = this.#bytes
     let end = boundaryAt
     if (boundaryAt < bytes.length) {
       if (end > entity.start && bytes[end - 1] === LF) end -= 1
       if (end > entity.start && bytes[end - 1] === CR) end -= 1
     }
-    leaves.push({ ...entity, end: Math.max(end, entity.start) })
+    const leaf = { ...entity, end: Math.max(end, entity.start) }
+    this.#place(leaf)
+    this.#leaves.push(leaf)
+  }
+
+  #place(part: Leaf | Multipart): void {
+    this.#root ??= part
+    this.#open.at(-1)?.multipart.parts.push(part)
   }
 }
 
@@ -230,5 +267,5 @@ function boundaryLike(bytes: Buffer, start: number): string | undefined {
     start,
     Math.min(bytes.length, start + UNNAMED_BOUNDARY_SCAN_BYTES),
   )
-  return /^--([^\s][^\r\n]{0,69})\r?\ncontent-[a-z-]{3,25}:/im.exec(beginning)?.[1]?.trimEnd()
+  return /^--([^\s][^\r\n]{0,499})\r?\ncontent-[a-z-]{3,25}:/im.exec(beginning)?.[1]?.trimEnd()
 }
