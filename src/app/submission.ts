@@ -54,7 +54,9 @@ export async function startSubmissionService(
 ): Promise<SubmissionService> {
   const { submission, submissionTls, relay } = config.smtp
   const { hideOrigin: hidesOrigin } = submission
-  const reader = createMessageReader({ readers, newId: createIdSource(), hidesOrigin, clock, log })
+  const reader = createMessageReader({
+    ...{ readers, newId: createIdSource(), mailHost: config.mailHost, hidesOrigin, clock, log },
+  })
   const common = {
     mailHost: config.mailHost,
     connectionsMax: fdBudget(config).smtp,

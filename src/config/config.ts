@@ -9,6 +9,7 @@ import { GENERAL_SMART_HOST } from '../pipeline/delivery/smart-host.ts'
 import { LABORATORY_SIMULATOR, simulatorOf } from '../pipeline/simulator/simulate.ts'
 import { SESSION_TOKEN_PREFIX } from '../resources/accounts/sessions.ts'
 import { FAMILY_NAME, families } from './families.ts'
+import { ownListener, thisMachine } from './own-listeners.ts'
 import { DEFAULT_MAIL_HOST, schema } from './schema.ts'
 import { type Setting, SettingFault } from './setting.ts'
 import { fileSources, type Source, secretFile } from './sources.ts'
@@ -179,6 +180,7 @@ function contradictionsIn(config: Config): string[] {
       ? ['spam.spamd: cannot be combined with spam.rspamd_url']
       : []),
     ...repeatedDomains(smartHosts),
+    ...returningSmartHosts(config),
   ]
 }
 
@@ -205,6 +207,20 @@ function repeatedDomains(smartHosts: Config['smartHosts']): string[] {
       owners.set(domain, owner)
     }
   return problems
+}
+
+/** Reports smart hosts that are one of the own listeners. */
+function returningSmartHosts({ delivery, smartHosts, smtp, mailHost }: Config): string[] {
+  const machine = thisMachine(mailHost)
+  const given = [
+    ['delivery.smart_host', delivery.smartHost] as const,
+    ...Object.entries(smartHosts).map(([name, { url }]) => [`smart_hosts.${name}.url`, url] as const),
+  ]
+  return given.flatMap(([key, host]) => {
+    const listener = host && ownListener(host, smtp, machine)
+    if (!listener) return []
+    return [`${key}: leads back to this installation (${listener}); mail would be sent in a loop`]
+  })
 }
 
 function withoutSlash(address: string): string {

@@ -24,9 +24,18 @@ import type { MailCounts } from '../../pipeline/inbound/mail-counts.ts'
 import { createReplyTo, ReplyError } from '../../pipeline/inbound/reply.ts'
 import { StrictSmtpServer } from '../../pipeline/inbound/smtp-server.ts'
 import { clientNetworkOf } from '../../protocols/dns/netblock.ts'
+import { protocolName, type TracedClient } from '../../protocols/mime/received-field.ts'
 import { type Mailbox, parseAddress } from '../../protocols/smtp/address.ts'
 import type { Incoming } from './incoming.ts'
 import type { SubmissionSignIn } from './sign-in.ts'
+
+/** Envelope of a submitted message, with what is known of its client. */
+export interface SubmittedEnvelope {
+  recipients: Mailbox[]
+  client: TracedClient
+  /** Name of the protocol for the trace, such as `ESMTPSA`. */
+  protocol: string
+}
 
 /**
  * Resolves when the message is stored.
@@ -37,7 +46,7 @@ import type { SubmissionSignIn } from './sign-in.ts'
 export type Submit = (
   sender: Sender,
   pieces: Uint8Array<ArrayBuffer>[],
-  recipients: Mailbox[],
+  envelope: SubmittedEnvelope,
 ) => Promise<string>
 
 /** Who may submit: clients with a login, or without one, clients of some networks for one account. */
@@ -175,8 +184,7 @@ function createReceiver(
   const replyTo = createReplyTo(451, { log, clock })
   const settle = (pieces: Uint8Array<ArrayBuffer>[] | undefined, session: SMTPServerSession) => {
     if (!pieces) throw new ReplyError(451, '4.3.2 Too much at once, try again later')
-    const recipients = session.envelope.rcptTo.map(({ address }) => parseAddress(address))
-    return submit(senderIn(session, admission), pieces, recipients.filter(isMailbox))
+    return submit(senderIn(session, admission), pieces, envelopeOf(session))
   }
   return (stream: SMTPServerDataStream, session: SMTPServerSession, answer: Answer) => {
     const message = incoming.open(memoryOwner(session, admission))
@@ -205,6 +213,20 @@ function createReceiver(
         message.close()
       }
     })
+  }
+}
+
+function envelopeOf(session: SMTPServerSession): SubmittedEnvelope {
+  const { envelope, remoteAddress, hostNameAppearsAs, openingCommand, secure, user } = session
+  return {
+    recipients: envelope.rcptTo.map(({ address }) => parseAddress(address)).filter(isMailbox),
+    client: { helo: hostNameAppearsAs || null, address: remoteAddress },
+    protocol: protocolName({
+      isExtended: openingCommand === 'EHLO',
+      isUtf8: envelope.smtpUtf8 === true,
+      isTls: secure === true,
+      isSignedIn: user !== undefined && user !== null,
+    }),
   }
 }
 

@@ -12,8 +12,9 @@ import { WorkerEnded } from '../../lib/worker-rpc.ts'
 import type { Refusal } from '../../pipeline/accept/refusal.ts'
 import type { Sender } from '../../pipeline/accept/submission.ts'
 import { withOwnMemory } from '../../pipeline/accept/transferables.ts'
-import type { Mailbox } from '../../protocols/smtp/address.ts'
+import { receivedField } from '../../protocols/mime/received-field.ts'
 import { StorageUnavailable } from '../../store/command.ts'
+import type { SubmittedEnvelope } from './listener.ts'
 import type { ReadingAnswer, ReadingJob, ReadSubmission } from './reading-job.ts'
 
 export interface MessageReader {
@@ -26,7 +27,7 @@ export interface MessageReader {
   read(
     sender: Pick<Sender, 'accountId'>,
     pieces: readonly Uint8Array[],
-    recipients: Mailbox[],
+    envelope: SubmittedEnvelope,
   ): Promise<ReadSubmission | Refusal>
 }
 
@@ -34,6 +35,8 @@ interface MessageReaderOptions {
   readers: Pick<ReaderPool, 'run'>
   clock: Clock
   newId: IdSource
+  /** Name of this host in the trace. */
+  mailHost: string
   /** The setting `smtp.submission.hide_origin`. */
   hidesOrigin: boolean
   log: Log
@@ -46,14 +49,20 @@ export function createMessageReader({
   readers,
   clock,
   newId,
+  mailHost,
   hidesOrigin,
   log,
 }: MessageReaderOptions): MessageReader {
   return {
-    async read({ accountId }, pieces, recipients) {
+    async read({ accountId }, pieces, { recipients, client, protocol }) {
       const now = clock.now()
       const messageName = idText(newId(now))
-      const job: ReadingJob = { accountId, pieces, recipients, now, messageName, hidesOrigin, inParts: true }
+      const trace = { client: hidesOrigin ? null : client, by: mailHost, protocol, id: messageName, at: now }
+      const job: ReadingJob = {
+        ...{ accountId, pieces, recipients, now, messageName, hidesOrigin },
+        received: receivedField(trace),
+        inParts: true,
+      }
       const sizeBytes = pieces.reduce((sum, { length }) => sum + length, 0)
       const run = async (job: ReadingJob) =>
         (await readers.run({

@@ -3,6 +3,8 @@
  * addressed to Mailhorn, mended where they are invalid or missing, in ASCII.
  */
 import { type Refusal, refuseField } from '../../pipeline/accept/refusal.ts'
+import { CORRELATION_HEADER } from '../../pipeline/delivery/message/signed-head.ts'
+import { ROUNDS_HEADER, ROUNDS_MAX, readRounds } from '../../pipeline/inbound/rounds.ts'
 import { userText } from '../../protocols/mime/header-text.ts'
 import { mailboxList } from '../../protocols/mime/mailbox-list.ts'
 import { nameParameter, parameter, withParameters } from '../../protocols/mime/parameters.ts'
@@ -45,12 +47,22 @@ export function outgoingFields(
   if (twice)
     return refuseField('invalid_field', twice.name, `The header \`${twice.name}\` must not occur twice.`)
   if ((seen.get('received') ?? 0) > HOPS_MAX)
+    return { refused: 'mail_loop', message: 'Mail loop detected: the message has too many Received fields.' }
+  const rounds = roundsOf(fields)
+  if (rounds > ROUNDS_MAX)
     return {
-      refused: 'invalid_field',
-      message: 'Mail loop detected: the message has too many Received fields.',
+      refused: 'mail_loop',
+      message: `Mail loop detected: Mailhorn has sent this message on ${ROUNDS_MAX} times.`,
     }
   const leaving = fields.filter(field => !isRemoved(field, hidesOrigin))
+  if (rounds > 0) leaving.unshift({ name: ROUNDS_HEADER, value: String(rounds) })
   return mendedFields(leaving, replacements).map(inAscii).map(withShortFieldLines)
+}
+
+/** Counts the message that comes back from another host as sent on once more. */
+function roundsOf(fields: readonly HeaderField[]): number {
+  const find = (wanted: string) => fields.find(({ name }) => name.toLowerCase() === wanted.toLowerCase())
+  return readRounds(find(ROUNDS_HEADER)?.value) + (find(CORRELATION_HEADER) ? 1 : 0)
 }
 
 /** Encodes text beyond ASCII, which few servers accept; local parts of addresses cannot be encoded. */

@@ -32,6 +32,8 @@ export interface Submitted {
   now: number
   /** Local part of the Message-ID for a message without a valid one. */
   messageName: string
+  /** Trace field of this installation. */
+  received: HeaderField
   /** Whether fields that tell of the sender's network are removed. */
   hidesOrigin: boolean
 }
@@ -58,7 +60,7 @@ const SHOWN_ATTACHMENTS_MAX = 100
 
 /** @param partsOf extracts texts and attachments; null if an attempt has failed */
 export async function readMessage(
-  { octets, recipients, now, messageName, hidesOrigin }: Submitted,
+  { octets, recipients, now, messageName, received, hidesOrigin }: Submitted,
   partsOf: ((message: Buffer) => Promise<MessageParts>) | null,
 ): Promise<ReadMessage | Refusal> {
   if (octets.includes(0)) return { refused: 'invalid_field', message: 'The message contains NUL octets.' }
@@ -76,7 +78,7 @@ export async function readMessage(
   )
   if (isRefusal(fields)) return fields
   const messageId = idIn(unfold(textOf(fields, 'message-id')!))!
-  const raw = transportable(fields, head.body)
+  const raw = transportable([received, ...fields], head.body)
   const parts = partsOf ? await partsOf(raw) : NOTHING_READ
   const [to, cc] = [mailboxesIn(head.fields, 'to'), mailboxesIn(head.fields, 'cc')]
   const message = newSubmission({

@@ -13,8 +13,8 @@ import type { MessageReader } from './message-reader.ts'
 const REPLY_CHARACTERS_MAX = 400
 
 export function createSubmit(accept: Pick<Accept, 'send'>, reader: Pick<MessageReader, 'read'>): Submit {
-  return async (sender, pieces, recipients) => {
-    const read = await reader.read(sender, pieces, recipients)
+  return async (sender, pieces, envelope) => {
+    const read = await reader.read(sender, pieces, envelope)
     if (isRefusal(read)) throw refusalReply(read)
     const accepted = await accept.send(sender, read.prepared, read.idempotency)
     if (isRefusal(accepted)) throw refusalReply(accepted)

@@ -17,6 +17,7 @@ export const REFUSALS = {
   domain_not_verified: { http: 403, name: 'validation_error', reply: '550 5.7.1' },
   daily_quota: { http: 429, name: 'daily_quota_exceeded', reply: '451 4.7.1' },
   monthly_quota: { http: 429, name: 'monthly_quota_exceeded', reply: '451 4.7.1' },
+  mail_loop: { http: 422, name: 'validation_error', reply: '554 5.4.6' },
   idempotency_running: { http: 409, name: 'concurrent_idempotent_requests', reply: '451 4.3.2' },
   idempotency_mismatch: { http: 409, name: 'invalid_idempotent_request', reply: '550 5.5.4' },
 } as const

@@ -5,6 +5,8 @@
 
 import { wireId } from '../../lib/ids.ts'
 import { HOPS_MAX, hopCountOf } from '../../protocols/mime/read/head.ts'
+import { receivedField } from '../../protocols/mime/received-field.ts'
+import { fieldsText } from '../../protocols/smtp/header-field.ts'
 import { formatReply, type SmtpReply } from '../../protocols/smtp/reply.ts'
 import type { HostedDomain } from '../../resources/domains/domain-rows.ts'
 import type { inboundCommands } from '../../resources/emails/inbound-rows.ts'
@@ -50,8 +52,8 @@ export function createLocalDelivery({
     const [head, ...rest] = message.bytes
     if (hopCountOf(head!) >= HOPS_MAX) return result('bounced', LOOPING)
     const id = `${wireId('eml', emailId)}.${ordinal}`
-    const trace = `Received: by ${localName} with local id ${id};\r\n\t${new Date(now).toUTCString().replace('GMT', '+0000')}\r\n`
-    const bytes = Buffer.concat([Buffer.from(trace), head!, ...rest])
+    const trace = receivedField({ client: null, by: localName, protocol: 'local', id, at: now })
+    const bytes = Buffer.concat([Buffer.from(fieldsText([trace])), head!, ...rest])
     const blob = await blobs.stage(bytes)
     const reservation = reservations.open([blob])
     let isSettled = false

@@ -5,14 +5,9 @@ import { type Mailbox, parseForeignAddress } from '../../protocols/smtp/address.
 import { newSubmission, type Submission, type SubmittedAttachment } from '../accept/submission.ts'
 import { automaticOf, headerOf, isSubmittedByProgram } from './automatic.ts'
 import type { ShownInbound } from './find-inbound.ts'
+import { ROUNDS_HEADER, ROUNDS_MAX, readRounds } from './rounds.ts'
 import type { InboundContent } from './stored-content.ts'
 import { inboundRowView, mailboxes } from './view.ts'
-
-/**
- * Number of times that Mailhorn has answered or forwarded the message, so that mail loops between automatic
- * systems end.
- */
-const ANSWERED_HEADER = 'X-Mailhorn-Answered'
 
 export interface ReplyTexts {
   html: string | null
@@ -21,7 +16,6 @@ export interface ReplyTexts {
 
 type Message = ShownInbound & InboundContent
 
-const FORWARDS_MAX = 10
 const REFERENCES_MAX = 20
 const SUBJECT_CHARACTERS_MAX = 950
 const MESSAGE_ID = /<[^<>\s]{1,250}>/g
@@ -40,7 +34,7 @@ export function answerFault(message: Message): string | undefined {
 
 /** Returns the reason why a message must not be forwarded; undefined when it may be. */
 export function roundsFault(message: Message): string | undefined {
-  return roundsOf(message) >= FORWARDS_MAX ? 'it was forwarded or answered too often (mail loop)' : undefined
+  return roundsOf(message) >= ROUNDS_MAX ? 'it was forwarded or answered too often (mail loop)' : undefined
 }
 
 /** Returns the recipients of a reply (RFC 5322 §3.6.2). */
@@ -66,7 +60,7 @@ export function replyTo(message: Message, from: Mailbox, to: Mailbox[], words: R
     headers: [
       ...(message.messageId !== null && answered !== undefined ? [field('In-Reply-To', answered)] : []),
       ...(references.length > 0 ? [field('References', lastOf(references).join(' '))] : []),
-      field(ANSWERED_HEADER, String(roundsOf(message) + 1)),
+      field(ROUNDS_HEADER, String(roundsOf(message) + 1)),
     ],
   })
 }
@@ -85,7 +79,7 @@ export function forward(
     subject: prefixed('Fwd', message.subject),
     html: message.html === null ? null : `${htmlOf(origin)}${message.html}`,
     text: message.html !== null && message.text === null ? null : `${origin}\n\n${message.text ?? ''}`,
-    headers: [field(ANSWERED_HEADER, String(roundsOf(message) + 1))],
+    headers: [field(ROUNDS_HEADER, String(roundsOf(message) + 1))],
     attachments,
   })
 }
@@ -130,8 +124,7 @@ function lastOf(references: readonly string[]): string[] {
 }
 
 function roundsOf(message: Message): number {
-  const said = headerOf(message.headers, ANSWERED_HEADER.toLowerCase())
-  return said !== undefined && /^\d{1,3}$/.test(said) ? Number(said) : 0
+  return readRounds(headerOf(message.headers, ROUNDS_HEADER.toLowerCase()))
 }
 
 function legible(list: readonly ReceivedMailbox[]): Mailbox[] {

@@ -30,9 +30,14 @@ async function given(answers: readonly unknown[]) {
       },
     },
     ...{ clock: createManualClock(), newId: createIdSource(), hidesOrigin: false, log: createLog('silent') },
+    mailHost: 'mail.here.example',
   })
   const result = await reader
-    .read({ accountId: newId(1) }, [new Uint8Array(3), new Uint8Array(4)], [])
+    .read({ accountId: newId(1) }, [new Uint8Array(3), new Uint8Array(4)], {
+      recipients: [],
+      client: { helo: 'laptop', address: '192.0.2.9' },
+      protocol: 'ESMTPSA',
+    })
     .catch((error: unknown) => error)
   return { result, asked, inParts: jobs.map(({ inParts }) => inParts) }
 }

@@ -9,6 +9,7 @@ import { suite } from '../../../kit/suite.ts'
 const test = suite('submission/read-message')
 
 const NOW = Date.UTC(2026, 10, 21, 12)
+const received = { name: 'Received', value: 'by mail.here.example with ESMTPSA' }
 const bob = mailbox('bob@there.example')
 
 /** Lines end in CRLF; a blank line of the text ends the header. */
@@ -18,7 +19,7 @@ function read(text: string, { recipients = [bob], inParts = true, hidesOrigin = 
 }
 
 function readOctets(octets: Buffer, recipients = [bob], inParts = true, hidesOrigin = false) {
-  const facts = { octets, recipients, now: NOW, messageName: 'new-name', hidesOrigin }
+  const facts = { octets, recipients, now: NOW, messageName: 'new-name', received, hidesOrigin }
   return readMessage(facts, inParts ? partsOf : null)
 }
 
@@ -34,8 +35,12 @@ async function refused(...args: Parameters<typeof read>) {
   return result
 }
 
-const sent = ({ message }: ReadMessage) =>
-  Buffer.from(message.raw!.message).toString('latin1').replace(/\r\n/g, '\n')
+/** The message without our trace field, which stands in front. */
+const sent = ({ message }: ReadMessage) => {
+  const [trace, ...lines] = Buffer.from(message.raw!.message).toString('latin1').split('\r\n')
+  assert.is(trace, `${received.name}: ${received.value}`)
+  return lines.join('\n')
+}
 
 const LETTER = `From: Ann <ann@here.example>
 To: Bob <bob@there.example>
@@ -122,7 +127,7 @@ X-Envelope-To: y@z.example
 Envelope-To: y@z.example
 Apparently-To: y@z.example
 X-Bcc: secret@far.example
-X-Mailhorn-Ref: forged
+X-Mailhorn-Note: forged
 Resend-Idempotency-Key: k1
 X-Scheduled-At: 2026-11-22T08:00:00Z
 X-Tag-category: welcome
@@ -320,6 +325,29 @@ test('a mail loop is found although Received fields are removed', async () => {
   assert.match((await refused(letter, { hidesOrigin: true })).message, 'Mail loop')
 })
 
+for (const [before, after] of [
+  ['', undefined],
+  ['X-Mailhorn-Ref: abc\n', '1'],
+  ['X-Mailhorn-Answered: 3\n', '3'],
+  ['X-MAILHORN-REF: of another installation\nx-mailhorn-answered: 9\n', '10'],
+  ['X-Mailhorn-Ref: abc\nX-Mailhorn-Answered: many\n', '1'],
+] as const)
+  test(`a message with ${JSON.stringify(before)} has been sent on ${after ?? 0} times`, async () => {
+    for (const hidesOrigin of [true, false]) {
+      const text = sent(await good(before + LETTER, { hidesOrigin }))
+      assert.is(fieldOf(text, 'X-Mailhorn-Answered'), after)
+      assert.not.match(text, /x-mailhorn-ref/i)
+    }
+  })
+
+test('a message that comes back for the eleventh time is refused as a loop', async () => {
+  const { refused: kind, message } = await refused(`X-Mailhorn-Ref: a\nX-Mailhorn-Answered: 10\n${LETTER}`)
+  assert.equal(
+    [kind, message],
+    ['mail_loop', 'Mail loop detected: Mailhorn has sent this message on 10 times.'],
+  )
+})
+
 for (const [what, text] of [
   ['CR', 'From: a@here.example\rTo: b@c.example\r\rhi\r'],
   ['LF', 'From: a@here.example\nTo: b@c.example\n\nhi\n'],
@@ -334,7 +362,7 @@ for (const [what, text] of [
     assert.is(splitMessage(raw).body.toString(), 'hi\r\n')
     assert.equal(
       splitMessage(raw)
-        .fields.slice(0, 2)
+        .fields.slice(1, 3)
         .map(({ value }) => value),
       ['a@here.example', 'b@c.example'],
     )
@@ -420,7 +448,7 @@ for (const [what, text, kind, word] of [
   ['with two subjects', 'From: a@b.example\nSubject: 1\nSUBJECT: 2\n\nhi\n', 'invalid_field', 'twice'],
   ['with a line that is no field', 'From: a@b.example\nhello\n\nhi\n', 'invalid_field', 'Line 2'],
   ['with NUL', 'From: a@b.example\n\nh\0i\n', 'invalid_field', 'NUL'],
-  ['that loops', `${'Received: x\n'.repeat(51)}From: a@b.example\n\nhi\n`, 'invalid_field', 'Mail loop'],
+  ['that loops', `${'Received: x\n'.repeat(51)}From: a@b.example\n\nhi\n`, 'mail_loop', 'Mail loop'],
   ['scheduled for some time', 'From: a@b.example\nX-Scheduled-At: tomorrow\n\nhi\n', 'invalid_field', 'ISO'],
   ['with an empty key', 'From: a@b.example\nX-Idempotency-Key:\n\nhi\n', 'invalid_field', '256'],
   ['with too many tags', `From: a@b.example\n${'X-Tag-a: b\n'.repeat(51)}\nhi\n`, 'invalid_field', 'tags'],
