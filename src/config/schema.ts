@@ -310,7 +310,7 @@ export const schema = {
   webhooks: {
     standard: flag(
       false,
-      'Sign events also by Standard Webhooks, as the verifiers of the SDKs expect, unless `standard_webhooks` of a new webhook says otherwise.',
+      'Sign events also by Standard Webhooks, unless `standard_webhooks` of a new webhook says otherwise. Webhooks that an SDK creates have it anyway.',
     ),
     allowInsecureLoopback: flag(false, 'Allow `http://` webhooks to loopback addresses. For tests only.'),
   },

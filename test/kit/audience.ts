@@ -44,7 +44,7 @@ export async function openAudience(t: TestContext) {
         ...{ accountId: ofAccount, id: newId(at), url: 'https://hooks.invalid/', enabled: 1, createdAt: at },
         events: JSON.stringify(['contact.created', 'contact.updated', 'contact.deleted']),
         ...{ secret: new Uint8Array(32), formerSecret: null, formerUntil: null, standard: 0 },
-        ...{ earlierSecret: null, earlierUntil: null, domainIds: null },
+        ...{ earlierSecret: null, earlierUntil: null, domainIds: null, dialect: null },
         ...{ failingSince: null, disabledAt: null, disabledReason: null, noticeDue: 0 },
       })
     },

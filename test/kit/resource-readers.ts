@@ -120,3 +120,56 @@ export function faultsOf(
   const read = READERS[language][resource]
   return (isList ? page(read) : read)(body, resource)
 }
+
+const RUST_ATTACHMENT = struct({
+  id: text,
+  content_type: text,
+  filename: optional(text),
+  size: optional(integer),
+})
+const rustEmail = struct({
+  ...{ created_at: text, email_id: text, message_id: text, from: text, to: list(text), subject: text },
+  click: optional(struct({ ipAddress: text, link: text, timestamp: text, userAgent: text })),
+  bounce: optional(struct({ message: text, subType: oneOf(['Suppressed', 'MessageRejected']), type: text })),
+  failed: optional(struct({ reason: text })),
+  suppressed: optional(struct({ message: text, type: text })),
+  ...{ tags: optional(map(text)), attachments: optional(list(RUST_ATTACHMENT)) },
+})
+const rustContact = struct({
+  ...{ id: text, audience_id: text, segment_ids: list(text), created_at: text, updated_at: text },
+  ...{ email: text, first_name: optional(text), last_name: optional(text), unsubscribed: flag },
+})
+const capability = oneOf(['enabled', 'disabled'])
+const rustDomain = struct({
+  ...{ id: text, name: text, status: domainStatus, created_at: text, region },
+  ...{ records: list(rustRecord), capabilities: struct({ sending: capability, receiving: capability }) },
+})
+
+/** .NET reads ids in payloads as UUIDs, which the payloads of this service are not: they are left out here. */
+const dotnetEmail = struct({
+  ...{ created_at: time, from: text, to: list(text), subject: text, tags: optional(map(text)) },
+  click: optional(struct({ ipAddress: text, link: text, timestamp: time, userAgent: text })),
+  bounce: optional(
+    struct({ message: text, subType: text, type: text, diagnosticCode: optional(list(text)) }),
+  ),
+  failed: optional(struct({ reason: text })),
+  suppressed: optional(struct({ message: text, type: text })),
+})
+const dotnetContact = struct({ created_at: time, updated_at: time, email: text, unsubscribed: flag })
+const dotnetDomain = struct({
+  ...{ name: text, status: domainStatus, created_at: time, region: optional(region) },
+  records: list(struct({ record: text, name: text, type: text, ttl: text, status: recordStatus })),
+})
+const PAYLOADS = {
+  rust: { email: rustEmail, contact: rustContact, domain: rustDomain },
+  dotnet: { email: dotnetEmail, contact: dotnetContact, domain: dotnetDomain },
+}
+
+/** What is wrong with the payload of a webhook for the library. */
+export function faultsOfPayload(
+  language: keyof typeof PAYLOADS,
+  { type, data }: { type: string; data: unknown },
+): string[] {
+  const kind = type.split('.')[0] as keyof (typeof PAYLOADS)['rust']
+  return PAYLOADS[language][kind](data, type)
+}

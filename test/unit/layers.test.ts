@@ -37,7 +37,7 @@ const PARTS: Record<string, string[][]> = {
     ['events'],
     ['emails'],
     ['suppressions', 'certificates'],
-    ['alerts'],
+    ['alerts', 'compat'],
   ],
   protocols: [['http-client'], ['dns', 'dkim', 'bounces'], ['mime'], ['smtp']],
 }

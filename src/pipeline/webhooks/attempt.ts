@@ -2,6 +2,7 @@
 import type { Clock } from '../../lib/clock.ts'
 import { OutboundFault } from '../../protocols/http-client/fault.ts'
 import type { Outbound } from '../../protocols/http-client/outbound.ts'
+import type { SdkDialect } from '../../resources/compat/typed-clients.ts'
 import { bodyOf } from './body.ts'
 import type { ClaimedWebhookDelivery, WebhookAttempt } from './dispatch-commands.ts'
 import { retryDelay } from './retry.ts'
@@ -18,6 +19,7 @@ export interface WebhookAttemptOptions {
 export interface WebhookTarget {
   webhookId: WebhookAttempt['webhookId']
   url: string
+  dialect: SdkDialect | null
   signing: Signing
 }
 
@@ -33,11 +35,11 @@ const STORED_RESPONSE_BYTES_MAX = 4 * 1024
  */
 export async function attemptWebhook(
   { outbound, clock, random, mailHost }: WebhookAttemptOptions,
-  { webhookId, url, signing }: WebhookTarget,
+  { webhookId, url, dialect, signing }: WebhookTarget,
   delivery: ClaimedWebhookDelivery,
 ): Promise<WebhookAttempt> {
   const { id, eventId, attempt, isTest } = delivery
-  const body = bodyOf(delivery, mailHost)
+  const body = bodyOf(delivery, mailHost, dialect)
   const [startedAt, began] = [clock.now(), clock.monotonic()]
   const reply = await outbound.send({
     url,

@@ -1,4 +1,5 @@
 /** Builds the request body of a webhook delivery. */
+import { payloadFor, type SdkDialect } from '../../resources/compat/typed-clients.ts'
 import { dnsRecordsOf } from '../../resources/domains/dns-records.ts'
 import type { RecordStatus } from '../../resources/domains/record-status.ts'
 
@@ -14,14 +15,29 @@ interface EventDomain {
   receiving: boolean
 }
 
+interface StoredEvent {
+  eventType: string
+  body: string
+}
+
 /**
  * Returns the stored body. In a domain event, the DNS records replace the values that they are derived from,
  * as in the API's domain object.
  * @param mailHost is the host that the DNS records point to
+ * @param dialect of the webhook
  */
-export function bodyOf({ eventType, body }: { eventType: string; body: string }, mailHost: string): string {
-  if (!eventType.startsWith('domain.')) return body
+export function bodyOf(
+  { eventType, body }: StoredEvent,
+  mailHost: string,
+  dialect: SdkDialect | null,
+): string {
+  const isOfDomain = eventType.startsWith('domain.')
+  if (!isOfDomain && dialect === null) return body
   const event = JSON.parse(body) as { data: EventDomain }
+  return JSON.stringify(payloadFor(dialect, isOfDomain ? withRecords(event, mailHost) : event))
+}
+
+function withRecords(event: { data: EventDomain }, mailHost: string) {
   const {
     verification_token: verificationToken,
     selectors: keys,
@@ -41,7 +57,7 @@ export function bodyOf({ eventType, body }: { eventType: string; body: string },
     capabilities: { sending: wordFor(sending), receiving: wordFor(rest.receiving) },
     receiving: { enabled: rest.receiving },
   }
-  return JSON.stringify({ ...event, data: domain })
+  return { ...event, data: domain }
 }
 
 function wordFor(isEnabled: boolean): 'enabled' | 'disabled' {

@@ -8,7 +8,7 @@ import type { EventType } from '../../resources/events/types.ts'
 import { command, type Tx } from '../../store/command.ts'
 import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../store/schema.ts'
 import { FAILING_MS_MAX } from './retry.ts'
-import { DELIVERIES_LISTED_MAX, domainIdsOf, findWebhook } from './webhook-rows.ts'
+import { DELIVERIES_LISTED_MAX, domainIdsOf, findWebhook, type ListedDelivery } from './webhook-rows.ts'
 
 /** Announcement topics; the messages are ids of webhooks. */
 export const WEBHOOK_CHANGED = 'webhook_changed'
@@ -26,7 +26,7 @@ interface WebhookRef {
 type WebhookChanges = Partial<Pick<WebhookRow, 'url' | 'events' | 'enabled' | 'standard' | 'domainIds'>>
 
 /** The delivery that was requested, or why there is none. */
-export type RequestedDelivery = WebhookDeliveryRow | 'no-webhook' | 'no-delivery' | 'disabled'
+export type RequestedDelivery = ListedDelivery | 'no-webhook' | 'no-delivery' | 'disabled'
 
 /** Why a webhook is not stored: there are too many, or it names a domain that the account does not have. */
 export type WebhookRefusal = 'too-many' | 'no-domain'
@@ -115,7 +115,7 @@ export const webhookCommands = {
     if (!webhook) return 'no-webhook'
     if (webhook.enabled === 0) return 'disabled'
     const fields = { webhookId: id, id: tx.newId(at), accountId, body, at }
-    return queued(tx, { ...deliveryRow(fields, { id: eventId, type }), isTest: 1 })
+    return queued(tx, webhook, { ...deliveryRow(fields, { id: eventId, type }), isTest: 1 })
   }),
 
   /**
@@ -137,7 +137,8 @@ export const webhookCommands = {
           [{ webhookId: id, id: deliveryId, state: WEBHOOK_DELIVERY_STATE.done }],
         )
       const fields = { webhookId: id, id: tx.newId(at), accountId, body, at }
-      return queued(tx, { ...deliveryRow(fields, { id: eventId, type: type as EventType }), isTest })
+      const row = { ...deliveryRow(fields, { id: eventId, type: type as EventType }), isTest }
+      return queued(tx, webhook, row)
     },
   ),
 
@@ -185,10 +186,10 @@ async function changed(tx: Tx, id: Id): Promise<void> {
   tx.announce(WEBHOOK_CHANGED, id)
 }
 
-async function queued(tx: Tx, row: WebhookDeliveryRow): Promise<WebhookDeliveryRow> {
+async function queued(tx: Tx, { dialect }: WebhookRow, row: WebhookDeliveryRow): Promise<ListedDelivery> {
   await tx.rows.insert('webhookDeliveries', [row])
   tx.announce(WEBHOOK_DUE, row.webhookId)
-  return row
+  return { ...row, dialect }
 }
 
 /** Finds one of the listed deliveries; older rows may still exist but are not listed. */

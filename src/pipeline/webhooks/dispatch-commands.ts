@@ -198,7 +198,7 @@ export const webhookDispatchCommands = {
   ),
 }
 
-const WEBHOOK_COLUMNS = [...SIGNING_COLUMNS, 'url', 'enabled'] as const
+const WEBHOOK_COLUMNS = [...SIGNING_COLUMNS, 'url', 'dialect', 'enabled'] as const
 
 /** Columns of a delivery that decide whether the result of an attempt counts, and its log. */
 const FENCING_COLUMNS = ['attempts', 'state', 'isTest', 'attemptLog'] as const

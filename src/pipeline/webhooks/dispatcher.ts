@@ -142,7 +142,8 @@ export class Dispatcher {
       const claims = await run('claimWebhookDeliveries', { webhookId, now, until: leaseUntil, limit })
       if (claims) {
         const signing = signingOf(secrets, claims.webhook, now)
-        const target = { webhookId, url: claims.webhook.url, signing }
+        const { url, dialect } = claims.webhook
+        const target = { webhookId, url, dialect, signing }
         for (const delivery of claims.deliveries) {
           const ready = { target, delivery, leaseUntil }
           endpoint.ready.push(ready)

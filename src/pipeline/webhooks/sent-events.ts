@@ -4,6 +4,7 @@
  */
 import { type Id, idKey, wireId } from '../../lib/ids.ts'
 import { type LoggedAttempt, WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow } from '../../store/schema.ts'
+import type { ListedDelivery } from './webhook-rows.ts'
 
 /** An event that was sent to a webhook, or is about to be. */
 export interface SentEvent {
@@ -16,7 +17,7 @@ export interface SentEvent {
   /** In ms since the epoch; null if no attempt is planned or one is in progress. */
   nextAttemptAt: number | null
   /** Newest first, at least one. */
-  deliveries: readonly WebhookDeliveryRow[]
+  deliveries: readonly ListedDelivery[]
 }
 
 export interface SentAttempt extends LoggedAttempt {
@@ -38,14 +39,14 @@ export function loggedResponse({
  * @param deliveries newest first
  * @returns newest event first
  */
-export function sentEventsOf(deliveries: readonly WebhookDeliveryRow[]): SentEvent[] {
+export function sentEventsOf(deliveries: readonly ListedDelivery[]): SentEvent[] {
   return [...Map.groupBy(deliveries, ({ eventId }) => idKey(eventId)).values()]
     .map(sentEventOf)
     .sort((a, b) => Buffer.compare(b.eventId, a.eventId))
 }
 
 /** The newest delivery decides the status, because it has replaced the others. */
-function sentEventOf(deliveries: readonly WebhookDeliveryRow[]): SentEvent {
+function sentEventOf(deliveries: readonly ListedDelivery[]): SentEvent {
   const newest = deliveries[0]!
   const { created_at: createdAt } = JSON.parse(newest.body) as { created_at: string }
   const status = statusOf(newest)

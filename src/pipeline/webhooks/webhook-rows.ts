@@ -35,9 +35,15 @@ export async function listWebhooks(db: Db, accountId: Id, page: ListPage): Promi
   return findPage(own, own.selectAll(), page)
 }
 
+/** A delivery with the dialect of its webhook, in which its payload is written. */
+export type ListedDelivery = WebhookDeliveryRow & Pick<WebhookRow, 'dialect'>
+
 /** Returns the latest deliveries, the newest first. */
-export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Promise<WebhookDeliveryRow[]> {
-  return db
+export async function listWebhookDeliveries(
+  db: Db,
+  { accountId, id: webhookId, dialect }: WebhookRow,
+): Promise<ListedDelivery[]> {
+  const rows = await db
     .selectFrom('webhookDeliveries')
     .selectAll()
     .where('webhookId', '=', webhookId)
@@ -45,6 +51,7 @@ export function listWebhookDeliveries(db: Db, accountId: Id, webhookId: Id): Pro
     .orderBy('id', 'desc')
     .limit(DELIVERIES_LISTED_MAX)
     .execute()
+  return rows.map(row => ({ ...row, dialect }))
 }
 
 /** A webhook, and the time at which its next delivery is due, in ms since the epoch. */

@@ -7,6 +7,7 @@ import { type Id, type IdSource, idText } from '../../lib/ids.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
 import { isGlobalUnicast, isLoopback } from '../../protocols/dns/address-safety.ts'
 import { readTarget } from '../../protocols/http-client/target.ts'
+import type { SdkDialect } from '../../resources/compat/typed-clients.ts'
 import {
   EVENT_TYPES,
   type EventType,
@@ -15,11 +16,11 @@ import {
 } from '../../resources/events/types.ts'
 import type { Run } from '../../store/command.ts'
 import type { FoundPage, ListPage } from '../../store/list-page.ts'
-import type { Db, WebhookDeliveryRow, WebhookRow } from '../../store/schema.ts'
+import type { Db, WebhookRow } from '../../store/schema.ts'
 import type { RequestedDelivery, RotatedWebhook, WebhookRefusal, webhookCommands } from './commands.ts'
 import { sampleBody } from './sample.ts'
 import { newSigningSecret, sealSecret } from './signature.ts'
-import { findWebhook, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
+import { findWebhook, type ListedDelivery, listWebhookDeliveries, listWebhooks } from './webhook-rows.ts'
 
 export interface NewWebhook {
   url: string
@@ -28,6 +29,8 @@ export interface NewWebhook {
   isEnabled?: boolean | undefined
   /** Whether signatures of Standard Webhooks are added; by default as the operator has set it. */
   isStandard?: boolean | undefined
+  /** The SDK in whose words payloads are written; null or absent for the service's own words. */
+  dialect?: SdkDialect | null
   /** Domains to whose events the webhook is limited; null or absent for all events. */
   domainIds?: readonly Id[] | null | undefined
 }
@@ -57,7 +60,7 @@ export interface Webhooks {
   change(accountId: Id, id: Id, change: WebhookChange): Promise<WebhookRow | 'no-domain' | undefined>
   rotateSecret(accountId: Id, id: Id): Promise<(WithSecret & RotatedWebhook) | undefined>
   /** Newest first. */
-  deliveries(accountId: Id, id: Id): Promise<WebhookDeliveryRow[] | undefined>
+  deliveries(accountId: Id, id: Id): Promise<ListedDelivery[] | undefined>
   /** Returns false when the account has no such webhook. */
   delete(accountId: Id, id: Id): Promise<boolean>
   /** @param type is the event type; by default the first type that occurs and the webhook subscribes to */
@@ -90,7 +93,8 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     list: (accountId, page) => listWebhooks(db, accountId, page),
     find,
     async create(accountId, wanted) {
-      const { url, events, isEnabled = true, isStandard = isStandardByDefault, domainIds = null } = wanted
+      const { url, events, isEnabled = true, isStandard = isStandardByDefault } = wanted
+      const { dialect = null, domainIds = null } = wanted
       const now = clock.now()
       const id = newId(now)
       const signingSecret = newSigningSecret()
@@ -107,6 +111,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         earlierUntil: null,
         domainIds: storedDomainIds(domainIds),
         standard: isStandard ? 1 : 0,
+        dialect,
         enabled: isEnabled ? 1 : 0,
         noticeDue: 0,
         failingSince: null,
@@ -136,7 +141,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     },
     async deliveries(accountId, id) {
       const webhook = await find(accountId, id)
-      return webhook && listWebhookDeliveries(db, accountId, id)
+      return webhook && listWebhookDeliveries(db, webhook)
     },
     delete: (accountId, id) => run('deleteWebhook', { accountId, id }),
     async test(accountId, id, wanted) {

@@ -44,6 +44,7 @@ import { up as topicVisibility } from './046-topic-visibility.ts'
 import { up as webhookViews } from './047-webhook-views.ts'
 import { up as domainClaims } from './048-domain-claims.ts'
 import { up as requestLog } from './049-request-log.ts'
+import { up as webhookDialect } from './050-webhook-dialect.ts'
 import type { Columns } from './columns.ts'
 
 export interface Migration {
@@ -93,4 +94,5 @@ export const migrations: readonly Migration[] = [
   { name: '049-request-log', up: requestLog },
   { name: '044-access-tokens', up: accessTokens },
   { name: '045-template-drafts', up: templateDrafts },
+  { name: '050-webhook-dialect', up: webhookDialect },
 ]

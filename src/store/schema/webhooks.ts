@@ -20,6 +20,8 @@ export interface WebhookRow {
   earlierUntil: number | null
   /** Whether the headers of Standard Webhooks are sent, also under the names that the SDKs read. */
   standard: Flag
+  /** The SDK with closed types that created the webhook, in whose words its payloads are written. */
+  dialect: 'rust' | 'dotnet' | null
   enabled: Flag
   /** Time of the first failure since the last success. */
   failingSince: number | null

@@ -1,8 +1,11 @@
 import * as assert from 'uvu/assert'
-import { addAccount } from '../../kit/accounts.ts'
+import { EVENT_TYPES } from '../../../src/resources/events/types.ts'
+import { addAccount, openSession } from '../../kit/accounts.ts'
+import { causeEveryEvent, untilEveryEvent } from '../../kit/every-event.ts'
 import { type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
-import { faultsOf, type Resource } from '../../kit/resource-readers.ts'
+import { faultsOf, faultsOfPayload, type Resource } from '../../kit/resource-readers.ts'
 import { suite } from '../../kit/suite.ts'
+import { startMailhornWithWebhooks, startSink } from '../../kit/webhook-sink.ts'
 
 const test = suite('libraries with closed types read')
 let mailhorn: Mailhorn
@@ -73,6 +76,49 @@ for (const [language, agent] of Object.entries(AGENTS) as [keyof typeof AGENTS, 
       assert.equal(faultsOf(language, resource, body, { isList }), [], path)
       if (isList) assert.ok(body.data.length > 0, path)
     }
+  })
+
+for (const [language, agent] of Object.entries(AGENTS) as [keyof typeof AGENTS, string][])
+  test(`${language}: every payload of a webhook that it has created`, async t => {
+    const service = await t.using(startMailhornWithWebhooks())
+    const owner = openSession(service, 'bearer')
+    const [own, other] = [await startSink(t), await startSink(t)]
+    for (const [sink, headers] of [
+      [own, { 'user-agent': agent }],
+      [other, {}],
+    ] as const)
+      await service.call('POST', '/webhooks', {
+        ...{ session: owner, headers, body: { url: sink.url, events: EVENT_TYPES } },
+      })
+    const name = 'west.example'
+    const domain = await service.call('POST', '/domains', {
+      session: owner,
+      body: { name, region: 'us-west-2' },
+    })
+    await service.call('DELETE', `/domains/${domain.body.id}`, { session: owner })
+    const tags = [{ name: 'n', value: 3 }, { name: 'o', value: { p: [true] } }, { name: 'e' }]
+    await service.send({ from: 'ann@x.example', to: 'bounced@simulator.test', subject: 's', text: 't', tags })
+    await causeEveryEvent(service, owner)
+    await untilEveryEvent(service, own)
+    await untilEveryEvent(service, other)
+    for (const event of own.events()) assert.equal(faultsOfPayload(language, event), [], event.type)
+    const rejected = other.events().filter(event => faultsOfPayload(language, event).length > 0)
+    assert.ok(
+      rejected.some(({ type }) => type === 'domain.created'),
+      'other webhooks have the words of the service',
+    )
+    const { data } = own.events().find(({ type }) => type === 'domain.created')!
+    assert.match(data.id, /^dom_/)
+    const { body: webhooks } = await service.call('GET', '/webhooks', { session: owner })
+    assert.equal(
+      webhooks.data.map((one: { dialect: unknown }) => one.dialect),
+      [null, language],
+    )
+    const { body: deliveries } = await service.call('GET', `/webhooks/${webhooks.data[1].id}/deliveries`, {
+      session: owner,
+    })
+    for (const { request } of deliveries.data)
+      assert.equal(faultsOfPayload(language, JSON.parse(request.body)), [])
   })
 
 test('the readers find what these libraries would reject', async () => {

@@ -173,6 +173,36 @@ test('webhooks: up to two former secrets sign, and a third rotation within a day
   )
 })
 
+for (const [agent, body, expected] of [
+  ['resend-node:6.38.0', {}, true],
+  ['resend-python:2.39.0', {}, true],
+  ['resend-ruby:1.10.0', {}, true],
+  ['resend-go/3.12.0', {}, true],
+  ['resend-php/1.10.0', {}, true],
+  ['resend-java/4.20.0', {}, true],
+  ['resend-rs/0.31.0', {}, true],
+  ['resend-sdk/0.11.0 dotnet/9.0', {}, true],
+  ['resend-cli:2.21.0', {}, true],
+  ['resend-node:6.38.0', { standard_webhooks: false }, false],
+  ['curl/8.14', { standard_webhooks: true }, true],
+  ['curl/8.14', {}, false],
+  ['my-resend-node:6.38.0', {}, false],
+  ['', {}, false],
+] as const)
+  test(`webhooks: ${agent || 'a client without a name'} with ${JSON.stringify(body)}: standard_webhooks ${expected}`, async t => {
+    const sink = await startSink(t)
+    const made = await mailhorn.call('POST', '/webhooks', {
+      ...{ session, headers: { 'user-agent': agent } },
+      body: { url: sink.url, events: ['email.sent'], ...body },
+    })
+    t.after(() => call('DELETE', made.body.id))
+    assert.is(made.body.standard_webhooks, expected)
+    await send('delivered')
+    const request = await until(() => sink.requests[0])
+    assert.ok(isSignedBy(made.body.signing_secret, request), 'the signature of the contract is always sent')
+    assert.is(request.headers['webhook-signature'] !== undefined, expected)
+  })
+
 test('webhooks: Standard Webhooks headers are turned on and off, under both names', async t => {
   const sink = await startSink(t)
   const webhook = await make(t, { url: sink.url, events: ['email.sent'] })

@@ -153,11 +153,12 @@ function rowView({ eventId, type, createdAt, status }: SentEvent): z.output<type
 }
 
 function eventView(event: SentEvent, mailHost: string): z.output<typeof eventSchema> {
+  const delivery = event.deliveries[0]!
   return {
     object: 'webhook_event',
     ...rowView(event),
     next_attempt_at: timestamp(event.nextAttemptAt),
-    payload: JSON.parse(bodyOf(event.deliveries[0]!, mailHost)) as Record<string, unknown>,
+    payload: JSON.parse(bodyOf(delivery, mailHost, delivery.dialect)) as Record<string, unknown>,
   }
 }
 

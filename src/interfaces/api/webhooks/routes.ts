@@ -2,8 +2,10 @@
 import type { Id } from '../../../lib/ids.ts'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { type RequestedDelivery, WEBHOOKS_MAX } from '../../../pipeline/webhooks/commands.ts'
+import type { ListedDelivery } from '../../../pipeline/webhooks/webhook-rows.ts'
 import type { Webhooks } from '../../../pipeline/webhooks/webhooks.ts'
-import type { WebhookDeliveryRow } from '../../../store/schema.ts'
+import { isSdk } from '../../../resources/compat/sdks.ts'
+import { typedClientOf } from '../../../resources/compat/typed-clients.ts'
 import { ApiError, notFound } from '../api-error.ts'
 import { type ApiRequest, created, listReply, ok, pageReply, type Route } from '../route.ts'
 import { cursorPageQuery, readCursorPage } from '../schema/cursor.ts'
@@ -46,8 +48,14 @@ function listRoutes(webhooks: Webhooks): Route[] {
       body: newWebhookSchema,
       replies: { 201: webhookWithSecretSchema },
       async handle(request) {
+        const { headers, credential } = request
         const wanted = readNewWebhook(await request.body(), webhooks.faultIn)
-        const made = await webhooks.create(request.credential.accountId, wanted)
+        const made = await webhooks.create(credential.accountId, {
+          ...wanted,
+          // its own `verify` reads no other signature
+          isStandard: wanted.isStandard ?? (isSdk(headers) ? true : undefined),
+          dialect: typedClientOf(headers)?.dialect ?? null,
+        })
         if (made === 'no-domain') throw unknownDomain()
         if (made === 'too-many')
           throw new ApiError(422, 'validation_error', `An account may have at most ${WEBHOOKS_MAX} webhooks.`)
@@ -145,7 +153,7 @@ function rotateRoute(webhooks: Webhooks, path: string): Route {
 }
 
 function deliveryRoutes(webhooks: Webhooks, mailHost: string): Route[] {
-  const view = (row: WebhookDeliveryRow) => webhookDeliveryView(row, mailHost)
+  const view = (row: ListedDelivery) => webhookDeliveryView(row, mailHost)
   return [
     {
       method: 'GET',
@@ -200,7 +208,7 @@ function present<T>(found: T | undefined): T {
 }
 
 /** @throws ApiError */
-export function asked(delivery: RequestedDelivery): WebhookDeliveryRow {
+export function asked(delivery: RequestedDelivery): ListedDelivery {
   if (delivery === 'no-webhook') throw notFound('Webhook')
   if (delivery === 'no-delivery') throw notFound('Webhook delivery')
   if (delivery === 'disabled')

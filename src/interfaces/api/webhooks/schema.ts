@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Id, parseWireId, wireId } from '../../../lib/ids.ts'
 import { bodyOf } from '../../../pipeline/webhooks/body.ts'
-import { domainIdsOf } from '../../../pipeline/webhooks/webhook-rows.ts'
+import { domainIdsOf, type ListedDelivery } from '../../../pipeline/webhooks/webhook-rows.ts'
 import {
   eventsOf,
   type NewWebhook,
@@ -17,7 +17,7 @@ import {
   SUBSCRIBABLE_TYPES,
   type SubscribableType,
 } from '../../../resources/events/types.ts'
-import { WEBHOOK_DELIVERY_STATE, type WebhookDeliveryRow, type WebhookRow } from '../../../store/schema.ts'
+import { WEBHOOK_DELIVERY_STATE, type WebhookRow } from '../../../store/schema.ts'
 import { ApiError, invalidField } from '../api-error.ts'
 import { bodyReader } from '../schema/read.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
@@ -76,7 +76,13 @@ export const webhookSchema = z
     }),
     enabled: z.boolean(),
     status: statusSchema,
-    standard_webhooks: z.boolean(),
+    standard_webhooks: z.boolean().meta({
+      description:
+        'Whether events are also signed by Standard Webhooks; by default true for webhooks that an SDK creates.',
+    }),
+    dialect: z.enum(['rust', 'dotnet']).nullable().meta({
+      description: 'The SDK with closed types that created the webhook, and whose words its payloads have.',
+    }),
     failing_since: timeSchema.nullable().meta({ description: 'Time since which no delivery has succeeded.' }),
     disabled_at: timeSchema.nullable(),
     disabled_reason: z.enum(['user', 'failing']).nullable().meta({
@@ -217,7 +223,7 @@ function eachOnce(events: readonly SubscribableType[]): SubscribableType[] {
 }
 
 export function webhookView(webhook: WebhookRow): z.output<typeof webhookSchema> {
-  const { id, url, enabled, standard, failingSince, disabledAt, disabledReason, createdAt } = webhook
+  const { id, url, enabled, standard, dialect, failingSince, disabledAt, disabledReason, createdAt } = webhook
   return {
     object: 'webhook',
     id: wireId('wh', id),
@@ -228,6 +234,7 @@ export function webhookView(webhook: WebhookRow): z.output<typeof webhookSchema>
     enabled: enabled === 1,
     status: enabled === 1 ? 'enabled' : 'disabled',
     standard_webhooks: standard === 1,
+    dialect,
     failing_since: timestamp(failingSince),
     disabled_at: timestamp(disabledAt),
     disabled_reason: disabledReason,
@@ -237,7 +244,7 @@ export function webhookView(webhook: WebhookRow): z.output<typeof webhookSchema>
 
 /** @param mailHost see `pipeline/webhooks/body.ts` */
 export function webhookDeliveryView(
-  delivery: WebhookDeliveryRow,
+  delivery: ListedDelivery,
   mailHost: string,
 ): z.output<typeof webhookDeliverySchema> {
   const { lastAttemptAt, leaseUntil, state, nextAt } = delivery
@@ -257,7 +264,7 @@ export function webhookDeliveryView(
     response_status: delivery.responseStatus,
     response_body: delivery.responseBody,
     error: delivery.error,
-    request: { url: delivery.url, body: bodyOf(delivery, mailHost) },
+    request: { url: delivery.url, body: bodyOf(delivery, mailHost, delivery.dialect) },
     created_at: timestamp(delivery.createdAt),
   }
 }

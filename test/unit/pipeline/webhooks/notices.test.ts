@@ -34,7 +34,7 @@ async function open(t: TestContext, quota: Quota | null = null) {
   await store.run('createWebhook', {
     ...{ id: webhookId, accountId: owner, url: 'https://hooks.example/', events: '["email.sent"]' },
     ...{ secret: new Uint8Array(1), formerSecret: null, formerUntil: null, standard: 0, enabled: 1 },
-    ...{ earlierSecret: null, earlierUntil: null, domainIds: null },
+    ...{ earlierSecret: null, earlierUntil: null, domainIds: null, dialect: null },
     ...{ failingSince: clock.now(), disabledAt: null, disabledReason: null, noticeDue: 0 },
     createdAt: clock.now(),
   })

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { attemptsOf, sentEventsOf } from '../../../../src/pipeline/webhooks/sent-events.ts'
+import type { ListedDelivery } from '../../../../src/pipeline/webhooks/webhook-rows.ts'
 import { deliveryRow } from '../../../../src/resources/events/outbox.ts'
 import type { LoggedAttempt, WebhookDeliveryRow } from '../../../../src/store/schema.ts'
 import { newId } from '../../../kit/new-id.ts'
@@ -9,10 +10,10 @@ const test = suite('webhooks/sent events')
 const NOW = Date.parse('2026-01-01T00:00:00Z')
 const [WEBHOOK, ACCOUNT] = [newId(NOW), newId(NOW)]
 
-function delivery(changes: Partial<WebhookDeliveryRow>, eventId = newId(NOW)): WebhookDeliveryRow {
+function delivery(changes: Partial<WebhookDeliveryRow>, eventId = newId(NOW)): ListedDelivery {
   const body = JSON.stringify({ created_at: '2026-01-01T00:00:00.000Z' })
   const fields = { webhookId: WEBHOOK, accountId: ACCOUNT, id: newId(NOW), body, at: NOW }
-  return { ...deliveryRow(fields, { id: eventId, type: 'email.sent' }), ...changes }
+  return { ...deliveryRow(fields, { id: eventId, type: 'email.sent' }), dialect: null, ...changes }
 }
 
 for (const [name, changes, status, nextAttemptAt] of [

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
-import { forTypedClient, typedClientOf } from '../../../../../src/interfaces/api/compat/typed-clients.ts'
-import { suite } from '../../../../kit/suite.ts'
+import { isSdk } from '../../../../src/resources/compat/sdks.ts'
+import { forTypedClient, payloadFor, typedClientOf } from '../../../../src/resources/compat/typed-clients.ts'
+import { suite } from '../../../kit/suite.ts'
 
 const test = suite('http: replies to SDKs with closed types')
 const UUID = '01990000-0000-7000-8000-0123456789ab'
@@ -148,6 +149,52 @@ for (const [name, body, net, rust] of CASES)
       assert.equal(read(agent, body), wanted)
       assert.equal(read(agent, { object: 'list', data: [body] }), { object: 'list', data: [wanted] })
     }
+  })
+
+const DOMAIN_EVENT = {
+  id: `evt_${UUID}`,
+  type: 'domain.updated',
+  data: {
+    ...{ object: 'domain', id: `dom_${UUID}`, region: 'us-west-2', status: 'temporary_failure' },
+    records: [{ record: 'Verification' }, { record: 'DKIM 2' }, { record: 'MX' }],
+  },
+}
+
+test('payloads: a domain has the words of its reply, and its id keeps the prefix', () => {
+  for (const [dialect, agent] of [
+    ['rust', RUST],
+    ['dotnet', NET],
+  ] as const) {
+    const { id: _, ...reply } = read(agent, DOMAIN_EVENT.data) as typeof DOMAIN_EVENT.data
+    const { id, ...shown } = payloadFor(dialect, DOMAIN_EVENT).data as typeof DOMAIN_EVENT.data
+    assert.equal([id, shown], [`dom_${UUID}`, reply])
+  }
+  assert.is(payloadFor(null, DOMAIN_EVENT), DOMAIN_EVENT)
+})
+
+for (const [given, rust] of [
+  [{ bounce: { subType: 'NoEmail' } }, { bounce: { subType: 'MessageRejected' } }],
+  [{ bounce: { subType: null } }, { bounce: { subType: 'MessageRejected' } }],
+  [{ bounce: { subType: 'Suppressed' } }, { bounce: { subType: 'Suppressed' } }],
+  [{ tags: { a: 1, b: null, c: { d: 'e' }, f: 'g' } }, { tags: { a: '1', c: '{"d":"e"}', f: 'g' } }],
+  [{ click: { link: 'x', ipAddress: null } }, { click: { link: 'x', ipAddress: '', userAgent: '' } }],
+  [{ message_id: null }, { message_id: '' }],
+  [{ first_name: null }, { first_name: null }],
+] as const)
+  test(`payloads: Rust reads ${JSON.stringify(given)}`, () => {
+    assert.equal(payloadFor('rust', { data: given }).data, rust)
+  })
+
+for (const [agent, expected] of [
+  ['resend-node:6.38.0', true],
+  ['resend-rs/0.31.0', true],
+  ['Resend-Java/4.20.0', true],
+  ['resend', false],
+  ['resend/1', false],
+  ['x resend-node:1', false],
+] as const)
+  test(`${agent} is ${expected ? 'an' : 'no'} SDK`, () => {
+    assert.is(isSdk({ 'user-agent': agent }), expected)
   })
 
 test.run()

@@ -1,14 +1,18 @@
 /**
- * Converts replies for SDKs with closed types: one value that such an SDK cannot read makes it reject the
- * whole reply. There is one table per SDK; its `User-Agent` selects it. In: the body of a reply. Out: the
- * same body in the words of the SDK. Called by `server/app.ts`; the objects are recognized by their `object`.
+ * Converts replies, and payloads of webhooks, for SDKs with closed types: one value that such an SDK cannot
+ * read makes it reject the whole text. There is one table per SDK. In: a body. Out: the same body in the
+ * words of the SDK; the objects are recognized by their `object`. The `User-Agent` of a request selects the
+ * table for its reply, and that of the request that created a webhook the one for its payloads.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 
 type Shape = Readonly<Record<string, unknown>>
 
+export type SdkDialect = 'rust' | 'dotnet'
+
 /** What an SDK can read. Values that are not in a table are unchanged. */
 interface TypedClient {
+  dialect: SdkDialect
   /** Beginnings of the `User-Agent`. */
   agents: readonly string[]
   /** Whether ids must be UUIDs without a prefix. */
@@ -29,6 +33,8 @@ interface TypedClient {
   broadcastStatuses: Readonly<Record<string, string>>
   /** Closest known values of `last_event`. */
   lastEvents: Readonly<Record<string, string>>
+  /** Values of `bounce.subType`, and the one that stands for all others; undefined for any text. */
+  bounceSubTypes: { known: ReadonlySet<string>; other: string } | undefined
   /** Converts a property of a contact. */
   propertyOf(value: unknown): unknown
 }
@@ -51,6 +57,7 @@ const DOTNET_EVENT_TYPES = [
 ]
 
 const DOTNET: TypedClient = {
+  dialect: 'dotnet',
   agents: ['resend-sdk/'],
   hasBareIds: true,
   needsSegment: true,
@@ -61,10 +68,12 @@ const DOTNET: TypedClient = {
   domainStatuses: DOMAIN_STATUSES,
   broadcastStatuses: { sending: 'queued', paused: 'queued', canceled: 'failed' },
   lastEvents: {},
+  bounceSubTypes: undefined,
   propertyOf: value => String(plainValue(value)),
 }
 
 const RUST: TypedClient = {
+  dialect: 'rust',
   agents: ['resend-rs/', 'resend-rust/'],
   hasBareIds: false,
   needsSegment: false,
@@ -75,6 +84,7 @@ const RUST: TypedClient = {
   domainStatuses: DOMAIN_STATUSES,
   broadcastStatuses: {},
   lastEvents: { suppressed: 'failed' },
+  bounceSubTypes: { known: new Set(['Suppressed', 'MessageRejected']), other: 'MessageRejected' },
   propertyOf(value) {
     const plain = plainValue(value)
     return { value: String(plain), type: typeof plain === 'number' ? 'number' : 'string' }
@@ -87,6 +97,39 @@ const CLIENTS = [DOTNET, RUST]
 export function typedClientOf(headers: IncomingHttpHeaders): TypedClient | undefined {
   const agent = headers['user-agent'] ?? ''
   return CLIENTS.find(({ agents }) => agents.some(beginning => agent.startsWith(beginning)))
+}
+
+/**
+ * Converts the payload of a webhook for the SDK that created it; null for another creator. Ids keep their
+ * prefixes, which the contract promises for every payload.
+ */
+export function payloadFor(dialect: SdkDialect | null, payload: Shape): Shape {
+  const client = CLIENTS.find(one => one.dialect === dialect)
+  const { data } = payload
+  if (!client || !isShape(data)) return payload
+  return { ...payload, data: data.object === 'domain' ? domainFor(client, data) : eventFor(client, data) }
+}
+
+/** Converts `data` of an event that is not about a domain. These SDKs read absent texts as errors. */
+function eventFor({ bounceSubTypes }: TypedClient, data: Shape): Shape {
+  const { bounce, click, tags } = data
+  const isKnown = !bounceSubTypes || (isShape(bounce) && bounceSubTypes.known.has(String(bounce.subType)))
+  return {
+    ...data,
+    ...(data.message_id === null && { message_id: '' }),
+    ...(isShape(bounce) && !isKnown && { bounce: { ...bounce, subType: bounceSubTypes.other } }),
+    ...(isShape(click) && {
+      click: { ...click, ipAddress: click.ipAddress ?? '', userAgent: click.userAgent ?? '' },
+    }),
+    ...(isShape(tags) && { tags: textsOf(tags) }),
+  }
+}
+
+function textsOf(values: Shape): Shape {
+  const entries = Object.entries(values).filter(([, value]) => value !== null)
+  return Object.fromEntries(
+    entries.map(([key, value]) => [key, typeof value === 'string' ? value : JSON.stringify(value)]),
+  )
 }
 
 /** Converts the body of a reply for a client. */
