@@ -6,6 +6,9 @@
  * `transport.ts`.
  */
 import type { Clock } from '../../lib/clock.ts'
+import { addressesIn } from '../../protocols/bounces/addresses.ts'
+import type { EnvelopeFacts } from '../../protocols/bounces/sentence/clauses.ts'
+import { readHead } from '../../protocols/mime/read/head.ts'
 import { addressesOf, type HostAddress, type HostAddressOptions } from './addresses.ts'
 import {
   type HostAttempt,
@@ -80,13 +83,11 @@ async function attemptHosts(
   slot: PipelineSlot,
 ): Promise<SmtpAttemptResult> {
   const hostAttempts: HostAttempt[] = []
+  const facts = () => partiesOf(transaction, options, sources)
+  const context = { transaction, slot, hostAttempts, facts }
   const outcomes: Outcome[] = []
   const unfit = new Set<string>()
-  const known = await overKnownSession(options, sessionNames(nextHop, sources), {
-    transaction,
-    slot,
-    hostAttempts,
-  })
+  const known = await overKnownSession(options, sessionNames(nextHop, sources), context)
   if (known) {
     const { outcome, mxHost } = known
     if (!outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
@@ -97,11 +98,7 @@ async function attemptHosts(
   }
   let sessions = 0
   for await (const candidate of addressesOf(options, nextHop, sources, { outcomes, unfit })) {
-    const { outcome, opened } = await overNewSession(options, nextHop, candidate, {
-      transaction,
-      slot,
-      hostAttempts,
-    })
+    const { outcome, opened } = await overNewSession(options, nextHop, candidate, context)
     if (opened && !outcome.hostUnavailable && !outcome.unfitHost) return { outcome, hostAttempts }
     outcomes.push(outcome)
     if (outcome.unfitHost) unfit.add(candidate.host)
@@ -110,11 +107,28 @@ async function attemptHosts(
   return { outcome: outcomeOfHosts(outcomes), hostAttempts }
 }
 
+/** Header fields that hold addresses of our side. */
+const OUR_FIELDS = ['from', 'sender', 'reply-to']
+
+/** Returns whom a refusal can name: the recipient, and our addresses and host names. */
+function partiesOf(
+  { mailFrom, recipients, message }: Transaction,
+  { localName }: AttemptOptions,
+  sources: readonly SourceIp[],
+): EnvelopeFacts {
+  const { head } = readHead(message[0]!)
+  const shown = OUR_FIELDS.flatMap(field => addressesIn(head.text(field) ?? ''))
+  const names = sources.flatMap(({ name }) => name ?? [])
+  return { recipient: recipients[0], ours: [mailFrom, ...shown, localName, ...names] }
+}
+
 /** What every step of the attempt needs. The host attempts are added to as the attempt proceeds. */
 interface AttemptContext {
   transaction: Transaction
   slot: PipelineSlot
   hostAttempts: HostAttempt[]
+  /** The parties of the delivery, for the meaning of refusals. */
+  facts: () => EnvelopeFacts
 }
 
 async function overNewSession(
@@ -202,14 +216,14 @@ function sessionsFrom({ sessions }: NextHop, source: string | undefined): string
 async function transact(
   tlsPolicies: HostTlsPolicies,
   shared: SharedSession,
-  { transaction, slot, hostAttempts }: AttemptContext,
+  { transaction, slot, hostAttempts, facts: parties }: AttemptContext,
 ): Promise<Outcome> {
   const { session, mxHost, policy, brokenTls = null, source } = shared.pooled
   const { facts } = session
   const fresh = facts.transactionCount === 0
   const patient = { ...transaction, mayWaitOn: () => slot.mayWaitOn() }
   const result = await shared.send(patient, () => slot.offer(shared))
-  const said = outcomeOf(result.recipients[0]!, mxHost)
+  const said = outcomeOf(result.recipients[0]!, mxHost, parties)
   const tlsFallback = facts.tlsFallback?.message ?? brokenTls
   const outcome = tlsFallback !== null && requiresTls(said) ? waitingForTls(said) : said
   if (outcome !== said) {

@@ -3,8 +3,8 @@
  */
 import { domainOf } from '../smtp/address.ts'
 import { addressesIn, isSameAddress } from './addresses.ts'
+import { fold } from './fold.ts'
 import { BOUNCE_PHRASE } from './phrases.ts'
-import { fold } from './reading.ts'
 
 interface Blamed {
   address: string

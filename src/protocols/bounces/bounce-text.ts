@@ -2,6 +2,7 @@
 import { domainOf } from '../smtp/address.ts'
 import { addressesIn } from './addresses.ts'
 import { blamedIn, textsAbout } from './blamed.ts'
+import { fold } from './fold.ts'
 import type { OwnText } from './passage.ts'
 import {
   BOUNCE_PHRASE,
@@ -12,9 +13,8 @@ import {
   GOODS,
   STILL_TRIED,
 } from './phrases.ts'
-import { fold } from './reading.ts'
 import type { ReportedRecipient } from './report.ts'
-import type { Signs } from './sender.ts'
+import { oursOf, type Signs } from './sender.ts'
 import { quotedReply, verdictOf } from './verdict.ts'
 
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
@@ -59,6 +59,7 @@ export function readBounceText(signs: Signs, own: OwnText, provider: (host: stri
   const addressed = addressesIn(returned?.text('to') ?? '')
   const sender = addressesIn(`${returned?.text('from') ?? ''} ${returned?.text('return-path') ?? ''}`)
   const blamed = blamedIn({ lines, failed: signs.failed, own: [...signs.own, ...sender], addressed })
+  const ours = oursOf(signs, returned)
   const found = blamed.length > 0 ? blamed : [{ address: undefined, texts: textsAbout(lines, [])(undefined) }]
   return found.map(({ address, texts }): ReportedRecipient => {
     const remoteMta = texts.map(hostIn).find(host => host !== undefined)
@@ -68,6 +69,7 @@ export function readBounceText(signs: Signs, own: OwnText, provider: (host: stri
       // The subject is about all recipients, or about one of them.
       texts: found.length > 1 ? texts : [...texts, signs.subject],
       provider: remoteMta === undefined ? providerOfAddress(address, provider) : provider(remoteMta),
+      facts: { recipient: address, ours },
     })
     return {
       recipient: address,

@@ -3,10 +3,9 @@
  * what it says about the destination and the sender. The SMTP phase is considered first: a refused connection
  * says nothing about a recipient.
  */
-import type { SmtpReply } from '../smtp/reply.ts'
 import { type BounceClass, isAddressFault } from './bounce-class.ts'
 import { retryHintMs } from './hint.ts'
-import { type ReplyPhase, type ReplyReading, readReplyText } from './reading.ts'
+import { type FailedReply, type ReplyReading, readReplyText } from './reading.ts'
 import { RULES } from './rules/index.ts'
 import { holds, type Rule, type RuleAlert } from './rules/rule.ts'
 
@@ -41,19 +40,11 @@ const PASSING: ReadonlySet<BounceClass> = new Set(['blocked', 'rate-limited', 'g
 /** Classes of transient replies by which a destination asks for less mail if they precede RCPT. */
 const PRESSING: ReadonlySet<BounceClass> = new Set(['unknown', 'policy'])
 
-/**
- * @param reply a reply with a code of 400 or more
- * @param provider name of the host's provider in `pipeline/delivery/providers.ts`
- * @param rules rules in order, of which the last always matches
- */
-export function classify(
-  phase: ReplyPhase,
-  reply: SmtpReply,
-  provider?: string,
-  rules: readonly Rule[] = RULES,
-): Meaning {
-  const reading = readReplyText(phase, reply, provider)
-  const found = rules.find(candidate => holds(candidate, reading))!
+/** Classifies a reply of a host, or one that a report quotes: both by the same rules. */
+export function classify(reply: FailedReply): Meaning {
+  const { phase } = reply
+  const reading = readReplyText(reply)
+  const found = RULES.find(candidate => holds(candidate, reading))!
   // The server has seen no message, so `spam` refers to the source address.
   const rule: Rule = phase === 'host' && found.class === 'spam' ? { ...found, class: 'blocked' } : found
   const action = actionOf(rule, reading)

@@ -1,6 +1,6 @@
 /** Extracts the text of a bounce that the reporting system wrote, without the returned message. */
 import type { Head } from '../mime/read/head.ts'
-import { fold } from './reading.ts'
+import { fold } from './fold.ts'
 import { headOfText, type ReportMail, type ReportPart } from './report-mail.ts'
 
 export interface OwnText {

@@ -18,12 +18,12 @@ import {
   type StatusGroup,
   withoutType,
 } from './delivery-status.ts'
+import { fold } from './fold.ts'
 import { type OwnText, ownTextOf } from './passage.ts'
 import { BOUNCE_PHRASE, CHALLENGE_ACT, CHALLENGE_PHRASE, DELAY_PHRASE } from './phrases.ts'
-import { fold } from './reading.ts'
 import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
 import { type ReportMail, type ReportPart, readReportMail } from './report-mail.ts'
-import { type Signs, signsOf } from './sender.ts'
+import { oursOf, type Signs, signsOf } from './sender.ts'
 import { quotedReply, verdictOf } from './verdict.ts'
 
 interface ReadingOptions {
@@ -187,6 +187,7 @@ function dispositionIn(parts: readonly ReportPart[], found: Found): BounceReport
   const verdict = verdictOf({
     ...{ action: 'failed', status: undefined, texts: [reason, text] },
     provider: host === undefined ? undefined : options.providerOf(host),
+    facts: { recipient, ours: oursOf(signs, own.returned) },
   })
   const refusal: ReportedRecipient = {
     ...{ recipient, originalRecipient: original, action: 'failed', remoteMta: undefined },
@@ -231,7 +232,13 @@ function recipientOf(
     action,
     diagnostic: quotedReply(texts[0] ?? ''),
     remoteMta,
-    ...verdictOf({ action, status, texts, provider }),
+    ...verdictOf({
+      action,
+      status,
+      texts,
+      provider,
+      facts: { recipient: named, ours: oursOf(signs, own.returned) },
+    }),
   }
 }
 

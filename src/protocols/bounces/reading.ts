@@ -1,5 +1,10 @@
 /** The parts of a reply that the rules match: code, enhanced status code, and the server's own words. */
+
+import { domainOf } from '../smtp/address.ts'
 import type { SmtpReply } from '../smtp/reply.ts'
+import { fold, withoutQuotations } from './fold.ts'
+import type { EnvelopeFacts } from './sentence/clauses.ts'
+import { type Findings, findingsIn } from './sentence/finding.ts'
 
 /**
  * Phase of the session. `host` stands for everything before MAIL, where a server treats every sender alike.
@@ -25,6 +30,13 @@ export interface ReplyReading {
   words: string
   /** Words of the reply without links. */
   prose: string
+  /**
+   * True if a domain or host that is not found is the recipient's: a reporting system says so in its own
+   * words, or a status code does, or the name stands there.
+   */
+  meansRecipientDomain: boolean
+  /** What the sentences of the reply are about. */
+  findings: Findings
 }
 
 /** Limit of the text that is examined. */
@@ -41,9 +53,6 @@ const STATUS_IN_TEXT = [
   /(?:^|[ :<])[45]\d\d[ -]([245])\.(\d{1,3}\.\d{1,3})(?=[ :;,]|$)/,
 ]
 const QUOTED_ADDRESS = /"[^"]{1,64}"@/g
-/** Matches a quotation from the message behind such a word. */
-const QUOTED_SUBJECT =
-  /(subject|header|betreff|sujet|objet|asunto|assunto|oggetto|тема|temat|件名|主题|file ?name|phrase|text)([^"'“„«]{0,16})["'“„«][^"'”“»]{1,400}["'”“»]/giu
 /**
  * Matches the words that Postfix puts before the text of any restriction that it applies at RCPT: only the
  * text says whether the address is at fault.
@@ -52,13 +61,22 @@ const RESTRICTION = /\brecipient (?:address )?rejected ?[:;(-]/g
 /** Matches the host names of block lists. */
 const LIST_HOST =
   /spamhaus|spamcop|barracuda|sorbs|uceprotect|abusix|abuseat|dnsbl|rbl|surbl|uribl|mailspike|psbl|senderscore|invaluement/
+/** Status codes about the destination: its domain (RFC 3463 §3.2), and how to get there (§3.5). */
+const DOMAIN_STATUSES: ReadonlySet<string> = new Set(['1.2', '1.10', '4.0', '4.3', '4.4'])
 const HOST_NAME = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63}){1,8}$/
 
-export function readReplyText(
-  phase: ReplyPhase,
-  { code, enhanced, text }: SmtpReply,
-  provider?: string,
-): ReplyReading {
+/** A reply with a code of 400 or more, and what is known about the delivery. */
+export interface FailedReply extends SmtpReply {
+  phase: ReplyPhase
+  /** Name of the host's provider in `pipeline/delivery/providers.ts`. */
+  provider?: string | undefined
+  facts?: EnvelopeFacts | undefined
+  /** True for the words of a reporting system about its own attempt, and no reply of a host. */
+  isOwnWords?: boolean
+}
+
+export function readReplyText(reply: FailedReply): ReplyReading {
+  const { phase, code, enhanced, text, provider, facts, isOwnWords = false } = reply
   const said = text.slice(0, CHARACTERS_MAX)
   const [statusClass, status] = enhanced === null ? statusIn(said) : [enhanced[0], enhanced.slice(2)]
   return {
@@ -69,7 +87,21 @@ export function readReplyText(
     contradicts: statusClass !== undefined && statusClass !== String(code)[0],
     words: wordsOf(said),
     prose: wordsOf(said.replace(/https?:\/\/\S{1,300}/gi, '')),
+    meansRecipientDomain:
+      isOwnWords || DOMAIN_STATUSES.has(status ?? '') || namesDomainOf(facts?.recipient, said),
+    findings: findingsIn(said, facts),
   }
+}
+
+function namesDomainOf(recipient: string | undefined, said: string): boolean {
+  if (recipient === undefined) return false
+  const address = recipient.toLowerCase()
+  const [, ...behind] = said.toLowerCase().split(address)
+  const text = said.toLowerCase().replaceAll(address, ' ')
+  return (
+    text.includes(domainOf(address)) ||
+    behind.some(words => /^[>).:\s]{1,6}(?:[45]\d\d[ -])?(?:host|domain|no mx)\b/.test(words))
+  )
 }
 
 function statusIn(text: string): [statusClass: string | undefined, status: string | undefined] {
@@ -83,9 +115,7 @@ function statusIn(text: string): [statusClass: string | undefined, status: strin
 }
 
 function wordsOf(said: string): string {
-  const own = said
-    .replace(QUOTED_ADDRESS, '@')
-    .replace(QUOTED_SUBJECT, '$1')
+  const own = withoutQuotations(said.replace(QUOTED_ADDRESS, '@'))
     .split(' ')
     .map((word, i, all) => (isHostName(word) && isSubject(all, i) ? 'name' : word))
     .filter(word => !word.includes('@') && !isHostName(word))
@@ -101,16 +131,4 @@ function isSubject(words: readonly string[], at: number): boolean {
 function isHostName(word: string): boolean {
   const bare = word.replace(/^[<([]/, '').replace(/[>)\],;:.]{1,3}$/, '')
   return HOST_NAME.test(bare) && !LIST_HOST.test(bare)
-}
-
-/**
- * Folds text to lower case without accents: `ü` becomes `u` and `й` becomes `и`; Japanese syllables stay
- * whole.
- */
-export function fold(text: string): string {
-  return text
-    .normalize('NFD')
-    .replace(/[\u0300-\u036f]/g, '')
-    .normalize('NFC')
-    .toLowerCase()
 }

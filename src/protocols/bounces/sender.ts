@@ -2,8 +2,8 @@
 import { withoutComments } from '../mime/date.ts'
 import type { Head } from '../mime/read/head.ts'
 import { addressesIn } from './addresses.ts'
+import { fold } from './fold.ts'
 import { AUTO_SUBJECT } from './phrases.ts'
-import { fold } from './reading.ts'
 
 export interface Signs {
   /** Subject, normalized by `fold`. */
@@ -26,6 +26,8 @@ export interface Signs {
   failed: readonly string[]
   /** Addresses in the header section, which are never the failed recipient. */
   own: readonly string[]
+  /** Addresses in the To field: those of our side. */
+  to: readonly string[]
 }
 
 const DAEMON_ADDRESS =
@@ -74,10 +76,24 @@ export function signsOf(head: Head): Signs {
     isReply: REPLY_SUBJECT.test(subject),
     isBulk: head.raw('list-unsubscribe') !== undefined || head.raw('list-id') !== undefined,
     failed: head.all('x-failed-recipients').flatMap(addressesIn),
+    to: addressesIn(head.text('to') ?? ''),
     own: [from, ...['to', 'reply-to', 'sender', 'cc'].map(field => head.text(field) ?? '')].flatMap(
       addressesIn,
     ),
   }
+}
+
+const OUR_FIELDS = ['from', 'sender', 'reply-to', 'return-path'] as const
+
+/**
+ * Returns what a returned mail says about our side: the addresses of its sender, and the name by which its
+ * sender greeted the first host.
+ */
+export function oursOf({ to }: Pick<Signs, 'to'>, returned: Head | undefined): string[] {
+  const addresses = OUR_FIELDS.flatMap(field => addressesIn(returned?.text(field) ?? ''))
+  const first = returned?.all('received').at(-1)
+  const name = /^\s*from\s+([a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8})\s/i.exec(first ?? '')?.[1]
+  return [...to, ...addresses, ...(name === undefined ? [] : [name])]
 }
 
 /** Tells whether the value of an Auto-Submitted field says that no person sent the message (RFC 3834 §5). */

@@ -4,7 +4,8 @@ import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
 import type { ReplyPhase } from './reading.ts'
 import type { ReportAction } from './report.ts'
-import { GIVEN_UP_RULE, REPORT_RULES, VAGUE_RULES } from './rules/index.ts'
+import { GIVEN_UP_RULE, VAGUE_RULES } from './rules/index.ts'
+import type { EnvelopeFacts } from './sentence/clauses.ts'
 
 interface Evidence {
   action: ReportAction
@@ -13,6 +14,7 @@ interface Evidence {
   /** Texts about this recipient, best first. The first that matches a rule decides. */
   texts: readonly string[]
   provider: string | undefined
+  facts: EnvelopeFacts
 }
 
 interface BounceVerdict {
@@ -51,9 +53,12 @@ const PHASES: readonly (readonly [ReplyPhase, RegExp])[] = [
 ]
 const GENERAL_STATUS = /^[245]\.(?:0\.0|5\.0|3\.0|7\.0)$/
 
-export function verdictOf({ action, status, texts, provider }: Evidence): BounceVerdict {
+export function verdictOf({ texts, ...known }: Evidence): BounceVerdict {
+  const { action, status } = known
   const cleaned = texts.map(text => cleanText(text)).filter(text => text !== '')
-  const read = (text: string) => readOne(text, action, status, provider)
+  // A diagnostic rarely says which command it answers; the sentence for people above it does.
+  const phase = cleaned.map(phaseIn).find(named => named !== undefined) ?? 'rcpt'
+  const read = (text: string) => readOne(text, phase, known)
   const meanings = (cleaned.length > 0 ? cleaned : ['']).map(read)
   const first = meanings.find(({ meaning }) => isSpecific(meaning)) ?? meanings[0]!
   // If another text than the best one blames the address, all texts together must not contradict it.
@@ -96,9 +101,8 @@ function isSpecific({ class: found, rule }: Meaning): boolean {
 
 function readOne(
   whole: string,
-  action: ReportAction,
-  said: string | undefined,
-  provider: string | undefined,
+  otherwise: ReplyPhase,
+  { action, status: said, provider, facts }: Omit<Evidence, 'texts'>,
 ) {
   const text = quotedReply(whole)
   const found = REPLY_CODE.exec(text)
@@ -114,10 +118,15 @@ function readOne(
   // A status of another class than the code stays in the text, where it counts as a contradiction.
   const reply = {
     code,
-    enhanced: fits ? status : null,
+    enhanced: fits && !/\.0\.0$/.test(status) ? status : null, // x.0.0 is what a system without a code writes
     text: fits || status === undefined ? plain : `${status} ${plain}`,
+    isOwnWords: replyCode === undefined,
   }
-  return { meaning: classify(phaseOf(whole), reply, provider, REPORT_RULES), replyCode, status }
+  return {
+    meaning: classify({ ...reply, phase: phaseIn(whole) ?? otherwise, provider, facts }),
+    replyCode,
+    status,
+  }
 }
 
 /** Returns the reply code that action and status imply, for a report that quotes none. */
@@ -126,6 +135,6 @@ function codeOf(action: ReportAction, status: string | undefined): number {
   return transient ? 450 : 550
 }
 
-function phaseOf(text: string): ReplyPhase {
-  return PHASES.find(([, words]) => words.test(text))?.[0] ?? 'rcpt'
+function phaseIn(text: string): ReplyPhase | undefined {
+  return PHASES.find(([, words]) => words.test(text))?.[0]
 }

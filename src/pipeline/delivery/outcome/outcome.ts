@@ -7,6 +7,7 @@ import type { BounceClass } from '../../../protocols/bounces/bounce-class.ts'
 import { classify, type Meaning } from '../../../protocols/bounces/classify.ts'
 import type { ReplyPhase } from '../../../protocols/bounces/reading.ts'
 import type { RuleAlert } from '../../../protocols/bounces/rules/rule.ts'
+import type { EnvelopeFacts } from '../../../protocols/bounces/sentence/clauses.ts'
 import { formatReply, type SmtpReply } from '../../../protocols/smtp/reply.ts'
 import { providerOf } from '../providers.ts'
 import type { Phase, RecipientResult, SmtpFailure } from '../smtp-client/types.ts'
@@ -50,8 +51,9 @@ export interface Outcome {
 /**
  * Outcome for a recipient of a transaction.
  * @param mxHost the host that replied
+ * @param facts called for a refusal
  */
-export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
+export function outcomeOf(result: RecipientResult, mxHost: string, facts?: () => EnvelopeFacts): Outcome {
   if (result.kind === 'accepted')
     return {
       verdict: { kind: 'delivered' },
@@ -63,7 +65,12 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
     }
   if (result.kind === 'failed') return outcomeOfFailure(result.failure, mxHost)
   const { phase, reply, local } = result
-  const meaning = classify(replyPhaseOf(phase), reply, providerOf([mxHost])?.name)
+  const meaning = classify({
+    ...reply,
+    phase: replyPhaseOf(phase),
+    provider: providerOf([mxHost])?.name,
+    facts: facts?.(),
+  })
   return {
     verdict: verdictOf(meaning),
     phase,
@@ -80,9 +87,13 @@ export function outcomeOf(result: RecipientResult, mxHost: string): Outcome {
  * final dot the message may have been accepted, so no other host is tried in the same attempt.
  */
 export function outcomeOfFailure(failure: SmtpFailure, mxHost: string): Outcome {
-  const { phase, reply, message } = failure
+  const { phase, message } = failure
+  // A positive reply that came at the wrong time is not the reason of the failure; the message says what is.
+  const reply = failure.reply && failure.reply.code >= 400 ? failure.reply : null
   const meaning =
-    reply && failure.kind === 'reply' ? classify('host', reply, providerOf([mxHost])?.name) : null
+    reply && failure.kind === 'reply'
+      ? classify({ ...reply, phase: 'host', provider: providerOf([mxHost])?.name })
+      : null
   return {
     verdict: meaning ? verdictOf(meaning) : { kind: 'deferred', class: 'unknown' },
     phase,

@@ -6,6 +6,7 @@ import { AMERICAN_RULES } from './providers-america.ts'
 import { ASIAN_RULES } from './providers-asia.ts'
 import { EUROPEAN_RULES } from './providers-europe.ts'
 import type { Rule } from './rule.ts'
+import { BLAMING_SENTENCES, CONTENT_SENTENCES, EXCUSING_SENTENCES, SENDER_SENTENCES } from './sentences.ts'
 import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
 import { REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
@@ -21,22 +22,25 @@ const KNOWN_AND_EXCUSING = [
   ...NEUTRAL_STATUS_RULES,
   ...EXCUSING_WORDS,
 ]
-const BLAMING = [...ADDRESS_STATUS_RULES, ...ADDRESS_WORDS, ...VAGUE_ADDRESS_WORDS, ...LAST_RULES]
 
 /**
  * Rules in order: first those for known servers, whose meaning is certain; then those about a temporary
- * condition, one sender or one message; last those that blame the address.
+ * condition, one sender, one host or one message; last those that blame the address.
  */
-export const RULES: readonly Rule[] = [...KNOWN_AND_EXCUSING, ...MESSAGE_WORDS, ...BLAMING]
-
-/** Rules for the text of reports, in which the reporting server also describes problems of its own. */
-export const REPORT_RULES: readonly Rule[] = [
+export const RULES: readonly Rule[] = [
   ...KNOWN_AND_EXCUSING,
   ...REPORT_EXCUSES,
+  ...SENDER_SENTENCES,
   ...TRANSPORT_WORDS,
   ...MESSAGE_WORDS,
+  ...EXCUSING_SENTENCES,
   ...REPORT_BLAME,
-  ...BLAMING,
+  ...ADDRESS_STATUS_RULES,
+  ...ADDRESS_WORDS,
+  ...BLAMING_SENTENCES,
+  ...CONTENT_SENTENCES,
+  ...VAGUE_ADDRESS_WORDS,
+  ...LAST_RULES,
 ]
 
 /** Names of the rules that match without specific words. */

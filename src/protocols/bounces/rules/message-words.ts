@@ -1,8 +1,5 @@
 /** Rules by phrases about the sender or the individual message. */
-import { any, close, near, type Rule } from './rule.ts'
-
-const REFUSED_SENDER =
-  'existiert nicht|unbekannt|inconnu|n.existe pas|no existe|nao existe|non esiste|abgelehnt|gesperrt|ungultig|refuse|rejete|invalid|bloque|rechazad|no (?:permitid|valid)|rejeitad|recusad|rifiutat|non valid|отклонен|запрещен|не существует|odrzucon|nieprawid.ow'
+import { any, type Rule } from './rule.ts'
 
 export const MESSAGE_WORDS: readonly Rule[] = [
   {
@@ -16,16 +13,7 @@ export const MESSAGE_WORDS: readonly Rule[] = [
     class: 'sender',
     words:
       /sender (?:e?-?mail )?(?:address|domain|rejected|denied|refused|verif|blocked|unknown|(?:is )?not (?:allowed|permitted|exist|found|valid))|(?:valid|envelope|invalid|forged|spoofed) sender|domain of (?:the )?sender|sender.s? (?:domain|address|account)|account sending|sending account|bad from header|mail from (?:this |that |your )?(?:domain|address|user|account)|(?:from|reply-to) address|badmailfrom|return[ -]path/,
-    sample: 'rcpt 550 Sender verify failed',
-  },
-  {
-    name: 'words: sender, other languages',
-    class: 'sender',
-    words: any(
-      near('absender|expediteur|remitente|remetente|mittente|отправител|nadawc', REFUSED_SENDER),
-      close('送信者|差出人|发件人|發件人|发信人|寄件人', '拒否|無効|拒绝|拒絕|无效|無效|不存在|存在しません'),
-    ),
-    sample: 'mail 550 Die Absenderadresse wurde abgelehnt',
+    sample: 'rcpt 550 Your envelope sender is in my badmailfrom list',
   },
   {
     name: 'words: virus or phishing',
@@ -65,9 +53,10 @@ export const MESSAGE_WORDS: readonly Rule[] = [
     sample: 'final-dot 550 5.1.1 Message refused by policy',
   },
   {
-    name: 'words: loop',
-    class: 'no-route',
-    words: /hop count|too many hops|(?:mail|routing) loop|loops? back/,
-    sample: 'rcpt 554 Too many hops',
+    name: 'no recipient was accepted',
+    class: 'content',
+    phases: ['data'],
+    words: /no (?:valid )?recipients/,
+    sample: 'data 554 5.5.1 Error: no valid recipients',
   },
 ]

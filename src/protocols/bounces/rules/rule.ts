@@ -1,6 +1,7 @@
 /** Types of the rules for replies, and their matching. The first rule that matches gives the class. */
 import { type BounceClass, isAddressFault } from '../bounce-class.ts'
 import type { ReplyPhase, ReplyReading } from '../reading.ts'
+import type { Finding } from '../sentence/roles.ts'
 
 /** Kind of alert that a reply raises for the operator. */
 export type RuleAlert = 'ip-reputation' | 'authentication' | 'smart-host-login'
@@ -22,6 +23,12 @@ export interface Rule {
   statuses?: readonly string[]
   /** Matches the text that `readReply` returns: lower case, without accents. Every quantifier is bounded. */
   words?: RegExp
+  /** Matches words with which the rule does not apply. */
+  unless?: RegExp
+  /** What one of the sentences of the reply must be about. */
+  finding?: Finding
+  /** True if the rule needs a sign that the recipient's domain is meant, and not another host. */
+  ofRecipientDomain?: true
   /** True if the text of a permanent reply asks to be retried. */
   tryAgain?: true
   /**
@@ -37,12 +44,15 @@ export interface Rule {
 }
 
 export function holds(rule: Rule, reading: ReplyReading): boolean {
-  const { provider, phases, codes, statuses, words } = rule
+  const { provider, phases, codes, statuses, words, finding, ofRecipientDomain, unless } = rule
   return (
     (provider === undefined || provider === reading.provider) &&
     (phases === undefined || phases.includes(reading.phase)) &&
     (codes === undefined || codes.some(code => reading.code.startsWith(code))) &&
     (statuses === undefined || statuses.some(status => fits(status, reading.status))) &&
+    (!ofRecipientDomain || reading.meansRecipientDomain) &&
+    (finding === undefined || reading.findings.has(finding)) &&
+    !unless?.test(reading.words) &&
     (words === undefined || words.test(blamesByWords(rule) ? reading.prose : reading.words))
   )
 }

@@ -114,6 +114,21 @@ export const SOFTWARE_RULES: readonly Rule[] = [
     sample: 'rcpt 450 4.1.1 Recipient address rejected: unverified address: address verification in progress',
   },
   {
+    name: 'postfix: address could not be probed',
+    class: 'no-route',
+    words:
+      /unverified (?:recipient )?address.{0,100}(?:connect|conversation|timed? ?-?out|lost|refused|unreach|no route|name service|greeting|not found)/,
+    sample:
+      'rcpt 550 5.1.1 Recipient address rejected: unverified address: connect to mx2: Connection timed out',
+  },
+  {
+    name: 'postfix: address not verified',
+    class: 'policy',
+    codes: ['5'],
+    words: /unverified (?:recipient )?address/,
+    sample: 'rcpt 550 5.1.1 Recipient address rejected: unverified address: Address lookup failed',
+  },
+  {
     name: 'postfix: told to try again by its policy',
     class: 'greylisted',
     codes: ['450', '451'],

@@ -4,9 +4,8 @@
  */
 import type { Rule } from './rule.ts'
 
-/** Excludes texts about the name of the sender or of the sending host. */
-const NOT_OF_OURS =
-  '^(?!.{0,1000}(?:sender|mail from|helo|restriction: unknown host|reverse|your (?:host|domain|ip)))'
+/** Matches texts about the name of the sender or of the sending host. */
+const OURS = /sender|mail from|helo|restriction: unknown host|reverse|your (?:host|domain|ip)/
 
 /** Name of the rule for a transient failure whose time ran out. */
 export const GIVEN_UP_RULE = 'transport: given up for its age'
@@ -22,8 +21,10 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
   {
     name: 'transport: no such host or domain',
     class: 'bad-domain',
+    ofRecipientDomain: true,
+    unless: OURS,
     words: new RegExp(
-      `${NOT_OF_OURS}.{0,1000}(?:${[
+      [
         'host or domain name not found',
         'host(?:name)? (?:name )?(?:is )?(?:unknown|not found)',
         '(?:unknown|no such|bad destination|invalid|nonexistent|non-existent) (?:mail )?(?:host|domain|system)',
@@ -34,19 +35,19 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
         'no (?:valid )?(?:mx|a|mail)(?:,? (?:or|nor) (?:mx|a|aaaa))?(?: ?/ ?\\w{1,4})? ?(?:records?|hosts?|servers?)',
         'domain (?:name )?(?:was )?(?:not (?:be )?found|does ?n.?.?t exist|does not exist|not exist)',
         'domain\\b[^.]{0,40}(?:couldn.t|could not) be found',
-        'nxdomain|null ?mx|nullmx',
+        'no mx (?:records? )?(?:was |were )?found|nxdomain|null ?mx|nullmx',
         'point to non-existent hosts|only a? ?(?:non-existent|invalid) mx',
         '(?:destination|host|computer)[^.]{0,40}(?:was )?not found',
         'name or service not known|cannot resolve|not resolv',
         'domain[^.]{0,20}(?:existiert nicht|unbekannt)|domaine inconnu|dominio (?:no existe|desconocido|inesistente)|домен не (?:существует|наиден)',
-      ].join('|')})`,
-      's',
+      ].join('|'),
     ),
     sample: 'rcpt 550 5.4.4 Host or domain name not found. Name service error: Host not found',
   },
   {
     name: 'transport: no connection',
     class: 'no-route',
+    statuses: ['none', '0.', '1.', '2.', '3.', '4.', '5.', '6.'],
     words:
       /connect(?:ion|ing)?\b[^.]{0,80}(?:timed? ?-?out|refused|reset|fail|lost|dropped|closed|abort|unreach)|no route to host|(?:network|host) (?:is )?unreachable|lost connection|timed out (?:while|after|waiting)|smtp connection|(?:requests to|unable to|could not|cannot|can.t) connect|not respond|no (?:answer|response)\b|bad connection|network error|communication failure|delay reason|verbindung (?:abgelehnt|fehlgeschlagen|konnte nicht)|connexion (?:refusee|impossible)/,
     sample: 'rcpt 550 5.4.1 no answer from host',
@@ -79,7 +80,8 @@ export const REPORT_EXCUSES: readonly Rule[] = [
     name: 'report: content is refused',
     class: 'content',
     words:
-      /^(?!.{0,1000}(?:spam|banned)).{0,1000}(?:content (?:restriction|polic|filter|reject|not (?:allowed|accepted))|(?:message|mail) content (?:was )?(?:reject|refus|block)|rejected (?:due to|because of) (?:its )?content)/,
+      /content (?:restriction|polic|filter|reject|not (?:allowed|accepted))|(?:message|mail) content (?:was )?(?:reject|refus|block)|rejected (?:due to|because of) (?:its )?content/,
+    unless: /spam|banned/,
     sample: 'rcpt 550 5.1.1 Message rejected due to content restrictions',
   },
   {
@@ -116,7 +118,7 @@ export const REPORT_BLAME: readonly Rule[] = [
   {
     name: 'report: domain must exist',
     class: 'bad-domain',
-    words: /illegal host|recipient domain must|domain must exist/,
-    sample: 'rcpt 550 Illegal host name found',
+    words: /recipient domain must|domain must exist/,
+    sample: 'rcpt 550 Recipient domain must exist',
   },
 ]

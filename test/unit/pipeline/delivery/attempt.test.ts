@@ -122,6 +122,32 @@ test('at most two sessions are opened', async t => {
   assert.is(mxs[2]!.sessionCount, 0)
 })
 
+for (const early of ['250 2.0.0 queued early', '250 ok', '251 2.1.5 will forward'])
+  test(`${early}: acceptance before the message was sent is not the reason of the deferral, the breach is`, async t => {
+    const { to } = await open(t, HOSTS, { at: { data: `354 go ahead\r\n${early}` } })
+    const { outcome, hostAttempts } = await to('ok', ['mx1.test'])
+    assert.equal([outcome.verdict.kind, outcome.reply], ['deferred', null])
+    assert.match(outcome.text, /^the peer sent "25[01] .*" unasked$/)
+    assert.is(hostAttempts[0]!.reply, outcome.text)
+  })
+
+test('a refusal that names an address, a domain or a host of ours does not blame the recipient', async t => {
+  const said = [
+    ['550 5.1.1 <bob@there.test> does not exist', true],
+    ['550 5.1.1 <ann@acme.test> does not exist', false],
+    ['550 <bob@there.test>: Recipient address rejected: Domain acme.test not found', false],
+    ['550 5.1.1 mailbox b+token@send.here.test not found', false],
+    ['550 5.1.2 out.mailhorn.test: no such host', false],
+  ] as const
+  for (const [rcpt, blamesAddress] of said) {
+    const { options } = await open(t, HOSTS, { at: { rcpt } })
+    const message = [Buffer.from('From: Ann <ann@acme.test>\r\nSubject: hello\r\n\r\nHello there.\r\n')]
+    const transaction = mailTo('bob', { message, size: message[0]!.length })
+    const { outcome } = await attempt(options, wayOver(['mx1.test']), transaction)
+    assert.equal([outcome.verdict.kind, outcome.meaning?.blamesAddress], ['bounced', blamesAddress], rcpt)
+  }
+})
+
 test('421 before the message makes the attempt try the next host', async t => {
   for (const point of ['ehlo', 'mail', 'rcpt', 'data'] as const) {
     const { to } = await open(t, HOSTS, { at: { [point]: '421 4.3.2 closing' } }, {})

@@ -17,7 +17,7 @@ function verdictOf(phase: ReplyPhase, line: string, provider?: string): string {
     blamesAddress,
     pressure,
     alert,
-  } = classify(phase, readLine(line), provider)
+  } = classify({ phase, ...readLine(line), provider })
   const marks = `${blamesAddress ? '!' : ''}${PRESSURE_MARKS[pressure]}${alert ? '*' : ''}`
   return `${action} ${bounceClass} ${marks}`.trim()
 }
@@ -39,7 +39,7 @@ test('the table is as large as it was meant to be, and says nothing twice', () =
 test('no transient reply bounces or blames, whatever its words, phase and provider', () => {
   for (const { reply, provider, line } of KNOWN_REPLIES)
     for (const phase of PHASES) {
-      const { action, blamesAddress } = classify(phase, { ...reply, code: 451, enhanced: null }, provider)
+      const { action, blamesAddress } = classify({ phase, ...reply, code: 451, enhanced: null, provider })
       assert.equal([action, blamesAddress], ['defer', false], line)
     }
 })
@@ -47,7 +47,7 @@ test('no transient reply bounces or blames, whatever its words, phase and provid
 test('before the recipient was named, no reply blames it', () => {
   for (const { reply, provider, line } of KNOWN_REPLIES)
     for (const phase of ['host', 'mail'] as const) {
-      const { action, class: bounceClass, blamesAddress } = classify(phase, reply, provider)
+      const { action, class: bounceClass, blamesAddress } = classify({ phase, ...reply, provider })
       assert.is(blamesAddress, false, `${phase}: ${line}`)
       assert.not(action === 'bounce' && isAddressFault(bounceClass), `${phase}: ${line}`)
     }
@@ -56,7 +56,7 @@ test('before the recipient was named, no reply blames it', () => {
 test('what blames the address is a bounce for one of three faults', () => {
   for (const { reply, provider, line } of KNOWN_REPLIES)
     for (const phase of PHASES) {
-      const { action, class: bounceClass, blamesAddress } = classify(phase, reply, provider)
+      const { action, class: bounceClass, blamesAddress } = classify({ phase, ...reply, provider })
       if (blamesAddress) assert.ok(action === 'bounce' && isAddressFault(bounceClass), `${phase}: ${line}`)
     }
 })
@@ -64,16 +64,20 @@ test('what blames the address is a bounce for one of three faults', () => {
 test('where the message was seen, words alone blame nobody', () => {
   for (const words of ['user unknown', 'mailbox not found', 'account disabled', 'no such user'])
     for (const phase of ['data', 'final-dot'] as const) {
-      assert.is(classify(phase, readLine(`550 ${words}`)).blamesAddress, false, `${phase}: ${words}`)
-      assert.is(classify(phase, readLine(`550 5.1.1 ${words}`)).blamesAddress, true, `${phase}: ${words}`)
-      assert.is(classify('rcpt', readLine(`550 ${words}`)).blamesAddress, true, words)
+      assert.is(classify({ phase, ...readLine(`550 ${words}`) }).blamesAddress, false, `${phase}: ${words}`)
+      assert.is(
+        classify({ phase, ...readLine(`550 5.1.1 ${words}`) }).blamesAddress,
+        true,
+        `${phase}: ${words}`,
+      )
+      assert.is(classify({ phase: 'rcpt', ...readLine(`550 ${words}`) }).blamesAddress, true, words)
     }
 })
 
 test('a rule of one provider holds at its hosts alone', () => {
   const line = '550 Suspected spam ip'
-  assert.is(classify('final-dot', readLine(line), 'qq').rule, 'qq: suspected')
-  assert.is(classify('final-dot', readLine(line)).rule, 'words: spam')
+  assert.is(classify({ phase: 'final-dot', ...readLine(line), provider: 'qq' }).rule, 'qq: suspected')
+  assert.is(classify({ phase: 'final-dot', ...readLine(line) }).rule, 'words: spam')
   assert.is(verdictOf('final-dot', '554 5.7.9 reasons of policy', 'yahoo'), 'bounce authentication')
   const greeting = '554 ask the postmaster first'
   assert.is(verdictOf('host', greeting, 'telekom'), 'defer blocked ^*')
@@ -81,7 +85,7 @@ test('a rule of one provider holds at its hosts alone', () => {
 })
 
 test('a hint is read from deferrals alone', () => {
-  const hintOf = (line: string) => classify('rcpt', readLine(line)).hintMs
+  const hintOf = (line: string) => classify({ phase: 'rcpt', ...readLine(line) }).hintMs
   assert.is(hintOf('451 4.7.1 Greylisted, try again in 5 minutes'), 300_000)
   assert.is(hintOf('550 5.7.1 Greylisted, try again in 5 minutes'), 300_000)
   assert.is(hintOf('550 5.1.1 user unknown, try again in 5 minutes'), undefined)
@@ -114,7 +118,7 @@ test('replies of all lengths and characters are given a meaning', () => {
   ]
   for (const word of words)
     for (const phase of PHASES) {
-      const { class: bounceClass } = classify(phase, readLine(`550 ${word.repeat(2000)}`))
+      const { class: bounceClass } = classify({ phase, ...readLine(`550 ${word.repeat(2000)}`) })
       assert.type(bounceClass, 'string')
     }
 })

@@ -4,7 +4,7 @@ import { suite } from '../../../kit/suite.ts'
 import { readLine } from './replies.ts'
 
 const test = suite('reports/reading')
-const read = (line: string) => readReplyText('rcpt', readLine(line))
+const read = (line: string) => readReplyText({ phase: 'rcpt', ...readLine(line) })
 
 for (const [line, status, contradicts] of [
   ['550 5.1.1 no', '1.1', false],
@@ -54,7 +54,10 @@ for (const [line, words] of [
   test(`${line}: ${words}`, () => assert.is(read(line).words, words))
 
 test('no more than 1,024 characters are looked at', () => {
-  const { words } = readReplyText('rcpt', { code: 550, enhanced: null, text: 'a'.repeat(100_000) })
+  const { words } = readReplyText({
+    ...{ phase: 'rcpt', code: 550, enhanced: null },
+    text: 'a'.repeat(100_000),
+  })
   assert.is(words.length, 1024)
 })
 
