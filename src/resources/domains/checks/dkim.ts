@@ -24,8 +24,8 @@ export function selectorProbe(selector: SelectorProbe): DnsProbe {
     if (answer.kind === 'unknown') return unknown(answer.reason)
     const { ttlSeconds, chain } = answer
     const texts = textsOf(answer.records)
-    if (texts.some(text => publicKeyOf(text) === publicKey))
-      return { verdict: 'right', found: texts, problems: [], ttlSeconds }
+    const faults = texts.filter(text => publicKeyOf(text) === publicKey).map(faultOf)
+    if (faults.includes(undefined)) return { verdict: 'right', found: texts, problems: [], ttlSeconds }
     if (texts.length > 0)
       return {
         verdict: 'wrong',
@@ -62,7 +62,7 @@ async function withoutCname(
   return { verdict: 'wrong', found, problems: [problem], ttlSeconds }
 }
 
-function textProblems(text: string, { host, target }: SelectorProbe): Problem[] {
+function textProblems(text: string, { host, target, publicKey }: SelectorProbe): Problem[] {
   const bare = plain(text).replace(/\.$/, '').toLowerCase()
   if (bare === target)
     return [
@@ -73,6 +73,11 @@ function textProblems(text: string, { host, target }: SelectorProbe): Problem[] 
     ]
   if (isQuoted(text)) return [quotedProblem(text)]
   if (publicKeyOf(text) === '') return [{ code: 'revoked_key', message: `${host} has a revoked key.` }]
+  const fault = publicKeyOf(text) === publicKey ? faultOf(text) : undefined
+  if (fault !== undefined)
+    return [
+      { code: 'dkim_syntax', message: `${host} has the right key, but receivers do not use it: ${fault}.` },
+    ]
   const message = `${host} has a different key from the one that signs. Replace the record with a CNAME to ${target}.`
   return [{ code: 'wrong_key', message }]
 }
@@ -92,5 +97,39 @@ function unpublished(target: string): Problem {
 
 /** Returns the `p=` tag of a key record (RFC 6376 §3.6.1) without whitespace from folding. */
 function publicKeyOf(text: string): string | undefined {
-  return /(?:^|;)\s*p\s*=([^;]*)/.exec(text)?.[1]?.replace(/\s+/g, '')
+  return tagsOf(text)
+    .find(({ name }) => name === 'p')
+    ?.value.replace(/\s+/g, '')
+}
+
+/** Returns why verifiers discard a key record, or must not use its key for mail (RFC 6376 §3.2, §3.6.1). */
+function faultOf(text: string): string | undefined {
+  const tags = tagsOf(text)
+  const tag = (wanted: string) => tags.find(({ name }) => name === wanted)?.value
+  const twice = tags.find(({ name }, i) => tags.findIndex(other => other.name === name) !== i)
+  if (twice) return `the tag ${twice.name}= occurs twice`
+  if (tags.some(({ name }) => !/^[a-z][a-z0-9_]*$/i.test(name))) return 'it has text that is not a tag'
+  const version = tags.findIndex(({ name }) => name === 'v')
+  if (version > 0) return 'v= must be the first tag'
+  if (version === 0 && tags[0]!.value !== 'DKIM1') return 'the version must be written "v=DKIM1"'
+  if (!/^(?:rsa|ed25519)$/i.test(tag('k') ?? 'rsa')) return `the key type k=${tag('k')} is unknown`
+  if (!listed(tag('h'), ['sha256'])) return `h=${tag('h')} excludes sha256`
+  if (!listed(tag('s'), ['*', 'email'])) return `s=${tag('s')} excludes email`
+  return undefined
+}
+
+/** Tells whether a list with colons has one of the values, or is absent. */
+function listed(list: string | undefined, values: readonly string[]): boolean {
+  return list === undefined || list.split(':').some(item => values.includes(item.trim().toLowerCase()))
+}
+
+/** Splits a tag list (RFC 6376 §3.2). A part without `=` is a tag without a name. */
+function tagsOf(text: string): { name: string; value: string }[] {
+  return text
+    .replace(/;\s*$/, '')
+    .split(';')
+    .map(part => {
+      const [, name = '', value = ''] = /^\s*([^\s=]+)\s*=(.*)$/s.exec(part) ?? []
+      return { name, value: value.trim() }
+    })
 }

@@ -9,7 +9,7 @@ import {
   type Problem,
   unknown,
 } from './observation.ts'
-import { isQuoted, quotedProblem, textsOf } from './values.ts'
+import { blankProblem, isQuoted, quotedProblem, startsBlank, textsOf } from './values.ts'
 
 /** DMARC result in the spelling of the API. */
 interface DmarcPolicy {
@@ -29,6 +29,8 @@ interface DmarcPolicy {
 export type DmarcCheck = Check & { policy: DmarcPolicy | null }
 
 const EXPECTED = 'v=DMARC1; p=none'
+/** Receivers discard records that begin in any other way (RFC 7489 §6.4, §6.6.3). */
+const VERSION = /^v[ \t]*=[ \t]*DMARC1[ \t]*(?:;|$)/
 const POLICIES = new Set(['none', 'quarantine', 'reject'])
 /** Maximum number of names to look up, from the domain itself upwards. */
 const LEVELS_MAX = 6
@@ -79,14 +81,15 @@ function sightOf(
 ): DmarcSight | undefined {
   const found = textsOf(records).filter(text => /^\s*["“]?v\s*=\s*DMARC1\b/i.test(text))
   if (found.length === 0) return undefined
-  if (found.length > 1) {
+  const seen = found.filter(text => VERSION.test(text))
+  if (seen.length > 1) {
     const problem = {
       code: 'several_dmarc',
-      message: `There are ${found.length} DMARC records at _dmarc.${at}; receivers then ignore all of them. Keep only one.`,
+      message: `There are ${seen.length} DMARC records at _dmarc.${at}; receivers then ignore all of them. Keep only one.`,
     }
     return { verdict: 'wrong', found, problems: [problem], ttlSeconds, policy: null }
   }
-  const { policy, problems } = readPolicy(found[0]!, domain, at)
+  const { policy, problems } = readPolicy(seen[0] ?? found[0]!, domain, at)
   return { verdict: policy ? 'right' : 'wrong', found, problems, ttlSeconds, policy }
 }
 
@@ -96,10 +99,10 @@ function readPolicy(
   at: string,
 ): { policy: DmarcPolicy | null; problems: Problem[] } {
   if (isQuoted(text)) return { policy: null, problems: [quotedProblem(text)] }
+  if (startsBlank(text)) return { policy: null, problems: [blankProblem(text)] }
   const tags = tagsOf(text)
   const bad = (message: string) => ({ policy: null, problems: [{ code: 'dmarc_syntax', message }] })
-  if (!/^v\s*=\s*DMARC1\s*(;|$)/.test(text))
-    return bad(`The DMARC record must begin with "v=DMARC1;", in this spelling.`)
+  if (!VERSION.test(text)) return bad(`The DMARC record must begin with "v=DMARC1;", in this spelling.`)
   const [p, sp] = [tags.get('p')?.toLowerCase() ?? null, tags.get('sp')?.toLowerCase() ?? null]
   if (p === null || !POLICIES.has(p))
     return bad(

@@ -27,7 +27,7 @@ export function isSpf(text: string): boolean {
 
 /** @param text text for which `isSpf` returns true */
 export function parseSpf(text: string): SpfRecord {
-  const words = text.trim().split(/ +/).slice(1)
+  const words = text.replace(/ +$/, '').split(/ +/).slice(1)
   const record: SpfRecord = { terms: [], faults: [] }
   for (const word of words) {
     const term = parseTerm(word)

@@ -4,7 +4,7 @@
 import type { DnsProbe, Problem } from './observation.ts'
 import { unknown } from './observation.ts'
 import { isSpf, parseSpf } from './spf-record.ts'
-import { isQuoted, quotedProblem, textsOf } from './values.ts'
+import { blankProblem, isQuoted, quotedProblem, startsBlank, textsOf } from './values.ts'
 
 /** @param include provider host */
 export function spfProbe(host: string, include: string): DnsProbe {
@@ -25,19 +25,27 @@ function isFatal({ code }: Problem): boolean {
   return !HARMLESS.has(code)
 }
 
-/** More than one record is an error for every receiver (RFC 7208 §4.5). */
+/**
+ * Receivers discard a record that does not begin with `v=spf1` and a space, and more than one of the others
+ * is an error (RFC 7208 §4.5).
+ */
 function problemsOf(found: readonly string[], host: string, include: string): Problem[] {
-  if (found.length > 1)
+  const seen = found.filter(isSpf)
+  if (seen.length > 1)
     return [
       {
         code: 'several_spf',
-        message: `${host} has ${found.length} SPF records, which makes all of them invalid (permerror). Merge them into one.`,
+        message: `${host} has ${seen.length} SPF records, which makes all of them invalid (permerror). Merge them into one.`,
       },
     ]
-  const text = found[0]!.trim()
-  if (isQuoted(text)) return [quotedProblem(text)]
-  if (!isSpf(text)) return [{ code: 'spf_syntax', message: `${text.slice(0, 60)} is not an SPF record.` }]
-  return termProblems(text, include)
+  const [text] = seen
+  return text === undefined ? [beginningProblem(found[0]!)] : termProblems(text, include)
+}
+
+function beginningProblem(text: string): Problem {
+  if (isQuoted(text)) return quotedProblem(text)
+  if (startsBlank(text)) return blankProblem(text)
+  return { code: 'spf_syntax', message: `${text.slice(0, 60)} is not an SPF record.` }
 }
 
 function termProblems(text: string, include: string): Problem[] {
@@ -52,7 +60,7 @@ function termProblems(text: string, include: string): Problem[] {
   )
   const all = terms.findIndex(({ name }) => name === 'all')
   const redirect = terms.find(({ name }) => name === 'redirect')
-  const isRedirected = all < 0 && redirect?.value.toLowerCase() === include
+  const isRedirected = all < 0 && redirect?.value.toLowerCase().replace(/\.$/, '') === include
   if (ours < 0 && !isRedirected)
     problems.push({
       code: 'include_missing',

@@ -40,6 +40,18 @@ export function quotedProblem(text: string): Problem {
   }
 }
 
+/** Tells whether a record begins with a blank, behind which receivers do not look for its version. */
+export function startsBlank(text: string): boolean {
+  return /^\s/.test(text)
+}
+
+export function blankProblem(text: string): Problem {
+  return {
+    code: 'leading_blank',
+    message: `The value begins with a blank, so that receivers ignore it (${JSON.stringify(text.slice(0, 60))}). Enter it without the blank.`,
+  }
+}
+
 /** Describes a wrong target name. DNS panels often append the zone to a name without a final dot. */
 export function targetProblems(found: string, expected: string, domain: string): Problem[] {
   const added = found.startsWith(`${expected}.`) ? found.slice(expected.length + 1) : undefined
