@@ -85,5 +85,5 @@ function unansweredOf({ lastEntry }: NonNullable<Verified['arc']>): string | und
 }
 
 function unverified(finding: CheckFinding): { dkim: CheckedDkim; authors: ShownAuthors } {
-  return { dkim: { ...finding, signatures: [] }, authors: { fieldCount: 0, addresses: [] } }
+  return { dkim: { ...finding, signatures: [] }, authors: { fieldCount: 0, addresses: [], areLists: false } }
 }

@@ -19,6 +19,7 @@ const NO_AUTHOR = {
   'multiple-author-domains': 'the From field names several domains',
   'invalid-author-domain': 'the From field has an address without a domain',
   'multiple-from-fields': 'there are several From fields',
+  'no-address-list': 'the From field is not a list of addresses (RFC 5322 §3.4)',
 }
 
 export async function judgeDmarc(
@@ -66,11 +67,12 @@ export async function judgeDmarc(
  */
 function authorOf(
   { headerFrom, fromFields }: Verified,
-  { addresses: [shown, ...others], fieldCount }: ShownAuthors,
+  { addresses: [shown, ...others], fieldCount, areLists }: ShownAuthors,
 ): { headerFrom: string[]; fromFields: number } | { fault: keyof typeof NO_AUTHOR } {
   if (fieldCount > 1 || fromFields > 1) return { fault: 'multiple-from-fields' }
   if (shown === undefined || headerFrom.length === 0) return { fault: 'no-author-domain' }
   if (others.length > 0) return { fault: 'multiple-authors' }
+  if (!areLists) return { fault: 'no-address-list' }
   const domain = foldedDomain(shown)
   if (headerFrom.some(address => foldedDomain(address) !== domain))
     return { fault: 'multiple-author-domains' }

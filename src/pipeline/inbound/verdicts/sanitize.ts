@@ -2,6 +2,8 @@
  * Prepares a message for verification by mailauth: refuses or removes input that would only cause excessive
  * work. Also reads the authors that users are shown, for the evaluation of DMARC.
  */
+
+import { isAddressList } from '../../../protocols/mime/read/address-grammar.ts'
 import { addressesOf } from '../../../protocols/mime/read/addresses.ts'
 import { type FieldRange, fieldRanges, isFieldNamed, readHead } from '../../../protocols/mime/read/head.ts'
 import type { Mail } from './mail.ts'
@@ -25,6 +27,8 @@ const LF = 0x0a
 export interface ShownAuthors {
   fieldCount: number
   addresses: readonly string[]
+  /** False if other readers may find other addresses in a field. */
+  areLists: boolean
 }
 
 interface SanitizedMail {
@@ -80,7 +84,8 @@ function checkedFields(bytes: Buffer): { surplus: FieldRange[]; isSigned: boolea
 function shownAuthors(bytes: Buffer): ShownAuthors {
   const { head } = readHead(bytes)
   const addresses = addressesOf(head, 'from').map(({ address }) => address)
-  return { fieldCount: head.all('from').length, addresses }
+  const fields = head.all('from')
+  return { fieldCount: fields.length, addresses, areLists: fields.every(isAddressList) }
 }
 
 /** @throws Error at a line that is too long */

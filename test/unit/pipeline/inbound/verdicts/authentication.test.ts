@@ -329,11 +329,11 @@ const DMARC: DmarcCase[] = [
     reason: /several addresses/,
   },
   {
-    what: 'a comma in a name without quotes',
+    what: 'a comma in a name without quotes, in which others see two mailboxes',
     zone: GOOD_ZONE,
     from: 'Doe, Ann <ann@here.test>',
-    result: 'pass',
-    policy: 'reject',
+    result: 'permerror',
+    reason: /not a list of addresses/,
   },
   {
     what: 'a quoted local part',
@@ -395,7 +395,7 @@ const FORGED: [what: string, header: string, result: string][] = [
   ['From behind a line that is not a field', 'Subject: x\r\nno field\r\nFrom: x@evil.test', 'pass'],
   ['From behind a first line that is not a field', 'no field\r\nFrom: x@evil.test', 'pass'],
   ['From behind 1,000 fields', `${'X: y\r\n'.repeat(1_000)}From: x@evil.test`, 'permerror'],
-  ['an encoded word as a name', 'From: =?utf-8?q?ceo=40here.test?=, x@evil.test', 'pass'],
+  ['an encoded word as an address', 'From: =?utf-8?q?ceo=40here.test?=, x@evil.test', 'permerror'],
   ['two addresses without a comma', 'From: [<ceo@here.test><x@evil.test>', 'permerror'],
   ['an address in a nested comment', 'From: ((n) x@evil.test) ceo@here.test', 'permerror'],
   ['an address in a comment with a quoted bracket', 'From: (\\) x@evil.test) ceo@here.test', 'permerror'],
@@ -416,7 +416,14 @@ const FORGED: [what: string, header: string, result: string][] = [
     'From: <=?utf-8?q?ceo=40here.test=20?=@evil.test>',
     'permerror',
   ],
-  ['a domain as a name', 'From: here.test, <x@evil.test>', 'pass'],
+  ['a domain as an address', 'From: here.test, <x@evil.test>', 'permerror'],
+  ['another address as a name', 'From: ceo@here.test <x@evil.test>', 'permerror'],
+  ['a name in brackets', 'From: [here] <x@evil.test>', 'permerror'],
+  ['words behind the address', 'From: <x@evil.test> ceo at here.test', 'permerror'],
+  ['a comment that does not end', 'From: x@evil.test (ceo@here.test', 'permerror'],
+  ['a quote that does not end', 'From: "ceo@here.test x@evil.test', 'permerror'],
+  ['a route', 'From: <@here.test:x@evil.test>', 'pass'],
+  ['a comment in the name', 'From: Ann (of "here.test") <x@evil.test>', 'pass'],
 ]
 for (const [what, header, result] of FORGED)
   test(`DMARC never passes for a domain that is not shown: ${what}: ${result}`, async t => {

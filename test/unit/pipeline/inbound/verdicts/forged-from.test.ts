@@ -6,7 +6,7 @@ const test = suite('verdicts/forged-from')
 
 test('5,000 random header sections: DMARC passes only for the author who is shown', async () => {
   const { passed, refused } = await judgeForgedMail(5_000)
-  assert.ok(passed > 100, `${passed} passed`)
+  assert.ok(passed > 50, `${passed} passed`)
   assert.ok(refused > 500, `${refused} without a single author`)
 })
 

@@ -7,6 +7,8 @@ import { dkimVerify } from 'mailauth/lib/dkim/verify.js'
 import * as assert from 'uvu/assert'
 import type { BudgetedResolver } from '../../../../../src/pipeline/inbound/verdicts/dns-budget.ts'
 import type { Answer } from '../../../../../src/protocols/dns/answer.ts'
+import { isAddressList } from '../../../../../src/protocols/mime/read/address-grammar.ts'
+import { readHead } from '../../../../../src/protocols/mime/read/head.ts'
 import { readMail } from '../../../../../src/protocols/mime/read/read-mail.ts'
 import { fc } from '../../../../kit/property.ts'
 import { CLIENT, envelope, judgeBy, mailOf } from './scene.ts'
@@ -168,7 +170,7 @@ const domainOf = (address: string) =>
 
 /**
  * Judges header sections at random. Asserts that a message passes DMARC only for the domain of the one author that is
- * shown, and that mailauth reads no other domain there.
+ * shown, that mailauth reads no other domain there, and that the field is an address list.
  *
  * @returns the number of messages that passed, and of those that named several authors or none
  */
@@ -192,6 +194,8 @@ export async function judgeForgedMail(count: number): Promise<{ passed: number; 
       const { headerFrom } = await dkimVerify(bytes, { resolver: async () => [] })
       assert.ok(headerFrom.length > 0)
       for (const address of headerFrom) assert.is(domainOf(address), shown)
+      const value = readHead(bytes).head.raw('from')!
+      assert.ok(isAddressList(value), value)
     }),
     { numRuns: count },
   )
