@@ -27,7 +27,7 @@ const ON_SQLITE_ALONE = new RegExp(
   [
     'flow/dns/',
     'flow/delivery/(?:peer-faults|routing|smart-host|source-ips|tls|tls-reports|verdicts)\\.',
-    'flow/http/(?:any-request|bodies|hostile-http|openapi|password|rate-limit|send-\\w+|sign-in)\\.',
+    'flow/http/(?:any-request|bodies|hostile-http|openapi|other-account|password|rate-limit|send-\\w+|sign-in)\\.',
     'flow/http/(?:attachment-\\w+|sources|stopping)\\.',
     'unit/pipeline/delivery/(?:holds|outages|tls-policy/\\w+|tarpits|worker)\\.',
     'unit/store/(?:blobs|full-disk|kysely|migrate|open|space|unavailable)\\.',

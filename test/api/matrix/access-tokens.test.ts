@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Route } from '../../../src/interfaces/api/route.ts'
-import { scopesOfRoute } from '../../../src/interfaces/api/route-scopes.ts'
 import { includesScope, SCOPES, type TokenScope } from '../../../src/resources/accounts/scopes.ts'
+import { authorizationOf } from '../../kit/authorization.ts'
 import { type FakeMx, startFakeMx } from '../../kit/fake-mx.ts'
 import { goodBodyFor } from '../../kit/good-bodies.ts'
 import { type ApiAnswer, type Mailhorn, startMailhorn } from '../../kit/mailhorn.ts'
@@ -52,13 +52,13 @@ const isTokenScope = (scope: string): scope is TokenScope => scope !== 'operator
 
 /** Scopes of the route; for a route that no scope opens, another one. */
 function scopesNeededBy(route: Route): TokenScope[] {
-  const scopes = scopesOfRoute(route).filter(isTokenScope)
+  const scopes = authorizationOf(route).scopes.filter(isTokenScope)
   return scopes.length > 0 ? scopes : ['domains:read']
 }
 
 /** Every scope that does not include a scope of the route. */
 function scopesUselessFor(route: Route): TokenScope[] {
-  const needed = scopesOfRoute(route).filter(isTokenScope)
+  const needed = authorizationOf(route).scopes.filter(isTokenScope)
   return SCOPES.filter(scope => scope !== 'full' && !needed.some(other => includesScope([scope], other)))
 }
 
@@ -69,7 +69,7 @@ function assertLetIn({ status, body }: ApiAnswer) {
 }
 
 for (const route of guarded) {
-  const scopes = scopesOfRoute(route)
+  const scopes = authorizationOf(route).scopes
   const what = `${route.method} ${route.path}`
   const ask = async (key: string) => mailhorn.call(route.method, pathOf(route), { key })
 
