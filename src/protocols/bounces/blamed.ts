@@ -66,10 +66,43 @@ export function blamedIn(surroundings: Surroundings): Blamed[] {
     .slice(0, RECIPIENTS_MAX)
   const isOnlyOne = candidates.length === 1 && best === 0
   if (chosen.length === 0 && candidates[0] && (best > 0 || isOnlyOne)) chosen.push(candidates[0])
-  const others = chosen.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []
-  const found = [...chosen.map(({ address }) => address), ...others]
+  const recipients = withoutForwarded(
+    chosen.map(({ address }) => address),
+    surroundings,
+  )
+  const others =
+    recipients.length > 0 ? [] : failed.length > 0 ? failed : addressed.length === 1 ? addressed : []
+  const found = [...recipients, ...others]
   const textsOf = textsAbout(lines, found)
   return found.map(address => ({ address, texts: textsOf(address) }))
+}
+
+/**
+ * Leaves out addresses to which a recipient forwards its mail: they stand only in replies, or beside the
+ * recipient who stands above them and has no reply of its own. Their reply is the reason for that recipient.
+ */
+function withoutForwarded(found: readonly string[], { lines, failed, addressed }: Surroundings): string[] {
+  if (found.length < 2) return [...found]
+  const folded = lines.map(line => line.toLowerCase())
+  const places = new Map(
+    found.map(address => {
+      const wanted = address.toLowerCase()
+      const named = folded.flatMap((line, i) => (line.includes(wanted) ? [i] : []))
+      const inReply = named.filter(i => REPLY_LINE.test(lines[i]!.slice(0, folded[i]!.indexOf(wanted))))
+      return [address, { named, inReply, hasReply: named.some(i => REPLY_LINE.test(lines[i]!)) }]
+    }),
+  )
+  return found.filter(address => {
+    const { named, inReply } = places.get(address)!
+    if (inReply.length === 0 || [...failed, ...addressed].some(one => isSameAddress(one, address)))
+      return true
+    const above = found.find(other => {
+      const { named: theirs, hasReply } = places.get(other)!
+      return other !== address && !hasReply && theirs.length > 0 && theirs[0]! < named.at(-1)!
+    })
+    const beside = above === undefined ? [] : places.get(above)!.named
+    return above === undefined || !named.every(i => inReply.includes(i) || beside.includes(i))
+  })
 }
 
 /**

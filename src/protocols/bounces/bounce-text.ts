@@ -15,7 +15,7 @@ import {
 } from './phrases.ts'
 import type { ReportedRecipient } from './report.ts'
 import { oursOf, type Signs } from './sender.ts'
-import { quotedReply, verdictOf } from './verdict.ts'
+import { verdictOf } from './verdict.ts'
 
 const REPLY_LINE = /(?:^|[\s:;'"<([>])[45]\d\d[\s:;,-]|#?[45]\.\d\.\d{1,3}\b/
 const POINTS_MIN = 5
@@ -75,7 +75,6 @@ export function readBounceText(signs: Signs, own: OwnText, provider: (host: stri
       recipient: address,
       originalRecipient: undefined,
       action,
-      diagnostic: quotedReply(texts[0] ?? ''),
       remoteMta,
       ...verdict,
     }

@@ -24,7 +24,7 @@ import { BOUNCE_PHRASE, CHALLENGE_ACT, CHALLENGE_PHRASE, DELAY_PHRASE } from './
 import { type BounceReport, MAIL, type ReportAction, type ReportedRecipient } from './report.ts'
 import { type ReportMail, type ReportPart, readReportMail } from './report-mail.ts'
 import { oursOf, type Signs, signsOf } from './sender.ts'
-import { quotedReply, verdictOf } from './verdict.ts'
+import { verdictOf } from './verdict.ts'
 
 interface ReadingOptions {
   /** Name of the header field that identifies the delivery of a returned mail. */
@@ -191,7 +191,7 @@ function dispositionIn(parts: readonly ReportPart[], found: Found): BounceReport
   })
   const refusal: ReportedRecipient = {
     ...{ recipient, originalRecipient: original, action: 'failed', remoteMta: undefined },
-    ...{ diagnostic: cleanText(reason), ...verdict },
+    ...{ ...verdict, diagnostic: cleanText(reason) },
     class: verdict.class === 'unknown' ? 'policy' : verdict.class,
   }
   return { ...about, kind: 'bounce', recipients: [refusal] }
@@ -230,7 +230,6 @@ function recipientOf(
     recipient: named ?? soleRecipient(signs, own),
     originalRecipient: original,
     action,
-    diagnostic: quotedReply(texts[0] ?? ''),
     remoteMta,
     ...verdictOf({
       action,

@@ -4,7 +4,7 @@ import type { BounceClass } from './bounce-class.ts'
 import { classify, type Meaning } from './classify.ts'
 import type { ReplyPhase } from './reading.ts'
 import type { ReportAction } from './report.ts'
-import { GIVEN_UP_RULE, VAGUE_RULES } from './rules/index.ts'
+import { CONNECTION_RULES, GIVEN_UP_RULE, PASSING_RULE, VAGUE_RULES } from './rules/index.ts'
 import type { EnvelopeFacts } from './sentence/clauses.ts'
 
 interface Evidence {
@@ -24,6 +24,8 @@ interface BounceVerdict {
   replyCode: number | undefined
   status: string | undefined
   rule: string
+  /** The best text, or the one that decided if the best gives no reason. */
+  diagnostic: string
 }
 
 /** Matches a reply code at a possible position, and not as a part of a number, an address or a date. */
@@ -59,10 +61,14 @@ export function verdictOf({ texts, ...known }: Evidence): BounceVerdict {
   // A diagnostic rarely says which command it answers; the sentence for people above it does.
   const phase = cleaned.map(phaseIn).find(named => named !== undefined) ?? 'rcpt'
   const read = (text: string) => readOne(text, phase, known)
-  const meanings = (cleaned.length > 0 ? cleaned : ['']).map(read)
+  const readAll = (cleaned.length > 0 ? cleaned : ['']).map(read)
+  const meanings = withoutConnections(readAll)
   const first = meanings.find(({ meaning }) => isSpecific(meaning)) ?? meanings[0]!
   // If another text than the best one blames the address, all texts together must not contradict it.
-  const all = first !== meanings[0] && first.meaning.blamesAddress ? read(cleaned.join(' ')) : first
+  const all =
+    first !== meanings[0] && first.meaning.blamesAddress
+      ? read(meanings.map(({ text }) => text).join(' '))
+      : first
   const chosen = isSpecific(all.meaning) && !all.meaning.blamesAddress ? all : first
   const replyCode = meanings.find(found => found.replyCode !== undefined)?.replyCode
   const decided = chosen.status ?? status
@@ -75,7 +81,28 @@ export function verdictOf({ texts, ...known }: Evidence): BounceVerdict {
     replyCode,
     status: decided,
     rule,
+    diagnostic: quotedReply((isReason(chosen, readAll[0]!) ? first : readAll[0]!).text),
   }
+}
+
+/** Tells whether the text that decided is a better reason than the first, which quotes no refusal. */
+function isReason({ meaning }: ReadText, best: ReadText): boolean {
+  const quotesNoRefusal = CONNECTION_RULES.has(best.meaning.rule) || /^\W{0,4}[23]\d\d[ -]/.test(best.text)
+  return meaning.blamesAddress && best.replyCode === undefined && quotesNoRefusal
+}
+
+/**
+ * Leaves out what the reporting system says of the connection if a reply of the other host says more: some
+ * close it, or are cut off, after they have refused the recipient. /
+ */
+function withoutConnections(meanings: ReadText[]): ReadText[] {
+  const hasReply = meanings.some(
+    ({ replyCode = 0, meaning }) => replyCode >= 500 && meaning.blamesAddress && isSpecific(meaning),
+  )
+  const others = meanings.filter(
+    ({ replyCode, meaning }) => replyCode !== undefined || !CONNECTION_RULES.has(meaning.rule),
+  )
+  return hasReply ? others : meanings
 }
 
 /**
@@ -88,7 +115,7 @@ function isTransientFailure(status: string | undefined, replyCode: number | unde
 }
 
 /** Returns the reply that a text quotes behind words of the reporting system, or else the text. */
-export function quotedReply(text: string): string {
+function quotedReply(text: string): string {
   const last = [...text.matchAll(PREAMBLE)].at(-1) ?? SENTENCE_BEFORE.exec(text)
   if (!last) return text
   const reply = text.slice(last.index + last[0].length).replace(REPEATED_CODE, '$1')
@@ -96,7 +123,15 @@ export function quotedReply(text: string): string {
 }
 
 function isSpecific({ class: found, rule }: Meaning): boolean {
-  return found !== 'unknown' && !VAGUE_RULES.has(rule)
+  return (found !== 'unknown' || rule === PASSING_RULE) && !VAGUE_RULES.has(rule)
+}
+
+/** A text, what it says, and the codes that it quotes. */
+interface ReadText {
+  text: string
+  meaning: Meaning
+  replyCode: number | undefined
+  status: string | undefined
 }
 
 function readOne(
@@ -123,6 +158,7 @@ function readOne(
     isOwnWords: replyCode === undefined,
   }
   return {
+    text: whole,
     meaning: classify({ ...reply, phase: phaseIn(whole) ?? otherwise, provider, facts }),
     replyCode,
     status,

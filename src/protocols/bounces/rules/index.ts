@@ -6,11 +6,18 @@ import { AMERICAN_RULES } from './providers-america.ts'
 import { ASIAN_RULES } from './providers-asia.ts'
 import { EUROPEAN_RULES } from './providers-europe.ts'
 import type { Rule } from './rule.ts'
-import { BLAMING_SENTENCES, CONTENT_SENTENCES, EXCUSING_SENTENCES, SENDER_SENTENCES } from './sentences.ts'
+import {
+  BLAMING_SENTENCES,
+  CONTENT_SENTENCES,
+  EXCUSING_SENTENCES,
+  HOST_RULE,
+  SENDER_SENTENCES,
+} from './sentences.ts'
 import { SOFTWARE_RULES } from './software.ts'
 import { ADDRESS_STATUS_RULES, LAST_RULES, NEUTRAL_STATUS_RULES } from './status.ts'
-import { REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
+import { CONNECTION_RULE, REPORT_BLAME, REPORT_EXCUSES, TRANSPORT_WORDS } from './transport-words.ts'
 
+export { PASSING_RULE } from './sentences.ts'
 export { GIVEN_UP_RULE } from './transport-words.ts'
 
 /** Rules for known providers and software, and rules that excuse the address by any words. */
@@ -42,6 +49,9 @@ export const RULES: readonly Rule[] = [
   ...VAGUE_ADDRESS_WORDS,
   ...LAST_RULES,
 ]
+
+/** Names of the rules for what became of a connection, or of a host. */
+export const CONNECTION_RULES: ReadonlySet<string> = new Set([CONNECTION_RULE, HOST_RULE])
 
 /** Names of the rules that match without specific words. */
 export const VAGUE_RULES: ReadonlySet<string> = new Set(

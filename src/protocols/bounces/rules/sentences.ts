@@ -3,6 +3,11 @@
  */
 import type { Rule } from './rule.ts'
 
+/** Name of the rule for what is said of a host. */
+export const HOST_RULE = 'sentence: about a host'
+/** Name of the rule for a state that will end. */
+export const PASSING_RULE = 'sentence: for a time'
+
 /** Rules that excuse the address, since its words are about somebody or something else. */
 export const SENDER_SENTENCES: readonly Rule[] = [
   {
@@ -15,14 +20,14 @@ export const SENDER_SENTENCES: readonly Rule[] = [
 
 export const EXCUSING_SENTENCES: readonly Rule[] = [
   {
-    name: 'sentence: for a time',
+    name: PASSING_RULE,
     class: 'unknown',
     codes: ['5'],
     finding: 'passing',
     sample: 'rcpt 550 5.2.1 Account locked until Monday',
   },
   {
-    name: 'sentence: about a host',
+    name: HOST_RULE,
     class: 'policy',
     finding: 'host',
     sample: 'rcpt 550 5.1.1 The server that holds the mailbox is inactive',

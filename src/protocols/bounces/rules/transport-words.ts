@@ -7,6 +7,8 @@ import type { Rule } from './rule.ts'
 /** Matches texts about the name of the sender or of the sending host. */
 const OURS = /sender|mail from|helo|restriction: unknown host|reverse|your (?:host|domain|ip)/
 
+/** Name of the rule for what became of a connection. */
+export const CONNECTION_RULE = 'transport: no connection'
 /** Name of the rule for a transient failure whose time ran out. */
 export const GIVEN_UP_RULE = 'transport: given up for its age'
 
@@ -35,7 +37,7 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
         'no (?:valid )?(?:mx|a|mail)(?:,? (?:or|nor) (?:mx|a|aaaa))?(?: ?/ ?\\w{1,4})? ?(?:records?|hosts?|servers?)',
         'domain (?:name )?(?:was )?(?:not (?:be )?found|does ?n.?.?t exist|does not exist|not exist)',
         'domain\\b[^.]{0,40}(?:couldn.t|could not) be found',
-        'no mx (?:records? )?(?:was |were )?found|nxdomain|null ?mx|nullmx',
+        'no mx (?:records? )?(?:(?:was |were )?found|for)|found no mx|nxdomain|null ?mx|nullmx',
         'point to non-existent hosts|only a? ?(?:non-existent|invalid) mx',
         '(?:destination|host|computer)[^.]{0,40}(?:was )?not found',
         'name or service not known|cannot resolve|not resolv',
@@ -45,11 +47,11 @@ export const TRANSPORT_WORDS: readonly Rule[] = [
     sample: 'rcpt 550 5.4.4 Host or domain name not found. Name service error: Host not found',
   },
   {
-    name: 'transport: no connection',
+    name: CONNECTION_RULE,
     class: 'no-route',
     statuses: ['none', '0.', '1.', '2.', '3.', '4.', '5.', '6.'],
     words:
-      /connect(?:ion|ing)?\b[^.]{0,80}(?:timed? ?-?out|refused|reset|fail|lost|dropped|closed|abort|unreach)|no route to host|(?:network|host) (?:is )?unreachable|lost connection|timed out (?:while|after|waiting)|smtp connection|(?:requests to|unable to|could not|cannot|can.t) connect|not respond|no (?:answer|response)\b|bad connection|network error|communication failure|delay reason|verbindung (?:abgelehnt|fehlgeschlagen|konnte nicht)|connexion (?:refusee|impossible)/,
+      /connect(?:ion|ing)?\b[^.]{0,80}(?:timed? ?-?out|refused|reset|fail|lost|dropped|closed|abort|unreach)|(?:closed|dropped|lost|ended) (?:the |our )?connection|no route to host|(?:network|host) (?:is )?unreachable|lost connection|timed out (?:while|after|waiting)|smtp connection|(?:requests to|unable to|could not|cannot|can.t) connect|not respond|no (?:answer|response)\b|bad connection|network error|communication failure|delay reason|verbindung (?:abgelehnt|fehlgeschlagen|konnte nicht)|connexion (?:refusee|impossible)/,
     sample: 'rcpt 550 5.4.1 no answer from host',
   },
   {
