@@ -4,7 +4,7 @@ import { withShortLines, withWholeLines } from '../../src/interfaces/submission/
 import { partsOf, readMessage } from '../../src/interfaces/submission/read-message.ts'
 import { isRefusal } from '../../src/pipeline/accept/refusal.ts'
 import { isRemote } from '../../src/pipeline/accept/submission.ts'
-import { streamWithOwnResults } from '../../src/pipeline/inbound/verdicts/strip-auth-results.ts'
+import { streamWithOwnFields } from '../../src/pipeline/inbound/verdicts/strip-auth-results.ts'
 import { readReport } from '../../src/protocols/bounces/read-report.ts'
 import { readMail } from '../../src/protocols/mime/read/read-mail.ts'
 import { filled, HOSTILE_BODIES, HOSTILE_MESSAGES, hostileMail, PLACES } from './hostile-mail.ts'
@@ -57,8 +57,7 @@ const READERS: Record<ReadingTask['reader'], (mail: Buffer) => ReadingFacts | Pr
       for (let at = 0; at < mail.length; at += 65_536) yield mail.subarray(at, at + 65_536)
     })()
     let sizeBytes = 0
-    for await (const piece of streamWithOwnResults(pieces, 'mail.acme.example', undefined))
-      sizeBytes += piece.length
+    for await (const piece of streamWithOwnFields(pieces, 'mail.acme.example', '')) sizeBytes += piece.length
     return { sizeBytes }
   },
 }

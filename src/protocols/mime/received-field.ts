@@ -9,6 +9,8 @@ export interface TracedClient {
   helo: string | null
   /** IP address in the form that sockets use. */
   address: string
+  /** Version of TLS, such as `TLSv1.3`; null for none. */
+  tls?: string | null
 }
 
 interface Trace {
@@ -19,6 +21,8 @@ interface Trace {
   /** Protocol by its registered name, such as `ESMTPSA` (RFC 3848). */
   protocol: string
   id: string
+  /** The only recipient; others must not be told (RFC 5321 §7.2). */
+  recipient?: string | undefined
   /** Time of acceptance, in ms since the epoch. */
   at: number
 }
@@ -27,15 +31,18 @@ interface Trace {
 const NAME = /^(?:[a-z0-9](?:[a-z0-9_.-]{0,253}[a-z0-9])?|\[[0-9a-z:.]{1,60}\])$/i
 const MAPPED = /^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i
 
-export function receivedField({ client, by, protocol, id, at }: Trace): HeaderField {
+export function receivedField({ client, by, protocol, id, recipient, at }: Trace): HeaderField {
   const from = client ? `from ${clientText(client)}\r\n\t` : ''
-  return { name: 'Received', value: `${from}by ${by} with ${protocol} id ${id};\r\n\t${formatDate(at)}` }
+  const recipientText = recipient === undefined ? '' : `\r\n\tfor <${recipient}>`
+  const value = `${from}by ${by} with ${protocol} id ${id}${recipientText};\r\n\t${formatDate(at)}`
+  return { name: 'Received', value }
 }
 
-function clientText({ helo, address }: TracedClient): string {
+function clientText({ helo, address, tls }: TracedClient): string {
   const plain = address.replace(MAPPED, '')
   const literal = isIPv6(plain) ? `[IPv6:${plain}]` : `[${plain}]`
-  return `${helo !== null && NAME.test(helo) ? helo : literal} (${literal})`
+  const name = helo !== null && NAME.test(helo) ? helo : literal
+  return `${name} (${literal})${tls ? `\r\n\t(using ${tls})` : ''}`
 }
 
 /** Returns the registered name of the protocol of an SMTP session (RFC 3848, RFC 6531 §4.3). */

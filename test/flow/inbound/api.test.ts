@@ -158,6 +158,22 @@ test('the message itself and its files are there to the octet', async () => {
     assertRefusal(await get(`/inbound/${id}/attachments/${place}`), { status: 404, name: 'not_found' })
 })
 
+test('the source begins with the return path and where the message came from', async () => {
+  const id = await receive(`Return-Path: <forged@there.example>\n${MAIL}`)
+  const { body } = await get(`/inbound/${id}`)
+  const { body: raw } = await get(`/inbound/${id}/raw`)
+  const [head] = raw.split('\r\n\r\n')
+  assert.match(head, /^Return-Path: <ann@there\.example>\r\n/)
+  assert.is(head.match(/^Return-Path:/gm).length, 1)
+  const [, received] = /^Received: ((?:.+\r\n)(?:\t.+\r\n)+)/m.exec(head)!
+  const at = new Date(body.created_at).toUTCString().replace('GMT', '+0000')
+  assert.is(
+    received,
+    'from client.example ([127.0.0.1])\r\n' +
+      `\tby mailhorn.test with ESMTP id ${id.replace('inb_', '')}\r\n\tfor <bob@here.example>;\r\n\t${at}\r\n`,
+  )
+})
+
 test('the SDK lists, gets and downloads received mail', async () => {
   const id = await receive(MAIL)
   const { data: list } = await resend.emails.receiving.list({ limit: 1 })

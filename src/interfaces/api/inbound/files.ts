@@ -4,7 +4,8 @@ import { idText } from '../../../lib/ids.ts'
 import { findInbound, type ShownInbound } from '../../../pipeline/inbound/find-inbound.ts'
 import { openPart } from '../../../pipeline/inbound/part-bytes.ts'
 import { fullContentType, type StoredPart } from '../../../pipeline/inbound/stored-content.ts'
-import { streamWithOwnResults } from '../../../pipeline/inbound/verdicts/strip-auth-results.ts'
+import { type TracedInbound, traceText } from '../../../pipeline/inbound/trace-fields.ts'
+import { streamWithOwnFields } from '../../../pipeline/inbound/verdicts/strip-auth-results.ts'
 import { storedParts } from '../../../pipeline/inbound/view.ts'
 import type { Plans } from '../../../resources/accounts/plans.ts'
 import type { BlobFiles } from '../../../store/blobs/blobs.ts'
@@ -15,8 +16,8 @@ import type { DownloadedFile } from '../downloads/link.ts'
 import type { FileRef } from '../downloads/token.ts'
 
 export interface InboundFiles {
-  /** Opens the source of a message, with the Authentication-Results of this service added at its top. */
-  message(row: Pick<ShownInbound, 'id' | 'rawHash' | 'authenticationResults'>): Promise<DownloadedFile>
+  /** Opens the source of a message, with the trace fields of this service added at its top. */
+  message(row: TracedInbound & Pick<ShownInbound, 'rawHash'>): Promise<DownloadedFile>
   part(row: Pick<ShownInbound, 'rawHash'>, part: StoredPart): Promise<DownloadedFile>
   /**
    * Opens the file of a download link. Returns undefined if it does not exist or is outside the retention
@@ -33,12 +34,12 @@ interface InboundFilesOptions {
 
 export function createInboundFiles({ store, horizonOf, mailHost }: InboundFilesOptions): InboundFiles {
   const files: InboundFiles = {
-    async message({ id, rawHash, authenticationResults }) {
-      const { content } = await store.blobs.open(store.db, rawHash)
+    async message(row) {
+      const { content } = await store.blobs.open(store.db, row.rawHash)
       return {
-        filename: `${idText(id)}.eml`,
+        filename: `${idText(row.id)}.eml`,
         contentType: 'message/rfc822',
-        content: streamWithOwnResults(content, mailHost, authenticationResults ?? undefined),
+        content: streamWithOwnFields(content, mailHost, traceText(row, mailHost)),
       }
     },
     async part({ rawHash }, part) {

@@ -1,6 +1,7 @@
 /**
  * Removes forged Authentication-Results fields, which carry the authserv-id of this host (RFC 8601 §5),
- * before a message is passed to consumers that rely on the field. All other bytes stay unchanged.
+ * and Return-Path fields, which only the last host may write (RFC 5321 §4.4), before a message is passed to
+ * consumers that rely on them. All other bytes stay unchanged.
  */
 import { domainToASCII } from 'node:url'
 import { decodeWords } from '../../../protocols/mime/read/encoded-words.ts'
@@ -13,30 +14,26 @@ const NAME = RESULTS_FIELD.toLowerCase()
 const FIELD_BYTES_MAX = 64 * 1024
 
 /**
- * Removes forged fields and puts the field of this host on top.
+ * Removes forged fields and puts the fields of this host on top.
  *
  * @param mailHost authserv-id of this host
- * @param results value of its field; undefined for none
+ * @param own its fields, in whole lines
  */
-export function* withOwnResults(
-  bytes: Uint8Array,
-  mailHost: string,
-  results: string | undefined,
-): Generator<Uint8Array> {
-  yield* ownField(results)
+export function* withOwnFields(bytes: Uint8Array, mailHost: string, own: string): Generator<Uint8Array> {
+  yield Buffer.from(own)
   yield* without(bytes, forgedFields(bytes, mailHost))
 }
 
 /** Streaming variant, which holds only the header section in memory. */
-export async function* streamWithOwnResults(
+export async function* streamWithOwnFields(
   pieces: AsyncIterable<Uint8Array>,
   mailHost: string,
-  results: string | undefined,
+  own: string,
 ): AsyncGenerator<Uint8Array> {
   const rest = pieces[Symbol.asyncIterator]()
   try {
     const { bytes } = await takeHead(rest, Number.POSITIVE_INFINITY)
-    yield* joined(withOwnResults(bytes, mailHost, results), rest)
+    yield* joined(withOwnFields(bytes, mailHost, own), rest)
   } finally {
     await rest.return?.()
   }
@@ -56,14 +53,11 @@ export function isForgedAuthResults(name: string, value: string, mailHost: strin
 
 function* forgedFields(bytes: Uint8Array, mailHost: string): Generator<FieldRange> {
   for (const field of fieldRanges(bytes)) {
+    if (isFieldNamed(bytes, field, 'return-path')) yield field
     if (!isFieldNamed(bytes, field, NAME)) continue
     const isReadable = field.to - field.from <= FIELD_BYTES_MAX
     if (!isReadable || isForgedAuthResults(NAME, rangeValue(bytes, field), mailHost)) yield field
   }
-}
-
-function ownField(results: string | undefined): Uint8Array[] {
-  return results === undefined ? [] : [Buffer.from(`${RESULTS_FIELD}: ${results}\r\n`)]
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
-  streamWithOwnResults,
-  withOwnResults,
+  streamWithOwnFields,
+  withOwnFields,
 } from '../../../../../src/pipeline/inbound/verdicts/strip-auth-results.ts'
 import { fc } from '../../../../kit/property.ts'
 import { openSmallHeap } from '../../../../kit/small-heap.ts'
@@ -12,7 +12,7 @@ const test = suite('verdicts/claims')
 const HOST = 'mail.mailhorn.test'
 
 const without = (text: string, host = HOST) =>
-  Buffer.concat([...withOwnResults(Buffer.from(text, 'latin1'), host, undefined)]).toString('latin1')
+  Buffer.concat([...withOwnFields(Buffer.from(text, 'latin1'), host, '')]).toString('latin1')
 const REST = 'Subject: Hello\r\n\r\nAuthentication-Results: mail.mailhorn.test; this is text\r\n'
 
 const CLAIMS = [
@@ -61,17 +61,15 @@ for (const other of OTHERS)
 
 test('a name of other letters is the same in either spelling', () => {
   const field = 'Authentication-Results: post.müller.test; none\r\n'
-  const bytes = [...withOwnResults(Buffer.from(`${field}\r\n`), 'post.xn--mller-kva.test', undefined)]
+  const bytes = [...withOwnFields(Buffer.from(`${field}\r\n`), 'post.xn--mller-kva.test', '')]
   assert.is(Buffer.concat(bytes).toString(), '\r\n')
 })
 
-test('what we say ourselves stands on top', () => {
-  const pieces = withOwnResults(
-    Buffer.from(`Authentication-Results: ${HOST}; none\r\n${REST}`),
-    HOST,
-    `${HOST};\r\n spf=pass`,
-  )
-  assert.is(Buffer.concat([...pieces]).toString(), `Authentication-Results: ${HOST};\r\n spf=pass\r\n${REST}`)
+test('what we say ourselves stands on top, and is the only return path', () => {
+  const own = `Return-Path: <ann@x.example>\r\nAuthentication-Results: ${HOST};\r\n spf=pass\r\n`
+  const forged = `Return-Path: <ceo@bank.example>\r\nAuthentication-Results: ${HOST}; none\r\nRETURN-PATH :\r\n <>\r\n`
+  const pieces = withOwnFields(Buffer.from(forged + REST), HOST, own)
+  assert.is(Buffer.concat([...pieces]).toString(), own + REST)
 })
 
 test('a field that is too long to be read is taken for a claim', () => {
@@ -96,10 +94,8 @@ test('piece by piece it is the same, wherever the pieces end, whatever the bytes
   )
   await fc.assert(
     fc.asyncProperty(bytes, fc.integer({ min: 1, max: 50 }), async (whole, pieceBytes) => {
-      const got = await Array.fromAsync(
-        streamWithOwnResults(mailOf(whole, pieceBytes).read(), HOST, undefined),
-      )
-      assert.equal(Buffer.concat(got), Buffer.concat([...withOwnResults(whole, HOST, undefined)]))
+      const got = await Array.fromAsync(streamWithOwnFields(mailOf(whole, pieceBytes).read(), HOST, ''))
+      assert.equal(Buffer.concat(got), Buffer.concat([...withOwnFields(whole, HOST, '')]))
     }),
   )
 })
@@ -132,7 +128,7 @@ test('a reader that stops early lets go of the message', async () => {
       ended = true
     }
   }
-  for await (const _ of streamWithOwnResults(pieces(), HOST, undefined)) break
+  for await (const _ of streamWithOwnFields(pieces(), HOST, '')) break
   assert.ok(ended)
 })
 
