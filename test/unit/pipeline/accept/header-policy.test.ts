@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { readHeaders, type UserHeaders } from '../../../../src/pipeline/accept/header-policy.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
 import { userText } from '../../../../src/protocols/mime/header-text.ts'
+import { assertLinear } from '../../../kit/linear.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('accept/header-policy')
@@ -222,7 +223,7 @@ for (const [name, value] of fit)
 test('header policy: a hostile structured value is read in linear time', () => {
   for (const hostile of ['<', '(', '()', '<>', '> <', ' ', 'a', ',', 'a ', '(<', 'ü<'])
     for (const name of ['References', 'List-Id', 'List-Unsubscribe', 'Errors-To'])
-      readHeaders({ [name]: hostile.repeat(16_000) })
+      assertLinear(`${name} ${hostile}`, count => readHeaders({ [name]: hostile.repeat(count) }), 4_000)
 })
 
 test('header policy: Reply-To is a list of mailboxes', () => {
@@ -248,13 +249,13 @@ test('header policy: an invalid Reply-To is refused', () => {
 })
 
 test('header policy: a hostile Reply-To is read in linear time', () => {
-  for (const value of [
-    '"\\'.repeat(16_000),
-    '"'.repeat(32_001),
-    '\\"'.repeat(16_000),
-    `"${'\\"'.repeat(16_000)}`,
-  ])
-    refused({ 'Reply-To': value })
+  for (const [before, piece] of [
+    ['', '"\\'],
+    ['"', '""'],
+    ['', '\\"'],
+    ['"', '\\"'],
+  ] as const)
+    assertLinear(piece, count => refused({ 'Reply-To': before + piece.repeat(count) }), 4_000)
 })
 
 test.run()

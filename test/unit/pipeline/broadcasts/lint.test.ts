@@ -5,6 +5,7 @@ import {
   trackingFindings,
 } from '../../../../src/pipeline/broadcasts/lint.ts'
 import { TEMPLATE_BYTES_MAX } from '../../../../src/resources/templates/limits.ts'
+import { assertLinear } from '../../../kit/linear.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('broadcasts/lint')
@@ -244,8 +245,9 @@ test('lint: the number of findings per rule is limited, and the time is linear',
     '<b>',
     '<table><tr><td>',
   ])
-    assert.ok(Array.isArray(found(piece.repeat(TEMPLATE_BYTES_MAX / piece.length))))
+    assertLinear(piece, count => found(piece.repeat(count)), TEMPLATE_BYTES_MAX / piece.length / 4)
   const half = TEMPLATE_BYTES_MAX / '<b></i>'.length
+  assertLinear('<b></i>', count => rules(LEAVE + '<b>'.repeat(count) + '</i>'.repeat(count)), half / 4)
   assert.equal(rules(LEAVE + '<b>'.repeat(half) + '</i>'.repeat(half)), ['too_large'])
 })
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { bodyHash, createBodyHasher } from '../../../../src/protocols/dkim/body-hash.ts'
+import { assertLinear } from '../../../kit/linear.ts'
 import { fc } from '../../../kit/property.ts'
 import { suite } from '../../../kit/suite.ts'
 
@@ -103,7 +104,7 @@ test('body hash: a relaxed body is hashed unchanged except for its end', () => {
 
 test('body hash: time is linear in the size of the body', () => {
   for (const piece of ['\r\n', ' ', '\t', '\r', '\n', 'a ', 'a  ', '\r\n ', 'a'])
-    assert.is(bodyHash(octets(`${piece.repeat(1_000_000)}b`)).length, 44)
+    assertLinear(piece, count => bodyHash(octets(`${piece.repeat(count)}b`)), 250_000)
 })
 
 function octets(body: string): Buffer {

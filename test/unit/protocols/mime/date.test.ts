@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { formatDate, parseDate, withoutComments } from '../../../../src/protocols/mime/date.ts'
+import { assertLinear } from '../../../kit/linear.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('mime/date')
@@ -62,8 +63,8 @@ test('date: a formatted date is read again', () => {
 })
 
 test('comments: hostile nesting takes linear time', () => {
-  for (const text of ['('.repeat(500_000), '\\('.repeat(500_000), '()'.repeat(500_000)])
-    assert.type(withoutComments(text), 'string')
+  for (const piece of ['(', '\\(', '()'])
+    assertLinear(piece, count => withoutComments(piece.repeat(count)), 125_000)
 })
 
 test.run()

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
 import { parseMediaType, withCalendarParameters } from '../../../../src/protocols/mime/media-type.ts'
+import { assertLinear } from '../../../kit/linear.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('mime/media-type')
@@ -88,7 +89,7 @@ test('a hostile calendar is searched in linear time', () => {
     'BEGIN:X\nMETHOD:',
     'METHOD: \t',
   ])
-    withCalendarParameters(type, Buffer.from(hostile.repeat(20_000)))
+    assertLinear(hostile, count => withCalendarParameters(type, Buffer.from(hostile.repeat(count))), 5_000)
 })
 
 test('takes time in proportion to the text', () => {

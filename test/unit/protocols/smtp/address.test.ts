@@ -9,6 +9,7 @@ import {
   parseMailbox,
   searchedAddress,
 } from '../../../../src/protocols/smtp/address.ts'
+import { assertLinear } from '../../../kit/linear.ts'
 import { suite } from '../../../kit/suite.ts'
 
 const test = suite('smtp/address')
@@ -154,20 +155,23 @@ for (const text of refused)
   })
 
 test('address: parsing takes linear time', () => {
-  for (const hostile of [
-    '.'.repeat(200_000),
-    '"'.repeat(200_000),
-    '<'.repeat(200_000),
-    `${'a.'.repeat(100_000)}@b.test`,
-    `a@${'b'.repeat(200_000)}.test`,
-    `a@${'b.'.repeat(100_000)}1`,
-    `a@${'b-'.repeat(100_000)}`,
-    `<${'"@<"'.repeat(50_000)}>`,
-    `${'a,'.repeat(100_000)}<x>`,
-    `${'""'.repeat(10_000)}<x>`,
-    `"${'\\"'.repeat(100_000)}`,
-  ])
-    assert.ok('fault' in parseMailbox(hostile))
+  for (const [before, piece, after] of [
+    ['', '.', ''],
+    ['', '"', ''],
+    ['', '<', ''],
+    ['', 'a.', '@b.test'],
+    ['a@', 'b', '.test'],
+    ['a@', 'b.', '1'],
+    ['a@', 'b-', ''],
+    ['<', '"@<"', '>'],
+    ['', 'a,', '<x>'],
+    ['', '""', '<x>'],
+    ['"', '\\"', ''],
+  ] as const) {
+    const parse = (count: number) => parseMailbox(before + piece.repeat(count) + after)
+    assert.ok('fault' in parse(50_000))
+    assertLinear(before + piece + after, parse, 50_000)
+  }
 })
 
 const foreign: [text: string, address: string | undefined][] = [

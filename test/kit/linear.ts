@@ -1,0 +1,35 @@
+/**
+ * Holds that work is proportional to its input: four times as much takes less than nine times the CPU time of the thread,
+ * where quadratic work takes sixteen times. It compares a program with itself, so that the speed of the machine does not matter.
+ */
+const TIMES = 4
+const RATIO_MAX = 9
+/** Less than this is quick at any ratio, and too short to compare. */
+const QUICK_MS = 20
+const ROUNDS = 5
+
+/**
+ * @param what names the input in the error
+ * @param work does the work for so many pieces
+ * @param count number of pieces of the smaller input
+ */
+export function assertLinear(what: string, work: (count: number) => unknown, count: number): void {
+  work(count)
+  const ratios: number[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    const few = cpuMsOf(() => work(count))
+    const many = cpuMsOf(() => work(count * TIMES))
+    if (many < QUICK_MS || many < RATIO_MAX * few) return
+    ratios.push(Math.round(many / few))
+  }
+  throw new Error(
+    `${JSON.stringify(what)}: ${TIMES} times as much takes ${Math.min(...ratios)} times as long`,
+  )
+}
+
+function cpuMsOf(work: () => unknown): number {
+  const before = process.threadCpuUsage()
+  work()
+  const { user, system } = process.threadCpuUsage(before)
+  return (user + system) / 1_000
+}
