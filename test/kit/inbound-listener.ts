@@ -16,6 +16,8 @@ interface Scripted {
   admit: RcptPolicy
   take(): Promise<void>
   connectionsMax: number
+  /** Writes a block of a message. */
+  write(): Promise<void>
 }
 
 export const admitAll: RcptPolicy = async recipient => ({
@@ -25,7 +27,7 @@ export const admitAll: RcptPolicy = async recipient => ({
 })
 
 export async function openInboundListener(t: TestContext, scripted: Partial<Scripted> = {}) {
-  const { admit = admitAll, take = async () => {}, connectionsMax } = scripted
+  const { admit = admitAll, take = async () => {}, write = async () => {}, connectionsMax } = scripted
   const left = { blobs: 0 }
   const metrics = createMetrics()
   const clock = createManualClock()
@@ -41,7 +43,7 @@ export async function openInboundListener(t: TestContext, scripted: Partial<Scri
       openBlob() {
         left.blobs += 1
         return {
-          write: async () => {},
+          write,
           async finish() {
             left.blobs -= 1
             return { hash: new Uint8Array(32), sizeBytes: 0, body: null, draft: null }

@@ -1,11 +1,13 @@
 /**
  * Adjusts connections of smtp-server: greets at once, refuses bare LF in commands and premature pipelining,
  * takes return paths as text, offers AUTH over TLS only, hides extensions that are not supported, answers
- * half-closed clients, and reads message data at constant cost. It uses internals of smtp-server, whose
- * version is therefore pinned.
+ * half-closed clients, and reads commands and message data at a cost that does not depend on the size of
+ * their pieces. It uses internals of smtp-server, whose version is therefore pinned.
  */
 import type { Socket } from 'node:net'
 import type { PassThrough, Writable } from 'node:stream'
+import { JoinedBytes } from '../../lib/joined-bytes.ts'
+import { holdOnePiece, joinSmallReads } from '../../lib/small-reads.ts'
 import { createDotReader } from './dot-reader.ts'
 import { holdsBareLineEnd } from './mail-bytes.ts'
 import type { MailCounts } from './mail-counts.ts'
@@ -28,6 +30,8 @@ export interface Connection {
   /** Stream of the message that is being received or awaits its reply. */
   _dataStream: PassThrough | false | null
   _armTimeout(socket?: Socket): void
+  /** Carries out a command, or the next line of a login. */
+  _onCommand(command: Buffer, done?: () => void): void
   /** @returns the address and the ESMTP parameters of MAIL FROM or RCPT TO; false for a syntax error */
   _parseAddressCommand(name: string, command: unknown): { address: string; args: unknown } | false
 }
@@ -37,16 +41,25 @@ interface Parser extends Writable {
   _dataMode: boolean
   _dataStream: PassThrough | null
   _remainder: string
+  /** Begins a message. @returns the stream of its content */
+  startDataMode(bytesMax?: number): PassThrough
   _countDataBytes(count: number): void
   _endDataMode(last: Uint8Array, rest: Buffer, next: Next): void
   _feedDataStream(chunk: Buffer, next: Next): void
   _write(chunk: Buffer, encoding: string, next: Next): void
 }
 
+const CR = 0x0d
+const LF = 0x0a
+
 type Next = (error?: Error | null) => void
 
 /** 5xx replies per connection, after which it is closed. */
 const ERRORS_MAX = 20
+/** Commands without a message, after which a connection is closed. A transaction has about a hundred. */
+const COMMANDS_MAX = 2_000
+/** The longest line is that of a login (RFC 4954 §4: 12,288 octets). */
+const LINE_BYTES_MAX = 16 * 1024
 
 /** Changes a connection before its first input is read. */
 export function adapt(connection: Connection, socket: Socket, counts: MailCounts): void {
@@ -55,9 +68,13 @@ export function adapt(connection: Connection, socket: Socket, counts: MailCounts
   endAfterErrors(connection, counts)
   flushInTime(connection)
   cutOffWhenClosed(connection)
-  keepWriting(socket)
-  const prepare = (parser: Parser) =>
-    strict(replyingTogether(readingDots(outlastingItsEnd(parser, connection)), connection))
+  const onMessage = endAfterCommands(connection)
+  prepareSocket(socket)
+  const prepare = (parser: Parser) => {
+    holdOnePiece(parser)
+    begin(parser, onMessage)
+    return strict(replyingTogether(readingDots(outlastingItsEnd(parser, connection)), connection))
+  }
   if (connection._parser) prepare(connection._parser)
   const create = connection._createParser.bind(connection)
   connection._createParser = () => prepare(create())
@@ -157,6 +174,32 @@ function endAfterErrors(connection: Connection, counts: MailCounts) {
   }
 }
 
+/**
+ * Closes a connection whose commands lead to no message.
+ * @returns a function to be called for each message
+ */
+function endAfterCommands(connection: Connection): () => void {
+  const carryOut = connection._onCommand.bind(connection)
+  let count = 0
+  connection._onCommand = (command, done) => {
+    if (++count <= COMMANDS_MAX) carryOut(command, done)
+    else connection.send(421, '4.7.0 Too many commands without a message')
+  }
+  return () => {
+    count = 0
+  }
+}
+
+function begin(parser: Parser, onMessage: () => void) {
+  const start = parser.startDataMode.bind(parser)
+  parser.startDataMode = bytesMax => {
+    onMessage()
+    const stream = start(bytesMax)
+    holdOnePiece(stream)
+    return stream
+  }
+}
+
 /** Batches the replies to pipelined commands into one write (RFC 2920 §3.2). */
 function replyingTogether(parser: Parser, connection: Connection): Parser {
   const write = parser._write.bind(parser)
@@ -223,8 +266,10 @@ function outlastingItsEnd(parser: Parser, connection: Connection): Parser {
   return parser
 }
 
-/** Without this, smtp-server writes nothing more on a socket that is not open on both sides. */
-export function keepWriting(socket: Socket): void {
+/** Prepares a TCP socket, or a TLS socket after its handshake. */
+export function prepareSocket(socket: Socket): void {
+  joinSmallReads(socket)
+  // Without this, smtp-server writes nothing more on a socket that is not open on both sides.
   socket.allowHalfOpen = true
   Object.defineProperty(socket, 'readyState', {
     get: () => (socket.writable ? 'open' : 'closed'),
@@ -237,21 +282,35 @@ const OF_HTTP = /(?:^|\n)(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS|TRACE|CONNECT
 /** Matches commands whose reply a client has to wait for (RFC 2920 §3.1), followed by further input. */
 const IMPATIENT = /(?:^|\n)(?:EHLO|HELO|DATA)\b[^\r\n]*\r\n[\s\S]/i
 
-/** Refuses bare line ends in commands. Within a message, `mail-bytes.ts` detects them. */
+/**
+ * Hands whole lines on, so that each byte of a command is looked at once however small its pieces are, and
+ * refuses bare line ends in commands. Within a message, `mail-bytes.ts` detects them.
+ */
 function strict(parser: Parser): Parser {
   const write = parser._write.bind(parser)
+  /** The incomplete line behind what the parser has. */
+  const line = new JoinedBytes()
+  let endsInReturn = false
   parser._write = (chunk, encoding, next) => {
-    const fault = parser._dataMode || parser.isClosed ? undefined : faultOf(chunk, parser._remainder)
-    if (fault === undefined) write(chunk, encoding, next)
-    else next(new Error(fault))
+    if (parser._dataMode || parser.isClosed || chunk.length === 0) return write(chunk, encoding, next)
+    if (holdsBareLineEnd(chunk, endsInReturn)) return next(new Error('5.5.2 Lines end in CR LF'))
+    endsInReturn = chunk.at(-1) === CR
+    line.add(chunk)
+    if (parser._remainder.length + line.length > LINE_BYTES_MAX && !chunk.includes(LF))
+      return next(new Error('Command line too long'))
+    if (!chunk.includes(LF)) return next()
+    const lines = line.take()
+    const fault = faultOf(parser._remainder + lines.toString('latin1'))
+    return fault === undefined ? write(lines, encoding, next) : next(new Error(fault))
   }
+  // A last command without a line end is carried out all the same.
+  parser.prependListener('finish', () => {
+    parser._remainder += line.take().toString('latin1')
+  })
   return parser
 }
 
-/** @param before the incomplete line received so far */
-function faultOf(chunk: Buffer, before: string): string | undefined {
-  if (holdsBareLineEnd(chunk, before.endsWith('\r'))) return '5.5.2 Lines end in CR LF'
-  const text = before + chunk.toString('latin1')
+function faultOf(text: string): string | undefined {
   if (OF_HTTP.test(text)) return '5.5.1 This is not HTTP'
   if (IMPATIENT.test(text)) return '5.5.0 Wait for the reply'
   return undefined

@@ -13,7 +13,7 @@ import { type ConnectionLimit, type ConnectionTerms, createConnectionLimit } fro
 import { slowestOfLargest } from './eviction.ts'
 import type { MailCounts } from './mail-counts.ts'
 import { FAST_BYTES_PER_SECOND, MinDataRate } from './min-data-rate.ts'
-import { adapt, type Connection, keepWriting, waitsForUs } from './smtp-connection.ts'
+import { adapt, type Connection, prepareSocket, waitsForUs } from './smtp-connection.ts'
 
 /** A connection from the moment TCP accepts it until it is closed. */
 interface Open {
@@ -100,7 +100,7 @@ export class StrictSmtpServer extends SMTPServer {
       ...EVERYWHERE,
       ...settings,
       onSecure: (socket, session, answer) => {
-        keepWriting(socket)
+        prepareSocket(socket)
         this.#endHandshake(this.#open.get(session.id))
         answer()
       },

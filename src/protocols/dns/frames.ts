@@ -3,6 +3,7 @@
  * 7766 §8).
  */
 import type { Duplex } from 'node:stream'
+import { JoinedBytes } from '../../lib/joined-bytes.ts'
 import { HEADER_BYTES } from './wire.ts'
 
 const PREFIX_BYTES = 2
@@ -16,21 +17,32 @@ export function frame(message: Uint8Array): Buffer {
 }
 
 /**
- * Reads the messages of a stream until its end. A half-open stream can still be written to afterwards.
+ * Reads the messages of a stream until its end. A half-open stream can still be written to afterwards. The
+ * bytes of an incomplete message are in one buffer, however small the pieces are in which they arrive.
  *
  * @throws RangeError if a length is less than a header's or more than `maxBytes`
  */
 export async function* readFrames(stream: Duplex, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
-  let pending: Buffer = Buffer.alloc(0)
-  for await (const chunk of stream) {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-    while (pending.length >= PREFIX_BYTES) {
-      const length = pending.readUInt16BE()
-      if (length < HEADER_BYTES || length > maxBytes) throw new RangeError(`a message of ${length} octets`)
-      const end = PREFIX_BYTES + length
-      if (pending.length < end) break
-      yield pending.subarray(PREFIX_BYTES, end)
-      pending = pending.subarray(end)
+  const incomplete = new JoinedBytes()
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let rest = chunk
+    if (incomplete.length > 0) {
+      incomplete.add(chunk)
+      if (lengthIn(incomplete.view(), maxBytes) > incomplete.length) continue
+      rest = incomplete.take()
     }
+    for (let end = lengthIn(rest, maxBytes); end <= rest.length; end = lengthIn(rest, maxBytes)) {
+      yield rest.subarray(PREFIX_BYTES, end)
+      rest = rest.subarray(end)
+    }
+    incomplete.add(rest)
   }
+}
+
+/** Length of the first message with its prefix; that of the prefix while it is not whole. */
+function lengthIn(bytes: Buffer, maxBytes: number): number {
+  if (bytes.length < PREFIX_BYTES) return PREFIX_BYTES
+  const length = bytes.readUInt16BE()
+  if (length < HEADER_BYTES || length > maxBytes) throw new RangeError(`a message of ${length} octets`)
+  return PREFIX_BYTES + length
 }

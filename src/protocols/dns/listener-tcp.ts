@@ -3,8 +3,10 @@
  */
 import { once } from 'node:events'
 import net from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock, Timer } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { joinSmallReads } from '../../lib/small-reads.ts'
 import { frame, readFrames } from './frames.ts'
 import { netblockOf } from './netblock.ts'
 
@@ -28,6 +30,8 @@ interface TcpService {
 const IDLE_MS = 10_000
 const CONNECTIONS_MAX = 100
 const QUERY_BYTES_MAX = 4_096
+/** Pipelined queries that are answered before other connections and datagrams get their turn. */
+const QUERIES_PER_TURN = 8
 
 export function createTcpService(options: TcpServiceOptions): TcpService {
   /** Connections with their client networks, least recently used first. */
@@ -72,6 +76,8 @@ function idlestOfMost(connections: ReadonlyMap<net.Socket, string>): net.Socket 
 
 async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOptions, used: () => void) {
   const address = socket.remoteAddress ?? ''
+  joinSmallReads(socket)
+  let answeredCount = 0
   let idle: Timer | undefined
   const rearm = () => {
     idle?.cancel()
@@ -85,6 +91,7 @@ async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOpti
       used()
       const reply = await respond(query, address)
       if (reply && !socket.destroyed && !socket.write(frame(reply))) await drained(socket)
+      if (++answeredCount % QUERIES_PER_TURN === 0) await turn()
     }
     socket.end()
   } catch (error) {

@@ -9,6 +9,8 @@ import { isIP, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { type Clock, every } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
+import { FairDatagrams } from './fair-datagrams.ts'
+import { clientNetworkOf } from './netblock.ts'
 
 interface UdpOptions {
   /** An IP literal. */
@@ -27,11 +29,14 @@ export interface UdpService {
   close(): Promise<void>
 }
 
-/**
- * Limit for datagrams whose answers are being looked up. Further datagrams are dropped, and their senders
- * retry.
- */
-const PENDING_DATAGRAMS_MAX = 1_000
+/** Datagrams of one network that may wait, if no other network asks. Senders of dropped ones retry. */
+const WAITING_DATAGRAMS_MAX = 4_000
+/** Answers that are looked up at the same time. */
+const LOOK_UPS_MAX = 1_000
+/** Datagrams answered before the socket is read again: a flood waits here, in turns, not in the system. */
+const DATAGRAMS_PER_TURN = 16
+/** Linux grants no more than `net.core.rmem_max`, which is often 208 KiB, or some 250 short datagrams. */
+const RECEIVE_BUFFER_BYTES = 4 * 1024 * 1024
 const WILDCARDS: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
 /** Interval at which the addresses of the host are read again. */
 const RESCAN_INTERVAL_MS = 10_000
@@ -98,12 +103,12 @@ async function openSocket({ port, respond, log }: UdpOptions, address: string): 
   const is6 = isIPv6(address)
   const socket = dgram.createSocket({ type: is6 ? 'udp6' : 'udp4', ipv6Only: is6 })
   let open = true
-  let pending = 0
   socket.bind(port, address)
   await once(socket, 'listening').catch(error => {
     socket.close()
     throw error
   })
+  enlargeReceiveBuffer(socket)
   socket.on('error', error =>
     log.warn({ event: 'dns_udp_listener_failed', err: error }, 'The DNS listener failed (UDP)'),
   )
@@ -114,17 +119,36 @@ async function openSocket({ port, respond, log }: UdpOptions, address: string): 
       if (error) log.debug({ event: 'dns_reply_not_sent', err: error }, 'A DNS reply could not be sent')
     })
   }
+  const waiting = new FairDatagrams<{ query: Buffer; peer: dgram.RemoteInfo }>(WAITING_DATAGRAMS_MAX)
+  let isAnswering = false
+  let lookUpCount = 0
+  const answerSome = () => {
+    isAnswering = false
+    for (let count = 0; count < DATAGRAMS_PER_TURN && lookUpCount < LOOK_UPS_MAX && open; count++) {
+      const next = waiting.next()
+      if (!next) return
+      const reply = respond(next.query, next.peer.address)
+      if (!(reply instanceof Promise)) {
+        send(reply, next.peer)
+        continue
+      }
+      lookUpCount++
+      void reply.then(ready => {
+        lookUpCount--
+        send(ready, next.peer)
+        answerSoon()
+      })
+    }
+    if (lookUpCount < LOOK_UPS_MAX) answerSoon()
+  }
+  const answerSoon = () => {
+    if (isAnswering || waiting.size === 0 || !open) return
+    isAnswering = true
+    setImmediate(answerSome)
+  }
   socket.on('message', (query, peer) => {
     // A datagram from port 0 is forged and cannot be answered.
-    if (peer.port === 0) return
-    if (pending >= PENDING_DATAGRAMS_MAX) return
-    const reply = respond(query, peer.address)
-    if (!(reply instanceof Promise)) return send(reply, peer)
-    pending++
-    void reply.then(ready => {
-      pending--
-      send(ready, peer)
-    })
+    if (peer.port !== 0 && waiting.add(clientNetworkOf(peer.address), { query, peer })) answerSoon()
   })
   return {
     close() {
@@ -132,4 +156,11 @@ async function openSocket({ port, respond, log }: UdpOptions, address: string): 
       return new Promise(done => socket.close(done))
     },
   }
+}
+
+/** Lets a burst wait in the system. The default remains where the system refuses. */
+function enlargeReceiveBuffer(socket: dgram.Socket): void {
+  try {
+    if (socket.getRecvBufferSize() < RECEIVE_BUFFER_BYTES) socket.setRecvBufferSize(RECEIVE_BUFFER_BYTES)
+  } catch {} // the system has its own limit
 }

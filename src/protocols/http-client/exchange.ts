@@ -7,6 +7,7 @@ import {
   request,
 } from 'node:http'
 import { request as secureRequest } from 'node:https'
+import { JoinedBytes } from '../../lib/joined-bytes.ts'
 import { OutboundFault } from './fault.ts'
 import type { Target } from './target.ts'
 
@@ -119,12 +120,12 @@ function readReply(
   response: IncomingMessage,
   { limitBytes, whenLonger = 'fault', into }: OutboundRequest,
 ): { reply: Promise<OutboundReply>; end(): OutboundReply } {
-  const chunks: Buffer[] = []
+  const body = new JoinedBytes()
   /** The reply with what has been received of its body. */
   const end = (): OutboundReply => ({
     status: response.statusCode!,
     headers: response.headers,
-    body: Buffer.concat(chunks).subarray(0, limitBytes),
+    body: body.view().subarray(0, limitBytes),
   })
   const reply = new Promise<OutboundReply>((resolve, reject) => {
     let size = 0
@@ -151,7 +152,7 @@ function readReply(
       return tooLarge()
     response.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (!into) chunks.push(chunk)
+      if (!into) body.add(chunk)
       if (size > limitBytes) tooLarge()
       else if (into) handOn(chunk)
     })

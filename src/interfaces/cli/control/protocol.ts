@@ -5,6 +5,7 @@
  */
 import { join, relative } from 'node:path'
 import type { Readable } from 'node:stream'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 
 export interface ControlRequest {
   operation: string
@@ -35,14 +36,12 @@ export function controlPath(folder: string): string | undefined {
  * close the stream.
  */
 export async function readLine(stream: Readable): Promise<string | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
+  const line = new JoinedBytes()
   for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const end = chunk.indexOf(0x0a)
-    chunks.push(end < 0 ? chunk : chunk.subarray(0, end))
-    size += chunk.length
-    if (size > LINE_BYTES_MAX) return undefined
-    if (end >= 0) return Buffer.concat(chunks).toString('utf8')
+    line.add(end < 0 ? chunk : chunk.subarray(0, end))
+    if (line.length > LINE_BYTES_MAX) return undefined
+    if (end >= 0) return line.take().toString('utf8')
   }
   return undefined
 }

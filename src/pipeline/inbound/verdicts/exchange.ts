@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { Clock } from '../../../lib/clock.ts'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { printableAscii } from '../../../lib/printable-ascii.ts'
 
 /** Address of a filter: a host and a port, or the path of a Unix socket. */
@@ -46,14 +47,12 @@ export async function exchangeWithFilter(
 
 /** A reply before a broken connection counts: some filters send the reason and close. */
 function replyOn(socket: Socket, mostBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let sizeBytes = 0
+  const said = new JoinedBytes()
   return new Promise((resolve, reject) => {
     let fault: Error | undefined
     socket.on('data', (chunk: Buffer) => {
-      chunks.push(chunk)
-      sizeBytes += chunk.length
-      if (sizeBytes > mostBytes) socket.destroy(new Error(`it said more than ${mostBytes} bytes`))
+      said.add(chunk)
+      if (said.length > mostBytes) socket.destroy(new Error(`it said more than ${mostBytes} bytes`))
     })
     socket.on('error', error => {
       fault = error
@@ -61,7 +60,7 @@ function replyOn(socket: Socket, mostBytes: number): Promise<Buffer> {
     socket.on('end', () => socket.destroy())
     socket.on('close', () => {
       const isBroken = fault !== undefined && !BROKEN_OFF.has((fault as NodeJS.ErrnoException).code ?? '')
-      if (sizeBytes > 0 && !isBroken) resolve(Buffer.concat(chunks))
+      if (said.length > 0 && !isBroken) resolve(said.take())
       else reject(fault ?? new Error('the connection was closed without an answer'))
     })
   })

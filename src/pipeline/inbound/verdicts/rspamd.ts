@@ -4,6 +4,7 @@ import { request as overHttps } from 'node:https'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Clock } from '../../../lib/clock.ts'
+import { JoinedBytes } from '../../../lib/joined-bytes.ts'
 import { singleLine } from './exchange.ts'
 import { type ContentFilter, FILTER_MS, FilterFault, type FilterOptions, PING_MS } from './filter.ts'
 import type { Envelope, Mail } from './mail.ts'
@@ -97,14 +98,12 @@ async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clo
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let sizeBytes = 0
+  const said = new JoinedBytes()
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    chunks.push(chunk)
-    sizeBytes += chunk.length
-    if (sizeBytes > REPLY_BYTES_MAX) throw new FilterFault(`it said more than ${REPLY_BYTES_MAX} bytes`)
+    said.add(chunk)
+    if (said.length > REPLY_BYTES_MAX) throw new FilterFault(`it said more than ${REPLY_BYTES_MAX} bytes`)
   }
-  const text = Buffer.concat(chunks).toString('utf8')
+  const text = said.take().toString('utf8')
   if (response.statusCode === 200) return text
   throw new FilterFault(`it answered ${response.statusCode}: ${singleLine(text).slice(0, 200)}`)
 }

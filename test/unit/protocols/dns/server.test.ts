@@ -399,7 +399,7 @@ test('DNS server: a datagram from port 0 is dropped', async t => {
   assert.is((await askServer(address, APEX, 'A')).rcode, RCODE.NOERROR)
 })
 
-test('DNS server: datagrams beyond 1,000 pending look-ups are dropped', async t => {
+test('DNS server: no more than 1,000 answers to datagrams are looked up at the same time', async t => {
   const held = Promise.withResolvers<string>()
   const full = Promise.withResolvers<void>()
   let lookUps = 0
