@@ -3,6 +3,8 @@
 import type { Id } from '../../src/lib/ids.ts'
 import type { ContactFields } from '../../src/resources/contacts/contact.ts'
 import { createImporter, type ImportRequest } from '../../src/resources/contacts/import/importer.ts'
+import { type SurveyRequest, surveyImport } from '../../src/resources/contacts/import/survey.ts'
+import { ReplayedStream } from '../../src/store/blobs/replayed-stream.ts'
 import { newId, postOver } from './mail.ts'
 import { openLocalStore } from './store.ts'
 import type { TestContext } from './suite.ts'
@@ -49,11 +51,20 @@ export async function openAudience(t: TestContext) {
       })
     },
     /** The file as one piece, unless it is given in several. */
-    importFile(file: string | Uint8Array | AsyncIterable<Uint8Array>, more: Partial<ImportRequest> = {}) {
+    async importFile(
+      file: string | Uint8Array | AsyncIterable<Uint8Array>,
+      { columnMap, meanings, ...more }: Partial<ImportRequest & SurveyRequest> = {},
+    ) {
       const bytes =
         typeof file === 'string' || file instanceof Uint8Array ? inPieces(Buffer.from(file), Infinity) : file
-      const onExisting = 'update' as const
-      return importContacts({ accountId, audienceId, onExisting, charset: undefined, bytes, ...more })
+      const terms = { accountId, audienceId, onExisting: 'update', charset: undefined, ...more } as const
+      const upload = new ReplayedStream(store.blobs.drafts, bytes)
+      try {
+        const plan = await surveyImport({ ...terms, columnMap, meanings, bytes: upload.first() })
+        return await importContacts({ ...terms, plan, bytes: upload.again() })
+      } finally {
+        await upload.discard()
+      }
     },
     /** By their addresses. */
     contacts: (id = audienceId) =>

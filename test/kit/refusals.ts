@@ -31,7 +31,7 @@ const NAMES = new Set([
   'application_error',
   'internal_server_error',
 ])
-const KEYS = ['statusCode', 'name', 'message', 'errors']
+const KEYS = ['statusCode', 'name', 'message', 'errors', 'questions']
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export interface ExpectedRefusal {

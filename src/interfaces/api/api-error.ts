@@ -33,19 +33,31 @@ export const ERROR_NAMES = [
 
 type ErrorName = (typeof ERROR_NAMES)[number]
 
+const questionSchema = z.object({
+  column: z.string().meta({ description: 'Column of a contact file that may say who has left.' }),
+  values: z
+    .array(z.object({ value: z.string(), row: z.int(), email: z.string().nullable() }))
+    .meta({ description: 'Its first different values, at most 12, with the first row of each.' }),
+})
+
 export const errorSchema = z
   .object({
     statusCode: z.int().meta({ description: 'HTTP status code.' }),
     name: z.enum(ERROR_NAMES),
     message: z.string(),
     errors: z.array(z.object({ path: z.string(), message: z.string() })).exactOptional(),
+    questions: z.array(questionSchema).exactOptional(),
   })
   .meta({ id: 'Error', description: 'Body of every reply that is not 2xx; `errors` lists invalid fields.' })
 
 interface ApiErrorOptions {
   errors?: readonly FieldProblem[] | undefined
   headers?: Readonly<Record<string, string>>
+  /** Questions that the client answers in another request. */
+  questions?: readonly ErrorQuestion[] | undefined
 }
+
+type ErrorQuestion = z.output<typeof questionSchema>
 
 /** Messages can quote values of the client. These limits keep error replies small. */
 const MESSAGE_LENGTH_MAX = 64 * 1024
@@ -57,12 +69,13 @@ export class ApiError extends Error {
   readonly errorName: ErrorName
   readonly errors: readonly FieldProblem[] | undefined
   readonly headers: Readonly<Record<string, string>>
+  readonly questions: readonly ErrorQuestion[] | undefined
 
   constructor(
     status: number,
     errorName: ErrorName,
     message: string,
-    { errors, headers }: ApiErrorOptions = {},
+    { errors, headers, questions }: ApiErrorOptions = {},
   ) {
     super(shortened(message, MESSAGE_LENGTH_MAX))
     this.status = status
@@ -72,11 +85,16 @@ export class ApiError extends Error {
       message: shortened(problem.message, FIELD_PROBLEM_LENGTH_MAX),
     }))
     this.headers = headers ?? {}
+    this.questions = questions
   }
 
   body() {
-    const { status, errorName, message, errors } = this
-    return { statusCode: status, name: errorName, message, ...(errors ? { errors } : {}) }
+    const { status, errorName, message, errors, questions } = this
+    return {
+      ...{ statusCode: status, name: errorName, message },
+      ...(errors && { errors }),
+      ...(questions && { questions }),
+    }
   }
 }
 

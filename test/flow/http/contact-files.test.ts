@@ -137,6 +137,64 @@ test('a client that sends nothing any more is let go', async () => {
   assert.equal([status, ended.status, ended.created], [408, 'interrupted', 1])
 })
 
+test('columns that may say who has left are asked about, and the answers are taken', async () => {
+  const id = await newAudience()
+  const file = 'email,statuscode\nann@there.example,1\nbob@there.example,2\n'
+  const asked = await upload(id, file)
+  assertRefusal(asked, { status: 422, name: 'validation_error', path: 'statuscode' })
+  assert.match(asked.body.message, '`1` in row 2, `2` in row 3')
+  assert.equal(asked.body.questions, [
+    {
+      column: 'statuscode',
+      values: [
+        { value: '1', row: 2, email: 'ann@there.example' },
+        { value: '2', row: 3, email: 'bob@there.example' },
+      ],
+    },
+  ])
+  assert.is((await get(`/audiences/${id}/imports`)).body.total, 0)
+  assert.equal(readdirSync(join(mailhorn.dataDir, 'blobs', 'drafts')), [])
+  const answered = (meanings: unknown) =>
+    upload(id, file, { query: `?column_meanings=${encodeURIComponent(JSON.stringify(meanings))}` })
+  const wrong = { status: 422, name: 'validation_error', path: 'column_meanings' } as const
+  for (const meanings of [7, [], { statuscode: 'left' }, { statuscode: { 1: 'yes' } }, { other: 'property' }])
+    assertRefusal(await answered(meanings), wrong)
+  assertRefusal(await upload(id, file, { query: '?column_meanings=x' }), wrong)
+  assert.is((await answered({ statuscode: { 1: 'subscribed', 2: 'unsubscribed' } })).body.created, 2)
+  const contacts = (await get(`/audiences/${id}/contacts`)).body.data
+  assert.equal(
+    contacts
+      .map((contact: { email: string; unsubscribed: boolean }) => [contact.email, contact.unsubscribed])
+      .sort(),
+    [
+      ['ann@there.example', false],
+      ['bob@there.example', true],
+    ],
+  )
+})
+
+test('a form is asked about the same columns, and answers in a field', async () => {
+  const id = await newAudience()
+  const part = (name: string, value: string) =>
+    `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`
+  const send = (...fields: string[]) =>
+    mailhorn.call('POST', '/contacts/imports', {
+      session,
+      raw: `${part('file', 'email,enabled\nann@there.example,0\nbob@there.example,1\n')}${part('segments', JSON.stringify([{ id }]))}${fields.join('')}--b--`,
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    })
+  const asked = await send()
+  assertRefusal(asked, { status: 422, name: 'validation_error', path: 'enabled' })
+  assert.is(asked.body.questions[0].values[0].value, '0')
+  assert.is((await get(`/audiences/${id}`)).body.contact_count, 0)
+  const meanings = part(
+    'column_meanings',
+    JSON.stringify({ enabled: { 0: 'unsubscribed', '*': 'subscribed' } }),
+  )
+  assert.is((await send(meanings)).body.counts.created, 2)
+  assert.is((await get(`/audiences/${id}/contacts?q=ann`)).body.data[0].unsubscribed, true)
+})
+
 test('imports and exports of another account are not there', async () => {
   const id = await newAudience()
   const { session: theirs } = addAccount(mailhorn, 'stranger')

@@ -2,15 +2,25 @@
 
 import { parseWireId } from '../../../lib/ids.ts'
 import { contactsHeader, type ExportBatch, type ExportQuery } from '../../../resources/contacts/export.ts'
+import { surveyImport } from '../../../resources/contacts/import/survey.ts'
 import { listPropertyKeys } from '../../../resources/contacts/property-keys.ts'
 import { findImport, findSegment, listImports } from '../../../resources/contacts/read.ts'
+import { ReplayedStream } from '../../../store/blobs/replayed-stream.ts'
 import { invalidField, notFound } from '../api-error.ts'
 import { audienceOf } from '../audiences/routes.ts'
 import { listReply, ok, type Route } from '../route.ts'
 import { pageQuery, readPage } from '../schema/read.ts'
 import { idSchema, listSchema } from '../schema/reply-schemas.ts'
 import { asRefused, IMPORT_BYTES_MAX, type ImportFormsOptions, importForms } from './import-routes.ts'
-import { CSV, importQuery, importSchema, importView, insistOnCsv, readOnExisting } from './import-schema.ts'
+import {
+  CSV,
+  importQuery,
+  importSchema,
+  importView,
+  insistOnCsv,
+  readColumnMeanings,
+  readOnExisting,
+} from './import-schema.ts'
 
 interface ContactFileRoutesOptions extends ImportFormsOptions {
   reader: { exportContacts(query: ExportQuery): Promise<ExportBatch> }
@@ -35,10 +45,14 @@ function importRoutes({ store, importContacts }: ContactFileRoutesOptions): Rout
         const { accountId, id: audienceId } = await audienceOf(store.db, request)
         const onExisting = readOnExisting(request.query)
         const charset = insistOnCsv(request)
-        const report = await importContacts({
-          ...{ accountId, audienceId, onExisting, charset },
-          bytes: request.stream(),
-        }).catch(asRefused)
+        const meanings = readColumnMeanings(request.query.get('column_meanings'))
+        const upload = new ReplayedStream(store.blobs.drafts, request.stream())
+        const report = await surveyImport({ charset, meanings, bytes: upload.first() })
+          .then(plan =>
+            importContacts({ accountId, audienceId, onExisting, charset, plan, bytes: upload.again() }),
+          )
+          .catch(asRefused)
+          .finally(() => upload.discard())
         if (!report) throw notFound('Audience')
         return ok(importView(report))
       },

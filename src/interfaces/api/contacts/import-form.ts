@@ -1,6 +1,7 @@
 /** Schemas of contact imports in the format of newer SDKs. */
 import * as z from 'zod'
 import { idKey, wireId } from '../../../lib/ids.ts'
+import type { ColumnMeanings } from '../../../resources/contacts/import/column-meanings.ts'
 import {
   COLUMN_TYPES,
   type ColumnMap,
@@ -12,9 +13,10 @@ import { KEYS_MAX, TOPICS_MAX } from '../../../resources/contacts/limits.ts'
 import type { TopicSubscription } from '../../../resources/contacts/topic-commands.ts'
 import type { ContactImportRow, ImportState } from '../../../store/schema.ts'
 import { invalidField } from '../api-error.ts'
-import { brokenRule, invalidParameter, shownValue, valueAt } from '../schema/broken-rule.ts'
+import { invalidParameter, shownValue } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
+import { readColumnMeanings, readJson } from './import-schema.ts'
 import { type NamedAudience, namedAudience, subscriptionSchema, subscriptionsOf } from './schema.ts'
 
 /** Text fields of the form by name. */
@@ -72,6 +74,7 @@ const topicsSchema = z.array(subscriptionSchema).max(TOPICS_MAX, `must contain a
 interface ImportForm {
   onExisting: OnExisting
   columnMap: ColumnMap | undefined
+  meanings: ColumnMeanings
   /** Distinct audiences; an empty list if the form names no segment. */
   audiences: readonly NamedAudience[]
   subscriptions: readonly TopicSubscription[]
@@ -79,14 +82,15 @@ interface ImportForm {
 
 /** @throws ApiError 422 */
 export function readImportForm(fields: FormFields): ImportForm {
-  const map = readJson(fields, 'column_map', columnMapSchema)
-  const segments = readJson(fields, 'segments', segmentsSchema) ?? []
+  const map = readJson('column_map', fields.get('column_map'), columnMapSchema)
+  const segments = readJson('segments', fields.get('segments'), segmentsSchema) ?? []
   const named = segments.map(({ id }, i) => namedAudience(`segments[${i}].id`, id))
   return {
     onExisting: onExistingOf(fields.get('on_conflict')),
     columnMap: map && mapOf(map),
+    meanings: readColumnMeanings(fields.get('column_meanings')),
     audiences: [...new Map(named.map(one => [idKey(one.id), one])).values()],
-    subscriptions: subscriptionsOf(readJson(fields, 'topics', topicsSchema) ?? []),
+    subscriptions: subscriptionsOf(readJson('topics', fields.get('topics'), topicsSchema) ?? []),
   }
 }
 
@@ -103,29 +107,6 @@ function onExistingOf(text: string | undefined): OnExisting {
     'on_conflict',
     `\`on_conflict\` must be \`upsert\` or \`skip\`; got ${shownValue(text)}.`,
   )
-}
-
-/** Returns undefined for an absent or null field. */
-function readJson<S extends z.ZodType>(fields: FormFields, name: string, schema: S): z.output<S> | undefined {
-  const text = fields.get(name)
-  if (text === undefined) return undefined
-  const json = parsed(name, text)
-  const result = schema.nullable().safeParse(json)
-  if (result.success) return result.data ?? undefined
-  const issue = result.error.issues[0]!
-  throw invalidField(
-    name,
-    `\`${[name, ...issue.path].join('.')}\` ${brokenRule(issue, valueAt(json, issue.path))}.`,
-  )
-}
-
-function parsed(name: string, text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error
-    throw invalidField(name, `\`${name}\` must be valid JSON.`)
-  }
 }
 
 /**

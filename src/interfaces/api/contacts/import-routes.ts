@@ -7,6 +7,7 @@ import type { Clock } from '../../../lib/clock.ts'
 import { type Id, type IdSource, parseWireId } from '../../../lib/ids.ts'
 import { ImportFault } from '../../../resources/contacts/import/fault.ts'
 import type { ImportContacts, ImportRequest } from '../../../resources/contacts/import/importer.ts'
+import { ConsentQuestions, sentenceOf, surveyImport } from '../../../resources/contacts/import/survey.ts'
 import type { placingCommands } from '../../../resources/contacts/placing-commands.ts'
 import {
   findAudience,
@@ -107,11 +108,16 @@ async function takeForm({ store, importContacts, clock, newId }: ImportFormsOpti
       const at = clock.now()
       return store.run('homeAudience', { accountId, newAudienceId: newId(at), at })
     }
-    const importInto = async (audienceId: ImportRequest['audienceId']) => {
+    const read = <T>(work: (bytes: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T> => {
       const bytes = drafts.pieces(draft.name, PIECE_BYTES)
-      const row = await importContacts({ accountId, audienceId, ...form, bytes, charset: undefined })
+      return work(bytes)
         .catch(asRefused)
         .finally(() => bytes.destroy())
+    }
+    const terms = { accountId, ...form, charset: undefined }
+    const plan = await read(bytes => surveyImport({ ...terms, bytes }))
+    const importInto = async (audienceId: ImportRequest['audienceId']) => {
+      const row = await read(bytes => importContacts({ ...terms, audienceId, plan, bytes }))
       if (!row) throw notFound('Segment')
       return row
     }
@@ -143,6 +149,11 @@ async function insistOnNamed(
  */
 export function asRefused(error: unknown): never {
   if (!(error instanceof ImportFault)) throw error
+  if (error instanceof ConsentQuestions)
+    throw new ApiError(422, 'validation_error', error.message, {
+      errors: error.questions.map(question => ({ path: question.column, message: sentenceOf(question) })),
+      questions: error.questions.map(({ column, values }) => ({ column, values: [...values] })),
+    })
   throw invalidField(error.part, error.message)
 }
 

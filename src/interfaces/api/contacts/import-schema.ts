@@ -1,12 +1,17 @@
 /** Schemas of contact imports. */
 import * as z from 'zod'
 import { wireId } from '../../../lib/ids.ts'
+import {
+  answeredValue,
+  type ColumnMeaning,
+  type ColumnMeanings,
+} from '../../../resources/contacts/import/column-meanings.ts'
 import type { OnExisting } from '../../../resources/contacts/import/commands.ts'
 import type { RowError, RowNote } from '../../../resources/contacts/import/row.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
 import { ApiError, compressedBody, invalidField } from '../api-error.ts'
 import type { ApiRequest } from '../route.ts'
-import { shownValue } from '../schema/broken-rule.ts'
+import { brokenRule, shownValue, valueAt } from '../schema/broken-rule.ts'
 import { idSchema, timeSchema } from '../schema/reply-schemas.ts'
 import { timestamp } from '../schema/timestamp.ts'
 
@@ -18,6 +23,74 @@ export const importQuery = {
     .enum(['update', 'skip'])
     .default('update')
     .meta({ description: 'Whether existing contacts are updated or skipped.' }),
+  column_meanings: z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'JSON with answers to the `questions` of a former reply, by column: `property`, `ignore`, or an object that ' +
+        'says of each value whether it is `unsubscribed` or `subscribed` (`*` for other values, an empty key for empty cells).',
+    }),
+}
+
+const MEANING_VALUES_MAX = 1_000
+const meaningSchema = z.union(
+  [
+    z.enum(['property', 'ignore']),
+    z
+      .record(z.string(), z.enum(['unsubscribed', 'subscribed']))
+      .refine(values => Object.keys(values).length <= MEANING_VALUES_MAX),
+  ],
+  'must be `property`, `ignore`, or an object whose values are `unsubscribed` or `subscribed`',
+)
+const columnMeaningsSchema = z.record(z.string(), meaningSchema)
+
+/**
+ * Reads answers to questions about columns that may say who has left.
+ * @param text JSON; undefined if the client gives none
+ * @throws ApiError 422
+ */
+export function readColumnMeanings(text: string | null | undefined): ColumnMeanings {
+  const meanings = readJson('column_meanings', text, columnMeaningsSchema) ?? {}
+  return new Map(
+    Object.entries(meanings).map(([column, meaning]) => [column.trim(), meaningOf(meaning)] as const),
+  )
+}
+
+function meaningOf(meaning: z.output<typeof meaningSchema>): ColumnMeaning {
+  if (typeof meaning === 'string') return meaning
+  return new Map(
+    Object.entries(meaning).map(([value, said]) => [answeredValue(value), said === 'unsubscribed'] as const),
+  )
+}
+
+/**
+ * Reads JSON in a parameter or a field of a form. Returns undefined for an absent or null one.
+ * @throws ApiError 422
+ */
+export function readJson<S extends z.ZodType>(
+  name: string,
+  text: string | null | undefined,
+  schema: S,
+): z.output<S> | undefined {
+  if (text === undefined || text === null) return undefined
+  const json = parsed(name, text)
+  const result = schema.nullable().safeParse(json)
+  if (result.success) return result.data ?? undefined
+  const issue = result.error.issues[0]!
+  throw invalidField(
+    name,
+    `\`${[name, ...issue.path].join('.')}\` ${brokenRule(issue, valueAt(json, issue.path))}.`,
+  )
+}
+
+function parsed(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error
+    throw invalidField(name, `\`${name}\` must be valid JSON.`)
+  }
 }
 
 export const importSchema = z

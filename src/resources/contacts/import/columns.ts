@@ -1,7 +1,9 @@
 /** Maps the columns of a contact file to fields and properties by the header row. */
 import { unguarded } from '../../../lib/csv.ts'
+import { KEYS_MAX } from '../limits.ts'
 import { keyFault } from '../properties.ts'
-import { type ConsentMeaning, consentMeaning, mayBeSilent, plainName } from './consent.ts'
+import { type ColumnMeaning, type ColumnMeanings, insistOnColumns } from './column-meanings.ts'
+import { type ConsentMeaning, consentMeaning, plainName } from './consent.ts'
 import { ImportFault } from './fault.ts'
 
 export const FIELD_COLUMNS = ['email', 'first_name', 'last_name', 'unsubscribed'] as const
@@ -25,11 +27,27 @@ export interface ColumnMap {
 export type Column =
   /** `wholeName` is the name of a column with whole names, which become first names. */
   | { kind: 'field'; field: FieldColumn; wholeName?: string }
-  | { kind: 'property'; key: string; type: ColumnType }
-  /** Column that says whether the contact has left. Cells that do not say it may be a property. */
-  | { kind: 'consent'; name: string; meaning: ConsentMeaning; mayBeProperty: boolean }
-  /** Column without a name. */
-  | { kind: 'none' }
+  /** `isUnread` if nobody has said that the column is a property. */
+  | { kind: 'property'; key: string; type: ColumnType; isUnread?: boolean }
+  | ConsentColumn
+  /** Column that is not imported. It has a name if it may say who has left. */
+  | { kind: 'none'; name?: string }
+
+/** Column that says whether the contact has left. */
+export interface ConsentColumn {
+  kind: 'consent'
+  name: string
+  meaning: ConsentMeaning
+  /** Which cells are a property, too. */
+  keeps: 'never' | 'unclear' | 'always'
+  /** What the client says about values, as `answeredValue` makes them. */
+  answers?: ReadonlyMap<string, boolean>
+  /** Whether numbers that are not understood are codes, and not a property. */
+  takesCodes?: boolean
+}
+
+/** Maximum length of the name of a column in questions about it. */
+export const QUESTIONED_NAME_MAX = 100
 
 /** Alternative column names of other programs and languages, as `plainName` makes them. */
 const words = (text: string) => text.split(' ').map(plainName)
@@ -62,7 +80,11 @@ const WHOLE_NAMES: readonly string[] = words(
 )
 
 /** @throws ImportFault if a column is missing or duplicate, or its name is not a valid property key */
-export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] {
+export function columnsOf(
+  header: readonly string[],
+  map?: ColumnMap,
+  meanings: ColumnMeanings = new Map(),
+): Column[] {
   const names = header.map(name => unguarded(name).trim())
   const broken = names.find(name => name.includes('\ufffd'))
   if (broken !== undefined)
@@ -70,7 +92,10 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
       broken,
       `The column name \`${broken}\` must be valid in the charset of the file (UTF-8 unless the content type sets another).`,
     )
-  const columns = map ? mappedColumns(names, map) : namedColumns(names)
+  insistOnColumns(names, meanings)
+  const columns = (map ? mappedColumns(names, map) : namedColumns(names)).map((column, i) =>
+    withMeaning(column, names[i]!, meanings.get(names[i]!), map !== undefined),
+  )
   const seen = new Set<string>()
   for (const column of columns) {
     if (column.kind === 'none' || column.kind === 'consent') continue
@@ -89,8 +114,13 @@ export function columnsOf(header: readonly string[], map?: ColumnMap): Column[] 
 export function keysOf(columns: readonly Column[]): string[] {
   return columns.flatMap(column => {
     if (column.kind === 'property') return [column.key]
-    return column.kind === 'consent' && column.mayBeProperty ? [column.name] : []
+    return column.kind === 'consent' && column.keeps !== 'never' ? [column.name] : []
   })
+}
+
+export function tooManyKeys(): ImportFault {
+  const text = `The contacts of an audience may have at most ${KEYS_MAX} different properties; the header row exceeds that.`
+  return new ImportFault('header', text)
 }
 
 /** Of several alternative names of a field, the first one counts. */
@@ -108,14 +138,38 @@ function namedColumns(names: readonly string[]): Column[] {
       taken.add(field)
       return { kind: 'field', field }
     }
-    return consentNamed(name, true) ?? { kind: 'property', key: name, type: 'string' }
+    return consentNamed(name, true) ?? { kind: 'property', key: name, type: 'string', isUnread: true }
   })
 }
 
-/** @param keepsOthers whether cells that do not say whether the contact has left are a property */
-function consentNamed(name: string, keepsOthers: boolean): Column | undefined {
+/** @param isProperty whether cells that do not say who has left are a property */
+function consentNamed(name: string, isProperty: boolean): ConsentColumn | undefined {
   const meaning = consentMeaning(plainName(name))
-  return meaning && { kind: 'consent', name, meaning, mayBeProperty: keepsOthers && mayBeSilent(meaning) }
+  if (!meaning) return undefined
+  const keeps = KEPT[meaning] ?? 'never'
+  const takesCodes = meaning === 'choice' || STATE_NAMES.has(plainName(name))
+  return { kind: 'consent', name, meaning, keeps: isProperty ? keeps : 'never', takesCodes }
+}
+
+/** The other tags of somebody who has left are kept. */
+const KEPT: Partial<Record<ConsentMeaning, ConsentColumn['keeps']>> = {
+  ...{ state: 'unclear', choice: 'unclear', tags: 'always', word: 'always' },
+}
+const STATE_NAMES = new Set(words('state estado situacao'))
+
+/** Applies what the client says about a column. Fields of a contact are what the mapping says. */
+function withMeaning(
+  column: Column,
+  name: string,
+  meaning: ColumnMeaning | undefined,
+  isMapped: boolean,
+): Column {
+  if (meaning === undefined || column.kind === 'field') return column
+  if (meaning === 'ignore') return { kind: 'none' }
+  if (meaning === 'property') return { kind: 'property', key: name, type: 'string' }
+  const known = column.kind === 'consent' ? column : undefined
+  const keeps = known?.keeps ?? (isMapped ? 'never' : 'always')
+  return { kind: 'consent', name, meaning: known?.meaning ?? 'answered', keeps, answers: meaning }
 }
 
 function mappedColumns(names: readonly string[], { fields, properties }: ColumnMap): Column[] {
@@ -128,12 +182,13 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
         'column_map',
         `\`column_map\` names the column \`${name}\`, which the header row does not contain.`,
       )
-  return names.map(name => {
+  return names.map((name): Column => {
     const column = wanted.get(name)
     if (column) return column
     const isEmail = !fields.has('email') && name !== '' && fieldNamed(name, names) === 'email'
     if (isEmail) return { kind: 'field', field: 'email' }
-    return (fields.has('unsubscribed') ? undefined : consentNamed(name, false)) ?? { kind: 'none' }
+    if (name === '' || fields.has('unsubscribed')) return { kind: 'none' }
+    return consentNamed(name, false) ?? { kind: 'none', name }
   })
 }
 

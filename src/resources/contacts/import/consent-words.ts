@@ -48,21 +48,38 @@ export const LEAVING_WORDS = words(
   '退訂 已退訂 取消訂閱 已取消訂閱 黑名單 封鎖 已封鎖 投訴',
 )
 
+/** Those of `LEAVING_WORDS` that are also said of orders, payments and plans. */
+export const OTHER_LEAVING_WORDS = words(
+  'cleaned blocked cancelled canceled revoked withdrawn suppressed gekündigt gekuendigt widerrufen widerruf gesperrt',
+  'geblockt blockiert storniert résilié résiliée annulé annulée retiré révoqué révoquée bloqué bloquée exclu plainte',
+  'baja cancelado cancelada anulado anulada revocado revocada bloqueado bloqueada rebotado rebotada cancellato',
+  'cancellata cancellazione annullato revocato revocata bloccato bloccata revogado revogada opgezegd geannuleerd',
+  'ingetrokken geblokkeerd rezygnacja zrezygnował zrezygnowała anulowany anulowano wycofana wycofano zablokowany',
+  'zablokowana отменен отменена отозван отозвано заблокирован заблокирована בוטל בוטלה מבוטל חסום חסומה ملغى ملغي',
+  'محظور مرتد 解除 解除済 解約 停止 拒否 ブロック キャンセル 取消 已取消 屏蔽 已屏蔽 退信 投诉 封鎖 已封鎖 投訴',
+)
+
 /** Further values of a status that make no subscriber. */
 export const LEFT_WORDS = words(
   'clean bounce complaint spam abuse abused disabled deactivated neversubscribed removed deleted archived ' +
-    'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left',
+    'undeliverable unreachable rejected pending unactivated waiting awaitingconfirmation transactional left ' +
+    'declined denied refused forbidden unverified unconfirmed invalid stopped paused suspended banned',
   'gelöscht geloescht entfernt deaktiviert abgelehnt ausstehend unbestätigt supprimé supprimée désactivé ' +
     'rejeté enattente eliminado eliminada rechazado pendiente rimosso rimossa rifiutato inattesa inattivo',
   'removido removida excluído excluída pendente verwijderd geweigerd inafwachting usunięty oczekujący',
+  'zabronione autorisationrefusee desactivado desactivada inattiva desativado inactief nieaktywny',
+  'verboten unzulässig notauthorized odmowa запрещено отказ אסור אלתאפשר ممنوع 許可しない 不許可 不可 禁止',
   'удален удалена ожидает неактивен ממתין محذوف معلق 無効 削除 保留 无效 無效 已删除 已刪除 待确认 待確認',
 )
 
 /** Values of a status with which the contact stays. */
 export const STAYS_WORDS = words(
   'subscribed subscriber active enabled confirmed verified optin optedin doubleoptin singleoptin ' +
-    'confirmedoptin explicit express implied valid deliverable member ok granted given',
+    'confirmedoptin explicit express implied valid deliverable member ok granted given ' +
+    'allow allowed accepted accept agreed permitted',
   'angemeldet abonniert abonnent aktiv bestätigt bestaetigt eingetragen erteilt zugestimmt',
+  'zulassen zugelassen erlauben erlaubt autoriser autorisé permitir permitido consenti consentito consentire aceito',
+  'toestaan toegestaan zezwalaj dozwolone разрешить разрешено אפשר مسموح السماح 許可 許可する 可 允许 允許',
   'abonné abonnée inscrit inscrite actif active confirmé confirmée suscrito suscrita activo activa inscrito ' +
     'inscrita confirmado alta',
   'iscritto iscritta attivo attiva confermato ativo ativa assinante aangemeld ingeschreven actief bevestigd',
@@ -72,15 +89,17 @@ export const STAYS_WORDS = words(
 
 /** Words in front of one of `STAYS_WORDS` that turn it round, such as `nicht` in `nicht abonniert`. */
 export const NEGATIONS = [
-  ...words('not non no never un in nicht kein pas nonpas não niet nie не нет לא אינו غير 未 不 非'),
+  ...words(
+    'not donot non no never un in nicht kein pas nepas nonpas não niet nie не нет לא אינו غير عدم 未 不 非',
+  ),
 ]
 
 export const TRUE_WORDS = words(
-  'true yes y 1 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
+  'true yes y 1 1.0 1,0 t on x ja j oui si sim tak wahr vrai vero verdadero verdadeiro waar prawda да истина כן نعم',
   'はい 済 有 ○ 是 对 對 ✓ ✔ ☑ ✅',
 )
 export const FALSE_WORDS = words(
-  'false no n 0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ 未 無 无 否 ☐',
+  'false no n 0 0.0 0,0 f off nein non nee não nie falsch faux falso onwaar fałsz нет ложь לא لا いいえ 未 無 无 否 ☐',
 )
 /** What programs write for a value that is missing. The empty entry is a lone hyphen. */
 export const NOTHING_WORDS = words('null none na n/a nil [] {} ', 'keine aucun ninguno nessuno')

@@ -9,6 +9,7 @@ import {
   LEFT_WORDS,
   NEGATIONS,
   NOTHING_WORDS,
+  OTHER_LEAVING_WORDS,
   STATUS_NAMES,
   STAYING_NAMES,
   STAYS_WORDS,
@@ -20,9 +21,18 @@ import {
 /**
  * What the cells of a column say: `left` if a true value means that the contact has left, `stays` if it means
  * the opposite, `leftWhenFilled` for times and reasons of leaving. In other columns, only some values say it:
- * a `state` may be one of an address, a `choice` may be one of several newsletters, and `tags` are a list.
+ * a `state` may be one of an address, a `choice` may be one of several newsletters, `tags` are a list, and a
+ * `word` may be among notes. Values of an `answered` column mean only what the client says.
  */
-export type ConsentMeaning = 'left' | 'stays' | 'leftWhenFilled' | 'state' | 'choice' | 'tags'
+export type ConsentMeaning =
+  | 'left'
+  | 'stays'
+  | 'leftWhenFilled'
+  | 'state'
+  | 'choice'
+  | 'tags'
+  | 'word'
+  | 'answered'
 
 const words = (text: string) => text.split(' ')
 const MEANINGS: ReadonlyMap<string, ConsentMeaning> = new Map<string, ConsentMeaning>([
@@ -65,6 +75,11 @@ const SPEAKS_OF_LEAVING =
 const NO_CONSENT = /url|link|token|hash|href|lien|enlace|page|seite/
 
 const DATE = /^(?:\d{4}[-/.年]?\d{1,2}[-/.月]?\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})/
+/** A date, possibly with a time. */
+const WHOLE_DATE =
+  /^(?:\d{4}[/.年]?\d{1,2}[/.月]?\d{1,2}日?|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2}))(?:t?\d{1,2}:\d.*)?$/
+/** Status codes of programs are such numbers, or letters. */
+const CODE = /^(?:-?\d{1,9}|\p{Lu}|[a-z])$/u
 /** A date of databases that says there is none, such as `0000-00-00 00:00:00`. */
 const NO_DATE = /^0[0:./]*$/
 const TAG_SEPARATOR = /[,;|、，]|:::/
@@ -95,7 +110,7 @@ export function plainName(name: string): string {
 
 /** Whether cells that do not say whether the contact has left are allowed. */
 export function mayBeSilent(meaning: ConsentMeaning): boolean {
-  return meaning === 'state' || meaning === 'choice' || meaning === 'tags'
+  return meaning === 'state' || meaning === 'choice' || meaning === 'tags' || meaning === 'word'
 }
 
 /** Whether the cell says that the contact has left; undefined if it cannot be told. */
@@ -103,6 +118,8 @@ export function hasLeft(meaning: ConsentMeaning, cell: string): boolean | undefi
   if (meaning === 'tags')
     return cell.split(TAG_SEPARATOR).some(tag => LEAVING_WORDS.has(plainValue(tag))) || undefined
   const word = plainValue(cell)
+  if (meaning === 'word') return isOfMailOnly(word) || undefined
+  if (meaning === 'answered') return undefined
   const isFalse = FALSE_WORDS.has(word) || NO_DATE.test(word)
   if (meaning === 'leftWhenFilled') return !isFalse && !NOTHING_WORDS.has(word)
   if (LEAVING_WORDS.has(word) || LEFT_WORDS.has(word)) return true
@@ -116,6 +133,29 @@ export function hasLeft(meaning: ConsentMeaning, cell: string): boolean | undefi
   return meaning !== 'choice' && DATE.test(word) ? meaning === 'left' : undefined
 }
 
+/**
+ * What a cell of any column looks like: a `word` of leaving that concerns nothing but mail, another word of
+ * leaving (`left`) or of staying, an answer, a number that may be a code, no value, or any other text.
+ */
+export type CellKind = 'word' | 'left' | 'stays' | 'true' | 'false' | 'code' | 'nothing' | 'other'
+
+export function kindOfCell(cell: string): CellKind {
+  const word = plainValue(cell)
+  if (NOTHING_WORDS.has(word)) return 'nothing'
+  if (isOfMailOnly(word)) return 'word'
+  const left = hasLeft('state', cell)
+  if (left !== undefined) return left ? 'left' : 'stays'
+  if (FALSE_WORDS.has(word) || NO_DATE.test(word)) return 'false'
+  if (TRUE_WORDS.has(word) || WHOLE_DATE.test(word)) return 'true'
+  return CODE.test(word) ? 'code' : 'other'
+}
+
+function isOfMailOnly(word: string): boolean {
+  return LEAVING_WORDS.has(word) && !OTHER_LEAVING_WORDS.has(word)
+}
+
+/** A minus sign counts in front of a number, where it is no hyphen. */
 function plainValue(cell: string): string {
-  return withoutAccents(cell).replace(/[\s_\p{Pd}]/gu, '')
+  const word = withoutAccents(cell).replace(/[\s_\p{Pd}]/gu, '')
+  return /^\s*\p{Pd}\d/u.test(cell) ? `-${word}` : word
 }

@@ -8,13 +8,13 @@ import type { Clock } from '../../../lib/clock.ts'
 import type { Id, IdSource } from '../../../lib/ids.ts'
 import type { Run } from '../../../store/command.ts'
 import type { ContactImportRow } from '../../../store/schema.ts'
-import { KEYS_MAX } from '../limits.ts'
 import type { TopicSubscription } from '../topic-commands.ts'
-import { type Column, type ColumnMap, columnNotes, columnsOf, keysOf } from './columns.ts'
+import { type Column, columnNotes, keysOf, tooManyKeys } from './columns.ts'
 import type { ImportKey, importCommands, OnExisting } from './commands.ts'
 import { ImportFault } from './fault.ts'
 import { type ImportRecord, readRecords } from './records.ts'
 import { type ImportRow, type RowError, readRow } from './row.ts'
+import type { ImportPlan } from './survey.ts'
 import { openText } from './text.ts'
 
 export interface ImportRequest {
@@ -30,8 +30,8 @@ export interface ImportRequest {
   bytes: AsyncIterable<Uint8Array>
   /** Charset in the content type, if any. */
   charset: string | undefined
-  /** Column mapping; by default the names in the header. */
-  columnMap?: ColumnMap | undefined
+  /** What `surveyImport` has found in the same bytes. */
+  plan: ImportPlan
 }
 
 /**
@@ -89,14 +89,11 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
   }
 
   const take = async (
-    { accountId, audienceId, onExisting, subscriptions = [], columnMap }: ImportRequest,
+    { accountId, audienceId, onExisting, subscriptions = [], plan: { columns } }: ImportRequest,
     records: AsyncGenerator<ImportRecord>,
   ) => {
-    const { value: header } = await records.next()
-    if (!header) throw new ImportFault('header', 'The file is empty. Its first row must be the header row.')
-    const columns = columnsOf(header.cells, columnMap)
+    await records.next() // the header
     const keys = keysOf(columns)
-    if (keys.length > KEYS_MAX) throw tooManyKeys()
     const place = typeof audienceId === 'function' ? await audienceId() : audienceId
     const key = { accountId, audienceId: place, id: newId(clock.now()) }
     if (!(await begin(key, keys))) return undefined
@@ -123,11 +120,6 @@ export function createImporter({ run, clock, newId }: ImporterOptions): ImportCo
       await records.return(undefined)
     }
   }
-}
-
-function tooManyKeys(): ImportFault {
-  const text = `The contacts of an audience may have at most ${KEYS_MAX} different properties; the header row exceeds that.`
-  return new ImportFault('header', text)
 }
 
 interface Batch {

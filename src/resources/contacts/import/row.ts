@@ -5,7 +5,8 @@ import { shortened } from '../../../lib/shortened.ts'
 import { foldAddress, parseAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
 import type { ContactChanges } from '../contact.ts'
 import { nameFault, type PropertyValue, valueFault } from '../properties.ts'
-import type { Column, ColumnType, FieldColumn } from './columns.ts'
+import { answeredValue, OTHER_VALUES } from './column-meanings.ts'
+import type { Column, ColumnType, ConsentColumn, FieldColumn } from './columns.ts'
 import { hasLeft, mayBeSilent } from './consent.ts'
 import { ImportFault } from './fault.ts'
 import type { ImportRecord } from './records.ts'
@@ -53,9 +54,13 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
   const notes: string[] = []
   let isSurplus = false
   let isLeaving = false
-  for (const [i, raw] of cells.entries()) {
+  for (let i = 0; i < Math.max(cells.length, columns.length); i++) {
+    const raw = cells[i] ?? ''
     const column = columns[i]
-    if (raw.trim() === '') continue
+    if (raw.trim() === '') {
+      if (column?.kind === 'consent' && column.answers?.get('')) isLeaving = true
+      continue
+    }
     if (!column) {
       isSurplus = true
       continue
@@ -66,12 +71,11 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     if (cell.trim() !== text.trim())
       notes.push(`A line break in the cell \`${nameOf(column)}\` was replaced by a blank.`)
     if (column.kind === 'consent') {
-      const left = hasLeft(column.meaning, cell.trim())
+      const left = leftBy(column, cell.trim())
       if (left) isLeaving = true
       if (left === undefined && !mayBeSilent(column.meaning)) throw unclear(column.name, cell, row)
-      // the other tags of somebody who has left are kept
-      const isProperty = left === undefined || column.meaning === 'tags'
-      if (isProperty && column.mayBeProperty) properties.set(column.name, cell)
+      if (column.keeps === 'always' || (column.keeps === 'unclear' && left === undefined))
+        properties.set(column.name, cell)
       continue
     }
     if (column.kind === 'field') fields.set(column.field, cell.trim())
@@ -98,6 +102,23 @@ export function readRow(columns: readonly Column[], { row, cells }: ImportRecord
     ...(properties.size > 0 && { properties }),
   }
   return { row, email: foldAddress(parsed.address), changes, notes }
+}
+
+/** Text of a cell, without blanks around it and guards against formulas. */
+export function cellText(raw: string): string {
+  return unguarded(raw).replace(LINE_BREAKS, ' ').trim()
+}
+
+/**
+ * Whether the cell says that the contact has left; undefined if it cannot be told. Answers of the client count
+ * first.
+ */
+export function leftBy({ meaning, answers }: ConsentColumn, cell: string): boolean | undefined {
+  return (
+    answers?.get(answeredValue(cell)) ??
+    hasLeft(meaning, cell) ??
+    (answers && (hasLeft('word', cell) ?? answers.get(OTHER_VALUES)))
+  )
 }
 
 /** What some programs write between the addresses of a contact. */

@@ -191,15 +191,12 @@ for (const [column, left, stays] of consent)
     )
   })
 
-test('import: a status that is not understood stops the import and names the column', async t => {
-  const { importFile, contacts } = await openAudience(t)
+test('import: a status that is not understood is asked about before the first row is stored', async t => {
+  const { importFile, contacts, rows } = await openAudience(t)
   const fault = await faultOf(importFile('email,Status\nann@there.test,unsubscribed\nbob@there.test,VIP\n'))
   assert.is(fault.part, 'Status')
-  assert.match(fault.message, 'The column `Status` has the value `VIP` in row 3')
-  assert.equal(
-    (await contacts()).map(({ unsubscribed }) => unsubscribed),
-    [1],
-  )
+  assert.match(fault.message, 'The column `Status` may say who has left: it has `VIP` in row 3')
+  assert.equal([await contacts(), rows('select * from contact_imports')], [[], []])
 })
 
 for (const column of [
@@ -209,11 +206,12 @@ for (const column of [
   '配信停止',
   'Unsubscribe (date or reason)',
 ])
-  test(`import: the column ${column} stops the import at a value that is not understood`, async t => {
-    const { importFile } = await openAudience(t)
+  test(`import: a value of the column ${column} that is not understood is asked about`, async t => {
+    const { importFile, contacts } = await openAudience(t)
     const fault = await faultOf(importFile(`email,${column}\nann@there.test,perhaps\n`))
     assert.is(fault.part, column)
-    assert.match(fault.message, `The column \`${column}\` has the value \`perhaps\` in row 2`)
+    assert.match(fault.message, `The column \`${column}\` may say who has left: it has \`perhaps\` in row 2`)
+    assert.equal(await contacts(), [])
   })
 
 for (const column of ['Unsubscribe URL', 'Abmeldelink', 'Cancellation policy', 'Postbox', 'Bajada'])
@@ -473,11 +471,21 @@ test('import: an unknown charset is refused', async t => {
   assert.is((await faultOf(importFile('email\n', { charset: 'klingon' }))).part, 'charset')
 })
 
-test('import: rows before invalid CSV are kept', async t => {
+test('import: a file that is no CSV to its end is refused before the first row is stored', async t => {
   const { importFile, contacts, rows } = await openAudience(t)
   const good = Array.from({ length: 450 }, (_, i) => `c${i}@there.test,x\n`).join('')
   for (const rest of ['d@there.test,"never closed\n', `d@there.test,"${'x'.repeat(300_000)}\n`]) {
     const fault = await faultOf(importFile(`email,k\n${good}${rest}`))
+    assert.is(fault.part, 'row 452')
+  }
+  assert.equal([await contacts(), rows('select * from contact_imports')], [[], []])
+})
+
+test('import: rows before invalid CSV are kept if no column has to be looked at first', async t => {
+  const { importFile, contacts, rows } = await openAudience(t)
+  const good = Array.from({ length: 450 }, (_, i) => `c${i}@there.test,x\n`).join('')
+  for (const rest of ['d@there.test,"never closed\n', `d@there.test,"${'x'.repeat(300_000)}\n`]) {
+    const fault = await faultOf(importFile(`email,first_name\n${good}${rest}`))
     assert.is(fault.part, 'row 452')
     assert.match(fault.message, /450 rows before it/)
   }

@@ -5,6 +5,12 @@ interface FieldFault {
   message: string
 }
 
+/** A column of a contact file that may say who has left, with values of it and the first row of each. */
+export interface ColumnQuestion {
+  column: string
+  values: { value: string; row: number; email: string | null }[]
+}
+
 /** An error response of the API, or a failed connection. `message` is shown to users. */
 export class ApiError extends Error {
   /** HTTP status; 0 if there was no response. */
@@ -12,12 +18,21 @@ export class ApiError extends Error {
   /** Name of the error, from the API's closed list. */
   readonly errorName: string
   readonly fields: readonly FieldFault[]
+  /** Questions that another request answers. */
+  readonly questions: readonly ColumnQuestion[]
 
-  constructor(status: number, errorName: string, message: string, fields: readonly FieldFault[] = []) {
+  constructor(
+    status: number,
+    errorName: string,
+    message: string,
+    fields: readonly FieldFault[] = [],
+    questions: readonly ColumnQuestion[] = [],
+  ) {
     super(message)
     this.status = status
     this.errorName = errorName
     this.fields = fields
+    this.questions = questions
   }
 
   /** Message for a field; undefined if the field is valid. */
@@ -67,7 +82,7 @@ export async function send(method: Method, path: string, init: RequestInit = {})
 }
 
 async function refusalOf(reply: Response, path: string): Promise<ApiError> {
-  let said: { name?: string; message?: string; errors?: FieldFault[] } = {}
+  let said: { name?: string; message?: string; errors?: FieldFault[]; questions?: ColumnQuestion[] } = {}
   try {
     said = await reply.json()
   } catch {
@@ -76,7 +91,8 @@ async function refusalOf(reply: Response, path: string): Promise<ApiError> {
   }
   if (reply.status === 401 && said.name === 'missing_api_key' && !path.startsWith('/auth/'))
     for (const listener of listeners) listener()
-  return new ApiError(reply.status, said.name ?? 'application_error', said.message ?? '', said.errors)
+  const { name = 'application_error', message = '', errors, questions } = said
+  return new ApiError(reply.status, name, message, errors, questions)
 }
 
 /** Builds a URL such as `/emails?status=sent`. Empty parameters are omitted. */

@@ -1,6 +1,6 @@
 /** Imports contacts from a CSV file, with the progress and the failed rows. */
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, send } from '../api/client.ts'
+import { ApiError, send, withQuery } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import type { Audience, ContactImport, List } from '../api/types.ts'
 import { Button, Choose, Field } from '../components/controls.tsx'
@@ -8,6 +8,7 @@ import { Dialog } from '../components/dialog.tsx'
 import { useDraft } from '../components/draft.tsx'
 import { Failure, Note, say } from '../components/feedback.tsx'
 import { count, counted } from '../labels/numbers.ts'
+import { ImportQuestions, useColumnQuestions } from './import-questions.tsx'
 
 const LIVE_MS = 1_000
 /**
@@ -50,8 +51,10 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<ApiError>()
   const [report, setReport] = useState<ContactImport>()
+  const asked = useColumnQuestions()
   const choose = (chosen: File | undefined) => {
     setFile(chosen)
+    asked.reset()
     if (chosen) chosenFiles.set(audience.id, chosen)
     else chosenFiles.delete(audience.id)
   }
@@ -59,14 +62,14 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
     setBusy(true)
     setError(undefined)
     try {
-      const reply = await send(
-        'POST',
-        `/audiences/${audience.id}/contacts/import?on_existing=${onExisting}`,
-        {
-          body: file!,
-          headers: { 'content-type': `text/csv; charset=${charset}` },
-        },
-      )
+      const path = withQuery(`/audiences/${audience.id}/contacts/import`, {
+        on_existing: onExisting,
+        column_meanings: asked.query,
+      })
+      const reply = await send('POST', path, {
+        body: file!,
+        headers: { 'content-type': `text/csv; charset=${charset}` },
+      })
       const done = (await reply.json()) as ContactImport
       chosenFiles.delete(audience.id)
       draft.discard()
@@ -75,7 +78,8 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
       onDone()
     } catch (failure) {
       if (!(failure instanceof ApiError)) throw failure
-      setError(failure)
+      asked.ask(failure.questions)
+      if (failure.questions.length === 0) setError(failure)
     } finally {
       setBusy(false)
     }
@@ -119,6 +123,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
               options={CHARSETS}
               onValue={value => draft.set({ ...draft.value, charset: value })}
             />
+            <ImportQuestions asked={asked} />
             {isBusy && <SoFar audienceId={audience.id} />}
           </>
         )}
@@ -128,7 +133,7 @@ export function ImportDialog({ audience, onClose, onDone }: ImportProps) {
       <div class="dialog-acts">
         <Button onClick={onClose}>{report ? 'Close' : 'Cancel'}</Button>
         {!report && (
-          <Button kind="main" disabled={!file || isBusy} onClick={() => void begin()}>
+          <Button kind="main" disabled={!file || isBusy || !asked.isAnswered} onClick={() => void begin()}>
             {isBusy ? 'Importing …' : 'Import contacts'}
           </Button>
         )}

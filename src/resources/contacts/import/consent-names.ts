@@ -1,0 +1,173 @@
+/**
+ * Tells from the words in the name of a column whether its values may say who has left, for columns that
+ * `consent.ts` does not know by their whole name. Programs name such columns in endless ways, so words and
+ * parts of words count, in the languages of `consent-words.ts`.
+ */
+import { withoutAccents } from './consent-words.ts'
+
+export interface Suspicion {
+  /** What a true value says; `unclear` if words of both meanings, or a negation, are in the name. */
+  leaning: 'left' | 'stays' | 'unclear'
+  /** Whether the words concern nothing but mail, as `bounced` does and `blocked` does not. */
+  isStrong: boolean
+  /** Whether numbers other than 0 and 1 may be codes. */
+  takesCodes: boolean
+}
+
+const list = (...lines: string[]) => lines.flatMap(line => withoutAccents(line).split(' '))
+const tokens = (...lines: string[]): ReadonlySet<string> => new Set(list(...lines))
+/** Matches a part of a name that has no blanks. */
+const parts = (...lines: string[]) => new RegExp(list(...lines).join('|'), 'u')
+
+/** Parts of names that speak of leaving a list, of refusing mail, or of an address that fails. */
+const STRONG_LEFT = parts(
+  'unsub optout optedout optingout bounce bouncing blacklist blocklist denylist suppress donotcontact donotemail',
+  'donotmail donotsend donotmarket donotallow donotdisturb dontcontact dontemail dontmail dontsend nocontact ' +
+    'nomarketing nomailing noemails undeliver unmailable uncontactable unreachable markedasspam reportedspam',
+  'abgemeldet abmeld abbestell austrag ausgetragen gesperrt sperrvermerk mailsperre werbesperre kontaktsperre ' +
+    'unzustellbar widerspr widerruf keinewerbung keinnewsletter keinemail nichtkontaktieren nichtanschreiben ' +
+    'kontaktverbot robinson rucklaufer ruecklaeufer sperrliste nichtzulassen',
+  'desinscri desabonn rebond listenoire nepascontacter nepasenvoyer nepassolliciter nepasautoriser injoignable',
+  'desuscri rebot listanegra nocontactar noenviar dadodebaja nopermitir',
+  'disiscri rimbalz listanera noncontattare noninviare nonconsentire',
+  'descadastr desinscri listanegra naocontatar naoenviar naoperturbe naopermitir devolvid',
+  'uitgeschreven uitschrijv afgemeld afmeld zwartelijst nietcontacteren nietmailen nietbenaderen onbestelbaar ' +
+    'niettoestaan',
+  'wypisan czarnalista niekontaktowac niewysylac niedostarcz odbity odbite niezezwalaj',
+  'отпис чёрныйсписок чернсписок неконтакт несвязываться нерассыл неотправлять недоставл',
+  'הסרה הוסר רשימהשחורה רשימההשחורה לאליצורקשר אלתיצורקשר לאלשלוח ביטולמנוי',
+  'إلغاءالاشتراك القائمةالسوداء قائمةسوداء ارتداد مرتد لاتتصل لاترسل عدمالاتصال',
+  '配信停止 配信解除 配信拒否 配信不可 受信拒否 購読解除 購読停止 退会 ブラックリスト バウンス 不達 連絡不可 送信不可 ' +
+    'メール不可 オプトアウト',
+  '退订 取消订阅 黑名单 拉黑 拒收 退信 请勿联系 不要联系 勿扰 退訂 取消訂閱 黑名單 封鎖 請勿聯絡 勿擾',
+)
+const STRONG_LEFT_TOKENS = tokens('dnc dne dnm npai bounces')
+
+/** Words that may speak of leaving, and of much else. */
+const WEAK_LEFT = tokens(
+  'block blocked blocking hold onhold held inactive inactif inactivo inattivo inativo disabled disable deactivated',
+  'deleted removed archived banned invalid cancelled canceled revoked withdrawn cleaned excluded exclude exclusion ' +
+    'ignored dead lost left quit stop stopped paused muted frozen suspended terminated churned lapsed rejected ' +
+    'denied forbidden restricted locked unconfirmed unverified refused declined objected junk abuse spam complaint ' +
+    'complaints complained complainer hardfail',
+  'inaktiv deaktiviert geloescht gelöscht entfernt archiviert ungueltig ungültig storniert gekuendigt gekündigt ' +
+    'ausgeschlossen pausiert stillgelegt unbestaetigt unbestätigt blockiert geblockt sperre beschwerde abgelehnt',
+  'bloque bloquee desactive desactivee supprime supprimee invalide resilie resiliee refuse refusee exclu plainte ' +
+    'suspendu opposition archive',
+  'bloqueado bloqueada desactivado desactivada eliminado eliminada invalido invalida baja cancelado cancelada ' +
+    'suspendido suspendida rechazado queja excluido inactiva',
+  'bloccato bloccata disattivato disattivata eliminato cancellato cancellata sospeso rifiutato reclamo escluso inattiva',
+  'inativa desativado desativada excluido removido reclamacao suspenso rejeitado',
+  'geblokkeerd inactief uitgeschakeld verwijderd ongeldig geannuleerd klacht geweigerd',
+  'zablokowany zablokowana nieaktywny nieaktywna usuniety nieprawidlowy rezygnacja skarga wstrzymany',
+  'заблокирован заблокирована неактивен неактивна неактивный удален удалена отключен жалоба спам отказ',
+)
+/** Parts of the same kind in scripts that write words together, and in compounds. */
+const WEAK_LEFT_PARTS = parts(
+  'חסום חסומ מושבת לאפעיל מחוק ספאם תלונה محظور حظر غيرنشط معطل محذوف شكوى مزعج',
+  '無効 停止 拒否 ブロック 迷惑メール 苦情 解約 削除 除外 屏蔽 投诉 垃圾邮件 停用 禁用 无效 已删除 冻结 投訴 垃圾郵件 停用 無效',
+  'gesperrt blockiert',
+)
+
+/** Words that say that mail is wanted or arrives, or that an account is in use. */
+const STAYS = tokens(
+  'active activated enabled enable confirmed confirm confirmation verified validated valid approved allow allowed',
+  'allows accept accepted accepts agree agreed permitted permission permissions consent consented consents optin ' +
+    'contactable mailable emailable marketable deliverable reachable receive receives wants',
+  'aktiv aktiviert bestaetigt bestätigt verifiziert gueltig gültig erlaubt zugestimmt zugelassen erreichbar',
+  'actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
+  'valido valida permitido permitida verificado verificada attivo attiva confermato confermata consentito verificato',
+  'ativo ativa confirmado permitido aceita actief bevestigd toegestaan geldig ingeschakeld',
+  'aktywny aktywna potwierdzony potwierdzona zweryfikowany dozwolony wlaczony zgoda zgody',
+  'активен активна активный подтвержден подтверждена подтверждён разрешен включен согласие',
+)
+const STAYS_PARTS = parts(
+  'subscri optin optedin consent cancontact canemail canmail cansend maycontact mayemail acceptsmarketing oktoemail oktomail ' +
+    'oktocontact oktosend',
+  'einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
+    'ingeschreven toestemming',
+  'subskryb zapisan подпис соглас מנוי רשום מאושר הסכמה פעיל مشترك اشتراك موافق نشط مفعل مؤكد',
+  '購読 配信許可 配信可 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 訂閱 已確認 啟用',
+)
+/** Topics that a contact may have chosen. */
+const TOPICS = tokens(
+  'newsletter newsletters nl mailing mailings emailing mailinglist marketing gdpr dsgvo rgpd rodo werbung',
+  'werbemails infolettre boletin nieuwsbrief biuletyn рассылка ניוזלטר דיוור メルマガ',
+)
+const STATUS = tokens(
+  'status statuscode statusid statuses statut stato estatus zustand statusreason статус סטטוס الحالة',
+)
+const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
+
+const NEGATIONS = tokens(
+  'not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
+)
+/** Words that take back what the name says. */
+const UNDONE = tokens('unblocked unsuppressed lifted released free aufgehoben')
+const NEGATION_BEFORE = /(?:not|nicht|kein|non|pas|niet|geen|nie|nao|не|לא|غير|未|不|非)$/u
+
+/** Words of names that hold something else than an answer: links, keys, figures. */
+const NO_ANSWER = tokens(
+  'url urls link links token hash href uri key score rate rates ratio percent percentage pct rank quote punkte',
+  'page seite lien enlace',
+)
+const LINK_END = /(?:link|url|href|token)s?$/
+const FIGURES = tokens(
+  'count counts number numbers total totals anzahl nombre numero aantal liczba sum days amount',
+)
+/** Other subjects of status columns and flags. Words that concern nothing but mail count beside them, too. */
+const OTHER_SUBJECTS = tokens(
+  'order orders payment payments invoice invoices billing shipping shipment delivery product products stock ticket',
+  'tickets task tasks deal deals appointment booking reservation quote tax vat api factor 2fa mfa cookie cookies wifi ' +
+    'warranty loan marital civil family employment visa passport http bestellung bestell rechnung zahlung versand ' +
+    'lieferung termin familienstand steuer commande facture paiement livraison pedido factura pago envio ordine ' +
+    'fattura pagamento pedido fatura bestelling factuur betaling zamowienie zamowienia platnosc faktura заказ заказа ' +
+    'оплата оплаты счет הזמנה תשלום طلب الطلب الدفع',
+)
+const OTHER_CHANNELS = tokens(
+  'sms phone phones telephone fax faxes call calls whatsapp viber telefon ' +
+    'telefonie anruf anrufe telefono telefone appel appels telefoon téléphone llamadas ' +
+    'телефон звонки טלפון هاتف',
+)
+const MAIL = tokens('email emails mail mails courriel correo epost почта')
+
+/** @returns undefined for a name that does not speak of leaving or staying */
+export function suspicionOf(name: string): Suspicion | undefined {
+  const words = wordsOf(name)
+  const joined = words.join('')
+  const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
+  if (has(NO_ANSWER) || LINK_END.test(joined) || (has(OTHER_CHANNELS) && !has(MAIL))) return undefined
+  const strong = STRONG_LEFT.exec(joined)
+  if (strong || has(STRONG_LEFT_TOKENS)) {
+    const before = joined.slice(0, strong?.index ?? 0)
+    const isNegated = NEGATION_BEFORE.test(before) || has(UNDONE)
+    return { leaning: isNegated ? 'unclear' : 'left', isStrong: true, takesCodes: true }
+  }
+  if (aboutOthers(words)) return undefined
+  const left = has(WEAK_LEFT) || WEAK_LEFT_PARTS.test(joined)
+  const stays = has(STAYS) || STAYS_PARTS.test(joined)
+  const takesCodes = has(STATUS) || STATUS_PARTS.test(joined)
+  if (!left && !stays && !takesCodes && !has(TOPICS)) return undefined
+  if (has(FIGURES)) return undefined
+  const isUnclear = left === stays ? left : has(NEGATIONS)
+  const leaning = isUnclear || (takesCodes && !left && !stays) ? 'unclear' : left ? 'left' : 'stays'
+  return { leaning, isStrong: false, takesCodes }
+}
+
+/** Whether the name says that the column is about an order, a phone and the like. */
+export function isAboutOthers(name: string): boolean {
+  return aboutOthers(wordsOf(name))
+}
+
+function aboutOthers(words: readonly string[]): boolean {
+  const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
+  return has(OTHER_SUBJECTS) || (has(OTHER_CHANNELS) && !has(MAIL))
+}
+
+/** Splits at blanks, punctuation and capitals. */
+function wordsOf(name: string): string[] {
+  const spaced = name.replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2').replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+  return withoutAccents(spaced)
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(word => word !== '')
+}

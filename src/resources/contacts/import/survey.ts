@@ -1,0 +1,228 @@
+/**
+ * Looks at a whole contact file before its first row is stored, for what its columns say about who has left.
+ * In: the records of the file. Out: the columns to import it by, or questions about columns that cannot be
+ * read with certainty. Memory is bounded by the number of columns.
+ */
+import { shortened } from '../../../lib/shortened.ts'
+import { KEYS_MAX } from '../limits.ts'
+import { type ColumnMeanings, VALUE_CHARACTERS_MAX } from './column-meanings.ts'
+import {
+  type Column,
+  type ColumnMap,
+  type ConsentColumn,
+  columnsOf,
+  keysOf,
+  QUESTIONED_NAME_MAX,
+  tooManyKeys,
+} from './columns.ts'
+import { type CellKind, kindOfCell, mayBeSilent } from './consent.ts'
+import { isAboutOthers, suspicionOf } from './consent-names.ts'
+import { ImportFault } from './fault.ts'
+import { type ImportRecord, readRecords } from './records.ts'
+import { cellText, leftBy } from './row.ts'
+import { openText } from './text.ts'
+
+/** A value with the first row that has it. */
+export interface QuestionedValue {
+  value: string
+  row: number
+  email: string | null
+}
+
+/** A column of which the file does not say whether it tells who has left. */
+export interface ConsentQuestion {
+  column: string
+  /** The first different values, at most 12. */
+  values: readonly QuestionedValue[]
+}
+
+/** Columns of the file may say who has left. Nothing was imported; the client answers with `ColumnMeanings`. */
+export class ConsentQuestions extends ImportFault {
+  readonly questions: readonly ConsentQuestion[]
+
+  constructor(questions: readonly ConsentQuestion[]) {
+    super(questions[0]!.column, questions.slice(0, QUESTIONS_TOLD_MAX).map(sentenceOf).join(' '))
+    this.questions = questions
+  }
+}
+
+export interface ImportPlan {
+  columns: readonly Column[]
+}
+
+const VALUES_MAX = 12
+const EXAMPLES_TOLD_MAX = 3
+const QUESTIONS_TOLD_MAX = 2
+/** With more different texts than these, a column with such a name holds something else than answers. */
+const OTHER_TEXTS_MAX = 3
+/** A longer cell is no word or answer. */
+const WORD_CHARACTERS_MAX = 60
+const KNOWN_CELLS_MAX = 10_000
+
+export interface SurveyRequest {
+  bytes: AsyncIterable<Uint8Array>
+  /** Charset in the content type, if any. */
+  charset: string | undefined
+  /** Column mapping; by default the names in the header. */
+  columnMap?: ColumnMap | undefined
+  /** Answers to questions about columns. */
+  meanings?: ColumnMeanings | undefined
+}
+
+/**
+ * Reads the file to its end, or only the header if no column may say who has left.
+ * @throws ImportFault for a header or text that cannot be read
+ * @throws ConsentQuestions
+ */
+export async function surveyImport(request: SurveyRequest): Promise<ImportPlan> {
+  const records = readRecords(await openText(request.bytes, request.charset))
+  try {
+    return await survey(records, request)
+  } finally {
+    await records.return(undefined)
+  }
+}
+
+async function survey(
+  records: AsyncGenerator<ImportRecord>,
+  { columnMap, meanings }: SurveyRequest,
+): Promise<ImportPlan> {
+  const { value: header } = await records.next()
+  if (!header) throw new ImportFault('header', 'The file is empty. Its first row must be the header row.')
+  const columns = columnsOf(header.cells, columnMap, meanings)
+  if (keysOf(columns).length > KEYS_MAX) throw tooManyKeys()
+  const kinds = new CellKinds()
+  const surveys = columns.map(column => (isOpen(column) ? new ColumnSurvey(column, kinds) : undefined))
+  // without such columns the rest of the file is read when it is stored
+  if (surveys.some(survey => survey)) {
+    const emailAt = columns.findIndex(column => column.kind === 'field' && column.field === 'email')
+    for await (const { row, cells } of records)
+      for (const [i, survey] of surveys.entries()) survey?.add(cells[i] ?? '', row, cells[emailAt])
+  }
+  const verdicts = columns.map((column, i) => surveys[i]?.verdict() ?? column)
+  const questions = verdicts.filter(verdict => isQuestion(verdict))
+  if (questions.length > 0) throw new ConsentQuestions(questions)
+  return { columns: verdicts.filter((verdict): verdict is Column => !isQuestion(verdict)) }
+}
+
+function isQuestion(verdict: Column | ConsentQuestion): verdict is ConsentQuestion {
+  return 'values' in verdict
+}
+
+/** Whether the cells of the column may say who has left. */
+function isOpen(column: Column): column is OpenColumn {
+  if (column.kind === 'property') return column.isUnread === true
+  return column.kind === 'consent' || (column.kind === 'none' && column.name !== undefined)
+}
+
+type OpenColumn = Exclude<Column, { kind: 'field' }>
+
+/** Kinds of cells, remembered for the ones that repeat. */
+class CellKinds {
+  readonly #kinds = new Map<string, CellKind>()
+
+  of(cell: string): CellKind {
+    if (cell.length > WORD_CHARACTERS_MAX) return 'other'
+    const known = this.#kinds.get(cell)
+    if (known) return known
+    const kind = kindOfCell(cell)
+    if (this.#kinds.size < KNOWN_CELLS_MAX) this.#kinds.set(cell, kind)
+    return kind
+  }
+}
+
+class ColumnSurvey {
+  readonly #column: OpenColumn
+  readonly #kinds: CellKinds
+  readonly #counts: Record<CellKind, number> = {
+    ...{ word: 0, left: 0, stays: 0, true: 0, false: 0, code: 0, nothing: 0, other: 0 },
+  }
+  readonly #otherTexts = new Set<string>()
+  readonly #values = new Map<string, QuestionedValue>()
+
+  constructor(column: OpenColumn, kinds: CellKinds) {
+    this.#column = column
+    this.#kinds = kinds
+  }
+
+  add(raw: string, row: number, email: string | undefined): void {
+    const cell = cellText(raw)
+    const column = this.#column
+    if (cell === '') return
+    if (column.kind === 'consent') {
+      if (!isUnclear(column, cell)) return
+      this.#counts.other++
+    } else {
+      const kind = this.#kinds.of(cell)
+      this.#counts[kind]++
+      if (kind === 'nothing') return
+      if (kind === 'other' && this.#otherTexts.size <= OTHER_TEXTS_MAX) this.#otherTexts.add(cell)
+    }
+    if (this.#values.size >= VALUES_MAX || this.#values.has(cell)) return
+    const told = email === undefined ? null : shortened(cellText(email), VALUE_CHARACTERS_MAX)
+    this.#values.set(cell, { value: shortened(cell, VALUE_CHARACTERS_MAX), row, email: told })
+  }
+
+  verdict(): Column | ConsentQuestion {
+    const column = this.#column
+    if (column.kind === 'consent') return this.#counts.other > 0 ? this.#question() : column
+    const finding = findingOf(nameOf(column), this.#counts, this.#otherTexts.size)
+    if (finding === 'ask') return this.#question()
+    if (finding === 'none') return column
+    const keeps = column.kind === 'property' ? 'always' : 'never'
+    return { kind: 'consent', name: nameOf(column), meaning: finding, keeps }
+  }
+
+  #question(): ConsentQuestion {
+    return { column: nameOf(this.#column), values: [...this.#values.values()] }
+  }
+}
+
+/** Whether a column without a known name says who has left, and in which way; `ask` if that is not certain. */
+function findingOf(
+  name: string,
+  counts: Readonly<Record<CellKind, number>>,
+  otherTexts: number,
+): 'none' | 'ask' | 'left' | 'word' {
+  const { word, left, stays, code, other } = counts
+  const [isTrue, isFalse] = [counts.true, counts.false]
+  if (word + left + stays + isTrue + isFalse + code + other === 0) return 'none'
+  const asWords = word > 0 ? 'word' : 'none'
+  const hasOnlyWords = isTrue + isFalse + code + other === 0
+  const suspicion = suspicionOf(name)
+  if (!suspicion) {
+    if (isAboutOthers(name)) return 'none'
+    return hasOnlyWords && left > 0 ? 'ask' : asWords
+  }
+  if (hasOnlyWords) return left > 0 ? 'ask' : asWords
+  const { leaning, isStrong, takesCodes } = suspicion
+  if (code > 0 && !takesCodes) return left > 0 ? 'ask' : asWords
+  if (other > 0 && isStrong) return 'ask'
+  if (otherTexts > OTHER_TEXTS_MAX) return left > 0 ? 'ask' : asWords
+  const saysLeft = { left: isTrue + code, stays: isFalse + code, unclear: isTrue + isFalse + code }[leaning]
+  if (left + saysLeft === 0) return asWords
+  const isCertain = isStrong && leaning === 'left' && code + other + left === 0
+  return isCertain ? 'left' : 'ask'
+}
+
+function isUnclear(column: ConsentColumn, cell: string): boolean {
+  if (leftBy(column, cell) !== undefined) return false
+  if (!mayBeSilent(column.meaning)) return true
+  // a number where a state or a choice is expected is a code
+  return column.takesCodes === true && kindOfCell(cell) === 'code'
+}
+
+function nameOf(column: OpenColumn): string {
+  return column.kind === 'property' ? column.key : (column.name ?? '')
+}
+
+export function sentenceOf({ column, values }: ConsentQuestion): string {
+  const examples = values.slice(0, EXAMPLES_TOLD_MAX).map(({ value, row }) => `\`${value}\` in row ${row}`)
+  const answer = Object.fromEntries(values.slice(0, EXAMPLES_TOLD_MAX).map(({ value }) => [value, '…']))
+  const name = shortened(column, QUESTIONED_NAME_MAX)
+  return (
+    `The column \`${name}\` may say who has left: it has ${examples.join(', ')}. Nothing was imported. Say in ` +
+    `\`column_meanings\` which values are \`unsubscribed\` and which are \`subscribed\`, as ` +
+    `${JSON.stringify({ [name]: answer })}, or that the column is a \`property\` or to \`ignore\`.`
+  )
+}

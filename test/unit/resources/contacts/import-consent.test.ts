@@ -1,0 +1,318 @@
+import * as assert from 'uvu/assert'
+import type { ColumnMeaning } from '../../../../src/resources/contacts/import/column-meanings.ts'
+import { ConsentQuestions } from '../../../../src/resources/contacts/import/survey.ts'
+import { readProperties } from '../../../../src/resources/contacts/properties.ts'
+import { openAudience } from '../../../kit/audience.ts'
+import { suite } from '../../../kit/suite.ts'
+
+const test = suite('contacts/import consent')
+
+const quoted = (text: string) => `"${text.replaceAll('"', '""')}"`
+/** A row for each cell, with the addresses c0, c1 and so on. */
+const fileOf = (column: string, cells: readonly string[]) =>
+  `email,${quoted(column)},City\n${cells.map((cell, i) => `c${i}@there.test,${quoted(cell)},x\n`).join('')}`
+
+async function questionsOf(importing: Promise<unknown>): Promise<ConsentQuestions> {
+  const error = await importing.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  assert.instance(error, ConsentQuestions)
+  return error as ConsentQuestions
+}
+
+/** The first cell is the one of somebody who has left, the others are not. */
+const HONOURED: Record<string, readonly string[]> = {
+  'Has hard bounced': ['true', 'false'],
+  dnc: ['1', '0'],
+  Blacklist: ['True', 'False'],
+  sub_status: ['unsubscribed', 'subscribed'],
+  DNC_FLAG: ['Y', 'N'],
+  'Do Not Mail': ['1', '0'],
+  isHardBounced: ['TRUE', 'FALSE'],
+  email_bounced: ['1.0', '0.0'],
+  has_unsubscribed_from_all: ['t', 'f'],
+  'Global Opt-Out': ['Yes', 'No'],
+  is_suppressed: ['yes', 'no'],
+  'User suppressed': ['x', ''],
+  emailBlacklistFlag: ['1', '0'],
+  'No marketing': ['Yes', 'No'],
+  'Last event': ['Hard bounced', 'Subscribed', 'Subscribed'],
+  'Mail state 2024': ['désabonné', 'abonné'],
+  Bemerkung: ['abgemeldet', 'ruft gern an', 'VIP seit 2019'],
+  'Kontakt gesperrt': ['WAHR', 'FALSCH'],
+  Kontaktverbot: ['ja', 'nein'],
+  'Keine Werbung erwünscht': ['Ja', 'Nein'],
+  'E-Mail unzustellbar': ['1', '0'],
+  'Liste noire': ['oui', 'non'],
+  'Ne pas contacter': ['VRAI', 'FAUX'],
+  'Lista negra': ['sí', 'no'],
+  'No contactar': ['sí', 'no'],
+  'Non contattare': ['vero', 'falso'],
+  'Não contatar': ['sim', 'não'],
+  'Op zwarte lijst': ['ja', 'nee'],
+  'Niet mailen': ['waar', 'onwaar'],
+  'Czarna lista': ['tak', 'nie'],
+  'В чёрном списке': ['отписан', 'подписан'],
+  'Чёрный список': ['да', 'нет'],
+  'ברשימה השחורה': ['כן', 'לא'],
+  'في القائمة السوداء': ['نعم', 'لا'],
+  ブラックリスト: ['はい', 'いいえ'],
+  メール連絡不可: ['1', '0'],
+  客户黑名单: ['是', '否'],
+  請勿聯絡: ['是', '否'],
+}
+for (const [column, cells] of Object.entries(HONOURED))
+  test(`import: the column ${column} tells who has left`, async t => {
+    const { importFile, contacts } = await openAudience(t)
+    await importFile(fileOf(column, cells))
+    assert.equal(
+      (await contacts()).map(({ unsubscribed }) => unsubscribed),
+      cells.map((_, i) => (i === 0 ? 1 : 0)),
+    )
+  })
+
+const ASKED: Record<string, readonly string[]> = {
+  'Marked email as spam': ['true', 'false'],
+  can_contact: ['false', 'true'],
+  'Do not allow Bulk Emails': ['Do Not Allow', 'Allow'],
+  'Massen-E-Mails zulassen': ['Nicht zulassen', 'Zulassen'],
+  'Envoi en nombre': ['Ne pas autoriser', 'Autoriser'],
+  'Correos masivos': ['No permitir', 'Permitir'],
+  enabled: ['0', '1'],
+  active: ['0', '1'],
+  is_active: ['false', 'true'],
+  isActive: ['0.0', '1.0'],
+  statuscode: ['2', '1'],
+  StatusId: ['-1', '1'],
+  member_status: ['U', 'A', 'B'],
+  state: ['3', '1'],
+  status: ['-1', '1'],
+  confirmed: ['0', '1'],
+  confirmed_at: ['0000-00-00 00:00:00', '2024-05-01 10:00:00'],
+  email_verified: ['FALSE', 'TRUE'],
+  'On hold': ['Yes', 'No'],
+  blocked: ['maybe', 'no'],
+  'Account blocked': ['1', '0'],
+  isDeleted: ['1', '0'],
+  'Receives emails': ['No', 'Yes'],
+  newsletter_sports: ['0', '1'],
+  'GDPR accepted': ['no', 'yes'],
+  soft_bounces: ['3', '0'],
+  'Bounce category': ['mailbox full', ''],
+  'Suppression list': ['Complaints EU', ''],
+  'Not blacklisted': ['no', 'yes'],
+  no_longer_subscribed: ['1', '0'],
+  'Kunde aktiv': ['nein', 'ja'],
+  'E-Mail bestätigt': ['0', '1'],
+  'Client actif': ['non', 'oui'],
+  'Cliente activo': ['no', 'sí'],
+  'Utente attivo': ['no', 'sì'],
+  'Cliente ativo': ['não', 'sim'],
+  'Klant actief': ['nee', 'ja'],
+  'Klient aktywny': ['nie', 'tak'],
+  'Клиент активен': ['нет', 'да'],
+  'לקוח פעיל': ['לא', 'כן'],
+  'حساب نشط': ['لا', 'نعم'],
+  有効フラグ: ['0', '1'],
+  账户有效: ['否', '是'],
+  帳號啟用: ['否', '是'],
+  'Some column': ['inactive', 'active'],
+}
+for (const [column, cells] of Object.entries(ASKED))
+  test(`import: the column ${column} is asked about before the first row`, async t => {
+    const { importFile, contacts, rows } = await openAudience(t)
+    const { questions, message, part } = await questionsOf(importFile(fileOf(column, cells)))
+    assert.is(part, column)
+    assert.is(questions.length, 1)
+    assert.equal(
+      [questions[0]!.column, questions[0]!.values[0]],
+      [column, { value: cells[0], row: 2, email: 'c0@there.test' }],
+    )
+    assert.match(message, `\`${cells[0]}\` in row 2`)
+    assert.equal([await contacts(), rows('select * from contact_imports')], [[], []])
+    const leaves = new Map([
+      [cells[0]!.toLowerCase(), true],
+      ['*', false],
+    ])
+    await importFile(fileOf(column, cells), { meanings: new Map([[column, leaves]]) })
+    assert.equal(
+      (await contacts()).map(({ unsubscribed }) => unsubscribed),
+      cells.map((_, i) => (i === 0 ? 1 : 0)),
+    )
+  })
+
+const HARMLESS: Record<string, readonly string[]> = {
+  'First Name 2': ['Holden', 'Active'],
+  Town: ['Hold', 'Bad Sperrin'],
+  'Holding company': ['ACME Holding', 'No'],
+  'Blockchain address': ['0xabc', '0xdef'],
+  active_since: ['2020-01-01', '2021-06-30'],
+  'spam score': ['0', '1', '5'],
+  'Household size': ['1', '2', '0'],
+  'Bounce rate': ['0', '1'],
+  'Block no.': ['12', '7'],
+  'Account status': ['Gold', 'Silver', 'Bronze', 'Lead', 'Prospect'],
+  'Marital status': ['S', 'M'],
+  order_status: ['cancelled', 'cancelled'],
+  'Payment status': ['rejected', 'pending'],
+  'Accepts SMS Marketing': ['no', 'no'],
+  'Do not allow Phone Calls': ['Do Not Allow', 'Allow'],
+  'SMS consent': ['no', 'yes'],
+  'Do not call': ['1', '0'],
+  'Two-factor enabled': ['false', 'true'],
+  tax_exempt: ['0', '1'],
+  VIP: ['0', '1'],
+  Employee: ['no', 'yes'],
+  'Unsubscribe link': ['https://there.test/u/1', 'https://there.test/u/2'],
+  Gender: ['F', 'M'],
+  'Last activity': ['2024-01-01', '2023-01-01'],
+  'Number of subscriptions': ['0', '1'],
+  'Confirmation number': ['0', '1'],
+  description: ['no', 'yes'],
+  Prescription: ['no', 'yes'],
+  'Valid until': ['2026-01-01', '2027-01-01'],
+  Activity: ['0', '1'],
+  'Active ingredient': ['Ibuprofen', 'Zinc', 'None', 'Iron', 'Water'],
+  is_active_2: ['true', 'true'],
+  enabled_flag: ['1', '1'],
+  hard_bounced_flag: ['0', ''],
+  Zustimmungstext: ['Ich stimme zu, dass …', 'Ich willige ein'],
+  'Consent IP': ['10.10.10.1', '192.0.2.1'],
+  Blocktarif: ['ja', 'nein'],
+  Anrede: ['Herr', 'Frau'],
+  Straße: ['Haltestelle 1', 'Sperberweg 2'],
+  'Lead status': ['New', 'Contacted', 'Qualified', 'Bad timing'],
+  'http status': ['200', '404'],
+  Notes: ['Asked how to unsubscribe from push messages', 'ok'],
+  'Customer since': ['2019', '2020'],
+  'Stopover city': ['no', 'yes'],
+  'ZIP code': ['0', '1'],
+  Age: ['1', '99'],
+  Familienstand: ['ledig', 'verheiratet'],
+  'Deal stage': ['Closed lost', 'pending'],
+}
+test('import: columns that do not say who has left are properties', async t => {
+  for (const [column, cells] of Object.entries(HARMLESS)) {
+    const { importFile, contacts } = await openAudience(t)
+    await importFile(fileOf(column, cells)).catch((error: Error) => assert.unreachable(error.message))
+    const stored = await contacts()
+    assert.equal(
+      stored.map(({ unsubscribed, properties }) => [unsubscribed, readProperties(properties).get(column)]),
+      cells.map(cell => [0, cell === '' ? undefined : cell]),
+      column,
+    )
+  }
+})
+
+test('import: all questions about a file are asked at once, with rows far down', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const rows = Array.from({ length: 5_000 }, (_, i) => `c${i}@there.test,1,subscribed,${i}\n`).join('')
+  const { questions } = await questionsOf(
+    importFile(`email,active,Status,n\n${rows}z@there.test,0,who knows,x\n`),
+  )
+  assert.equal(
+    questions.map(({ column, values }) => [column, values.map(({ value, row }) => [value, row])]),
+    [
+      [
+        'active',
+        [
+          ['1', 2],
+          ['0', 5_002],
+        ],
+      ],
+      ['Status', [['who knows', 5_002]]],
+    ],
+  )
+  assert.equal(await contacts(), [])
+})
+
+test('import: a question lists at most twelve values', async t => {
+  const { importFile } = await openAudience(t)
+  const cells = Array.from({ length: 40 }, (_, i) => `${i + 100}`)
+  const { questions } = await questionsOf(importFile(fileOf('statuscode', cells)))
+  assert.is(questions[0]!.values.length, 12)
+})
+
+for (const [what, meaning, expected] of [
+  [
+    'values',
+    new Map([
+      ['1', false],
+      ['2', true],
+    ]),
+    [
+      [0, '1'],
+      [1, '2'],
+      [0, undefined],
+    ],
+  ],
+  [
+    'empty cells',
+    new Map([
+      ['', true],
+      ['*', false],
+    ]),
+    [
+      [0, '1'],
+      [0, '2'],
+      [1, undefined],
+    ],
+  ],
+  [
+    'a property',
+    'property',
+    [
+      [0, '1'],
+      [0, '2'],
+      [0, undefined],
+    ],
+  ],
+  [
+    'nothing',
+    'ignore',
+    [
+      [0, undefined],
+      [0, undefined],
+      [0, undefined],
+    ],
+  ],
+] as readonly [string, ColumnMeaning, unknown][])
+  test(`import: an answer makes a column mean ${what}`, async t => {
+    const { importFile, contacts } = await openAudience(t)
+    await importFile('email,statuscode\na@there.test,1\nb@there.test,2\nc@there.test\n', {
+      meanings: new Map([['statuscode', meaning]]),
+    })
+    assert.equal(
+      (await contacts()).map(row => [row.unsubscribed, readProperties(row.properties).get('statuscode')]),
+      expected,
+    )
+  })
+
+test('import: values that an answer leaves open are asked about', async t => {
+  const { importFile } = await openAudience(t)
+  const meanings = new Map([['statuscode', new Map([['1', false]])]])
+  const { questions } = await questionsOf(importFile(fileOf('statuscode', ['1', '2']), { meanings }))
+  assert.equal(
+    questions[0]!.values.map(({ value }) => value),
+    ['2'],
+  )
+})
+
+test('import: columns that a column map leaves out are asked about, too', async t => {
+  const { importFile, contacts } = await openAudience(t)
+  const columnMap = { fields: new Map([['email', 'email'] as const]), properties: new Map() }
+  const file = fileOf('is_active', ['0', '1'])
+  const { questions } = await questionsOf(importFile(file, { columnMap }))
+  assert.is(questions[0]!.column, 'is_active')
+  await importFile(fileOf('dnc', ['1', '0']), { columnMap })
+  assert.equal(
+    (await contacts()).map(({ unsubscribed, properties }) => [unsubscribed, readProperties(properties).size]),
+    [
+      [1, 0],
+      [0, 0],
+    ],
+  )
+})
+
+test.run()
