@@ -84,7 +84,7 @@ export async function send(method: Method, path: string, init: RequestInit = {})
 async function refusalOf(reply: Response, path: string): Promise<ApiError> {
   let said: { name?: string; message?: string; errors?: FieldFault[]; questions?: ColumnQuestion[] } = {}
   try {
-    said = await reply.json()
+    said = (await reply.json()) as typeof said
   } catch {
     // a proxy has replied instead of the service
     said = { message: `The server responded with ${reply.status} ${reply.statusText}.` }
@@ -103,6 +103,8 @@ export function withQuery(
   const given = Object.entries(query).filter(
     ([, value]) => value !== null && value !== undefined && value !== '',
   )
-  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString()
+  const text = new URLSearchParams(
+    given.map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
   return text === '' ? path : `${path}?${text}`
 }
