@@ -1,5 +1,6 @@
 /** Reads HTML as a stream of tokens, in linear time, however broken it is. */
 import { QuoteType, Tokenizer } from 'htmlparser2'
+import { isNotTracked, mayOptOut } from './tracking-opt-outs.ts'
 
 /** Callbacks of the tokenizer. Positions count from the start of the page; an end is exclusive. */
 type HtmlCallbacks = Partial<ConstructorParameters<typeof Tokenizer>[1]>
@@ -24,7 +25,7 @@ export interface OpenTag {
   end: number
   /** Undefined for elements that are not links. */
   href: Href | undefined
-  /** Whether the link has the attribute `data-no-track`. */
+  /** Whether an attribute of the link says that it is not tracked, see `isNotTracked`. */
   isExcluded: boolean
 }
 
@@ -72,6 +73,7 @@ export function openTags(
   let tag = { name: '', start: 0, isExcluded: false }
   let isLinking = false
   let isHref = false
+  let optOut = ''
   let nameEnd = 0
   let value = ''
   let href: Href | undefined
@@ -83,6 +85,7 @@ export function openTags(
       tag = { name, start: start - 1, isExcluded: false }
       isLinking = LINKING.has(name)
       isHref = false
+      optOut = ''
       href = undefined
     },
     onattribname(start, end) {
@@ -90,16 +93,18 @@ export function openTags(
       if (!isLinking) return
       const name = html.slice(start, end).toLowerCase()
       isHref = name === 'href' && href === undefined
+      optOut = !isHref && mayOptOut(name) ? name : ''
       value = ''
-      if (name === 'data-no-track') tag.isExcluded = true
     },
     onattribdata(start, end) {
-      if (isHref) value += html.slice(start, end)
+      if (isHref || optOut) value += html.slice(start, end)
     },
     onattribentity(codePoint) {
-      if (isHref) value += String.fromCodePoint(codePoint)
+      if (isHref || optOut) value += String.fromCodePoint(codePoint)
     },
     onattribend(quote, end) {
+      if (optOut && isNotTracked(optOut, value)) tag.isExcluded = true
+      optOut = ''
       const isQuoted = quote === QuoteType.Single || quote === QuoteType.Double
       if (!isHref && !(onQuoted && isQuoted)) return
       const start = valueStart(html, nameEnd) + (isQuoted ? 1 : 0)

@@ -3,8 +3,13 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { type Charset, charsetOf } from './charset-labels.ts'
 import type { CharsetDecoder } from './stateful-charsets.ts'
 
-/** Charsets that say nothing about octets beyond ASCII, or are often wrong. */
-const UNRELIABLE = new Set(['us-ascii', 'iso-8859-1'])
+/**
+ * Charsets that are often declared for text in UTF-8. The labels of all three name one encoding to browsers
+ * (WHATWG Encoding §4.2).
+ */
+const UNRELIABLE = new Set(['us-ascii', 'iso-8859-1', 'windows-1252'])
+/** Octets from the first one beyond ASCII that tell whether a stream is in UTF-8. */
+const TELLING_OCTETS = 4 * 1024
 const ISO_2022_JP = ['\x1b$@', '\x1b$B'] as const
 const BEYOND_ASCII = /[\x80-\xff]/
 /** Shifts of 7-bit charsets: ESC, SO and SI. */
@@ -66,6 +71,48 @@ function decoderFor(
   const other = knownCharset(otherwise)
   const isUsable = other && !other.isStateful && !other.isWide && other.name !== 'utf-8'
   return (isUsable && !UNRELIABLE.has(other.name) ? other : known('windows-1252')).createDecoder()
+}
+
+/**
+ * Decoder of a stream, by the rule of `textPieces`.
+ * @returns undefined for an unknown label
+ */
+export function streamDecoder(label: string): CharsetDecoder | undefined {
+  const charset = charsetOf(label)
+  return charset && (UNRELIABLE.has(charset.name) ? new UnreliableDecoder() : charset.createDecoder())
+}
+
+/** Decodes as UTF-8, or as windows-1252 if the first octets beyond ASCII are not UTF-8. */
+class UnreliableDecoder implements CharsetDecoder {
+  #chosen: CharsetDecoder | undefined
+  #held: Buffer = Buffer.alloc(0)
+
+  write(piece: Uint8Array): string {
+    if (this.#chosen) return this.#chosen.write(piece)
+    const octets = Buffer.concat([this.#held, piece])
+    const at = this.#held.length > 0 ? 0 : octets.findIndex(octet => octet >= 0x80)
+    if (at < 0) return ASCII.write(octets)
+    this.#held = octets.subarray(at)
+    const plain = ASCII.write(octets.subarray(0, at))
+    return this.#held.length < TELLING_OCTETS ? plain : plain + this.#choose(wholeUtf8(this.#held))
+  }
+
+  end(): string {
+    const rest = this.#chosen ? '' : this.#choose(this.#held)
+    return rest + this.#chosen!.end()
+  }
+
+  #choose(telling: Uint8Array): string {
+    this.#chosen = known(isUtf8(telling) ? 'utf-8' : 'windows-1252').createDecoder()
+    return this.#chosen.write(this.#held)
+  }
+}
+
+/** Leaves out a character that may go on in the next piece. */
+function wholeUtf8(octets: Buffer): Buffer {
+  let end = octets.length
+  while (end > 0 && octets.length - end < 3 && (octets[end - 1]! & 0xc0) === 0x80) end--
+  return end > 0 && octets[end - 1]! >= 0xc0 ? octets.subarray(0, end - 1) : octets
 }
 
 /** Some programs declare ISO-2022 for text in UTF-8. */

@@ -110,8 +110,8 @@ export function cellText(raw: string): string {
 }
 
 /**
- * Whether the cell says that the contact has left; undefined if it cannot be told. Answers of the client count
- * first.
+ * Whether the cell says that the contact has left; undefined if it cannot be told. Answers of the client
+ * count first.
  */
 export function leftBy({ meaning, answers }: ConsentColumn, cell: string): boolean | undefined {
   return (

@@ -36,7 +36,7 @@ export interface ConsentQuestion {
   values: readonly QuestionedValue[]
 }
 
-/** Columns of the file may say who has left. Nothing was imported; the client answers with `ColumnMeanings`. */
+/** Columns may say who has left. Nothing was imported; the client answers with `ColumnMeanings`. */
 export class ConsentQuestions extends ImportFault {
   readonly questions: readonly ConsentQuestion[]
 
@@ -178,7 +178,7 @@ class ColumnSurvey {
   }
 }
 
-/** Whether a column without a known name says who has left, and in which way; `ask` if that is not certain. */
+/** Whether and how a column without a known name says who has left; `ask` if that is not certain. */
 function findingOf(
   name: string,
   counts: Readonly<Record<CellKind, number>>,

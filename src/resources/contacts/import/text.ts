@@ -1,4 +1,5 @@
 /** Decodes a contact file as UTF-8 and detects its delimiter from the header line. */
+import { streamDecoder } from '../../../protocols/mime/read/charset.ts'
 import { charsetOf } from '../../../protocols/mime/read/charset-labels.ts'
 import type { CharsetDecoder } from '../../../protocols/mime/read/stateful-charsets.ts'
 import { ImportFault } from './fault.ts'
@@ -67,10 +68,10 @@ async function* prefixed(head: Uint8Array, chunks: AsyncIterator<Uint8Array>): A
 }
 
 function decoded(bytes: AsyncIterable<Uint8Array>, encoding: string): AsyncIterable<Uint8Array> {
-  const charset = charsetOf(encoding)
-  if (!charset)
+  const decoder = streamDecoder(encoding)
+  if (!decoder)
     throw new ImportFault('charset', `The charset ${encoding} of the content type is not supported.`)
-  return charset.name === 'utf-8' ? bytes : transcoded(bytes, charset.createDecoder())
+  return charsetOf(encoding)?.name === 'utf-8' ? bytes : transcoded(bytes, decoder)
 }
 
 async function* transcoded(

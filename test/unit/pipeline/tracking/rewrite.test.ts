@@ -99,6 +99,48 @@ test('rewrite: the pixel comes before a truncated tag at any position', () => {
   assert.ok(tracked('1 <').page.startsWith(`1 <${img}`))
 })
 
+const link = (attributes: string) => `<a ${attributes} href="https://shop.test/reset">Reset</a>`
+for (const attributes of [
+  'data-no-track',
+  'clicktracking="off"',
+  'clicktracking=off',
+  "CLICKTRACKING='OFF'",
+  'data-pm-no-track',
+  'data-msys-clicktrack="0"',
+  'data-msys-clicktrack=0',
+  'ses:no-track',
+  'ses:no-track=""',
+  'mc:disable-tracking',
+  'disable-tracking="true"',
+  'disable-tracking=true',
+  'autotrack="false"',
+  'cm_dontconvertlink',
+  'nottracked="true"',
+  'class="button untracked"',
+  'data-notrack="1"',
+  'data-link-tracking="no"',
+  'clicktracking="&#111;ff"',
+])
+  test(`rewrite: a link with ${attributes} is not tracked`, () => {
+    for (const html of [link(attributes), `<a href="https://shop.test/reset" ${attributes}>Reset</a>`])
+      assert.equal([tracked(html).plan.links, reversed(tracked(html).page, [])], [[], html])
+  })
+
+for (const attributes of [
+  'clicktracking="on"',
+  'data-msys-clicktrack="1"',
+  'disable-tracking="false"',
+  'nottracked="false"',
+  'autotrack="true"',
+  'class="button track"',
+  'title="data-no-track"',
+  'data-track-order="0"',
+  'data-soundtrack="off-road"',
+])
+  test(`rewrite: a link with ${attributes} is tracked`, () => {
+    assert.is(tracked(link(attributes)).plan.links.length, 1)
+  })
+
 test('rewrite: a link with a number beyond the limit is kept', () => {
   const link = '<a href="http://a.example/">a</a>'
   const page = (before: number) => '<a href="#" data-no-track>x</a>'.repeat(before) + link

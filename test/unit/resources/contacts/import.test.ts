@@ -466,6 +466,14 @@ test('import: a header in another charset is refused, and is read with the chars
   assert.equal((await contacts()).map(shown), [['ann@there.test', null, null, 0, { Größe: 'groß' }]])
 })
 
+for (const charset of ['windows-1252', 'latin1', 'US-ASCII', 'cp1252', 'iso-8859-1'])
+  test(`import: a file in UTF-8 that is declared as ${charset} is read as UTF-8`, async t => {
+    const { importFile, contacts } = await openAudience(t)
+    const file = Buffer.from('email,first_name,Größe\nann@there.test,Zoë,groß\n')
+    for (const size of [1, Infinity]) await importFile(inPieces(file, size), { charset })
+    assert.equal((await contacts()).map(shown), [['ann@there.test', 'Zoë', null, 0, { Größe: 'groß' }]])
+  })
+
 test('import: an unknown charset is refused', async t => {
   const { importFile } = await openAudience(t)
   assert.is((await faultOf(importFile('email\n', { charset: 'klingon' }))).part, 'charset')
