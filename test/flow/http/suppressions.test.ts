@@ -84,6 +84,12 @@ for (const [what, body, path, name = 'validation_error'] of [
   ['a display name', { email: 'Bob <bob@there.example>' }, 'email'],
   ['two addresses', { email: 'a@there.example,b@there.example' }, 'email'],
   ['a line break', { email: 'a@there.example\r\nb' }, 'email'],
+  ['a pattern for a domain', { email: '*@bad.example' }, 'email'],
+  ['a pattern for addresses', { email: 'sales-*@bad.example' }, 'email'],
+  ['a quoted pattern', { email: '"*"@bad.example' }, 'email'],
+  ['a pattern of SQL', { email: '%@bad.example' }, 'email'],
+  ['a pattern for subdomains', { email: 'bob@*.bad.example' }, 'email'],
+  ['a domain alone', { email: '@bad.example' }, 'email'],
   ['an unknown reason', { email: 'bob@there.example', reason: 'spite' }, 'reason'],
   [
     'a reason and another origin',
@@ -224,6 +230,7 @@ for (const [what, path, body, name = 'validation_error'] of [
   ['an empty list', 'emails', { emails: [] }, 'missing_required_field'],
   ['a text', 'emails', { emails: 'a@there.example' }],
   ['a number in it', 'emails[1]', { emails: ['a@there.example', 1] }],
+  ['a pattern', 'emails[1]', { emails: ['a@there.example', '*@bad.example'] }],
   ['101 addresses', 'emails', { emails: Array.from({ length: 101 }, (_, i) => `u${i}@there.example`) }],
 ] as const)
   test(`a batch of additions with ${what} is refused`, () =>

@@ -141,8 +141,18 @@ export function suppressionView(row: SuppressionRow): z.output<typeof suppressio
   }
 }
 
+/**
+ * Local parts that are patterns in other programs. They are addresses by RFC 5321, which nobody has, and the
+ * entry would suppress nothing.
+ */
+const WILDCARD = /\*.*@|^"?%+"?@/
+const NO_WILDCARD = 'must be one address: a suppression takes no wildcards and does not cover a domain'
+
 function foldedAddresses(texts: readonly string[], pathOf: (i: number) => string): string[] {
-  const parsed = texts.map(text => parseAddress(text.trim()))
+  const parsed = texts.map(text => {
+    const address = parseAddress(text.trim())
+    return !('fault' in address) && WILDCARD.test(address.address) ? { fault: NO_WILDCARD } : address
+  })
   const errors = parsed.flatMap((address, i) =>
     'fault' in address
       ? [{ path: pathOf(i), message: `The address in \`${pathOf(i)}\` ${address.fault}.` }]
