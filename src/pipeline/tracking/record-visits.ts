@@ -33,6 +33,8 @@ export interface VisitEntry {
   moreMachines: number
   /** Time of the last request, in ms since the epoch. */
   lastAt: number
+  /** Whether the recipient followed several links within seconds, which a machine does. */
+  isBurst?: boolean
 }
 
 /** Number of events for a recipient's visits to one link; further visits are only counted. */
@@ -94,10 +96,12 @@ interface Judged {
   machines: number
 }
 
-function judge({ hits, more, moreMachines, lastAt }: VisitEntry, delivery: Delivery): Judged {
+function judge({ hits, more, moreMachines, lastAt, isBurst }: VisitEntry, delivery: Delivery): Judged {
   const machineAt = (at: number) => {
-    if (delivery.status === 'queued') return 'before-delivery'
-    return at < (delivery.lastAttemptAt ?? 0) + READER_DELAY_MS_MIN ? 'too-soon' : null
+    const deliveredAt = delivery.lastAttemptAt ?? 0
+    if (delivery.status === 'queued' || at < deliveredAt) return 'before-delivery'
+    if (at < deliveredAt + READER_DELAY_MS_MIN) return 'too-soon'
+    return isBurst ? 'burst' : null
   }
   const judged = hits.map(hit => ({ ...hit, machine: hit.visitor.machine ?? machineAt(hit.at) }))
   const people = judged.filter(({ machine }) => machine === null).length

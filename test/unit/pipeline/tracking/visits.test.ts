@@ -13,6 +13,8 @@ const test = suite('tracking/visits')
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0'
 const APPLE = 'Mozilla/5.0'
 const SHOP = 'https://shop.test/'
+/** Time between clicks on several links by which they are no burst. */
+const LEISURE_MS = 2_000
 
 /** An email that was delivered to a@ and b@ an hour ago, and a batcher of visits over its store. */
 async function openVisited(t: TestContext, { broadcastId }: { broadcastId?: Id } = {}) {
@@ -278,9 +280,11 @@ test('visits: each link of a broadcast has its counts', async t => {
 })
 
 test('visits: a link that differs for one recipient is stored with the visit', async t => {
-  const { batcher, hit, to, rows } = await openVisited(t, { broadcastId: newId(1) })
-  const click = (ordinal: number, number: number | null, target: string) =>
+  const { batcher, hit, to, rows, clock } = await openVisited(t, { broadcastId: newId(1) })
+  const click = (ordinal: number, number: number | null, target: string) => {
+    clock.advance(LEISURE_MS)
     batcher.clicked({ recipient: to(ordinal), number, target }, hit())
+  }
   for (const ordinal of [0, 1, 0]) {
     click(ordinal, 0, `${SHOP}?who=${ordinal}`)
     click(ordinal, 1, SHOP)
@@ -305,9 +309,11 @@ test('visits: a link that differs for one recipient is stored with the visit', a
 })
 
 test('visits: links of values have at most a thousand rows per broadcast, and every visit counts', async t => {
-  const { batcher, hit, to, rows, email } = await openVisited(t, { broadcastId: newId(1) })
-  for (let i = 0; i < 1_010; i++)
+  const { batcher, hit, to, rows, email, clock } = await openVisited(t, { broadcastId: newId(1) })
+  for (let i = 0; i < 1_010; i++) {
+    clock.advance(LEISURE_MS)
     batcher.clicked({ recipient: to(0), number: null, target: `${SHOP}?token=${i}` }, hit())
+  }
   batcher.clicked({ recipient: to(1), number: null, target: `${SHOP}?token=0` }, hit())
   batcher.clicked({ recipient: to(1), number: 7, target: SHOP }, hit())
   await batcher.close()
@@ -336,6 +342,117 @@ test('visits: visits that could not be stored are tried again', async t => {
   clock.advance(500)
   await batcher.close()
   assert.is(email().open_count, 1)
+})
+
+for (const [what, clicks, people] of [
+  [
+    'three links within three seconds',
+    [
+      [0, 0],
+      [1_400, 1],
+      [2_900, 2],
+    ],
+    0,
+  ],
+  [
+    'every link at once',
+    [
+      [0, 0],
+      [0, 1],
+      [0, 2],
+      [0, 3],
+      [0, 4],
+    ],
+    0,
+  ],
+  ['one link after another', Array.from({ length: 12 }, (_, i) => [i * 1_000, i]), 0],
+  [
+    'two links, each twice',
+    [
+      [0, 0],
+      [100, 1],
+      [200, 0],
+      [300, 1],
+    ],
+    4,
+  ],
+  [
+    'two links within three seconds',
+    [
+      [0, 0],
+      [1_500, 1],
+    ],
+    2,
+  ],
+  [
+    'three links at leisure',
+    [
+      [0, 0],
+      [2_000, 1],
+      [4_000, 2],
+    ],
+    3,
+  ],
+  [
+    'one link many times',
+    [
+      [0, 0],
+      [100, 0],
+      [200, 0],
+      [300, 0],
+    ],
+    4,
+  ],
+  [
+    'many links, and one of them a minute later',
+    [
+      [0, 0],
+      [1, 1],
+      [2, 2],
+      [60_000, 1],
+    ],
+    1,
+  ],
+] as readonly [string, readonly [number, number][], number][])
+  test(`visits: clicks on ${what}: ${people} count`, async t => {
+    const { click, batcher, email, events, metric, clock, rows } = await openVisited(t)
+    const began = clock.now()
+    for (const [at, link] of clicks) {
+      // batches are recorded in between
+      while (clock.now() < began + at) {
+        clock.advance(Math.min(500, began + at - clock.now()))
+        await turn()
+      }
+      click(0, link)
+      click(1, 7)
+    }
+    await batcher.close()
+    assert.is(email().click_count, people + clicks.length, 'the other recipient follows one link')
+    const told = events().filter(({ recipient }) => recipient === 'a@there.test')
+    assert.is(told.filter(({ click: { machine } }) => machine === null).length, people)
+    assert.ok(told.every(({ click: { machine } }) => machine === null || machine === 'burst'))
+    assert.is(Number(metric('clicked')), people + clicks.length)
+    const [counted] = rows<{ people: number; machines: number }>(
+      'select sum(count) as people, sum(machine_count) as machines from visits where ordinal = 0',
+    )
+    assert.equal([Number(counted!.people), Number(counted!.machines)], [people, clicks.length - people])
+  })
+
+test('visits: a click is recorded three seconds later, an open at once', async t => {
+  const { click, open, batcher, email, clock } = await openVisited(t)
+  open(0)
+  click(0)
+  for (let i = 0; i < 5; i++) {
+    clock.advance(500)
+    await turn()
+  }
+  assert.equal([email().open_count, email().click_count], [1, 0])
+  for (let i = 0; i < 2; i++) {
+    clock.advance(500)
+    await turn()
+  }
+  assert.is(email().click_count, 1)
+  await batcher.close()
 })
 
 test.run()
