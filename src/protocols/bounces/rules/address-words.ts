@@ -40,7 +40,7 @@ export const VAGUE_ADDRESS_WORDS: readonly Rule[] = [
     name: 'words: address rejected',
     class: 'invalid-recipient',
     statuses: ['none', '0.0', '1.', '2.', '3.', '4.', '5.', '6.'],
-    words: near('user|recipient|mail ?box|address|account', 'rejected(?! your| the| this)'),
+    words: near('user|recipient|mail ?box|address|account', 'rejected(?= ?(?:$|[.:;,(]))'),
     sample: 'rcpt 550 5.1.0 Address rejected',
   },
   {

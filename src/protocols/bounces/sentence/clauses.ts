@@ -5,7 +5,7 @@
 import { domainOf } from '../../smtp/address.ts'
 import { addressesIn } from '../addresses.ts'
 import { fold, withoutQuotations } from '../fold.ts'
-import { MARKS } from './roles.ts'
+import { MARKS, roleOf } from './roles.ts'
 
 /** The parties of a delivery, as far as the reader knows them. */
 export interface EnvelopeFacts {
@@ -49,13 +49,24 @@ export interface Clause {
 export function clausesOf(text: string, facts: EnvelopeFacts): Clause[] {
   const marked = withMarks(text.slice(0, CHARACTERS_MAX), facts)
   const pieces = plain(marked).replace(RELATIVE, ', ').split(ENDS)
+  const name = facts.recipient?.slice(0, facts.recipient.lastIndexOf('@')).toLowerCase()
   const clauses: Clause[] = []
   for (let i = 0; i < pieces.length; i += 2) {
     const words = pieces[i]!.match(/@\p{L}+|[\p{L}\p{N}]+/gu)
     if (words)
-      clauses.push({ text: words.join(' '), announces: /^[^,]*(?::|\.\.|…|[-–—])/.test(pieces[i + 1] ?? '') })
+      clauses.push({
+        text: withName(words, name).join(' '),
+        announces: /^[^,]*(?::|\.\.|…|[-–—])/.test(pieces[i + 1] ?? ''),
+      })
   }
   return clauses
+}
+
+/** Marks the local part of the recipient where it stands as a name: "user bob". */
+function withName(words: readonly string[], name: string | undefined): string[] {
+  return words.map((word, i) =>
+    word === name && i > 0 && roleOf(words[i - 1]!) === 'recipient' ? MARKS.recipient : word,
+  )
 }
 
 function withMarks(text: string, facts: EnvelopeFacts): string {
@@ -105,6 +116,11 @@ function plain(text: string): string {
     .replace(/'s\b/g, '')
     .replace(/e-mail/g, 'email')
     .replace(/\b(mail|look|user) (box|boxes|ups?|names?|ids?)\b/g, '$1$2')
+    .replace(
+      /\b(?:that|which|who) (?:sent|sends)\b|\b(?:sen[dt]|write|wrote|mailed|submit(?:ted)?|used?) from\b/g,
+      ' sender ',
+    )
+    .replace(/\benvelope (?=recipient|rcpt|to\b)/g, '')
     .replace(/\bnon-(?=\p{L})|\bnon (?=exist|member|local\b)/gu, 'non')
     .replace(/\blocal[ -]part/g, 'localpart')
     .replace(/any ?more\b/g, 'anymore')

@@ -11,6 +11,8 @@ export type Findings = ReadonlySet<Finding>
 
 /** Words behind "no user" by which the sentence is about what users may do. */
 const MODAL = /^(?:may|can|must|shall|should|will|accepts?|takes?|receives?|gets?|wants?|wishes|is|are)$/
+/** Verbs of what users do, or may do. */
+const ACTS = /^(?:may|can|must|accepts?|takes?|receives?|gets?|reads?|wants?|writes?|sends?)$/
 /** Pronouns for us as the first word of a clause. */
 const YOU = /^(?:you|sie|vous|usted|ustedes|voce|voces|lei|вы|вам)$/
 const YOUR = /^(?:yours?|ihre?[rnsm]?|votre|vos|uw|su|seu|sua|tu|tuo|tua|ваш\p{L}*|tw[oo]j\p{L}*)$/u
@@ -18,13 +20,13 @@ const YOUR = /^(?:yours?|ihre?[rnsm]?|votre|vos|uw|su|seu|sua|tu|tuo|tua|ваш\
 const SOURCE = /^(?:from|by|von|vom|van|от|od|da|dai|dal|door|durch|par|pelo|por|przez)$/
 /** Plurals for people in general. */
 const ANYBODY =
-  /^(?:users|persons|people|guests|members|benutzern|personen|utilisateurs|usuarios|utenti|gebruikers)$/
+  /^(?:users|persons|people|guests|members|addresses|recipients|mailboxes|accounts|aliases|customers|employees|benutzern|personen|utilisateurs|usuarios|utenti|gebruikers)$/
 /** Words that can follow an adjective that is not beside a noun. */
 const SMALL =
   /^(?:at|in|on|here|by|to|or|and|for|from|with|within|as|of|please|@\p{L}+|hier|bei|auf|im|in|und|oder|bitte|ici|dans|sur|chez|ou|et|aqui|en|o|y|em|e|su|qui|presso|op|of|bij|на|в|у|или|w|na|u|lub)$/u
 /** Verbs whose subject the recipient is as a person, and whose object is somebody else. */
 const FINITE =
-  /^(?:accepts?|takes?|receives?|refuses?|rejects?|wants?|wishes|allows?|blocks?|gets?|demands?|does|nimmt|akzeptiert|erlaubt|accepte|acceptent|recoit|refuse|acepta|recibe|recebe|aceita|accetta|riceve|ontvangt|accepteert|принимает|przyjmuje)$/
+  /^(?:accepts?|takes?|receives?|refuses?|rejects?|wants?|wishes|allows?|blocks?|gets?|demands?|forbids?|denies|filters?|bounces|accept|take|receive|allow|want|nimmt|akzeptiert|erlaubt|accepte|acceptent|recoit|refuse|acepta|recibe|recebe|aceita|accetta|riceve|ontvangt|accepteert|принимает|przyjmuje)$/
 const AFTER_MAX = 4
 /** Roles of nouns that can be those of the party named before a colon. */
 const OF_A_PARTY: ReadonlySet<Role | undefined> = new Set(['recipient', 'domain', 'host'])
@@ -103,7 +105,8 @@ function findingOf(claim: Assertion, role: Role, { before }: Place): Finding | u
 function partyOf(predicate: Predicate, place: Place, heading: Role | undefined): Role | undefined {
   const { before, after } = place
   const { claim, side } = predicate
-  const found = roleBy(side, place, heading)
+  if (claim === 'gone' && side === 'around' && isForOthers(after)) return undefined
+  const found = isActive(predicate, before) ? objectOfPerfect(after, before) : roleBy(side, place, heading)
   // What stands behind our address and a colon is about us.
   const own = heading === 'sender' && OF_A_PARTY.has(found) ? heading : found
   if (own !== 'recipient' && own !== 'domain') return own
@@ -121,9 +124,9 @@ function roleBy(side: Predicate['side'], place: Place, heading: Role | undefined
     case 'clause':
       return subjectOf(before) ?? subjectOf(after.slice(0, AFTER_MAX + 2))
     case 'around':
+      if (own === undefined && belongsToNext(before, after)) return undefined
       if (own && own.role !== 'thing') return objectOf(own, place, heading)
       if (isBehindPreposition(before)) return 'sender'
-      if (before.length === 0 && after.length > 0 && !SMALL.test(after[0]!)) return undefined
       return adjacentTo(before) ?? subjectOrHeading(place, heading)
     default:
       return subjectOrHeading(place, heading)
@@ -131,6 +134,8 @@ function roleBy(side: Predicate['side'], place: Place, heading: Role | undefined
 }
 
 function subjectOrHeading({ before, after }: Place, heading: Role | undefined): Role | undefined {
+  // The object of a German perfect stands before the participle: "hat den Empfang gesperrt".
+  if (before.some((word, i) => /^(?:hat|haben|heeft)$/.test(word) && i < before.length - 1)) return undefined
   const subject = subjectOf(before)
   if (subject === 'thing') return heading ?? subject
   if (subject !== undefined) return subject
@@ -149,11 +154,58 @@ function objectOf(
   const last = before.at(-1)
   if (role === 'recipient' && last !== undefined && SOURCE.test(last)) return 'sender'
   if (role === 'recipient' && ANYBODY.test(after[end - 1]!)) return undefined
+  if (role === 'recipient' && last !== 'for' && before.some(word => FINITE.test(word))) return undefined
+  if (role === 'recipient' && isOfList(after, end)) return 'sender'
+  if (role === 'recipient' && after.slice(end, end + 3).some(word => ACTS.test(word))) return undefined
   if (role === 'recipient' && MODAL.test(after[end] ?? '')) return isCopula(after, end) ? role : undefined
   if (role === 'thing') return heading ?? subjectOf(after.slice(end)) ?? subjectOf(before)
   if (role === 'recipient' && before.some(word => word === MARKS.ours || word === 'originator'))
     return 'sender'
   return role
+}
+
+/** Tells whether "no member" and the like are about us, who are not on a list. */
+function isOfList(words: readonly string[], end: number): boolean {
+  return (
+    /^(?:members?|subscribers?)$/.test(words[end - 1]!) &&
+    words.slice(end).some(word => /^(?:lists?|groups?)$/.test(word))
+  )
+}
+
+/** Tells whether something is closed to others alone: "closed to the public", "disabled for external use". */
+function isForOthers([first, ...rest]: readonly string[]): boolean {
+  if (first === 'to') return roleOf(rest.find(word => roleOf(word) !== 'link') ?? '') !== 'recipient'
+  if (first === 'by') return /^(?:policy|policies|your?|rules?|filters?|local|our)$/.test(rest[0] ?? '')
+  return (
+    first === 'for' &&
+    /^(?:external|outside|foreign|public|internet|guests?|incoming|bulk|unknown)$/.test(rest[0] ?? '')
+  )
+}
+
+const PERFECT = /^(?:has|have|had|hat|hatte|ha|habia|tem)$/
+
+/** Tells whether the subject has done something to an object: "the user has disabled forwarding". */
+function isActive({ claim, side }: Predicate, before: readonly string[]): boolean {
+  return claim === 'gone' && side === 'around' && PERFECT.test(before.at(-1) ?? '')
+}
+
+/**
+ * Without an object, the mailbox has expired or moved; with one, it is gone if that is the account itself.
+ */
+function objectOfPerfect(after: readonly string[], before: readonly string[]): Role | undefined {
+  const object = nextTo(after)
+  if (object !== undefined) return object.role === 'recipient' ? subjectOf(before) && 'recipient' : undefined
+  return after.length === 0 || SMALL.test(after[0]!) ? subjectOf(before) : undefined
+}
+
+const COPULA =
+  /^(?:is|was|are|were|been|be|being|now|permanently|ist|sind|war|wurde|wurden|est|sont|ete|etait|es|son|esta|fue|sido|e|foi|foram|stato|stata|risulta|werd|wordt|jest|zostal|zostala|zostalo|byl|byla|была?|было|были)$/
+
+/** Tells whether an adjective stands before a noun that we do not know: "blocks unknown numbers". */
+function belongsToNext(before: readonly string[], after: readonly string[]): boolean {
+  if (after.length === 0 || SMALL.test(after[0]!)) return false
+  const last = before.at(-1)
+  return last === undefined || !(isNoun(last) || COPULA.test(last))
 }
 
 /** Tells whether "is" behind "unknown user" is no more than the copula of a sentence about that user. */
@@ -180,7 +232,10 @@ function nextTo(words: readonly string[]): Phrase | undefined {
 /** Tells whether an adjective stands for those who have the property: "mail from unknown". */
 function isBehindPreposition(before: readonly string[]): boolean {
   const last = before.at(-1)
-  return last !== undefined && (SOURCE.test(last) || /^(?:de|di|do|dos|des)$/.test(last))
+  return (
+    last !== undefined &&
+    (SOURCE.test(last) || /^(?:de|di|do|dos|des|for|to|fur|pour|para|per|voor|для|dla)$/.test(last))
+  )
 }
 
 /** Reads the noun phrase with which words end, as before an adjective of Romance languages. */
@@ -189,10 +244,14 @@ function adjacentTo(words: readonly string[]): Role | undefined {
   while (start > 0 && isNoun(words[start - 1]!)) start--
   const phrase = start < words.length ? phraseAt(words, start) : undefined
   if (phrase === undefined) return undefined
+  let at = start
+  while (at > 0 && roleOf(words[at - 1]!) === 'link') at--
   // A noun behind a preposition is not the subject, but may say whose the subject is.
-  const isBehind = start > 0 && (GENITIVE.test(words[start - 1]!) || WITHIN.test(words[start - 1]!))
+  const isBehind = at > 0 && (GENITIVE.test(words[at - 1]!) || WITHIN.test(words[at - 1]!))
   const isObject = words.slice(0, start).some(word => FINITE.test(word))
   if (isObject) return phrase.role === 'recipient' ? undefined : phrase.role
+  const isActiveObject = words.slice(0, at).some(word => PERFECT.test(word))
+  if (isActiveObject) return phrase.role
   return isBehind || phrase.role === 'thing'
     ? subjectOf(words)
     : subjectOf(words) === 'sender'
@@ -243,8 +302,22 @@ function subjectOf(words: readonly string[]): Role | undefined {
   const owner = ownerIn(rest)
   if (first.role === 'content') return 'content'
   if (owner !== undefined) return owner
+  if (isCompound(words[first.end - 1]!, rest[0])) return 'other'
   if (first.role !== 'thing') return first.role
   return subjectOf(rest) ?? 'thing'
+}
+
+/** Nouns that can be the first part of a compound, such as "mailbox cluster". */
+const FIRST_PART =
+  /^(?:user|username|recipient|mailbox|inbox|account|address|alias|customer|employee|person|login|subscriber|member|student|staff|owner|name|id)$/
+/** Words that can follow such a noun without being a part of it. */
+const FOLLOWS =
+  /^(?:@\p{L}+|.|is|isnt|was|are|were|be|been|has|have|had|does|do|did|can|could|will|would|may|might|must|shall|should|not|no|never|also|either|still|already|just|simply|really|permanently|apparently|probably|seems?|appears?|that|which|who|whom|whose|you|we|i|it|he|she|they|with|without|at|in|on|of|for|from|to|by|under|within|named|called|known|specified|given|requested|entered|provided|supplied|above|below|here|there|this|the|and|or|as|than|after|before|since|due|account|status|tried|us|there|longer|currently|any|code|inactive|existiert|nicht|konnte|kann|\p{N}+\p{L}*)$/u
+
+/** Tells whether a noun that we do not know makes the phrase about something else: "the mailbox cluster". */
+function isCompound(noun: string, next: string | undefined): boolean {
+  if (next === undefined || !FIRST_PART.test(noun)) return false
+  return ![FOLLOWS, COPULA, PERFECT, GENITIVE, WITHIN, SOURCE].some(words => words.test(next))
 }
 
 /** Returns whose the noun before is, if it is not the recipient's. */
@@ -268,8 +341,8 @@ function qualifierBehind(words: readonly string[]): Role | undefined {
     if (!WITHIN.test(words[i]!) && !GENITIVE.test(words[i]!)) continue
     const phrase = nextTo(words.slice(i + 1))
     if (phrase?.role === 'sender') return 'sender'
+    if (words[i] === 'for' && (phrase?.role === 'host' || phrase?.role === 'other')) return 'other'
     if (phrase?.role === 'content' && !OF_MAIL.test(words[i + 1] ?? '')) return 'content'
-    if (phrase?.role === 'host' && /^(?:of|des|du|del|der|von|van)$/.test(words[i]!)) return 'host'
   }
   return undefined
 }

@@ -26,12 +26,13 @@ const ENGLISH: readonly Predicate[] = [
   of(
     'absent',
     'before',
-    '(?<!(?:has|have|had) )not (?:be |been |get |currently )?(?:found|located|known|listed|recogni[sz]ed|registered|present|valid|local|identified|resolved|existent|existing|served|hosted|handled|matched|assigned|mapped|associated)(?: to| at| on| in| by)?',
+    '(?<!(?:has|have|had) )not (?:be |been |get |currently )?(?:found|located|known|listed|recogni[sz]ed|registered|present|valid|local|identified|resolved|existent|existing|served|hosted|handled|matched|assigned|mapped|associated|defined)(?: to| at| on| in| by)?',
     'not (?:\\p{L}+ )?exists?',
     'no longer (?:exists?|valid|known|there|present|available)',
     'never (?:been )?(?:existed|created|registered|set up)',
     'not resolve(?: to)?',
     'not one of (?:our|my|the)',
+    'not (?:here|with us)',
     'not in (?:the|our|my|this|any) (?:\\p{L}+ ){0,2}(?:directory|tables?|database|system|book|organi[sz]ation|list of users)',
     'unavailable',
     'found no (?:user|mailbox|account)',
@@ -49,7 +50,7 @@ const ENGLISH: readonly Predicate[] = [
   of(
     'gone',
     'around',
-    'disabled|inactive|deactivated|not active|not in use|discontinued|shut down|terminated|suspended|expired|frozen|(?:un)?locked|on hold|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|revoked|obsolete|moved|dormant|closed|out of use|ceased|former',
+    'disabled|inactive|deactivated|not active|not in use|discontinued|shut down|terminated|suspended|expired|frozen|(?:un)?locked|on hold|deleted|removed|erased|purged|retired|decommissioned|archived|abandoned|cancell?ed|revoked|obsolete|dissolved|dormant|closed|out of use|ceased|former',
   ),
   of(
     'gone',
@@ -58,6 +59,7 @@ const ENGLISH: readonly Predicate[] = [
     'not (?:used|active|work|works|with us|here|employed|in use|accept mail|part of) (?:\\p{L}+ ){0,3}anymore',
     '(?:has|have|had) left (?:the|our|this|us)',
     '(?:has )?quit (?:the|our|this)',
+    '(?:has |have |had |was )?moved',
   ),
   of(
     'failed',
@@ -189,7 +191,7 @@ export const PREDICATES: readonly Predicate[] = [...ENGLISH, ...GERMANIC, ...ROM
 
 /** Words for a state that will end. */
 export const PASSING = words(
-  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|(?:is|are) under way|paused|on vacation|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
+  'temporar(?:y|ily)|later|tomorrow|until|for now|for the (?:moment|time being)|at (?:the|this) moment|at present|right now|currently|in a (?:moment|while|minute|few|bit)|shortly|soon|maintenance|in progress|(?:is|are) under way|paused|on vacation|till|not yet|holidays?|from \\d{1,2} (?:to|until)|back on|will (?:then )?be (?:back|reopened|enabled|reactivated|active|available|restored)|wait (?:for|until|an?|some|\\d{1,5})|(?:in|after|within|for|next) (?:the next |about )?(?:\\d{1,5}|an?|one|two|few|some) ?(?:s|sec|min|seconds?|minutes?|hours?|days?|weeks?)',
   'vorubergehend\\p{L}*|voruebergehend\\p{L}*|vorlaufig\\p{L}*|zeitweilig|zeitweise|spater|spaeter|bis (?:morgen|auf weiteres|montag|\\d+)|momentan|derzeit|zur zeit|zurzeit|gerade|wartung\\p{L}*|in (?:\\d{1,5}|einer|einigen) (?:minuten?|stunden?|tagen)',
   'temporaire\\p{L}*|provisoire\\p{L}*|momentanee?\\p{L}*|plus tard|ulterieur\\p{L}*|actuellement|pour l(?:e|a)? ?(?:moment|instant)|en ce moment|jusqu\\p{L}*|dans \\d{1,5} (?:minutes?|heures?|jours?)',
   'temporal\\p{L}*|mas tarde|hasta|manana|mantenimiento|por (?:el|ahora)(?: momento)?|de momento|actualmente|provisional\\p{L}*|(?:en|dentro de) \\d{1,5} (?:minutos?|horas?|dias?)',

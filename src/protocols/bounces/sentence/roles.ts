@@ -44,7 +44,7 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
   [
     'sender',
     wordsOf(
-      '@us|fromfield|senders?|sending|originators?|authors?|correspondents?|outsiders?|strangers?|spammers?',
+      '@us|fromfield|senders?|sending|originat(?:ors?|ing)|bounces?|origin|orig[ei][mn]e?|herkunft|callbacks?|authors?|correspondents?|outsiders?|strangers?|spammers?',
       'yours?|outside|nonmembers?|guests?|impostors?',
       'absender\\p{L}*|versender\\p{L}*|ihr(?:e[rnsm]?)?|eure?|fremde\\p{L}?',
       'expediteurs?|emetteurs?|envoyeurs?|envoi|votre|vos',
@@ -56,7 +56,7 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
   [
     'host',
     wordsOf(
-      '@ip|hosts?|hostnames?|servers?|servernames?|clients?|ip|ips|ipv4|ipv6|helo|ehlo|dns|rdns|ptr|mx|reverse|networks?|netblock|relays?|connections?|gateways?|databases?|director(?:y|ies)|ldap|backends?|callouts?|callbacks?|lookups?|ports?|sessions?|certificates?|smtp|mta|stores?|configuration|software|process|storage|mailers?',
+      '@ip|hosts?|hostnames?|servers?|servernames?|clients?|ip|ips|ipv4|ipv6|helo|ehlo|dns|rdns|ptr|mx|reverse|networks?|netblock|relays?|connections?|gateways?|databases?|director(?:y|ies)|ldap|backends?|callouts?|lookups?|ports?|sessions?|certificates?|smtp|mta|stores?|configuration|software|process|storage|mailers?',
       'mailservers?|rechner\\p{L}*|verbindung\\p{L}*|rechnername\\p{L}?|\\p{L}+servers?|verzeichnis',
       'serveurs?|hotes?|connexions?|servidor(?:es)?|conexion|conexao|connessione|verbinding|anfitrion',
       'сервер\\p{L}*|хост\\p{L}*|узел|узла|соединени\\p{L}*|serwer\\p{L}*|polaczeni\\p{L}*|host[aeuy]?',
@@ -75,7 +75,7 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
   [
     'other',
     wordsOf(
-      'reasons?|errors?|problems?|causes?|services?|commands?|parameters?|arguments?|requests?|syntax|passwords?|credentials|access|rights?|permissions?|subscription|fehler|dienst|grund|erreur|service|error|errore|motivo|ошибк\\p{L}*|blad|fout',
+      'envelope|authentication|auth|submission|verification|restrictions?|lists?|tables?|books?|rules?|preferences|filters?|protection|reasons?|errors?|problems?|causes?|services?|commands?|parameters?|arguments?|requests?|syntax|passwords?|credentials|access|rights?|permissions?|subscription|fehler|dienst|grund|erreur|service|error|errore|motivo|ошибк\\p{L}*|blad|fout',
     ),
   ],
   [
@@ -101,14 +101,14 @@ const ROLES: readonly (readonly [Role, RegExp])[] = [
   [
     'thing',
     wordsOf(
-      'names?|records?|entr(?:y|ies)|match|matches|results?|id|ids|parts?|lists?|tables?|books?|path|system|organi[sz]ation|tenant|site|place|owner|object',
+      'names?|records?|entr(?:y|ies)|match|matches|results?|id|ids|parts?|path|system|organi[sz]ation|tenant|site|place|owner|object',
       'name|namen|namens|eintrag|treffer|nom|nombre|nome|naam|имя|имени|имен\\p{L}*|запис\\p{L}*|nazw\\p{L}*|wpis\\p{L}*|correspondance|aux|lettres|postal|electronico|correo|elettronica|poczt\\p{L}*|почтов\\p{L}*',
     ),
   ],
   [
     'link',
     wordsOf(
-      'the|a|an|this|that|these|those|our|my|its|his|such|any|or|and|local|valid|known|existing|registered|virtual|internal|external|final|destination|target|specified|given|requested|intended|individual|email|mail|remote|new|active|single|delivery|forwarding|envelope|more|other|unknown|invalid|nonexistent|nonexisting|illegal|bad|whose|primary|smtp',
+      'the|a|an|this|that|these|those|our|my|its|his|such|any|or|and|local|valid|known|existing|registered|virtual|internal|external|final|destination|target|specified|given|requested|intended|individual|email|mail|remote|new|active|single|delivery|forwarding|more|other|unknown|invalid|nonexistent|nonexisting|illegal|bad|whose|primary|smtp',
       'der|die|das|den|dem|dieser|diese|dieses|diesen|angegebene[rnsm]?|ein|eine|einen|kein|oder|und|solche[rns]?|le|la|les|l|un|une|ce|cet|cette|ou|et|tel|telle|el|los|las|una|este|esta|ese|esa|ningun|o|os|as|um|uma|il|lo|gli|i|dell|questo|questa|tale|het|een|deze|dit|die|opgegeven|этот|этого|такой|такого|ten|ta|taki|takiego|takiej|takie|podany|podanego|указанный|указанного|indicado|indicada|indicato|indique|indiquee',
     ),
   ],
