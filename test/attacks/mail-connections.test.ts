@@ -1,4 +1,9 @@
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import * as assert from 'uvu/assert'
+import { frame } from '../../src/protocols/dns/frames.ts'
+import { queryPacket } from '../kit/zone-client.ts'
 import { battery } from './battery.ts'
 import { addressOf, type Crowd, type CrowdOptions, gather } from './crowd.ts'
 import type { Field } from './field.ts'
@@ -114,6 +119,123 @@ attack('port 25: peers that ask and never read, 25 addresses', async ({ field, n
   const peers = { count: scaled(250), addresses: 25, net: 49, deaf: true }
   const script = ['EHLO deaf.example\r\n', 'NOOP\r\n'.repeat(2_000)]
   note(await hold(field, 'inbound', { ...peers, script }, crowd => crowd.say('NOOP\r\n'.repeat(100))))
+})
+
+/** Each byte in a segment or a TLS record of its own, as fast as they are taken. */
+async function dripped(
+  crowd: { sockets: readonly Socket[] },
+  text: string,
+  forMs = HOLD_MS,
+): Promise<number> {
+  const deadline = performance.now() + forMs
+  let count = 0
+  const drip = async (socket: Socket) => {
+    socket.setNoDelay(true)
+    for (let at = 0; performance.now() < deadline && socket.writable; at++) {
+      count++
+      const isTaken = await Promise.race([
+        new Promise<boolean>(sent => socket.write(text[at % text.length]!, () => sent(true))),
+        pause(SECOND_MS),
+      ])
+      if (isTaken !== true) await pause(SECOND_MS)
+    }
+  }
+  await Promise.all(crowd.sockets.map(drip))
+  return count
+}
+
+for (const [what, listener, script, text] of [
+  ['port 25: a line without an end, byte by byte', 'inbound', ['EHLO x\r\n'], 'x'],
+  ['port 587: empty lines, byte by byte', 'submission', ['EHLO x\r\n'], '\r\n'],
+  ['DNS over TCP: a message byte by byte', 'dns', undefined, '\x0f\xf0'],
+] as const)
+  attack(`${what}, 40 addresses`, async ({ field: { ports }, note }) => {
+    const count = scaled(400)
+    const crowd = await gather({
+      port: ports[listener],
+      count,
+      addresses: 40,
+      net: 52,
+      ...(script && { script }),
+    })
+    note(`${await dripped(crowd, text)} bytes`)
+    crowd.close()
+  })
+
+attack('port 465: records of one byte while a login is checked, 40 addresses', async ({ field, note }) => {
+  const login = Buffer.from('\0resend\0re_wrong').toString('base64')
+  const count = scaled(200)
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const socket = connectTls({
+        ...{ port: field.ports.submissionTls, host: '127.0.0.1', rejectUnauthorized: false },
+        ...({ localAddress: addressOf(53, at % 40) } as object),
+      })
+      socket.on('error', () => {}).resume()
+      await new Promise<void>(resolve => socket.once('data', () => resolve()).once('close', resolve))
+      socket.write('EHLO x\r\n')
+      await pause(300)
+      socket.write(`AUTH PLAIN ${login}\r\n`)
+      return socket
+    }),
+  )
+  note(`${await dripped({ sockets }, 'NOOP\r\n')} records`)
+  for (const socket of sockets) socket.destroy()
+})
+
+attack('port 25: 200,000 pipelined commands, 20 from each of 10 addresses', async ({ field, note }) => {
+  for (const command of ['NOOP', 'RSET', 'RCPT TO:<nobody@acme.example>']) {
+    const script = ['EHLO x\r\n', 'MAIL FROM:<x@there.example>\r\n', `${command}\r\n`.repeat(200_000)]
+    const crowd = await gather({
+      port: field.ports.inbound,
+      count: scaled(200),
+      addresses: 10,
+      net: 54,
+      script,
+    })
+    const deadline = performance.now() + HOLD_MS
+    while (performance.now() < deadline && crowd.standingCount() > 0) await pause(300)
+    note(`${command}: ${crowd.standingCount()} of ${crowd.connectedCount} stand`)
+    crowd.close()
+  }
+})
+
+attack(
+  'DNS over TCP: 100,000 questions at once, replies not read, 80 connections',
+  async ({ field, note }) => {
+    const questions = Buffer.concat(
+      Array.from({ length: 10_000 }, () => frame(queryPacket(field.visit.dnsName, 'TXT'))),
+    )
+    const peers = { count: scaled(80), addresses: 40, net: 55, deaf: true, words: () => questions }
+    const crowd = await gather({ port: field.ports.dns, ...peers })
+    const deadline = performance.now() + HOLD_MS
+    while (performance.now() < deadline) {
+      crowd.say(questions)
+      await pause(SECOND_MS)
+    }
+    note(`${crowd.connectedCount} connected`)
+    crowd.close()
+  },
+)
+
+attack('DNS over UDP: a flood of questions from 80 addresses', async ({ field, note }) => {
+  const packet = queryPacket(field.visit.dnsName, 'TXT')
+  const sockets = Array.from({ length: 80 }, () => createSocket('udp4'))
+  for (const [at, socket] of sockets.entries()) {
+    socket.on('error', () => {}).bind(0, addressOf(56, at))
+    await new Promise(bound => socket.once('listening', bound as () => void))
+  }
+  let count = 0
+  const deadline = performance.now() + HOLD_MS
+  while (performance.now() < deadline) {
+    await Promise.all(
+      sockets.map(socket => new Promise(sent => socket.send(packet, field.ports.dns, '127.0.0.1', sent))),
+    )
+    count += sockets.length
+    await pause(5)
+  }
+  for (const socket of sockets) socket.close()
+  note(`${Math.round((count * 1_000) / HOLD_MS)} questions a second`)
 })
 
 attack('port 25: floods of connections, each closed at once', async ({ field, note }) => {

@@ -337,6 +337,36 @@ attack('MX hosts that break the protocol', async ({ field, t, note }) => {
   note(statuses.map((status, at) => `${names[at]} ${status}`).join(', '))
 })
 
+/** How long a text takes to be derived grows with the markup of the page. */
+const COSTLY_PAGES = [
+  '<b>'.repeat(170_000),
+  `${'<b>'.repeat(60_000)}${'word '.repeat(60_000)}`,
+  '&amp;'.repeat(100_000),
+]
+
+attack('150 pages of much markup by one account, and one mail of another', async ({ field, note }) => {
+  const { call, ann, eve } = field
+  const send = (by: typeof ann, to: string, html: string) =>
+    call('POST', '/emails', {
+      token: by.apiKey,
+      body: { from: `x@${by.domain}`, to: `${to}@${THERE}`, subject: 'markup', html },
+    })
+  for (let at = 0; at < scaled(150); at += 10)
+    await Promise.all(
+      Array.from({ length: 10 }, (_, i) => send(eve, `ok-markup${at + i}`, COSTLY_PAGES[i % 3]!)),
+    )
+  for (const turn of ['first', 'second']) {
+    const began = performance.now()
+    const { id } = (await send(ann, `ok-${turn}-mail`, '<p>hi')).body
+    await until(
+      async () => (await call('GET', `/emails/${id}`, { token: ann.apiKey })).body.status === 'delivered',
+    )
+    const tookMs = Math.round(performance.now() - began)
+    note(`${turn} mail after ${tookMs} ms`)
+    assert.ok(tookMs < 3_000, `${turn} mail after ${tookMs} ms`)
+  }
+})
+
 attack('signatures cover what could be added later', async ({ field }) => {
   const { call, ann, mx } = field
   const body = { from: 'ann@acme.example', to: `ok-signed@${THERE}`, subject: 'signed', text: 'x' }

@@ -17,7 +17,7 @@ export function byteArrayCount(): number {
 export async function sendByteByByte(socket: Writable, bytes: string): Promise<void> {
   for (const byte of bytes) {
     if (socket.destroyed) return
-    await new Promise<void>(sent => socket.write(byte, () => setImmediate(sent)))
+    await new Promise<void>(sent => socket.write(byte, 'latin1', () => setImmediate(sent)))
   }
 }
 

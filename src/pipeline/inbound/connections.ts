@@ -28,6 +28,8 @@ export interface ConnectionLimit {
 }
 
 const MINUTE_MS = 60_000
+/** Networks that are counted in a minute. Beyond this, the one that was counted first is forgotten. */
+const NETWORKS_MAX = 50_000
 const MAPPED_PREFIX = /^::ffff:/i
 
 export function createConnectionLimit(
@@ -68,6 +70,7 @@ function countPerMinute(limit: number, clock: Pick<Clock, 'monotonic'>): (networ
     }
     const count = (counts.get(network) ?? 0) + 1
     if (count <= limit) counts.set(network, count)
+    if (counts.size > NETWORKS_MAX) counts.delete(counts.keys().next().value!)
     return count <= limit
   }
 }

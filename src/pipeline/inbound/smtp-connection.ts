@@ -57,7 +57,9 @@ type Next = (error?: Error | null) => void
 /** 5xx replies per connection, after which it is closed. */
 const ERRORS_MAX = 20
 /** Commands without a message, after which a connection is closed. A transaction has about a hundred. */
-const COMMANDS_MAX = 2_000
+const COMMANDS_MAX = 1_000
+/** Pipelined commands that are carried out before other connections get their turn. */
+const COMMANDS_PER_TURN = 10
 /** The longest line is that of a login (RFC 4954 §4: 12,288 octets). */
 const LINE_BYTES_MAX = 16 * 1024
 
@@ -175,15 +177,16 @@ function endAfterErrors(connection: Connection, counts: MailCounts) {
 }
 
 /**
- * Closes a connection whose commands lead to no message.
+ * Closes a connection whose commands lead to no message, and lets others have their turn between commands.
  * @returns a function to be called for each message
  */
 function endAfterCommands(connection: Connection): () => void {
   const carryOut = connection._onCommand.bind(connection)
   let count = 0
   connection._onCommand = (command, done) => {
-    if (++count <= COMMANDS_MAX) carryOut(command, done)
-    else connection.send(421, '4.7.0 Too many commands without a message')
+    if (++count > COMMANDS_MAX) return connection.send(421, '4.7.0 Too many commands without a message')
+    const isLastOfTurn = done !== undefined && count % COMMANDS_PER_TURN === 0
+    return carryOut(command, isLastOfTurn ? () => setImmediate(done) : done)
   }
   return () => {
     count = 0

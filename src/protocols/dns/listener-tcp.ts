@@ -87,6 +87,7 @@ async function serve(socket: net.Socket, { respond, log, clock }: TcpServiceOpti
   rearm()
   try {
     for await (const query of readFrames(socket, QUERY_BYTES_MAX)) {
+      if (socket.destroyed) return
       rearm()
       used()
       const reply = await respond(query, address)

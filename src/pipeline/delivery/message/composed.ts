@@ -6,7 +6,7 @@
  * `message.ts` and `rebuild.ts`.
  */
 
-import { type Id, idText, wireId } from '../../../lib/ids.ts'
+import { type Id, idKey, idText, wireId } from '../../../lib/ids.ts'
 import type { SecretKeys } from '../../../lib/secret-keys.ts'
 import { bodyHash } from '../../../protocols/dkim/body-hash.ts'
 import type { Attachment } from '../../../protocols/mime/attachment-entity.ts'
@@ -94,6 +94,7 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
   const planOf = createRewritePlanCache()
   return async source => {
     if (source.raw !== null) return composeRaw(source, await blobs.read(db, source.raw))
+    const owner = idKey(source.accountId)
     const terms = source.linkTermsId === null ? null : await findTerms(source.linkTermsId)
     const links = terms && createEmailLinks(secrets, terms, linkedEmail(source))
     const given = findPersonal(source, () => links?.unsubscribeUrl(onlyRecipient(source)) ?? '')
@@ -101,13 +102,13 @@ export function createComposer({ db, find, blobs, secrets }: ComposerParts): Com
     if (personal && source.attachments === null && !links?.isTracked) {
       const words = splice(personal)
       if (words) {
-        const text = words.text ?? textOf(filledContent(personal))
+        const text = words.text ?? (await textOf(filledContent(personal), owner))
         const body = hashed({ ...words, text, attachments: [], seed: source.messageId })
         return compose(source, body.body.length, links, () => body)
       }
     }
     const content = personal ? filledContent(personal) : source.content
-    const text = textOf(content)
+    const text = await textOf(content, owner)
     const seed = isShared(source) ? idText(source.broadcastId!) : source.messageId
     const attachments = await attachmentsOf(source, db, blobs)
     const bodyOf = (html: string | null) => hashed({ html, text, attachments, seed })

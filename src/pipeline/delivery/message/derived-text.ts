@@ -4,6 +4,7 @@
  *
  * In: content without tracking. Out: content or template with a text. Called by `composed.ts`.
  */
+import { FairTurns } from '../../../lib/fair-turns.ts'
 import { htmlToText } from '../../../protocols/mime/html/html-to-text.ts'
 import type { Content } from '../../../resources/emails/content.ts'
 import type { CompiledTemplate, CompiledText, Hole } from '../../../resources/templates/compile.ts'
@@ -11,8 +12,12 @@ import type { Personal } from '../../../resources/templates/personal.ts'
 import { findParts } from '../../tracking/find-links.ts'
 
 interface TextDeriver {
-  /** Null if there is no text part. */
-  textOf(content: Content): string | null
+  /**
+   * Null if there is no text part. Large pages wait for the turn of their owner, so that the pages of one
+   * account do not delay the mail of others.
+   * @param owner account
+   */
+  textOf(content: Content, owner: string): string | null | Promise<string | null>
   /**
    * Adds a text to the template. Returns the same object if there is a text or none can be added, because the
    * values of this recipient may change the structure of the page.
@@ -33,16 +38,21 @@ const MARKUP = /[<>&"']/
 /** Text before a value that could become a tag together with it, or decides whether an element is seen. */
 const STRUCTURAL = /<\/?[a-z]*$|\b(?:style|class|id)\s*=\s*(?:"[^"<]*|'[^'<]*)$/i
 
+/** Smaller pages take at most some milliseconds and are read at once. */
+const LARGE_CHARACTERS = 32 * 1024
+
 export function createTextDeriver(): TextDeriver {
-  const byContent = new WeakMap<Content, string | null>()
+  const byContent = new WeakMap<Content, string | null | Promise<string | null>>()
+  const turns = new FairTurns()
   const byTemplate = new WeakMap<CompiledTemplate, DerivedTemplate | null>()
   return {
-    textOf(content) {
+    textOf(content, owner) {
       const { html, text } = content
       if (text !== null || html === null) return text
       const known = byContent.get(content)
       if (known !== undefined) return known
-      const derived = htmlToText(html) ?? null
+      const derive = () => htmlToText(html) ?? null
+      const derived = html.length < LARGE_CHARACTERS ? derive() : turns.run(owner, html.length, derive)
       byContent.set(content, derived)
       return derived
     },

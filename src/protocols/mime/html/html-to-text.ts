@@ -6,10 +6,10 @@
  * Lines are not wrapped: quoted-printable does this, and mail programs wrap at the width of the window.
  */
 import { hiddenSelectors, isHiddenPicture, styleEffect } from './hidden-style.ts'
-import { readHtml } from './read-html.ts'
+import { hasTooManyTags, readHtml } from './read-html.ts'
 import { TextBlock } from './text-block.ts'
 
-/** Larger pages have no text: a hostile page of this size takes 0.1 s. Gmail cuts pages at 102 KB. */
+/** Larger pages have no text. Gmail cuts pages at 102 KB. */
 export const HTML_CHARACTERS_MAX = 512 * 1024
 /**
  * Number of characters by which a text may be longer than its page; longer ones are not used. Only pages made
@@ -85,7 +85,7 @@ interface OpenElement {
  * @returns undefined if the page has no text, or page or text is too large
  */
 export function htmlToText(html: string): string | undefined {
-  if (html.length > HTML_CHARACTERS_MAX) return undefined
+  if (html.length > HTML_CHARACTERS_MAX || hasTooManyTags(html)) return undefined
   const page = new Page()
   read(html, page)
   const text = page.end()

@@ -29,6 +29,8 @@ export interface OpenTag {
   isExcluded: boolean
 }
 
+/** Pages with more `<` consist of little but tags, which cost more than characters. They get no text part. */
+export const TAGS_MAX = 65_536
 const LINKING = new Set(['a', 'area'])
 const BEFORE_VALUE = /\s*=\s*/y
 const ignored = () => {}
@@ -57,6 +59,12 @@ export function readHtml(html: string, pieces: HtmlCallbacks): void {
   const tokenizer = new Tokenizer({ decodeEntities }, { ...NOTHING, ...pieces })
   tokenizer.write(html)
   tokenizer.end()
+}
+
+export function hasTooManyTags(html: string): boolean {
+  let count = 0
+  for (let at = html.indexOf('<'); at >= 0 && count <= TAGS_MAX; at = html.indexOf('<', at + 1)) count++
+  return count > TAGS_MAX
 }
 
 /**

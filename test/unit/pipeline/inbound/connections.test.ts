@@ -24,6 +24,18 @@ test('connection limit: open connections are limited per address', () => {
   assert.is(open('192.0.2.1').told, 'taken')
 })
 
+test('connection limit: at most 50,000 networks are counted, and the first is forgotten first', () => {
+  const { open } = given({ newPerMinute: 1 })
+  const network = (i: number) => `10.${i >> 16}.${(i >> 8) & 255}.${i & 255}`
+  for (const count of [49_999, 500_000]) {
+    open('192.0.2.1').close()
+    assert.match(open('192.0.2.1').told, /Too many new/)
+    for (let i = 0; i < count; i++) open(network(i)).close()
+    const { told } = open('192.0.2.1')
+    assert.is(told === 'taken', count > 50_000)
+  }
+})
+
 test('connection limit: a refused connection is not counted', () => {
   const { open } = given({ perNetworkMax: 1 })
   const first = open('192.0.2.1')

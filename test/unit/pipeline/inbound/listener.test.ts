@@ -46,7 +46,7 @@ test('DATA: a message that cannot be stored is deferred, and the connection cont
 test('pipelining: all commands of one packet are answered', async t => {
   const { greeted } = await open(t, {})
   const client = await greeted()
-  const count = 1_900
+  const count = 900
   client.write('NOOP\r\n'.repeat(count))
   for (let i = 0; i < count; i++) assert.is(await client.reply(), '250 OK')
   assert.match(await client.say('RCPT TO:<bob@here.example>'), /^250 /)

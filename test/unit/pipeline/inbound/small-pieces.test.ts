@@ -110,10 +110,10 @@ const talk = async (client: SmtpClient, command: string, most: number) => {
   }
 }
 for (const command of ['NOOP', 'RSET', 'RCPT TO:<bob@here.example>', 'VRFY bob', 'HELP'])
-  test(`${command} without end ends the connection after 2,000 commands`, async t => {
+  test(`${command} without end ends the connection after 1,000 commands`, async t => {
     const { greeted } = await open(t)
     const { count, reply } = await talk(await greeted(), command, 20_000)
-    assert.ok(count <= 2_000, `${count} replies`)
+    assert.ok(count <= 1_000, `${count} replies`)
     assert.match(reply, /^421 4\.7\.0 Too many/)
   })
 
@@ -122,8 +122,8 @@ test('a message begins the count of commands anew', async t => {
   const client = await inData()
   for (let round = 0; round < 3; round++) {
     assert.match(await finish(client), /^250 /)
-    client.write('NOOP\r\n'.repeat(1_500))
-    for (let i = 0; i < 1_500; i++) assert.match(await client.reply(), /^250 /)
+    client.write('NOOP\r\n'.repeat(900))
+    for (let i = 0; i < 900; i++) assert.match(await client.reply(), /^250 /)
     for (const line of ['MAIL FROM:<ann@there.example>', 'RCPT TO:<bob@here.example>'])
       assert.match(await client.say(line), /^250 /)
     assert.match(await client.say('DATA'), /^354 /)

@@ -1,4 +1,4 @@
-import { duplexPair } from 'node:stream'
+import { Duplex, duplexPair } from 'node:stream'
 import * as assert from 'uvu/assert'
 import { frame, readFrames } from '../../../../src/protocols/dns/frames.ts'
 import { suite } from '../../../kit/suite.ts'
@@ -47,6 +47,41 @@ test('DNS frames: an invalid length is refused before the message arrives', asyn
   }
   assert.is((await read([frame(Buffer.alloc(100))], 100)).length, 1)
 })
+
+for (const [what, messageBytes, pieceBytes] of [
+  ['the largest message', 65_535, 1],
+  ['the largest message in odd pieces', 65_535, 3],
+  ['many small messages', 12, 1],
+] as const)
+  test(`DNS frames: ${what} in small pieces: each octet is copied a constant number of times`, async () => {
+    const stream = Buffer.concat(
+      Array.from({ length: Math.ceil(60_000 / messageBytes) }, () => frame(Buffer.alloc(messageBytes, 1))),
+    )
+    const pieces = Array.from({ length: Math.ceil(stream.length / pieceBytes) }, (_, i) =>
+      stream.subarray(i * pieceBytes, (i + 1) * pieceBytes),
+    )
+    let copied = 0
+    const { set } = Uint8Array.prototype
+    const { concat } = Buffer
+    Uint8Array.prototype.set = function (source, at) {
+      copied += source.length
+      return set.call(this, source, at)
+    }
+    Buffer.concat = (list, size) => {
+      for (const one of list) copied += one.length
+      return concat(list, size)
+    }
+    let count = 0
+    try {
+      const source = Duplex.from(pieces)
+      for await (const message of readFrames(source, 65_535)) count += message.length
+    } finally {
+      Uint8Array.prototype.set = set
+      Buffer.concat = concat
+    }
+    assert.ok(count >= 60_000)
+    assert.ok(copied < 5 * stream.length, `${copied} octets copied for ${stream.length}`)
+  })
 
 test('DNS frames: a half-open stream stays writable', async () => {
   const [near, far] = duplexPair()

@@ -12,6 +12,7 @@ import { createDnsServer } from '../../../../src/protocols/dns/server.ts'
 import { RCODE } from '../../../../src/protocols/dns/wire.ts'
 import { decodeMessage } from '../../../../src/protocols/dns/wire-decode.ts'
 import { createZone } from '../../../../src/protocols/dns/zone.ts'
+import { byteArrayCount, sendByteByByte } from '../../../kit/held-pieces.ts'
 import { createManualClock } from '../../../kit/manual-clock.ts'
 import { suite, type TestContext } from '../../../kit/suite.ts'
 import { until } from '../../../kit/until.ts'
@@ -425,6 +426,54 @@ test('DNS server: no more than 1,000 answers to datagrams are looked up at the s
   assert.is(lookUps, 1_000)
   held.resolve(KEY)
   assert.is((await askServer(address, `abc.dkim.${APEX}`, 'TXT')).answers.length, 1)
+})
+
+for (const [what, text] of [
+  ['a message', frame(Buffer.alloc(3_998, 1))],
+  ['the same question', Buffer.concat(Array.from({ length: 90 }, () => frame(queryPacket(APEX, 'A'))))],
+  ['zeros', Buffer.alloc(4_000)],
+] as const)
+  test(`DNS server: ${what}, byte by byte behind a slow question over TCP, is not held as pieces`, async t => {
+    const asked = Promise.withResolvers<void>()
+    const slow = Promise.withResolvers<string>()
+    const { port } = await given(t, {
+      dkim() {
+        asked.resolve()
+        return slow.promise
+      },
+    })
+    t.after(() => slow.resolve(KEY))
+    const client = await connected(t, port)
+    client.write(frame(queryPacket(`abc.dkim.${APEX}`, 'TXT')))
+    await asked.promise
+    const before = byteArrayCount()
+    await sendByteByByte(client, text.toString('latin1'))
+    const held = byteArrayCount() - before
+    assert.ok(held < 300, `${held} byte arrays for ${text.length} octets`)
+  })
+
+test('DNS server: thousands of pipelined questions leave turns to others', async t => {
+  const turns = { count: 0, most: 0 }
+  let isOver = false
+  const { port, address } = await given(t, {
+    dkim() {
+      turns.most = Math.max(turns.most, ++turns.count)
+      return KEY
+    },
+  })
+  const watch = () => {
+    turns.count = 0
+    if (!isOver) setImmediate(watch)
+  }
+  watch()
+  const client = await connected(t, port)
+  client.resume()
+  client.write(
+    Buffer.concat(Array.from({ length: 5_000 }, () => frame(queryPacket(`abc.dkim.${APEX}`, 'TXT')))),
+  )
+  for (let i = 0; i < 5; i++) assert.is((await askServer(address, APEX, 'A')).rcode, RCODE.NOERROR)
+  isOver = true
+  assert.ok(turns.most <= 16, `${turns.most} answered in one turn`)
 })
 
 test('DNS server: close ends connections and frees the port', async t => {
