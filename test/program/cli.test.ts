@@ -164,7 +164,10 @@ for (const how of ['stopped', 'killed'] as const)
       (await done('user list')).users.map(({ account }: { account: string }) => account),
       ['Main', 'Second'],
     )
-    assert.match((await type('key create CI')).err, /more than one account/)
+    const { err } = await type('key create CI')
+    assert.match(err, /more than one account/)
+    assert.ok(err.includes(`${made.account_id}  Second`), err)
+    assert.match((await type('token create CI --scopes full')).err, /acc_\S+ {2}Main/)
     assert.is((await type('queue')).out, 'The queue is empty.\n')
     const program = await start()
     assert.is((await signIn(program, 'ann@here.example', made.password)).status, 200)

@@ -67,12 +67,25 @@ function isMeant([name, value]: [string, string]): boolean {
 function problemOf(name: string, value: unknown, seen: ReadonlySet<string>): string | undefined {
   if (!NAME.test(name) || name.length > NAME_CHARACTERS_MAX)
     return `The header name \`${printableAscii(name, NAME_CHARACTERS_MAX)}\` must contain 1 to ${NAME_CHARACTERS_MAX} printable ASCII characters without spaces and colons.`
-  if (RESERVED.test(name)) return `The header \`${name}\` is reserved and cannot be set in \`headers\`.`
+  if (RESERVED.test(name)) return reservedMessage(name)
   if (seen.has(name.toLowerCase())) return `The header \`${name}\` must not occur twice.`
   if (typeof value !== 'string') return `The value of the header \`${name}\` must be a string.`
   if (/[\r\n\0]/.test(value)) return `The value of the header \`${name}\` must not contain CR, LF or NUL.`
   const fault = INTERPRETED.test(name) ? undefined : structuredFault(name, value)
   return fault && `The value of the header \`${name}\` ${fault}.`
+}
+
+/** What to do instead of setting a reserved header, by its name. */
+const INSTEAD = new Map([
+  ...['from', 'to', 'cc', 'bcc', 'subject'].map(name => [name, `Use the field \`${name}\`.`] as const),
+  ['date', 'The time of sending is set by the service; for a later time, use the field `scheduled_at`.'],
+  ['return-path', 'The service sets it for each recipient; bounces are reported by events.'],
+])
+
+function reservedMessage(name: string): string {
+  const instead = INSTEAD.get(name.toLowerCase())
+  const message = `The header \`${name}\` is reserved and cannot be set in \`headers\`.`
+  return instead === undefined ? message : `${message} ${instead}`
 }
 
 function interpret(entries: [string, string][]): UserHeaders | Refusal {

@@ -72,6 +72,8 @@ export interface Submission {
   /** Message-ID of the user, with angle brackets. */
   messageId: string | null
   attachments: (SubmittedAttachment | RemoteAttachment)[]
+  /** Paths of contents that were perhaps not meant as base64, for warnings; absent if there are none. */
+  doubtfulContents?: string[]
   tags: unknown[]
   /** Epoch ms; null to send at once. */
   scheduledAt: number | null

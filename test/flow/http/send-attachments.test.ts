@@ -100,7 +100,7 @@ for (const content_type of ['application/json', 'image/svg+xml', 'xtext/plain', 
     ...BAD,
     path: `attachments[0].content${content_type === 'application/text/plain' ? '_type' : ''}`,
   })
-refused('plain text whose type follows from its name alone', [{ content: 'hello!', filename: 'a.txt' }], {
+refused('plain text whose name is that of an image', [{ content: 'hello!', filename: 'a.png' }], {
   ...BAD,
   path: 'attachments[0].content',
 })
@@ -296,5 +296,38 @@ for (const [given, shown] of [
     const [attachment] = await sent([{ content: CONTENT, content_id: given }])
     assert.is(attachment.content_id, shown)
   })
+
+test('POST /email is POST /emails, for strapi-provider-email-resend; other paths are not', async () => {
+  const post = async (path: string) => {
+    const headers = { authorization: `Bearer ${mailhorn.apiKey}`, 'content-type': 'application/json' }
+    const answer = await fetch(mailhorn.baseUrl + path, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(GOOD),
+    })
+    return { status: answer.status, body: (await answer.json()) as { id?: string } }
+  }
+  for (const path of ['/email', '//email/']) assert.match((await post(path)).body.id ?? '', /^eml_/)
+  for (const path of ['/email/x', '/emailx', '/x/email']) assert.is((await post(path)).status, 404)
+})
+
+test('plain text that happens to be base64 is named in warnings of sends and batches', async () => {
+  const doubtful = { filename: 'note.txt', content: 'hello123' }
+  const sure = { filename: 'note.txt', content: 'Hello, Zoë!' }
+  const send = (path: string, body: object) => mailhorn.call('POST', path, { key: mailhorn.apiKey, body })
+  const { body } = await send('/emails', { ...GOOD, attachments: [sure, doubtful] })
+  assert.equal(
+    body.warnings.map(({ path }: { path: string }) => path),
+    ['attachments[1].content'],
+  )
+  assert.match(body.warnings[0].message, /decoded from base64 to octets that are not UTF-8 text/)
+  const batch = await send('/emails/batch', [GOOD, { ...GOOD, attachments: [doubtful] }])
+  assert.is(batch.status, 200, JSON.stringify(batch.body))
+  assert.equal(
+    batch.body.warnings.map(({ path }: { path: string }) => path),
+    ['[1].attachments[0].content'],
+  )
+  assert.not('warnings' in (await send('/emails', { ...GOOD, attachments: [sure] })).body)
+})
 
 test.run()

@@ -99,7 +99,10 @@ function readScopes(texts: readonly string[]): TokenScope[] {
   if (wrong === 'operator')
     throw invalidField('scopes', '`scopes` must not contain `operator`; set the field `operator` to true.')
   if (wrong !== undefined)
-    throw invalidField('scopes', `\`scopes\` must contain ${SCOPES.join(', ')}; got ${shownValue(wrong)}.`)
+    throw invalidField(
+      'scopes',
+      `Each of \`scopes\` must be one of ${SCOPES.join(', ')}; got ${shownValue(wrong)}.`,
+    )
   const scopes = [...new Set(texts as TokenScope[])]
   if (scopes.includes('full') && scopes.length > 1)
     throw invalidField('scopes', '`scopes` must not contain other scopes beside `full`, which includes them.')

@@ -1,11 +1,22 @@
 /** Decodes the content of an attachment from every encoding that clients use in JSON. */
+import { isUtf8 } from 'node:buffer'
 import { packBytes } from '../../../lib/bytes.ts'
 
 interface AttachmentContent {
   bytes: Uint8Array
   /** Whether the content was plain text instead of base64. It is encoded as UTF-8. */
   isPlainText: boolean
+  /**
+   * Whether a text was decoded from base64 to octets that are not UTF-8 text: short texts such as `hello123`
+   * happen to be valid base64.
+   */
+  isDoubtful: boolean
 }
+
+const UTF_16 = ['fffe', 'feff']
+/** Control characters that no text has; the first octets tell. */
+const CONTROLS = /[\0-\x08\x0e-\x1a\x1c-\x1f]/
+const CONTROLS_WITHIN_BYTES = 4_096
 
 const DATA_URL = /^data:([^,;]*(?:;[^,;]*)*?);base64,/i
 /** A longer prefix is not recognized as a data URL. */
@@ -20,11 +31,11 @@ const PREFIX_LENGTH_MAX = 1_000
 export function readContent(content: unknown, isText: boolean): AttachmentContent | { fault: string } {
   if (typeof content === 'string') return readText(content, isText)
   const list = isBufferObject(content) ? content.data : content
-  if (list instanceof Uint8Array) return { bytes: list, isPlainText: false }
+  if (list instanceof Uint8Array) return octets(list)
   if (!Array.isArray(list) && !(list instanceof Float64Array))
     return { fault: 'must be a base64 string, an array of bytes, or a serialized Node Buffer' }
   const bytes = packBytes(list)
-  return bytes ? { bytes, isPlainText: false } : { fault: 'must contain only integers from 0 to 255' }
+  return bytes ? octets(bytes) : { fault: 'must contain only integers from 0 to 255' }
 }
 
 /** Returns the media type of a data URL, or undefined if there is none. */
@@ -32,13 +43,24 @@ export function dataUrlType(content: unknown): string | undefined {
   return (typeof content === 'string' && dataUrlPrefix(content)?.[1]) || undefined
 }
 
+function octets(bytes: Uint8Array): AttachmentContent {
+  return { bytes, isPlainText: false, isDoubtful: false }
+}
+
 function readText(text: string, isText: boolean): AttachmentContent | { fault: string } {
   const prefix = dataUrlPrefix(text)?.[0] ?? ''
-  const bytes = decodeBase64(text.slice(prefix.length))
-  if (bytes) return { bytes, isPlainText: false }
-  return isText && prefix === ''
-    ? { bytes: Buffer.from(text), isPlainText: true }
+  const mayBePlain = isText && prefix === ''
+  // base64 may have line breaks, but words with blanks between them are no base64
+  const bytes = mayBePlain && /\S[ \t]+\S/.test(text) ? undefined : decodeBase64(text.slice(prefix.length))
+  if (bytes) return { bytes, isPlainText: false, isDoubtful: mayBePlain && !isTextIn(bytes) }
+  return mayBePlain
+    ? { bytes: Buffer.from(text), isPlainText: true, isDoubtful: false }
     : { fault: 'must be valid base64' }
+}
+
+function isTextIn(bytes: Buffer): boolean {
+  if (UTF_16.includes(bytes.toString('hex', 0, 2))) return true
+  return isUtf8(bytes) && !CONTROLS.test(bytes.toString('latin1', 0, CONTROLS_WITHIN_BYTES))
 }
 
 function dataUrlPrefix(text: string): RegExpExecArray | null {

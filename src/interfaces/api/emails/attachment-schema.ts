@@ -5,6 +5,7 @@ import * as z from 'zod'
 import {
   attachmentName,
   type RemoteAttachment,
+  type Submission,
   type SubmittedAttachment,
 } from '../../../pipeline/accept/submission.ts'
 import { FILE_NAME_CHARACTERS_MAX, isLongerThan } from '../../../protocols/mime/file-name.ts'
@@ -72,14 +73,25 @@ const pickPresent = presentPicker(Object.keys(schema.shape), {
 
 export const ATTACHMENTS_MAX = 100
 const CHARSET = /\s*;\s*charset=(?:"[^"]*"|[^\s;]*)/gi
+/** A charset other than UTF-8, in which octets are rarely valid UTF-8. */
+const OTHER_CHARSET = /;\s*charset=(?!"?utf-?8\b)/i
+/** Media types of file names whose content is text. */
+const TEXTUAL =
+  /^(?:text\/|message\/rfc822$|application\/(?:json|xml|javascript|yaml|sql|rtf|x-sh)$|.+\+(?:json|xml)$)/
 const CONTENT_ID = /^[!-;=?-~]+$/
 const BREAKS = /[\r\n\0]/
 
-/** @throws ApiError 422 invalid_attachment, which names the attachment and its field */
+/**
+ * @returns the attachments, and the paths of contents whose encoding is doubtful
+ * @throws ApiError 422 invalid_attachment, which names the attachment and its field
+ */
 export function readAttachments(
   list: readonly Record<string, unknown>[] = [],
-): (SubmittedAttachment | RemoteAttachment)[] {
-  const attachments = list.map(readAttachment)
+): Required<Pick<Submission, 'attachments' | 'doubtfulContents'>> {
+  const doubtfulContents: string[] = []
+  const attachments = list.map((raw, index) =>
+    readAttachment(raw, index, () => doubtfulContents.push(`attachments[${index}].content`)),
+  )
   const seen = new Set<string>()
   for (const [index, { contentId }] of attachments.entries()) {
     if (contentId === null) continue
@@ -87,7 +99,7 @@ export function readAttachments(
       throw refuser(index)('.content_id', `\`content_id\` must be unique; "${contentId}" is used twice`)
     seen.add(contentId)
   }
-  return attachments
+  return { attachments, doubtfulContents }
 }
 
 export function tooManyAttachments(count: number): ApiError {
@@ -103,7 +115,11 @@ function refuser(index: number): Refuse {
     invalidField(`attachments[${index}]${key}`, `Attachment ${index + 1}: ${message}.`, 'invalid_attachment')
 }
 
-function readAttachment(raw: Record<string, unknown>, index: number): SubmittedAttachment | RemoteAttachment {
+function readAttachment(
+  raw: Record<string, unknown>,
+  index: number,
+  onDoubt: () => void,
+): SubmittedAttachment | RemoteAttachment {
   const refuse = refuser(index)
   const fields = readFields(raw, refuse)
   const { content, path, content_type: given } = fields
@@ -117,14 +133,24 @@ function readAttachment(raw: Record<string, unknown>, index: number): SubmittedA
       `\`content_type\` must be a media type such as \`application/pdf\`; got ${shownValue(given)}`,
     )
   const contentId = readContentId(fields, refuse)
-  if (path === undefined) return { ...readFile({ ...fields, content_type: type }, index, refuse), contentId }
+  if (path === undefined) {
+    const file = readFile({ ...fields, content_type: type }, index, refuse, onDoubt)
+    return { ...file, contentId }
+  }
   return { url: path, filename: fields.filename ?? null, contentType: type ?? null, contentId }
 }
 
-function readFile({ filename, content, content_type: given }: Fields, index: number, refuse: Refuse) {
-  const read = readContent(content, /^text\//i.test(given ?? ''))
+function readFile(
+  { filename, content, content_type: given }: Fields,
+  index: number,
+  refuse: Refuse,
+  onDoubt: () => void,
+): Omit<SubmittedAttachment, 'contentId'> {
+  const named = given ?? typeOfFile(filename ?? '')
+  const read = readContent(content, isText(given, filename))
   if ('fault' in read) throw refuse('.content', `\`content\` ${read.fault}`)
-  const type = given ?? typeOfFile(filename ?? '') ?? typeByDataUrl(content)
+  if (read.isDoubtful && !OTHER_CHARSET.test(given ?? '')) onDoubt()
+  const type = named ?? typeByDataUrl(content)
   return {
     filename: filename ?? attachmentName(index, type),
     contentType: read.isPlainText ? inUtf8(type!) : (type ?? ANY_BYTES),
@@ -164,6 +190,11 @@ function readContentId(
   insistOnLength(key, bare, refuse)
   if (CONTENT_ID.test(bare)) return bare
   throw refuse(`.${key}`, `\`${key}\` must be printable ASCII without spaces or angle brackets`)
+}
+
+/** Whether the content may be plain text, which some clients send as it is. */
+function isText(type: string | undefined, filename = ''): boolean {
+  return type === undefined ? TEXTUAL.test(typeOfFile(filename) ?? '') : /^text\//i.test(type)
 }
 
 function typeByDataUrl(content: unknown): string | undefined {

@@ -12,7 +12,7 @@ import { shownValue } from '../schema/broken-rule.ts'
 import { idSchema } from '../schema/reply-schemas.ts'
 import { warningsSchema, withWarnings } from '../warnings.ts'
 import { batchSchema } from './batch-schema.ts'
-import { warningsOfUnused } from './unused-values.ts'
+import { warningsOfSend } from './send-warnings.ts'
 
 /** `errors` lists the emails that a permissive batch skipped. */
 const batchAnswerSchema = z.object({
@@ -36,7 +36,7 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
       async handle(request) {
         const mode = modeOf(request)
         const { prepared, idempotency } = await readIdempotent(request, '/emails/batch', mode)
-        const unusedValues = warningsOfUnused(prepared)
+        const warnings = warningsOfSend(prepared)
         const accepted = await accept.send(senderOf(request), prepared, idempotency)
         if (isRefusal(accepted)) throw apiErrorOf(accepted)
         const { ids, leftOut } = accepted
@@ -44,7 +44,7 @@ export function batchRoutes({ accept }: { accept: Accept }): Route[] {
           data: ids.map(id => ({ id: wireId('eml', id) })),
           ...((mode === 'permissive' || leftOut.length > 0) && { errors: leftOut }),
         }
-        return ok(withWarnings(body, unusedValues))
+        return ok(withWarnings(body, warnings))
       },
     },
   ]

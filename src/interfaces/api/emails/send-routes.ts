@@ -18,7 +18,7 @@ import { createFindUnsubscribeUrl } from '../unsubscribe/url.ts'
 import { warningsSchema, withWarnings } from '../warnings.ts'
 import { emailSchema, emailView } from './schema.ts'
 import { sendEmailSchema } from './send-schema.ts'
-import { warningsOfUnused } from './unused-values.ts'
+import { warningsOfSend } from './send-warnings.ts'
 
 interface EmailRoutesOptions {
   accept: Accept
@@ -43,10 +43,10 @@ export function emailRoutes({ accept, horizonOf, store, secrets }: EmailRoutesOp
       replies: { 200: z.object({ id: idSchema('eml'), warnings: warningsSchema }) },
       async handle(request) {
         const { prepared, idempotency } = await readIdempotent(request, '/emails', null)
-        const unusedValues = warningsOfUnused(prepared)
+        const warnings = warningsOfSend(prepared)
         const accepted = await accept.send(senderOf(request), prepared, idempotency)
         if (isRefusal(accepted)) throw apiErrorOf(accepted)
-        return ok(withWarnings({ id: wireId('eml', accepted.ids[0]!) }, unusedValues))
+        return ok(withWarnings({ id: wireId('eml', accepted.ids[0]!) }, warnings))
       },
     },
     {

@@ -100,7 +100,7 @@ export function readSendEmail(body: unknown): Submission {
     text: request.text ?? null,
     headers: headers?.fields ?? [],
     messageId: headers?.messageId ?? null,
-    attachments: readAttachments(request.attachments),
+    ...readAttachments(request.attachments),
     tags: readTags(request.tags),
     scheduledAt: request.scheduledAt === undefined ? null : readTime('scheduled_at', request.scheduledAt),
     topicId: request.topicId === undefined ? null : readTopicId(request.topicId),

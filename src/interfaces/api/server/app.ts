@@ -176,12 +176,16 @@ function hasLeft({ req, res }: Context): boolean {
 /** Path of claims in the PHP SDK; all others say `claim`. */
 const CLAIMS = /^(\/domains(?:\/[^/]+)?)\/claims(?=\/verify$|$)/
 
+/** Path of sends in strapi-provider-email-resend. */
+const EMAIL = /^\/email$/
+
 /** Removes duplicate and trailing slashes. Clients whose base URL ends in a slash send `//emails`. */
 const tidyPath: Middleware = (ctx, next) => {
   const tidy = ctx.path
     .replace(/\/{2,}/g, '/')
     .replace(/(?<=.)\/$/, '')
     .replace(CLAIMS, '$1/claim')
+    .replace(EMAIL, '/emails')
   if (tidy !== ctx.path) ctx.path = tidy
   return next()
 }

@@ -4,8 +4,10 @@ import * as z from 'zod'
 import { parseWireId, wireId } from '../../../lib/ids.ts'
 import { lineText } from '../../../lib/line-text.ts'
 import { foldAddress, parseMailbox } from '../../../protocols/smtp/address.ts'
+import { listAccounts } from '../../../resources/accounts/account-rows.ts'
 import { PASSWORD_LENGTH } from '../../../resources/accounts/password.ts'
 import { findAccount, findOnlyAccount } from '../../../resources/accounts/user-rows.ts'
+import { printable } from '../result.ts'
 import { type OperationParts, OperationRefused, operation } from './operation.ts'
 
 const DEFAULT_PLAN = 'scale'
@@ -77,11 +79,22 @@ export async function accountOf({ db }: Pick<OperationParts, 'db'>, text: string
   if (text === null) {
     const only = await findOnlyAccount(db)
     if (only) return only.id
-    throw new OperationRefused('There is more than one account, or none; specify the account with --account.')
+    throw new OperationRefused(await noOnlyAccount(db))
   }
   const id = parseWireId('acc', text)
   if (!id || !(await findAccount(db, id))) throw new OperationRefused(`Account ${text} not found.`)
   return id
+}
+
+/** Number of accounts that a message names. */
+const NAMED_MAX = 20
+
+async function noOnlyAccount(db: OperationParts['db']): Promise<string> {
+  const { total, rows } = await listAccounts(db, { limit: NAMED_MAX, offset: 0 })
+  if (total === 0) return 'There is no account. Create one with `mailhorn user create --new-account`.'
+  const names = rows.map(account => `\n  ${wireId('acc', account.id)}  ${printable(account.name)}`).join('')
+  const rest = total > rows.length ? `\n  and ${total - rows.length} more (mailhorn user list)` : ''
+  return `There is more than one account; specify the account with --account, one of:${names}${rest}`
 }
 
 function readAddress(text: string): string {

@@ -44,10 +44,19 @@ for (const name of [
 ])
   test(`header policy: ${name} is reserved in any case`, () => {
     for (const spelling of [name, name.toLowerCase(), name.toUpperCase()])
-      assert.is(
-        refused({ [spelling]: 'x' }),
+      assert.match(
+        refused({ [spelling]: 'x' }) ?? '',
         `headers.${spelling}: The header \`${spelling}\` is reserved and cannot be set in \`headers\`.`,
       )
+  })
+
+for (const [name, hint] of [
+  ['Subject', /Use the field `subject`\.$/],
+  ['DATE', /use the field `scheduled_at`\.$/],
+  ['Return-Path', /bounces are reported by events\.$/],
+] as const)
+  test(`header policy: the refusal of ${name} says what to do instead`, () => {
+    assert.match(refused({ [name]: 'x' }) ?? '', hint)
   })
 
 for (const name of [
