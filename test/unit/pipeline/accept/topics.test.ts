@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type Id, sameId } from '../../../../src/lib/ids.ts'
 import { isRefusal } from '../../../../src/pipeline/accept/refusal.ts'
-import type { DefaultSubscription } from '../../../../src/store/schema.ts'
+import { DELIVERY_STATE, type DefaultSubscription } from '../../../../src/store/schema.ts'
 import { openAudience } from '../../../kit/audience.ts'
 import { planOf } from '../../../kit/database.ts'
 import { HOUR_MS, newId, postOver } from '../../../kit/mail.ts'
@@ -295,6 +295,15 @@ test('topic: consent for a scheduled email is checked at its time', async t => {
     (await claim(accountId)).map(({ address }) => address),
     [ANN, ANN, 'bob@there.test'],
   )
+})
+
+test('topic: a delivery that has ended is not suppressed when its email is released', async t => {
+  const { schedule, release, leaveAll, change, deliveries, told } = await openScheduled(t)
+  await schedule(ANN, 'bob@there.test')
+  change("update deliveries set state = ?, status = 'bounced' where address = ?", DELIVERY_STATE.done, ANN)
+  await leaveAll()
+  await release()
+  assert.equal([deliveries(), told()], [[`${ANN} bounced`, 'bob@there.test queued'], []])
 })
 
 test('topic: a scheduled email whose topic was deleted fails with a reason', async t => {
