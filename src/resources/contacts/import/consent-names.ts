@@ -23,7 +23,7 @@ const parts = (...lines: string[]) => new RegExp(list(...lines).join('|'), 'u')
 const STRONG_LEFT = parts(
   'unsub optout optedout optingout bounce bouncing blacklist blocklist denylist suppress donotcontact donotemail',
   'donotmail donotsend donotmarket donotallow donotdisturb dontcontact dontemail dontmail dontsend nocontact ' +
-    'nomarketing nomailing noemails undeliver unmailable uncontactable unreachable markedasspam reportedspam',
+    'nomarketing nomail noemail stopmail stopemail undeliver unmailable uncontactable unreachable markedasspam reportedspam',
   'abgemeldet abmeld abbestell austrag ausgetragen gesperrt sperrvermerk mailsperre werbesperre kontaktsperre ' +
     'unzustellbar widerspr widerruf keinewerbung keinnewsletter keinemail nichtkontaktieren nichtanschreiben ' +
     'kontaktverbot robinson rucklaufer ruecklaeufer sperrliste nichtzulassen',
@@ -49,7 +49,9 @@ const WEAK_LEFT = tokens(
   'deleted removed archived banned invalid cancelled canceled revoked withdrawn cleaned excluded exclude exclusion ' +
     'ignored dead lost left quit stop stopped paused muted frozen suspended terminated churned lapsed rejected ' +
     'denied forbidden restricted locked unconfirmed unverified refused declined objected junk abuse spam complaint ' +
-    'complaints complained complainer hardfail',
+    'complaints complained complainer hardfail ' +
+    'pending awaiting expired failed failing failure quarantined ineligible dormant disengaged deceased obsolete ban ' +
+    'unwanted ausstehend abgelaufen attente expire pendiente pendente inattesa oczekujacy ожидает',
   'inaktiv deaktiviert geloescht gelöscht entfernt archiviert ungueltig ungültig storniert gekuendigt gekündigt ' +
     'ausgeschlossen pausiert stillgelegt unbestaetigt unbestätigt blockiert geblockt sperre beschwerde abgelehnt',
   'bloque bloquee desactive desactivee supprime supprimee invalide resilie resiliee refuse refusee exclu plainte ' +
@@ -73,25 +75,28 @@ const WEAK_LEFT_PARTS = parts(
 const STAYS = tokens(
   'active activated enabled enable confirmed confirm confirmation verified validated valid approved allow allowed',
   'allows accept accepted accepts agree agreed permitted permission permissions consent consented consents optin ' +
-    'contactable mailable emailable marketable deliverable reachable receive receives wants',
-  'aktiv aktiviert bestaetigt bestätigt verifiziert gueltig gültig erlaubt zugestimmt zugelassen erreichbar',
-  'actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
+    'contactable mailable emailable marketable deliverable reachable receive receives wants ' +
+    'eligible sendable usable alive ok send notify',
+  'akzeptiert einverstanden erhaelt erhalt aktiv aktiviert bestaetigt bestätigt verifiziert gueltig gültig erlaubt zugestimmt zugelassen erreichbar',
+  'accepter recoit acepta aceptado recibe recibir actif active confirme confirmee valide autorise autorisee accepte joignable activo activa confirmado confirmada',
   'valido valida permitido permitida verificado verificada attivo attiva confermato confermata consentito verificato',
-  'ativo ativa confirmado permitido aceita actief bevestigd toegestaan geldig ingeschakeld',
-  'aktywny aktywna potwierdzony potwierdzona zweryfikowany dozwolony wlaczony zgoda zgody',
-  'активен активна активный подтвержден подтверждена подтверждён разрешен включен согласие',
+  'accetta accettato riceve recebe akkoord accepteert ontvangt ativo ativa confirmado permitido aceita actief bevestigd toegestaan geldig ingeschakeld',
+  'akceptuje otrzymuje aktywny aktywna potwierdzony potwierdzona zweryfikowany dozwolony wlaczony zgoda zgody',
+  'принимает получает получать активен активна активный подтвержден подтверждена подтверждён разрешен включен согласие',
 )
 const STAYS_PARTS = parts(
   'subscri optin optedin consent cancontact canemail canmail cansend maycontact mayemail acceptsmarketing oktoemail oktomail ' +
     'oktocontact oktosend',
   'einwillig zustimm bestatigt bestaetigt erlaubnis abonn suscri iscritt inscri inscrit assinante aangemeld ' +
     'ingeschreven toestemming',
-  'subskryb zapisan подпис соглас מנוי רשום מאושר הסכמה פעיל مشترك اشتراك موافق نشط مفعل مؤكد',
-  '購読 配信許可 配信可 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 訂閱 已確認 啟用',
+  'subskryb zapisan подпис соглас מנוי רשום מאושר מאשר אישור הסכמה פעיל مشترك اشتراك موافق نشط مفعل مؤكد استلام',
+  '購読 配信 受信 同意 有効 確認済 オプトイン 订阅 同意 有效 激活 已确认 启用 接收 訂閱 已確認 啟用',
 )
 /** Topics that a contact may have chosen. */
 const TOPICS = tokens(
-  'newsletter newsletters nl mailing mailings emailing mailinglist marketing gdpr dsgvo rgpd rodo werbung',
+  'newsletter newsletters nl mailing mailings emailing mailinglist marketing gdpr dsgvo rgpd rodo werbung ' +
+    'notifications notification promotions promos offers digest digests announcements publicidad pubblicita ' +
+    'publicite reklama reclame',
   'werbemails infolettre boletin nieuwsbrief biuletyn рассылка ניוזלטר דיוור メルマガ',
 )
 const STATUS = tokens(
@@ -100,7 +105,7 @@ const STATUS = tokens(
 const STATUS_PARTS = parts('ステータス 状態 状态 狀態 kundenstatus kontaktstatus')
 
 const NEGATIONS = tokens(
-  'not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
+  'needs required requires missing without un not no non never nicht kein keine pas ne niet geen nie nao sin sem не нет לא אין غير لا',
 )
 /** Words that take back what the name says. */
 const UNDONE = tokens('unblocked unsuppressed lifted released free aufgehoben')
@@ -161,7 +166,7 @@ export function isAboutOthers(name: string): boolean {
 
 function aboutOthers(words: readonly string[]): boolean {
   const has = (set: ReadonlySet<string>) => words.some(word => set.has(word))
-  return has(OTHER_SUBJECTS) || (has(OTHER_CHANNELS) && !has(MAIL))
+  return (has(OTHER_SUBJECTS) || has(OTHER_CHANNELS)) && !has(MAIL)
 }
 
 /** Splits at blanks, punctuation and capitals. */

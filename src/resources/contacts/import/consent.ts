@@ -75,9 +75,9 @@ const SPEAKS_OF_LEAVING =
 const NO_CONSENT = /url|link|token|hash|href|lien|enlace|page|seite/
 
 const DATE = /^(?:\d{4}[-/.年]?\d{1,2}[-/.月]?\d{1,2}|\d{1,2}[/.]\d{1,2}[/.]\d{2,4})/
-/** A date, possibly with a time. */
+/** A date, possibly with a time, or a Unix time in seconds or ms. */
 const WHOLE_DATE =
-  /^(?:\d{4}[/.年]?\d{1,2}[/.月]?\d{1,2}日?|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2}))(?:t?\d{1,2}:\d.*)?$/
+  /^(?:\d{4}[/.年]?\d{1,2}[/.月]?\d{1,2}日?|\d{1,2}[/.]\d{1,2}[/.](?:\d{4}|\d{2}))(?:t?\d{1,2}:\d.*)?$|^1\d{9}(?:\d{3})?$/
 /** Status codes of programs are such numbers, or letters. */
 const CODE = /^(?:-?\d{1,9}|\p{Lu}|[a-z])$/u
 /** A date of databases that says there is none, such as `0000-00-00 00:00:00`. */
