@@ -103,6 +103,12 @@ const FILES: Readonly<Record<string, JsonObject>> = {
             description:
               'JSON object: `{"email": "E-mail", "properties": {"plan": {"column": "Plan", "type": "string"}}}`.',
           },
+          column_meanings: {
+            type: 'string',
+            description:
+              'JSON object with answers to the `questions` of a former reply: ' +
+              '`{"statuscode": {"2": "unsubscribed", "*": "subscribed"}, "active": "property"}`.',
+          },
           on_conflict: {
             type: 'string',
             enum: ['upsert', 'skip'],
