@@ -42,6 +42,8 @@ export interface ConsentColumn {
   keeps: 'never' | 'unclear' | 'always'
   /** What the client says about values, as `answeredValue` makes them. */
   answers?: ReadonlyMap<string, boolean>
+  /** Whether the column was recognised by words and values, not by its name. */
+  isFound?: boolean
   /** Whether numbers that are not understood are codes, and not a property. */
   takesCodes?: boolean
 }
@@ -194,11 +196,14 @@ function mappedColumns(names: readonly string[], { fields, properties }: ColumnM
 
 /** Tells which columns are imported as something else than their name says. */
 export function columnNotes(columns: readonly Column[]): string[] {
-  return columns.flatMap(column =>
-    column.kind === 'field' && column.wholeName !== undefined
-      ? [`The column \`${column.wholeName}\` has whole names. They became the first names.`]
-      : [],
-  )
+  return columns.flatMap(column => {
+    if (column.kind === 'field' && column.wholeName !== undefined)
+      return [`The column \`${column.wholeName}\` has whole names. They became the first names.`]
+    const isFound = column.kind === 'consent' && column.isFound
+    return isFound
+      ? [`The column \`${column.name}\` says who has left. These contacts are unsubscribed.`]
+      : []
+  })
 }
 
 /** Prefers the exact name to an alternative one. */

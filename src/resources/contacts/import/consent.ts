@@ -135,9 +135,9 @@ export function hasLeft(meaning: ConsentMeaning, cell: string): boolean | undefi
 
 /**
  * What a cell of any column looks like: a `word` of leaving that concerns nothing but mail, another word of
- * leaving (`left`) or of staying, an answer, a number that may be a code, no value, or any other text.
+ * leaving (`left`) or of staying, an answer, a date, a number that may be a code, no value, or other text.
  */
-export type CellKind = 'word' | 'left' | 'stays' | 'true' | 'false' | 'code' | 'nothing' | 'other'
+export type CellKind = 'word' | 'left' | 'stays' | 'true' | 'false' | 'date' | 'code' | 'nothing' | 'other'
 
 export function kindOfCell(cell: string): CellKind {
   const word = plainValue(cell)
@@ -146,7 +146,8 @@ export function kindOfCell(cell: string): CellKind {
   const left = hasLeft('state', cell)
   if (left !== undefined) return left ? 'left' : 'stays'
   if (FALSE_WORDS.has(word) || NO_DATE.test(word)) return 'false'
-  if (TRUE_WORDS.has(word) || WHOLE_DATE.test(word)) return 'true'
+  if (TRUE_WORDS.has(word)) return 'true'
+  if (WHOLE_DATE.test(word)) return 'date'
   return CODE.test(word) ? 'code' : 'other'
 }
 

@@ -135,7 +135,7 @@ class ColumnSurvey {
   readonly #column: OpenColumn
   readonly #kinds: CellKinds
   readonly #counts: Record<CellKind, number> = {
-    ...{ word: 0, left: 0, stays: 0, true: 0, false: 0, code: 0, nothing: 0, other: 0 },
+    ...{ word: 0, left: 0, stays: 0, true: 0, false: 0, date: 0, code: 0, nothing: 0, other: 0 },
   }
   readonly #otherTexts = new Set<string>()
   readonly #values = new Map<string, QuestionedValue>()
@@ -170,7 +170,7 @@ class ColumnSurvey {
     if (finding === 'ask') return this.#question()
     if (finding === 'none') return column
     const keeps = column.kind === 'property' ? 'always' : 'never'
-    return { kind: 'consent', name: nameOf(column), meaning: finding, keeps }
+    return { kind: 'consent', name: nameOf(column), meaning: finding, keeps, isFound: true }
   }
 
   #question(): ConsentQuestion {
@@ -184,11 +184,11 @@ function findingOf(
   counts: Readonly<Record<CellKind, number>>,
   otherTexts: number,
 ): 'none' | 'ask' | 'left' | 'word' {
-  const { word, left, stays, code, other } = counts
+  const { word, left, stays, date, code, other } = counts
   const [isTrue, isFalse] = [counts.true, counts.false]
-  if (word + left + stays + isTrue + isFalse + code + other === 0) return 'none'
+  if (word + left + stays + isTrue + isFalse + date + code + other === 0) return 'none'
   const asWords = word > 0 ? 'word' : 'none'
-  const hasOnlyWords = isTrue + isFalse + code + other === 0
+  const hasOnlyWords = isTrue + isFalse + date + code + other === 0
   const suspicion = suspicionOf(name)
   if (!suspicion) {
     if (isAboutOthers(name)) return 'none'
@@ -199,9 +199,11 @@ function findingOf(
   if (code > 0 && !takesCodes) return left > 0 ? 'ask' : asWords
   if (other > 0 && isStrong) return 'ask'
   if (otherTexts > OTHER_TEXTS_MAX) return left > 0 ? 'ask' : asWords
-  const saysLeft = { left: isTrue + code, stays: isFalse + code, unclear: isTrue + isFalse + code }[leaning]
+  // a date says since when the name is true
+  const yes = isTrue + date
+  const saysLeft = { left: yes + code, stays: isFalse + code, unclear: yes + isFalse + code }[leaning]
   if (left + saysLeft === 0) return asWords
-  const isCertain = isStrong && leaning === 'left' && code + other + left === 0
+  const isCertain = isStrong && leaning === 'left' && date + code + other + left === 0
   return isCertain ? 'left' : 'ask'
 }
 

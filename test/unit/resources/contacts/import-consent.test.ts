@@ -84,6 +84,8 @@ const ASKED: Record<string, readonly string[]> = {
   'Massen-E-Mails zulassen': ['Nicht zulassen', 'Zulassen'],
   'Envoi en nombre': ['Ne pas autoriser', 'Autoriser'],
   'Correos masivos': ['No permitir', 'Permitir'],
+  'Bounce check on': ['2024-05-01', '2024-05-02'],
+  'Blacklist review': ['01.05.2024', ''],
   enabled: ['0', '1'],
   active: ['0', '1'],
   is_active: ['false', 'true'],
@@ -230,6 +232,15 @@ test('import: columns that do not say who has left are properties', async t => {
       column,
     )
   }
+})
+
+test('import: the report names columns that were found to say who has left', async t => {
+  const { importFile } = await openAudience(t)
+  const report = await importFile(fileOf('dnc', ['1', '0']))
+  assert.equal(
+    JSON.parse(report!.errors).map(({ message }: { message: string }) => message),
+    ['The column `dnc` says who has left. These contacts are unsubscribed.'],
+  )
 })
 
 test('import: all questions about a file are asked at once, with rows far down', async t => {
