@@ -1,8 +1,9 @@
 /**
  * Ready queue of one egress path: deliveries that are claimed and wait for a slot. Transactional mail goes
- * first, with a share left for other mail.
+ * first, with a share left for other mail. Accounts take turns, so that nobody waits for all that is claimed
+ * for one account.
  */
-import type { Id } from '../../../lib/ids.ts'
+import { type Id, idKey, sameId } from '../../../lib/ids.ts'
 import type { ClaimedDelivery } from '../../../store/command.ts'
 import { DELIVERY_CLASS } from '../../../store/schema.ts'
 import type { Capacity } from '../../queue/fair-scheduler.ts'
@@ -33,18 +34,59 @@ export interface ReadyQueue {
 /** Transactional deliveries that may start in a row while other mail is waiting. */
 const CONSECUTIVE_TRANSACTIONAL_MAX = 2
 
+/** Deliveries of one class. Accounts take turns; those of one account keep their order. */
+class AccountTurns {
+  #deliveries: ClaimedDelivery[] = []
+  /** Accounts with deliveries; the account whose turn it is comes first. */
+  readonly #accounts = new Map<string, { id: Id; count: number }>()
+
+  get length(): number {
+    return this.#deliveries.length
+  }
+
+  put(deliveries: readonly ClaimedDelivery[]): void {
+    this.#deliveries.push(...deliveries)
+    for (const { accountId: id } of deliveries) {
+      const account = this.#accounts.get(idKey(id))
+      if (account) account.count++
+      else this.#accounts.set(idKey(id), { id, count: 1 })
+    }
+  }
+
+  take(mayGo: (accountId: Id) => boolean): ClaimedDelivery | undefined {
+    const isAlone = this.#accounts.size === 1
+    for (const [key, account] of this.#accounts) {
+      if (!mayGo(account.id)) continue
+      const at = isAlone ? 0 : this.#deliveries.findIndex(({ accountId }) => sameId(accountId, account.id))
+      account.count--
+      this.#accounts.delete(key)
+      if (account.count > 0) this.#accounts.set(key, account)
+      return this.#deliveries.splice(at, 1)[0]
+    }
+    return undefined
+  }
+
+  first(count: number): ClaimedDelivery[] {
+    return this.#deliveries.slice(0, count)
+  }
+
+  /** Removes and returns the deliveries that match. */
+  clear(isMeant: (delivery: ClaimedDelivery) => boolean): ClaimedDelivery[] {
+    const taken: ClaimedDelivery[] = []
+    const kept: ClaimedDelivery[] = []
+    for (const delivery of this.#deliveries) (isMeant(delivery) ? taken : kept).push(delivery)
+    this.#deliveries = []
+    this.#accounts.clear()
+    this.put(kept)
+    return taken
+  }
+}
+
 /** @param waiting counts the deliveries in all ready queues of the thread */
 export function createReadyQueue(waiting: { count: number }): ReadyQueue {
-  const transactional: ClaimedDelivery[] = []
-  const others: ClaimedDelivery[] = []
+  const transactional = new AccountTurns()
+  const others = new AccountTurns()
   let passed = 0
-
-  const from = (queue: ClaimedDelivery[], mayGo: (accountId: Id) => boolean) => {
-    const at = queue.findIndex(({ accountId }) => mayGo(accountId))
-    if (at < 0) return undefined
-    waiting.count--
-    return queue.splice(at, 1)[0]
-  }
 
   return {
     get length() {
@@ -52,7 +94,7 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
     },
     put(deliveryClass, deliveries) {
       const queue = deliveryClass === DELIVERY_CLASS.transactional ? transactional : others
-      queue.push(...deliveries)
+      queue.put(deliveries)
       waiting.count += deliveries.length
     },
     has: mayBegin => (transactional.length > 0 && mayBegin(true)) || (others.length > 0 && mayBegin(false)),
@@ -61,26 +103,27 @@ export function createReadyQueue(waiting: { count: number }): ReadyQueue {
       const queues = othersFirst ? [others, transactional] : [transactional, others]
       for (const queue of queues) {
         const isTransactional = queue === transactional
-        const delivery = queue.length > 0 && mayBegin(isTransactional) ? from(queue, mayGo) : undefined
+        const delivery = queue.length > 0 && mayBegin(isTransactional) ? queue.take(mayGo) : undefined
         if (!delivery) continue
+        waiting.count--
         passed = isTransactional ? passed + 1 : 0
         return { delivery, isTransactional }
       }
       return undefined
     },
     first(count) {
-      const ahead = transactional.slice(0, count)
-      return ahead.length < count ? [...ahead, ...others.slice(0, count - ahead.length)] : ahead
+      const ahead = transactional.first(count)
+      return ahead.length < count ? [...ahead, ...others.first(count - ahead.length)] : ahead
     },
     capacity: most => ({
       any: Math.max(0, most - transactional.length - others.length),
       transactional: Math.max(0, most - transactional.length),
     }),
     clear(isMeant = () => true) {
-      const taken: ClaimedDelivery[] = []
-      for (const queue of [transactional, others])
-        for (const delivery of queue.splice(0))
-          (isMeant(delivery, queue === transactional) ? taken : queue).push(delivery)
+      const taken = [
+        ...transactional.clear(delivery => isMeant(delivery, true)),
+        ...others.clear(delivery => isMeant(delivery, false)),
+      ]
       waiting.count -= taken.length
       return taken
     },

@@ -36,6 +36,27 @@ test('a bare LF ends a line, and invalid UTF-8 is accepted', () => {
   assert.equal(read(Buffer.from('250 caf\xe9\r\n', 'latin1')).replies, [{ code: 250, lines: ['caf\ufffd'] }])
 })
 
+for (const [what, text] of [
+  ['a million empty lines', '250-\r\n'.repeat(1_000_000).slice(0, 700_000)],
+  [
+    '100,000 keywords',
+    Array.from({ length: 100_000 }, (_, i) => `250-X${i}\r\n`)
+      .join('')
+      .slice(0, 700_000),
+  ],
+  ['a line without an end', `250 ${'x'.repeat(700_000)}`],
+] as const)
+  test(`a reply of ${what}, byte by byte, is refused after 64 KiB, and little of it is kept`, () => {
+    const reader = new ReplyReader()
+    const bytes = Buffer.from(text)
+    let fed = 0
+    let fault: string | undefined
+    while (fault === undefined && fed < bytes.length)
+      fault = reader.feed(bytes.subarray(fed, ++fed), () => false)
+    assert.match(fault!, /longer than 65536 bytes/)
+    assert.is(fed, 65_537)
+  })
+
 test('the same replies are read however the stream is split', () => {
   const line = fc.stringMatching(/^[ -~é]{0,30}$/)
   const reply = fc.record(
