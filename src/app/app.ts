@@ -26,6 +26,7 @@ import { MISSED } from '../store/command.ts'
 import { locate } from '../store/dialect.ts'
 import { openStore, type Store } from '../store/open.ts'
 import { hasBeenUsed, insistOnSameSecret, readOrCreateSecret } from '../store/secret-file.ts'
+import { checkBeforeStart } from '../store/start-check.ts'
 import type { ServiceCommands } from '../workers/commands.ts'
 import type { ReaderProcessData } from '../workers/parse.ts'
 import { openCertificates, startCertificateOrders } from './certificates.ts'
@@ -100,9 +101,12 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     for (const close of started.splice(0).reverse()) await close()
   }
   try {
+    const checked = await checkStart(config, log)
     const store = await openServiceStore(config, deps, clock)
     started.push(store.close)
-    const { secret, secrets } = await openSecrets(config, store)
+    const secret = checked.secret ?? readOrCreateSecret(config.dataDir)
+    const secrets = createSecretKeys(secret)
+    await insistOnSameSecret(store.db, store.run, secrets)
     const reading = startQueryWorker({
       entry: new URL('../workers/query.ts', import.meta.url),
       location: store.location,
@@ -166,12 +170,11 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
   }
 }
 
-/** @throws StartFault when the database was created with another secret */
-async function openSecrets(config: Config, { db, run }: Store<ServiceCommands>) {
-  const secret = config.secretKey ? Buffer.from(config.secretKey) : readOrCreateSecret(config.dataDir)
-  const secrets = createSecretKeys(secret)
-  await insistOnSameSecret(db, run, secrets)
-  return { secret, secrets }
+/** @throws StartFault before anything is written, when the service cannot start */
+async function checkStart({ dataDir, database, secretKey }: Config, log: Log) {
+  const checked = await checkBeforeStart({ dataDir, ...database, secretKey })
+  for (const note of checked.notes) log.warn({ event: 'start_note' }, note)
+  return checked
 }
 
 /** Creates the pool of reader processes, which start on demand. */

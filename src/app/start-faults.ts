@@ -20,7 +20,38 @@ function explained(error: unknown, config: Config): string | undefined {
   if (isStartFault(error)) return error.message
   if (isDamaged(error))
     return damageText(locate({ dataDir: config.dataDir, url: config.database.url }), error as Error)
-  return isListenFault(error) ? listenText(error, config) : undefined
+  return (isListenFault(error) ? listenText(error, config) : undefined) ?? systemText(error)
+}
+
+/** Advice for errors of the system and of SQLite that the checks before the start cannot foresee, by their codes. */
+const SYSTEM_ADVICE: [RegExp, string][] = [
+  [/^(?:ENOSPC|EDQUOT|EFBIG|SQLITE_FULL)/, 'the disk or the quota is full; free some space, or enlarge it'],
+  [/^(?:EROFS|SQLITE_READONLY)/, 'make the data folder and its files writable for the user of the service'],
+  [
+    /^(?:EACCES|EPERM|EISDIR|ENOTDIR|SQLITE_CANTOPEN|SQLITE_PERM|SQLITE_AUTH)/,
+    "make the service's user the owner of the data folder and its files",
+  ],
+  [
+    /^(?:EMFILE|ENFILE)/,
+    'too many files are open; raise the limit (`ulimit -n 65536`; in systemd: LimitNOFILE=65536)',
+  ],
+  [
+    /^(?:EIO|SQLITE_IOERR)/,
+    'the disk cannot be read or written, or it is full; look at the log of the system (`dmesg`)',
+  ],
+  [
+    /^(?:EAGAIN|ENOMEM|SQLITE_NOMEM)/,
+    'the system has no memory or no threads left; raise its limits, or free some',
+  ],
+  [/^SQLITE_(?:BUSY|LOCKED)/, 'another program uses the database; stop it'],
+]
+
+/** @returns undefined for an error that is not of the system */
+function systemText(error: unknown): string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const code = `${error.code}`
+  const advice = SYSTEM_ADVICE.find(([codes]) => codes.test(code))?.[1]
+  return advice && `cannot start: ${error.message.replaceAll('\n', ' ')} (${code}): ${advice}`
 }
 
 interface ListenFault extends NodeJS.ErrnoException {

@@ -47,15 +47,18 @@ const VERSION = 1
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const PROOF_BYTES = 16
+/** Minimum length of the installation secret. */
+export const SECRET_BYTES_MIN = 16
 
 /**
  * Creates the keys of an installation. Ciphers get `KeyObject`s, because creating one from bytes for each use
  * takes longer than encrypting a token.
  *
- * @param master the installation secret, at least 16 bytes
+ * @param master the installation secret, at least `SECRET_BYTES_MIN` bytes
  */
 export function createSecretKeys(master: Uint8Array): SecretKeys {
-  if (master.length < 16) throw new Error('the secret key must have at least 16 bytes')
+  if (master.length < SECRET_BYTES_MIN)
+    throw new Error(`the secret key must have at least ${SECRET_BYTES_MIN} bytes`)
   const derive = (info: string) => Buffer.from(hkdfSync('sha256', master, 'mailhorn', info, 32))
   const boxKey = createSecretKey(derive(`box/${VERSION}`))
   const macs = new Map<TokenPurpose, Mac>()

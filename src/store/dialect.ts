@@ -1,15 +1,18 @@
 /** Selects the database engine of a store. Only this file knows both SQLite and PostgreSQL. */
 import { existsSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import type { Look } from './look.ts'
 import { DatabaseUrlFault, describeAddress, readPostgresUrl } from './postgres/address.ts'
 import {
   lacksTable as lacksPostgresTable,
   postgresErrorKind as postgresTroubleOf,
 } from './postgres/errors.ts'
 import { openPostgresReader, type PostgresLocation } from './postgres/reading.ts'
+import { lookIntoPostgres } from './postgres/start.ts'
 import { openPostgresWriting } from './postgres/writing.ts'
 import type { Reader } from './read.ts'
 import { isDamaged as isDamagedSqlite, lacksTable as lacksSqliteTable } from './sqlite/errors.ts'
+import { lookIntoSqlite } from './sqlite/look.ts'
 import { openSqliteReader, type SqliteLocation } from './sqlite/reading.ts'
 import { openSqliteWriting } from './sqlite/writing.ts'
 import type { GroupOptions } from './writer/group.ts'
@@ -91,6 +94,16 @@ export function damageText(location: StoreLocation, { message }: Error): string 
 /** Whether a query failed because a table is missing. */
 export function lacksTable(error: unknown): boolean {
   return lacksSqliteTable(error) || lacksPostgresTable(error)
+}
+
+/**
+ * Reads the database before a start, without changing it.
+ * @throws StartFault when a PostgreSQL server cannot be used
+ */
+export function lookInto<T>(location: StoreLocation, look: Look<T>): Promise<T> {
+  return location.kind === 'sqlite'
+    ? lookIntoSqlite(location.databaseFile, look)
+    : lookIntoPostgres(location.address, look)
 }
 
 /**

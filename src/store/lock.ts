@@ -11,6 +11,9 @@ export interface FolderLock {
   release(): void
 }
 
+/** Name of the file in the data folder. It holds no data. */
+export const LOCK_FILE = 'lock'
+
 export class FolderInUse extends StartFault {}
 
 /**
@@ -18,7 +21,7 @@ export class FolderInUse extends StartFault {}
  * @throws StartFault when the lock cannot be written
  */
 export function lockFolder(folder: string): FolderLock {
-  const path = join(folder, 'lock')
+  const path = join(folder, LOCK_FILE)
   let lock: Database.Database | undefined
   try {
     lock = new Database(path, { timeout: 0 })

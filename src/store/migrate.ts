@@ -21,15 +21,26 @@ export async function migrate(
   )
   const { rows } = await sql<{ name: string }>`select name from migrations`.execute(db)
   const applied = new Set(rows.map(row => row.name))
-  const unknown = [...applied].filter(name => !known.some(migration => migration.name === name))
-  if (unknown.length > 0)
-    throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Mailhorn`)
+  insistOnKnownVersion([...applied], known)
   const pending = known.filter(({ name }) => !applied.has(name))
   for (const { name, up } of pending) {
     await up(db, columnsOf(dialect))
     await sql`insert into migrations (name, applied_at) values (${name}, ${nowMs})`.execute(db)
   }
   return pending.map(({ name }) => name)
+}
+
+/**
+ * @param applied names of the migrations of a database
+ * @throws StartFault when the database was written by a newer version
+ */
+export function insistOnKnownVersion(
+  applied: readonly string[],
+  known: readonly Migration[] = migrations,
+): void {
+  const unknown = applied.filter(name => !known.some(migration => migration.name === name))
+  if (unknown.length > 0)
+    throw new StartFault(`the database was made by a newer version (${unknown.join(', ')}); upgrade Mailhorn`)
 }
 
 /**
@@ -42,12 +53,18 @@ export function insistOnFormerData(applied: readonly string[], database: string)
   if (applied.length === migrations.length) throw new StartFault(emptyText(database))
 }
 
-/** @returns the message for an empty database beside a data folder that has been used before */
-export function emptyText(database: string): string {
+/**
+ * @param names of files in the data folder, if they are known
+ * @returns the message for an empty database beside a data folder that has been used before
+ */
+export function emptyText(
+  database: string,
+  names: readonly string[] = ['secret.key or stored files'],
+): string {
   return (
-    `the database is empty (${database}), but the data folder is that of an installation that has run: it holds secret.key or ` +
-    'stored files. The database was lost, or database.url or data_dir leads to another one. Restore a backup, or correct the ' +
-    'setting. To begin anew without the former data, start once with MAILHORN_DATABASE_START_NEW=true'
+    `the database is empty (${database}), but the data folder is that of an installation that has run: it holds ` +
+    `${names.join(', ')}. The database was lost, or database.url or data_dir leads to another one. Restore a backup, or ` +
+    'correct the setting. To begin anew without the former data, start once with MAILHORN_DATABASE_START_NEW=true'
   )
 }
 

@@ -357,10 +357,9 @@ for (const [variable, key] of Object.entries(LISTENERS))
     assert.is(line.includes('dns.addresses'), key === 'dns.listen')
   })
 
-test('what goes wrong is told by the lines of the sources', async t => {
-  const dataDir = folder(t)
-  writeFileSync(dataDir, 'a file')
-  const { code, output } = await runProgram({ dataDir })
+test('an error that nobody foresaw is told by the lines of the sources', async t => {
+  const preload = new URL('./unforeseen-mkdir.ts', import.meta.url)
+  const { code, output } = await runProgram({ dataDir: folder(t), preload })
   assert.is(code, 1)
   const [, path, line] = /at openStore \(file:\/\/(\S+\/src\/store\/open\.ts):(\d+)\)/.exec(output)!
   assert.match(readFileSync(path!, 'utf8').split('\n')[Number(line) - 1]!, 'mkdirSync(options.dataDir')

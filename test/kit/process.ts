@@ -28,6 +28,8 @@ export interface ProgramOptions {
   byScript?: boolean
   /** How many files it may have open. */
   fileLimit?: number
+  /** A module that the main thread and every worker thread load before the program, to plant a fault. */
+  preload?: URL
   /** No file may grow beyond so many blocks of 512 octets, which is to the program what a full disk is. */
   fileSizeLimit?: number
 }
@@ -205,7 +207,11 @@ function launch(options: ProgramOptions, stdout: number | 'pipe' | 'read' = 'rea
   }
   for (const [name, value] of Object.entries({ ...settingsFor(dataDir), ...settings }))
     env[`MAILHORN_${name}`] = value
-  const line = byScript ? byShell() : [process.execPath, '--import', guard, builtFile('main')]
+  const preloads = [guard, ...(options.preload ? [options.preload.href] : [])].flatMap(url => [
+    '--import',
+    url,
+  ])
+  const line = byScript ? byShell() : [process.execPath, ...preloads, builtFile('main')]
   const limits = limitsOf(options)
   const [program, ...args] = limits === '' ? line : ['sh', '-c', `${limits} exec "$0" "$@"`, ...line]
   const child = spawn(program!, args, {

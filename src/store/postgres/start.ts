@@ -2,8 +2,9 @@
 import { StartFault } from '../../lib/start-fault.ts'
 import { StorageUnavailable } from '../command.ts'
 import { codeOf } from '../errors.ts'
+import type { Look } from '../look.ts'
 import { describeAddress, type PostgresAddress } from './address.ts'
-import type { PostgresPool, SqlQuery } from './connection.ts'
+import { openPool, type PostgresPool, READING, type SqlQuery } from './connection.ts'
 
 const MAJOR_VERSION_MIN = 14
 /** Encodings that can hold any text. SQL_ASCII stores the bytes unchanged. */
@@ -44,6 +45,24 @@ export async function prepareDatabase<T>(
     })
   } catch (error) {
     throw forOperator(error, address)
+  }
+}
+
+/**
+ * Reads a database before a start.
+ * @throws StartFault for the operator, as `prepareDatabase` does
+ */
+export async function lookIntoPostgres<T>(address: PostgresAddress, look: Look<T>): Promise<T> {
+  const pool = openPool(address, { size: 1, settings: READING })
+  try {
+    return await pool.use(async ({ query }) => {
+      await insistOnServer(query, address)
+      return look(async sql => (await query({ sql })).rows as Record<string, unknown>[])
+    })
+  } catch (error) {
+    throw forOperator(error, address)
+  } finally {
+    await pool.close()
   }
 }
 

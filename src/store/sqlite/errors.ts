@@ -13,7 +13,12 @@ export function sqliteErrorKind(error: unknown): StoreErrorKind {
 
 /** Whether an error means that the file is not a sound database. */
 export function isDamaged(error: unknown): boolean {
-  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
+  return /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error)) || isUnsupported(error)
+}
+
+/** Whether the header of the database names a format of its schema that SQLite does not know. */
+function isUnsupported(error: unknown): boolean {
+  return codeOf(error) === 'SQLITE_ERROR' && (error as Error).message === 'unsupported file format'
 }
 
 export function lacksTable(error: unknown): boolean {

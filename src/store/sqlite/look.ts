@@ -1,0 +1,46 @@
+/** Reads a database file before a start and leaves the file and its write-ahead log as they are. */
+import { closeSync, openSync, readSync, rmSync, statSync } from 'node:fs'
+import Database from 'better-sqlite3'
+import type { Look } from '../look.ts'
+
+/** Time to wait for a lock that another process holds. */
+const BUSY_TIMEOUT_MS = 5_000
+
+/** Place of the format versions for writing and for reading in the header (SQLite file format, §1.3). */
+const VERSIONS_AT = 18
+/** Rollback journal; write-ahead log. */
+const VERSIONS = [1, 2]
+
+/**
+ * A log with contents is read by a read-only connection, which does not move it into the database file. Without
+ * such a log, a read-only connection would leave an empty log behind, whereas a writable one removes it.
+ */
+export async function lookIntoSqlite<T>(file: string, look: Look<T>): Promise<T> {
+  insistOnKnownFormat(file)
+  const index = `${file}-shm`
+  const hadIndex = sizeOf(index) !== undefined
+  const hasLog = (sizeOf(`${file}-wal`) ?? 0) > 0
+  const raw = new Database(file, { readonly: hasLog, fileMustExist: true, timeout: BUSY_TIMEOUT_MS })
+  try {
+    return await look(async sql => raw.prepare(sql).all() as Record<string, unknown>[])
+  } finally {
+    raw.close()
+    if (hasLog && !hadIndex) rmSync(index, { force: true })
+  }
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size
+}
+
+/** SQLite opens a file of another version for writing as a read-only one, and of another for reading not at all. */
+function insistOnKnownFormat(file: string) {
+  const versions = Buffer.from([VERSIONS[0]!, VERSIONS[0]!])
+  const descriptor = openSync(file, 'r')
+  readSync(descriptor, versions, 0, versions.length, VERSIONS_AT)
+  closeSync(descriptor)
+  if (versions.every(version => VERSIONS.includes(version))) return
+  throw Object.assign(new Error('file is not a database, or its header is damaged'), {
+    code: 'SQLITE_NOTADB',
+  })
+}
