@@ -352,10 +352,13 @@ export const schema = {
   },
   apiKeys: { prefix: text('re_', 'Prefix of API keys.') },
   accessTokens: { prefix: tokenPrefix('mh_', 'Prefix of access tokens. It ends with `_`.') },
-  secretKey: optionalText('Key that encrypts secrets in the database; at least 16 characters, or the text of `secret.key`.', {
-    shown: 'a generated file in `data_dir`',
-    secret: true,
-  }),
+  secretKey: optionalText(
+    'Key that encrypts secrets in the database; at least 16 characters, or the text of `secret.key`.',
+    {
+      shown: 'a generated file in `data_dir`',
+      secret: true,
+    },
+  ),
   log: {
     level: choice(
       ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
