@@ -45,6 +45,7 @@ import { openPages } from '../interfaces/dashboard/pages.ts'
 import { previewOf } from '../interfaces/dashboard/preview.ts'
 import type { Clock } from '../lib/clock.ts'
 import { createIdSource, type IdSource } from '../lib/ids.ts'
+import { throttledLog } from '../lib/throttled-log.ts'
 import { type Accept, createAccept } from '../pipeline/accept/accept.ts'
 import { createFetchAttachments } from '../pipeline/accept/fetch-attachments.ts'
 import { createPreparation } from '../pipeline/accept/prepare.ts'
@@ -213,7 +214,13 @@ async function openListeners(
   started: (() => unknown)[],
   options: Parameters<typeof createHttpApp>[0],
 ) {
-  const { certificates, clock } = parts
+  const { certificates, clock, log } = parts
+  const failed = throttledLog(
+    { log, clock },
+    'error',
+    'http_listener_failed',
+    'An HTTP connection could not be accepted',
+  )
   const { http, acme } = parts.config
   const common = {
     clock,
@@ -221,6 +228,7 @@ async function openListeners(
     mostPerClient: http.connectionsPerClient,
     trustedProxies: http.trustedProxies,
     headers: options.headers,
+    onError: (error: Error) => failed({ err: error }),
   }
   const app = createHttpApp(options)
   const close = (server: HttpServer) => started.push(() => server.close(HTTP_GRACE_MS))

@@ -29,9 +29,10 @@ export function serveProcess<D>(open: (data: D) => Callable): void {
   process.once('message', data => {
     const channel: CallChannel = {
       on: (event, listener) => process.on(event === 'close' ? 'disconnect' : 'message', listener),
-      postMessage: message => void process.send!(message),
+      // A message that cannot be sent has no receiver any more; 'disconnect' follows.
+      postMessage: message => void process.send!(message, undefined, undefined, () => {}),
     }
     serveCalls(channel, open(data as D))
-    process.send!({ ready: true })
+    process.send!({ ready: true }, undefined, undefined, () => {})
   })
 }

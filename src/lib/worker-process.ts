@@ -164,7 +164,8 @@ class RunningProcess {
     })
     const child = this.#child
     let stderr = ''
-    child.stderr!.on('data', chunk => {
+    // The streams and the channel are missing when the system has no file descriptors left; 'error' follows then.
+    child.stderr?.on('data', chunk => {
       stderr = (stderr + chunk).slice(-STDERR_KEPT_BYTES)
     })
     this.ended = new Promise(resolve => {
@@ -173,7 +174,7 @@ class RunningProcess {
         resolve({ ...end, stderr })
       }
       child.once('exit', (code, signal) => end({ code, signal }))
-      child.once('error', error => end({ code: null, signal: null, error }))
+      child.on('error', error => end({ code: null, signal: null, error }))
     })
     this.#isReady = Promise.race([
       new Promise<boolean>(resolve => child.once('message', () => resolve(true))),
@@ -235,13 +236,13 @@ class RunningProcess {
 
 /** Sends a message. If it cannot be sent, the process has ended, and its calls fail. */
 function send(child: ChildProcess, message: unknown) {
-  child.send(message as object, () => {})
+  child.send?.(message as object, () => {})
 }
 
 function channelOf(child: ChildProcess): CallChannel {
   return {
     on(event, listener) {
-      if (event === 'close') child.once('exit', listener).once('error', listener)
+      if (event === 'close') child.on('exit', listener).on('error', listener)
       else child.on('message', message => isReadiness(message) || listener(message))
     },
     postMessage: message => send(child, message),

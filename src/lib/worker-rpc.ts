@@ -56,10 +56,18 @@ export interface Caller {
 export function serveCalls(port: CallChannel, functions: Callable): void {
   port.on('message', async ({ seq, name, input }: Call) => {
     const answer = await answerTo(functions, { seq, name, input })
-    const moved = answer.ok && answer.output instanceof Transferred ? answer.output : undefined
-    if (moved) port.postMessage({ ...answer, output: moved.output }, moved.memory)
-    else port.postMessage(answer)
+    try {
+      post(port, answer)
+    } catch (error) {
+      post(port, failedAnswer(seq, error)) // the output cannot be copied
+    }
   })
+}
+
+function post(port: CallChannel, answer: Answer) {
+  const moved = answer.ok && answer.output instanceof Transferred ? answer.output : undefined
+  if (moved) port.postMessage({ ...answer, output: moved.output }, moved.memory)
+  else port.postMessage(answer)
 }
 
 async function answerTo(functions: Callable, { seq, name, input }: Call): Promise<Answer> {
@@ -67,9 +75,13 @@ async function answerTo(functions: Callable, { seq, name, input }: Call): Promis
     if (!Object.hasOwn(functions, name)) throw new Error(`there is no function "${name}"`)
     return { seq, ok: true, output: await functions[name]!(input) }
   } catch (error) {
-    const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
-    return { seq, ok: false, name, message, stack }
+    return failedAnswer(seq, error)
   }
+}
+
+function failedAnswer(seq: number, error: unknown): Answer {
+  const { name, message, stack } = error instanceof Error ? error : new Error(String(error))
+  return { seq, ok: false, name, message, stack }
 }
 
 export function createCaller(port: CallChannel): Caller {

@@ -133,11 +133,15 @@ async function openSocket({ port, respond, log }: UdpOptions, address: string): 
         continue
       }
       lookUpCount++
-      void reply.then(ready => {
-        lookUpCount--
-        send(ready, next.peer)
-        answerSoon()
-      })
+      reply
+        .then(ready => send(ready, next.peer))
+        .catch(error =>
+          log.error({ event: 'dns_query_failed', err: error }, 'A DNS query could not be answered'),
+        )
+        .finally(() => {
+          lookUpCount--
+          answerSoon()
+        })
     }
     if (lookUpCount < LOOK_UPS_MAX) answerSoon()
   }

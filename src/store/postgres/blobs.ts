@@ -35,8 +35,9 @@ export function createBlobRows(pool: PostgresPool, drafts: Drafts, now: () => nu
   return {
     ...stagingIn(drafts),
     async place({ draft, hash }) {
-      const pieces = drafts.pieces(draft!, PIECE_BYTES)
-      placed.set(blobName(hash), await writing(query => writePieces(query, hash, pieces, now())))
+      // The file is opened by the work that reads it, since nobody hears the error of a stream that is not read.
+      const write = (query: SqlQuery) => writePieces(query, hash, drafts.pieces(draft!, PIECE_BYTES), now())
+      placed.set(blobName(hash), await writing(write))
       await drafts.discard(draft!)
     },
     /** Removes pieces, unless another process has staged them since. */

@@ -61,7 +61,7 @@ export function startNotices({ pool, hear }: NoticesOptions): Notices {
     const lost = new Promise<void>(resolve => opened.onLost(resolve))
     opened.onNotice(text => {
       const notice = decode(text)
-      if (notice.from !== from) hear(notice.announcements)
+      if (notice?.from !== from) hear(notice?.announcements ?? [{ topic: MISSED, payloads: [null] }])
     })
     await opened.query({ sql: `listen ${CHANNEL}` })
     connection = opened
@@ -116,8 +116,14 @@ function encode(from: string, waiting: ReadonlyMap<string, ReadonlySet<string>>)
   return JSON.stringify({ from, announcements: [{ topic: MISSED, payloads: [null] }] } satisfies Notice)
 }
 
-function decode(text: string): Notice {
-  return JSON.parse(text, unpackBytes) as Notice
+/** @returns undefined for a text that another program has sent; every user of the database may do so */
+function decode(text: string): Notice | undefined {
+  try {
+    const notice = JSON.parse(text, unpackBytes) as Partial<Notice> | null
+    return Array.isArray(notice?.announcements) ? (notice as Notice) : undefined
+  } catch {
+    return undefined // not JSON
+  }
 }
 
 const BYTES = '$bytes'

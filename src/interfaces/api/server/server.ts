@@ -35,6 +35,8 @@ interface ServerOptions {
   mostPerClient?: number
   /** Addresses or CIDR ranges to which `mostPerClient` does not apply. */
   trustedProxies?: readonly string[]
+  /** Called when a connection could not be accepted, for example for lack of file descriptors. */
+  onError?: (error: Error) => void
   /** Headers of replies to input that is not a valid request. */
   headers?: Readonly<Record<string, string>>
 }
@@ -56,6 +58,7 @@ export async function startHttpServer(
     mostPerClient = mostConnections,
     trustedProxies = [],
     headers = {},
+    onError = () => {},
   }: ServerOptions,
   certificates?: NamedCertificates,
 ): Promise<HttpServer> {
@@ -78,6 +81,7 @@ export async function startHttpServer(
     server.once('error', reject)
     server.listen(port, host, resolve)
   })
+  server.on('error', onError)
   return {
     address: () => server.address() as AddressInfo,
     connectionCount: () => connections.size,

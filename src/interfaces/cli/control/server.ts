@@ -41,7 +41,15 @@ export async function startControlServer({
   }
   const underWay = new Set<Promise<void>>()
   const server = createServer({ allowHalfOpen: true }, socket => {
-    const serving = serve(socket, parts, log).finally(() => underWay.delete(serving))
+    const serving = serve(socket, parts, log)
+      .catch(error => {
+        log.error(
+          { event: 'control_connection_failed', err: error },
+          'The command line could not be answered',
+        )
+        socket.destroy()
+      })
+      .finally(() => underWay.delete(serving))
     underWay.add(serving)
   })
   server.maxConnections = CONNECTIONS_MAX
@@ -73,10 +81,9 @@ async function serve(socket: Socket, parts: OperationParts, log: Log): Promise<v
   socket.setTimeout(0)
   if (line === undefined) return void socket.destroy()
   const reply = await answer(line, parts, log)
-  await new Promise<void>(resolve => {
-    socket.once('close', resolve)
-    socket.end(`${JSON.stringify(reply)}\n`, () => socket.destroy())
-  })
+  // The callback comes in any case, with an error when the client has gone.
+  await new Promise<void>(resolve => socket.end(`${JSON.stringify(reply)}\n`, () => resolve()))
+  socket.destroy()
 }
 
 async function answer(line: string, parts: OperationParts, log: Log): Promise<ControlReply> {

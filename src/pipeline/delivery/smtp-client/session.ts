@@ -81,7 +81,7 @@ export class WireSession implements SmtpSession {
   }
 
   async #takeLeave() {
-    await this.#work
+    await this.#work?.catch(() => {}) // whoever started the work gets its error
     await leave(this.#wire)
   }
 

@@ -83,7 +83,7 @@ async function talk({ url, body, limitMs, signal, ...options }: HttpRequest, clo
   aborted.addEventListener('abort', onAbort)
   try {
     const reply = new Promise<string>((resolve, reject) => {
-      request.once('error', reject)
+      request.on('error', reject) // a request may fail more than once
       request.once('response', response => void textOf(response).then(resolve, reject))
     })
     // The reply counts, even if it arrives and the connection ends before the whole message has been sent.
