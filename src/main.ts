@@ -6,6 +6,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { type App, startApp } from './app/app.ts'
 import { startFaultText } from './app/start-faults.ts'
+import { endOnUncaughtErrors } from './app/uncaught-errors.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { collectGarbageWhenIdle } from './lib/idle-gc.ts'
 import { createLog, type Log } from './lib/log.ts'
@@ -27,6 +28,8 @@ process.umask(OWNER_ONLY_UMASK)
 
 const root = new URL('..', import.meta.url).pathname
 let config: Config | undefined
+let app: App | undefined
+let isStopping = false
 
 try {
   const loaded = loadConfig(root, process.env)
@@ -34,7 +37,16 @@ try {
   config = loaded.config
   const log = createLog(config.log.level)
   for (const warning of warnings) log.warn({ event: 'config_warning' }, warning)
-  const app = await startApp(config, {
+  endOnUncaughtErrors({
+    dataDir: config.dataDir,
+    log,
+    stop() {
+      if (isStopping) return new Promise(() => {}) // the stop in progress ends the process
+      isStopping = true
+      return app?.stop()
+    },
+  })
+  app = await startApp(config, {
     log,
     onFatal(error) {
       log.fatal(
@@ -56,13 +68,13 @@ try {
     'ready',
   )
   void trimWhenIdle()
-  let isStopping = false
+  const running = app
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.on(signal, () => {
       if (isStopping) return
       isStopping = true
       log.info({ event: 'stopping', signal }, `The service received ${signal} and stops`)
-      end(app).catch(error => {
+      end(running).catch(error => {
         log.error({ event: 'stop_failed', err: error }, 'The service did not stop cleanly')
         process.exit(1)
       })

@@ -39,6 +39,7 @@ import { startKeyRotation } from './key-rotation.ts'
 import { startLinkCertificateOrders } from './link-certificates.ts'
 import { startMaintenance } from './maintenance.ts'
 import { startMtaSts } from './mta-sts.ts'
+import { parkTasks } from './parked-tasks.ts'
 import { startQueryWorker } from './query-worker.ts'
 import { createReadiness } from './readiness.ts'
 import { knownSimulatorDomains } from './simulator-domains.ts'
@@ -104,6 +105,7 @@ export async function startApp(config: Config, deps: AppDeps): Promise<App> {
     const checked = await checkStart(config, log)
     const store = await openServiceStore(config, deps, clock)
     started.push(store.close)
+    await parkTasks({ config, clock, log, store })
     const secret = checked.secret ?? readOrCreateSecret(config.dataDir)
     const secrets = createSecretKeys(secret)
     await insistOnSameSecret(store.db, store.run, secrets)

@@ -14,6 +14,7 @@ import { mtaSts } from '../interfaces/doctor/mta-sts.ts'
 import { reverseNames, type SendingAddress } from '../interfaces/doctor/names.ts'
 import { outboundPort } from '../interfaces/doctor/outbound-port.ts'
 import { providerZone } from '../interfaces/doctor/provider-zone.ts'
+import { backgroundTasks } from '../interfaces/doctor/tasks.ts'
 import { wallClock } from '../interfaces/doctor/wall-clock.ts'
 import type { Clock } from '../lib/clock.ts'
 import { openFileLimit } from '../lib/open-files.ts'
@@ -27,6 +28,7 @@ import { listZone } from '../resources/domains/zone-list.ts'
 import { databaseFile, locate } from '../store/dialect.ts'
 import type { Db } from '../store/schema.ts'
 import { publishedPolicy } from '../store/settings.ts'
+import { parkedTasks } from './crashes.ts'
 import { policyOf, zoneRecords } from './dns.ts'
 import { fdBudget } from './fd-budget.ts'
 import { mxFaultOf } from './mta-sts.ts'
@@ -79,6 +81,7 @@ export async function runDoctor(config: Config, db: Db | null, clock: Clock): Pr
     diskSync({ folder: config.dataDir, clock }),
     filePermissions(storedFilesOf(config)),
     openFiles(filesOf(config)),
+    backgroundTasks(() => parkedTasks(config.dataDir, clock.now())),
   ]
   try {
     return await examineAll(examinations, clock)

@@ -46,6 +46,7 @@ export function startKeyRotation(parts: AppContext): () => Promise<void> {
     shownForMs: shownForMs(config),
   }
   const rounds = startSweeper({
+    task: 'rotate DKIM keys',
     sweep: () => rotateKeys(options),
     everyMs: HOUR_MS,
     clock,

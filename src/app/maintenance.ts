@@ -56,6 +56,7 @@ export function startMaintenance({
   const parts = { ...store, plans, clock, servingSince: clock.monotonic() }
   const start = (what: string, everyMs: number, sweep: () => AsyncIterable<unknown>) =>
     startSweeper({
+      task: what,
       sweep,
       everyMs,
       clock,

@@ -63,6 +63,7 @@ export function startMtaSts(parts: AppContext): () => Promise<void> {
     else log.info({ event: 'mta_sts_not_published', fault }, 'The MTA-STS policy is not published')
   }
   const rounds = startSweeper({
+    task: 'check the MTA-STS policy',
     async *sweep() {
       yield await check()
     },

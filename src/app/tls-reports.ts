@@ -45,6 +45,7 @@ export function startTlsReports(options: TlsReportsOptions): (() => Promise<void
   })
   const parts = { ...options, db: store.db, run: store.run, resolver, outbound, from, mailHost }
   const sweeper = startSweeper({
+    task: 'send TLS reports',
     sweep: () => sendTlsReports(parts),
     everyMs: HOUR_MS,
     clock,

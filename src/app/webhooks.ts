@@ -57,6 +57,7 @@ function startNotices({ config, store, clock, log, accept, preparation }: Dispat
   const from = parseMailbox(config.notices.from || `mailhorn@${mailHost}`)
   if ('fault' in from) throw new Error(`notices.from: ${from.fault}`)
   const sweeper = startSweeper({
+    task: 'send notices of disabled webhooks',
     sweep: () => sendNotices({ db: store.db, run: store.run, accept, preparation, from, log }),
     everyMs: HOUR_MS,
     clock,

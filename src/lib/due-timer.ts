@@ -3,6 +3,7 @@
  * which item.
  */
 import type { Clock, Timer } from './clock.ts'
+import { inTask, parkedMs } from './tasks.ts'
 
 export interface DueTimer {
   /** Reports that an item is due at `at`, in ms since the epoch. */
@@ -12,6 +13,8 @@ export interface DueTimer {
 }
 
 interface DueTimerOptions {
+  /** Name of the background task, see `tasks.ts`. */
+  task: string
   clock: Clock
   /**
    * Processes some of the due items. When the function throws, it is called again.
@@ -27,7 +30,7 @@ interface DueTimerOptions {
 
 /** Starts the timer and calls `work` at once, for items that became due before the start. */
 export function startDueTimer(options: DueTimerOptions): DueTimer {
-  const { clock, work, longestSleepMs, afterFailureMs, onError } = options
+  const { task, clock, work, longestSleepMs, afterFailureMs, onError } = options
   let nextAt = clock.now()
   let timer: Timer | undefined
   let working: Promise<void> | undefined
@@ -42,7 +45,9 @@ export function startDueTimer(options: DueTimerOptions): DueTimer {
     return 0
   }
   const look = () => {
-    working = workOff()
+    const parkedForMs = parkedMs(task, clock)
+    if (parkedForMs > 0) return arm(parkedForMs)
+    working = inTask(task, workOff)
       .catch(error => {
         onError(error)
         nextAt = Math.min(nextAt, clock.now())

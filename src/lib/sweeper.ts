@@ -1,5 +1,6 @@
 /** Periodic background work, done in small steps with pauses in between so that other work is not delayed. */
 import type { Clock } from './clock.ts'
+import { inTask, parkedMs } from './tasks.ts'
 
 export interface Sweeper {
   /** Starts no further round. Resolves when the step in progress has ended. */
@@ -9,6 +10,8 @@ export interface Sweeper {
 }
 
 interface SweeperOptions {
+  /** Name of the background task, see `tasks.ts`. */
+  task: string
   /** Does one round of the work and yields after every step. */
   sweep(): AsyncIterable<unknown>
   /** Time between the end of a round and the start of the next, in ms. */
@@ -29,7 +32,7 @@ const PAUSE_MS_MAX = 60_000
  * Runs the first round at once and then one round per interval. A round that fails is reported and ends; the
  * next one starts at its time.
  */
-export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
+export function startSweeper({ task, sweep, everyMs, clock, onError }: SweeperOptions): Sweeper {
   let stopped = false
   let isUrgent = false
   let wake = () => {}
@@ -53,8 +56,13 @@ export function startSweeper({ sweep, everyMs, clock, onError }: SweeperOptions)
   }
   const rounds = async () => {
     while (!stopped) {
+      const parkedForMs = parkedMs(task, clock)
+      if (parkedForMs > 0) {
+        await rest(parkedForMs)
+        continue
+      }
       isUrgent = false
-      await round().catch(onError)
+      await inTask(task, round).catch(onError)
       if (!stopped && !isUrgent) await rest(everyMs)
     }
   }

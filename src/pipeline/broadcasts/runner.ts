@@ -36,6 +36,7 @@ const FAILURE_DELAY_MS = 5_000
 export function startBroadcastRunner(options: RunnerOptions): DueTimer {
   const { db, clock, onError } = options
   return startDueTimer({
+    task: 'expand broadcasts',
     clock,
     async work(now) {
       const { due, nextAt } = await findDueBroadcast(db, now)

@@ -10,6 +10,7 @@ import type { Clock } from '../../lib/clock.ts'
 import { sleep } from '../../lib/clock.ts'
 import type { Log } from '../../lib/log.ts'
 import type { SecretKeys } from '../../lib/secret-keys.ts'
+import { inTask, parkedMs } from '../../lib/tasks.ts'
 import { throttledLog } from '../../lib/throttled-log.ts'
 import type { BounceReport } from '../../protocols/bounces/report.ts'
 import { readRefToken } from '../../protocols/smtp/verp.ts'
@@ -51,6 +52,7 @@ const KIND_WITH_HEADER: ReadonlyMap<ReportAddressKind, BounceReport['kind']> = n
   ['inbox', 'bounce'],
 ])
 const FAULT_CHARACTERS_MAX = 300
+const TASK = 'read bounces and complaints'
 
 export function startBounceProcessor(options: BounceProcessorOptions): BounceProcessor {
   const { db, clock } = options
@@ -79,6 +81,8 @@ export function startBounceProcessor(options: BounceProcessorOptions): BouncePro
     }
   }
   const work = async () => {
+    const parkedForMs = parkedMs(TASK, clock)
+    if (parkedForMs > 0) await sleep(clock, parkedForMs, stopping.signal).catch(() => {}) // aborted because the service stops
     try {
       await readAll()
     } catch (error) {
@@ -88,7 +92,7 @@ export function startBounceProcessor(options: BounceProcessorOptions): BouncePro
     }
   }
   const start = () => {
-    working ??= work().finally(() => {
+    working ??= inTask(TASK, work).finally(() => {
       working = undefined
       if (hasMore && !stopping.signal.aborted) start()
     })

@@ -12,6 +12,7 @@
 import { type Clock, sleep, type Timer } from '../../lib/clock.ts'
 import { idKey } from '../../lib/ids.ts'
 import type { Log } from '../../lib/log.ts'
+import { inTask, parkedMs } from '../../lib/tasks.ts'
 import { throttledLog } from '../../lib/throttled-log.ts'
 import {
   type UnlistedInbound,
@@ -76,6 +77,7 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
   const { db, ingestLoad, clock } = options
   const { find, atOnce, lookedUpMax, refetchesAfterEach } = BY_SIZE[options.sizes]
   const { notListed, unseen } = errorLogs(options)
+  const task = `list received mail (${options.sizes})`
   const stopping = new AbortController()
   const stopped = whenAborted(stopping.signal)
   const inProgress = new Map<string, Promise<void>>()
@@ -129,6 +131,10 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     proceed()
   }
   const proceed = () => {
+    if (parkedMs(task, clock) > 0) pollLater()
+    else inTask(task, proceedNow)
+  }
+  const proceedNow = () => {
     startWaiting()
     if (yieldsToListener()) pollLater() // a message in progress may outlast the load
     if (!hasMore || waiting.length > 0 || polling || !hasRoom()) return

@@ -183,6 +183,7 @@ const RETRY_MS = 1_000
 /** Starts the timer. `note` must be called with the time of each newly scheduled email. */
 export function createReleaser({ run, clock, onError }: ReleaserOptions): DueTimer {
   return startDueTimer({
+    task: 'release scheduled emails',
     clock,
     work: now => run('releaseScheduled', { now, limit: EMAILS_PER_STEP_MAX }),
     longestSleepMs: SLEEP_MS_MAX,

@@ -56,6 +56,7 @@ const SLEEP_MS_MAX = 60 * MINUTE_MS
 export function startCertificateKeeper(options: KeeperOptions): () => Promise<void> {
   const stopping = new AbortController()
   const watch = startDueTimer({
+    task: `renew the certificate of ${options.host}`,
     clock: options.clock,
     longestSleepMs: SLEEP_MS_MAX,
     afterFailureMs: MINUTE_MS,

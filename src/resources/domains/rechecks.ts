@@ -39,6 +39,7 @@ export function startRechecks({ run, clock, check, onError }: RechecksOptions): 
     return nextAt
   }
   const watch = startDueTimer({
+    task: 'check domains',
     clock,
     work: checkDue,
     longestSleepMs: SLEEP_MS_MAX,

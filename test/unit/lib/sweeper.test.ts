@@ -12,6 +12,7 @@ test('sweeper: the first round runs at once, the next after the interval', async
   const steps: string[] = []
   let round = 0
   const sweeper = startSweeper({
+    task: 'a task',
     clock,
     everyMs: EVERY_MS,
     onError: unreachable,
@@ -35,6 +36,7 @@ test('sweeper: a rest is at most a minute, also when the clock jumped', async t 
   const clock = createManualClock()
   const steps: string[] = []
   const sweeper = startSweeper({
+    task: 'a task',
     clock,
     everyMs: EVERY_MS,
     onError: unreachable,
@@ -57,6 +59,7 @@ test('sweeper: a rest is twice as long as the step', async t => {
   const doneAt: number[] = []
   const began = clock.monotonic()
   const sweeper = startSweeper({
+    task: 'a task',
     clock,
     everyMs: EVERY_MS,
     onError: unreachable,
@@ -86,6 +89,7 @@ test('sweeper: a failing round is reported, and the next one starts at its time'
   const errors: unknown[] = []
   const failure = new Error('the disk is full')
   const sweeper = startSweeper({
+    task: 'a task',
     clock,
     everyMs: EVERY_MS,
     onError: error => errors.push(error),
@@ -106,6 +110,7 @@ test('sweeper: stop waits for the step in progress and leaves no timer', async (
   const gate = Promise.withResolvers<void>()
   const steps: string[] = []
   const sweeper = startSweeper({
+    task: 'a task',
     clock,
     everyMs: EVERY_MS,
     onError: unreachable,
@@ -129,6 +134,7 @@ test('sweeper: stop ends a rest between steps and between rounds', async () => {
   const steps: string[] = []
   for (const tookMs of [10, 0]) {
     const sweeper = startSweeper({
+      task: 'a task',
       clock,
       everyMs: EVERY_MS,
       onError: unreachable,
@@ -149,6 +155,7 @@ test('sweeper: hurry starts the next round at once, or right after the one in pr
   let rounds = 0
   let step = Promise.withResolvers<void>()
   const sweeper = startSweeper({
+    task: 'a task',
     clock,
     everyMs: EVERY_MS,
     onError: unreachable,

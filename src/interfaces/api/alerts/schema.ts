@@ -9,11 +9,11 @@ export const alertSchema = z
     object: z.literal('alert'),
     kind: z.string().meta({
       description:
-        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `account-bounces` or `account-complaints`',
+        '`ip-reputation`, `authentication`, `smart-host-login`, `certificate`, `mta-sts`, `account-bounces`, `account-complaints` or `task-parked`',
     }),
     provider: z.string().nullable().meta({
       description:
-        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority.',
+        'Mailbox provider, `other` if it is not a known one; for a certificate, the certificate authority; for a parked task, its name.',
     }),
     account_id: idSchema('acc')
       .nullable()

@@ -41,6 +41,12 @@ const WORDS: Readonly<Record<string, AlertWords>> = {
     href: '/deliverability',
     act: 'View diagnostics',
   },
+  'task-parked': {
+    what: 'A background task ends the service again and again and is not run for an hour.',
+    fix: 'Report the error, which the log has as uncaught_error.',
+    href: '/deliverability',
+    act: 'View diagnostics',
+  },
   'account-bounces': {
     what: 'An account has a high bounce rate.',
     fix: 'Ask where its recipient addresses come from, and hold the account until its lists are cleaned.',
