@@ -69,15 +69,26 @@ const RETRY_DELAY_MS = 5_000
  * it. Large messages are looked up again after each one, so that accounts are served in turn.
  */
 const BY_SIZE = {
-  small: { find: unlistedSmallInbound, atOnce: 128, lookedUpMax: 512, refetchesAfterEach: false },
-  large: { find: unlistedLargeInbound, atOnce: 16, lookedUpMax: 64, refetchesAfterEach: true },
+  small: {
+    task: 'list received mail (small)',
+    find: unlistedSmallInbound,
+    atOnce: 128,
+    lookedUpMax: 512,
+    refetchesAfterEach: false,
+  },
+  large: {
+    task: 'list received mail (large)',
+    find: unlistedLargeInbound,
+    atOnce: 16,
+    lookedUpMax: 64,
+    refetchesAfterEach: true,
+  },
 }
 
 export function startInboundProcessor(options: InboundProcessorOptions): InboundProcessor {
   const { db, ingestLoad, clock } = options
-  const { find, atOnce, lookedUpMax, refetchesAfterEach } = BY_SIZE[options.sizes]
+  const { task, find, atOnce, lookedUpMax, refetchesAfterEach } = BY_SIZE[options.sizes]
   const { notListed, unseen } = errorLogs(options)
-  const task = `list received mail (${options.sizes})`
   const stopping = new AbortController()
   const stopped = whenAborted(stopping.signal)
   const inProgress = new Map<string, Promise<void>>()
@@ -118,7 +129,6 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     hasMore ||= rows.length === lookedUpMax
     startWaiting()
   }
-  const isPollEarly = () => inProgress.size > BATCH_ABOVE && clock.monotonic() - polledAt < POLL_INTERVAL_MS
   const pollLater = () => {
     pollTimer ??= clock.timer(POLL_INTERVAL_MS, () => {
       pollTimer = undefined
@@ -130,15 +140,12 @@ export function startInboundProcessor(options: InboundProcessorOptions): Inbound
     if (refetchesAfterEach) waiting = []
     proceed()
   }
-  const proceed = () => {
-    if (parkedMs(task, clock) > 0) pollLater()
-    else inTask(task, proceedNow)
-  }
+  const proceed = (): void => (parkedMs(task, clock) > 0 ? pollLater() : inTask(task, proceedNow))
   const proceedNow = () => {
     startWaiting()
     if (yieldsToListener()) pollLater() // a message in progress may outlast the load
     if (!hasMore || waiting.length > 0 || polling || !hasRoom()) return
-    if (isPollEarly()) return pollLater()
+    if (inProgress.size > BATCH_ABOVE && clock.monotonic() - polledAt < POLL_INTERVAL_MS) return pollLater()
     polling = poll()
       .catch(async error => {
         unseen({ err: error })
