@@ -4,7 +4,7 @@
  */
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -16,13 +16,83 @@ const runtime = join(root, 'node_modules', '.bin', 'node')
 const wanted = createHash('sha256')
   .update(readFileSync(join(root, 'package-lock.json')))
   .digest('hex')
-const installed = existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
+/** Names the process that prepares this checkout. */
+const lock = join(root, '.setup-lock')
+const LOCK_LOOK_MS = 200
 
-if (installed !== wanted) install()
+takeLock()
+if (installedLock() !== wanted) install()
 if (!existsSync(runtime)) requireHostNode()
 build('service')
 if (!build('dashboard'))
   console.error('mailhorn: the dashboard could not be built; all else works without it')
+
+function installedLock() {
+  return existsSync(stamp) ? readFileSync(stamp, 'utf8') : undefined
+}
+
+/**
+ * Waits until no other process prepares the checkout. A folder that cannot be written needs no lock, since nothing can
+ * be installed there.
+ */
+function takeLock() {
+  const own = `${lock}-${process.pid}`
+  try {
+    writeFileSync(own, `${process.pid}`)
+  } catch {
+    return
+  }
+  process.once('exit', () => rmSync(own, { force: true }))
+  for (let isTold = false; ; isTold = true) {
+    try {
+      linkSync(own, lock) // atomic, and complete from the start
+      process.once('exit', () => rmSync(lock, { force: true }))
+      return
+    } catch (error) {
+      if (error.code !== 'EEXIST') return
+    }
+    if (isPreparing(holderOf(lock))) {
+      if (!isTold) console.error('mailhorn: another process is preparing this checkout; waiting …')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_LOOK_MS)
+    } else removeStale(own)
+  }
+}
+
+/** Takes the lock of a killed process away; a lock that another process has taken meanwhile is put back. */
+function removeStale(own) {
+  const taken = `${own}-stale`
+  try {
+    renameSync(lock, taken)
+    if (isPreparing(holderOf(taken))) linkSync(taken, lock)
+  } catch {
+    // another process was faster
+  }
+  rmSync(taken, { force: true })
+}
+
+/** @returns the process id in a lock; 0 when the lock is gone */
+function holderOf(path) {
+  try {
+    return Number(readFileSync(path, 'utf8'))
+  } catch {
+    return 0
+  }
+}
+
+/** Whether a process runs this script. After `kill -9` none does, or another program has the id. */
+function isPreparing(pid) {
+  if (!(pid > 0)) return false
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if (error.code !== 'EPERM') return false
+  }
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('setup.js')
+  } catch {
+    return true // the system has no /proc
+  }
+}
 
 /** Installs exactly what the lockfile says; no dependency needs an install script, so none is run. */
 function install() {

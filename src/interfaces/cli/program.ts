@@ -128,7 +128,8 @@ export async function runProgram(args: readonly string[], deps: ProgramDeps): Pr
   }
 }
 
-async function run(args: readonly string[], deps: ProgramDeps): Promise<number> {
+async function run(given: readonly string[], deps: ProgramDeps): Promise<number> {
+  const args = commandFirst(given)
   const [first, ...rest] = args
   if (first === undefined) throw new UsageError(`no command given\n\n${overview(COMMANDS)}`)
   if (first === 'help' || first === '--help' || first === '-h') return help(rest, deps)
@@ -150,6 +151,13 @@ async function run(args: readonly string[], deps: ProgramDeps): Promise<number> 
   } finally {
     await opened?.close()
   }
+}
+
+/** Moves global options that stand before the command behind it. */
+function commandFirst(args: readonly string[]): readonly string[] {
+  let at = 0
+  while (/^--(?:json|data-dir)(?:=|$)/.test(args[at] ?? '')) at += args[at] === '--data-dir' ? 2 : 1
+  return [...args.slice(at), ...args.slice(0, at)]
 }
 
 function help(words: readonly string[], deps: ProgramDeps): number {

@@ -336,6 +336,18 @@ test('--data-dir: it selects the data folder', async t => {
   assert.equal(folders, [undefined, 'some/where'])
 })
 
+test('global options may stand before the command, as help shows them', async t => {
+  const { runLine, folders } = await open(t)
+  const { code } = await runLine('--data-dir', 'some/where', 'user', 'list')
+  const json = await runLine('--json', '--data-dir=elsewhere', 'user', 'list')
+  const both = await runLine('--data-dir', 'before', 'user', 'list', '--json')
+  assert.equal([code, json.code, both.code], [0, 0, 0])
+  assert.equal(folders, ['some/where', 'elsewhere', 'before'])
+  assert.ok(JSON.parse(json.out))
+  assert.is((await runLine('--data-dir')).code, 2)
+  assert.is((await runLine('--json')).code, 2)
+})
+
 test('user list, key list, token list: users, keys and tokens are listed', async t => {
   const { runLine, run, db, clock, change } = await open(t)
   const passwords = { hash: async () => 'hash', verify: async () => true }
